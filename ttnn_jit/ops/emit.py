@@ -1,0 +1,68 @@
+"""The small scalar protocol in which a tile body is written.
+
+One declaration's ``emit`` serves every backend: LLVM text (kernels), numpy (the tile interpreter), numba. A value is
+one float32 per element, a mask one truth per element; what they are in a backend is the backend's own business.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+Value = Any  # a float32 per element, in the backend's own representation
+Mask = Any  # a truth per element, likewise
+
+
+class Emit(Protocol):
+    """What an ``emit`` may use. Arithmetic is IEEE 754 binary32, rounded to nearest, ties to even, never contracted.
+
+    `minimum` and `maximum` are IEEE 754-2019's: a NaN operand gives NaN, and -0 < +0. Comparisons with NaN are false,
+    but for `ne`. The functions from `exp` on carry the accuracy that kernels/vector_math.py states for each.
+    """
+
+    def const(self, value: float) -> Value:  # noqa: D102
+        ...
+
+    def add(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+    def sub(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+    def mul(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+    def div(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+    def fma(self, a: Value, b: Value, c: Value) -> Value:
+        """A * b + c with one rounding."""
+        ...
+
+    def neg(self, a: Value) -> Value:
+        """`a` with its sign bit flipped, NaN included."""
+        ...
+
+    def abs(self, a: Value) -> Value: ...  # noqa: D102
+    def copysign(self, magnitude: Value, sign: Value) -> Value: ...  # noqa: D102
+    def sqrt(self, a: Value) -> Value: ...  # noqa: D102
+    def minimum(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+    def maximum(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+    def round_even(self, a: Value) -> Value: ...  # noqa: D102
+    def floor(self, a: Value) -> Value: ...  # noqa: D102
+    def ceil(self, a: Value) -> Value: ...  # noqa: D102
+    def trunc(self, a: Value) -> Value: ...  # noqa: D102
+
+    def lt(self, a: Value, b: Value) -> Mask: ...  # noqa: D102
+    def le(self, a: Value, b: Value) -> Mask: ...  # noqa: D102
+    def gt(self, a: Value, b: Value) -> Mask: ...  # noqa: D102
+    def ge(self, a: Value, b: Value) -> Mask: ...  # noqa: D102
+    def eq(self, a: Value, b: Value) -> Mask: ...  # noqa: D102
+    def ne(self, a: Value, b: Value) -> Mask: ...  # noqa: D102
+    def both(self, m: Mask, n: Mask) -> Mask: ...  # noqa: D102
+    def either(self, m: Mask, n: Mask) -> Mask: ...  # noqa: D102
+    def invert(self, m: Mask) -> Mask: ...  # noqa: D102
+    def select(self, m: Mask, a: Value, b: Value) -> Value:
+        """`a` where the mask is true, else `b`."""
+        ...
+
+    def exp(self, a: Value) -> Value: ...  # noqa: D102
+    def log(self, a: Value) -> Value: ...  # noqa: D102
+    def sin(self, a: Value) -> Value: ...  # noqa: D102
+    def cos(self, a: Value) -> Value: ...  # noqa: D102
+    def tanh(self, a: Value) -> Value: ...  # noqa: D102
+    def sigmoid(self, a: Value) -> Value: ...  # noqa: D102
+    def erfc(self, a: Value) -> Value: ...  # noqa: D102
+    def rsqrt(self, a: Value) -> Value: ...  # noqa: D102
+    def pow(self, a: Value, b: Value) -> Value: ...  # noqa: D102

@@ -1,0 +1,200 @@
+"""What an operation is: the one declaration from which dialects, frontends, eager API, kernels and tests derive."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ttnn_jit.errors import ArgumentError
+from ttnn_jit.tensor_spec import DataType
+
+Number = bool | int | float
+FLOATS = frozenset({DataType.FLOAT32, DataType.BFLOAT16})
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A tensor operand. A Python number may stand in for it unless it is the operation's only operand."""
+
+    name: str
+    default: float | None = None
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A keyword that is a number at compile time and prints as a float32 attribute."""
+
+    name: str
+    default: float
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Where and how well an operation is tested.
+
+    Attributes:
+        domain: Interval of random arguments, beside the special values that every operation is given.
+        max_ulp: Bound against the golden in float64, in units in the last place of float32; 0 means correctly rounded.
+        max_ulp_bf16: The same for bfloat16 operands and results; 0 means correctly rounded for all inputs.
+    """
+
+    domain: tuple[float, float] = (-10.0, 10.0)
+    max_ulp: float = 0.0
+    max_ulp_bf16: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Operation:
+    """An elementwise operation: one rounding, whatever its body does inside.
+
+    Attributes:
+        name: The Python name, ``ttnn.<name>``. Several declarations may share one (``clamp`` by scalars, by tensors).
+        operands: Tensor operands in order.
+        attributes: Compile-time numbers after them.
+        summary: One sentence for docstrings and tables.
+        source: Where the semantics come from.
+        emit: The tile body: ``emit(b, *operands, *attributes)`` over ops/emit.py; returns a value.
+        golden: An independent statement in torch: ``golden(torch, *operands, *attributes)``.
+        probe: How it is tested.
+        dtype_from: Index of the operand whose dtype the result has (the first tensor after it, if that is a number).
+        ttnn_name: Name in the TTNN dialect, without the dialect; likewise ttir_name, and tile_name in d2m.
+        aliases: Further names that eager ttnn has and `@jit` refuses (ttnn.jit document, FAQ).
+        operator: The Python operator that spells it: ``+``, ``neg`` ...
+    """
+
+    name: str
+    operands: tuple[Operand, ...]
+    summary: str
+    source: str
+    emit: Callable[..., Any]
+    golden: Callable[..., Any]
+    probe: Probe = field(default_factory=Probe)
+    attributes: tuple[Attribute, ...] = ()
+    dtypes: frozenset[DataType] = FLOATS
+    dtype_from: int = 0
+    ttnn_name: str = ""
+    ttir_name: str = ""
+    tile_name: str = ""
+    aliases: tuple[str, ...] = ()
+    operator: str = ""
+
+    def __post_init__(self) -> None:
+        for attribute, default in (
+            ("ttnn_name", self.name),
+            ("ttir_name", self.name),
+            ("tile_name", f"tile_{self.ttir_name or self.name}"),
+        ):
+            if not getattr(self, attribute):
+                object.__setattr__(self, attribute, default)
+
+    @property
+    def arity(self) -> int:
+        """Number of tensor operands."""
+        return len(self.operands)
+
+    @property
+    def has_dtype_property(self) -> bool:
+        """Whether the TTNN op prints ``dtype``: binary ops do (features A8)."""
+        return self.arity == 2 and not self.attributes
+
+    @property
+    def signature(self) -> str:
+        """The call as it is written, ``clamp(input, *, min=..., max=...)``."""
+        names = [o.name if o.default is None else f"{o.name}={o.default:g}" for o in self.operands]
+        names += [f"{a.name}={a.default:g}" for a in self.attributes]
+        return f"{self.name}({', '.join(names)})"
+
+    def __repr__(self) -> str:
+        return f"<operation {self.name}>"
+
+
+@dataclass(frozen=True)
+class BoundCall:
+    """A call resolved to one declaration: operands are the caller's tensors or floats, attributes are floats."""
+
+    operation: Operation
+    operands: tuple[Any, ...]
+    attributes: tuple[float, ...]
+
+
+def bind(
+    overloads: Sequence[Operation],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    is_tensor: Callable[[Any], bool],
+) -> BoundCall:
+    """The first declaration in `overloads` that takes these arguments.
+
+    Args:
+        overloads: Declarations that share a Python name, in order of preference.
+        args: Positional arguments, tensors (in the caller's sense) or numbers.
+        kwargs: Keyword arguments, by operand and attribute name.
+        is_tensor: Tells the caller's tensors from everything else.
+
+    Raises:
+        ArgumentError: None fits; the text says why, and what the operation takes.
+    """
+    reasons = []
+    for operation in overloads:
+        result = _bind_one(operation, args, kwargs, is_tensor)
+        if isinstance(result, BoundCall):
+            return result
+        reasons.append(result)
+    signatures = " or ".join(f"`ttnn.{operation.signature}`" for operation in overloads)
+    raise ArgumentError(reasons[0], help=f"the call is written {signatures}")
+
+
+def _bind_one(
+    operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any], is_tensor: Callable[[Any], bool]
+) -> BoundCall | str:
+    given = _by_name(operation, args, kwargs)
+    if isinstance(given, str):
+        return given
+    operands: list[Any] = []
+    for operand in operation.operands:
+        value = _given_or_default(given, operand)
+        if value is None:
+            return f"`{operation.name}` misses its argument `{operand.name}`"
+        if not is_tensor(value):
+            if operation.arity == 1 or not isinstance(value, Number):
+                wanted = "a tensor" if operation.arity == 1 else "a tensor or a number"
+                return f"`{operand.name}` of `{operation.name}` must be {wanted}, got {type(value).__name__}"
+            value = float(value)
+        operands.append(value)
+    if not any(is_tensor(value) for value in operands):
+        return f"`{operation.name}` needs a tensor among its arguments"
+    attributes = [_given_or_default(given, attribute) for attribute in operation.attributes]
+    for attribute, value in zip(operation.attributes, attributes, strict=True):
+        if not isinstance(value, Number):
+            return f"`{attribute.name}` of `{operation.name}` must be a number, got {type(value).__name__}"
+    return BoundCall(operation, tuple(operands), tuple(_as_float32(float(value)) for value in attributes))
+
+
+def _by_name(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any] | str:
+    names = [operand.name for operand in operation.operands] + [attribute.name for attribute in operation.attributes]
+    if len(args) > len(names):
+        return f"`{operation.name}` takes at most {len(names)} arguments, got {len(args)}"
+    given = dict(zip(names, args, strict=False))
+    for name, value in kwargs.items():
+        if name not in names:
+            return f"`{operation.name}` has no argument `{name}`"
+        if name in given:
+            return f"`{operation.name}` got two values for `{name}`"
+        given[name] = value
+    return given
+
+
+def _given_or_default(given: Mapping[str, Any], parameter: Operand | Attribute) -> Any:
+    value = given.get(parameter.name)
+    return parameter.default if value is None else value
+
+
+def _as_float32(value: float) -> float:
+    """`value` as the float32 attribute that the IR holds; beyond its range, the infinity of that sign."""
+    try:
+        return float(struct.unpack("f", struct.pack("f", value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)

@@ -1,0 +1,40 @@
+"""A place in the user's file, and the lines of it that an error shows."""
+
+from __future__ import annotations
+
+import linecache
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A span of source text: lines count from 1, columns from 1, as editors show them.
+
+    ``column`` 0 means that only the line is known; ``end_column`` is exclusive.
+    """
+
+    file: str
+    line: int
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}" if self.column else f"{self.file}:{self.line}"
+
+
+def excerpt(location: Location) -> str:
+    """The source line of `location` under its number, with carets below the span; "" if the file cannot be read."""
+    text = linecache.getline(location.file, location.line).rstrip("\n")
+    if not text:
+        return ""
+    prefix = f"{location.line:>5} | "
+    shown = f"{prefix}{text}"
+    if not location.column:
+        return shown
+    same_line = location.end_line in {0, location.line}
+    end = location.end_column if same_line and location.end_column else len(text) + 1
+    width = max(1, end - location.column)
+    # Tabs are kept so that the carets stand under the span whatever a tab's width is.
+    lead = "".join("\t" if character == "\t" else " " for character in text[: location.column - 1])
+    return f"{shown}\n{' ' * (len(prefix) - 2)}| {lead}{'^' * width}"

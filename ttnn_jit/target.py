@@ -1,0 +1,139 @@
+"""System descriptions: the rules that the compiler obeys for a device, and the presets that ship with it.
+
+A chip target carries the limits of the ttnn.jit document (DST tiles, circular buffers, tile alignment) and device
+numerics; the ``cpu`` target has no such rules and IEEE numerics. Every target runs natively on the host.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import os
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+from ttnn_jit.errors import ArgumentError
+
+TILE_HEIGHT = 32  # elements
+TILE_WIDTH = 32  # elements
+
+
+class Numerics(enum.Enum):
+    """How results are rounded (ttnn_api.md, section 4).
+
+    DEVICE rounds every op of the user's to its tensor's dtype, also inside a fused kernel; a NaN stored as bf16
+    becomes +infinity and bf16 denormal results flush to zero. IEEE keeps float32 inside a kernel and rounds at stores.
+    """
+
+    DEVICE = "device"
+    IEEE = "ieee"
+
+
+@dataclass(frozen=True)
+class SystemDesc:
+    """What the compiler must know of a system; sizes in bytes, grids in cores (rows, columns)."""
+
+    name: str
+    arch: str
+    grid: tuple[int, int]
+    l1_bytes: int
+    numerics: Numerics
+    dst_tiles: int
+    dst_double_buffered: bool
+    dst_halved_when_wide: bool
+    max_circular_buffers: int | None
+    max_wide_inputs: int | None
+    tile_aligned_only: bool
+    fuses_multi_user_values: bool
+
+    def dst_capacity(self, *, wide: bool) -> int:
+        """DST tiles that one kernel may hold at once; `wide` says that an element is wider than 16 bits (K36)."""
+        tiles = self.dst_tiles // 2 if self.dst_double_buffered else self.dst_tiles
+        return tiles // 2 if wide and self.dst_halved_when_wide else tiles
+
+    def to_json(self) -> str:
+        """The description as JSON, as `SYSTEM_DESC_PATH` reads it."""
+        return json.dumps(asdict(self) | {"numerics": self.numerics.value}, indent=2, sort_keys=True)
+
+    @staticmethod
+    def from_json(text: str) -> SystemDesc:
+        """The inverse of `to_json`.
+
+        Raises:
+            ArgumentError: The text is not a JSON object with exactly the fields of a SystemDesc.
+        """
+        try:
+            fields = json.loads(text)
+            return SystemDesc(**(fields | {"numerics": Numerics(fields["numerics"]), "grid": tuple(fields["grid"])}))
+        except (ValueError, TypeError, KeyError) as error:
+            raise ArgumentError(
+                f"this is not a system description: {error}",
+                help="`ttnn-jit query --target wormhole_b0` prints one to start from",
+            ) from error
+
+
+def _chip(name: str, l1_bytes: int) -> SystemDesc:
+    return SystemDesc(
+        name=name,
+        arch=name,
+        grid=(8, 8),
+        l1_bytes=l1_bytes,
+        numerics=Numerics.DEVICE,
+        dst_tiles=16,
+        dst_double_buffered=True,
+        dst_halved_when_wide=True,
+        max_circular_buffers=32,
+        max_wide_inputs=7,
+        tile_aligned_only=True,
+        fuses_multi_user_values=False,
+    )
+
+
+PRESETS = {
+    desc.name: desc
+    for desc in (
+        _chip("wormhole_b0", l1_bytes=1_369_120),
+        _chip("blackhole", l1_bytes=1_499_136),
+        SystemDesc(
+            name="cpu",
+            arch="cpu",
+            grid=(8, 8),
+            l1_bytes=1 << 62,
+            numerics=Numerics.IEEE,
+            # Slots become SIMD registers: of 32, a kernel's constants and temporaries need a few.
+            dst_tiles=28,
+            dst_double_buffered=False,
+            dst_halved_when_wide=False,
+            max_circular_buffers=None,
+            max_wide_inputs=None,
+            tile_aligned_only=False,
+            fuses_multi_user_values=True,
+        ),
+    )
+}
+
+
+def resolve_target(target: SystemDesc | str | None) -> SystemDesc:
+    """The description that `target` names: itself, a preset, else `SYSTEM_DESC_PATH`, else ``wormhole_b0``.
+
+    Raises:
+        ArgumentError: No preset has that name, or the file cannot be read.
+    """
+    if isinstance(target, SystemDesc):
+        return target
+    if target is not None:
+        if target not in PRESETS:
+            raise ArgumentError(f"unknown target {target!r}", help=f"the presets are {', '.join(PRESETS)}")
+        return PRESETS[target]
+    path = os.environ.get("SYSTEM_DESC_PATH")
+    return _load(path) if path else PRESETS["wormhole_b0"]
+
+
+@cache
+def _load(path: str) -> SystemDesc:
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ArgumentError(f"SYSTEM_DESC_PATH cannot be read: {error}") from error
+    return SystemDesc.from_json(text)
