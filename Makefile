@@ -1,0 +1,50 @@
+# `make` lists the targets. PYTHON chooses the interpreter; PIP_FLAGS is passed to pip, for instance
+# PIP_FLAGS="--extra-index-url https://download.pytorch.org/whl/cpu" for a CPU build of torch.
+PYTHON ?= python3
+PIP_FLAGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench format clean
+
+help:  ## List the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: $(VENV)/.base  ## Set up .venv, then compile, run and check cosh
+	$(BIN)/ttnn-jit demo
+
+test: $(VENV)/.dev  ## Set up .venv, then run the tests
+	$(BIN)/python -m pytest -q
+
+check: $(VENV)/.dev  ## Format, lint, types and the direction of imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(VENV)/.bench  ## Program-cache benchmark: table, and JSON under benchmarks/results
+	$(BIN)/python benchmarks/program_cache.py
+
+format: $(VENV)/.dev  ## Rewrite the sources as `make check` wants them
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:  ## Remove the environment and everything generated
+	rm -rf $(VENV) build dist generated *.egg-info .mypy_cache .ruff_cache .hypothesis
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "ttnn_jit needs Python 3.11 or newer: make PYTHON=python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install -q $(PIP_FLAGS) -c constraints.txt -e .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.base
+	$(BIN)/python -m pip install -q $(PIP_FLAGS) -c constraints.txt -e '.[dev]'
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.base
+	$(BIN)/python -m pip install -q $(PIP_FLAGS) -c constraints.txt -e '.[bench]'
+	touch $@
