@@ -1,0 +1,52 @@
+"""The dialects ttcore, ttnn, ttir and d2m, their text exactly as MLIR has it, and locations."""
+
+from __future__ import annotations
+
+from functools import cache
+from io import StringIO
+
+from xdsl.context import Context
+from xdsl.dialects.arith import Arith
+from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects.func import Func
+from xdsl.dialects.linalg import Linalg
+from xdsl.dialects.math import Math
+from xdsl.dialects.memref import MemRef
+from xdsl.dialects.scf import Scf
+from xdsl.dialects.tensor import Tensor
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+from ttnn_jit.dialects.affine import Affine
+from ttnn_jit.dialects.d2m import D2M
+from ttnn_jit.dialects.elementwise import operation_of
+from ttnn_jit.dialects.ttcore import TTCore, set_system_desc, system_desc_of
+from ttnn_jit.dialects.ttir import TTIR
+from ttnn_jit.dialects.ttnn import TTNN
+
+__all__ = ["context", "operation_of", "parse_module", "print_module", "set_system_desc", "system_desc_of"]
+
+
+@cache
+def context() -> Context:
+    """A context that knows every dialect of the pipeline; shared, so do not register into it."""
+    shared = Context()
+    for dialect in (Builtin, Func, Arith, Math, MemRef, Tensor, Scf, Linalg, Affine, TTCore, TTNN, TTIR, D2M):
+        shared.load_dialect(dialect)
+    return shared
+
+
+def parse_module(text: str, name: str = "<string>") -> ModuleOp:
+    """The module that `text` spells; `name` stands in error messages.
+
+    Raises:
+        ParseError: The text is not MLIR of these dialects.
+    """
+    return Parser(context(), text, name).parse_module()
+
+
+def print_module(module: ModuleOp, *, locations: bool = False) -> str:
+    """The text of `module` as mlir-opt prints it, with `locations` as under ``-mlir-print-debuginfo``."""
+    stream = StringIO()
+    Printer(stream, print_debuginfo=locations).print_op(module)
+    return stream.getvalue() + "\n"

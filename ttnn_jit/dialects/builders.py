@@ -1,0 +1,165 @@
+"""Cheap constructors for types and for ops of xDSL's own dialects: cached attributes, `Op.create`, no checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from xdsl.dialects import arith, linalg, memref, scf
+from xdsl.dialects.affine import ForOp, YieldOp
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AffineMapAttr,
+    ArrayAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    LocationAttr,
+    MemRefType,
+    NoneAttr,
+    StridedLayoutAttr,
+    f32,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir.affine import AffineMap
+
+from ttnn_jit.dialects.affine import INDEX
+from ttnn_jit.dialects.ttcore import memory_space, tile_type
+from ttnn_jit.tensor_spec import DataType
+
+_FOR_SEGMENTS = DenseArrayBase.from_list(i32, [0, 0, 0])
+
+
+@cache
+def affine_map_attr(affine_map: AffineMap) -> AffineMapAttr:
+    """``affine_map<...>``."""
+    return AffineMapAttr(affine_map)
+
+
+@cache
+def identity_map(rank: int) -> AffineMapAttr:
+    """``affine_map<(d0, d1) -> (d0, d1)>`` of that rank."""
+    return AffineMapAttr(AffineMap.identity(rank))
+
+
+@cache
+def tile_memref(
+    shape: tuple[int, ...],
+    dtype: DataType,
+    space: str,
+    strides: tuple[int, ...] | None = None,
+    offset: int | None = 0,
+) -> MemRefType[Attribute]:
+    """A memref of tiles on a core; with `strides`, a strided view whose `offset` None prints as ``?``."""
+    layout = NoneAttr() if strides is None else StridedLayoutAttr(strides, offset)
+    return MemRefType(tile_type(dtype), shape, layout, memory_space(space))
+
+
+@cache
+def _index_attr(value: int) -> IntegerAttr:
+    return IntegerAttr(value, INDEX)
+
+
+def constant_index(value: int, location: LocationAttr | None = None) -> arith.ConstantOp:
+    """``%c4 = arith.constant 4 : index``."""
+    return arith.ConstantOp.create(result_types=(INDEX,), properties={"value": _index_attr(value)}, location=location)
+
+
+def constant_f32(value: float, location: LocationAttr | None = None) -> arith.ConstantOp:
+    """``%cst = arith.constant 5.000000e-01 : f32``."""
+    return arith.ConstantOp.create(result_types=(f32,), properties={"value": FloatAttr(value, f32)}, location=location)
+
+
+@cache
+def _constant_map(value: int) -> AffineMapAttr:
+    return AffineMapAttr(AffineMap.constant_map(value))
+
+
+def affine_loop(upper: int, location: LocationAttr | None = None, *, lower: int = 0, step: int = 1) -> ForOp:
+    """``affine.for %i = lower to upper step step`` without body: fill ``.body.block``, then `end_affine_loop`."""
+    return ForOp.create(
+        properties={
+            "lowerBoundMap": _constant_map(lower),
+            "upperBoundMap": _constant_map(upper),
+            "step": _index_attr(step),
+            "operandSegmentSizes": _FOR_SEGMENTS,
+        },
+        regions=(Region(Block(arg_types=(INDEX,))),),
+        location=location,
+    )
+
+
+def end_affine_loop(loop: ForOp) -> None:
+    """Adds the terminator that an `affine.for` does not print."""
+    loop.body.block.add_op(YieldOp.create(location=loop.location))
+
+
+def scf_loop(lower: SSAValue, upper: SSAValue, step: SSAValue, location: LocationAttr | None = None) -> scf.ForOp:
+    """``scf.for %arg0 = %lower to %upper step %step`` without body: fill ``.body.block``, then `end_scf_loop`."""
+    return scf.ForOp.create(
+        operands=(lower, upper, step), regions=(Region(Block(arg_types=(INDEX,))),), location=location
+    )
+
+
+def end_scf_loop(loop: scf.ForOp) -> None:
+    """Adds the terminator that an `scf.for` does not print."""
+    loop.body.block.add_op(scf.YieldOp.create(location=loop.location))
+
+
+@cache
+def _index_list(values: tuple[int, ...]) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i64, list(values))
+
+
+def subview(
+    source: SSAValue,
+    offsets: Sequence[SSAValue],
+    sizes: tuple[int, ...],
+    result_type: MemRefType[Attribute],
+    location: LocationAttr | None = None,
+) -> memref.SubviewOp:
+    """``memref.subview %source[%offsets] [sizes] [1, 1] : ... to ...``."""
+    rank = len(sizes)
+    return memref.SubviewOp.create(
+        operands=(source, *offsets),
+        result_types=(result_type,),
+        properties={
+            "static_offsets": _index_list((DYNAMIC_INDEX,) * rank),
+            "static_sizes": _index_list(sizes),
+            "static_strides": _index_list((1,) * rank),
+            "operandSegmentSizes": DenseArrayBase.from_list(i32, [1, rank, 0, 0]),
+        },
+        location=location,
+    )
+
+
+@cache
+def _parallel(rank: int) -> ArrayAttr[Attribute]:
+    return ArrayAttr([linalg.IteratorTypeAttr.parallel()] * rank)
+
+
+def linalg_generic(
+    inputs: Sequence[SSAValue],
+    outputs: Sequence[SSAValue],
+    indexing_maps: Sequence[AffineMapAttr],
+    body: Block,
+    location: LocationAttr | None = None,
+) -> linalg.GenericOp:
+    """``linalg.generic`` over memrefs, every dimension parallel; `body` ends with `linalg_yield`."""
+    return linalg.GenericOp.create(
+        operands=(*inputs, *outputs),
+        properties={
+            "indexing_maps": ArrayAttr(indexing_maps),
+            "iterator_types": _parallel(indexing_maps[0].data.num_dims),
+            "operandSegmentSizes": DenseArrayBase.from_list(i32, [len(inputs), len(outputs)]),
+        },
+        regions=(Region(body),),
+        location=location,
+    )
+
+
+def linalg_yield(values: Sequence[SSAValue], location: LocationAttr | None = None) -> linalg.YieldOp:
+    """``linalg.yield %values``."""
+    return linalg.YieldOp.create(operands=values, location=location)

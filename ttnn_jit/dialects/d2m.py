@@ -1,0 +1,306 @@
+"""The d2m dialect: generics over circular buffers, the DST register file, and tile ops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Self
+
+from xdsl.dialects.builtin import LocationAttr, MemRefType, TensorType, f32
+from xdsl.ir import Attribute, Dialect, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute, SSAValue, TypeAttribute
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.parser import AttrParser, Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ttnn_jit.dialects.d2m_generic import GenericOp, ThreadAttr
+from ttnn_jit.dialects.elementwise import ElementwiseOp, derive
+from ttnn_jit.dialects.ttcore import KeywordAttr, TileType, parse_keyword
+
+BCAST_TYPES = ("row", "col", "scalar")
+
+
+@irdl_attr_definition
+class CBType(ParametrizedAttribute, TypeAttribute):
+    """``!d2m.cb<memref<...>>``: a circular buffer that holds one core's part of a tensor."""
+
+    name = "d2m.cb"
+
+    underlying: MemRefType[Attribute]
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        """A memref type between angle brackets."""
+        with parser.in_angle_brackets():
+            return (parser.parse_type(),)
+
+
+@irdl_attr_definition
+class TileBcastTypeAttr(KeywordAttr, SpacedOpaqueSyntaxAttribute):
+    """``#d2m<tile_bcast_type row>``: what of a tile is copied over the rest of it."""
+
+    name = "d2m.tile_bcast_type"
+    keywords = BCAST_TYPES
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> str:
+        """The bare keyword."""
+        return parse_keyword(parser, cls.keywords)
+
+    def print_parameter(self, printer: Printer) -> None:
+        """The bare keyword."""
+        printer.print_string(self.data)
+
+
+@irdl_op_definition
+class EmptyOp(IRDLOperation):
+    """``d2m.empty() : tensor<...>``: a tensor for a generic to write into."""
+
+    name = "d2m.empty"
+
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def make(result_type: Attribute, location: LocationAttr | None = None) -> EmptyOp:
+        """An empty tensor of that type."""
+        return EmptyOp.create(result_types=(result_type,), location=location)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """``() attr-dict : type``."""
+        attributes, result_type = _parse_nullary(parser)
+        return cls.create(result_types=(result_type,), attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        """``() attr-dict : type``."""
+        _print_nullary(self, printer)
+
+
+@irdl_op_definition
+class AcquireDstOp(IRDLOperation):
+    """``%dst = d2m.acquire_dst() : memref<...>``: the slots of the DST register file."""
+
+    name = "d2m.acquire_dst"
+    result = result_def(MemRefType)
+
+    def result_stem(self) -> str:
+        """The stem of the result's name."""
+        return "dst"
+
+    @staticmethod
+    def make(result_type: Attribute, location: LocationAttr | None = None) -> AcquireDstOp:
+        """DST as a memref of that type, ``slots x rows x columns`` tiles."""
+        return AcquireDstOp.create(result_types=(result_type,), location=location)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """``() attr-dict : type``."""
+        attributes, result_type = _parse_nullary(parser)
+        return cls.create(result_types=(result_type,), attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        """``() attr-dict : type``."""
+        _print_nullary(self, printer)
+
+
+@irdl_op_definition
+class WaitOp(IRDLOperation):
+    """``d2m.wait %cb0 : <memref<...>> -> memref<...>``: the data of an input buffer."""
+
+    name = "d2m.wait"
+
+    cb = operand_def(CBType)
+    result = result_def(MemRefType)
+
+    @staticmethod
+    def make(cb: SSAValue, location: LocationAttr | None = None) -> WaitOp:
+        """The memref in `cb`."""
+        return WaitOp.create(operands=(cb,), result_types=(_underlying(cb),), location=location)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """``%cb attr-dict : cb-type -> memref-type``."""
+        cb, attributes, result_type = _parse_cb_access(parser)
+        return cls.create(operands=(cb,), result_types=(result_type,), attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        """``%cb attr-dict : cb-type -> memref-type``."""
+        _print_cb_access(self, printer)
+
+    def verify_(self) -> None:
+        """Refuses a result that is not the buffer's memref."""
+        _verify_cb_access(self)
+
+
+@irdl_op_definition
+class ReserveOp(IRDLOperation):
+    """``d2m.reserve %cb2 : <memref<...>> -> memref<...>``: the room of an output buffer."""
+
+    name = "d2m.reserve"
+
+    cb = operand_def(CBType)
+    result = result_def(MemRefType)
+
+    @staticmethod
+    def make(cb: SSAValue, location: LocationAttr | None = None) -> ReserveOp:
+        """The memref in `cb`."""
+        return ReserveOp.create(operands=(cb,), result_types=(_underlying(cb),), location=location)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """``%cb attr-dict : cb-type -> memref-type``."""
+        cb, attributes, result_type = _parse_cb_access(parser)
+        return cls.create(operands=(cb,), result_types=(result_type,), attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        """``%cb attr-dict : cb-type -> memref-type``."""
+        _print_cb_access(self, printer)
+
+    def verify_(self) -> None:
+        """Refuses a result that is not the buffer's memref."""
+        _verify_cb_access(self)
+
+
+class TileElementwiseOp(ElementwiseOp):
+    """An elementwise op of tiles; any operand but one may be an f32 scalar."""
+
+    def verify_types(self) -> None:
+        """Refuses operands that are neither tiles nor f32, and a result that is no tile."""
+        types = [value.type for value in self.operands]
+        for operand_type in types:
+            if not isinstance(operand_type, TileType) and operand_type != f32:
+                raise VerifyException(f"{self.name} takes tiles and f32 scalars, got {operand_type}")
+        if not any(isinstance(operand_type, TileType) for operand_type in types):
+            raise VerifyException(f"{self.name} needs a tile among its operands")
+        if not isinstance(self.results[0].type, TileType):
+            raise VerifyException(f"{self.name} results in a tile, got {self.results[0].type}")
+
+
+@irdl_op_definition
+class TileBcastOp(IRDLOperation):
+    """``"d2m.tile_bcast"(%tile) <{bcast_type = #d2m<tile_bcast_type row>}>``: what fills the tile."""
+
+    name = "d2m.tile_bcast"
+
+    operand = operand_def(TileType)
+    bcast_type = prop_def(TileBcastTypeAttr)
+    result = result_def(TileType)
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def make(operand: SSAValue, bcast_type: str, location: LocationAttr | None = None) -> TileBcastOp:
+        """`operand` with its first row, column or element copied over it."""
+        return TileBcastOp.create(
+            operands=(operand,),
+            result_types=(operand.type,),
+            properties={"bcast_type": bcast_type_attr(bcast_type)},
+            location=location,
+        )
+
+
+@irdl_op_definition
+class TileTypecastOp(IRDLOperation):
+    """``"d2m.tile_typecast"(%tile)``: the tile with its elements rounded or widened to the result's type."""
+
+    name = "d2m.tile_typecast"
+
+    operand = operand_def(TileType)
+    result = result_def(TileType)
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def make(operand: SSAValue, result_type: TileType, location: LocationAttr | None = None) -> TileTypecastOp:
+        """`operand` as a tile of `result_type`."""
+        return TileTypecastOp.create(operands=(operand,), result_types=(result_type,), location=location)
+
+
+@cache
+def bcast_type_attr(bcast_type: str) -> TileBcastTypeAttr:
+    """``#d2m<tile_bcast_type ...>``."""
+    return TileBcastTypeAttr(bcast_type)
+
+
+@cache
+def cb_type(memref: MemRefType[Attribute]) -> CBType:
+    """``!d2m.cb<memref>``."""
+    return CBType(memref)
+
+
+def _underlying(cb: SSAValue) -> MemRefType[Attribute]:
+    assert isinstance(cb.type, CBType)
+    return cb.type.underlying
+
+
+def _parse_nullary(parser: Parser) -> tuple[dict[str, Attribute], Attribute]:
+    parser.parse_characters("()")
+    attributes = parser.parse_optional_attr_dict()
+    parser.parse_punctuation(":")
+    return attributes, parser.parse_type()
+
+
+def _print_nullary(op: EmptyOp | AcquireDstOp, printer: Printer) -> None:
+    printer.print_string("()")
+    printer.print_op_attributes(op.attributes)
+    printer.print_string(" : ")
+    printer.print_attribute(op.result.type)
+
+
+def _parse_cb_access(parser: Parser) -> tuple[SSAValue, dict[str, Attribute], Attribute]:
+    operand = parser.parse_unresolved_operand()
+    attributes = parser.parse_optional_attr_dict()
+    parser.parse_punctuation(":")
+    if parser.parse_optional_punctuation("<") is not None:
+        position = parser.pos
+        memref = parser.parse_type()
+        if not isinstance(memref, MemRefType):
+            parser.raise_error("a circular buffer holds a memref", position)
+        parser.parse_punctuation(">")
+        buffer: Attribute = cb_type(memref)
+    else:
+        buffer = parser.parse_type()
+    parser.parse_punctuation("->")
+    return parser.resolve_operand(operand, buffer), attributes, parser.parse_type()
+
+
+def _print_cb_access(op: WaitOp | ReserveOp, printer: Printer) -> None:
+    printer.print_string(" ")
+    printer.print_operand(op.cb)
+    printer.print_op_attributes(op.attributes)
+    printer.print_string(" : <")
+    printer.print_attribute(_underlying(op.cb))
+    printer.print_string("> -> ")
+    printer.print_attribute(op.result.type)
+
+
+def _verify_cb_access(op: WaitOp | ReserveOp) -> None:
+    if op.result.type != _underlying(op.cb):
+        raise VerifyException(f"{op.name} results in {_underlying(op.cb)}, got {op.result.type}")
+
+
+TILE_OP_OF = derive("d2m", "tile_name", TileElementwiseOp)
+"""Declared operation -> its tile op class."""
+
+D2M = Dialect(
+    "d2m",
+    [
+        AcquireDstOp,
+        EmptyOp,
+        GenericOp,
+        ReserveOp,
+        TileBcastOp,
+        TileTypecastOp,
+        WaitOp,
+        *TILE_OP_OF.values(),
+    ],
+    [CBType, ThreadAttr, TileBcastTypeAttr],
+)

@@ -1,0 +1,179 @@
+"""`d2m.generic`: one kernel, its operands, iteration space and compute region."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, DenseArrayBase, IntegerAttr, LocationAttr, i32, i64
+from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import NoTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from ttnn_jit.dialects.ttcore import GridAttr, IteratorTypeAttr, KeywordAttr, iterator_type
+
+_SEGMENTS = "operandSegmentSizes"
+
+
+@irdl_attr_definition
+class ThreadAttr(KeywordAttr):
+    """``#d2m.thread<compute>``: the core's thread that runs a region."""
+
+    name = "d2m.thread"
+    keywords = ("unified", "compute", "datamovement")
+
+
+_COMPUTE_THREAD = ArrayAttr([ThreadAttr("compute")])
+
+
+@irdl_op_definition
+class GenericOp(IRDLOperation):
+    """A kernel: inputs, outputs, one core's share of the work as a region over circular buffers.
+
+    The region's arguments are one circular buffer per operand, inputs then outputs.
+    """
+
+    name = "d2m.generic"
+
+    inputs = var_operand_def()
+    outputs = var_operand_def()
+    block_factors = prop_def(ArrayAttr[IntegerAttr])
+    grid = prop_def(GridAttr)
+    indexing_maps = prop_def(ArrayAttr[AffineMapAttr])
+    iterator_types = prop_def(ArrayAttr[IteratorTypeAttr])
+    threads = prop_def(ArrayAttr[ThreadAttr])
+    body = region_def("single_block")
+    results_ = var_result_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(NoTerminator())
+
+    @staticmethod
+    def make(  # noqa: PLR0913 - one argument per property of the op
+        inputs: Sequence[SSAValue],
+        outputs: Sequence[SSAValue],
+        body: Region,
+        *,
+        grid: GridAttr,
+        indexing_maps: Sequence[AffineMapAttr],
+        block_factors: Sequence[int] | None = None,
+        iterator_types: Sequence[str] | None = None,
+        result_types: Sequence[Attribute] | None = None,
+        location: LocationAttr | None = None,
+    ) -> GenericOp:
+        """A generic; by default all dimensions are parallel with one block, and results have the outputs' types."""
+        rank = indexing_maps[0].data.num_dims
+        return GenericOp.create(
+            operands=(*inputs, *outputs),
+            result_types=[value.type for value in outputs] if result_types is None else result_types,
+            properties={
+                "block_factors": ArrayAttr([IntegerAttr(factor, i64) for factor in block_factors or (1,) * rank]),
+                "grid": grid,
+                "indexing_maps": ArrayAttr(indexing_maps),
+                "iterator_types": ArrayAttr([iterator_type(name) for name in iterator_types or ("parallel",) * rank]),
+                "threads": _COMPUTE_THREAD,
+                _SEGMENTS: DenseArrayBase.from_list(i32, [len(inputs), len(outputs)]),
+            },
+            regions=(body,),
+            location=location,
+        )
+
+    def argument_stem(self) -> str:
+        """The stem of the region's argument names, ``cb``; each is followed by its index."""
+        return "cb"
+
+    def block_label(self) -> str:
+        """The label of the region's block: its thread and index."""
+        return f"{self.threads.data[0].data}0"
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """``{properties and attributes} ins(...) outs(...) region : types``."""
+        position = parser.pos
+        attributes = parser.parse_optional_attr_dict()
+        properties = {name: attributes.pop(name) for name in _PRINTED_PROPERTIES if name in attributes}
+        if missing := [name for name in _PRINTED_PROPERTIES if name not in properties]:
+            parser.raise_error(f"d2m.generic needs {', '.join(missing)}", position)
+        inputs = _parse_operands(parser, "ins")
+        outputs = _parse_operands(parser, "outs")
+        body = parser.parse_region()
+        properties[_SEGMENTS] = DenseArrayBase.from_list(i32, [len(inputs), len(outputs)])
+        result_types: list[Attribute] = []
+        if parser.parse_optional_punctuation(":") is not None:
+            result_types = list(parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type))
+        return cls.create(
+            operands=(*inputs, *outputs),
+            result_types=result_types,
+            properties=properties,
+            attributes=attributes,
+            regions=(body,),
+        )
+
+    def print(self, printer: Printer) -> None:
+        """The form of `parse`, with operands on lines of their own as tt-mlir breaks it."""
+        printed = {name: self.properties[name] for name in _PRINTED_PROPERTIES} | self.attributes
+        printer.print_op_attributes(dict(sorted(printed.items())))
+        with printer.indented(2):
+            _print_operands(printer, "ins", self.inputs)
+            _print_operands(printer, "outs", self.outputs)
+        printer.print_string("  ")
+        printer.print_region(self.body)
+        if self.results:
+            printer.print_string(" : ")
+            printer.print_list(self.result_types, printer.print_attribute)
+
+    def verify_(self) -> None:
+        """Checks the counts that belong together: maps, buffers and results per operand; dimensions."""
+        operands = len(self.operands)
+        if len(self.indexing_maps.data) != operands:
+            raise VerifyException(f"{operands} operands need as many indexing maps, got {len(self.indexing_maps.data)}")
+        rank = len(self.iterator_types.data)
+        if any(indexing_map.data.num_dims != rank for indexing_map in self.indexing_maps):
+            raise VerifyException(f"every indexing map needs one dimension per iterator type, {rank}")
+        if len(self.block_factors.data) != rank:
+            raise VerifyException(f"every dimension needs a block factor: {rank}, got {len(self.block_factors.data)}")
+        if len(self.body.block.args) != operands:
+            raise VerifyException(f"{operands} operands need as many buffers, got {len(self.body.block.args)}")
+        if self.results and [value.type for value in self.results] != [value.type for value in self.outputs]:
+            raise VerifyException("the results of a d2m.generic have the types of its outputs")
+
+
+_PRINTED_PROPERTIES = ("block_factors", "grid", "indexing_maps", "iterator_types", "threads")
+
+
+def _parse_operands(parser: Parser, keyword: str) -> Sequence[SSAValue]:
+    parser.parse_keyword(keyword)
+    position = parser.pos
+    parser.parse_punctuation("(")
+    operands = parser.parse_optional_undelimited_comma_separated_list(
+        parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
+    )
+    if operands is None:
+        parser.parse_punctuation(")")
+        return ()
+    parser.parse_punctuation(":")
+    types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+    parser.parse_punctuation(")")
+    return parser.resolve_operands(operands, types, position)
+
+
+def _print_operands(printer: Printer, keyword: str, operands: Sequence[SSAValue]) -> None:
+    printer.print_string(f"\n{keyword}(")
+    if operands:
+        printer.print_list(operands, printer.print_operand)
+        printer.print_string(" : ")
+        printer.print_list([value.type for value in operands], printer.print_attribute)
+    printer.print_string(")")

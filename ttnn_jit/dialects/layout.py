@@ -1,0 +1,190 @@
+"""TensorSpec to tensor type and back: the rules of ttnn_api.md, sections 2.5 and 5."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    MemRefType,
+    NoneAttr,
+    StridedLayoutAttr,
+    StringAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+
+from ttnn_jit.dialects.ttcore import ELEMENT_TYPES, GridAttr, TileType, grid_attr, tile_type
+from ttnn_jit.dialects.ttnn_attributes import CoreRangeAttr, TTNNLayoutAttr, buffer_type_attr
+from ttnn_jit.errors import LayoutError
+from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH
+from ttnn_jit.tensor_spec import (
+    CoreRange,
+    CoreRangeSet,
+    DataType,
+    Layout,
+    MemoryConfig,
+    ShardOrientation,
+    ShardSpec,
+    TensorMemoryLayout,
+    TensorSpec,
+    folded_2d,
+)
+
+_DTYPES = {element: dtype for dtype, element in ELEMENT_TYPES.items()}
+
+
+@cache
+def tensor_type(spec: TensorSpec) -> TensorType[Attribute]:
+    """``tensor<32x32xbf16, #ttnn_layout>`` of `spec`."""
+    return TensorType(ELEMENT_TYPES[spec.dtype], spec.shape, layout_attribute(spec))
+
+
+@cache
+def layout_attribute(spec: TensorSpec) -> TTNNLayoutAttr:
+    """The encoding of `spec`'s tensor type."""
+    config = spec.memory_config
+    shard = config.shard_spec
+    orientation = shard.orientation if shard else ShardOrientation.ROW_MAJOR
+    grid = _grid(config)
+    return TTNNLayoutAttr(
+        AffineMapAttr(_linear_map(spec)),
+        grid,
+        StringAttr(orientation.name.lower()),
+        _memref(spec),
+        StringAttr(config.memory_layout.name.lower()),
+        _core_ranges(config, grid),
+    )
+
+
+def spec_of(type_: Attribute) -> TensorSpec:
+    """The inverse of `tensor_type`.
+
+    Raises:
+        LayoutError: The type is no tensor with a `#ttnn.ttnn_layout` of an element type known here.
+    """
+    if not isinstance(type_, TensorType) or not isinstance(type_.encoding, TTNNLayoutAttr):
+        raise LayoutError(f"{type_} is no tensor with a #ttnn.ttnn_layout")
+    return _spec_of(type_)
+
+
+@cache
+def _spec_of(type_: TensorType[Attribute]) -> TensorSpec:
+    layout = type_.encoding
+    assert isinstance(layout, TTNNLayoutAttr)
+    element = type_.get_element_type()
+    if element not in _DTYPES:
+        raise LayoutError(f"no tensor has elements of type {element}")
+    tiled = isinstance(layout.memref.element_type, TileType)
+    strided = layout.memref.layout
+    strides = None
+    if isinstance(strided, StridedLayoutAttr):
+        strides = tuple(step or 0 for step in strided.get_strides())
+    return TensorSpec(
+        type_.get_shape(),
+        _DTYPES[element],
+        Layout.TILE if tiled else Layout.ROW_MAJOR,
+        MemoryConfig(layout.tensor_memory_layout, layout.buffer_type, _shard_spec(layout, tiled=tiled)),
+        strides=strides,
+    )
+
+
+def _grid(config: MemoryConfig) -> GridAttr:
+    shard = config.shard_spec
+    if shard is None:
+        return grid_attr(1, 1)
+    if config.memory_layout is TensorMemoryLayout.HEIGHT_SHARDED:
+        return grid_attr(shard.grid.num_cores(), 1)
+    if config.memory_layout is TensorMemoryLayout.WIDTH_SHARDED:
+        return grid_attr(1, shard.grid.num_cores())
+    size = shard.grid.bounding_box().grid_size()
+    if shard.orientation is ShardOrientation.COL_MAJOR:
+        return grid_attr(size.x, size.y)
+    return grid_attr(size.y, size.x)
+
+
+def _implied_ranges(layout: TensorMemoryLayout, orientation: ShardOrientation, grid: GridAttr) -> CoreRangeSet | None:
+    """The cores of a block sharded tensor; the grid of another kind does not say how its cores lie."""
+    if layout is not TensorMemoryLayout.BLOCK_SHARDED:
+        return None
+    rows, columns = grid.data if orientation is ShardOrientation.ROW_MAJOR else reversed(grid.data)
+    return CoreRangeSet([CoreRange((0, 0), (columns - 1, rows - 1))])
+
+
+def _core_ranges(config: MemoryConfig, grid: GridAttr) -> ArrayAttr[CoreRangeAttr] | NoneAttr:
+    shard = config.shard_spec
+    if shard is None or shard.grid == _implied_ranges(config.memory_layout, shard.orientation, grid):
+        return NoneAttr()
+    return ArrayAttr([CoreRangeAttr((r.start.x, r.start.y, r.end.x, r.end.y)) for r in shard.grid.ranges()])
+
+
+def _shard_spec(layout: TTNNLayoutAttr, *, tiled: bool) -> ShardSpec | None:
+    if not layout.is_sharded:
+        return None
+    orientation = layout.shard_orientation
+    if isinstance(layout.core_ranges, NoneAttr):
+        cores = _implied_ranges(layout.tensor_memory_layout, orientation, layout.grid)
+        if cores is None:
+            raise LayoutError(f"a {layout.memory_layout.data} layout needs its core_ranges")
+    else:
+        cores = CoreRangeSet(CoreRange(item.data[:2], item.data[2:]) for item in layout.core_ranges)
+    height, width = layout.memref.get_shape()
+    if tiled:
+        height, width = height * TILE_HEIGHT, width * TILE_WIDTH
+    return ShardSpec(cores, (height, width), orientation)
+
+
+def _is_strided(spec: TensorSpec) -> bool:
+    return spec.strides is not None
+
+
+def _linear_map(spec: TensorSpec) -> AffineMap:
+    """Logical indices to the folded 2-D tensor; the identity for a tensor that is not dense."""
+    rank = len(spec.shape)
+    if _is_strided(spec) or (rank == 0 and spec.layout is Layout.ROW_MAJOR):
+        return AffineMap.identity(rank)
+    dims = [AffineDimExpr(index) for index in range(rank)]
+    column: AffineExpr = dims[-1] if dims else AffineConstantExpr(0)
+    row: AffineExpr = AffineConstantExpr(0)
+    extents = spec.padded_shape[len(spec.padded_shape) - rank :] if rank else ()
+    step = 1
+    terms: list[AffineExpr] = []
+    for index in range(rank - 2, -1, -1):
+        terms.append(dims[index] if index == rank - 2 else dims[index] * step)
+        step *= extents[index]
+    for term in reversed(terms):
+        row = term if isinstance(row, AffineConstantExpr) else row + term
+    return AffineMap(rank, 0, (row, column))
+
+
+def _memref(spec: TensorSpec) -> MemRefType[Attribute]:
+    space = buffer_type_attr(spec.memory_config.buffer_type)
+    element = ELEMENT_TYPES[spec.dtype]
+    if spec.strides is not None:
+        return MemRefType(element, spec.shape, StridedLayoutAttr(spec.strides), space)
+    shard = spec.memory_config.shard_spec
+    if spec.layout is Layout.TILE:
+        height, width = shard.shape if shard else folded_2d(spec.padded_shape)
+        return MemRefType(
+            tile_type(spec.dtype), (-(-height // TILE_HEIGHT), -(-width // TILE_WIDTH)), NoneAttr(), space
+        )
+    if not spec.shape:
+        return MemRefType(element, (), NoneAttr(), space)
+    return MemRefType(element, shard.shape if shard else folded_2d(spec.shape), NoneAttr(), space)
+
+
+def dtype_of(type_: Attribute) -> DataType:
+    """The DataType of a tile, a tensor or a memref of either.
+
+    Raises:
+        LayoutError: The type has no element type known here.
+    """
+    if isinstance(type_, TileType):
+        return type_.dtype
+    if isinstance(type_, TensorType | MemRefType):
+        return dtype_of(type_.get_element_type())
+    if type_ in _DTYPES:
+        return _DTYPES[type_]
+    raise LayoutError(f"{type_} has no element type known here")

@@ -1,0 +1,287 @@
+"""The ttcore dialect: tiles, memory spaces, core grids, data types and the system description."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import ClassVar
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IntAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    bf16,
+    f32,
+    i1,
+    i64,
+)
+from xdsl.ir import Attribute, Data, Dialect, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from ttnn_jit.target import PRESETS, TILE_HEIGHT, TILE_WIDTH, Numerics, SystemDesc
+from ttnn_jit.tensor_spec import DataType
+
+DATA_TYPES = {dtype.mlir: dtype for dtype in DataType}
+"""MLIR spelling of an element type -> the DataType."""
+
+ELEMENT_TYPES = {DataType.BFLOAT16: bf16, DataType.FLOAT32: f32}
+"""DataType -> the builtin element type."""
+
+SYSTEM_DESC = "ttcore.system_desc"
+DEFAULT_TARGET = PRESETS["wormhole_b0"]
+
+
+def parse_keyword(parser: AttrParser, allowed: Sequence[str]) -> str:
+    """The keyword at the parser's place, which must be one of `allowed`."""
+    position = parser.pos
+    word = parser.parse_identifier()
+    if word not in allowed:
+        parser.raise_error(f"expected one of {', '.join(allowed)}, got {word!r}", position)
+    return word
+
+
+class KeywordAttr(Data[str]):
+    """Base of attributes that hold one keyword, printed ``#dialect.name<keyword>``."""
+
+    keywords: ClassVar[tuple[str, ...]]
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> str:
+        """The keyword between angle brackets."""
+        with parser.in_angle_brackets():
+            return parse_keyword(parser, cls.keywords)
+
+    def print_parameter(self, printer: Printer) -> None:
+        """The keyword between angle brackets."""
+        with printer.in_angle_brackets():
+            printer.print_string(self.data)
+
+    def verify(self) -> None:
+        """Refuses a keyword that the attribute does not know."""
+        if self.data not in self.keywords:
+            raise VerifyException(f"{self.name} must be one of {', '.join(self.keywords)}, got {self.data!r}")
+
+
+@irdl_attr_definition
+class DataTypeAttr(KeywordAttr):
+    """``#ttcore.supportedDataTypes<bf16>``: an element type as a property."""
+
+    name = "ttcore.supportedDataTypes"
+    keywords = tuple(DATA_TYPES)
+
+    @property
+    def dtype(self) -> DataType:
+        """The DataType that the keyword spells."""
+        return DATA_TYPES[self.data]
+
+
+@irdl_attr_definition
+class MemorySpaceAttr(KeywordAttr):
+    """``#ttcore.memory_space<l1>``: the memory of a memref on a core."""
+
+    name = "ttcore.memory_space"
+    keywords = ("system", "mmio", "dram", "l1", "dst")
+
+
+@irdl_attr_definition
+class IteratorTypeAttr(KeywordAttr):
+    """``#ttcore.iterator_type<parallel>``: a dimension of a generic's iteration space."""
+
+    name = "ttcore.iterator_type"
+    keywords = ("parallel", "reduction")
+
+
+@irdl_attr_definition
+class GridAttr(Data[tuple[int, ...]]):
+    """``#ttcore.grid<8x8>``: rows x columns of cores."""
+
+    name = "ttcore.grid"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[int, ...]:
+        """The extents between angle brackets."""
+        with parser.in_angle_brackets():
+            return tuple(parser.parse_dimension_list())
+
+    def print_parameter(self, printer: Printer) -> None:
+        """The extents between angle brackets."""
+        with printer.in_angle_brackets():
+            printer.print_dimension_list(self.data)
+
+    def verify(self) -> None:
+        """Refuses an empty grid."""
+        if not self.data or any(extent < 1 for extent in self.data):
+            raise VerifyException(f"a grid needs at least one core, got {'x'.join(map(str, self.data))}")
+
+
+@irdl_attr_definition
+class TileType(ParametrizedAttribute, TypeAttribute):
+    """``!ttcore.tile<32x32, bf16>``: a tile of elements, the unit of a core's arithmetic."""
+
+    name = "ttcore.tile"
+
+    height: IntAttr
+    width: IntAttr
+    data_type: DataTypeAttr
+
+    @property
+    def dtype(self) -> DataType:
+        """The element type."""
+        return self.data_type.dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of one tile."""
+        return self.height.data * self.width.data * self.dtype.itemsize
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        """``<32x32, bf16>``; spaces around the x are allowed."""
+        with parser.in_angle_brackets():
+            position = parser.pos
+            shape = parser.parse_dimension_list()
+            if len(shape) != 2:
+                parser.raise_error("a tile has two extents", position)
+            parser.parse_punctuation(",")
+            return IntAttr(shape[0]), IntAttr(shape[1]), DataTypeAttr(parse_keyword(parser, DataTypeAttr.keywords))
+
+    def print_parameters(self, printer: Printer) -> None:
+        """``<32x32, bf16>``."""
+        printer.print_string(f"<{self.height.data}x{self.width.data}, {self.data_type.data}>")
+
+    def verify(self) -> None:
+        """Refuses extents other than 32x32."""
+        if (self.height.data, self.width.data) != (TILE_HEIGHT, TILE_WIDTH):
+            raise VerifyException(f"a tile is {TILE_HEIGHT}x{TILE_WIDTH}, got {self.height.data}x{self.width.data}")
+
+
+@irdl_attr_definition
+class SystemDescAttr(ParametrizedAttribute):
+    """``#ttcore.system_desc<{arch = "cpu", ...}>``: the fields of a SystemDesc; an absent limit means none."""
+
+    name = "ttcore.system_desc"
+
+    fields: DictionaryAttr
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        """A dictionary between angle brackets."""
+        with parser.in_angle_brackets():
+            return (DictionaryAttr(parser.parse_optional_dictionary_attr_dict()),)
+
+    def verify(self) -> None:
+        """Refuses a dictionary that is not a SystemDesc."""
+        _desc_of_fields(self.fields.data)
+
+
+@cache
+def data_type_attr(dtype: DataType) -> DataTypeAttr:
+    """``#ttcore.supportedDataTypes<dtype>``."""
+    return DataTypeAttr(dtype.mlir)
+
+
+@cache
+def tile_type(dtype: DataType) -> TileType:
+    """``!ttcore.tile<32x32, dtype>``."""
+    return TileType(IntAttr(TILE_HEIGHT), IntAttr(TILE_WIDTH), data_type_attr(dtype))
+
+
+@cache
+def memory_space(name: str) -> MemorySpaceAttr:
+    """``#ttcore.memory_space<name>``."""
+    return MemorySpaceAttr(name)
+
+
+@cache
+def iterator_type(name: str) -> IteratorTypeAttr:
+    """``#ttcore.iterator_type<name>``."""
+    return IteratorTypeAttr(name)
+
+
+@cache
+def grid_attr(*extents: int) -> GridAttr:
+    """``#ttcore.grid<rowsxcolumns>``."""
+    return GridAttr(extents)
+
+
+def system_desc_of(module: ModuleOp) -> SystemDesc:
+    """The target of `module`; an untagged module means the preset ``wormhole_b0``.
+
+    Raises:
+        VerifyException: The module's attribute is not a system description.
+    """
+    attribute = module.attributes.get(SYSTEM_DESC)
+    if attribute is None:
+        return DEFAULT_TARGET
+    if not isinstance(attribute, SystemDescAttr):
+        raise VerifyException(f"{SYSTEM_DESC} must be a #ttcore.system_desc, got {attribute}")
+    return _desc_of_fields(attribute.fields.data)
+
+
+def set_system_desc(module: ModuleOp, target: SystemDesc) -> None:
+    """Makes `target` the target of `module`; ``wormhole_b0`` leaves it untagged."""
+    module.attributes.pop(SYSTEM_DESC, None)
+    if target != DEFAULT_TARGET:
+        module.attributes[SYSTEM_DESC] = _system_desc_attr(target)
+
+
+@cache
+def _system_desc_attr(target: SystemDesc) -> SystemDescAttr:
+    values = {field.name: getattr(target, field.name) for field in dataclasses.fields(SystemDesc)}
+    return SystemDescAttr(
+        DictionaryAttr({name: _field_attr(value) for name, value in sorted(values.items()) if value is not None})
+    )
+
+
+def _field_attr(value: str | bool | int | tuple[int, ...] | Numerics) -> Attribute:
+    match value:
+        case bool():
+            return IntegerAttr(int(value), i1)
+        case int():
+            return IntegerAttr(value, i64)
+        case str():
+            return StringAttr(value)
+        case Numerics():
+            return StringAttr(value.value)
+        case _:
+            return ArrayAttr([IntegerAttr(extent, i64) for extent in value])
+
+
+def _field_value(attribute: Attribute) -> str | bool | int | tuple[int, ...]:
+    match attribute:
+        case StringAttr():
+            return attribute.data
+        case IntegerAttr():
+            return bool(attribute.value.data) if attribute.type == i1 else attribute.value.data
+        case ArrayAttr():
+            return tuple(element.value.data for element in attribute.data if isinstance(element, IntegerAttr))
+        case _:
+            raise VerifyException(f"a system description has no {attribute}")
+
+
+def _desc_of_fields(fields: Mapping[str, Attribute]) -> SystemDesc:
+    values: dict[str, object] = {"max_circular_buffers": None, "max_wide_inputs": None}
+    values.update({name: _field_value(attribute) for name, attribute in fields.items()})
+    known = {field.name for field in dataclasses.fields(SystemDesc)}
+    if values.keys() != known:
+        wrong = ", ".join(sorted(values.keys() ^ known))
+        raise VerifyException(f"a system description has exactly the fields of SystemDesc; look at {wrong}")
+    try:
+        values["numerics"] = Numerics(values["numerics"])
+    except ValueError as error:
+        raise VerifyException(str(error)) from error
+    return SystemDesc(**values)  # type: ignore[arg-type]  # the names were compared just above
+
+
+TTCore = Dialect(
+    "ttcore",
+    [],
+    [DataTypeAttr, MemorySpaceAttr, IteratorTypeAttr, GridAttr, TileType, SystemDescAttr],
+)

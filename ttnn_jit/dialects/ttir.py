@@ -1,0 +1,74 @@
+"""The ttir dialect: the same graph without devices."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, LocationAttr, TensorType, f32, i32
+from xdsl.ir import Attribute, Dialect
+from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, result_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+
+from ttnn_jit.dialects.elementwise import TensorElementwiseOp, derive
+
+
+@irdl_op_definition
+class EmptyOp(IRDLOperation):
+    """``ttir.empty() : tensor<...>``: a tensor to write into."""
+
+    name = "ttir.empty"
+
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def make(result_type: Attribute, location: LocationAttr | None = None) -> EmptyOp:
+        """An empty tensor of that type."""
+        return EmptyOp.create(result_types=(result_type,), location=location)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """``() attr-dict : type``."""
+        parser.parse_characters("()")
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        return cls.create(result_types=(parser.parse_type(),), attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        """``() attr-dict : type``."""
+        printer.print_string("()")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+
+@irdl_op_definition
+class FullOp(IRDLOperation):
+    """``"ttir.full"()``: a tensor of one number."""
+
+    name = "ttir.full"
+
+    fill_value = prop_def(FloatAttr)
+    shape = prop_def(DenseArrayBase)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def make(value: float, result_type: TensorType[Attribute], location: LocationAttr | None = None) -> FullOp:
+        """A tensor of that type filled with `value`."""
+        return FullOp.create(
+            result_types=(result_type,),
+            properties={
+                "fill_value": FloatAttr(value, f32),
+                "shape": DenseArrayBase.from_list(i32, list(result_type.get_shape())),
+            },
+            location=location,
+        )
+
+
+OP_OF = derive("ttir", "ttir_name", TensorElementwiseOp)
+"""Declared operation -> its op class in this dialect."""
+
+TTIR = Dialect("ttir", [EmptyOp, FullOp, *OP_OF.values()], [])

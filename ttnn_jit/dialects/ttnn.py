@@ -1,0 +1,140 @@
+"""The ttnn dialect: ops on tensors, as the frontends build them and the document prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import FloatAttr, LocationAttr, TensorType, UnitAttr, f32
+from xdsl.ir import Attribute, Dialect, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import Pure
+
+from ttnn_jit.dialects.elementwise import TensorElementwiseOp, derive
+from ttnn_jit.dialects.ttcore import DataTypeAttr, data_type_attr
+from ttnn_jit.dialects.ttnn_attributes import (
+    BufferTypeAttr,
+    CoreRangeAttr,
+    DeviceType,
+    LayoutAttr,
+    MeshOffsetAttr,
+    MeshShapeAttr,
+    ProgramAttr,
+    ShapeAttr,
+    TTNNLayoutAttr,
+    layout_attr,
+    shape_attr,
+)
+from ttnn_jit.tensor_spec import TensorSpec
+
+HOIST = "ttnn.hoist_generic_via_d2m"
+"""The unit attribute of a compute op that D2M may fuse (ttnn.jit document, step 1)."""
+
+HOISTED: dict[str, Attribute] = {HOIST: UnitAttr()}
+"""The attribute dictionary that holds `HOIST` alone, to build ops with."""
+
+DEVICE = DeviceType()
+_GET_DEVICE_PROPERTIES: dict[str, Attribute] = {
+    "mesh_offset": MeshOffsetAttr((0, 0)),
+    "mesh_shape": MeshShapeAttr((1, 1)),
+}
+
+
+@irdl_op_definition
+class GetDeviceOp(IRDLOperation):
+    """``"ttnn.get_device"()``: the device that created tensors live on."""
+
+    name = "ttnn.get_device"
+
+    mesh_offset = prop_def(MeshOffsetAttr)
+    mesh_shape = prop_def(MeshShapeAttr)
+    device = result_def(DeviceType)
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def make(location: LocationAttr | None = None) -> GetDeviceOp:
+        """The device of a 1x1 mesh."""
+        return GetDeviceOp.create(result_types=(DEVICE,), properties=_GET_DEVICE_PROPERTIES, location=location)
+
+
+@irdl_op_definition
+class FullOp(IRDLOperation):
+    """``"ttnn.full"(%device)``: a tensor of one number."""
+
+    name = "ttnn.full"
+
+    device = operand_def(DeviceType)
+    dtype = prop_def(DataTypeAttr)
+    fill_value = prop_def(FloatAttr)
+    layout = prop_def(LayoutAttr)
+    shape = prop_def(ShapeAttr)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def make(
+        device: SSAValue, value: float, spec: TensorSpec, result_type: Attribute, location: LocationAttr | None = None
+    ) -> FullOp:
+        """A tensor of `spec`, whose type is `result_type`, filled with `value`."""
+        return FullOp.create(
+            operands=(device,),
+            result_types=(result_type,),
+            properties={
+                "dtype": data_type_attr(spec.dtype),
+                "fill_value": FloatAttr(value, f32),
+                "layout": layout_attr(spec.layout),
+                "shape": shape_attr(*spec.shape),
+            },
+            location=location,
+        )
+
+
+@irdl_op_definition
+class GenericOp(IRDLOperation):
+    """``"ttnn.generic"(%inputs..., %output) <{program = ...}>``: one kernel launch."""
+
+    name = "ttnn.generic"
+
+    io_tensors = var_operand_def(TensorType)
+    program = prop_def(ProgramAttr)
+    outputs = var_result_def(TensorType)
+
+    @staticmethod
+    def make(
+        io_tensors: Sequence[SSAValue],
+        program: ProgramAttr,
+        result_types: Sequence[Attribute] = (),
+        location: LocationAttr | None = None,
+    ) -> GenericOp:
+        """A launch of `program` on `io_tensors`, inputs first."""
+        return GenericOp.create(
+            operands=io_tensors, result_types=result_types, properties={"program": program}, location=location
+        )
+
+
+OP_OF = derive("ttnn", "ttnn_name", TensorElementwiseOp)
+"""Declared operation -> its op class in this dialect."""
+
+TTNN = Dialect(
+    "ttnn",
+    [GetDeviceOp, FullOp, GenericOp, *OP_OF.values()],
+    [
+        BufferTypeAttr,
+        CoreRangeAttr,
+        DeviceType,
+        LayoutAttr,
+        MeshOffsetAttr,
+        MeshShapeAttr,
+        ProgramAttr,
+        ShapeAttr,
+        TTNNLayoutAttr,
+    ],
+)
