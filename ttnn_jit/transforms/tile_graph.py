@@ -1,0 +1,40 @@
+"""A kernel's body without its arithmetic: which tile each op reads. What scheduling, slots and fusion reason about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class TileGraph:
+    """Ops over tiles; values are integers.
+
+    Attributes:
+        inputs: Number of input tiles; they are the values 0 to ``inputs - 1``.
+        operands: For op number i, whose result is value ``inputs + i``, the tiles that it reads in operand order.
+            Scalars are left out, and every op comes after the ops that it reads.
+        result: The value that the kernel stores.
+    """
+
+    inputs: int
+    operands: tuple[tuple[int, ...], ...]
+    result: int
+
+    @property
+    def is_unary_chain(self) -> bool:
+        """Whether one tile runs through all ops, so that a kernel can take a block of tiles at a time."""
+        return all(len(operands) == 1 for operands in self.operands)
+
+    @property
+    def source_order(self) -> tuple[int, ...]:
+        """The ops as the user wrote them."""
+        return tuple(range(len(self.operands)))
+
+    def use_counts(self) -> list[int]:
+        """For every value, the number of ops that read it, and one more for the result."""
+        counts = [0] * (self.inputs + len(self.operands))
+        for operands in self.operands:
+            for value in set(operands):
+                counts[value] += 1
+        counts[self.result] += 1
+        return counts
