@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from io import StringIO
 
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
@@ -14,17 +13,28 @@ from xdsl.dialects.math import Math
 from xdsl.dialects.memref import MemRef
 from xdsl.dialects.scf import Scf
 from xdsl.dialects.tensor import Tensor
-from xdsl.parser import Parser
-from xdsl.printer import Printer
+from xdsl.ir import Operation
 
 from ttnn_jit.dialects.affine import Affine
 from ttnn_jit.dialects.d2m import D2M
 from ttnn_jit.dialects.elementwise import operation_of
+from ttnn_jit.dialects.parsing import parse_module_text
+from ttnn_jit.dialects.printer import op_text
 from ttnn_jit.dialects.ttcore import TTCore, set_system_desc, system_desc_of
 from ttnn_jit.dialects.ttir import TTIR
 from ttnn_jit.dialects.ttnn import TTNN
+from ttnn_jit.dialects.verifier import InvalidModule, verify
 
-__all__ = ["context", "operation_of", "parse_module", "print_module", "set_system_desc", "system_desc_of"]
+__all__ = [
+    "InvalidModule",
+    "context",
+    "operation_of",
+    "parse_module",
+    "print_module",
+    "set_system_desc",
+    "system_desc_of",
+    "verify",
+]
 
 
 @cache
@@ -42,11 +52,9 @@ def parse_module(text: str, name: str = "<string>") -> ModuleOp:
     Raises:
         ParseError: The text is not MLIR of these dialects.
     """
-    return Parser(context(), text, name).parse_module()
+    return parse_module_text(text, name, context())
 
 
-def print_module(module: ModuleOp, *, locations: bool = False) -> str:
+def print_module(module: Operation, *, locations: bool = False) -> str:
     """The text of `module` as mlir-opt prints it, with `locations` as under ``-mlir-print-debuginfo``."""
-    stream = StringIO()
-    Printer(stream, print_debuginfo=locations).print_op(module)
-    return stream.getvalue() + "\n"
+    return op_text(module, locations=locations)

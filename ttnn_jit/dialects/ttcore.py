@@ -89,6 +89,10 @@ class MemorySpaceAttr(KeywordAttr):
     name = "ttcore.memory_space"
     keywords = ("system", "mmio", "dram", "l1", "dst")
 
+    def alias_stem(self) -> str:
+        """Its alias is called after the keyword."""
+        return self.data
+
 
 @irdl_attr_definition
 class IteratorTypeAttr(KeywordAttr):
@@ -96,6 +100,10 @@ class IteratorTypeAttr(KeywordAttr):
 
     name = "ttcore.iterator_type"
     keywords = ("parallel", "reduction")
+
+    def alias_stem(self) -> str:
+        """Its alias is called after the keyword."""
+        return self.data
 
 
 @irdl_attr_definition
@@ -169,6 +177,10 @@ class SystemDescAttr(ParametrizedAttribute):
     name = "ttcore.system_desc"
 
     fields: DictionaryAttr
+
+    def alias_stem(self) -> str:
+        """``#system_desc``."""
+        return "system_desc"
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:

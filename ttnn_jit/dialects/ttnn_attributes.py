@@ -38,6 +38,10 @@ class BufferTypeAttr(KeywordAttr):
     name = "ttnn.buffer_type"
     keywords = tuple(buffer_type.name.lower() for buffer_type in BufferType)
 
+    def alias_stem(self) -> str:
+        """Its alias is called after the keyword."""
+        return self.data
+
     @property
     def buffer_type(self) -> BufferType:
         """The BufferType that the keyword spells."""
@@ -138,6 +142,10 @@ class TTNNLayoutAttr(ParametrizedAttribute):
     memref: MemRefType[Attribute]
     memory_layout: StringAttr
     core_ranges: ArrayAttr[CoreRangeAttr] | NoneAttr
+
+    def alias_stem(self) -> str:
+        """``#ttnn_layout``."""
+        return "ttnn_layout"
 
     @property
     def buffer_type(self) -> BufferType:

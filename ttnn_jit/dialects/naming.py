@@ -1,0 +1,132 @@
+"""SSA and block names as mlir-opt gives them (AsmPrinter's SSANameState).
+
+A region's arguments and results are numbered before those of the regions inside it; each nested region goes on from the
+counters that its parent ended with. Names come from the ops alone: those in the text that was parsed are not kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith, linalg, memref
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+_RESULT_STEMS: dict[type[Operation], str] = {
+    memref.AllocOp: "alloc",
+    memref.AllocaOp: "alloca",
+    memref.SubviewOp: "subview",
+}
+
+
+@dataclass
+class Names:
+    """What the printer writes for values (without the ``%``) and blocks (without the ``^``)."""
+
+    values: dict[SSAValue, str] = field(default_factory=dict)
+    blocks: dict[Block, str] = field(default_factory=dict)
+
+
+@dataclass
+class _Counters:
+    """What a nested region inherits by value."""
+
+    value: int = 0
+    argument: int = 0
+    conflict: int = 0
+    used: set[str] = field(default_factory=set)
+
+    def copy(self) -> _Counters:
+        return _Counters(self.value, self.argument, self.conflict, set(self.used))
+
+    def unique(self, stem: str) -> str:
+        name = stem
+        while name in self.used:
+            name = f"{stem}_{self.conflict}"
+            self.conflict += 1
+        self.used.add(name)
+        return name
+
+    def next_number(self) -> str:
+        self.value += 1
+        return str(self.value - 1)
+
+
+def names_of(op: Operation) -> Names:
+    """Names for every value and block in `op`."""
+    names = Names()
+    counters = _Counters()
+    _name_results(op, counters, names)
+    _name_nested(op, counters, names)
+    return names
+
+
+def _name_nested(op: Operation, counters: _Counters, names: Names) -> None:
+    for region in op.regions:
+        _name_region(region, op, counters.copy(), names)
+
+
+def _name_region(region: Region, parent: Operation, counters: _Counters, names: Names) -> None:
+    nested = []
+    for index, block in enumerate(region.blocks):
+        names.blocks[block] = _block_label(parent, index)
+        _name_arguments(block, parent if index == 0 else None, counters, names)
+        for op in block.ops:
+            _name_results(op, counters, names)
+            if op.regions:
+                nested.append(op)
+    for op in nested:
+        _name_nested(op, counters, names)
+
+
+def _name_arguments(block: Block, parent_of_entry: Operation | None, counters: _Counters, names: Names) -> None:
+    for position, argument in enumerate(block.args):
+        if parent_of_entry is None:
+            names.values[argument] = counters.next_number()
+            continue
+        stem = _argument_stem(parent_of_entry, position)
+        if not stem:
+            stem = f"arg{counters.argument}"
+            counters.argument += 1
+        names.values[argument] = counters.unique(stem)
+
+
+def _name_results(op: Operation, counters: _Counters, names: Names) -> None:
+    if not op.results:
+        return
+    stem = _result_stem(op)
+    name = counters.unique(stem) if stem else counters.next_number()
+    if len(op.results) == 1:
+        names.values[op.results[0]] = name
+        return
+    for index, result in enumerate(op.results):
+        names.values[result] = f"{name}#{index}"
+
+
+def _result_stem(op: Operation) -> str:
+    if isinstance(op, arith.ConstantOp):
+        return _constant_stem(op)
+    own_stem = getattr(op, "result_stem", None)
+    return own_stem() if own_stem is not None else _RESULT_STEMS.get(type(op), "")
+
+
+def _constant_stem(op: arith.ConstantOp) -> str:
+    value = op.value
+    if not isinstance(value, IntegerAttr):
+        return "cst"
+    if value.type == i1:
+        return "true" if value.value.data else "false"
+    suffix = f"_{value.type}" if isinstance(value.type, IntegerType) else ""
+    return f"c{value.value.data}{suffix}"
+
+
+def _argument_stem(parent: Operation, position: int) -> str:
+    if isinstance(parent, linalg.GenericOp):
+        return "in" if position < len(parent.inputs) else "out"
+    own_stem = getattr(parent, "argument_stem", None)
+    return f"{own_stem()}{position}" if own_stem is not None else ""
+
+
+def _block_label(parent: Operation, index: int) -> str:
+    own_label = getattr(parent, "block_label", None)
+    return own_label() if own_label is not None and index == 0 else f"bb{index}"

@@ -1,0 +1,27 @@
+"""Text to module: everything that the printer writes, and what mlir-opt writes beside it."""
+
+from __future__ import annotations
+
+import re
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+
+# mlir-opt defines the aliases of op locations after the module that uses them; xDSL wants them before.
+_LOCATION_ALIAS = re.compile(r"^#[A-Za-z_][\w$.-]*[ \t]*=[ \t]*loc\(.*\)[ \t]*$", re.MULTILINE)
+
+
+def hoist_location_aliases(text: str) -> str:
+    """`text` with the definitions of location aliases in front, on its first line: other line numbers stay."""
+    aliases = " ".join(match.group().strip() for match in _LOCATION_ALIAS.finditer(text))
+    return f"{aliases} {_LOCATION_ALIAS.sub('', text)}" if aliases else text
+
+
+def parse_module_text(text: str, name: str, context: Context) -> ModuleOp:
+    """The module that `text` spells.
+
+    Raises:
+        ParseError: The text is not MLIR of the context's dialects.
+    """
+    return Parser(context, hoist_location_aliases(text), name).parse_module()

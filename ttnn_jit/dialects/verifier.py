@@ -1,0 +1,94 @@
+"""Structural verification: each op's own rules, then that every value is defined where it is used.
+
+xDSL's verifier accepts a use before its definition, so dominance is checked here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.irdl.dominance import DominanceInfo
+from xdsl.traits import IsolatedFromAbove
+from xdsl.utils.exceptions import VerifyException
+
+from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.source import Location
+
+
+@dataclass
+class InvalidModule(Exception):  # noqa: N818 - it names what was found, as ttnn_jit.errors does
+    """A module breaks a rule of its dialects.
+
+    Attributes:
+        reason: The op and the rule, without a trailing full stop.
+        location: The place in the user's file that the op comes from.
+    """
+
+    reason: str
+    location: Location | None = None
+
+    def __str__(self) -> str:
+        return f"{self.location}: {self.reason}" if self.location else self.reason
+
+
+def verify(module: Operation) -> None:
+    """Checks `module` and everything in it.
+
+    Raises:
+        InvalidModule: An op breaks a rule of its own, or uses a value that is not defined before it.
+    """
+    for op in module.walk():
+        _verify_op(op)
+    for region in module.regions:
+        _verify_region(region, set())
+
+
+def unlocated_ops(module: Operation) -> Iterator[Operation]:
+    """The ops that come from no place in the user's file; the module itself needs none."""
+    return (op for op in module.walk() if op is not module and location_of(op) is None)
+
+
+def _verify_op(op: Operation) -> None:
+    try:
+        op.verify(verify_nested_ops=False)
+    except VerifyException as error:
+        raise InvalidModule(f"'{op.name}' op: {error}", location_of(op)) from error
+
+
+def _verify_region(region: Region, visible: set[SSAValue]) -> None:
+    blocks = tuple(region.blocks)
+    if len(blocks) == 1:
+        _verify_block(blocks[0], visible)
+        return
+    dominance = DominanceInfo(region)
+    for block in blocks:
+        seen = set(visible)
+        for other in blocks:
+            if dominance.strictly_dominates(other, block):
+                seen.update(_values_of(other))
+        _verify_block(block, seen)
+
+
+def _verify_block(block: Block, visible: set[SSAValue]) -> None:
+    """Checks the ops of `block`; leaves `visible` as it was."""
+    defined: list[SSAValue] = list(block.args)
+    visible.update(defined)
+    for op in block.ops:
+        for index, operand in enumerate(op.operands):
+            if operand not in visible:
+                raise InvalidModule(
+                    f"'{op.name}' op: operand #{index} is not defined before it is used", location_of(op)
+                )
+        for region in op.regions:
+            _verify_region(region, set() if op.has_trait(IsolatedFromAbove) else visible)
+        defined += op.results
+        visible.update(op.results)
+    visible.difference_update(defined)
+
+
+def _values_of(block: Block) -> Iterator[SSAValue]:
+    yield from block.args
+    for op in block.ops:
+        yield from op.results
