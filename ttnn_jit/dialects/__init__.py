@@ -50,7 +50,7 @@ def parse_module(text: str, name: str = "<string>") -> ModuleOp:
     """The module that `text` spells; `name` stands in error messages.
 
     Raises:
-        ParseError: The text is not MLIR of these dialects.
+        InvalidModule: The text is not MLIR of these dialects.
     """
     return parse_module_text(text, name, context())
 

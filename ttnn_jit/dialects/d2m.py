@@ -242,7 +242,8 @@ def _underlying(cb: SSAValue) -> MemRefType[Attribute]:
 
 
 def _parse_nullary(parser: Parser) -> tuple[dict[str, Attribute], Attribute]:
-    parser.parse_characters("()")
+    parser.parse_punctuation("(")
+    parser.parse_punctuation(")")
     attributes = parser.parse_optional_attr_dict()
     parser.parse_punctuation(":")
     return attributes, parser.parse_type()

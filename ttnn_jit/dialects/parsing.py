@@ -7,6 +7,10 @@ import re
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError, VerifyException
+
+from ttnn_jit.dialects.verifier import InvalidModule
+from ttnn_jit.source import Location
 
 # mlir-opt defines the aliases of op locations after the module that uses them; xDSL wants them before.
 _LOCATION_ALIAS = re.compile(r"^#[A-Za-z_][\w$.-]*[ \t]*=[ \t]*loc\(.*\)[ \t]*$", re.MULTILINE)
@@ -22,6 +26,12 @@ def parse_module_text(text: str, name: str, context: Context) -> ModuleOp:
     """The module that `text` spells.
 
     Raises:
-        ParseError: The text is not MLIR of the context's dialects.
+        InvalidModule: The text is not MLIR of the context's dialects.
     """
-    return Parser(context, hoist_location_aliases(text), name).parse_module()
+    try:
+        return Parser(context, hoist_location_aliases(text), name).parse_module()
+    except ParseError as error:
+        place = error.span.get_location()
+        raise InvalidModule(error.msg, location=Location(name, place.line, place.col)) from error
+    except VerifyException as error:
+        raise InvalidModule(str(error), location=Location(name, 1)) from error

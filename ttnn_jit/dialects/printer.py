@@ -244,8 +244,9 @@ class _AliasCollector(MLIRPrinter):
         super().print_op(op)
 
     def print_attribute(self, attribute: Attribute) -> None:
-        """Visits `attribute`; what stands in a location that can wait can wait too."""
-        self._visit(attribute, deferred=self._open[-1].deferred)
+        """Visits `attribute`; an op's location was visited before, and what stands in one waits if it does."""
+        if self.printing_location or not isinstance(attribute, LocationAttr):
+            self._visit(attribute, deferred=self._open[-1].deferred)
 
     def print_block_argument(self, arg: BlockArgument, print_type: bool = True) -> None:
         """Visits type and location."""

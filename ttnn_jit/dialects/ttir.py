@@ -31,7 +31,8 @@ class EmptyOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         """``() attr-dict : type``."""
-        parser.parse_characters("()")
+        parser.parse_punctuation("(")
+        parser.parse_punctuation(")")
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         return cls.create(result_types=(parser.parse_type(),), attributes=attributes)

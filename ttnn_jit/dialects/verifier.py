@@ -6,7 +6,6 @@ xDSL's verifier accepts a use before its definition, so dominance is checked her
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.irdl.dominance import DominanceInfo
@@ -14,23 +13,14 @@ from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.source import Location
+from ttnn_jit.errors import CompileError
 
 
-@dataclass
-class InvalidModule(Exception):  # noqa: N818 - it names what was found, as ttnn_jit.errors does
-    """A module breaks a rule of its dialects.
+class InvalidModule(CompileError):  # noqa: N818 - it names what was found, as ttnn_jit.errors does
+    """A module is not text of these dialects, or breaks a rule of theirs.
 
-    Attributes:
-        reason: The op and the rule, without a trailing full stop.
-        location: The place in the user's file that the op comes from.
+    The location is the place in the user's file that the op comes from; of text, the place in the text.
     """
-
-    reason: str
-    location: Location | None = None
-
-    def __str__(self) -> str:
-        return f"{self.location}: {self.reason}" if self.location else self.reason
 
 
 def verify(module: Operation) -> None:
@@ -54,7 +44,7 @@ def _verify_op(op: Operation) -> None:
     try:
         op.verify(verify_nested_ops=False)
     except VerifyException as error:
-        raise InvalidModule(f"'{op.name}' op: {error}", location_of(op)) from error
+        raise InvalidModule(f"'{op.name}' op: {error}", location=location_of(op)) from error
 
 
 def _verify_region(region: Region, visible: set[SSAValue]) -> None:
@@ -78,9 +68,8 @@ def _verify_block(block: Block, visible: set[SSAValue]) -> None:
     for op in block.ops:
         for index, operand in enumerate(op.operands):
             if operand not in visible:
-                raise InvalidModule(
-                    f"'{op.name}' op: operand #{index} is not defined before it is used", location_of(op)
-                )
+                reason = f"'{op.name}' op: operand #{index} is not defined before it is used"
+                raise InvalidModule(reason, location=location_of(op))
         for region in op.regions:
             _verify_region(region, set() if op.has_trait(IsolatedFromAbove) else visible)
         defined += op.results
