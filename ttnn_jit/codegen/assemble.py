@@ -1,0 +1,63 @@
+"""LLVM text to object code, without any pass over the IR: vectors and schedule are already in the text."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from ttnn_jit.errors import InternalError
+from ttnn_jit.kernels.isa import HostIsa
+
+
+def assemble(text: str, isa: HostIsa, *, opt: int = 2) -> bytes:
+    """Position-independent object code of `text` for `isa`.
+
+    Args:
+        text: A module of LLVM IR.
+        isa: Names triple, CPU and features; need not be the host's.
+        opt: Level of LLVM's code generator, 0 to 3.
+
+    Raises:
+        InternalError: LLVM rejects the text.
+    """
+    machine = _target_machine(isa, opt)
+    code: bytes = machine.emit_object(_parsed(text, machine))
+    return code
+
+
+def assembly(text: str, isa: HostIsa, *, opt: int = 2) -> str:
+    """The assembly that `assemble` would encode.
+
+    Raises:
+        InternalError: LLVM rejects the text.
+    """
+    machine = _target_machine(isa, opt)
+    listing: str = machine.emit_assembly(_parsed(text, machine))
+    return listing
+
+
+def _parsed(text: str, machine: Any) -> Any:
+    try:
+        module = llvm.parse_assembly(text)
+        module.verify()
+    except RuntimeError as error:
+        raise InternalError(f"LLVM rejects generated text: {error}", help="report it with the text") from error
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    return module
+
+
+@cache
+def _target_machine(isa: HostIsa, opt: int) -> Any:
+    # The small code model keeps constants in memory operands; the JIT default would move each through a register.
+    _initialize()
+    target = llvm.Target.from_triple(isa.triple or llvm.get_default_triple())
+    return target.create_target_machine(cpu=isa.cpu, features=isa.features, opt=opt, reloc="pic", codemodel="small")
+
+
+@cache
+def _initialize() -> None:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()

@@ -1,0 +1,95 @@
+"""A kernel's body as LLVM text: the steps over SIMD registers, inside the loop of kernels/tile_loop.py.
+
+A step's tile becomes one SSA value per vector, so DST slots are registers and a fused kernel reads and writes memory
+once. Constants stand in the text as splats, which the backend keeps in memory operands or registers as it sees fit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Store
+from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.kernels.llvm_vector import LlvmVector, ModuleText
+from ttnn_jit.kernels.primitives import Value
+from ttnn_jit.kernels.tile_loop import TileLoop, VectorText
+from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.tensor_spec import DataType
+
+OPERATION_OF_TILE = {operation.tile_name: operation for operation in OPERATIONS}
+"""Name of a tile op, without its dialect -> the operation."""
+
+# Beyond so many live tiles two vectors at once would spill (perf: 32 registers, less constants and temporaries).
+_MOST_LIVE_FOR_TWO_VECTORS = 10
+
+_NAME = "kernel"
+
+
+@lru_cache(maxsize=1024)
+def kernel_text(body: KernelBody, isa: HostIsa) -> str:
+    """A module with one function ``void k_<hash>(ptr pointers, ptr params)``; see `ttnn_jit.codegen.launch`.
+
+    The name is a hash of the text, so that equal names mean equal code.
+    """
+    module = ModuleText()
+    builder = LlvmVector(isa, module, prefix="v", block="chunk")
+    unroll = 2 if body.live_tiles <= _MOST_LIVE_FOR_TWO_VECTORS else 1
+    emitter = _BodyEmitter(body, builder)
+    function = TileLoop(_NAME, body.streams, emitter, isa.lanes, unroll).text()
+    text = f"{function}\n{module.text()}\n"
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return text.replace(f"@{_NAME}(", f"@k_{digest}(", 1)
+
+
+def kernel_name(text: str) -> str:
+    """The symbol that `kernel_text` defines."""
+    found = re.search(r"@(k_[0-9a-f]{16})\(", text)
+    assert found is not None, "the text is no kernel's"
+    return found.group(1)
+
+
+class _BodyEmitter:
+    """Writes one vector's steps per call."""
+
+    def __init__(self, body: KernelBody, builder: LlvmVector) -> None:
+        self._body = body
+        self._builder = builder
+        self._outputs = [k for k, stream in enumerate(body.streams) if stream.written]
+
+    def __call__(self, inputs: Sequence[str]) -> VectorText:
+        start = len(self._builder.lines)
+        values: list[Value] = []
+        results: dict[int, Value] = {}
+        for step in self._body.steps:
+            if isinstance(step, Store):
+                results[step.stream] = values[step.operand]
+                values.append(None)
+            else:
+                values.append(self._value(step, values, inputs))
+        return self._builder.lines[start:], [results[k] for k in self._outputs]
+
+    def _value(self, step: Load | Apply | Cast, values: Sequence[Value], inputs: Sequence[str]) -> Value:
+        builder, numerics = self._builder, self._body.numerics
+        match step:
+            case Load():
+                return inputs[step.stream]
+            case Cast():
+                if step.dtype is self._dtype(step.operand):
+                    return values[step.operand]
+                return builder.round_to(values[step.operand], step.dtype, numerics)
+            case Apply():
+                operands = [
+                    builder.const(operand.value) if isinstance(operand, Constant) else values[operand]
+                    for operand in step.operands
+                ]
+                numbers = [number.value for number in step.numbers]
+                exact = OPERATION_OF_TILE[step.tile_name].emit(builder, *operands, *numbers)
+                return builder.round_to(exact, step.dtype, numerics)
+
+    def _dtype(self, index: int) -> DataType:
+        step = self._body.steps[index]
+        assert not isinstance(step, Store)
+        return self._body.streams[step.stream].dtype if isinstance(step, Load) else step.dtype

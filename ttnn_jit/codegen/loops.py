@@ -1,0 +1,53 @@
+"""Bounds, indices and sizes of the loops and views in a generic's region, read off the ops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from xdsl.dialects import memref
+from xdsl.dialects.affine import ForOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr
+
+from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.errors import CompileError
+from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH
+
+
+def refusal(op: Operation, message: str, hint: str | None = None) -> CompileError:
+    """The error that a module which cannot be executed as one kernel deserves, at the user's line."""
+    return CompileError(f"`{op.name}` cannot be executed: {message}", location=location_of(op), help=hint)
+
+
+def affine_bounds(op: ForOp) -> tuple[int, int, int]:
+    """Lower bound, upper bound and step of a loop with constant bounds."""
+    return _constant(op, op.lowerBoundMap), _constant(op, op.upperBoundMap), op.step.value.data
+
+
+def subview_window(op: memref.SubviewOp) -> tuple[list[int | SSAValue], list[int]]:
+    """Offsets, as numbers or values, and sizes of a view with unit strides."""
+    dynamic = iter(op.offsets)
+    offsets = [next(dynamic) if o == DYNAMIC_INDEX else o for o in op.static_offsets.get_values()]
+    sizes = list(op.static_sizes.get_values())
+    if op.sizes or op.strides or any(stride != 1 for stride in op.static_strides.get_values()):
+        raise refusal(op, "only views with constant sizes and unit strides are known")
+    return offsets, sizes
+
+
+def tile_extents(shape: Sequence[int], rank: int) -> tuple[int, ...]:
+    """Extents in tiles of a tensor in an iteration space: leading dimensions fold into the rows where rank is 2."""
+    padded = (1,) * (rank - len(shape)) + tuple(shape)
+    *batch, height, width = padded
+    rows, columns = -(-height // TILE_HEIGHT), -(-width // TILE_WIDTH)
+    folded = math.prod(batch[: len(batch) - (rank - 2)])
+    kept = batch[len(batch) - (rank - 2) :]
+    return (*kept, folded * rows, columns) if rank == 2 else (folded * kept[0], *kept[1:], rows, columns)
+
+
+def _constant(op: ForOp, bound: AffineMapAttr) -> int:
+    result = bound.data.results[0]
+    if len(bound.data.results) != 1 or not isinstance(result, AffineConstantExpr):
+        raise refusal(op, "its bounds are not constant")
+    return result.value

@@ -1,0 +1,125 @@
+"""What a kernel does to one tile of each operand: the form between the scheduled module and LLVM text."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from ttnn_jit.kernels.tile_loop import Stream
+from ttnn_jit.target import Numerics
+from ttnn_jit.tensor_spec import DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A float32 number, by its bits: 0.0 and -0.0 differ, and NaN equals itself."""
+
+    bits: int
+
+    @staticmethod
+    def of(value: float) -> Constant:
+        """The constant nearest to `value`; one beyond the range of float32 is an infinity."""
+        try:
+            packed = struct.pack("<f", value)
+        except OverflowError:
+            packed = struct.pack("<f", float("inf") if value > 0 else float("-inf"))
+        return Constant(int.from_bytes(packed, "little"))
+
+    @property
+    def value(self) -> float:
+        """The number."""
+        number: float = struct.unpack("<f", self.bits.to_bytes(4, "little"))[0]
+        return number
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The tile of input `stream`."""
+
+    stream: int
+    slot: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A tile op: ``d2m.<tile_name>`` of earlier steps' tiles and constants, rounded once to `dtype`."""
+
+    tile_name: str
+    operands: tuple[int | Constant, ...]
+    numbers: tuple[Constant, ...]
+    dtype: DataType
+    slot: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """The tile of an earlier step, rounded or widened to `dtype`."""
+
+    operand: int
+    dtype: DataType
+    slot: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """The tile of an earlier step goes to the written stream."""
+
+    operand: int
+    stream: int
+
+
+Step = Load | Apply | Cast | Store
+
+
+@dataclass(frozen=True, slots=True)
+class KernelBody:
+    """A kernel without its extents: equal bodies are one kernel, whatever the shapes.
+
+    Attributes:
+        streams: The distinct inputs, then the outputs: dtype and how each is walked along the innermost dimension.
+        steps: In execution order. An int operand is the index of the step whose tile it is; `slot` is the DST slot
+            where the step's tile was put, None if it went nowhere.
+        numerics: How results are rounded.
+    """
+
+    streams: tuple[Stream, ...]
+    steps: tuple[Step, ...]
+    numerics: Numerics
+
+    @property
+    def live_tiles(self) -> int:
+        """The largest number of tiles that are needed at once."""
+        last_use = {}
+        for index, step in enumerate(self.steps):
+            for operand in operands_of(step):
+                last_use[operand] = index
+        live = peak = 0
+        for index, step in enumerate(self.steps):
+            live -= sum(last_use[operand] == index for operand in set(operands_of(step)))
+            live += index in last_use
+            peak = max(peak, live)
+        return peak
+
+    @property
+    def slots(self) -> tuple[tuple[tuple[int | None, ...], int | None], ...]:
+        """Of every op with two tile operands or more: the slots it reads, and the slot it writes."""
+        found = []
+        for step in self.steps:
+            if isinstance(step, Apply) and len(read := operands_of(step)) > 1:
+                found.append((tuple(self._slot(index) for index in read), step.slot))
+        return tuple(found)
+
+    def _slot(self, index: int) -> int | None:
+        step = self.steps[index]
+        return None if isinstance(step, Store) else step.slot
+
+
+def operands_of(step: Step) -> tuple[int, ...]:
+    """Indices of the steps whose tiles `step` reads."""
+    match step:
+        case Load():
+            return ()
+        case Apply():
+            return tuple(operand for operand in step.operands if isinstance(operand, int))
+        case Cast() | Store():
+            return (step.operand,)
