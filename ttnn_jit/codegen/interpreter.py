@@ -1,0 +1,327 @@
+"""Executes a module's d2m text literally: every core of the grid, every loop, every slot, one tile at a time.
+
+It reads the module after any stage from ``convert-ttir-to-d2m`` to ``d2m-insert-dst-register-access`` and knows nothing
+of what codegen makes of it, so equal bits are evidence for both. Elements beyond a tensor's extents are zeros.
+
+Arrays stand for tensors: float32 as they are, bfloat16 as uint16 words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import arith, linalg, memref, scf
+from xdsl.dialects.affine import ForOp, YieldOp
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr
+
+from ttnn_jit.codegen.loops import affine_bounds, refusal, subview_window, tile_extents
+from ttnn_jit.codegen.steps import Constant
+from ttnn_jit.dialects.affine import LoadOp, StoreOp
+from ttnn_jit.dialects.d2m import (
+    AcquireDstOp,
+    EmptyOp,
+    GenericOp,
+    ReserveOp,
+    TileBcastOp,
+    TileTypecastOp,
+    WaitOp,
+)
+from ttnn_jit.dialects.elementwise import ElementwiseOp
+from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.dialects.ttcore import TileType, system_desc_of
+from ttnn_jit.dialects.ttir import FullOp
+from ttnn_jit.errors import ArgumentError
+from ttnn_jit.kernels.numpy_vector import NumpyVector
+from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH, Numerics
+from ttnn_jit.tensor_spec import DataType, TensorSpec, round_up
+
+Array = np.ndarray[Any, Any]
+
+
+def interpret(module: ModuleOp, inputs: Sequence[Array]) -> list[Array]:
+    """The results of the module's first function.
+
+    Args:
+        module: In d2m form.
+        inputs: One array of the tensor's logical shape per argument: float32, or uint16 for bfloat16.
+
+    Raises:
+        ArgumentError: The arrays are not what the function takes.
+        CompileError: An op that is unknown here, or that reads what was never written.
+    """
+    function = next(op for op in module.walk() if isinstance(op, FuncOp) and not op.is_declaration)
+    machine = _Machine(system_desc_of(module).numerics)
+    with NumpyVector.quiet():
+        machine.bind(function.body.block, inputs)
+        machine.run(function.body.block)
+    return machine.results
+
+
+@dataclass(frozen=True)
+class _Tensor:
+    """A tensor's logical elements as float32."""
+
+    values: Array
+    spec: TensorSpec
+
+
+@dataclass(frozen=True)
+class _Memref:
+    """A window on tiles: `tiles` has two more dimensions than the memref; `written` says which were ever stored."""
+
+    tiles: Array
+    written: Array
+
+
+class _Machine:
+    def __init__(self, numerics: Numerics) -> None:
+        self.numerics = numerics
+        self.math = NumpyVector()
+        self.known: dict[SSAValue, Any] = {}
+        self.results: list[Array] = []
+
+    def bind(self, block: Block, inputs: Sequence[Array]) -> None:
+        """Makes `inputs` the arguments of the function."""
+        if len(inputs) != len(block.args):
+            raise ArgumentError(f"the function takes {len(block.args)} tensors, got {len(inputs)}")
+        for argument, array in zip(block.args, inputs, strict=True):
+            spec = spec_of(argument.type)
+            wanted = np.float32 if spec.dtype is DataType.FLOAT32 else np.uint16
+            if array.shape != tuple(spec.shape) or array.dtype != wanted:
+                raise ArgumentError(f"an argument is {array.dtype}{array.shape}, the function takes {spec}")
+            values = array if spec.dtype is DataType.FLOAT32 else self.math.load_bf16(array)
+            self.known[argument] = _Tensor(values, spec)
+
+    def run(self, block: Block) -> None:
+        """Executes the ops of `block`."""
+        for op in block.ops:
+            if isinstance(op, ElementwiseOp):
+                self._apply(op)
+                continue
+            handler = _HANDLERS.get(type(op))
+            if handler is None:
+                raise refusal(op, "it is unknown to the tile interpreter")
+            handler(self, op)
+
+    # Tensors
+
+    def _empty(self, op: EmptyOp) -> None:
+        spec = spec_of(op.result.type)
+        self.known[op.result] = _Tensor(np.zeros(spec.shape, np.float32), spec)
+
+    def _full(self, op: FullOp) -> None:
+        spec = spec_of(op.result.type)
+        value = self.math.round_to(np.float32(op.fill_value.value.data), spec.dtype, self.numerics)
+        self.known[op.result] = _Tensor(np.full(spec.shape, value, np.float32), spec)
+
+    def _return(self, op: ReturnOp) -> None:
+        for value in op.arguments:
+            tensor = self.known[value]
+            words = tensor.values
+            if tensor.spec.dtype is DataType.BFLOAT16:
+                words = (np.ascontiguousarray(words).view(np.uint32) >> np.uint32(16)).astype(np.uint16)
+            self.results.append(words)
+
+    def _generic(self, op: GenericOp) -> None:
+        rank = len(op.iterator_types.data)
+        buffers = [_shape_of(argument.type.underlying) for argument in op.body.block.args]
+        moves = [
+            [not isinstance(result, AffineConstantExpr) for result in indexing_map.data.results]
+            for indexing_map in op.indexing_maps
+        ]
+        tensors = [self.known[value] for value in op.operands]
+        grids = [
+            tuple(cores if moving else 1 for cores, moving in zip(op.grid.data, mapped, strict=True))
+            for mapped in moves
+        ]
+        tiled = [
+            _tiles_of(tensor, rank, tuple(c * e for c, e in zip(grid, buffer, strict=True)))
+            for tensor, grid, buffer in zip(tensors, grids, buffers, strict=True)
+        ]
+        for core in np.ndindex(*op.grid.data):
+            for argument, tiles, grid, buffer in zip(op.body.block.args, tiled, grids, buffers, strict=True):
+                at = tuple(c if g > 1 else 0 for c, g in zip(core, grid, strict=True))
+                shard = tiles[tuple(slice(c * e, (c + 1) * e) for c, e in zip(at, buffer, strict=True))]
+                self.known[argument] = _Memref(shard, np.ones(buffer, bool))
+            self.run(op.body.block)
+        for k, value in enumerate(op.results or op.outputs):
+            tensor = tensors[len(op.inputs) + k]
+            self.known[value] = _Tensor(_untiled(tiled[len(op.inputs) + k], tensor), tensor.spec)
+
+    # Scalars, buffers and loops
+
+    def _constant(self, op: arith.ConstantOp) -> None:
+        match op.value:
+            case IntegerAttr():
+                self.known[op.result] = op.value.value.data
+            case FloatAttr():
+                self.known[op.result] = np.float32(Constant.of(op.value.value.data).value)
+            case _:
+                raise refusal(op, "it is no number")
+
+    def _buffer(self, op: WaitOp | ReserveOp) -> None:
+        self.known[op.result] = self.known[op.cb]
+
+    def _acquire(self, op: AcquireDstOp) -> None:
+        shape = _shape_of(op.result.type)
+        tiles = np.full((*shape, TILE_HEIGHT, TILE_WIDTH), np.nan, np.float32)
+        self.known[op.result] = _Memref(tiles, np.zeros(shape, bool))
+
+    def _subview(self, op: memref.SubviewOp) -> None:
+        source: _Memref = self.known[op.source]
+        offsets, sizes = subview_window(op)
+        window = []
+        for offset, size, extent in zip(offsets, sizes, source.written.shape, strict=True):
+            start = self._number(offset)
+            if not 0 <= start <= extent - size:
+                raise refusal(op, "it leaves its source")
+            window.append(slice(start, start + size))
+        self.known[op.result] = _Memref(source.tiles[tuple(window)], source.written[tuple(window)])
+
+    def _block_loop(self, op: scf.ForOp) -> None:
+        self._loop(op.body.block, range(*(self._number(bound) for bound in (op.lb, op.ub, op.step))))
+
+    def _tile_loop(self, op: ForOp) -> None:
+        self._loop(op.body.block, range(*affine_bounds(op)))
+
+    def _loop(self, body: Block, trips: range) -> None:
+        for trip in trips:
+            self.known[body.args[0]] = trip
+            self.run(body)
+
+    def _linalg(self, op: linalg.GenericOp) -> None:
+        maps = [indexing_map.data for indexing_map in op.indexing_maps]
+        operands = [self.known[value] for value in op.operands]
+        output = operands[-1]
+        body = op.body.block
+        for point in np.ndindex(*output.written.shape):
+            at = [indexing_map.eval(point, ()) for indexing_map in maps]
+            for argument, operand, index in zip(body.args, operands, at, strict=True):
+                self.known[argument] = operand.tiles[tuple(index)].copy()
+            self.run(body)
+            for operand, index, value in zip(operands[len(op.inputs) :], at[len(op.inputs) :], self.yielded, strict=True):
+                operand.tiles[tuple(index)] = value
+                operand.written[tuple(index)] = True
+
+    def _linalg_yield(self, op: linalg.YieldOp) -> None:
+        self.yielded = [self.known[value] for value in op.operands]
+
+    def _number(self, value: SSAValue | int) -> int:
+        number = value if isinstance(value, int) else self.known[value]
+        assert isinstance(number, int)
+        return number
+
+    # Tiles
+
+    def _load(self, op: LoadOp) -> None:
+        source: _Memref = self.known[op.memref]
+        at = self._place(op, source, op.indices)
+        if not source.written[at]:
+            raise refusal(op, f"DST slot {at[0]} was never written")
+        self.known[op.result] = source.tiles[at].copy()
+
+    def _store(self, op: StoreOp) -> None:
+        target: _Memref = self.known[op.memref]
+        at = self._place(op, target, op.indices)
+        target.tiles[at] = self.known[op.value]
+        target.written[at] = True
+
+    def _place(self, op: Operation, where: _Memref, indices: Sequence[SSAValue | int]) -> tuple[int, ...]:
+        at = tuple(self._number(index) for index in indices)
+        if any(not 0 <= index < extent for index, extent in zip(at, where.written.shape, strict=True)):
+            raise refusal(op, f"there is no tile {list(at)} in {list(where.written.shape)}")
+        return at
+
+    def _apply(self, op: ElementwiseOp) -> None:
+        operands = [self.known[value] for value in op.operands]
+        exact = op.operation.emit(self.math, *operands, *op.numbers)
+        self.known[op.results[0]] = self.math.round_to(exact, _dtype_of(op.results[0].type), self.numerics)
+
+    def _cast(self, op: TileTypecastOp) -> None:
+        tile, dtype = self.known[op.operand], _dtype_of(op.result.type)
+        same = dtype is _dtype_of(op.operand.type)
+        self.known[op.result] = tile if same else self.math.round_to(tile, dtype, self.numerics)
+
+    def _spread(self, op: TileBcastOp) -> None:
+        rows, columns = {"row": (1, None), "col": (None, 1), "scalar": (1, 1)}[op.bcast_type.data]
+        part = self.known[op.operand][:rows, :columns]
+        self.known[op.result] = np.broadcast_to(part, (TILE_HEIGHT, TILE_WIDTH)).copy()
+
+    def skip(self, op: Operation) -> None:
+        """Terminators say nothing that their loop does not."""
+
+
+def _tiles_of(tensor: _Tensor, rank: int, extents: tuple[int, ...]) -> Array:
+    """The tensor as `extents` tiles, zeros beyond its own."""
+    tiles = _split(tensor.values, rank)
+    held = np.zeros((*extents, TILE_HEIGHT, TILE_WIDTH), np.float32)
+    held[tuple(slice(0, extent) for extent in tiles.shape[:rank])] = tiles
+    return held
+
+
+def _untiled(tiles: Array, tensor: _Tensor) -> Array:
+    """The logical elements of `tensor` out of `tiles`."""
+    shape = tensor.values.shape
+    matrix = (1,) * (2 - len(shape)) + tuple(shape)
+    rank = tiles.ndim - 2
+    extents = tile_extents(shape, rank)
+    kept = tiles[tuple(slice(0, extent) for extent in extents)]
+    rows, columns = -(-matrix[-2] // TILE_HEIGHT), -(-matrix[-1] // TILE_WIDTH)
+    batched = kept.reshape(-1, rows, columns, TILE_HEIGHT, TILE_WIDTH) if kept.size else kept.reshape(0, 1, 1, 32, 32)
+    if not kept.size:
+        return np.zeros(shape, np.float32)
+    padded = batched.swapaxes(2, 3).reshape(-1, rows * TILE_HEIGHT, columns * TILE_WIDTH)
+    return padded[:, : matrix[-2], : matrix[-1]].reshape(shape)
+
+
+def _split(values: Array, rank: int) -> Array:
+    """Logical elements -> tiles of an iteration space of `rank` dimensions."""
+    shape = (1,) * (2 - values.ndim) + values.shape
+    height, width = shape[-2:]
+    rows, columns = round_up(height, TILE_HEIGHT), round_up(width, TILE_WIDTH)
+    extents = tile_extents(values.shape, rank)
+    if not values.size:
+        return np.zeros((*extents, TILE_HEIGHT, TILE_WIDTH), np.float32)
+    padded = np.zeros((int(np.prod(shape[:-2])), rows, columns), np.float32)
+    padded[:, :height, :width] = values.reshape(-1, height, width)
+    split = padded.reshape(-1, rows // TILE_HEIGHT, TILE_HEIGHT, columns // TILE_WIDTH, TILE_WIDTH).swapaxes(2, 3)
+    return split.reshape(*extents, TILE_HEIGHT, TILE_WIDTH)
+
+
+def _shape_of(type_: Attribute) -> tuple[int, ...]:
+    assert isinstance(type_, MemRefType)
+    return tuple(type_.get_shape())
+
+
+def _dtype_of(type_: Attribute) -> DataType:
+    assert isinstance(type_, TileType)
+    return type_.dtype
+
+
+_HANDLERS: dict[type[Operation], Callable[[_Machine, Any], None]] = {
+    EmptyOp: _Machine._empty,  # noqa: SLF001
+    FullOp: _Machine._full,
+    GenericOp: _Machine._generic,
+    ReturnOp: _Machine._return,
+    arith.ConstantOp: _Machine._constant,
+    WaitOp: _Machine._buffer,
+    ReserveOp: _Machine._buffer,
+    AcquireDstOp: _Machine._acquire,
+    memref.SubviewOp: _Machine._subview,
+    scf.ForOp: _Machine._block_loop,
+    ForOp: _Machine._tile_loop,
+    linalg.GenericOp: _Machine._linalg,
+    linalg.YieldOp: _Machine._linalg_yield,
+    LoadOp: _Machine._load,
+    StoreOp: _Machine._store,
+    TileTypecastOp: _Machine._cast,
+    TileBcastOp: _Machine._spread,
+    scf.YieldOp: _Machine.skip,
+    YieldOp: _Machine.skip,
+}

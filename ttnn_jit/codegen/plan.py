@@ -1,0 +1,117 @@
+"""The host program of a scheduled module: its buffers, and one launch per ``d2m.generic``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import SSAValue
+
+from ttnn_jit.codegen.kernel_body import Kernel, read_kernel
+from ttnn_jit.codegen.llvm_kernel import kernel_name, kernel_text
+from ttnn_jit.codegen.loops import refusal
+from ttnn_jit.codegen.steps import KernelBody
+from ttnn_jit.dialects.d2m import EmptyOp, GenericOp
+from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.dialects.ttcore import system_desc_of
+from ttnn_jit.errors import CompileError
+from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.runtime.plan import Launch, ProgramPlan
+
+
+@dataclass(frozen=True)
+class GeneratedProgram:
+    """What codegen makes of a module.
+
+    Attributes:
+        plan: Buffers and launches.
+        texts: Kernel name -> LLVM text, for every kernel of the plan.
+        bodies: Of every launch, the kernel's body.
+    """
+
+    plan: ProgramPlan
+    texts: dict[str, str]
+    bodies: tuple[KernelBody, ...]
+
+
+def generate(module: ModuleOp, isa: HostIsa) -> GeneratedProgram:
+    """Plan and kernels of the module's one function, as ``d2m-insert-dst-register-access`` left it.
+
+    Raises:
+        CompileError: The module holds what is no scheduled kernel.
+    """
+    texts: dict[str, str] = {}
+
+    def named(body: KernelBody) -> str:
+        text = kernel_text(body, isa)
+        name = kernel_name(text)
+        texts[name] = text
+        return name
+
+    kernels, plan_ = _planned(module, named)
+    return GeneratedProgram(plan_, texts, tuple(kernel.body for kernel in kernels))
+
+
+def plan(module: ModuleOp, isa: HostIsa) -> ProgramPlan:
+    """The plan alone; see `generate`."""
+    return generate(module, isa).plan
+
+
+def _planned(module: ModuleOp, named: Callable[[KernelBody], str]) -> tuple[list[Kernel], ProgramPlan]:
+    function = the_function(module)
+    block = function.body.block
+    numerics = system_desc_of(module).numerics
+    kernels: list[Kernel] = []
+    returned: Sequence[SSAValue] = ()
+    for op in block.ops:
+        match op:
+            case GenericOp():
+                kernels.append(read_kernel(op, numerics))
+            case ReturnOp():
+                returned = op.arguments
+            case EmptyOp():
+                pass
+            case _:
+                raise refusal(op, "it is no kernel", "run the stages up to `d2m-insert-dst-register-access`")
+    written = [value for kernel in kernels for value in kernel.outputs]
+    outputs = [value for value in dict.fromkeys(returned) if value in written]
+    order = [*block.args, *outputs, *(value for value in written if value not in outputs)]
+    index = {value: k for k, value in enumerate(order)}
+    specs = [spec_of(value.type) for value in order]
+    inputs, visible = len(block.args), len(block.args) + len(outputs)
+    launches = tuple(
+        Launch(
+            named(kernel.body),
+            tuple(_buffer(index, function, value) for value in (*kernel.inputs, *kernel.outputs)),
+            kernel.walk.params,
+        )
+        for kernel in kernels
+    )
+    return kernels, ProgramPlan(
+        name=function.sym_name.data,
+        inputs=tuple(specs[:inputs]),
+        outputs=tuple(specs[inputs:visible]),
+        intermediates=tuple(specs[visible:]),
+        launches=launches,
+        results=tuple(_buffer(index, function, value) for value in returned),
+    )
+
+
+def _buffer(index: dict[SSAValue, int], function: FuncOp, value: SSAValue) -> int:
+    if value not in index:
+        raise refusal(function, "a tensor is read that neither the caller passes nor a kernel writes")
+    return index[value]
+
+
+def the_function(module: ModuleOp) -> FuncOp:
+    """The one function with a body.
+
+    Raises:
+        CompileError: The module has none, or several.
+    """
+    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp) and op.body.blocks]
+    if len(functions) != 1:
+        raise CompileError(f"a program is one function, the module has {len(functions)}")
+    return functions[0]
