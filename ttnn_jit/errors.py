@@ -7,7 +7,7 @@ compiler is at fault.
 
 from __future__ import annotations
 
-from ttnn_jit.source import Location, excerpt
+from ttnn_jit.source import Location, call_chain, excerpt
 
 
 class TtnnJitError(Exception):
@@ -62,6 +62,14 @@ class DeallocatedError(TtnnJitError, RuntimeError):
     """A tensor was used after `ttnn.deallocate`."""
 
 
+class DeviceError(TtnnJitError, RuntimeError):
+    """A device was used after it was closed."""
+
+
+class ProgramFormatError(TtnnJitError, ValueError):
+    """Bytes are no program, are damaged, or hold code for another processor or version."""
+
+
 class InternalError(TtnnJitError):
     """This compiler is at fault, not the program; please report it with the dump that the text names."""
 
@@ -70,6 +78,8 @@ def _render(message: str, location: Location | None, help_text: str | None) -> s
     lines = [f"{location}: {message}" if location else message]
     if location and (shown := excerpt(location)):
         lines.append(shown)
+    if location:
+        lines += [f"called from {caller}" for caller in call_chain(location)[1:]]
     if help_text:
         lines.append(f"help: {help_text}")
     return "\n".join(lines)

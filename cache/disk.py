@@ -1,0 +1,209 @@
+"""The disk store: named bytes in one folder, on diskcache, shared by processes.
+
+It never breaks a call. What it cannot do, for a full disk, a folder of somebody else's or a damaged database, it says
+once in a warning, and then does without. An entry is found whole or not at all: a damaged one is a miss and is removed.
+
+The folder is the trust boundary: programs hold machine code, so it must be the user's and nobody else's (mode 0700).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import sqlite3
+import stat
+import threading
+import warnings
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ttnn_jit.options import Environment
+
+if TYPE_CHECKING:
+    import diskcache
+
+SETTINGS = {
+    "size_limit": 256 << 20,  # bytes; beyond, what was stored longest ago goes
+    "eviction_policy": "least-recently-stored",
+    "sqlite_mmap_size": 0,  # a mapped database that is truncated, by damage or a full disk, kills its readers
+}
+LOCK_TIMEOUT = 5.0  # seconds that a call waits for another process's write before it does without
+DATABASE_NAME = "cache.db"
+PROGRAM = "program:"
+MANIFEST = "manifest:"
+
+_MAGIC = b"TTJC1"
+_DIGEST_BYTES = 32
+
+Result = TypeVar("Result")
+
+
+class DiskStore:
+    """Bytes by name in `directory`. Opened by the first use; safe from several threads and processes.
+
+    Every method returns what an empty store would if the folder cannot be used, and warns about that once.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._lock = threading.Lock()
+        self._cache: diskcache.Cache | None = None
+        self._refused = False
+
+    def get(self, name: str) -> bytes | None:
+        """The bytes stored under `name`; None if there are none, or they are damaged."""
+        return self._guarded(lambda entries: _read(entries, name), None)
+
+    def set(self, name: str, value: bytes) -> None:
+        """Store `value` under `name`, whole or not at all."""
+        self._guarded(lambda entries: entries.set(name, _seal(value)), None)
+
+    def update(self, name: str, change: Callable[[bytes | None], bytes]) -> None:
+        """Replace the bytes under `name` by what `change` makes of them, with no other process in between."""
+
+        def replace(entries: diskcache.Cache) -> None:
+            with entries.transact():
+                entries.set(name, _seal(change(_read(entries, name))))
+
+        self._guarded(replace, None)
+
+    def remove(self, name: str) -> None:
+        """Remove what is stored under `name`, if anything is."""
+        self._guarded(lambda entries: entries.delete(name), None)
+
+    def names(self, prefix: str) -> list[str]:
+        """Names that start with `prefix`, oldest first."""
+        none: list[str] = []
+        return self._guarded(lambda entries: [name for name in entries if str(name).startswith(prefix)], none)
+
+    def usage(self) -> tuple[int, int]:
+        """How many programs are stored, and the bytes of all entries. Does not create the folder."""
+        if self._cache is None and not (self.directory / DATABASE_NAME).exists():
+            return 0, 0
+        return self._guarded(_usage, (0, 0))
+
+    def clear(self) -> None:
+        """Remove every entry. Does not create the folder."""
+        if self._cache is not None or (self.directory / DATABASE_NAME).exists():
+            self._guarded(lambda entries: entries.clear(), 0)
+
+    def close(self) -> None:
+        """Close this thread's connection; the next use opens it again."""
+        if self._cache is not None:
+            self._cache.close()
+
+    def _guarded(self, use: Callable[[Any], Result], otherwise: Result) -> Result:
+        import diskcache
+
+        try:
+            entries = self._open()
+            return otherwise if entries is None else use(entries)
+        except (sqlite3.OperationalError, OSError, diskcache.Timeout) as error:
+            self._warn_once(f"the disk cache in {self.directory} failed: {error or type(error).__name__}")
+        except sqlite3.DatabaseError as error:
+            self._discard_database(error)
+        # A connection whose commit failed may still be inside its transaction.
+        with contextlib.suppress(sqlite3.Error):
+            self.close()
+        return otherwise
+
+    def _open(self) -> diskcache.Cache | None:
+        if self._cache is None and not self._refused:
+            with self._lock:
+                if self._cache is None and not self._refused:
+                    self._cache = self._opened()
+        return self._cache
+
+    def _opened(self) -> diskcache.Cache | None:
+        import diskcache
+
+        from ttnn_jit.cache.bytes_disk import BytesDisk
+
+        try:
+            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if refusal := why_not_private(self.directory):
+                self._refused = True
+                self._warn_once(refusal)
+                return None
+            entries = diskcache.Cache(str(self.directory), timeout=LOCK_TIMEOUT, disk=BytesDisk, **SETTINGS)
+        except (sqlite3.OperationalError, OSError, diskcache.Timeout):
+            self._refused = True  # trying again at every compile would cost more than it is likely to give
+            raise
+        _require_sound_settings(entries)
+        return entries
+
+    def _discard_database(self, error: sqlite3.DatabaseError) -> None:
+        """Start from nothing: what SQLite cannot read holds nothing worth more than the compiles it saves."""
+        self._warn_once(f"the disk cache in {self.directory} is damaged and starts empty: {error}")
+        with self._lock:
+            self._cache = None
+            for suffix in ("", "-wal", "-shm"):
+                with contextlib.suppress(OSError):
+                    (self.directory / f"{DATABASE_NAME}{suffix}").unlink()
+
+    def _warn_once(self, text: str) -> None:
+        if text not in _WARNED:
+            _WARNED.add(text)
+            warnings.warn(f"{text}; ttnn_jit goes on without it", RuntimeWarning, stacklevel=2)
+
+
+_WARNED: set[str] = set()
+
+
+def why_not_private(directory: Path) -> str:
+    """Why `directory` cannot be trusted with machine code; "" if it is the user's and only the user's."""
+    found = directory.stat()
+    if not stat.S_ISDIR(found.st_mode):
+        return f"the disk cache is not used: {directory} is no folder"
+    if found.st_uid != os.geteuid():
+        return f"the disk cache is not used: {directory} belongs to user {found.st_uid}, not to {os.geteuid()}"
+    if stat.S_IMODE(found.st_mode) & 0o077:
+        mode = stat.S_IMODE(found.st_mode)
+        return f"the disk cache is not used: others may enter {directory} (mode {mode:04o}); `chmod 700` it"
+    return ""
+
+
+def store_of(environment: Environment) -> DiskStore | None:
+    """The one store of the environment's cache folder; None if the cache is turned off."""
+    return _store_in(environment.cache_dir) if environment.cache_enabled else None
+
+
+@cache
+def _store_in(directory: Path) -> DiskStore:
+    return DiskStore(directory)
+
+
+def _require_sound_settings(entries: diskcache.Cache) -> None:
+    """diskcache believes its own table of settings; damaged, it would fail in ways that look like bugs."""
+    import diskcache
+
+    expected: dict[str, object] = diskcache.DEFAULT_SETTINGS | {"count": 0, "size": 0, "hits": 0, "misses": 0}
+    for name, value in expected.items():
+        if name != "disk_pickle_protocol" and type(getattr(entries, name, None)) is not type(value):
+            raise sqlite3.DatabaseError(f"setting {name} is damaged")
+
+
+def _usage(entries: diskcache.Cache) -> tuple[int, int]:
+    # In SQL, for diskcache counts no bytes of values that lie in the database.
+    query = f"SELECT TOTAL(key GLOB '{PROGRAM}*'), TOTAL(LENGTH(value)) FROM Cache"
+    ((programs, stored),) = entries._sql(query).fetchall()
+    return int(programs), int(stored)
+
+
+def _seal(value: bytes) -> bytes:
+    return _MAGIC + hashlib.sha256(value).digest() + value
+
+
+def _read(entries: diskcache.Cache, name: str) -> bytes | None:
+    sealed = entries.get(name)
+    if sealed is None:
+        return None
+    start = len(_MAGIC) + _DIGEST_BYTES
+    value: bytes = sealed[start:]
+    if sealed[: len(_MAGIC)] == _MAGIC and hashlib.sha256(value).digest() == sealed[len(_MAGIC) : start]:
+        return value
+    entries.delete(name)
+    return None

@@ -1,0 +1,112 @@
+"""What the caches did and hold: `cache_info` and `cache_clear`."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from dataclasses import dataclass
+from typing import Protocol
+
+from ttnn_jit.cache import disk
+from ttnn_jit.options import Environment
+
+
+class MemoryCache(Protocol):
+    """A cache in memory that `cache_clear` empties: every `JitFunction` is one."""
+
+    @property
+    def num_entries(self) -> int:
+        """Programs held."""
+
+    def clear(self) -> None:
+        """Forget every program."""
+
+
+@dataclass(frozen=True)
+class CacheInfo:
+    """Counts of this process since its start or the last `cache_clear`, and what the caches hold now.
+
+    Attributes:
+        compiles: Programs compiled.
+        memory_hits: Calls served by a program in memory.
+        disk_hits: Programs read from disk instead of compiled.
+        entries: Programs on disk.
+        bytes: Bytes of everything stored on disk: programs and what they are found by.
+        memory_entries: Programs in memory.
+    """
+
+    compiles: int
+    memory_hits: int
+    disk_hits: int
+    entries: int
+    bytes: int
+    memory_entries: int
+
+
+class _Counters:
+    """Counts under one lock, but for memory hits: these are counted without, for they are on the path of every call."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.memory_caches: weakref.WeakSet[MemoryCache] = weakref.WeakSet()
+        self.reset()
+
+    def reset(self) -> None:
+        self.compiles = self.memory_hits = self.disk_hits = 0
+
+
+_COUNTERS = _Counters()
+
+
+def register(cache: MemoryCache) -> None:
+    """Have `cache_clear` reach `cache` for as long as it lives."""
+    with _COUNTERS.lock:
+        _COUNTERS.memory_caches.add(cache)
+
+
+def count_compile() -> None:
+    """A program was compiled."""
+    with _COUNTERS.lock:
+        _COUNTERS.compiles += 1
+
+
+def count_disk_hit() -> None:
+    """A program was read from disk."""
+    with _COUNTERS.lock:
+        _COUNTERS.disk_hits += 1
+
+
+def count_memory_hit() -> None:
+    """A call was served from memory. Without a lock: the interpreter's own makes it exact, where there is one."""
+    _COUNTERS.memory_hits += 1
+
+
+def cache_info() -> CacheInfo:
+    """What the caches did since the start or the last `cache_clear`, and what they hold now."""
+    with _COUNTERS.lock:
+        in_memory = sum(cache.num_entries for cache in _COUNTERS.memory_caches)
+    store = _store()
+    entries, stored = store.usage() if store else (0, 0)
+    return CacheInfo(
+        compiles=_COUNTERS.compiles,
+        memory_hits=_COUNTERS.memory_hits,
+        disk_hits=_COUNTERS.disk_hits,
+        entries=entries,
+        bytes=stored,
+        memory_entries=in_memory,
+    )
+
+
+def cache_clear() -> None:
+    """Forget every program, in memory and on disk, and start counting from 0."""
+    with _COUNTERS.lock:
+        caches = list(_COUNTERS.memory_caches)
+        _COUNTERS.reset()
+    for cache in caches:
+        cache.clear()
+    if store := _store():
+        store.clear()
+
+
+def _store() -> disk.DiskStore | None:
+    return disk.store_of(Environment.read())

@@ -1,0 +1,285 @@
+"""Memory of tensors: a pool whose blocks return by themselves when their owner dies.
+
+A fresh page costs about 1.7 us to fault in, ten times what a kernel needs to fill it, so blocks are reused. A `Buffer`
+gives its block back in ``__del__``; reference counts are not consulted, because CPython 3.14 borrows references.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import mmap
+import os
+import threading
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import count
+
+BIG_BYTES = 1 << 20  # from here on, a block is a mapping of its own
+ALIGNMENT = 64  # bytes: a cache line, and the widest vector
+HUGE_PAGE = 2 << 20  # bytes
+# Blocks whose addresses agree in the low 12 bits disturb each other's loads and stores (4 KB aliasing), so the starts
+# of big blocks are spread: a page and a cache line apart, 16 of them in turn.
+STAGGER_STEP = 4096 + ALIGNMENT
+STAGGER_COUNT = 16
+SMALL_IDLE_BYTES = 16 << 20  # idle bytes that one class of small blocks keeps
+
+
+class Buffer:
+    """A block of memory with one owner; it goes back to its pool when the object dies.
+
+    Attributes:
+        address: Of the first byte, a multiple of 64.
+        nbytes: Bytes asked for.
+    """
+
+    __slots__ = ("_home", "address", "nbytes")
+
+    def __init__(self, address: int, nbytes: int, home: SizeClass) -> None:
+        self.address = address
+        self.nbytes = nbytes
+        self._home = home
+
+    def __del__(self) -> None:
+        home = self._home
+        free = home.free
+        free.append(self.address)
+        if len(free) > home.trim_above:
+            home.pool.trim(home)
+
+    def __repr__(self) -> str:
+        return f"Buffer({self.nbytes} bytes at {self.address:#x})"
+
+
+class SizeClass:
+    """Blocks of one size, and those of them that are free.
+
+    `free` is used without a lock: ``append`` and ``pop`` of a list are atomic, and whoever pops an address owns it.
+    """
+
+    __slots__ = ("blocks_per_region", "free", "last_use", "nbytes", "pool", "regions", "trim_above")
+
+    def __init__(self, nbytes: int, pool: BufferPool) -> None:
+        self.nbytes = nbytes
+        self.pool = pool
+        self.free: list[int] = []
+        self.regions: dict[int, _Region] = {}  # address of the first block -> region
+        self.last_use = 0
+        big = nbytes >= BIG_BYTES
+        self.blocks_per_region = 1 if big else max(4, min(64, (1 << 18) // nbytes))
+        self.trim_above = -1 if big else self.blocks_kept
+
+    @property
+    def blocks_kept(self) -> int:
+        """Idle small blocks below which trimming is not worth looking at."""
+        return max(self.blocks_per_region, SMALL_IDLE_BYTES // self.nbytes)
+
+    def take(self, nbytes: int) -> Buffer:
+        """A block of this class for `nbytes` bytes, with unspecified contents."""
+        try:
+            address = self.free.pop()
+        except IndexError:
+            address = self.pool.grow(self)
+        return Buffer(address, nbytes, self)
+
+
+@dataclass(frozen=True, slots=True)
+class _Region:
+    memory: mmap.mmap
+    blocks: int
+    mapped_bytes: int
+
+
+@dataclass(frozen=True)
+class PoolStatistics:
+    """Bytes of a pool: in blocks that tensors own, in blocks that wait for reuse, and mapped from the system."""
+
+    live_bytes: int
+    idle_bytes: int
+    mapped_bytes: int
+
+
+class BufferPool:
+    """Blocks of host memory by size class, at most `idle_limit` bytes of them idle in big blocks.
+
+    Beyond the limit, the blocks that have waited longest are unmapped. Small blocks share regions; a class of theirs
+    that holds over 16 MB idle unmaps the regions that are idle as a whole.
+    """
+
+    def __init__(self, idle_limit: int | None = None) -> None:
+        self.idle_limit = default_idle_limit() if idle_limit is None else idle_limit
+        self._classes: dict[int, SizeClass] = {}
+        self._lock = threading.RLock()
+        self._trimming = False
+        self._ticks = count(1)
+        self._mappings = count()
+
+    def size_class(self, nbytes: int) -> SizeClass:
+        """The class that serves blocks of `nbytes`; ask once and keep it."""
+        size = class_bytes(nbytes)
+        found = self._classes.get(size)
+        return found or self._classes.setdefault(size, SizeClass(size, self))
+
+    def allocate(self, nbytes: int) -> Buffer:
+        """A block of at least `nbytes` bytes with unspecified contents.
+
+        Raises:
+            MemoryError: The system has no memory for it.
+        """
+        return self.size_class(nbytes).take(nbytes)
+
+    def grow(self, size_class: SizeClass) -> int:
+        """The address of a fresh block; further fresh ones, if its region has any, become free."""
+        with self._lock:
+            with contextlib.suppress(IndexError):  # another thread may have grown the class meanwhile
+                return size_class.free.pop()
+            try:
+                first, region = self._map_region(size_class)
+            except OSError:
+                self.release_idle()
+                first, region = self._map_or_fail(size_class)
+            size_class.regions[first] = region
+            pitch = _pitch(size_class.nbytes)
+            size_class.free.extend(first + pitch * index for index in range(region.blocks - 1, 0, -1))
+            return first
+
+    def _map_or_fail(self, size_class: SizeClass) -> tuple[int, _Region]:
+        try:
+            return self._map_region(size_class)
+        except OSError as error:
+            raise MemoryError(f"no memory for a block of {size_class.nbytes:,} bytes: {error.strerror}") from error
+
+    def _map_region(self, size_class: SizeClass) -> tuple[int, _Region]:
+        blocks = size_class.blocks_per_region
+        if size_class.nbytes < BIG_BYTES:
+            used = _pitch(size_class.nbytes) * blocks
+            memory, start = _map(used)
+            return start, _Region(memory, blocks, used)
+        offset = STAGGER_STEP * (next(self._mappings) % STAGGER_COUNT)
+        used = size_class.nbytes + offset
+        memory, start = _map(used + HUGE_PAGE)
+        base = -(-start // HUGE_PAGE) * HUGE_PAGE
+        _advise_huge_pages(memory, base - start, used)
+        return base + offset, _Region(memory, 1, used)
+
+    def trim(self, size_class: SizeClass) -> None:
+        """Unmap idle memory beyond the limits; called when a block of `size_class` came back."""
+        if self._trimming or not self._lock.acquire(blocking=False):
+            return  # the trim that runs now, or the next block that comes back, will see to it
+        try:
+            self._trimming = True
+            if size_class.nbytes >= BIG_BYTES:
+                size_class.last_use = next(self._ticks)
+                self._trim_big()
+            else:
+                self._trim_small(size_class, size_class.blocks_kept // 2)
+                size_class.trim_above = max(size_class.blocks_kept, 2 * len(size_class.free))
+        finally:
+            self._trimming = False
+            self._lock.release()
+
+    def release_idle(self) -> None:
+        """Unmap everything that no tensor owns."""
+        with self._lock:
+            if self._trimming:
+                return
+            self._trimming = True
+            try:
+                for size_class in self._snapshot():
+                    self._trim_small(size_class, 0)
+            finally:
+                self._trimming = False
+
+    def _trim_big(self) -> None:
+        big = [c for c in self._snapshot() if c.nbytes >= BIG_BYTES]
+        idle = sum(len(c.free) * c.nbytes for c in big)
+        for size_class in sorted(big, key=lambda c: c.last_use):
+            while idle > self.idle_limit and size_class.free:
+                with contextlib.suppress(IndexError):  # another thread took the last one
+                    size_class.regions.pop(size_class.free.pop(0)).memory.close()
+                idle -= size_class.nbytes
+
+    def _trim_small(self, size_class: SizeClass, blocks_kept: int) -> None:
+        claimed = _pop_all(size_class.free)
+        starts = sorted(size_class.regions)
+        by_region: dict[int, list[int]] = {}
+        for address in claimed:
+            by_region.setdefault(starts[bisect_right(starts, address) - 1], []).append(address)
+        left = len(claimed)
+        for start, addresses in by_region.items():
+            region = size_class.regions[start]
+            if len(addresses) == region.blocks and left - region.blocks >= blocks_kept:
+                del size_class.regions[start]
+                region.memory.close()
+                left -= region.blocks
+            else:
+                size_class.free.extend(addresses)
+
+    def _snapshot(self) -> list[SizeClass]:
+        return list(self._classes.values())
+
+    def statistics(self) -> PoolStatistics:
+        """Bytes live, idle and mapped now; exact while no other thread allocates."""
+        live = idle = mapped = 0
+        for size_class in self._snapshot():
+            regions = list(size_class.regions.values())
+            free = len(size_class.free)
+            live += (sum(region.blocks for region in regions) - free) * size_class.nbytes
+            idle += free * size_class.nbytes
+            mapped += sum(region.mapped_bytes for region in regions)
+        return PoolStatistics(live, idle, mapped)
+
+    def forget_other_threads(self) -> None:
+        """In a forked child: drop a lock that a thread of the parent may have held."""
+        self._lock = threading.RLock()
+        self._trimming = False
+
+
+def class_bytes(nbytes: int) -> int:
+    """`nbytes` rounded up to a size class: multiples of 64 up to 512, then four classes per doubling."""
+    if nbytes <= 512:
+        return max(ALIGNMENT, -(-nbytes // ALIGNMENT) * ALIGNMENT)
+    step = 1 << ((nbytes - 1).bit_length() - 3)
+    return -(-nbytes // step) * step
+
+
+def default_idle_limit() -> int:
+    """An eighth of the machine's memory, at least 256 MB."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(256 << 20, memory // 8)
+
+
+def _pitch(nbytes: int) -> int:
+    """Bytes from one small block to the next: a cache line more where neighbours would alias in the low 12 bits."""
+    return nbytes + ALIGNMENT if nbytes % 4096 == 0 else nbytes
+
+
+def _map(nbytes: int) -> tuple[mmap.mmap, int]:
+    # Private, unlike mmap's default: shared anonymous memory takes no huge pages, and a forked child would write to it.
+    memory = mmap.mmap(-1, nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return memory, ctypes.addressof(ctypes.c_char.from_buffer(memory))
+
+
+def _advise_huge_pages(memory: mmap.mmap, offset: int, nbytes: int) -> None:
+    """Ask for huge pages where at least half of one is used; the rest, if any, keeps 4 KB pages."""
+    if not hasattr(mmap, "MADV_HUGEPAGE"):  # not Linux
+        return
+    pages = (nbytes + HUGE_PAGE // 2) // HUGE_PAGE
+    with contextlib.suppress(OSError):  # a kernel without them: slower first use, nothing else
+        memory.madvise(mmap.MADV_HUGEPAGE, offset, pages * HUGE_PAGE)
+
+
+def _pop_all(free: list[int]) -> list[int]:
+    """Everything in `free`, each address claimed by an atomic pop."""
+    claimed = []
+    with contextlib.suppress(IndexError):
+        while True:
+            claimed.append(free.pop())
+    claimed.reverse()
+    return claimed
+
+
+HOST_POOL = BufferPool()
+"""The memory of every device: devices are descriptions of one host, so a block can move on when a device closes."""
+
+os.register_at_fork(after_in_child=HOST_POOL.forget_other_threads)

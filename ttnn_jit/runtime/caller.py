@@ -1,0 +1,174 @@
+"""The functions behind a program's call, generated for its number of tensors.
+
+A warm call checks metadata by identity, takes output blocks from the pool, and makes one native call: no loops, no
+dictionaries. Addresses go over packed into one bytes object, which costs ctypes the same for 2 tensors as for 20.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from ttnn_jit.errors import ArgumentError
+from ttnn_jit.runtime import native
+from ttnn_jit.runtime.buffer import HOST_POOL
+from ttnn_jit.runtime.device import Device, implicit_cpu_device
+from ttnn_jit.runtime.launch_ir import ENTRY_WORDS, HEADER_WORDS
+from ttnn_jit.runtime.plan import ProgramPlan
+from ttnn_jit.runtime.tensor import Tensor
+
+RELEASE_GIL_BYTES = 1 << 20
+"""Programs that touch this much let other Python threads run: 1 MB takes a kernel about 50 us at 20 GB/s, which pays
+for giving the lock away (20 ns) and for the wait to get it back, up to 5 ms when another thread computes in Python."""
+
+
+@dataclass(frozen=True)
+class NativeCall:
+    """A program's native code, ready to be called.
+
+    Attributes:
+        function: Called with the packed addresses and `params`.
+        params: Address of the kernel's words or of the launch table.
+        order: Buffer index of each packed address.
+        keeps: What `params` points into.
+    """
+
+    function: Callable[[bytes, int], None]
+    params: int
+    order: tuple[int, ...]
+    keeps: tuple[Any, ...]
+
+
+def link(plan: ProgramPlan, objects: Mapping[str, bytes]) -> NativeCall | None:
+    """Load the kernels of `plan`; None if it launches nothing."""
+    if not plan.launches:
+        return None
+    addresses = {kernel: native.kernel_address(kernel, objects[kernel]) for kernel in plan.kernels}
+    words = [_words(launch.params) for launch in plan.launches]
+    if len(plan.launches) == 1:
+        launch = plan.launches[0]
+        function = _ctypes_function(addresses[launch.kernel], plan)
+        return NativeCall(function, ctypes.addressof(words[0]), launch.operands, tuple(words))
+    indices = [_words(launch.operands) for launch in plan.launches]
+    table = [len(plan.launches), max(len(launch.operands) for launch in plan.launches)]
+    for launch, operands, params in zip(plan.launches, indices, words, strict=True):
+        table += [
+            addresses[launch.kernel],
+            len(launch.operands),
+            ctypes.addressof(operands),
+            ctypes.addressof(params),
+        ]
+    assert len(table) == HEADER_WORDS + ENTRY_WORDS * len(plan.launches)
+    packed = _words(table)
+    function = _ctypes_function(native.launch_address(), plan)
+    order = tuple(range(len(plan.buffers)))
+    return NativeCall(function, ctypes.addressof(packed), order, (packed, *words, *indices))
+
+
+def _words(values: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:
+    # One word more, so that an empty list still has an address.
+    return (ctypes.c_int64 * (len(values) + 1))(*values)
+
+
+def _ctypes_function(address: int, plan: ProgramPlan) -> Callable[[bytes, int], None]:
+    kind = ctypes.CFUNCTYPE if plan.bytes_touched >= RELEASE_GIL_BYTES else ctypes.PYFUNCTYPE
+    return kind(None, ctypes.c_void_p, ctypes.c_void_p)(address)
+
+
+def tensor_caller(plan: ProgramPlan, call: NativeCall | None) -> Callable[..., Any]:
+    """The function from the program's input tensors to its result, or to the tuple of its results."""
+    inputs = range(len(plan.inputs))
+    names = {index: f"b{index}" for index in range(len(plan.buffers))}
+    arguments = ", ".join(f"a{i}" for i in inputs)
+    checks = [f"a{i}.spec is not S{i}" for i in inputs]
+    checks += [f"(a{i}._device is not device and differ(device, a{i}._device))" for i in inputs[1:]]
+    lines = [f"def {_identifier(plan.name)}({arguments}):", " try:"]
+    lines += [f"  device = {'a0._device' if inputs else 'implicit_device()'}"]
+    if checks:
+        lines += [f"  if {' or '.join(checks)}:", f"   refuse(({arguments},))"]
+    lines += ["  if device.closed:", "   device.require_open(NAME)"]
+    for i in inputs:
+        lines += [f"  b{i} = a{i}._buffer", f"  p{i} = b{i}.address"]
+    lines += [" except AttributeError:", f"  refuse(({arguments}{',' if inputs else ''}))", "  raise"]
+    lines += _allocations(plan, names)
+    if call is not None:
+        lines += [f" native(pack({', '.join(_address(plan, index) for index in call.order)}), PARAMS)"]
+    results = ", ".join(f"a{i}" if i in inputs else f"Tensor(S{i}, device, {names[i]})" for i in plan.results)
+    lines += [f" return {results}" if len(plan.results) == 1 else f" return ({results},)"]
+    return _generate(plan, call, lines)
+
+
+def address_caller(plan: ProgramPlan, call: NativeCall | None) -> Callable[..., None]:
+    """The function of the addresses of inputs and outputs, in order; the caller keeps both alive."""
+    visible = range(len(plan.inputs) + len(plan.outputs))
+    lines = [f"def {_identifier(plan.name)}({', '.join(f'p{i}' for i in visible)}):"]
+    lines += _allocations(plan, {i: f"b{i}" for i in range(len(visible), len(plan.buffers))})
+    if call is not None:
+        addresses = (f"p{i}" if i in visible else f"b{i}.address" for i in call.order)
+        lines += [f" native(pack({', '.join(addresses)}), PARAMS)"]
+    return _generate(plan, call, [*lines, " return None"])
+
+
+def _allocations(plan: ProgramPlan, names: Mapping[int, str]) -> list[str]:
+    owned = [index for index in names if index >= len(plan.inputs)]
+    return [f" {names[index]} = take{index}({plan.buffers[index].nbytes})" for index in owned]
+
+
+def _address(plan: ProgramPlan, index: int) -> str:
+    return f"p{index}" if index < len(plan.inputs) else f"b{index}.address"
+
+
+def _generate(plan: ProgramPlan, call: NativeCall | None, lines: list[str]) -> Callable[..., Any]:
+    scope: dict[str, Any] = {
+        "NAME": plan.name,
+        "Tensor": Tensor,
+        "differ": _targets_differ,
+        "implicit_device": implicit_cpu_device,
+        "refuse": lambda tensors: _refuse(plan, tensors),
+        **{f"S{index}": spec for index, spec in enumerate(plan.buffers)},
+        **{f"take{index}": HOST_POOL.size_class(spec.nbytes).take for index, spec in enumerate(plan.buffers)},
+    }
+    if call is not None:
+        scope |= {"native": call.function, "pack": struct.Struct(f"{len(call.order)}P").pack, "PARAMS": call.params}
+        scope["KEEPS"] = call.keeps
+    exec(compile("\n".join(lines), f"<ttnn_jit call of {plan.name}>", "exec"), scope)
+    generated: Callable[..., Any] = scope[_identifier(plan.name)]
+    return generated
+
+
+def _identifier(name: str) -> str:
+    return "call_" + "".join(character if character.isalnum() and character.isascii() else "_" for character in name)
+
+
+def _targets_differ(device: Device, other: Device) -> bool:
+    return device.target != other.target
+
+
+def _refuse(plan: ProgramPlan, tensors: tuple[Any, ...]) -> None:
+    """Raise what is wrong with the arguments of a call; return if nothing is."""
+    for index, (tensor, spec) in enumerate(zip(tensors, plan.inputs, strict=True)):
+        if not isinstance(tensor, Tensor):
+            raise ArgumentError(f"{plan.name}: argument {index} is a {type(tensor).__name__}, not a ttnn tensor")
+        _refuse_tensor(plan, index, tensor, spec is tensor.spec)
+    devices = {repr(tensor.device()): tensor.device().target for tensor in tensors}
+    if len(set(devices.values())) > 1:
+        raise ArgumentError(f"{plan.name}: the tensors lie on devices of different targets: {', '.join(devices)}")
+
+
+def _refuse_tensor(plan: ProgramPlan, index: int, tensor: Tensor, fits: bool) -> None:
+    if not fits:
+        raise ArgumentError(f"{plan.name}: argument {index} is {tensor.spec}; compiled for {plan.inputs[index]}")
+    if tensor.device() is None:
+        raise ArgumentError(
+            f"{plan.name}: argument {index} is on the host",
+            help="move it to a device: `ttnn.from_torch(..., device=device)`",
+        )
+    tensor.buffer(plan.name)
+
+
+def wrong_count(plan: ProgramPlan, what: str, expected: int, got: int) -> NoReturn:
+    """Raise that a call has the wrong number of arguments."""
+    raise ArgumentError(f"{plan.name} takes {expected} {what}, got {got}")

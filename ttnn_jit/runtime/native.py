@@ -1,0 +1,136 @@
+"""The loader: object code in, addresses of native functions out; and what the host's processor is.
+
+llvmlite is imported inside, because importing it costs 40 ms that a program without native code need not pay.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from ttnn_jit.errors import InternalError, ProgramFormatError
+from ttnn_jit.runtime.launch_ir import LAUNCH_SYMBOL, launch_text
+
+
+@dataclass(frozen=True)
+class HostCpu:
+    """A processor as LLVM names it.
+
+    Attributes:
+        triple: Architecture, vendor, system.
+        name: Processor name, ``znver4``.
+        features: Comma-separated, each with + or -.
+    """
+
+    triple: str
+    name: str
+    features: str
+
+    def runs(self, built_for: HostCpu) -> bool:
+        """Whether this processor has all that code built for `built_for` may use."""
+        return self.triple == built_for.triple and _enabled(built_for.features) <= _enabled(self.features)
+
+
+def _enabled(features: str) -> set[str]:
+    return {feature for feature in features.split(",") if feature.startswith("+")}
+
+
+@cache
+def host_cpu() -> HostCpu:
+    """The processor that this process runs on."""
+    import llvmlite.binding as llvm
+
+    return HostCpu(llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+
+
+class _Loader:
+    """One LLJIT per process; every kernel is linked once and stays, for programs share kernels by name."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._addresses: dict[str, int] = {}
+        self._trackers: list[Any] = []  # dropping one would unload its code
+        self._jit: Any = None
+        self._machine: Any = None
+
+    def address_of(self, symbol: str, code: bytes) -> int:
+        found = self._addresses.get(symbol)
+        if found is not None:
+            return found
+        with self._lock:
+            if symbol not in self._addresses:
+                self._addresses[symbol] = self._link(symbol, code)
+            return self._addresses[symbol]
+
+    def launch_address(self) -> int:
+        found = self._addresses.get(LAUNCH_SYMBOL)
+        return found if found is not None else self.address_of(LAUNCH_SYMBOL, self._launch_code())
+
+    def _launch_code(self) -> bytes:
+        import llvmlite.binding as llvm
+
+        with self._lock:
+            self._start()
+            code: bytes = self._machine.emit_object(llvm.parse_assembly(launch_text()))
+        return code
+
+    def _start(self) -> None:
+        if self._jit is not None:
+            return
+        import llvmlite.binding as llvm
+
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        self._machine = llvm.Target.from_default_triple().create_target_machine(
+            opt=1, reloc="pic", codemodel="small", jit=False
+        )
+        self._jit = llvm.create_lljit_compiler(self._machine)
+
+    def _link(self, symbol: str, code: bytes) -> int:
+        import llvmlite.binding as llvm
+
+        self._start()
+        # The current process serves memset and the like, which code generation may call.
+        library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process().export_symbol(symbol)
+        try:
+            tracker = library.link(self._jit, symbol)
+        except RuntimeError as error:
+            raise InternalError(f"native code of {symbol} cannot be linked: {error}") from error
+        self._trackers.append(tracker)
+        address: int = tracker[symbol]
+        return address
+
+
+_LOADER = _Loader()
+
+
+def kernel_address(symbol: str, code: bytes) -> int:
+    """The address of the function `symbol` in `code`, an object file; a symbol known already is not loaded again.
+
+    Raises:
+        InternalError: The object file does not link or does not define the symbol.
+    """
+    return _LOADER.address_of(symbol, code)
+
+
+def launch_address() -> int:
+    """The address of the function that runs a table of kernels; see launch_ir.py."""
+    return _LOADER.launch_address()
+
+
+def require_runnable(built_for: HostCpu, name: str) -> None:
+    """Refuse code that this processor cannot run, instead of dying on an illegal instruction.
+
+    Raises:
+        ProgramFormatError: The processor lacks something that the code was built for.
+    """
+    host = host_cpu()
+    if built_for == host or host.runs(built_for):
+        return
+    lacking = ", ".join(sorted(_enabled(built_for.features) - _enabled(host.features))) or built_for.triple
+    raise ProgramFormatError(
+        f"program {name} was built for {built_for.name}; this processor, {host.name}, lacks {lacking}",
+        help="compile it on this machine",
+    )

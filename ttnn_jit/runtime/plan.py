@@ -1,0 +1,112 @@
+"""What a program does, without its code: tensors by metadata, and kernels launched in order on numbered buffers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ttnn_jit.errors import InternalError
+from ttnn_jit.runtime.spec_json import spec_from_json, spec_to_json
+from ttnn_jit.tensor_spec import TensorSpec
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One run of a kernel.
+
+    Attributes:
+        kernel: Symbol of the native function ``void kernel(ptr pointers, ptr params)``.
+        operands: Buffer index of each of its pointers, in order.
+        params: The i64 words of its second argument: extents and strides (codegen/launch.py).
+    """
+
+    kernel: str
+    operands: tuple[int, ...]
+    params: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ProgramPlan:
+    """The buffers of a program and the launches over them.
+
+    Buffers are numbered: inputs, then outputs, then intermediates. Inputs belong to the caller, outputs are allocated
+    per call and returned, intermediates live for one call.
+
+    Attributes:
+        name: Name of the compiled function.
+        inputs: Specs of the tensor arguments.
+        outputs: Specs of the buffers that the call allocates and hands out.
+        intermediates: Specs of the buffers between kernels.
+        launches: In execution order.
+        results: Buffer index, an input's or an output's, of every value that the function returns; given as None, the
+            outputs in order. A function that returns an argument or one value twice needs it.
+    """
+
+    name: str
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    intermediates: tuple[TensorSpec, ...]
+    launches: tuple[Launch, ...]
+    results: tuple[int, ...] = None  # type: ignore[assignment]  # replaced in __post_init__, so that readers see a tuple
+
+    def __post_init__(self) -> None:
+        visible = len(self.inputs) + len(self.outputs)
+        if self.results is None:
+            object.__setattr__(self, "results", tuple(range(len(self.inputs), visible)))
+        count = len(self.buffers)
+        if any(not 0 <= index < count for launch in self.launches for index in launch.operands):
+            raise InternalError(f"program {self.name}: a launch names a buffer that is not there")
+        if any(not 0 <= index < visible for index in self.results):
+            raise InternalError(f"program {self.name}: a result is neither an input nor an output")
+
+    @cached_property
+    def buffers(self) -> tuple[TensorSpec, ...]:
+        """The spec of every buffer, by index."""
+        return self.inputs + self.outputs + self.intermediates
+
+    @cached_property
+    def kernels(self) -> tuple[str, ...]:
+        """The distinct kernels, in order of first launch."""
+        return tuple(dict.fromkeys(launch.kernel for launch in self.launches))
+
+    @cached_property
+    def bytes_touched(self) -> int:
+        """Bytes that all launches read and write, each operand counted once per launch."""
+        return sum(self.buffers[index].nbytes for launch in self.launches for index in launch.operands)
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as JSON values; equal plans give equal text."""
+        return {
+            "name": self.name,
+            "inputs": [spec_to_json(spec) for spec in self.inputs],
+            "outputs": [spec_to_json(spec) for spec in self.outputs],
+            "intermediates": [spec_to_json(spec) for spec in self.intermediates],
+            "launches": [[launch.kernel, list(launch.operands), list(launch.params)] for launch in self.launches],
+            "results": list(self.results),
+        }
+
+    def text(self) -> str:
+        """The plan as one line of JSON: what a program's hash is taken of."""
+        return json.dumps(self.to_json(), separators=(",", ":"), sort_keys=True)
+
+    @staticmethod
+    def from_json(fields: Mapping[str, Any]) -> ProgramPlan:
+        """The inverse of `to_json`.
+
+        Raises:
+            KeyError, TypeError, ValueError, InternalError: The fields do not describe a plan.
+        """
+        return ProgramPlan(
+            name=str(fields["name"]),
+            inputs=tuple(spec_from_json(spec) for spec in fields["inputs"]),
+            outputs=tuple(spec_from_json(spec) for spec in fields["outputs"]),
+            intermediates=tuple(spec_from_json(spec) for spec in fields["intermediates"]),
+            launches=tuple(
+                Launch(str(kernel), tuple(map(int, operands)), tuple(map(int, params)))
+                for kernel, operands, params in fields["launches"]
+            ),
+            results=tuple(int(index) for index in fields["results"]),
+        )

@@ -1,0 +1,181 @@
+"""A compiled program: what the caches keep, what `compile_only` returns, what a call runs, and what a file holds."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ttnn_jit.errors import ArgumentError, InternalError, ProgramFormatError, TtnnJitError
+from ttnn_jit.runtime import caller, program_format
+from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
+from ttnn_jit.runtime.native import HostCpu, host_cpu, require_runnable
+from ttnn_jit.runtime.plan import Launch, ProgramPlan
+from ttnn_jit.runtime.tensor import Tensor
+
+__all__ = ["Launch", "Program", "ProgramPlan"]
+
+
+class Program:
+    """Native kernels and the plan that launches them. Calls are safe from many threads at once.
+
+    Args:
+        plan: Buffers and launches.
+        objects: Object code of every kernel of the plan, by symbol.
+        descriptors: Per kernel launch, what a ttnn program descriptor lists: ``{"kernel": symbol, "cbs":
+            [{"page_size": bytes, "num_pages": n}, ...], ...}``; JSON values.
+        texts: The IR after each stage that was kept.
+        notes: JSON values that the compiler wants back with the program.
+        built_for: The processor of the object code; None means this host's.
+
+    Attributes:
+        plan: As given.
+        objects: As given.
+        descriptors: As given.
+        texts: As given.
+        notes: As given.
+        call: The function behind ``__call__``, without its detour: takes the input tensors.
+        run: A function of the addresses of inputs and outputs, in order, as ints. The memory must be that of the
+            plan's specs and outlive the call; intermediates come from the pool.
+    """
+
+    call: Callable[..., Any]
+    run: Callable[..., None]
+
+    def __init__(
+        self,
+        plan: ProgramPlan,
+        objects: Mapping[str, bytes],
+        *,
+        descriptors: Sequence[Mapping[str, Any]] = (),
+        texts: Mapping[str, str] | None = None,
+        notes: Mapping[str, Any] | None = None,
+        built_for: HostCpu | None = None,
+    ) -> None:
+        missing = [kernel for kernel in plan.kernels if kernel not in objects]
+        if missing:
+            raise InternalError(f"program {plan.name} has no object code for {', '.join(missing)}")
+        self.plan = plan
+        self.objects = dict(objects)
+        self.descriptors = tuple(dict(descriptor) for descriptor in descriptors)
+        self.texts = dict(texts or {})
+        self.notes = dict(notes or {})
+        self._built_for = built_for
+        self._hash = ""
+        # Code is loaded by the first call, not before: a program may be made only to be saved or looked at.
+        self.call = self._first_call
+        self.run = self._first_run
+
+    def __call__(self, *tensors: Tensor) -> Any:
+        """Run on tensors of the plan's specs; results lie on the first one's device.
+
+        Returns:
+            The result, or a tuple if the function returns several.
+
+        Raises:
+            ArgumentError: A tensor has another spec, is on the host, or on a device of another target.
+            DeallocatedError: A tensor was deallocated.
+            DeviceError: The device is closed.
+        """
+        return self.call(*tensors)
+
+    @property
+    def name(self) -> str:
+        """Name of the compiled function."""
+        return self.plan.name
+
+    @property
+    def hash(self) -> str:
+        """Sha256 of the plan, which names kernels by their content: equal programs have equal hashes, on any host."""
+        if not self._hash:
+            self._hash = hashlib.sha256(self.plan.text().encode()).hexdigest()
+        return self._hash
+
+    @property
+    def built_for(self) -> HostCpu:
+        """The processor that the object code is for."""
+        return self._built_for or host_cpu()
+
+    def allocate_outputs(self) -> tuple[Buffer, ...]:
+        """Memory for every output, for `run`; their addresses follow the inputs'."""
+        return tuple(HOST_POOL.allocate(spec.nbytes) for spec in self.plan.outputs)
+
+    def ir(self, stage: str) -> str:
+        """The text after `stage`.
+
+        Raises:
+            ArgumentError: The program was not made with that text.
+        """
+        if stage not in self.texts:
+            kept = ", ".join(self.texts) or "none; programs from `compile_only=True` keep theirs"
+            raise ArgumentError(f"program {self.name} has no text of stage {stage!r}", help=f"its stages: {kept}")
+        return self.texts[stage]
+
+    def to_bytes(self) -> bytes:
+        """The program as bytes; see program_format.py."""
+        header = {
+            "plan": self.plan.to_json(),
+            "descriptors": self.descriptors,
+            "texts": self.texts,
+            "notes": self.notes,
+            "built_for": asdict(self.built_for),
+        }
+        return program_format.pack(header, self.objects)
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Program:
+        """The inverse of `to_bytes`. Nothing is loaded before the first call.
+
+        Raises:
+            ProgramFormatError: Not a program, of another version, or damaged.
+        """
+        header, objects = program_format.unpack(data)
+        try:
+            return Program(
+                ProgramPlan.from_json(header["plan"]),
+                objects,
+                descriptors=header["descriptors"],
+                texts=header["texts"],
+                notes=header["notes"],
+                built_for=HostCpu(**header["built_for"]),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError, TtnnJitError) as error:
+            raise ProgramFormatError(f"the program's header does not describe a program: {error!r}") from error
+
+    def save(self, path: Path | str) -> None:
+        """Write the bytes to a file, which appears whole or not at all."""
+        path = Path(path)
+        partial = path.with_name(f".{path.name}.partial")
+        partial.write_bytes(self.to_bytes())
+        partial.replace(path)
+
+    @staticmethod
+    def load(path: Path | str) -> Program:
+        """Read what `save` wrote. The file holds machine code: load none that you would not run.
+
+        Raises:
+            ProgramFormatError: Not a program, of another version, or damaged.
+        """
+        return Program.from_bytes(Path(path).read_bytes())
+
+    def _link(self) -> None:
+        if self.plan.launches and self._built_for is not None:
+            require_runnable(self._built_for, self.name)
+        call = caller.link(self.plan, self.objects)
+        self.run = caller.address_caller(self.plan, call)
+        self.call = caller.tensor_caller(self.plan, call)
+
+    def _first_call(self, *tensors: Tensor) -> Any:
+        if len(tensors) != len(self.plan.inputs):
+            caller.wrong_count(self.plan, "tensors", len(self.plan.inputs), len(tensors))
+        self._link()
+        return self.call(*tensors)
+
+    def _first_run(self, *addresses: int) -> None:
+        self._link()
+        self.run(*addresses)
+
+    def __repr__(self) -> str:
+        return f"<Program {self.name}: {len(self.plan.kernels)} kernels, {len(self.plan.launches)} launches>"

@@ -1,0 +1,58 @@
+"""A program as bytes: magic, version, checksum, a JSON header, object code.
+
+    offset 0  b"TTJP"             8  u64 length of the header        48  header, JSON
+           4  u32 version        16  sha256 of everything from 48           object code, one after the other
+
+No pickle: reading the bytes runs nothing. Running the program runs its machine code, and the checksum shows damage, not
+tampering, so bytes are to be trusted as much as the place that they came from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from typing import Any
+
+from ttnn_jit.errors import ProgramFormatError
+
+MAGIC = b"TTJP"
+VERSION = 1
+_PREFIX = struct.Struct("<4sIQ32s")
+
+
+def pack(header: dict[str, Any], blobs: dict[str, bytes]) -> bytes:
+    """The bytes of a header, JSON values only, and named blobs."""
+    listed = {name: len(blob) for name, blob in blobs.items()}
+    text = json.dumps({"header": header, "blobs": listed}, separators=(",", ":")).encode()
+    body = b"".join((text, *blobs.values()))
+    length = struct.pack("<Q", len(text))
+    return _PREFIX.pack(MAGIC, VERSION, len(text), hashlib.sha256(length + body).digest()) + body
+
+
+def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The inverse of `pack`.
+
+    Raises:
+        ProgramFormatError: Not a program, one of another version, or damaged anywhere.
+    """
+    if len(data) < _PREFIX.size or data[:4] != MAGIC:
+        raise ProgramFormatError("these bytes are no ttnn_jit program", help="a program starts with the bytes TTJP")
+    _, version, length, digest = _PREFIX.unpack_from(data)
+    if version != VERSION:
+        raise ProgramFormatError(
+            f"the program has format version {version}; this ttnn_jit reads {VERSION}", help="compile it again"
+        )
+    body = memoryview(data)[_PREFIX.size :]
+    if hashlib.sha256(struct.pack("<Q", length) + body).digest() != digest:
+        raise ProgramFormatError("the program is damaged: its checksum does not match", help="compile it again")
+    try:
+        fields = json.loads(bytes(body[:length]))
+        header: dict[str, Any] = fields["header"]
+        blobs, offset = {}, length
+        for name, nbytes in fields["blobs"].items():
+            blobs[name] = bytes(body[offset : offset + nbytes])
+            offset += nbytes
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ProgramFormatError(f"the program's header cannot be read: {error!r}") from error
+    return header, blobs

@@ -1,0 +1,248 @@
+"""A tensor's data: a spec, the device it lies on, and the buffer that holds it; and the way from and to torch.
+
+Elements are stored row-major, padded to whole tiles under TILE layout; the padding is zero.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from typing import TYPE_CHECKING, NoReturn
+
+from ttnn_jit.errors import DeallocatedError, ShapeError
+from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
+from ttnn_jit.tensor_spec import DataType, Layout, MemoryConfig, Shape, TensorSpec, dense_strides
+
+if TYPE_CHECKING:
+    import torch
+
+    from ttnn_jit.runtime.device import Device
+
+_SHOWN_ELEMENTS = 3  # at either end of a tensor's repr
+
+
+class Tensor:
+    """A tensor on a device, or on the host when `device()` is None.
+
+    Attributes:
+        spec: Shape, dtype, layout, memory config; interned, so that two tensors' metadata compare by identity.
+    """
+
+    __slots__ = ("__weakref__", "_buffer", "_device", "spec")
+
+    _buffer: Buffer | None
+
+    def __init__(self, spec: TensorSpec, device: Device | None, buffer: Buffer) -> None:
+        self.spec = spec
+        self._device = device
+        self._buffer = buffer
+
+    @property
+    def shape(self) -> Shape:
+        """Logical extents."""
+        return self.spec.shape
+
+    @property
+    def padded_shape(self) -> Shape:
+        """Extents as stored."""
+        return Shape(self.spec.padded_shape)
+
+    @property
+    def dtype(self) -> DataType:
+        """Element type."""
+        return self.spec.dtype
+
+    @property
+    def layout(self) -> Layout:
+        """ROW_MAJOR or TILE."""
+        return self.spec.layout
+
+    def memory_config(self) -> MemoryConfig:
+        """Where the tensor lies."""
+        return self.spec.memory_config
+
+    def is_sharded(self) -> bool:
+        """Whether the tensor is split into shards, one per core."""
+        return self.spec.memory_config.is_sharded()
+
+    def device(self) -> Device | None:
+        """The device that holds the tensor; None on the host."""
+        return self._device
+
+    def volume(self) -> int:
+        """Number of logical elements."""
+        return self.spec.volume
+
+    def is_allocated(self) -> bool:
+        """Whether the tensor still has its memory."""
+        return self._buffer is not None
+
+    def buffer(self, operation: str) -> Buffer:
+        """The memory of the tensor, for the use of `operation`.
+
+        Raises:
+            DeallocatedError: The tensor was deallocated; the text names the operation and the tensor.
+            DeviceError: Its device is closed.
+        """
+        buffer = self._buffer
+        if buffer is None:
+            self._refuse_deallocated(operation)
+        if self._device is not None:
+            self._device.require_open(operation)
+        return buffer
+
+    def _refuse_deallocated(self, operation: str) -> NoReturn:
+        raise DeallocatedError(
+            f"{operation}: the tensor was deallocated: {self!r}",
+            help="use it before `ttnn.deallocate`, or keep a copy of it",
+        )
+
+    def buffer_address(self) -> int:
+        """Address of the first stored element."""
+        return self.buffer("buffer_address").address
+
+    def deallocate(self) -> None:
+        """Free the memory now; a second time does nothing. Any later use is a DeallocatedError."""
+        self._buffer = None
+
+    def cpu(self) -> Tensor:
+        """A copy on the host; a tensor that is there already is returned as it is."""
+        if self._device is None:
+            return self
+        source = self.buffer("cpu")
+        copy = HOST_POOL.allocate(source.nbytes)
+        ctypes.memmove(copy.address, source.address, source.nbytes)
+        return Tensor(self.spec, None, copy)
+
+    def to(self, device: Device) -> Tensor:
+        """A copy on `device` with the same spec.
+
+        Raises:
+            DeviceError: The device is closed.
+        """
+        source = self.buffer("to")
+        copy = device.allocate(source.nbytes)
+        ctypes.memmove(copy.address, source.address, source.nbytes)
+        return Tensor(self.spec, device, copy)
+
+    def to_torch(self) -> torch.Tensor:
+        """A torch tensor with the logical elements, fresh and contiguous.
+
+        Raises:
+            DeallocatedError: The tensor was deallocated.
+        """
+        return to_torch(self)
+
+    def __repr__(self) -> str:
+        spec = self.spec
+        place = f", device={self._device}" if self._device is not None else ""
+        return (
+            f"ttnn.Tensor({self._shown_values()}, shape={spec.shape}, dtype={spec.dtype}, layout={spec.layout}{place})"
+        )
+
+    def _shown_values(self) -> str:
+        if self._buffer is None:
+            return "<deallocated>"
+        volume = self.spec.volume
+        if volume <= 2 * _SHOWN_ELEMENTS:
+            return f"[{', '.join(map(self._element, range(volume)))}]"
+        first = ", ".join(map(self._element, range(_SHOWN_ELEMENTS)))
+        last = ", ".join(map(self._element, range(volume - _SHOWN_ELEMENTS, volume)))
+        return f"[{first}, ..., {last}]"
+
+    def _element(self, index: int) -> str:
+        """The logical element number `index`, read from memory without torch."""
+        assert self._buffer is not None
+        offset = 0
+        for dense, stride in zip(dense_strides(self.shape), self.spec.element_strides, strict=True):
+            offset += index // dense * stride
+            index %= dense
+        itemsize = self.dtype.itemsize
+        raw = ctypes.string_at(self._buffer.address + offset * itemsize, itemsize)
+        bits = raw if self.dtype is DataType.FLOAT32 else b"\0\0" + raw
+        return f"{struct.unpack('<f', bits)[0]:.5g}"
+
+
+def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) -> Tensor:
+    """A copy of `tensor` as `spec` says, on `device` or, given None, on the host.
+
+    Values convert to the spec's dtype with one rounding to nearest even; a NaN stays a NaN.
+
+    Raises:
+        ShapeError: `spec` has another shape than `tensor`, or strides.
+        DeviceError: The device is closed.
+    """
+    if tuple(tensor.shape) != tuple(spec.shape):
+        raise ShapeError(f"a torch tensor of shape {list(tensor.shape)} cannot become {spec}")
+    if spec.strides is not None:
+        raise ShapeError(f"{spec} has strides; a tensor of ttnn's is stored dense")
+    buffer = HOST_POOL.allocate(spec.nbytes) if device is None else device.allocate(spec.nbytes)
+    if spec.nbytes:
+        stored = _stored_view(spec, buffer)
+        _zero_padding(stored, spec)
+        _logical_view(stored, spec).copy_(tensor.detach())
+    return Tensor(spec, device, buffer)
+
+
+def to_torch(tensor: Tensor) -> torch.Tensor:
+    """The logical elements of `tensor` as a fresh, contiguous torch tensor of the same dtype.
+
+    Raises:
+        DeallocatedError: The tensor was deallocated.
+        DeviceError: Its device is closed.
+    """
+    spec = tensor.spec
+    source = tensor.buffer("to_torch")
+    result = torch_tensor(spec, HOST_POOL.allocate(_logical_bytes(spec)))
+    if spec.volume:
+        result.copy_(_logical_view(_stored_view(spec, source), spec))
+    return result
+
+
+def torch_tensor(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
+    """A dense torch tensor of `spec`'s shape and dtype whose memory is `buffer`, which lives as long as it does.
+
+    A tensor of torch's own costs a page fault per 4 KB from 32 MB on; this one's memory is reused.
+    """
+    import torch
+
+    dtype = _torch_dtype(spec.dtype)
+    if not spec.volume:
+        return torch.empty(tuple(spec.shape), dtype=dtype)
+    return torch.frombuffer(_owning_bytes(buffer, _logical_bytes(spec)), dtype=dtype).view(tuple(spec.shape))
+
+
+def _logical_bytes(spec: TensorSpec) -> int:
+    return spec.volume * spec.dtype.itemsize
+
+
+def _torch_dtype(dtype: DataType) -> torch.dtype:
+    import torch
+
+    return {DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}[dtype]
+
+
+def _owning_bytes(buffer: Buffer, nbytes: int) -> ctypes.Array[ctypes.c_char]:
+    memory = (ctypes.c_char * nbytes).from_address(buffer.address)
+    memory._ttnn_jit_buffer = buffer  # type: ignore[attr-defined]  # ctypes instances have a __dict__
+    return memory
+
+
+def _stored_view(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
+    """All stored elements, padding included; `buffer` lives as long as the view."""
+    import torch
+
+    stored = torch.frombuffer(_owning_bytes(buffer, spec.nbytes), dtype=_torch_dtype(spec.dtype))
+    return stored.view(spec.padded_shape)
+
+
+def _logical_view(stored: torch.Tensor, spec: TensorSpec) -> torch.Tensor:
+    return stored.as_strided(tuple(spec.shape), spec.element_strides)
+
+
+def _zero_padding(stored: torch.Tensor, spec: TensorSpec) -> None:
+    if spec.layout is Layout.ROW_MAJOR:
+        return
+    height, width = ((1, 1, *spec.shape))[-2:]
+    stored[..., height:, :].zero_()
+    stored[..., :height, width:].zero_()
