@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from xdsl.dialects import arith, linalg, memref, scf
+from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.affine import ForOp, YieldOp
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -22,6 +22,9 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
+from xdsl.dialects.linalg.attrs import IteratorTypeAttr
+from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
+from xdsl.dialects.linalg.ops import YieldOp as LinalgYieldOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 
@@ -137,7 +140,7 @@ def subview(
 
 @cache
 def _parallel(rank: int) -> ArrayAttr[Attribute]:
-    return ArrayAttr([linalg.IteratorTypeAttr.parallel()] * rank)
+    return ArrayAttr([IteratorTypeAttr.parallel()] * rank)
 
 
 def linalg_generic(
@@ -146,9 +149,9 @@ def linalg_generic(
     indexing_maps: Sequence[AffineMapAttr],
     body: Block,
     location: LocationAttr | None = None,
-) -> linalg.GenericOp:
+) -> LinalgGenericOp:
     """``linalg.generic`` over memrefs, every dimension parallel; `body` ends with `linalg_yield`."""
-    return linalg.GenericOp.create(
+    return LinalgGenericOp.create(
         operands=(*inputs, *outputs),
         properties={
             "indexing_maps": ArrayAttr(indexing_maps),
@@ -160,6 +163,6 @@ def linalg_generic(
     )
 
 
-def linalg_yield(values: Sequence[SSAValue], location: LocationAttr | None = None) -> linalg.YieldOp:
+def linalg_yield(values: Sequence[SSAValue], location: LocationAttr | None = None) -> LinalgYieldOp:
     """``linalg.yield %values``."""
-    return linalg.YieldOp.create(operands=values, location=location)
+    return LinalgYieldOp.create(operands=values, location=location)

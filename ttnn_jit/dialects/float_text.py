@@ -1,4 +1,7 @@
-"""Floating point numbers as MLIR prints them (`APFloat::toString`, `printFloatValue`)."""
+"""Floating point numbers as MLIR prints them: LLVM's `APFloat::toString` under `printFloatValue`.
+
+The digits are those of LLVM's algorithm, which cuts before it rounds: 1e-5 in f32 prints as 9.99999974E-6.
+"""
 
 from __future__ import annotations
 
@@ -6,47 +9,62 @@ import math
 
 from xdsl.dialects.builtin import AnyFloat
 
-_DEFAULT_PADDING = 3  # zeros that the plain notation may add before it gives way to the scientific one
+_SIGNIFICAND_BITS = {"bf16": 8, "f16": 11, "f32": 24}  # f64 has 53
+_PLAIN_ZEROS = 3  # zeros that the plain notation may add before it gives way to the scientific one
 
 
 def float_text(value: float, type_: AnyFloat) -> str:
     """``5.000000e-01`` where six digits are exact, else all digits, else (also NaN and infinity) hexadecimal."""
     if math.isfinite(value):
-        six_digits = f"{value:.5e}"
-        mantissa, exponent = six_digits.split("e")
-        if _rounded(float(six_digits), type_) == value:
-            return f"{mantissa}0e{exponent}"
-        all_digits = _shortest_plain(value, 2 + _precision(type_) * 59 // 196)
+        sign = "-" if math.copysign(1.0, value) < 0 else ""
+        six_digits = sign + _six_digits(abs(value))
+        if type_.unpack(type_.pack((float(six_digits),)), 1)[0] == value:
+            return six_digits
+        precision = _SIGNIFICAND_BITS.get(type_.name, 53)
+        all_digits = sign + _all_digits(abs(value), 2 + precision * 59 // 196)
         if "." in all_digits:
             return all_digits
     return "0x" + type_.pack((value,))[::-1].hex().upper().lstrip("0")
 
 
-def _rounded(value: float, type_: AnyFloat) -> float:
-    return float(type_.unpack(type_.pack((value,)), 1)[0])
+def _six_digits(value: float) -> str:
+    digits, exponent = _decimal(value, 6) if value else ("0", 0)
+    power = exponent + len(digits) - 1
+    return f"{digits[0]}.{digits[1:]:0<6}e{'-' if power < 0 else '+'}{abs(power):02}"
 
 
-def _precision(type_: AnyFloat) -> int:
-    """Bits of the significand, the hidden one included."""
-    return {"bf16": 8, "f16": 11, "f32": 24}.get(type_.name, 53)
-
-
-def _shortest_plain(value: float, digits: int) -> str:
-    mantissa, exponent_text = f"{abs(value):.{digits - 1}e}".split("e")
-    significant = mantissa.replace(".", "").rstrip("0") or "0"
-    leading = int(exponent_text)
-    last = leading - len(significant) + 1
-    sign = "-" if math.copysign(1.0, value) < 0 else ""
-    return sign + _placed(significant, leading, last, digits)
-
-
-def _placed(significant: str, leading: int, last: int, digits: int) -> str:
-    """The digits with their point; `leading` and `last` are the powers of ten of the first and last digit."""
-    scientific = last > _DEFAULT_PADDING or leading + 1 > digits if last >= 0 else -leading > _DEFAULT_PADDING
+def _all_digits(value: float, precision: int) -> str:
+    """Plain notation, or the scientific one where that would need many zeros or claim digits that are not known."""
+    digits, exponent = _decimal(value, precision)
+    power = exponent + len(digits) - 1
+    if exponent >= 0:
+        scientific = exponent > _PLAIN_ZEROS or len(digits) + exponent > precision
+    else:
+        scientific = power < 0 and -power > _PLAIN_ZEROS
     if scientific:
-        return f"{significant[0]}.{significant[1:] or '0'}E{'+' if leading >= 0 else '-'}{abs(leading)}"
-    if last >= 0:
-        return significant + "0" * last
-    if leading >= 0:
-        return f"{significant[: leading + 1]}.{significant[leading + 1 :]}"
-    return f"0.{'0' * (-leading - 1)}{significant}"
+        return f"{digits[0]}.{digits[1:] or '0'}E{'-' if power < 0 else '+'}{abs(power)}"
+    if exponent >= 0:
+        return digits + "0" * exponent
+    if power >= 0:
+        return f"{digits[: power + 1]}.{digits[power + 1 :]}"
+    return f"0.{'0' * (-power - 1)}{digits}"
+
+
+def _decimal(value: float, precision: int) -> tuple[str, int]:
+    """Digits without trailing zeros and the power of ten of the last one; `value` is positive."""
+    numerator, denominator = value.as_integer_ratio()
+    # A power of two below is a power of ten below five times as often above.
+    exponent = -(denominator.bit_length() - 1)
+    significand = numerator * 5**-exponent
+    # LLVM first drops digits that binary arithmetic shows to be surplus, without rounding.
+    surplus = (significand.bit_length() - (precision * 196 + 58) // 59) * 59 // 196
+    if surplus > 0:
+        significand //= 10**surplus
+        exponent += surplus
+    digits = str(significand)
+    if len(digits) > precision:
+        exponent += len(digits) - precision
+        kept = int(digits[:precision]) + (digits[precision] >= "5")
+        digits = str(kept)
+    stripped = digits.rstrip("0")
+    return stripped, exponent + len(digits) - len(stripped)

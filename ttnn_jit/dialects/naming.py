@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from xdsl.dialects import arith, linalg, memref
+from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1
+from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 _RESULT_STEMS: dict[type[Operation], str] = {
@@ -121,7 +122,7 @@ def _constant_stem(op: arith.ConstantOp) -> str:
 
 
 def _argument_stem(parent: Operation, position: int) -> str:
-    if isinstance(parent, linalg.GenericOp):
+    if isinstance(parent, LinalgGenericOp):
         return "in" if position < len(parent.inputs) else "out"
     own_stem = getattr(parent, "argument_stem", None)
     return f"{own_stem()}{position}" if own_stem is not None else ""

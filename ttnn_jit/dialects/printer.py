@@ -173,16 +173,15 @@ class MLIRPrinter(Printer):
 
     def print_attribute(self, attribute: Attribute) -> None:
         """The alias of `attribute` if it has one, else its text."""
-        if isinstance(attribute, LocationAttr):
-            self._print_location(attribute)
-            return
         found = self._texts.get(id(attribute))
-        if found is None:
+        if found is not None:
+            self.chunks.append(found[1])
+        elif isinstance(attribute, LocationAttr):
+            self._print_location(attribute)
+        else:
             text = self._text_of(attribute)
             self._texts[id(attribute)] = (attribute, text)
-        else:
-            text = found[1]
-        self.chunks.append(text)
+            self.chunks.append(text)
 
     def _text_of(self, attribute: Attribute) -> str:
         alias = self.aliases.get(attribute)
