@@ -10,7 +10,8 @@ from dataclasses import dataclass
 class Location:
     """A span of source text: lines count from 1, columns from 1, as editors show them.
 
-    ``column`` 0 means that only the line is known; ``end_column`` is exclusive.
+    ``column`` 0 means that only the line is known; ``end_column`` is exclusive. ``called_from`` is the place of the
+    call through which a helper's code was reached.
     """
 
     file: str
@@ -18,6 +19,7 @@ class Location:
     column: int = 0
     end_line: int = 0
     end_column: int = 0
+    called_from: Location | None = None
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}" if self.column else f"{self.file}:{self.line}"
@@ -38,3 +40,11 @@ def excerpt(location: Location) -> str:
     # Tabs are kept so that the carets stand under the span whatever a tab's width is.
     lead = "".join("\t" if character == "\t" else " " for character in text[: location.column - 1])
     return f"{shown}\n{' ' * (len(prefix) - 2)}| {lead}{'^' * width}"
+
+
+def call_chain(location: Location) -> list[Location]:
+    """`location` and the calls that led there, innermost first."""
+    chain = [location]
+    while (caller := chain[-1].called_from) is not None:
+        chain.append(caller)
+    return chain

@@ -1,0 +1,78 @@
+"""Python functions to modules of the TTNN dialect: two separate paths with one result.
+
+`lower` is the entry. The AST frontend (ast_frontend.py) interprets a function's source; graph capture (capture.py)
+runs the function itself on tensors without data. Both write through module_builder.py.
+"""
+
+from __future__ import annotations
+
+import logging
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ttnn_jit.errors import ArgumentError
+from ttnn_jit.frontend.arguments import TensorArgument
+from ttnn_jit.frontend.ast_frontend import interpret
+from ttnn_jit.frontend.capture import trace
+from ttnn_jit.frontend.function_source import SourceError
+from ttnn_jit.frontend.module_builder import ModuleBuilder
+from ttnn_jit.frontend.result import FrontendResult
+from ttnn_jit.ops import Operation
+from ttnn_jit.target import SystemDesc
+from ttnn_jit.tensor_spec import TensorSpec
+
+__all__ = ["FrontendResult", "TensorArgument", "lower", "lower_operation"]
+
+_log = logging.getLogger("ttnn_jit")
+
+
+def lower(
+    function: Callable[..., Any],
+    arguments: Mapping[str, Any],
+    target: SystemDesc,
+    graph_capture: bool | None = None,
+) -> FrontendResult:
+    """The module of `function` for these arguments.
+
+    Args:
+        function: A Python function.
+        arguments: A value for every parameter, by name: `TensorArgument` for tensors, alone or in tuples, lists and
+            dicts; compile-time values as themselves. ``*args`` is a tuple, ``**kwargs`` a dict.
+        target: The rules and the numerics to compile for.
+        graph_capture: True traces, False interprets the AST, None interprets and traces only where there is no source.
+
+    Raises:
+        CompileError: The function is outside the language; the text points into the user's file.
+    """
+    if not isinstance(function, types.FunctionType):
+        raise ArgumentError(f"only Python functions can be compiled, got {type(function).__name__}")
+    if graph_capture:
+        return trace(function, arguments, target)
+    try:
+        return interpret(function, arguments, target)
+    except SourceError as error:
+        if graph_capture is False:
+            raise
+        _log.debug("`%s` is traced: %s", function.__name__, error.message)
+    return trace(function, arguments, target)
+
+
+def lower_operation(
+    operation: Operation,
+    operands: tuple[TensorSpec | float, ...],
+    attributes: tuple[float, ...],
+    target: SystemDesc,
+) -> FrontendResult:
+    """The module of one operation, as eager `ttnn` runs it; a TensorSpec is an argument, a number is a constant.
+
+    Raises:
+        CompileError: The operands do not fit the operation or each other.
+    """
+    builder = ModuleBuilder(operation.name, target, None)
+    values = [
+        (builder.argument(operand), operand) if isinstance(operand, TensorSpec) else float(operand)
+        for operand in operands
+    ]
+    result, _ = builder.operation(operation, values, attributes, None)
+    return FrontendResult(builder.finish([result]), (), None, captured=False)

@@ -170,7 +170,7 @@ def _bind_one(
     for attribute, value in zip(operation.attributes, attributes, strict=True):
         if not isinstance(value, Number):
             return f"`{attribute.name}` of `{operation.name}` must be a number, got {type(value).__name__}"
-    return BoundCall(operation, tuple(operands), tuple(_as_float32(float(value)) for value in attributes))
+    return BoundCall(operation, tuple(operands), tuple(as_float32(float(value)) for value in attributes))
 
 
 def _by_name(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any] | str:
@@ -192,7 +192,7 @@ def _given_or_default(given: Mapping[str, Any], parameter: Operand | Attribute) 
     return parameter.default if value is None else value
 
 
-def _as_float32(value: float) -> float:
+def as_float32(value: float) -> float:
     """`value` as the float32 attribute that the IR holds; beyond its range, the infinity of that sign."""
     try:
         return float(struct.unpack("f", struct.pack("f", value))[0])

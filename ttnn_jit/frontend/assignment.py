@@ -1,0 +1,80 @@
+"""Binding values to targets, and going through what a loop or an unpacking goes through."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+from ttnn_jit.frontend.interpreter import Interpreter
+
+
+def assign(interpreter: Interpreter, target: ast.expr, value: Any) -> None:
+    """Bind the names of `target`, or write into the container that it stands in."""
+    match target:
+        case ast.Name():
+            owner = interpreter.frame.owner_of(target.id)
+            (owner or interpreter.frame).variables[target.id] = value
+        case ast.Tuple(elts=targets) | ast.List(elts=targets):
+            _unpack(interpreter, target, targets, value)
+        case ast.Subscript():
+            container = own_container(interpreter, target)
+            index = interpreter.evaluate(target.slice)
+            interpreter.at = target
+            interpreter.python(operator.setitem, container, index, value)
+        case _:
+            interpreter.refuse(
+                "assigning to an attribute cannot be compiled: it would change the world outside the program",
+                "keep the value in a local variable, or return it",
+                target,
+            )
+
+
+def _unpack(interpreter: Interpreter, target: ast.expr, targets: list[ast.expr], value: Any) -> None:
+    interpreter.at = target
+    items = interpreter.python(list, value)
+    starred = [index for index, part in enumerate(targets) if isinstance(part, ast.Starred)]
+    needed = len(targets) - len(starred)
+    if len(items) < needed or (not starred and len(items) > needed):
+        interpreter.refuse(f"cannot unpack {len(items)} values into {len(targets)} names", node=target)
+    if starred:
+        first, after = starred[0], needed - starred[0]
+        end = len(items) - after
+        items[first:end] = [items[first:end]]
+    for part, item in zip(targets, items, strict=True):
+        assign(interpreter, part.value if isinstance(part, ast.Starred) else part, item)
+
+
+def own_container(interpreter: Interpreter, target: ast.Subscript) -> Any:
+    container = interpreter.evaluate(target.value)
+    refuse_foreign(interpreter, container, target)
+    return container
+
+
+def refuse_foreign(interpreter: Interpreter, container: Any, node: ast.AST) -> None:
+    """Refuse to change a container that does not belong to the program.
+
+    Raises:
+        CompileError: It is a global, a closure's, or the caller's.
+    """
+    if interpreter.recorder.is_foreign(container):
+        interpreter.refuse(
+            f"this {type(container).__name__} comes from outside the function, and a compiled function cannot change it",
+            "make a copy of it first, or return the new value",
+            node,
+        )
+
+
+_END = object()
+
+
+def iterate(interpreter: Interpreter, node: ast.AST, items: Iterator[Any]) -> Iterator[Any]:
+    """The items that a loop goes through, counted; `node` is the place of an error on the way."""
+    while True:
+        interpreter.at = node
+        item = interpreter.python(next, items, _END)
+        if item is _END:
+            return
+        interpreter.count_iteration(node)
+        yield item

@@ -1,0 +1,85 @@
+"""The way through the AST: a function's proven source, interpreted over tensors without data."""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Mapping
+from typing import Any
+
+from ttnn_jit.errors import CompileError
+from ttnn_jit.frontend.arguments import TensorArgument
+from ttnn_jit.frontend.calls import call_value
+from ttnn_jit.frontend.expressions import EXPRESSIONS, refuse_expression
+from ttnn_jit.frontend.function_source import FunctionSource, function_source
+from ttnn_jit.frontend.interpreter import Interpreter, Rules
+from ttnn_jit.frontend.module_builder import ModuleBuilder
+from ttnn_jit.frontend.read_recorder import ReadRecorder
+from ttnn_jit.frontend.result import FrontendResult
+from ttnn_jit.frontend.spans import location_of_span, span_of_node
+from ttnn_jit.frontend.statements import execute
+from ttnn_jit.frontend.structure import map_leaves, results_of
+from ttnn_jit.source import Location
+from ttnn_jit.target import SystemDesc
+
+_RULES = Rules(EXPRESSIONS, refuse_expression, execute, call_value)
+
+
+def interpret(function: types.FunctionType, arguments: Mapping[str, Any], target: SystemDesc) -> FrontendResult:
+    """The module of `function` for these arguments, by its AST.
+
+    Raises:
+        SourceError: The function or a helper has no source that is its own.
+        CompileError: The function is outside the language.
+    """
+    source = function_source(function)
+    recorder = ReadRecorder()
+    definition = Location(source.file, function.__code__.co_firstlineno)
+    builder = ModuleBuilder(function.__name__, target, definition, equal_shards=target.tile_aligned_only)
+    interpreter = Interpreter(builder, recorder, _RULES)
+
+    def proxy(value: Any) -> Any:
+        return interpreter.argument(value.spec) if isinstance(value, TensorArgument) else value
+
+    variables = {name: map_leaves(value, proxy) for name, value in arguments.items()}
+    for value in variables.values():
+        _borrow(recorder, value)
+    try:
+        returned = interpreter.run_function(source, function, (), variables, None)
+    except RecursionError:
+        raise CompileError(
+            f"`{function.__name__}` nests too deeply to be compiled", location=interpreter.location()
+        ) from None
+    values, outline = results_of(returned, function.__name__, _header(source), _missing_return_help(source))
+    return FrontendResult(
+        builder.finish(values),
+        tuple(recorder.reads.values()),
+        outline,
+        captured=False,
+        unguardable=recorder.unguardable,
+        warnings=tuple(interpreter.warnings),
+    )
+
+
+def _borrow(recorder: ReadRecorder, value: Any) -> None:
+    if isinstance(value, (list, tuple, dict)):
+        recorder.borrow(value)
+        for item in value.values() if isinstance(value, dict) else value:
+            _borrow(recorder, item)
+
+
+def _header(source: FunctionSource) -> Location:
+    """The place of ``def name``."""
+    node = source.node
+    if isinstance(node, ast.Lambda):
+        return location_of_span(source.file, span_of_node(node))
+    width = len(f"def {node.name}".encode())
+    return location_of_span(source.file, (node.lineno, node.lineno, node.col_offset, node.col_offset + width))
+
+
+def _missing_return_help(source: FunctionSource) -> str:
+    """What to write at the end, named if the last statement computes it."""
+    last = None if isinstance(source.node, ast.Lambda) else source.node.body[-1]
+    if isinstance(last, ast.Assign) and isinstance(last.targets[0], ast.Name):
+        return f"end it with `return {last.targets[0].id}`"
+    return "end it with `return` and the tensors that it computes"

@@ -1,0 +1,173 @@
+"""Graph capture: runs the function itself on tensors without data and writes down what meets them.
+
+Where the program stands is read from the frames of the user's code, to the column where the code object has positions.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ttnn_jit.errors import CompileError, TtnnJitError
+from ttnn_jit.frontend.arguments import TensorArgument
+from ttnn_jit.frontend.code_scan import scan
+from ttnn_jit.frontend.interpreter import failure_text
+from ttnn_jit.frontend.language import PYTHON_FAILURES, is_namespace
+from ttnn_jit.frontend.module_builder import ModuleBuilder
+from ttnn_jit.frontend.proxy import Emitter, ProxyTensor, unsupported_function
+from ttnn_jit.frontend.read_recorder import ReadRecorder
+from ttnn_jit.frontend.result import FrontendResult
+from ttnn_jit.frontend.spans import location_of_span
+from ttnn_jit.frontend.structure import map_leaves, results_of
+from ttnn_jit.reads import compile_guard
+from ttnn_jit.source import Location
+from ttnn_jit.target import SystemDesc
+
+__all__ = ["ProxyTensor", "trace"]
+
+_COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
+
+
+class CaptureEmitter(Emitter):
+    """Finds the place of an operation in the frames of the running function."""
+
+    def __init__(self, builder: ModuleBuilder, definition: Location) -> None:
+        super().__init__(builder)
+        self._definition = definition
+        self._positions: dict[int, tuple[types.CodeType, list[tuple[int | None, ...]]]] = {}
+
+    def location(self) -> Location:
+        """The place of the running instruction in the innermost function of the user's, and the calls above it."""
+        chain = [self.instruction_location(frame.f_code, frame.f_lasti) for frame in _activations(sys._getframe())]
+        place: Location | None = None
+        for caller in reversed(chain):
+            place = Location(
+                caller.file, caller.line, caller.column, caller.end_line, caller.end_column, called_from=place
+            )
+        return place or self._definition
+
+    def instruction_location(self, code: types.CodeType, offset: int) -> Location:
+        """The place that the instruction at byte `offset` of `code` was compiled from."""
+        known = self._positions.get(id(code))
+        if known is None:
+            known = self._positions[id(code)] = code, list(code.co_positions())
+        line, end_line, column, end_column = known[1][offset // 2]
+        if line is None or end_line is None or column is None or end_column is None:
+            return Location(code.co_filename, line or code.co_firstlineno)
+        return location_of_span(code.co_filename, (line, end_line, column, end_column))
+
+
+def _activations(frame: types.FrameType | None) -> Iterator[types.FrameType]:
+    """The frames of the user's code, innermost first, down to the function being traced.
+
+    A comprehension stands for the function around it.
+    """
+    inside: types.CodeType | None = None
+    while frame is not None and frame.f_code is not trace.__code__:
+        code = frame.f_code
+        if inside is not None:
+            if inside in code.co_consts:
+                inside = code if code.co_name in _COMPREHENSIONS else None
+        elif not _is_ours(frame):
+            yield frame
+            inside = code if code.co_name in _COMPREHENSIONS else None
+        frame = frame.f_back
+
+
+def _is_ours(frame: types.FrameType) -> bool:
+    module = str(frame.f_globals.get("__name__", ""))
+    return module == "ttnn_jit" or module.startswith("ttnn_jit.")
+
+
+def trace(function: types.FunctionType, arguments: Mapping[str, Any], target: SystemDesc) -> FrontendResult:
+    """The module of `function` for these arguments, by running it.
+
+    Raises:
+        CompileError: The function fails, is outside the language, or changes what it reads.
+    """
+    definition = Location(function.__code__.co_filename, function.__code__.co_firstlineno)
+    _refuse_generator(function, definition)
+    recorder = ReadRecorder()
+    scan(function, recorder)
+    guard = compile_guard(function, recorder.reads.values())
+    builder = ModuleBuilder(function.__name__, target, definition, equal_shards=target.tile_aligned_only)
+    emitter = CaptureEmitter(builder, definition)
+    unknown: list[object] = []
+
+    def proxy(value: Any) -> Any:
+        if isinstance(value, TensorArgument):
+            return emitter.argument(value.spec)
+        if not _is_value(value):
+            unknown.append(value)
+        return value
+
+    args, kwargs = _call_arguments(function, {name: map_leaves(value, proxy) for name, value in arguments.items()})
+    try:
+        returned = function(*args, **kwargs)
+    except TtnnJitError:
+        raise
+    except PYTHON_FAILURES as error:
+        raise _failure(emitter, error) from error
+    if not guard():
+        raise CompileError(
+            f"`{function.__name__}` changes something outside itself, which a compiled function cannot",
+            location=definition,
+            help="return the new value",
+        )
+    values, outline = results_of(
+        returned, function.__name__, definition, "end it with `return` and the tensors that it computes"
+    )
+    return FrontendResult(
+        builder.finish(values),
+        tuple(recorder.reads.values()),
+        outline,
+        captured=True,
+        unguardable=recorder.unguardable or bool(unknown),
+        warnings=tuple(emitter.warnings),
+    )
+
+
+def _is_value(value: Any) -> bool:
+    """Whether an argument is told apart by the call's key alone."""
+    return value is None or isinstance(value, (bool, int, float, str)) or hasattr(value, "__ttnn_overloads__")
+
+
+def _refuse_generator(function: types.FunctionType, definition: Location) -> None:
+    kinds = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+    if function.__code__.co_flags & kinds:
+        raise CompileError(
+            f"`{function.__name__}` is a generator or a coroutine, which cannot be compiled",
+            location=definition,
+            help="collect results in a list and return it",
+        )
+
+
+def _call_arguments(
+    function: types.FunctionType, arguments: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    bound = inspect.BoundArguments(inspect.signature(function), dict(arguments))  # type: ignore[arg-type]
+    return bound.args, bound.kwargs
+
+
+def _failure(emitter: CaptureEmitter, error: Exception) -> CompileError:
+    """An exception of the user's code, at the user's line."""
+    location: Location | None = None
+    raised_by_us = False
+    traceback = error.__traceback__
+    while traceback is not None:
+        frame = traceback.tb_frame
+        raised_by_us = _is_ours(frame)
+        if not raised_by_us:
+            place = emitter.instruction_location(frame.f_code, traceback.tb_lasti)
+            location = Location(
+                place.file, place.line, place.column, place.end_line, place.end_column, called_from=location
+            )
+        traceback = traceback.tb_next
+    if isinstance(error, AttributeError) and error.name and (is_namespace(error.obj) or raised_by_us):
+        return unsupported_function(error.name, location or emitter.location())
+    if isinstance(error, RecursionError):
+        return CompileError("the function calls itself without end: recursion is not supported", location=location)
+    return CompileError(failure_text(error), location=location)

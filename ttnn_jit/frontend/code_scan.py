@@ -1,0 +1,184 @@
+"""What a traced function may read of the user's world, found in its code object and in those it reaches.
+
+Tracing runs the function, so nothing sees its look-ups; the instructions name every one. What they do not name, the
+inside of an object that goes through a variable, cannot be guarded, and `ReadRecorder.unguardable` says so.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import dis
+import functools
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from ttnn_jit.errors import CompileError
+from ttnn_jit.frontend.attributes import property_of
+from ttnn_jit.frontend.language import is_namespace_function, is_pure, is_pure_class
+from ttnn_jit.frontend.read_recorder import CONTAINERS, ReadRecorder, is_immutable, is_of_this_package
+from ttnn_jit.frontend.spans import location_of_span
+from ttnn_jit.reads import ABSENT, ATTRIBUTE_STEP, ITEM_STEP, Path
+from ttnn_jit.source import Location
+
+_MAX_FUNCTIONS = 200  # reached from one function; beyond, nothing is guarded
+_NAME_LOADS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"})
+_ATTRIBUTE_LOADS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+_SKIPPED = frozenset({"CACHE", "EXTENDED_ARG", "PRECALL", "PUSH_NULL", "NOP"})
+_WORLD_CHANGES = {"STORE_GLOBAL": "global", "DELETE_GLOBAL": "global"}
+
+
+def scan(function: types.FunctionType, recorder: ReadRecorder) -> None:
+    """Record everything that `function` may read when it runs.
+
+    Raises:
+        CompileError: It assigns to a global.
+    """
+    _Scanner(recorder).function(function, ())
+
+
+class _Scanner:
+    def __init__(self, recorder: ReadRecorder) -> None:
+        self._recorder = recorder
+        self._seen: set[int] = set()
+
+    def function(self, function: types.FunctionType, path: Path) -> None:
+        """Record what `function`, found at `path`, reads."""
+        if id(function) in self._seen:
+            return
+        self._seen.add(id(function))
+        if len(self._seen) > _MAX_FUNCTIONS:
+            self._recorder.unguardable = True
+            return
+        for code in _codes(function.__code__):
+            for name, attributes in _chains(code):
+                if code is function.__code__ or name not in code.co_cellvars:
+                    self._chain(function, path, name, attributes)
+
+    def _chain(self, function: types.FunctionType, path: Path, name: str, attributes: list[str]) -> None:
+        if name == _IMPORT:
+            self._recorder.unguardable = True
+            return
+        if name in function.__code__.co_cellvars or _is_local_of_nested(function, name):
+            return
+        value, at = self._recorder.closure_or_global(function, path, name)
+        if value is ABSENT or at is None:
+            return
+        for attribute in attributes:
+            if isinstance(value, CONTAINERS) or is_immutable(value):
+                break
+            if property_of(value, attribute) is not None or not hasattr(value, attribute):
+                # A property runs code of the user's; what is absent may appear.
+                self._recorder.unguardable = True
+                return
+            self._recorder.found(value, at)
+            value, at = getattr(value, attribute), (*at, (ATTRIBUTE_STEP, attribute))
+        self._value(value, at)
+
+    def _value(self, value: Any, path: Path) -> None:
+        """Record a value that the program goes on with."""
+        self._recorder.use(value, path)
+        match value:
+            case types.FunctionType() if not is_of_this_package(value):
+                self._helper(value, path)
+            case types.MethodType():
+                # What the method reads of its object goes through `self`, a variable.
+                self._recorder.unguardable = True
+            case functools.partial():
+                self._value(value.func, (*path, (ATTRIBUTE_STEP, "func")))
+                self._value(value.args, (*path, (ATTRIBUTE_STEP, "args")))
+                self._value(value.keywords, (*path, (ATTRIBUTE_STEP, "keywords")))
+            case tuple() | list() | dict():
+                self._items(value, path)
+            case _ if hasattr(value, "__ttnn_jit_wrapped__"):
+                self._value(value.__ttnn_jit_wrapped__, (*path, (ATTRIBUTE_STEP, "__ttnn_jit_wrapped__")))
+            case _ if dataclasses.is_dataclass(value) and not isinstance(value, type) and not is_immutable(value):
+                self._fields(value, path)
+            case _ if not _is_stable(value):
+                self._recorder.unguardable = True
+
+    def _helper(self, function: types.FunctionType, path: Path) -> None:
+        if (function.__module__ or "").partition(".")[0] in sys.stdlib_module_names - {"__main__"}:
+            self._recorder.unguardable = not is_pure(function) or self._recorder.unguardable
+            return
+        self._recorder.use_function(function)
+        for name in ("__defaults__", "__kwdefaults__"):
+            self._value(getattr(function, name), (*path, (ATTRIBUTE_STEP, name)))
+        self.function(function, path)
+
+    def _items(self, container: Any, path: Path) -> None:
+        items = container.items() if isinstance(container, dict) else enumerate(container)
+        for key, item in items:
+            if isinstance(key, (str, int)):
+                self._value(item, (*path, (ITEM_STEP, key)))
+            else:
+                self._recorder.unguardable = self._recorder.unguardable or not _is_stable(item)
+
+    def _fields(self, instance: Any, path: Path) -> None:
+        if not type(instance).__dataclass_params__.frozen:
+            self._recorder.unguardable = True
+            return
+        for field in dataclasses.fields(instance):
+            self._value(getattr(instance, field.name), (*path, (ATTRIBUTE_STEP, field.name)))
+
+
+def _is_stable(value: Any) -> bool:
+    """Whether identity says everything of `value` that a program can read."""
+    if isinstance(value, type):
+        return is_pure_class(value) or value.__module__ == "builtins" or is_of_this_package(value)
+    if isinstance(value, (types.BuiltinFunctionType, types.MethodDescriptorType)):
+        return is_pure(value)
+    if isinstance(value, (set, frozenset)):
+        return all(_is_stable(item) for item in value)
+    return is_immutable(value) or hasattr(value, "__ttnn_overloads__") or is_namespace_function(value)
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes(constant)
+
+
+_IMPORT = "<import>"
+
+
+def _chains(code: types.CodeType) -> Iterator[tuple[str, list[str]]]:
+    """Every name that the code loads from outside, with the attributes taken from it right away."""
+    name: str | None = None
+    attributes: list[str] = []
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in _SKIPPED:
+            continue
+        if name is not None and instruction.opname in _ATTRIBUTE_LOADS:
+            attributes.append(instruction.argval)
+            continue
+        if name is not None:
+            yield name, attributes
+        name, attributes = None, []
+        if instruction.opname in _NAME_LOADS:
+            name = instruction.argval
+        elif instruction.opname == "IMPORT_NAME":
+            yield _IMPORT, []
+        elif instruction.opname in _WORLD_CHANGES:
+            raise CompileError(
+                f"`{_WORLD_CHANGES[instruction.opname]}` cannot be compiled: a compiled function changes nothing "
+                "outside itself",
+                location=_place(code, instruction),
+                help="return the value",
+            )
+
+
+def _place(code: types.CodeType, instruction: dis.Instruction) -> Location:
+    position = instruction.positions
+    if position is None or None in position:
+        return Location(code.co_filename, code.co_firstlineno)
+    return location_of_span(code.co_filename, tuple(position))  # type: ignore[arg-type]
+
+
+def _is_local_of_nested(function: types.FunctionType, name: str) -> bool:
+    """Whether `name`, free in code nested in `function`, belongs to other nested code and not to the closure."""
+    if name in function.__code__.co_freevars:
+        return False
+    return any(name in code.co_cellvars for code in _codes(function.__code__))

@@ -1,0 +1,102 @@
+"""One activation of a function in the interpreter, and which names are its own."""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from ttnn_jit.frontend.function_source import FunctionNode
+from ttnn_jit.reads import Path
+from ttnn_jit.source import Location
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+@dataclass(eq=False)
+class Frame:
+    """The variables of one activation.
+
+    Attributes:
+        name: The function's name, for messages.
+        file: The file that holds its text.
+        function: The function whose globals and closure serve names that no frame owns.
+        path: Where that function was found.
+        local_names: The names that belong to this activation.
+        variables: Their values, as far as they are assigned.
+        outer: The activation of the function, or of the comprehension, that this one is nested in.
+        called_from: The call that started it.
+        comprehension: It is a comprehension's scope, in which a ``:=`` binds outside.
+    """
+
+    name: str
+    file: str
+    function: types.FunctionType
+    path: Path | None
+    local_names: frozenset[str]
+    variables: dict[str, Any] = field(default_factory=dict)
+    outer: Frame | None = None
+    called_from: Location | None = None
+    comprehension: bool = False
+
+    def owner_of(self, name: str) -> Frame | None:
+        """The activation, this or one around it, that `name` belongs to."""
+        frame: Frame | None = self
+        while frame is not None and name not in frame.local_names:
+            frame = frame.outer
+        return frame
+
+
+def parameter_names(parameters: ast.arguments) -> Iterator[str]:
+    """Names of all parameters, ``*args`` and ``**kwargs`` included."""
+    for parameter in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs):
+        yield parameter.arg
+    for extra in (parameters.vararg, parameters.kwarg):
+        if extra is not None:
+            yield extra.arg
+
+
+@lru_cache(maxsize=1024)
+def local_names_of(node: FunctionNode) -> frozenset[str]:
+    """The names that a function binds, parameters included."""
+    body = [node.body] if isinstance(node, ast.Lambda) else node.body
+    return frozenset({*parameter_names(node.args), *_bound_names(body)})
+
+
+def names_in_target(target: ast.expr) -> frozenset[str]:
+    """The names that assigning to `target` binds."""
+    return frozenset(_bound_names([target]))
+
+
+def _bound_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    pending = list(nodes)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, _SCOPES):
+            if not isinstance(node, ast.Lambda):
+                yield node.name
+        elif isinstance(node, COMPREHENSIONS):
+            # A comprehension keeps its targets to itself, but not what `:=` binds in it.
+            pending += [inner for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr)]
+        else:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
+                yield node.id
+            elif isinstance(node, ast.alias):
+                yield (node.asname or node.name).partition(".")[0]
+            pending += ast.iter_child_nodes(node)
+
+
+def generator_part(node: FunctionNode) -> ast.AST | None:
+    """The first ``yield`` or ``await`` of the function's own body, which makes it something else than a function."""
+    pending: list[ast.AST] = list([node.body] if isinstance(node, ast.Lambda) else node.body)
+    while pending:
+        part = pending.pop(0)
+        if isinstance(part, (ast.Yield, ast.YieldFrom, ast.Await)):
+            return part
+        if not isinstance(part, _SCOPES):
+            pending += ast.iter_child_nodes(part)
+    return None

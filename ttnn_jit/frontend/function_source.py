@@ -1,0 +1,193 @@
+"""A function's own syntax tree, proven: compiled again, it gives the code that the function runs.
+
+The text comes from `linecache`, as tracebacks get it: files, notebook cells, doctests, the newer interactive prompts.
+"""
+
+from __future__ import annotations
+
+import __future__
+
+import ast
+import functools
+import linecache
+import operator
+import types
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ttnn_jit.errors import CompileError
+from ttnn_jit.frontend.spans import Span
+from ttnn_jit.reads import code_identity
+from ttnn_jit.source import Location
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+_FUTURE_FLAGS = functools.reduce(
+    operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+)
+_REMEMBERED = 512  # functions
+
+
+class SourceError(CompileError):
+    """A function has no source text, or its text is not what the function was compiled from."""
+
+
+@dataclass(frozen=True)
+class FunctionSource:
+    """A function's syntax tree; its line numbers are the file's."""
+
+    node: FunctionNode
+    file: str
+
+
+_sources: dict[int, tuple[types.CodeType, FunctionSource]] = {}
+
+
+def function_source(function: types.FunctionType) -> FunctionSource:
+    """The syntax tree of `function`.
+
+    Raises:
+        SourceError: There is no text, or it was changed after the function was compiled.
+    """
+    code = function.__code__
+    remembered = _sources.get(id(code))
+    if remembered is not None:
+        return remembered[1]
+    source = _read(function)
+    while len(_sources) >= _REMEMBERED:
+        _sources.pop(next(iter(_sources)), None)
+    # The code object is kept beside its source so that its id is not given to another.
+    _sources[id(code)] = code, source
+    return source
+
+
+def _read(function: types.FunctionType) -> FunctionSource:
+    code = function.__code__
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    node = _find(code, lines)
+    if node is None:
+        # The text was remembered from another state of the file, perhaps.
+        linecache.checkcache(code.co_filename)
+        changed = linecache.getlines(code.co_filename, function.__globals__)
+        node = _find(code, changed) if changed != lines else None
+        lines = changed
+    if node is not None:
+        return FunctionSource(node, code.co_filename)
+    place = Location(code.co_filename, code.co_firstlineno)
+    if not lines:
+        raise SourceError(
+            f"the source of `{code.co_name}` cannot be read: there is no text for {code.co_filename}",
+            location=place,
+            help="define it in a file or a notebook cell, or pass `graph_capture=True`",
+        )
+    raise SourceError(
+        f"the source of `{code.co_name}` is not what the function was compiled from: {code.co_filename} was changed",
+        location=place,
+        help="import the file again, or pass `graph_capture=True`",
+    )
+
+
+def _find(code: types.CodeType, lines: Sequence[str]) -> FunctionNode | None:
+    """The node among `lines` whose code is `code`: first in the statement where it stood, then anywhere."""
+    if not lines:
+        return None
+    identity = code_identity(code)
+    for tree in _candidate_trees(code, lines):
+        matches = [found for found in _nested_code(_compile(tree, code)) if _is_same(found, code, identity)]
+        # Equal code may stand at several places: the function's own is the one with its positions, if there is one.
+        matches.sort(key=lambda found: list(found.co_positions()) != list(code.co_positions()))
+        for match in matches:
+            node = _node_of(match, tree)
+            if node is not None:
+                return node
+    return None
+
+
+def _is_same(found: types.CodeType, code: types.CodeType, identity: tuple[object, ...]) -> bool:
+    return found.co_name == code.co_name and found.co_code == code.co_code and code_identity(found) == identity
+
+
+def _candidate_trees(code: types.CodeType, lines: Sequence[str]) -> Iterator[ast.Module]:
+    # The statement alone parses in a fraction of the file's time; what is cut wrongly fails to parse or to match.
+    start, end = _top_level_statement(lines, code.co_firstlineno - 1)
+    statement = _parse("\n" * start + "".join(lines[start:end]))
+    if statement is not None:
+        yield statement
+    whole = _parse("".join(lines))
+    if whole is not None:
+        yield whole
+
+
+def _parse(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _top_level_statement(lines: Sequence[str], index: int) -> tuple[int, int]:
+    """First and past-the-last index of the unindented statement around line `index`."""
+    start = min(index, len(lines) - 1)
+    while start > 0 and not _starts_statement(lines[start]):
+        start -= 1
+    end = start + 1
+    decorated = lines[start].startswith("@")
+    while end < len(lines) and (decorated or not _starts_statement(lines[end])):
+        decorated = decorated and not lines[end].startswith(("def ", "async ", "class "))
+        end += 1
+    return start, end
+
+
+def _starts_statement(line: str) -> bool:
+    return bool(line.strip()) and line[0] not in " \t\f#)]}\n"
+
+
+def _compile(tree: ast.Module, code: types.CodeType) -> types.CodeType:
+    flags = code.co_flags & _FUTURE_FLAGS
+    try:
+        return compile(tree, code.co_filename, "exec", flags=flags, dont_inherit=True)
+    except SyntaxError:
+        # A `return` outside a function, a `__future__` import below other statements: not the function's own text.
+        return compile("", code.co_filename, "exec")
+
+
+def _nested_code(code: types.CodeType) -> Iterator[types.CodeType]:
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield constant
+            yield from _nested_code(constant)
+
+
+def _node_of(code: types.CodeType, tree: ast.Module) -> FunctionNode | None:
+    """The definition in `tree` that was compiled to `code`, a part of the tree's compiled form."""
+    if code.co_name == "<lambda>":
+        return _lambda_of(code, tree)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == code.co_name:
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            if first == code.co_firstlineno:
+                return node
+    return None
+
+
+def _lambda_of(code: types.CodeType, tree: ast.Module) -> ast.Lambda | None:
+    spans: list[Span] = [
+        (line, end_line, column, end_column)
+        for line, end_line, column, end_column in code.co_positions()
+        if line and end_line and column is not None and end_column
+    ]
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Lambda)
+        and node.lineno == code.co_firstlineno
+        and all(_encloses(node.body, span) for span in spans)
+    ]
+    # Of nested ones that fit, the innermost: the walk is breadth first.
+    return around[-1] if around else None
+
+
+def _encloses(node: ast.expr, span: Span) -> bool:
+    line, end_line, column, end_column = span
+    last = (node.end_lineno or node.lineno, node.end_col_offset or 0)
+    return (node.lineno, node.col_offset) <= (line, column) and (end_line, end_column) <= last

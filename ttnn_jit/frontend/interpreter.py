@@ -1,0 +1,204 @@
+"""The AST frontend: walks a function's syntax tree, computes what is known now, writes what meets a tensor.
+
+Loops and branches over compile-time values unroll; calls to helpers and to other jitted functions are inlined. What
+each kind of expression and statement does stands in expressions.py and statements.py, calls in calls.py.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from ttnn_jit.errors import CompileError, TtnnJitError
+from ttnn_jit.frontend.frame import Frame, generator_part, local_names_of
+from ttnn_jit.frontend.function_source import FunctionNode, FunctionSource
+from ttnn_jit.frontend.language import PYTHON_FAILURES
+from ttnn_jit.frontend.module_builder import ModuleBuilder
+from ttnn_jit.frontend.proxy import Emitter
+from ttnn_jit.frontend.read_recorder import ReadRecorder
+from ttnn_jit.frontend.spans import Span, location_of_span, span_of_node
+from ttnn_jit.reads import ABSENT, Path
+from ttnn_jit.source import Location
+
+MAX_ITERATIONS = 65_536  # of all loops of one compile together
+
+
+@dataclass(frozen=True)
+class Returned:
+    """The function is left with `value`."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the kinds of expressions, blocks and calls do: the interpreter's other files."""
+
+    evaluate: Mapping[type[ast.AST], Callable[[Interpreter, Any], Any]]
+    refuse: Callable[[Interpreter, ast.AST], NoReturn]
+    execute: Callable[[Interpreter, Sequence[ast.stmt]], object]
+    call: Callable[[Interpreter, Any, Sequence[Any], Mapping[str, Any]], Any]
+
+
+class Interpreter(Emitter):
+    """One walk through one function.
+
+    Attributes:
+        frame: The activation that is running.
+        at: The expression or statement being carried out.
+        active: The functions whose activations are under way, outermost first.
+    """
+
+    def __init__(self, builder: ModuleBuilder, recorder: ReadRecorder, rules: Rules) -> None:
+        super().__init__(builder)
+        self._rules = rules
+        self.recorder = recorder
+        self.frame: Frame
+        self.at: ast.AST = ast.Module([], [])
+        self.active: list[object] = []
+        self._iterations = 0
+
+    # --- where the program stands -------------------------------------------------------------------------------
+
+    def location(self) -> Location:
+        """The place of the expression being carried out, and the calls that led to it."""
+        return self.location_at(span_of_node(self.at))
+
+    def callee_location(self) -> Location:
+        """The place of what is being called."""
+        return self.location_of(self.at.func) if isinstance(self.at, ast.Call) else self.location()
+
+    def location_of(self, node: ast.AST) -> Location:
+        """The place of `node` in the file of the running activation."""
+        return self.location_at(span_of_node(node))
+
+    def location_at(self, span: Span) -> Location:
+        """The place of `span` in the file of the running activation."""
+        return location_of_span(self.frame.file, span, self.frame.called_from)
+
+    def refuse(self, message: str, help_text: str | None = None, node: ast.AST | None = None) -> NoReturn:
+        """Raise a CompileError at `node`, by default where the program stands."""
+        raise CompileError(message, location=self.location_of(node or self.at), help=help_text)
+
+    # --- carrying out -------------------------------------------------------------------------------------------
+
+    def evaluate(self, node: ast.expr) -> Any:
+        """The value of an expression."""
+        return self._rules.evaluate.get(type(node), self._rules.refuse)(self, node)
+
+    def python(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """What `function`, a part of Python, returns; its failures are failures of the user's program.
+
+        Raises:
+            CompileError: It raised; the text is Python's.
+        """
+        try:
+            return function(*args, **kwargs)
+        except TtnnJitError:
+            raise
+        except PYTHON_FAILURES as error:
+            raise CompileError(failure_text(error), location=self.location()) from error
+
+    def truth(self, node: ast.expr, value: Any) -> bool:
+        """Whether `value`, that of `node`, decides a branch one way or the other."""
+        self.at = node
+        return bool(self.python(bool, value))
+
+    def count_iteration(self, node: ast.AST) -> None:
+        """Take note of one more turn of a loop; unrolling has an end.
+
+        Raises:
+            CompileError: The loops of this compile made too many turns.
+        """
+        self._iterations += 1
+        if self._iterations > MAX_ITERATIONS:
+            self.refuse(
+                f"the loops of this function make more than {MAX_ITERATIONS} turns, and each is unrolled",
+                "does the condition ever become false? Large repetitions belong into the shape of a tensor",
+                node,
+            )
+
+    # --- names --------------------------------------------------------------------------------------------------
+
+    def lookup(self, node: ast.Name) -> tuple[Any, Path | None]:
+        """The value of a name, and where it was found if it is no local one; nothing is recorded as read.
+
+        Raises:
+            CompileError: The name has no value.
+        """
+        owner = self.frame.owner_of(node.id)
+        if owner is not None:
+            value = owner.variables.get(node.id, ABSENT)
+            if value is ABSENT:
+                self.refuse(f"`{node.id}` has no value here: it is assigned on another path", node=node)
+            return value, None
+        value, path = self.recorder.closure_or_global(self.frame.function, self.frame.path, node.id)
+        if value is ABSENT:
+            self.refuse(f"the name `{node.id}` is not defined", node=node)
+        return value, path
+
+    def run_function(
+        self,
+        source: FunctionSource,
+        function: types.FunctionType,
+        path: Path | None,
+        variables: dict[str, Any],
+        called_from: Location | None,
+    ) -> Any:
+        """What a function returns when it starts with these variables."""
+        frame = Frame(
+            function.__name__,
+            source.file,
+            function,
+            path,
+            local_names_of(source.node),
+            variables,
+            called_from=called_from,
+        )
+        return self.run_frame(frame, source.node, function)
+
+    def run_frame(self, frame: Frame, node: FunctionNode, identity: object) -> Any:
+        """What the body of `node` returns in `frame`; `identity` tells recursion.
+
+        Raises:
+            CompileError: The function is running already, or is a generator or coroutine.
+        """
+        if any(running is identity for running in self.active):
+            self.refuse(
+                f"`{frame.name}` calls itself, and a compiled function cannot: recursion is not supported",
+                "write it as a loop over compile-time values",
+            )
+        caller, at = (self.frame, self.at) if self.active else (frame, node)
+        self.frame = frame
+        part = generator_part(node)
+        if part is not None or isinstance(node, ast.AsyncFunctionDef):
+            self.refuse(
+                f"`{frame.name}` is a generator or a coroutine, which cannot be compiled",
+                "collect results in a list and return it",
+                part or node,
+            )
+        self.active.append(identity)
+        if isinstance(node, ast.Lambda):
+            value = self.evaluate(node.body)
+        else:
+            signal = self._rules.execute(self, node.body)
+            value = signal.value if isinstance(signal, Returned) else None
+        # On an error the state stays as it is: it tells where.
+        self.active.pop()
+        self.frame, self.at = caller, at
+        return value
+
+    def call_with(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The result of calling any value of the program."""
+        return self._rules.call(self, function, args, kwargs)
+
+
+def failure_text(error: BaseException) -> str:
+    """An exception in the words of a traceback's last line."""
+    text = str(error)
+    if isinstance(error, AssertionError):
+        return f"assertion failed: {text}" if text else "assertion failed"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -1,0 +1,90 @@
+"""The Python that a compiled function may call at compile time: what computes from its arguments alone."""
+
+from __future__ import annotations
+
+import builtins
+import enum
+import functools
+import itertools
+import types
+from typing import Any
+
+from ttnn_jit.frontend.read_recorder import is_of_this_package
+
+PURE_BUILTINS = frozenset(
+    getattr(builtins, name)
+    for name in (
+        "abs all any bin bool bytes callable chr complex dict divmod enumerate filter float format frozenset getattr "
+        "hasattr hex int isinstance issubclass iter len list map max min next oct ord pow range repr reversed round "
+        "set slice sorted str sum tuple type zip"
+    ).split()
+)
+"""Builtins without side effects; `getattr` and `hasattr` go the way of attributes."""
+
+_PURE_MODULES = frozenset({"math", "cmath", "operator", "_operator"})
+_PURE_ITERTOOLS = frozenset(
+    getattr(itertools, name)
+    for name in (
+        "accumulate chain combinations compress dropwhile filterfalse groupby islice pairwise permutations product "
+        "starmap takewhile zip_longest"
+    ).split()
+)
+_PURE_CALLABLES = PURE_BUILTINS | _PURE_ITERTOOLS | {functools.partial, functools.reduce}
+
+PURE_VALUES = (bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, range, slice)
+"""Types whose methods may be called at compile time."""
+
+MUTATING_METHODS = frozenset(
+    "add append clear discard extend insert pop popitem remove reverse setdefault sort update __setitem__ __delitem__ "
+    "__iadd__ __ior__ intersection_update difference_update symmetric_difference_update".split()
+)
+"""Methods that change a list, dict or set."""
+
+PYTHON_FAILURES = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    NameError,
+    RuntimeError,
+    StopIteration,
+    TypeError,
+    ValueError,
+)
+"""What Python code that computes from its arguments raises."""
+
+
+def is_pure(function: Any) -> bool:
+    """Whether `function` may be called at compile time, being a part of Python or a value type of this package."""
+    if isinstance(function, type):
+        return is_pure_class(function)
+    if isinstance(function, types.FunctionType):
+        return function.__module__ == "ttnn_jit.tensor_spec"
+    if isinstance(function, (types.BuiltinFunctionType, types.MethodWrapperType)):
+        owner = getattr(function, "__self__", None)
+        if owner is None or isinstance(owner, types.ModuleType):
+            return function in PURE_BUILTINS or function is functools.reduce or function.__module__ in _PURE_MODULES
+        return isinstance(owner, PURE_VALUES) or any(owner is known for known in (*_PURE_ITERTOOLS, *PURE_VALUES))
+    if isinstance(function, types.MethodDescriptorType):
+        return function.__objclass__ in PURE_VALUES
+    return False
+
+
+def is_pure_class(cls: type) -> bool:
+    """Whether making an instance of `cls` runs no code of the user's."""
+    if cls in _PURE_CALLABLES or cls.__module__ in {"ttnn_jit.tensor_spec", *_PURE_MODULES}:
+        return True
+    named_tuple = issubclass(cls, tuple) and hasattr(cls, "_fields") and cls.__bases__ == (tuple,)
+    return named_tuple or issubclass(cls, (enum.Enum, BaseException))
+
+
+def is_namespace(value: Any) -> bool:
+    """Whether `value` is the `ttnn` namespace, under whatever name."""
+    return isinstance(value, (types.ModuleType, types.SimpleNamespace)) and hasattr(
+        getattr(value, "add", None), "__ttnn_overloads__"
+    )
+
+
+def is_namespace_function(value: Any) -> bool:
+    """Whether `value` is a function of the host API that is no operation: it has no place inside a program."""
+    return isinstance(value, types.FunctionType) and is_of_this_package(value) and not is_pure(value)

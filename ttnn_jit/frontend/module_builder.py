@@ -1,0 +1,185 @@
+"""Writes the module that a frontend leaves: one function of TTNN ops, every op with the user's place.
+
+The forms are those of the ttnn.jit document, step 1: one `ttnn.get_device`, first, if a number needs one; a
+`ttnn.full` for each number, right before the op that uses it; compute ops tagged for D2M, the others not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import TypeAlias
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import CallSiteLoc, FunctionType, LocationAttr, ModuleOp
+from xdsl.ir import Block, Region, SSAValue
+
+from ttnn_jit.dialects import set_system_desc
+from ttnn_jit.dialects.layout import tensor_type
+from ttnn_jit.dialects.locations import UNKNOWN, location_attribute
+from ttnn_jit.dialects.ttcore import data_type_attr
+from ttnn_jit.dialects.ttnn import HOISTED, OP_OF, FullOp, GetDeviceOp
+from ttnn_jit.errors import CompileError
+from ttnn_jit.ops import Operation
+from ttnn_jit.ops.operation import as_float32
+from ttnn_jit.source import Location
+from ttnn_jit.target import Numerics, SystemDesc
+from ttnn_jit.tensor_spec import DataType, TensorSpec
+
+MAX_OPERATIONS = 100_000  # of one program; a loop that never ends stops here
+
+TensorOperand: TypeAlias = tuple[SSAValue, TensorSpec]
+"""A value of the function and what it is."""
+
+
+class ModuleBuilder:
+    """Builds one module; arguments first, then operations in program order, then `finish`.
+
+    Args:
+        name: The function's name.
+        target: Decides the element type of numbers, and stands on the module.
+        location: Where the function is defined; None for an operation that no file holds.
+        equal_shards: Refuse operands that are sharded differently, as the ttnn.jit document does (features A38).
+    """
+
+    def __init__(self, name: str, target: SystemDesc, location: Location | None, *, equal_shards: bool = False) -> None:
+        self._name = re.sub(r"\W", "", name) or "main"
+        self._target = target
+        self._location = _attribute(location)
+        self._equal_shards = equal_shards
+        self._block = Block()
+        self._device: SSAValue | None = None
+        self._count = 0
+
+    def argument(self, spec: TensorSpec) -> SSAValue:
+        """The function's next argument."""
+        return self._block.insert_arg(tensor_type(spec), len(self._block.args))
+
+    def operation(
+        self,
+        operation: Operation,
+        operands: Sequence[TensorOperand | float],
+        attributes: Sequence[float],
+        location: Location | None,
+    ) -> TensorOperand:
+        """The result of `operation`; numbers among the operands become tensors of the result's shape.
+
+        Raises:
+            CompileError: The operands do not fit the operation or each other.
+        """
+        self._count += 1
+        if self._count > MAX_OPERATIONS:
+            raise CompileError(f"the program has more than {MAX_OPERATIONS} operations", location=location)
+        tensors = [operand for operand in operands if not isinstance(operand, float)]
+        specs = [spec for _, spec in tensors]
+        self._check(operation, specs, location)
+        result = _result_spec(operation, operands, specs, location)
+        place = _attribute(location)
+        values = [self._full(o, result, place) if isinstance(o, float) else o[0] for o in operands]
+        op_class = OP_OF[operation]
+        properties = op_class.number_properties(attributes)
+        if operation.has_dtype_property:
+            properties["dtype"] = data_type_attr(result.dtype)
+        op = op_class.make(values, tensor_type(result), properties=properties, attributes=dict(HOISTED), location=place)
+        self._block.add_op(op)
+        return op.results[0], result
+
+    def finish(self, results: Sequence[SSAValue]) -> ModuleOp:
+        """The module, verified; the function returns `results`."""
+        self._block.add_op(func.ReturnOp.create(operands=results, location=self._location))
+        function_type = FunctionType.from_lists(
+            [argument.type for argument in self._block.args], [result.type for result in results]
+        )
+        function = func.FuncOp(self._name, function_type, Region(self._block))
+        function.location = self._location
+        module = ModuleOp([function])
+        module.location = self._location
+        set_system_desc(module, self._target)
+        module.verify()
+        return module
+
+    def _check(self, operation: Operation, specs: Sequence[TensorSpec], location: Location | None) -> None:
+        for spec in specs:
+            if spec.dtype not in operation.dtypes:
+                allowed = ", ".join(sorted(dtype.name for dtype in operation.dtypes))
+                raise CompileError(
+                    f"`{operation.name}` does not take {spec.dtype.name} tensors",
+                    location=location,
+                    help=f"it takes {allowed}",
+                )
+        sharded = [spec for spec in specs if spec.memory_config.is_sharded()]
+        for spec in sharded[1:] if self._equal_shards else ():
+            if spec.memory_config != sharded[0].memory_config:
+                raise CompileError(
+                    f"`{operation.name}` got operands that are sharded differently: {sharded[0].memory_config} and "
+                    f"{spec.memory_config}",
+                    location=location,
+                    help="bring one of them to the other's memory config with `ttnn.to_memory_config` before the call",
+                )
+
+    def _full(self, value: float, result: TensorSpec, place: LocationAttr) -> SSAValue:
+        # Under IEEE numerics nothing rounds between the user's number and the arithmetic, which is float32.
+        dtype = result.dtype if self._target.numerics is Numerics.DEVICE else DataType.FLOAT32
+        spec = result.with_(dtype=dtype)
+        op = FullOp.make(self._device_value(place), as_float32(value), spec, tensor_type(spec), place)
+        self._block.add_op(op)
+        return op.results[0]
+
+    def _device_value(self, place: LocationAttr) -> SSAValue:
+        if self._device is None:
+            op = GetDeviceOp.make(place)
+            first = self._block.first_op
+            if first is None:
+                self._block.add_op(op)
+            else:
+                self._block.insert_op_before(op, first)
+            self._device = op.results[0]
+        return self._device
+
+
+def _result_spec(
+    operation: Operation,
+    operands: Sequence[TensorOperand | float],
+    specs: Sequence[TensorSpec],
+    location: Location | None,
+) -> TensorSpec:
+    """Layout of the first tensor, dtype of the operand that the declaration names, the broadcast shape."""
+    shape = _broadcast(operation, specs, location)
+    naming = [o[1] for o in operands[operation.dtype_from :] if not isinstance(o, float)]
+    first = specs[0]
+    if first.memory_config.is_sharded() and tuple(first.shape) != shape:
+        raise CompileError(
+            f"`{operation.name}` would broadcast its first tensor, which is sharded, from {first.shape} to {list(shape)}",
+            location=location,
+            help="the result is laid out as the first tensor: put the larger one first, or use DRAM interleaved",
+        )
+    return first.with_(shape=shape, dtype=(naming or specs)[0].dtype)
+
+
+def _broadcast(operation: Operation, specs: Sequence[TensorSpec], location: Location | None) -> tuple[int, ...]:
+    rank = max(len(spec.shape) for spec in specs)
+    shape: list[int] = []
+    for axis in range(rank):
+        extents = {(1,) * (rank - len(spec.shape)) + tuple(spec.shape) for spec in specs}
+        sizes = {extent[axis] for extent in extents} - {1}
+        if len(sizes) > 1:
+            raise CompileError(
+                f"`{operation.name}` got shapes that do not fit: {' and '.join(str(list(s.shape)) for s in specs)}",
+                location=location,
+                help="extents must be equal or 1, counted from the last dimension",
+            )
+        shape.append(sizes.pop() if sizes else 1)
+    return tuple(shape)
+
+
+def _attribute(location: Location | None) -> LocationAttr:
+    return UNKNOWN if location is None else _known_attribute(location)
+
+
+@cache
+def _known_attribute(location: Location) -> LocationAttr:
+    place: LocationAttr = location_attribute(Location(location.file, location.line, location.column))
+    if location.called_from is None:
+        return place
+    return CallSiteLoc(place, _known_attribute(location.called_from))

@@ -1,0 +1,297 @@
+"""The tensor that a function handles while it is compiled, and what happens when the function uses it.
+
+Both frontends hand out these objects; they differ in how they walk the program and how they know where it stands.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+from xdsl.ir import SSAValue
+
+from ttnn_jit.errors import ArgumentError, CompileError, UnsupportedFunction
+from ttnn_jit.frontend.module_builder import ModuleBuilder
+from ttnn_jit.ops import ALIASES, OPERATIONS, BoundCall, Number, Operation, bind, nearest_names
+from ttnn_jit.source import Location
+from ttnn_jit.tensor_spec import DataType, Layout, MemoryConfig, Shape, TensorSpec
+
+TENSOR_ATTRIBUTES = ("shape", "dtype", "layout", "memory_config")
+"""What a function may ask a tensor for while it is compiled."""
+
+_BRANCH_HELP = (
+    "choose element by element with `ttnn.where(condition, a, b)`; repeat with `for _ in range(n)` where n is a "
+    "Python int; branch on a compile-time value such as `x.shape`"
+)
+
+
+class ProxyTensor:
+    """A tensor without data: metadata, and operators that write operations.
+
+    Every operator and every `ttnn` operation that meets it calls `__ttnn_call__`; anything that would need the data
+    is a `CompileError` at the user's line.
+    """
+
+    __slots__ = ("_deallocated_at", "_emitter", "is_argument", "spec", "value")
+    __hash__ = object.__hash__
+    __array_ufunc__ = None  # numpy scalars on the left leave the operator to us
+
+    def __init__(self, emitter: Emitter, value: SSAValue, spec: TensorSpec, *, is_argument: bool = False) -> None:
+        self._emitter = emitter
+        self._deallocated_at: Location | None = None
+        self.value = value
+        self.spec = spec
+        self.is_argument = is_argument
+
+    def __ttnn_call__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Write the operation `function`, called with these arguments, into the program being compiled."""
+        return self._emitter.call(function, args, kwargs)
+
+    @property
+    def shape(self) -> Shape:
+        """Logical extents."""
+        return self.spec.shape
+
+    @property
+    def dtype(self) -> DataType:
+        """Element type."""
+        return self.spec.dtype
+
+    @property
+    def layout(self) -> Layout:
+        """ROW_MAJOR or TILE."""
+        return self.spec.layout
+
+    def memory_config(self) -> MemoryConfig:
+        """Where the tensor lies."""
+        return self.spec.memory_config
+
+    def deallocate(self, location: Location) -> None:
+        """Mark the tensor as gone: a later use is an error."""
+        self._deallocated_at = location
+
+    @property
+    def deallocated_at(self) -> Location | None:
+        """Where `ttnn.deallocate` was called on it, if it was."""
+        return self._deallocated_at
+
+    def refuse(self, message: str, help_text: str | None = None) -> NoReturn:
+        """Raise a CompileError at the place where the program stands."""
+        raise CompileError(message, location=self._emitter.location(), help=help_text)
+
+    def __repr__(self) -> str:
+        return f"<tensor of {self.spec} in a function being compiled>"
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__") and name.endswith("__"):
+            # Protocols that Python and libraries look for must see that they are absent.
+            raise AttributeError(name)
+        self.refuse(
+            f"a tensor has no attribute `{name}` while a function is compiled",
+            f"it has {', '.join(f'`{known}`' for known in TENSOR_ATTRIBUTES)}; operations are written `ttnn.{name}(x)`",
+        )
+
+    def __bool__(self) -> NoReturn:
+        self.refuse("a branch cannot depend on a tensor: its value is not known before the call", _BRANCH_HELP)
+
+
+def _unary(operation: Operation) -> Callable[[ProxyTensor], Any]:
+    def method(self: ProxyTensor) -> Any:
+        return self._emitter.emit((operation,), (self,), {})
+
+    return method
+
+
+def _binary(operation: Operation, *, reflected: bool = False) -> Callable[[ProxyTensor, Any], Any]:
+    def method(self: ProxyTensor, other: Any) -> Any:
+        if operation.operator in {"==", "!="} and (other is None or isinstance(other, str)):
+            return NotImplemented  # a comparison with what no tensor equals is Python's business
+        if not isinstance(other, (ProxyTensor, *_NUMBERS)):
+            self.refuse(
+                f"`{operation.operator}` needs tensors or numbers, got {type(other).__name__}",
+                outside_tensor_help(other),
+            )
+        operands = (other, self) if reflected else (self, other)
+        return self._emitter.emit((operation,), operands, {})
+
+    return method
+
+
+_NUMBERS = (bool, int, float)
+_UNARY_METHODS = {"neg": "__neg__"}
+_BINARY_METHODS = {
+    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "**": "pow",
+    "==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge",
+}  # fmt: skip
+_COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
+_REFUSED_OPERATORS = {
+    "@": "matmul", "//": "floordiv", "%": "mod", "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
+}  # fmt: skip
+_NEEDS_DATA = {
+    "__float__": "`float()` of a tensor",
+    "__int__": "`int()` of a tensor",
+    "__index__": "a tensor as an index",
+    "__complex__": "`complex()` of a tensor",
+    "__len__": "`len()` of a tensor",
+    "__iter__": "iterating over a tensor",
+    "__contains__": "`in` on a tensor",
+    "__getitem__": "indexing a tensor",
+    "__setitem__": "writing into a tensor",
+    "__format__": "formatting a tensor",
+    "__call__": "calling a tensor",
+}
+
+
+def _install_operators() -> None:
+    for operation in OPERATIONS:
+        if operation.operator in _UNARY_METHODS:
+            setattr(ProxyTensor, _UNARY_METHODS[operation.operator], _unary(operation))
+        elif operation.operator:
+            stem = _BINARY_METHODS[operation.operator]
+            setattr(ProxyTensor, f"__{stem}__", _binary(operation))
+            if operation.operator not in _COMPARISONS:
+                setattr(ProxyTensor, f"__r{stem}__", _binary(operation, reflected=True))
+    for symbol, stem in _REFUSED_OPERATORS.items():
+        refuse = _refused_operator(symbol)
+        setattr(ProxyTensor, f"__{stem}__", refuse)
+        setattr(ProxyTensor, f"__r{stem}__", refuse)
+    for method, what in _NEEDS_DATA.items():
+        setattr(ProxyTensor, method, _needs_data(what))
+    for symbol, method in (("~", "__invert__"), ("+", "__pos__")):
+        setattr(ProxyTensor, method, _refused_operator(symbol))
+    setattr(ProxyTensor, "__abs__", _unary_by_name("abs"))  # noqa: B010 - beside the others
+
+
+def _unary_by_name(name: str) -> Callable[[ProxyTensor], Any]:
+    return _unary(next(operation for operation in OPERATIONS if operation.name == name))
+
+
+def _refused_operator(symbol: str) -> Callable[..., NoReturn]:
+    def method(self: ProxyTensor, *_operands: Any) -> NoReturn:
+        known = " ".join(f"`{operator}`" for operator in _BINARY_METHODS)
+        self.refuse(f"the operator `{symbol}` is not supported on tensors", f"tensors have {known} and unary `-`")
+
+    return method
+
+
+def _needs_data(what: str) -> Callable[..., NoReturn]:
+    def method(self: ProxyTensor, *_operands: Any) -> NoReturn:
+        self.refuse(
+            f"{what} is not supported: its value is not known before the call",
+            "what is known is its `.shape`, `.dtype` and `.layout`",
+        )
+
+    return method
+
+
+_install_operators()
+
+
+def outside_tensor_help(value: Any) -> str | None:
+    """How to bring in a tensor that the function found outside its arguments; None if `value` is no tensor."""
+    if not isinstance(value, type) and hasattr(value, "shape") and hasattr(value, "dtype"):
+        return "a tensor from outside is no constant of the program: pass it as an argument"
+    return None
+
+
+def unsupported_function(name: str, location: Location) -> UnsupportedFunction:
+    """The error for a call to something that is no operation, with the nearest names (features A18)."""
+    near = nearest_names(name)
+    hint = f"did you mean {' or '.join(f'`{candidate}`' for candidate in near)}?" if near else None
+    return UnsupportedFunction(f"Function {name} not supported", location=location, help=hint)
+
+
+def plain_name(function: Any) -> str:
+    """The name of an operation without its namespace: ``ttnn.exp`` is ``exp``."""
+    return str(getattr(function, "__name__", type(function).__name__)).rpartition(".")[2]
+
+
+class Emitter(ABC):
+    """Turns calls into operations of the module; each frontend knows in its own way where the program stands."""
+
+    def __init__(self, builder: ModuleBuilder) -> None:
+        self.builder = builder
+        self.warnings: dict[str, None] = {}
+
+    @abstractmethod
+    def location(self) -> Location:
+        """Where the program stands: the expression being carried out."""
+
+    def callee_location(self) -> Location:
+        """Where the function that is being called is named; the whole call, if that is all that is known."""
+        return self.location()
+
+    def argument(self, spec: TensorSpec) -> ProxyTensor:
+        """The next argument of the function."""
+        return ProxyTensor(self, self.builder.argument(spec), spec, is_argument=True)
+
+    def call(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """A call to an object of the `ttnn` namespace.
+
+        Raises:
+            UnsupportedFunction: It is no operation, or an alias that only eager ttnn has.
+            CompileError: The arguments do not fit the operation or each other.
+        """
+        name = plain_name(function)
+        overloads = getattr(function, "__ttnn_overloads__", ())
+        if not overloads and name == "deallocate":
+            return self._deallocate(args, kwargs)
+        if not overloads or name in ALIASES:
+            raise unsupported_function(name, self.callee_location())
+        if "memory_config" in kwargs:
+            kwargs = dict(kwargs)
+            if kwargs.pop("memory_config") is not None:
+                self.warnings["`memory_config` on an operation is ignored inside a jitted function"] = None
+        return self.emit(overloads, args, kwargs)
+
+    def emit(self, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]) -> ProxyTensor:
+        """The result of the first of `overloads` that takes these arguments."""
+        bound = self._bind(overloads, args, kwargs)
+        location = self.location()
+        for operand in bound.operands:
+            if isinstance(operand, ProxyTensor) and operand.deallocated_at is not None:
+                raise CompileError(
+                    f"`{bound.operation.name}` uses a tensor that was deallocated at {operand.deallocated_at}",
+                    location=location,
+                )
+        operands = [_operand(value) for value in bound.operands]
+        value, spec = self.builder.operation(bound.operation, operands, bound.attributes, location)
+        return ProxyTensor(self, value, spec)
+
+    def _bind(self, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]) -> BoundCall:
+        for value in (*args, *kwargs.values()):
+            if not isinstance(value, ProxyTensor) and (outside := outside_tensor_help(value)):
+                raise CompileError(
+                    f"`{overloads[0].name}` got a {type(value).__name__} from outside the function",
+                    location=self.location(),
+                    help=outside,
+                )
+        try:
+            return bind(overloads, args, kwargs, _is_tensor)
+        except ArgumentError as error:
+            raise CompileError(error.message, location=self.location(), help=error.help) from None
+        except OverflowError as error:
+            raise CompileError(
+                f"a number among the arguments of `{overloads[0].name}` has no float: {error}", location=self.location()
+            ) from None
+
+    def _deallocate(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        (tensor,) = [value for value in (*args, *kwargs.values()) if isinstance(value, ProxyTensor)] or (None,)
+        if tensor is None:
+            raise CompileError("`deallocate` takes a tensor", location=self.location())
+        if tensor.is_argument:
+            raise CompileError(
+                "an argument cannot be deallocated inside a jitted function: it belongs to the caller",
+                location=self.location(),
+                help="call `ttnn.deallocate` after the call",
+            )
+        tensor.deallocate(self.location())
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, ProxyTensor)
+
+
+def _operand(value: ProxyTensor | Number) -> tuple[SSAValue, TensorSpec] | float:
+    return (value.value, value.spec) if isinstance(value, ProxyTensor) else float(value)

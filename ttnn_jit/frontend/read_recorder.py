@@ -1,0 +1,155 @@
+"""Collects what a compile reads of the user's world, and remembers where each object of it was found."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from ttnn_jit.reads import (
+    ABSENT,
+    ATTRIBUTE_STEP,
+    BUILTIN_STEP,
+    CLOSURE_STEP,
+    CONTENTS_STEP,
+    GLOBAL_STEP,
+    ITEM_STEP,
+    Path,
+    Read,
+    contents,
+)
+
+CONTAINERS = (list, tuple, dict, set, frozenset)
+_MUTABLE_CONTAINERS = (list, dict, set)
+_VALUES = (bool, int, float, complex, str, bytes, type(None), type(...), enum.Enum, range, slice)
+
+
+def is_of_this_package(value: Any) -> bool:
+    """Whether a function, class or instance belongs to ttnn_jit: its attributes never change."""
+    module = getattr(value, "__module__", None)
+    return isinstance(module, str) and (module == "ttnn_jit" or module.startswith("ttnn_jit."))
+
+
+def is_immutable(value: Any) -> bool:
+    """Whether reading an attribute of `value` reads nothing but `value` itself."""
+    return isinstance(value, (*_VALUES, *CONTAINERS)) or (
+        not isinstance(value, (type, types.ModuleType, types.FunctionType)) and is_of_this_package(value)
+    )
+
+
+class ReadRecorder:
+    """The reads of one compile.
+
+    Attributes:
+        reads: What was read, by path, in order.
+        unguardable: Something was read whose change no guard can see.
+    """
+
+    def __init__(self) -> None:
+        self.reads: dict[Path, Read] = {}
+        self.unguardable = False
+        self._paths: dict[int, Path] = {}
+        self._borrowed: set[int] = set()
+        # What is known by its id must live as long as the id is looked up.
+        self._alive: list[Any] = []
+
+    # --- finding ----------------------------------------------------------------------------------------------------
+
+    def closure_or_global(self, function: types.FunctionType, path: Path | None, name: str) -> tuple[Any, Path | None]:
+        """The value of a name that is no local of `function`, which was found at `path`; ABSENT if there is none.
+
+        Nothing is recorded but the absence of a global that would hide a builtin: `use` records what is found.
+        """
+        names = function.__code__.co_freevars
+        if name in names:
+            cell = (function.__closure__ or ())[names.index(name)]
+            try:
+                return cell.cell_contents, _extended(path, CLOSURE_STEP, name)
+            except ValueError:
+                return ABSENT, None
+        at = _extended(path, GLOBAL_STEP, name)
+        if name in function.__globals__:
+            return function.__globals__[name], at
+        self._record(at, ABSENT)
+        builtins = function.__builtins__
+        if name in builtins:
+            return builtins[name], _extended(path, BUILTIN_STEP, name)
+        return ABSENT, None
+
+    def path_of(self, value: Any) -> Path | None:
+        """Where `value` was found, if it was found in the user's world."""
+        return self._paths.get(id(value))
+
+    def is_foreign(self, value: Any) -> bool:
+        """Whether `value` belongs to the user's world, not to the program being compiled."""
+        return id(value) in self._paths or id(value) in self._borrowed
+
+    # --- recording --------------------------------------------------------------------------------------------------
+
+    def found(self, value: Any, path: Path | None) -> None:
+        """Remember where `value` stands, without recording that the program depends on it."""
+        if path is not None and id(value) not in self._paths:
+            self._paths[id(value)] = path
+            self._alive.append(value)
+
+    def borrow(self, container: Any) -> None:
+        """Remember that a container among the arguments belongs to the caller."""
+        self._borrowed.add(id(container))
+        self._alive.append(container)
+
+    def use(self, value: Any, path: Path | None) -> None:
+        """Record that the program depends on `value`, found at `path`: on its identity, and on a container's items."""
+        if path is None:
+            self.unguardable = self.unguardable or not is_immutable(value)
+            return
+        if path in self.reads:
+            return
+        self.found(value, path)
+        if isinstance(value, types.MethodType):
+            # A bound method is made anew at each look-up; what stays is the function.
+            self.use(value.__func__, (*path, (ATTRIBUTE_STEP, "__func__")))
+            return
+        self._record(path, value)
+        if isinstance(value, CONTAINERS):
+            self._use_items(value, path)
+        elif isinstance(value, functools.partial):
+            for name in ("func", "args", "keywords"):
+                self.use(getattr(value, name), (*path, (ATTRIBUTE_STEP, name)))
+
+    def use_function(self, function: types.FunctionType) -> Path | None:
+        """Record that the program depends on the code and defaults of a helper; returns where it was found."""
+        path = self.path_of(function)
+        if path is None:
+            self.unguardable = True
+            return None
+        for name in ("__code__", "__defaults__", "__kwdefaults__"):
+            self.use(getattr(function, name), (*path, (ATTRIBUTE_STEP, name)))
+        return path
+
+    def _use_items(self, container: Any, path: Path) -> None:
+        if isinstance(container, _MUTABLE_CONTAINERS):
+            self._record((*path, (CONTENTS_STEP, None)), contents(container))
+        for key, item in _items(container):
+            at = (*path, (ITEM_STEP, key))
+            if isinstance(item, (*CONTAINERS, functools.partial)):
+                self.use(item, at)
+            else:
+                self.found(item, at)
+
+    def _record(self, path: Path | None, value: Any) -> None:
+        if path is not None:
+            self.reads.setdefault(path, Read(path, value))
+
+
+def _items(container: Any) -> Iterator[tuple[Any, Any]]:
+    if isinstance(container, dict):
+        return ((key, item) for key, item in container.items() if isinstance(key, (str, int)))
+    if isinstance(container, (list, tuple)):
+        return iter(enumerate(container))
+    return iter(())
+
+
+def _extended(path: Path | None, kind: str, name: str) -> Path | None:
+    return None if path is None else (*path, (kind, name))

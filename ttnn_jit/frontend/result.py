@@ -1,0 +1,32 @@
+"""What a frontend hands on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ttnn_jit.reads import Read
+
+
+@dataclass(frozen=True)
+class FrontendResult:
+    """One function as a module of the TTNN dialect.
+
+    Attributes:
+        module: The module, verified.
+        reads: What the compile read of the user's world: `reads.compile_guard` makes a guard of it.
+        output_structure: None if the function returns one tensor, else a nest of tuples, lists and dicts with result
+            indices as leaves.
+        captured: The function was traced, not interpreted.
+        unguardable: Something was read whose change no guard can see: the module serves one call only.
+        warnings: Texts for the user, each once.
+    """
+
+    module: ModuleOp
+    reads: tuple[Read, ...]
+    output_structure: Any
+    captured: bool
+    unguardable: bool = False
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,49 @@
+"""Spans of source text: from the byte columns that Python keeps to the character columns that editors show."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from typing import TypeAlias
+
+from ttnn_jit.source import Location
+
+Span: TypeAlias = tuple[int, int, int, int]
+"""First line, last line, first column, last column; columns are 0-based bytes of UTF-8, the last exclusive."""
+
+# From here on CPython builds a call's arguments in containers, and no longer moves the call to its method's name.
+_ARGUMENTS_ON_STACK = 15
+
+
+def location_of_span(file: str, span: Span, called_from: Location | None = None) -> Location:
+    """The place in `file` that the byte span covers, reached through the call at `called_from`."""
+    line, end_line, column, end_column = span
+    first = _characters(file, line, column) + 1
+    return Location(file, line, first, end_line, _characters(file, end_line, end_column) + 1, called_from)
+
+
+def _characters(file: str, line: int, column: int) -> int:
+    text = linecache.getline(file, line)
+    if not text or text.isascii():
+        return column
+    return len(text.encode()[:column].decode(errors="ignore"))
+
+
+def span_of_node(node: ast.AST) -> Span:
+    """The span that the compiler gives the instruction that carries out `node`.
+
+    It is the node's own, but for a method call on several lines, which starts at the method's name.
+    """
+    line, end_line = node.lineno, node.end_lineno or node.lineno  # type: ignore[attr-defined]
+    column, end_column = node.col_offset, node.end_col_offset or 0  # type: ignore[attr-defined]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_method_call(node):
+        name_line = node.func.end_lineno or line
+        if name_line != line:
+            return name_line, end_line, (node.func.end_col_offset or 0) - len(node.func.attr), end_column
+    return line, end_line, column, end_column
+
+
+def _is_method_call(node: ast.Call) -> bool:
+    if any(isinstance(argument, ast.Starred) for argument in node.args) or any(k.arg is None for k in node.keywords):
+        return False
+    return len(node.args) + len(node.keywords) + bool(node.keywords) < _ARGUMENTS_ON_STACK

@@ -1,0 +1,60 @@
+"""Nests of tuples, lists and dicts: arguments taken apart into proxies, results into values and an outline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from xdsl.ir import SSAValue
+
+from ttnn_jit.errors import CompileError
+from ttnn_jit.frontend.proxy import ProxyTensor
+from ttnn_jit.source import Location
+
+
+def map_leaves(value: Any, function: Callable[[Any], Any]) -> Any:
+    """`value` with ``function`` applied to everything in it that is no tuple, list or dict."""
+    if isinstance(value, tuple):
+        items = [map_leaves(item, function) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    if isinstance(value, list):
+        return [map_leaves(item, function) for item in value]
+    if isinstance(value, dict):
+        return {key: map_leaves(item, function) for key, item in value.items()}
+    return function(value)
+
+
+def results_of(returned: Any, name: str, location: Location, help_text: str | None) -> tuple[list[SSAValue], Any]:
+    """The values that a function returns, and their outline: None for one tensor, else indices in its containers.
+
+    Raises:
+        CompileError: It returns nothing, or something that is no tensor.
+    """
+    if returned is None:
+        raise CompileError(f"`{name}` returns nothing", location=location, help=help_text)
+    values: list[SSAValue] = []
+
+    def index_of(leaf: Any) -> int:
+        if not isinstance(leaf, ProxyTensor):
+            raise CompileError(
+                f"`{name}` returns {_described(leaf)}, which is no tensor",
+                location=location,
+                help="a jitted function returns tensors, alone or in tuples, lists and dicts",
+            )
+        if leaf.deallocated_at is not None:
+            raise CompileError(
+                f"`{name}` returns a tensor that was deallocated at {leaf.deallocated_at}", location=location
+            )
+        values.append(leaf.value)
+        return len(values) - 1
+
+    outline = map_leaves(returned, index_of)
+    if not values:
+        raise CompileError(f"`{name}` returns no tensor", location=location, help=help_text)
+    return values, None if isinstance(returned, ProxyTensor) else outline
+
+
+def _described(leaf: Any) -> str:
+    if leaf is None or isinstance(leaf, (bool, int, float, str)):
+        return repr(leaf)
+    return f"a {type(leaf).__name__}"

@@ -1,0 +1,346 @@
+"""What a compile read of the user's world, and how to see at every call that it is still so.
+
+A `Read` is a path from the compiled function to a value: a global, a closure cell, an attribute of a module, the code
+of a helper, the items of a list. `compile_guard` turns the reads of one compile into one generated function that walks
+the same paths again and compares identities; `fingerprint` names a value in a way that another process can compare.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import hashlib
+import keyword
+import struct
+import types
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from operator import is_
+from typing import Any, TypeAlias
+
+Step: TypeAlias = tuple[str, Any]
+"""One step of a path: its kind, one of the `*_STEP` names, and the name or key it looks up."""
+
+Path: TypeAlias = tuple[Step, ...]
+"""Steps from the compiled function to a value. Names count from the function that the steps before them lead to."""
+
+GLOBAL_STEP = "global"
+BUILTIN_STEP = "builtin"
+CLOSURE_STEP = "closure"
+ATTRIBUTE_STEP = "attribute"
+ITEM_STEP = "item"
+CONTENTS_STEP = "contents"
+
+
+class _Absent(enum.Enum):
+    ABSENT = "absent"
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT = _Absent.ABSENT
+"""The value of a read that found nothing: a name that no global shadows."""
+
+
+class NoStableIdentityError(TypeError):
+    """A value that another process could not recognise, so that nothing that depends on it may go to disk."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Read:
+    """One thing that a compile read.
+
+    Attributes:
+        path: Where it was found, from the compiled function on.
+        value: What was there; under a ``contents`` step, the items of the container as a tuple.
+    """
+
+    path: Path
+    value: Any
+
+    def __str__(self) -> str:
+        return path_text(self.path)
+
+
+def path_text(path: Path) -> str:
+    """A path as a person would write it, ``model.layers[0].scale``."""
+    text = ""
+    for kind, name in path:
+        if kind in {GLOBAL_STEP, BUILTIN_STEP, CLOSURE_STEP}:
+            text = str(name) if not text else f"{text}:{name}"
+        elif kind == ATTRIBUTE_STEP:
+            text = f"{text}.{name}" if text else str(name)
+        elif kind == ITEM_STEP:
+            text = f"{text}[{name!r}]"
+    return text
+
+
+# --- Walking a path -------------------------------------------------------------------------------------------------
+
+
+def resolve(function: types.FunctionType, path: Path) -> Any:
+    """The value that `path` leads to from `function` today; ABSENT where the last global step finds nothing.
+
+    Raises:
+        LookupError, AttributeError, ValueError: A step before the last leads nowhere, or the last attribute, item or
+            closure cell is gone.
+    """
+    value: Any = function
+    for step in path:
+        value = _follow(value, step)
+    return value
+
+
+def _follow(value: Any, step: Step) -> Any:
+    match step:
+        case (kind, name) if kind == GLOBAL_STEP:
+            return value.__globals__.get(name, ABSENT)
+        case (kind, name) if kind == BUILTIN_STEP:
+            return value.__builtins__[name]
+        case (kind, name) if kind == CLOSURE_STEP:
+            return value.__closure__[value.__code__.co_freevars.index(name)].cell_contents
+        case (kind, name) if kind == ATTRIBUTE_STEP:
+            return getattr(value, name)
+        case (kind, name) if kind == ITEM_STEP:
+            return value[name]
+        case _:
+            return contents(value)
+
+
+def contents(container: Any) -> tuple[Any, ...]:
+    """The items of a list, tuple or set, or the keys and then the values of a dict."""
+    if isinstance(container, dict):
+        return (*container, *container.values())
+    return tuple(container)
+
+
+def same_contents(container: Any, items: tuple[Any, ...]) -> bool:
+    """Whether a container still holds exactly these objects in this order."""
+    now = contents(container)
+    return len(now) == len(items) and all(map(is_, now, items))
+
+
+# --- Guards ---------------------------------------------------------------------------------------------------------
+
+
+def compile_guard(function: types.FunctionType, reads: Iterable[Read]) -> Callable[[], bool]:
+    """A function that tells whether every read still finds the object it found; about 20 ns a read.
+
+    The function's own code object is guarded too. Shared prefixes of paths are walked once.
+    """
+    writer = _GuardWriter(function)
+    conditions = [writer.condition(Read(((ATTRIBUTE_STEP, "__code__"),), function.__code__))]
+    conditions += [writer.condition(read) for read in reads]
+    text = "\n".join(
+        [
+            f"def guard({', '.join(f'{name}={name}' for name in writer.constants)}):",
+            "    try:",
+            *(f"        if not ({condition}): return False" for condition in conditions),
+            "    except (LookupError, AttributeError, ValueError, TypeError):",
+            "        return False",
+            "    return True",
+        ]
+    )
+    namespace: dict[str, Any] = dict(writer.constants)
+    exec(compile(text, "<ttnn_jit guard>", "exec"), namespace)  # noqa: S102 - text of our own making
+    guard: Callable[[], bool] = namespace["guard"]
+    # Callers pass nothing; the constants are defaults because a local is the cheapest name there is.
+    return guard
+
+
+class _GuardWriter:
+    """Writes one boolean expression per read, over constants that become the guard's defaults."""
+
+    def __init__(self, function: types.FunctionType) -> None:
+        self.constants: dict[str, Any] = {}
+        self._function = function
+        self._root = self._constant(function)
+        self._walked: dict[Path, str] = {}
+
+    def condition(self, read: Read) -> str:
+        """An expression that is true while `read` still holds."""
+        *prefix, (kind, name) = read.path
+        base = self._walk(tuple(prefix))
+        if kind == CONTENTS_STEP:
+            return f"{self._constant(same_contents)}({base}, {self._constant(read.value)})"
+        if kind == GLOBAL_STEP and read.value is ABSENT:
+            return f"{name!r} not in {self._globals(tuple(prefix), base)}"
+        return f"{self._step(tuple(prefix), base, (kind, name))} is {self._constant(read.value)}"
+
+    def _walk(self, path: Path) -> str:
+        if not path:
+            return self._root
+        known = self._walked.get(path)
+        if known is None:
+            text = self._step(path[:-1], self._walk(path[:-1]), path[-1])
+            known = self._walked[path] = f"t{len(self._walked)}"
+            return f"({known} := {text})"
+        return known
+
+    def _step(self, prefix: Path, base: str, step: Step) -> str:
+        kind, name = step
+        if kind == GLOBAL_STEP:
+            return f"{self._globals(prefix, base)}[{name!r}]"
+        if kind == BUILTIN_STEP:
+            return f"{base}.__builtins__[{name!r}]"
+        if kind == CLOSURE_STEP:
+            return f"{self._cell(prefix, base, name)}.cell_contents"
+        if kind == ATTRIBUTE_STEP:
+            plain = str(name).isidentifier() and not keyword.iskeyword(name)
+            return f"{base}.{name}" if plain else f"getattr({base}, {name!r})"
+        return f"{base}[{name!r}]" if isinstance(name, (int, str)) else f"{base}[{self._constant(name)}]"
+
+    def _globals(self, prefix: Path, base: str) -> str:
+        # A function's globals are fixed for its life, so the root's need no attribute lookup.
+        return f"{base}.__globals__" if prefix else self._constant(self._function.__globals__)
+
+    def _cell(self, prefix: Path, base: str, name: str) -> str:
+        if prefix:
+            return f"{base}.__closure__[{base_name(base)}.__code__.co_freevars.index({name!r})]"
+        closure = self._function.__closure__ or ()
+        return self._constant(closure[self._function.__code__.co_freevars.index(name)])
+
+    def _constant(self, value: Any) -> str:
+        for name, known in self.constants.items():
+            if known is value:
+                return name
+        name = f"c{len(self.constants)}"
+        self.constants[name] = value
+        return name
+
+
+def base_name(expression: str) -> str:
+    """The variable that an expression of the guard stands for: `t3` of ``(t3 := ...)``."""
+    return expression[1:].split(" ", 1)[0] if expression.startswith("(") else expression
+
+
+# --- Code objects ---------------------------------------------------------------------------------------------------
+
+
+def code_identity(code: types.CodeType) -> tuple[Any, ...]:
+    """Everything of a code object that decides what it does, nested code included; no file name, no lines."""
+    return (
+        code.co_code,
+        code.co_exceptiontable,
+        code.co_names,
+        code.co_varnames,
+        code.co_freevars,
+        code.co_cellvars,
+        code.co_argcount,
+        code.co_posonlyargcount,
+        code.co_kwonlyargcount,
+        code.co_flags,
+        code.co_name,
+        tuple(_constant_identity(constant) for constant in code.co_consts),
+    )
+
+
+def _constant_identity(constant: Any) -> tuple[Any, ...]:
+    match constant:
+        case types.CodeType():
+            return ("code", *code_identity(constant))
+        case tuple():
+            return ("tuple", *map(_constant_identity, constant))
+        case frozenset():
+            return ("frozenset", *sorted(map(_constant_identity, constant), key=repr))
+        case float():
+            return ("float", struct.pack("<d", constant))
+        case complex():
+            return ("complex", struct.pack("<dd", constant.real, constant.imag))
+        case _:
+            # A type's name beside the value: 1, True and 1.0 are equal and not the same.
+            return (type(constant).__name__, repr(constant))
+
+
+def fingerprint_code(code: types.CodeType) -> str:
+    """A hash of what a code object does: equal in every process of one Python version, wherever the code stands."""
+    return hashlib.sha256(repr(code_identity(code)).encode()).hexdigest()
+
+
+# --- Fingerprints ---------------------------------------------------------------------------------------------------
+
+
+def fingerprint(value: Any) -> str:
+    """A text that names `value` the same way in every process.
+
+    Functions go by their code and defaults, recursively, operations and modules by name, scalars by type and bits,
+    containers by their items, enum members and frozen dataclasses by class and fields.
+
+    Raises:
+        NoStableIdentityError: The value is of a kind that another process could not recognise.
+    """
+    return "".join(_pieces(value, frozenset()))
+
+
+def _pieces(value: Any, above: frozenset[int]) -> Iterator[str]:
+    if id(value) in above:
+        yield "<cycle>"
+        return
+    above |= {id(value)}
+    simple = _simple_fingerprint(value)
+    if simple is not None:
+        yield simple
+        return
+    label, parts = _compound(value)
+    yield f"{label}("
+    for part in parts:
+        yield from _pieces(part, above)
+        yield ","
+    yield ")"
+
+
+def _simple_fingerprint(value: Any) -> str | None:
+    """The fingerprint of what has no parts; None for everything else."""
+    match value:
+        case None | bool() | _Absent():
+            return repr(value)
+        case enum.Enum():
+            return f"{_class_name(type(value))}.{value.name}"
+        case int() | str() | bytes() if type(value) in {int, str, bytes}:
+            return f"{type(value).__name__}:{value!r}"
+        case float() if type(value) is float:
+            return f"float:{struct.pack('>d', value).hex()}"
+        case complex() if type(value) is complex:
+            return f"complex:{struct.pack('>dd', value.real, value.imag).hex()}"
+        case types.CodeType():
+            return f"code:{fingerprint_code(value)}"
+        case types.ModuleType():
+            return f"module:{value.__name__}"
+        case types.BuiltinFunctionType() if not isinstance(value.__self__, types.ModuleType):
+            return None
+        case type() | types.BuiltinFunctionType():
+            return f"{type(value).__name__}:{_class_name(value)}"
+        case _ if hasattr(value, "__ttnn_overloads__"):
+            return f"operation:{value.__name__}"
+        case _:
+            return None
+
+
+def _compound(value: Any) -> tuple[str, Iterable[Any]]:
+    """A label and the parts that the fingerprint of `value` is made of."""
+    kind = type(value)
+    if kind in {tuple, list} or (isinstance(value, tuple) and kind.__module__.startswith("ttnn_jit.")):
+        return kind.__name__, value
+    if kind in {set, frozenset}:
+        return kind.__name__, sorted(fingerprint(item) for item in value)
+    if kind is dict:
+        return "dict", (part for pair in value.items() for part in pair)
+    if isinstance(value, types.FunctionType):
+        return "function", (value.__code__, value.__defaults__, value.__kwdefaults__)
+    if isinstance(value, partial):
+        return "partial", (value.func, value.args, value.keywords)
+    if hasattr(value, "__ttnn_jit_wrapped__"):
+        return "jit", (value.__ttnn_jit_wrapped__,)
+    if isinstance(value, types.MethodType):
+        return "method", (value.__func__, value.__self__)
+    if dataclasses.is_dataclass(value) and getattr(kind, "__dataclass_params__").frozen:  # noqa: B009 - not in typeshed
+        return _class_name(kind), (getattr(value, field.name) for field in dataclasses.fields(value))
+    if kind.__module__.startswith("ttnn_jit."):
+        # The value types of the host API have a complete and deterministic repr.
+        return _class_name(kind), (repr(value),)
+    raise NoStableIdentityError(f"{_class_name(kind)} has no identity that another process could recognise")
+
+
+def _class_name(kind: Any) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
