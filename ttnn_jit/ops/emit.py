@@ -63,6 +63,12 @@ class Emit(Protocol):
     def cos(self, a: Value) -> Value: ...  # noqa: D102
     def tanh(self, a: Value) -> Value: ...  # noqa: D102
     def sigmoid(self, a: Value) -> Value: ...  # noqa: D102
+    def silu(self, a: Value) -> Value:
+        """A * sigmoid(a); as one function, so that tiny results keep their digits."""
+
     def erfc(self, a: Value) -> Value: ...  # noqa: D102
+    def gelu(self, a: Value) -> Value:
+        """A * erfc(-a / sqrt 2) / 2; as one function, since the tail needs -a / sqrt 2 to more digits than float32."""
+
     def rsqrt(self, a: Value) -> Value: ...  # noqa: D102
     def pow(self, a: Value, b: Value) -> Value: ...  # noqa: D102

@@ -15,16 +15,6 @@ def unary(name: str, **fields: Any) -> Operation:
     return Operation(name=name, operands=(Operand("input_tensor"),), source=f"ttnn.{name}", **fields)
 
 
-def _gelu(b: Any, x: Any) -> Any:
-    # x * erfc(-x / sqrt 2) / 2 keeps its digits in the left tail, where 1 + erf cancels.
-    return b.mul(b.mul(b.const(0.5), x), b.erfc(b.mul(x, b.const(-0.7071067811865476))))
-
-
-def _silu(b: Any, x: Any) -> Any:
-    # x / (1 + exp(-x)): at -infinity the quotient is 0, at the lowest floats it must not become -0 * inf.
-    return b.div(x, b.add(b.const(1.0), b.exp(b.neg(x))))
-
-
 def _clamp(b: Any, x: Any, low: float, high: float) -> Any:
     return b.minimum(b.maximum(x, b.const(low)), b.const(high))
 
@@ -109,14 +99,14 @@ RELU = unary(
 GELU = unary(
     "gelu",
     summary="x times the normal distribution function of x.",
-    emit=_gelu,
+    emit=lambda b, x: b.gelu(x),
     golden=lambda torch, x: torch.nn.functional.gelu(x),
     probe=Probe(domain=(-14.0, 14.0), max_ulp=8.0, max_ulp_bf16=1.0),
 )
 SILU = unary(
     "silu",
     summary="x * sigmoid(x), the smooth relu.",
-    emit=_silu,
+    emit=lambda b, x: b.silu(x),
     golden=lambda torch, x: torch.nn.functional.silu(x),
     probe=Probe(domain=(-100.0, 100.0), max_ulp=4.0, max_ulp_bf16=1.0),
     aliases=("swish",),

@@ -1,0 +1,75 @@
+"""The instruction sets that kernels are generated for.
+
+Vector math needs fused multiply-add: without it `llvm.fma` becomes scalar calls of libm. Hosts without it are served
+by the tile interpreter or by numba.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ttnn_jit.errors import ArgumentError
+
+
+@dataclass(frozen=True)
+class HostIsa:
+    """What generated text and the assembler must know of a host.
+
+    Attributes:
+        name: Part of every cache key of native code, and of messages.
+        cpu: LLVM's name of the CPU model to generate for.
+        features: LLVM's feature string, ``+avx2,-sse4a``.
+        lanes: Float32 lanes of a vector.
+        avx512: Whether the AVX-512 F, DQ, BW, VL instructions are there.
+        avx512_bf16: Whether ``vcvtneps2bf16`` is there.
+        avx2: Whether the 256-bit permutations of AVX2 are there.
+        neon: Whether the Advanced SIMD instructions of aarch64 are there.
+        triple: LLVM's target triple; empty for that of this process.
+    """
+
+    name: str
+    cpu: str
+    features: str
+    lanes: int
+    avx512: bool = False
+    avx512_bf16: bool = False
+    avx2: bool = False
+    neon: bool = False
+    triple: str = ""
+
+
+AVX512 = HostIsa("avx512", cpu="x86-64-v4", features="", lanes=16, avx512=True, avx2=True)
+AVX2 = HostIsa("avx2", cpu="x86-64-v3", features="", lanes=8, avx2=True)
+NEON = HostIsa("neon", cpu="generic", features="+neon", lanes=4, neon=True, triple="aarch64-unknown-linux-gnu")
+
+_AVX512_FEATURES = ("avx512f", "avx512dq", "avx512bw", "avx512vl", "fma")
+_AVX2_FEATURES = ("avx2", "fma", "f16c", "bmi2")
+
+
+def isa_for(cpu_name: str, features: Mapping[str, bool], triple: str) -> HostIsa:
+    """The best instruction set of a host.
+
+    Args:
+        cpu_name: LLVM's name of the host CPU, as ``llvmlite.binding.get_host_cpu_name`` gives it.
+        features: LLVM feature names and whether the host has them.
+        triple: LLVM's triple of this process.
+
+    Raises:
+        ArgumentError: The host has no vector unit with fused multiply-add that kernels are generated for.
+    """
+    architecture = triple.split("-", maxsplit=1)[0]
+    text = ",".join(f"{'+' if present else '-'}{name}" for name, present in sorted(features.items()))
+    if architecture in {"aarch64", "arm64"}:
+        return HostIsa("neon", cpu_name, text, lanes=4, neon=True, triple=triple)
+    if architecture in {"x86_64", "amd64"}:
+        if all(features.get(name, False) for name in _AVX512_FEATURES):
+            bf16 = features.get("avx512bf16", False)
+            name = "avx512-bf16" if bf16 else "avx512"
+            return HostIsa(name, cpu_name, text, lanes=16, avx512=True, avx512_bf16=bf16, avx2=True, triple=triple)
+        if all(features.get(name, False) for name in _AVX2_FEATURES):
+            return HostIsa("avx2", cpu_name, text, lanes=8, avx2=True, triple=triple)
+    raise ArgumentError(
+        f"no kernels are generated for this host ({cpu_name}, {architecture})",
+        help="native code needs AVX2 with FMA, AVX-512 or NEON; the tile interpreter and backend='numba' run anywhere",
+    )

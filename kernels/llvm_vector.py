@@ -1,0 +1,384 @@
+"""Vector math as LLVM IR text."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.kernels.primitives import Int, Table
+from ttnn_jit.kernels.vector_math import VectorMath
+from ttnn_jit.ops.emit import Mask, Value
+from ttnn_jit.target import Numerics
+from ttnn_jit.tensor_spec import DataType
+
+
+@dataclass
+class ModuleText:
+    """What the functions of one LLVM module share; every key is written once, in the order of first use.
+
+    Attributes:
+        declarations: ``declare`` lines of intrinsics.
+        functions: Name -> text of an out-of-line function.
+    """
+
+    declarations: dict[str, None] = field(default_factory=dict)
+    functions: dict[str, str] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """Everything that must stand in the module beside the functions that use it."""
+        return "\n".join([*self.functions.values(), *self.declarations])
+
+
+class LlvmVector(VectorMath):
+    """Writes instructions on ``<lanes x float>`` into `lines`; a value is its operand text, ``%v7`` or ``splat (...)``.
+
+    Use::
+
+        module = ModuleText()
+        b = LlvmVector(isa, module, prefix="c0.", block="chunk")
+        x = b.load_bf16("%words")            # or any %name of type <lanes x float>
+        y = b.round_to(b.exp(x), DataType.BFLOAT16, Numerics.DEVICE)
+        words = b.store_bf16(y, Numerics.DEVICE)   # <lanes x i16>
+        b.lines                              # go into a function
+        module.text()                        # goes beside it, once per module
+
+    Names begin with `prefix`, which must be unique in the function. A rare path (sin and cos of huge arguments) ends
+    the basic block and begins another: `block` is the label in which the lines end, for a phi that follows them.
+
+    The text relies on no IR pass and calls nothing but intrinsics that the target has as instructions, and functions
+    of `module`.
+    """
+
+    def __init__(self, isa: HostIsa, module: ModuleText | None = None, prefix: str = "v", block: str = "entry") -> None:
+        self.isa = isa
+        self.module = ModuleText() if module is None else module
+        self.lines: list[str] = []
+        self.block = block
+        self._prefix = prefix
+        self._count = 0
+        self._bf16_words: dict[str, str] = {}
+        self._float = f"<{isa.lanes} x float>"
+        self._int = f"<{isa.lanes} x i32>"
+        self._mask = f"<{isa.lanes} x i1>"
+
+    def _name(self) -> str:
+        self._count += 1
+        return f"%{self._prefix}{self._count}"
+
+    def _emit(self, text: str) -> str:
+        name = self._name()
+        self.lines.append(f"{name} = {text}")
+        return name
+
+    def _call(self, result: str, function: str, *operands: tuple[str, str]) -> str:
+        """A call of an intrinsic; operands are (type, text) pairs."""
+        types = ", ".join(type_ for type_, _ in operands)
+        self.module.declarations[f"declare {result} @{function}({types})"] = None
+        arguments = ", ".join(f"{type_} {text}" for type_, text in operands)
+        return self._emit(f"call {result} @{function}({arguments})")
+
+    def _float_call(self, function: str, *operands: Value) -> Value:
+        return self._call(self._float, f"{function}.v{self.isa.lanes}f32", *((self._float, x) for x in operands))
+
+    # float32
+
+    def const(self, value: float) -> Value:  # noqa: D102
+        return f"splat (float {_float_text(value)})"
+
+    def add(self, a: Value, b: Value) -> Value:  # noqa: D102
+        return self._emit(f"fadd {self._float} {a}, {b}")
+
+    def sub(self, a: Value, b: Value) -> Value:  # noqa: D102
+        return self._emit(f"fsub {self._float} {a}, {b}")
+
+    def mul(self, a: Value, b: Value) -> Value:  # noqa: D102
+        return self._emit(f"fmul {self._float} {a}, {b}")
+
+    def div(self, a: Value, b: Value) -> Value:  # noqa: D102
+        return self._emit(f"fdiv {self._float} {a}, {b}")
+
+    def fma(self, a: Value, b: Value, c: Value) -> Value:  # noqa: D102
+        return self._float_call("llvm.fma", a, b, c)
+
+    def neg(self, a: Value) -> Value:  # noqa: D102
+        return self._emit(f"fneg {self._float} {a}")
+
+    def abs(self, a: Value) -> Value:  # noqa: D102
+        return self._float_call("llvm.fabs", a)
+
+    def copysign(self, magnitude: Value, sign: Value) -> Value:  # noqa: D102
+        return self._float_call("llvm.copysign", magnitude, sign)
+
+    def sqrt(self, a: Value) -> Value:  # noqa: D102
+        return self._float_call("llvm.sqrt", a)
+
+    def minimum(self, a: Value, b: Value) -> Value:  # noqa: D102
+        return self._float_call("llvm.minimum", a, b)
+
+    def maximum(self, a: Value, b: Value) -> Value:  # noqa: D102
+        return self._float_call("llvm.maximum", a, b)
+
+    def round_even(self, a: Value) -> Value:  # noqa: D102
+        return self._float_call("llvm.roundeven", a)
+
+    def floor(self, a: Value) -> Value:  # noqa: D102
+        return self._float_call("llvm.floor", a)
+
+    def ceil(self, a: Value) -> Value:  # noqa: D102
+        return self._float_call("llvm.ceil", a)
+
+    def trunc(self, a: Value) -> Value:  # noqa: D102
+        return self._float_call("llvm.trunc", a)
+
+    # masks
+
+    def _compare(self, predicate: str, a: Value, b: Value) -> Mask:
+        return self._emit(f"fcmp {predicate} {self._float} {a}, {b}")
+
+    def lt(self, a: Value, b: Value) -> Mask:  # noqa: D102
+        return self._compare("olt", a, b)
+
+    def le(self, a: Value, b: Value) -> Mask:  # noqa: D102
+        return self._compare("ole", a, b)
+
+    def gt(self, a: Value, b: Value) -> Mask:  # noqa: D102
+        return self._compare("ogt", a, b)
+
+    def ge(self, a: Value, b: Value) -> Mask:  # noqa: D102
+        return self._compare("oge", a, b)
+
+    def eq(self, a: Value, b: Value) -> Mask:  # noqa: D102
+        return self._compare("oeq", a, b)
+
+    def ne(self, a: Value, b: Value) -> Mask:  # noqa: D102
+        return self._compare("une", a, b)
+
+    def both(self, m: Mask, n: Mask) -> Mask:  # noqa: D102
+        return self._emit(f"and {self._mask} {m}, {n}")
+
+    def either(self, m: Mask, n: Mask) -> Mask:  # noqa: D102
+        return self._emit(f"or {self._mask} {m}, {n}")
+
+    def invert(self, m: Mask) -> Mask:  # noqa: D102
+        return self._emit(f"xor {self._mask} {m}, splat (i1 true)")
+
+    def select(self, m: Mask, a: Value, b: Value) -> Value:  # noqa: D102
+        return self._emit(f"select {self._mask} {m}, {self._float} {a}, {self._float} {b}")
+
+    def rarely(  # noqa: D102
+        self, mask: Mask, usual: Value, name: str, body: Callable[[LlvmVector, Value], Value], argument: Value
+    ) -> Value:
+        function = self._function(name, body)
+        any_lane = self._call("i1", f"llvm.vector.reduce.or.v{self.isa.lanes}i1", (self._mask, mask))
+        before, rare, after = self.block, f"{self._prefix}{self._count}.rare", f"{self._prefix}{self._count}.after"
+        weights = '!prof !{!"branch_weights", i32 1, i32 100000}'
+        self.lines += [f"br i1 {any_lane}, label %{rare}, label %{after}, {weights}", f"{rare}:"]
+        value = self._emit(f"call {self._float} @{function}({self._float} {argument})")
+        chosen = self.select(mask, value, usual)
+        self.lines += [f"br label %{after}", f"{after}:"]
+        self.block = after
+        return self._emit(f"phi {self._float} [ {usual}, %{before} ], [ {chosen}, %{rare} ]")
+
+    def _function(self, name: str, body: Callable[[LlvmVector, Value], Value]) -> str:
+        """The symbol of the out-of-line function that computes `body`, written into the module at first use."""
+        symbol = f"ttnn_jit.{name}.v{self.isa.lanes}"
+        if symbol not in self.module.functions:
+            self.module.functions[symbol] = ""  # keeps its place before what its own body asks for
+            inner = LlvmVector(self.isa, self.module)
+            result = body(inner, "%x")
+            lines = "\n  ".join(inner.lines)
+            self.module.functions[symbol] = (
+                f"define internal {self._float} @{symbol}({self._float} %x) noinline cold nounwind {{\n"
+                f"entry:\n  {lines}\n  ret {self._float} {result}\n}}"
+            )
+        return symbol
+
+    # int32
+
+    def int_const(self, value: int) -> Int:  # noqa: D102
+        return f"splat (i32 {value})"
+
+    def bits(self, a: Value) -> Int:  # noqa: D102
+        return self._emit(f"bitcast {self._float} {a} to {self._int}")
+
+    def from_bits(self, i: Int) -> Value:  # noqa: D102
+        return self._emit(f"bitcast {self._int} {i} to {self._float}")
+
+    def _int_op(self, opcode: str, i: Int, j: Int) -> Int:
+        return self._emit(f"{opcode} {self._int} {i}, {j}")
+
+    def int_add(self, i: Int, j: Int) -> Int:  # noqa: D102
+        return self._int_op("add", i, j)
+
+    def int_sub(self, i: Int, j: Int) -> Int:  # noqa: D102
+        return self._int_op("sub", i, j)
+
+    def int_and(self, i: Int, j: Int) -> Int:  # noqa: D102
+        return self._int_op("and", i, j)
+
+    def int_or(self, i: Int, j: Int) -> Int:  # noqa: D102
+        return self._int_op("or", i, j)
+
+    def int_xor(self, i: Int, j: Int) -> Int:  # noqa: D102
+        return self._int_op("xor", i, j)
+
+    def shift_left(self, i: Int, count: Int) -> Int:  # noqa: D102
+        return self._int_op("shl", i, count)
+
+    def shift_right(self, i: Int, count: Int) -> Int:  # noqa: D102
+        return self._int_op("ashr", i, count)
+
+    def shift_right_zero(self, i: Int, count: Int) -> Int:  # noqa: D102
+        return self._int_op("lshr", i, count)
+
+    def multiply_wide(self, i: Int, j: Int) -> tuple[Int, Int]:  # noqa: D102
+        wide = f"<{self.isa.lanes} x i64>"
+        left = self._emit(f"zext {self._int} {i} to {wide}")
+        right = self._emit(f"zext {self._int} {j} to {wide}")
+        product = self._emit(f"mul {wide} {left}, {right}")
+        shifted = self._emit(f"lshr {wide} {product}, splat (i64 32)")
+        high = self._emit(f"trunc {wide} {shifted} to {self._int}")
+        return high, self._emit(f"trunc {wide} {product} to {self._int}")
+
+    def int_eq(self, i: Int, j: Int) -> Mask:  # noqa: D102
+        return self._int_op("icmp eq", i, j)
+
+    def int_lt(self, i: Int, j: Int) -> Mask:  # noqa: D102
+        return self._int_op("icmp slt", i, j)
+
+    def int_select(self, m: Mask, i: Int, j: Int) -> Int:  # noqa: D102
+        return self._emit(f"select {self._mask} {m}, {self._int} {i}, {self._int} {j}")
+
+    def to_float(self, i: Int) -> Value:  # noqa: D102
+        return self._emit(f"sitofp {self._int} {i} to {self._float}")
+
+    def lookup(self, table: Table, index: Int) -> Value:  # noqa: D102
+        if self.isa.avx512:
+            return self.from_bits(self._lookup_avx512(table, index))
+        if self.isa.avx2:
+            return self._lookup_avx2(table, index)
+        return self._lookup_neon(table, index)
+
+    def _lookup_avx512(self, table: Table, index: Int) -> Int:
+        # vpermd and vpermt2d read the low 4 and 5 bits of each index.
+        low = _words_text(table.words[:16])
+        if len(table.words) == 16:
+            return self._call(self._int, "llvm.x86.avx512.permvar.si.512", (self._int, low), (self._int, index))
+        high = _words_text(table.words[16:])
+        operands = ((self._int, low), (self._int, index), (self._int, high))
+        return self._call(self._int, "llvm.x86.avx512.vpermi2var.d.512", *operands)
+
+    def _lookup_avx2(self, table: Table, index: Int) -> Value:
+        # vpermps reads the low 3 bits; the bits above choose between eights by the sign that vblendvps reads.
+        parts = [
+            self._call(
+                self._float,
+                "llvm.x86.avx2.permps",
+                (self._float, _floats_text(table.words[i : i + 8])),
+                (self._int, index),
+            )
+            for i in range(0, len(table.words), 8)
+        ]
+        bit = 3
+        while len(parts) > 1:
+            chosen = self.from_bits(self.shift_left(index, self.int_const(31 - bit)))
+            parts = [
+                self._call(
+                    self._float,
+                    "llvm.x86.avx.blendv.ps.256",
+                    (self._float, parts[i]),
+                    (self._float, parts[i + 1]),
+                    (self._float, chosen),
+                )
+                for i in range(0, len(parts), 2)
+            ]
+            bit += 1
+        return parts[0]
+
+    def _lookup_neon(self, table: Table, index: Int) -> Value:
+        # Bytes 4i .. 4i+3 of a table of 64 bytes; tbx keeps what tbl found where its own index is out of range.
+        inside = self.int_and(index, self.int_const(len(table.words) - 1))
+        first_byte = self._int_op("mul", inside, self.int_const(0x0404_0404))
+        byte_index = self.int_add(first_byte, self.int_const(0x0302_0100))
+        found = self._neon_table("tbl4", table.words[:16], byte_index, ())
+        if len(table.words) == 32:
+            beyond = self.int_sub(byte_index, self.int_const(0x4040_4040))
+            found = self._neon_table("tbx4", table.words[16:], beyond, (("<16 x i8>", found),))
+        return self._emit(f"bitcast <16 x i8> {found} to {self._float}")
+
+    def _neon_table(
+        self, instruction: str, words: tuple[int, ...], index: Int, kept: tuple[tuple[str, str], ...]
+    ) -> str:
+        quarters = [_bytes_text(words[i : i + 4]) for i in range(0, 16, 4)]
+        indices = self._emit(f"bitcast {self._int} {index} to <16 x i8>")
+        operands = (*kept, *(("<16 x i8>", quarter) for quarter in quarters), ("<16 x i8>", indices))
+        return self._call("<16 x i8>", f"llvm.aarch64.neon.{instruction}.v16i8", *operands)
+
+    # Instructions of AVX-512 with the bits of the generic forms
+
+    def scale(self, a: Value, n: Value) -> Value:  # noqa: D102
+        if not self.isa.avx512:
+            return super().scale(a, n)
+        operands = ((self._float, a), (self._float, n), (self._float, self.const(0.0)), ("i16", "-1"), ("i32", "4"))
+        return self._call(self._float, "llvm.x86.avx512.mask.scalef.ps.512", *operands)
+
+    # bfloat16
+
+    def round_to(self, value: Value, dtype: DataType, numerics: Numerics) -> Value:
+        """`value` as a float32 that `dtype` holds exactly; see `VectorMath.round_bfloat16`."""
+        if dtype is DataType.FLOAT32:
+            return value
+        if numerics is Numerics.DEVICE and self.isa.avx512_bf16:
+            words = self._device_words(value)
+            rounded = self.load_bf16(words)
+        else:
+            rounded = self.round_bfloat16(value, numerics)
+            words = self._high_words(rounded)
+        self._bf16_words[rounded] = words
+        return rounded
+
+    def load_bf16(self, words: Value) -> Value:
+        """The float32 values of bfloat16 `words`, an operand of type ``<lanes x i16>``."""
+        wide = self._emit(f"zext <{self.isa.lanes} x i16> {words} to {self._int}")
+        return self.from_bits(self.shift_left(wide, self.int_const(16)))
+
+    def store_bf16(self, value: Value, numerics: Numerics) -> Value:
+        """The bfloat16 words, ``<lanes x i16>``, of `value`; what `round_to` has rounded is not rounded again."""
+        rounded = value if value in self._bf16_words else self.round_to(value, DataType.BFLOAT16, numerics)
+        return self._bf16_words[rounded]
+
+    def _high_words(self, value: Value) -> Value:
+        high = self.shift_right_zero(self.bits(value), self.int_const(16))
+        return self._emit(f"trunc {self._int} {high} to <{self.isa.lanes} x i16>")
+
+    def _device_words(self, value: Value) -> Value:
+        # vcvtneps2bf16 reads denormals as zeros of their sign and rounds to nearest even: device numerics but for NaN.
+        number = self.select(self._compare("uno", value, value), self.const(float("inf")), value)
+        half = f"<{self.isa.lanes} x bfloat>"
+        converted = self._call(half, "llvm.x86.avx512bf16.cvtneps2bf16.512", (self._float, number))
+        return self._emit(f"bitcast {half} {converted} to <{self.isa.lanes} x i16>")
+
+
+def _float_text(value: float) -> str:
+    """`value` rounded to float32 as LLVM reads it: the bits of the equal double."""
+    try:
+        single = struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:
+        single = float("inf") if value > 0 else float("-inf")
+    return f"0x{struct.unpack('<Q', struct.pack('<d', single))[0]:016X}"
+
+
+def _words_text(words: tuple[int, ...]) -> str:
+    return f"<{', '.join(f'i32 {word}' for word in words)}>"
+
+
+def _floats_text(words: tuple[int, ...]) -> str:
+    floats = (struct.unpack("<f", struct.pack("<i", word))[0] for word in words)
+    return f"<{', '.join(f'float {_float_text(value)}' for value in floats)}>"
+
+
+def _bytes_text(words: tuple[int, ...]) -> str:
+    data = struct.pack(f"<{len(words)}i", *words)
+    return f"<{', '.join(f'i8 {byte}' for byte in data)}>"

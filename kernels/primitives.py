@@ -1,0 +1,250 @@
+"""The scalar operations that vector math is written in; a backend implements these and inherits everything else.
+
+A value is one float32 per lane, an integer one int32 per lane (wrapping), a mask one truth per lane; how a backend
+represents them is its own business. Every operation is exactly defined for every input, NaN payloads excepted, so
+that backends that implement it give the same bits.
+"""
+
+from __future__ import annotations
+
+import struct
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ttnn_jit.ops.emit import Mask, Value
+
+Int = Any  # an int32 per element, in the backend's own representation
+Self = TypeVar("Self", bound="Primitives")
+
+SIGN_BIT = -0x8000_0000
+ABS_BITS = 0x7FFF_FFFF
+INFINITY_BITS = 0x7F80_0000
+
+
+def float_bits(value: float) -> int:
+    """The int32 with the bits of the float32 nearest to `value`."""
+    return int(struct.unpack("<i", struct.pack("<f", value))[0])
+
+
+@dataclass(frozen=True)
+class Table:
+    """A constant table of 16 or 32 words, looked up by the low 4 or 5 bits of an integer.
+
+    Attributes:
+        name: Distinguishes it in generated text.
+        words: The entries as int32; `of_floats` makes them from numbers.
+    """
+
+    name: str
+    words: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.words) not in {16, 32}:
+            raise ValueError(f"a table has 16 or 32 entries, got {len(self.words)}")
+
+    @staticmethod
+    def of_floats(name: str, values: Sequence[float]) -> Table:
+        """The table of the float32 values nearest to `values`."""
+        return Table(name, tuple(float_bits(value) for value in values))
+
+
+class Primitives(ABC):
+    """Lane-wise operations. Float arithmetic is IEEE 754 binary32: to nearest even, denormals kept, no contraction."""
+
+    # float32
+
+    @abstractmethod
+    def const(self, value: float) -> Value:
+        """`value`, rounded to float32, in every lane."""
+
+    @abstractmethod
+    def add(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+    @abstractmethod
+    def sub(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+    @abstractmethod
+    def mul(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+    @abstractmethod
+    def div(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+    @abstractmethod
+    def fma(self, a: Value, b: Value, c: Value) -> Value:
+        """A * b + c, rounded once."""
+
+    @abstractmethod
+    def neg(self, a: Value) -> Value:
+        """`a` with its sign bit flipped, NaN included."""
+
+    @abstractmethod
+    def abs(self, a: Value) -> Value:
+        """`a` with its sign bit cleared, NaN included."""
+
+    @abstractmethod
+    def copysign(self, magnitude: Value, sign: Value) -> Value: ...  # noqa: D102
+    @abstractmethod
+    def sqrt(self, a: Value) -> Value:
+        """Correctly rounded."""
+
+    @abstractmethod
+    def minimum(self, a: Value, b: Value) -> Value:
+        """IEEE 754-2019 minimum: NaN if either is, -0 below +0."""
+
+    @abstractmethod
+    def maximum(self, a: Value, b: Value) -> Value:
+        """IEEE 754-2019 maximum: NaN if either is, -0 below +0."""
+
+    @abstractmethod
+    def round_even(self, a: Value) -> Value:
+        """To an integral value, ties to even; the sign of zero is kept."""
+
+    @abstractmethod
+    def floor(self, a: Value) -> Value: ...  # noqa: D102
+    @abstractmethod
+    def ceil(self, a: Value) -> Value: ...  # noqa: D102
+    @abstractmethod
+    def trunc(self, a: Value) -> Value: ...  # noqa: D102
+
+    # masks
+
+    @abstractmethod
+    def lt(self, a: Value, b: Value) -> Mask: ...  # noqa: D102
+    @abstractmethod
+    def le(self, a: Value, b: Value) -> Mask: ...  # noqa: D102
+    @abstractmethod
+    def gt(self, a: Value, b: Value) -> Mask: ...  # noqa: D102
+    @abstractmethod
+    def ge(self, a: Value, b: Value) -> Mask: ...  # noqa: D102
+    @abstractmethod
+    def eq(self, a: Value, b: Value) -> Mask: ...  # noqa: D102
+    @abstractmethod
+    def ne(self, a: Value, b: Value) -> Mask:
+        """True for NaN, as every comparison but this one is false for it."""
+
+    @abstractmethod
+    def both(self, m: Mask, n: Mask) -> Mask: ...  # noqa: D102
+    @abstractmethod
+    def either(self, m: Mask, n: Mask) -> Mask: ...  # noqa: D102
+    @abstractmethod
+    def invert(self, m: Mask) -> Mask: ...  # noqa: D102
+    @abstractmethod
+    def select(self, m: Mask, a: Value, b: Value) -> Value:
+        """`a` where the mask is true, else `b`."""
+
+    @abstractmethod
+    def rarely(
+        self: Self, mask: Mask, usual: Value, name: str, body: Callable[[Self, Value], Value], argument: Value
+    ) -> Value:
+        """`body(argument)` where the mask is true, else `usual`; the body costs nothing where no lane asks for it.
+
+        Args:
+            mask: Lanes that need the body. Each lane is selected on its own: its bits never depend on its neighbours.
+            usual: The value of the other lanes.
+            name: Names the body, in generated text; one name, one body.
+            body: Computes the rare value from `argument`, on the builder that it is given.
+            argument: What the body sees, all lanes of it.
+        """
+
+    # int32
+
+    @abstractmethod
+    def int_const(self, value: int) -> Int: ...  # noqa: D102
+    @abstractmethod
+    def bits(self, a: Value) -> Int:
+        """The bits of a float32."""
+
+    @abstractmethod
+    def from_bits(self, i: Int) -> Value:
+        """The float32 with these bits."""
+
+    @abstractmethod
+    def int_add(self, i: Int, j: Int) -> Int: ...  # noqa: D102
+    @abstractmethod
+    def int_sub(self, i: Int, j: Int) -> Int: ...  # noqa: D102
+    @abstractmethod
+    def int_and(self, i: Int, j: Int) -> Int: ...  # noqa: D102
+    @abstractmethod
+    def int_or(self, i: Int, j: Int) -> Int: ...  # noqa: D102
+    @abstractmethod
+    def int_xor(self, i: Int, j: Int) -> Int: ...  # noqa: D102
+    @abstractmethod
+    def shift_left(self, i: Int, count: Int) -> Int:
+        """By `count` in [0, 31]."""
+
+    @abstractmethod
+    def shift_right(self, i: Int, count: Int) -> Int:
+        """By `count` in [0, 31], filling with the sign."""
+
+    @abstractmethod
+    def shift_right_zero(self, i: Int, count: Int) -> Int:
+        """By `count` in [0, 31], filling with zeros."""
+
+    @abstractmethod
+    def multiply_wide(self, i: Int, j: Int) -> tuple[Int, Int]:
+        """High and low word of the 64-bit product of two unsigned words."""
+
+    @abstractmethod
+    def int_eq(self, i: Int, j: Int) -> Mask: ...  # noqa: D102
+    @abstractmethod
+    def int_lt(self, i: Int, j: Int) -> Mask:
+        """Signed."""
+
+    @abstractmethod
+    def int_select(self, m: Mask, i: Int, j: Int) -> Int: ...  # noqa: D102
+    @abstractmethod
+    def to_float(self, i: Int) -> Value:
+        """The signed integer as float32, to nearest even."""
+
+    @abstractmethod
+    def lookup(self, table: Table, index: Int) -> Value:
+        """The entry that the low bits of `index` name, as a float32."""
+
+    # Derived. A backend overrides one where the machine has an instruction with the same bits.
+
+    def at_least(self, bound: float, a: Value) -> Value:
+        """`bound` where a < bound, else `a`: NaN stays."""
+        return self.select(self.lt(a, self.const(bound)), self.const(bound), a)
+
+    def at_most(self, bound: float, a: Value) -> Value:
+        """`bound` where a > bound, else `a`: NaN stays."""
+        return self.select(self.gt(a, self.const(bound)), self.const(bound), a)
+
+    def scale(self, a: Value, n: Value) -> Value:
+        """A * 2**n, rounded once, for integral n with |n| <= 252 and normal a; n may be NaN where a is."""
+        exponent = self.bits(self.add(n, self.const(ROUNDING_MAGIC)))
+        half = self.shift_right(self.shift_left(exponent, self.int_const(9)), self.int_const(10))
+        rest = self.int_sub(exponent, half)
+        return self.mul(self.mul(a, self._power_of_two(half)), self._power_of_two(rest))
+
+    def _power_of_two(self, n: Int) -> Value:
+        """2**n for the integer in the low 9 bits of `n`, in [-126, 127]."""
+        return self.from_bits(self.shift_left(self.int_add(n, self.int_const(127)), self.int_const(23)))
+
+    def split(self, x: Value) -> tuple[Value, Value]:
+        """(m, k) with x = m * 2**k, m in [0.75, 1.5), k integral.
+
+        Zero of either sign gives (1, -infinity), infinity (1, infinity); a NaN and numbers below zero give m = NaN.
+        """
+        tiny = self.lt(x, self.const(2.0**-126))
+        normal = self.select(tiny, self.mul(x, self.const(2.0**24)), x)
+        from_bottom = self.int_sub(self.bits(normal), self.int_const(float_bits(0.75)))
+        k = self.shift_right(from_bottom, self.int_const(23))
+        m = self.from_bits(self.int_sub(self.bits(normal), self.shift_left(k, self.int_const(23))))
+        exponent = self.sub(self.to_float(k), self.select(tiny, self.const(24.0), self.const(0.0)))
+        return self._split_specials(x, m, exponent)
+
+    def _split_specials(self, x: Value, m: Value, k: Value) -> tuple[Value, Value]:
+        infinity, nan = self.const(float("inf")), self.const(float("nan"))
+        zero = self.eq(x, self.const(0.0))
+        unbounded = self.either(zero, self.eq(x, infinity))
+        m = self.select(unbounded, self.const(1.0), self.select(self.ge(x, self.const(0.0)), m, nan))
+        return m, self.select(unbounded, self.select(zero, self.neg(infinity), infinity), k)
+
+    def polynomial(self, x: Value, coefficients: Sequence[float]) -> Value:
+        """By Horner's rule, the constant term first in `coefficients`."""
+        result = self.const(coefficients[-1])
+        for coefficient in reversed(coefficients[:-1]):
+            result = self.fma(result, x, self.const(coefficient))
+        return result
+
+
+ROUNDING_MAGIC = 12582912.0  # 1.5 * 2**23: adding it leaves an integer of up to 22 bits in the low bits of the sum

@@ -1,0 +1,38 @@
+"""Vector math: every function that an `emit` may use, each as one algorithm over primitives.
+
+Because a backend provides the primitives alone, and those are exactly defined, all backends give the same bits:
+AVX-512, AVX2 with FMA, NEON and numpy.
+"""
+
+from __future__ import annotations
+
+from ttnn_jit.kernels.error_function import ErrorFunction
+from ttnn_jit.kernels.logarithm import Logarithm
+from ttnn_jit.kernels.power import Power
+from ttnn_jit.kernels.primitives import SIGN_BIT
+from ttnn_jit.kernels.trigonometry import Trigonometry
+from ttnn_jit.ops.emit import Value
+from ttnn_jit.target import Numerics
+
+SMALLEST_NORMAL = 2.0**-126
+
+
+class VectorMath(Power, Logarithm, ErrorFunction, Trigonometry):
+    """All of ops.emit.Emit, and the rounding to bfloat16."""
+
+    def round_bfloat16(self, value: Value, numerics: Numerics) -> Value:
+        """`value` rounded to the nearest bfloat16, ties to even, as a float32.
+
+        Under IEEE numerics denormals are kept and NaN stays NaN. Under device numerics a NaN becomes +infinity, and
+        a magnitude below 2**-126 (before rounding) zero of its sign.
+        """
+        bits = self.bits(value)
+        lowest = self.int_and(self.shift_right(bits, self.int_const(16)), self.int_const(1))
+        carried = self.int_add(self.int_add(bits, self.int_const(0x7FFF)), lowest)
+        rounded = self.from_bits(self.int_and(carried, self.int_const(-0x1_0000)))
+        not_a_number = self.ne(value, value)
+        if numerics is Numerics.IEEE:
+            return self.select(not_a_number, self.const(float("nan")), rounded)
+        zero = self.from_bits(self.int_and(bits, self.int_const(SIGN_BIT)))
+        flushed = self.select(self.lt(self.abs(value), self.const(SMALLEST_NORMAL)), zero, rounded)
+        return self.select(not_a_number, self.const(float("inf")), flushed)

@@ -1,0 +1,109 @@
+"""A loop around LlvmVector's text, compiled and called on numpy arrays: the smallest stand-in for a kernel."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from ttnn_jit.kernels.isa import HostIsa, isa_for
+from ttnn_jit.kernels.llvm_vector import LlvmVector, ModuleText
+
+Build = Callable[[LlvmVector, list[str]], str]
+_ENGINES: list[llvm.ExecutionEngine] = []  # an engine owns its code: functions live as long as the tests
+
+
+def host_isa() -> HostIsa:
+    llvm.initialize_native_target()
+    return isa_for(llvm.get_host_cpu_name(), llvm.get_host_cpu_features(), llvm.get_process_triple())
+
+
+def machine(isa: HostIsa, level: int = 2) -> llvm.TargetMachine:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    target = llvm.Target.from_triple(isa.triple or llvm.get_process_triple())
+    return target.create_target_machine(cpu=isa.cpu, features=isa.features, opt=level, reloc="pic", codemodel="small")
+
+
+def loop_text(build: Build, inputs: int, isa: HostIsa, output: str = "float", unroll: int = 1) -> str:
+    """LLVM text of ``void f(ptr out, i64 n, ptr in0, ...)``; n a multiple of lanes * unroll, inputs float32."""
+    module = ModuleText()
+    vector = f"<{isa.lanes} x float>"
+    lines = []
+    block = "loop"
+    for u in range(unroll):
+        b = LlvmVector(isa, module, prefix=f"u{u}.", block=block)
+        names = []
+        lines.append(f"%i{u} = add i64 %i, {u * isa.lanes}")
+        for k in range(inputs):
+            lines += [
+                f"%p{u}.{k} = getelementptr float, ptr %in{k}, i64 %i{u}",
+                f"%x{u}.{k} = load {vector}, ptr %p{u}.{k}, align 4",
+            ]
+            names.append(f"%x{u}.{k}")
+        result = build(b, names)
+        lines += b.lines
+        lines += [
+            f"%q{u} = getelementptr {output}, ptr %out, i64 %i{u}",
+            f"store <{isa.lanes} x {output}> {result}, ptr %q{u}, align 2",
+        ]
+        block = b.block
+    body = "\n  ".join(lines)
+    arguments = ", ".join(f"ptr %in{k}" for k in range(inputs))
+    return f"""
+define void @f(ptr %out, i64 %n, {arguments}) nounwind {{
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %{block} ]
+  {body}
+  %next = add i64 %i, {isa.lanes * unroll}
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}}
+{module.text()}
+"""
+
+
+def compiled(text: str, isa: HostIsa, level: int = 2) -> int:
+    """The address of @f."""
+    module = llvm.parse_assembly(text)
+    module.verify()
+    llvm.initialize_native_asmprinter()
+    engine = llvm.create_mcjit_compiler(module, machine(isa, level))
+    engine.finalize_object()
+    _ENGINES.append(engine)
+    return int(engine.get_function_address("f"))
+
+
+def assembly(text: str, isa: HostIsa, level: int = 2) -> str:
+    module = llvm.parse_assembly(text)
+    module.verify()
+    return str(machine(isa, level).emit_assembly(module))
+
+
+def native(build: Build, inputs: int, isa: HostIsa, output: str = "float", level: int = 2) -> Callable[..., np.ndarray]:
+    """`build` as a function of flat arrays, float32 in; a 16-bit output comes as uint16."""
+    address = compiled(loop_text(build, inputs, isa, output), isa, level)
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, *[ctypes.c_void_p] * inputs)(address)
+
+    def call(*arrays: np.ndarray) -> np.ndarray:
+        count = arrays[0].size
+        padded = -(-count // isa.lanes) * isa.lanes
+        padded_arrays = [np.concatenate([a, np.zeros(padded - count, np.float32)]) for a in arrays]
+        out = np.empty(padded, np.float32 if output == "float" else np.uint16)
+        function(out.ctypes.data, padded, *(a.ctypes.data for a in padded_arrays))
+        return out[:count]
+
+    return call
+
+
+@cache
+def native_function(name: str, inputs: int, isa: HostIsa) -> Callable[..., np.ndarray]:
+    """A function of VectorMath by name."""
+    return native(lambda b, names: str(getattr(b, name)(*names)), inputs, isa)
