@@ -26,6 +26,25 @@ from ttnn_jit.dialects.d2m_generic import GenericOp, ThreadAttr
 from ttnn_jit.dialects.elementwise import ElementwiseOp, derive
 from ttnn_jit.dialects.ttcore import KeywordAttr, TileType, parse_keyword
 
+__all__ = [
+    "BCAST_TYPES",
+    "D2M",
+    "TILE_OP_OF",
+    "AcquireDstOp",
+    "CBType",
+    "EmptyOp",
+    "GenericOp",
+    "ReserveOp",
+    "ThreadAttr",
+    "TileBcastOp",
+    "TileBcastTypeAttr",
+    "TileElementwiseOp",
+    "TileTypecastOp",
+    "WaitOp",
+    "bcast_type_attr",
+    "cb_type",
+]
+
 BCAST_TYPES = ("row", "col", "scalar")
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
+import math
+import operator
+from functools import cache, reduce
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -147,15 +149,11 @@ def _linear_map(spec: TensorSpec) -> AffineMap:
         return AffineMap.identity(rank)
     dims = [AffineDimExpr(index) for index in range(rank)]
     column: AffineExpr = dims[-1] if dims else AffineConstantExpr(0)
-    row: AffineExpr = AffineConstantExpr(0)
-    extents = spec.padded_shape[len(spec.padded_shape) - rank :] if rank else ()
-    step = 1
-    terms: list[AffineExpr] = []
-    for index in range(rank - 2, -1, -1):
-        terms.append(dims[index] if index == rank - 2 else dims[index] * step)
-        step *= extents[index]
-    for term in reversed(terms):
-        row = term if isinstance(row, AffineConstantExpr) else row + term
+    row_extents = spec.padded_shape[-rank:-1] if rank else ()
+    # An extent of 0 folds the dimensions above it away.
+    steps = [math.prod(row_extents[index + 1 :]) for index in range(len(row_extents))]
+    terms: list[AffineExpr] = [dim if step == 1 else dim * step for dim, step in zip(dims, steps, strict=False) if step]
+    row = reduce(operator.add, terms) if terms else AffineConstantExpr(0)
     return AffineMap(rank, 0, (row, column))
 
 

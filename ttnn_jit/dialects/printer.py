@@ -22,6 +22,8 @@ from xdsl.dialects.builtin import (
     f64,
     i64,
 )
+from xdsl.dialects.func import FuncOp
+from xdsl.dialects.utils import print_func_op_like
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
@@ -143,7 +145,10 @@ class MLIRPrinter(Printer):
             return
         dialect, _, rest = op.name.partition(".")
         self.print_string(rest if dialect == self._default_dialects[-1] and "." not in rest else op.name)
-        op.print(self)
+        if isinstance(op, FuncOp):
+            _print_function(op, self)
+        else:
+            op.print(self)
         if self.print_debuginfo:
             self.print_string(" ")
             self.print_attribute(op.location)
@@ -219,6 +224,23 @@ class MLIRPrinter(Printer):
                 self.print_float(attribute.value.data, f64)
             case _:
                 self.print_attribute(attribute)
+
+
+def _print_function(op: FuncOp, printer: MLIRPrinter) -> None:
+    """A function as MLIR has it: one without results says nothing of them, declared or defined."""
+    if op.sym_visibility:
+        printer.print_string(f" {op.sym_visibility.data}")
+    print_func_op_like(
+        printer,
+        op.sym_name,
+        op.function_type,
+        op.body,
+        op.attributes,
+        arg_attrs=op.arg_attrs,
+        res_attrs=op.res_attrs,
+        reserved_attr_names=(),
+        print_empty_outputs=False,
+    )
 
 
 class _AliasCollector(MLIRPrinter):

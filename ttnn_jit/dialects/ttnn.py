@@ -35,6 +35,28 @@ from ttnn_jit.dialects.ttnn_attributes import (
 )
 from ttnn_jit.tensor_spec import TensorSpec
 
+__all__ = [
+    "DEVICE",
+    "HOIST",
+    "HOISTED",
+    "OP_OF",
+    "TTNN",
+    "BufferTypeAttr",
+    "CoreRangeAttr",
+    "DeviceType",
+    "FullOp",
+    "GenericOp",
+    "GetDeviceOp",
+    "LayoutAttr",
+    "MeshOffsetAttr",
+    "MeshShapeAttr",
+    "ProgramAttr",
+    "ShapeAttr",
+    "TTNNLayoutAttr",
+    "layout_attr",
+    "shape_attr",
+]
+
 HOIST = "ttnn.hoist_generic_via_d2m"
 """The unit attribute of a compute op that D2M may fuse (ttnn.jit document, step 1)."""
 

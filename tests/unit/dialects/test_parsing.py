@@ -1,0 +1,85 @@
+"""What the parser takes beside what the printer writes, and what it says of text that is wrong."""
+
+import pytest
+
+from ttnn_jit.dialects import InvalidModule, parse_module, print_module
+from ttnn_jit.dialects.builders import tile_memref
+from ttnn_jit.dialects.parsing import hoist_location_aliases
+from ttnn_jit.dialects.ttcore import tile_type
+from ttnn_jit.source import Location
+from ttnn_jit.tensor_spec import DataType
+
+
+def refusal(text: str) -> InvalidModule:
+    with pytest.raises(InvalidModule) as caught:
+        parse_module(text, "dump.mlir")
+    return caught.value
+
+
+@pytest.mark.parametrize("extents", ["32x32", "32 x 32"])
+def test_a_tile_may_be_spelled_with_spaces(extents: str) -> None:
+    module = parse_module(f"func.func private @f(!ttcore.tile<{extents}, bf16>)")
+    assert print_module(module) == ("module {\n  func.func private @f(!ttcore.tile<32x32, bf16>)\n}\n")
+
+
+def test_a_tile_knows_its_bytes() -> None:
+    assert tile_type(DataType.FLOAT32).nbytes == 4096
+    assert tile_type(DataType.BFLOAT16).nbytes == 2048
+
+
+@pytest.mark.parametrize("buffer", ["!d2m.cb<MEMREF>", "<MEMREF>"])
+def test_a_buffer_may_be_written_with_or_without_its_type_name(buffer: str) -> None:
+    memref = str(tile_memref((1, 1), DataType.BFLOAT16, "l1"))
+    text = f"""
+func.func @f(%cb: !d2m.cb<{memref}>) {{
+  %0 = d2m.wait %cb : {buffer.replace("MEMREF", memref)} -> {memref}
+  return
+}}
+"""
+    assert "%0 = d2m.wait %arg0 : <memref<1x1x!ttcore.tile<32x32, bf16>, #l1>>" in print_module(parse_module(text))
+
+
+def test_location_aliases_may_stand_after_their_uses() -> None:
+    text = 'module {\n} loc(#loc1)\n#loc = loc("a.py":1:2)\n#loc1 = loc(fused[#loc, #loc])\n'
+    hoisted = hoist_location_aliases(text)
+    assert hoisted.startswith('#loc = loc("a.py":1:2) #loc1 = loc(fused[#loc, #loc]) module {\n')
+    parse_module(text)
+
+
+def test_text_that_is_no_mlir_is_refused_at_its_place() -> None:
+    error = refusal("module {\n  func.func @f() {\n    return = 3\n  }\n}")
+    assert error.location == Location("dump.mlir", 3, 12)
+
+
+def test_places_in_refused_text_do_not_move_with_the_aliases() -> None:
+    error = refusal('module {\n  "ttnn.nothing"() : () -> ()\n}\n#loc = loc("a.py":1:2)\n')
+    assert (error.message, error.location) == (
+        "Operation ttnn.nothing is not registered",
+        Location("dump.mlir", 2, 17),
+    )
+
+
+@pytest.mark.parametrize(
+    ("type_", "message"),
+    [
+        ("!ttcore.tile<32x32, f64>", "expected one of bf16, f32, got 'f64'"),
+        ("!ttcore.tile<32, f32>", "a tile has two extents"),
+        ("!ttcore.tile<16x32, f32>", "a tile is 32x32, got 16x32"),
+        ("memref<1xf32, #ttcore.memory_space<l2>>", "expected one of system, mmio, dram, l1, dst, got 'l2'"),
+        (
+            "tensor<1xf32, #ttnn.ttnn_layout<(d0) -> (0, d0), <1x1>, memref<1xf32>, <interleaved>>>",
+            "the memref of a layout lies in a #ttnn.buffer_type, got none",
+        ),
+        (
+            "tensor<1xf32, #ttnn.ttnn_layout<(d0) -> (0, d0), <1x1, (d0) -> (d0)>, memref<1xf32>, <interleaved>>>",
+            "the only grid map is the column-major one, (d0, d1) -> (0, d1, d0)",
+        ),
+    ],
+)
+def test_a_wrong_type_is_refused_with_its_rule(type_: str, message: str) -> None:
+    assert refusal(f"func.func private @f({type_})").message == message
+
+
+def test_a_generic_without_its_properties_is_refused() -> None:
+    text = "func.func @f() {\n  d2m.generic {grid = #ttcore.grid<1x1>} ins() outs() {\n  }\n  return\n}"
+    assert refusal(text).message == "d2m.generic needs block_factors, indexing_maps, iterator_types, threads"
