@@ -82,7 +82,9 @@ def _padded(shape: Sequence[int], rank: int) -> tuple[int, ...]:
 
 
 def _tiles(shape: tuple[int, ...]) -> tuple[int, ...]:
-    return (*shape[:-2], -(-shape[-2] // TILE_HEIGHT), -(-shape[-1] // TILE_WIDTH))
+    # A tensor without elements has one tile without elements, so that every loop and buffer has a size.
+    tiles = (*shape[:-2], -(-shape[-2] // TILE_HEIGHT), -(-shape[-1] // TILE_WIDTH))
+    return tuple(max(1, extent) for extent in tiles)
 
 
 def _folded_tiles(shape: tuple[int, ...]) -> tuple[int, int]:

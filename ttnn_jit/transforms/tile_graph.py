@@ -23,7 +23,9 @@ class TileGraph:
     @property
     def is_unary_chain(self) -> bool:
         """Whether one tile runs through all ops, so that a kernel can take a block of tiles at a time."""
-        return all(len(operands) == 1 for operands in self.operands)
+        first, *rest = self.operands or ((0,),)
+        expected = [(self.inputs + op,) for op in range(len(rest))]
+        return len(first) == 1 and rest == expected
 
     @property
     def source_order(self) -> tuple[int, ...]:

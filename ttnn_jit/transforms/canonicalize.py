@@ -1,0 +1,101 @@
+"""canonicalize: ops that change nothing and ops that nobody reads go."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.traits import is_side_effect_free
+
+from ttnn_jit import ops
+from ttnn_jit.dialects import operation_of, system_desc_of, ttir
+from ttnn_jit.dialects.layout import dtype_of
+from ttnn_jit.ops.binary import ADD, DIVIDE, MULTIPLY, SUBTRACT
+from ttnn_jit.target import Numerics
+from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.transforms.function_bodies import function_blocks
+
+
+@dataclass(frozen=True)
+class Canonicalize(ModulePass):
+    """Erases ops without users and ops that give back their operand bit for bit (any NaN equals any NaN).
+
+    ``x * 1``, ``x / 1``, ``x + -0.0`` and ``x - 0.0`` are such ops under IEEE numerics. Under device numerics a bf16
+    result is no copy of a function argument, whose denormals it flushes and whose NaN it turns into infinity; it is
+    one of an op's result, where both have happened already. What the function returns is never folded, because a
+    result has memory of its own.
+    """
+
+    name = "canonicalize"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
+        """Simplifies every function of the module `op`."""
+        numerics = system_desc_of(op).numerics
+        for block in function_blocks(op):
+            for inner in list(block.ops):
+                fold(inner, numerics)
+            erase_unread(block)
+
+
+def fold(op: Operation, numerics: Numerics) -> None:
+    """Replaces the result of `op` by the operand that it equals, if there is one."""
+    copied = copied_operand(op)
+    if copied is None or copied.type != op.results[0].type or not _is_exact(copied, numerics):
+        return
+    if all(isinstance(use.operation, ttir.TensorElementwiseOp) for use in op.results[0].uses):
+        op.results[0].replace_all_uses_with(copied)
+
+
+def copied_operand(op: Operation) -> SSAValue | None:
+    """The operand whose value `op` gives back, by the rules of float arithmetic; None if there is none."""
+    operation = operation_of(op)
+    neutral = _NEUTRAL.get(operation) if operation is not None else None
+    if neutral is None:
+        return None
+    x, y = op.operands
+    if neutral(_number(y)):
+        return x
+    return y if operation in _COMMUTATIVE and neutral(_number(x)) else None
+
+
+def _is_minus_zero(value: float | None) -> bool:
+    return value == 0.0 and math.copysign(1.0, value) < 0.0
+
+
+def _is_plus_zero(value: float | None) -> bool:
+    return value == 0.0 and math.copysign(1.0, value) > 0.0
+
+
+def _is_one(value: float | None) -> bool:
+    return value == 1.0
+
+
+_NEUTRAL: dict[ops.Operation, Callable[[float | None], bool]] = {
+    ADD: _is_minus_zero,
+    SUBTRACT: _is_plus_zero,
+    MULTIPLY: _is_one,
+    DIVIDE: _is_one,
+}
+_COMMUTATIVE = (ADD, MULTIPLY)
+
+
+def _number(value: SSAValue) -> float | None:
+    return value.owner.fill_value.value.data if isinstance(value.owner, ttir.FullOp) else None
+
+
+def _is_exact(value: SSAValue, numerics: Numerics) -> bool:
+    if numerics is Numerics.IEEE or dtype_of(value.type) is DataType.FLOAT32:
+        return True
+    return isinstance(value.owner, ttir.TensorElementwiseOp)
+
+
+def erase_unread(block: Block) -> None:
+    """Erases ops without side effects whose results nobody reads, last first."""
+    for op in reversed(list(block.ops)):
+        if op.results and all(result.first_use is None for result in op.results) and is_side_effect_free(op):
+            block.erase_op(op)

@@ -1,0 +1,140 @@
+"""convert-d2m-to-ttnn: the host program, one `ttnn.generic` per kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    UnitAttr,
+    i64,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Operation, Region
+from xdsl.passes import ModulePass
+
+from ttnn_jit.dialects import d2m, ttnn
+from ttnn_jit.dialects.ttcore import TileType, data_type_attr
+from ttnn_jit.dialects.ttnn_attributes import ProgramAttr
+from ttnn_jit.tensor_spec import MathFidelity
+from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
+
+KERNEL = "d2m.kernel"
+"""Unit attribute of a function that is the body of a kernel."""
+
+
+@dataclass(frozen=True)
+class ConvertD2MToTTNN(ModulePass):
+    """Takes every kernel's region into a function of its own and leaves its launch.
+
+    In place of ``%r = d2m.generic {...} ins(%a, %b) outs(%out) {region}`` in ``@f``::
+
+        %r = "ttnn.generic"(%a, %b, %out) <{program = #ttnn.program<{
+               cbs = [{dtype = #ttcore.supportedDataTypes<bf16>, num_pages = 16 : i64, page_size = 2048 : i64}, ...],
+               common_runtime_args = ["buffer_address 0", ...], compile_time_args = [0 : i64, ...],
+               grid = #ttcore.grid<8x8>, kernel = @f_kernel0, math_fidelity = "HiFi4", semaphores = []}>}>
+
+        func.func private @f_kernel0(%arg0: !d2m.cb<...>, %arg1: ..., %arg2: ...)
+            attributes {block_factors, d2m.kernel, grid, indexing_maps, iterator_types, threads, ...} {region; return}
+
+    There is one circular buffer per tensor, inputs then output; a page is one tile, and a buffer has room for one
+    core's shard. Compile-time arguments are the buffers' indices, common runtime arguments the tensors' addresses, in
+    the same order. The kernel function keeps the generic's properties and discardable attributes, so that nothing of
+    the earlier stage is lost. Tensors keep their layouts. ``d2m.empty`` stays: it allocates the output.
+
+    Attributes:
+        math_fidelity: Name of the MathFidelity that the program descriptors carry.
+    """
+
+    name = "convert-d2m-to-ttnn"
+
+    math_fidelity: str = MathFidelity.HiFi4.name
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
+        """Converts every function of the module `op`; kernel functions follow their caller."""
+        for function in [inner for inner in op.body.block.ops if isinstance(inner, FuncOp)]:
+            if (block := function.body.first_block) is None:
+                continue
+            outlining = _Outlining(function, self.math_fidelity)
+            rebuild(block, outlining.rewrite)
+            op.body.block.insert_ops_after(outlining.kernels, function)
+
+
+class _Outlining:
+    """The kernels of one function, moved out one after the other."""
+
+    def __init__(self, function: FuncOp, math_fidelity: str) -> None:
+        self._name = function.sym_name.data
+        self._math_fidelity = math_fidelity
+        self.kernels: list[FuncOp] = []
+
+    def rewrite(self, op: Operation, values: ValueMap) -> Iterable[Operation] | None:
+        if not isinstance(op, d2m.GenericOp):
+            return None
+        symbol = f"{self._name}_kernel{len(self.kernels)}"
+        launch = ttnn.GenericOp.make(
+            [values[operand] for operand in op.operands],
+            ProgramAttr(self._program(op, symbol)),
+            op.result_types,
+            op.location,
+        )
+        self.kernels.append(_kernel_function(op, symbol))
+        for old, new in zip(op.results, launch.results, strict=True):
+            values[old] = new
+        return (launch,)
+
+    def _program(self, generic: d2m.GenericOp, symbol: str) -> DictionaryAttr:
+        buffers = [argument.type for argument in generic.body.block.args]
+        return DictionaryAttr(
+            {
+                "cbs": ArrayAttr([_buffer_descriptor(buffer) for buffer in buffers]),
+                "common_runtime_args": ArrayAttr([StringAttr(f"buffer_address {i}") for i in range(len(buffers))]),
+                "compile_time_args": ArrayAttr([IntegerAttr(i, i64) for i in range(len(buffers))]),
+                "grid": generic.grid,
+                "kernel": SymbolRefAttr(symbol),
+                "math_fidelity": StringAttr(self._math_fidelity),
+                "semaphores": ArrayAttr(()),
+            }
+        )
+
+
+@cache
+def _buffer_descriptor(buffer: Attribute) -> DictionaryAttr:
+    assert isinstance(buffer, d2m.CBType)
+    tile = buffer.underlying.element_type
+    assert isinstance(tile, TileType)
+    pages = 1
+    for extent in buffer.underlying.get_shape():
+        pages *= extent
+    return DictionaryAttr(
+        {
+            "dtype": data_type_attr(tile.dtype),
+            "num_pages": IntegerAttr(pages, i64),
+            "page_size": IntegerAttr(tile.nbytes, i64),
+        }
+    )
+
+
+def _kernel_function(generic: d2m.GenericOp, symbol: str) -> FuncOp:
+    region: Region = generic.detach_region(generic.body)
+    region.block.add_op(ReturnOp.create(location=generic.location))
+    kept = {name: value for name, value in generic.properties.items() if name != "operandSegmentSizes"}
+    return FuncOp.create(
+        properties={
+            "sym_name": StringAttr(symbol),
+            "sym_visibility": StringAttr("private"),
+            "function_type": FunctionType.from_lists([argument.type for argument in region.block.args], []),
+        },
+        attributes={**generic.attributes, **kept, KERNEL: UnitAttr()},
+        regions=(region,),
+        location=generic.location,
+    )

@@ -1,0 +1,124 @@
+"""convert-ttir-to-d2m: one `d2m.generic` per compute op."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from ttnn_jit import ops
+from ttnn_jit.dialects import d2m, operation_of, system_desc_of, ttir
+from ttnn_jit.dialects.builders import linalg_generic, linalg_yield
+from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.dialects.ttcore import TileType, tile_type
+from ttnn_jit.dialects.ttnn import HOIST
+from ttnn_jit.target import Numerics
+from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
+from ttnn_jit.transforms.kernel_shape import KernelShape, kernel_shape, tile_element
+
+NOT_HOISTED = "d2m.not_hoisted"
+"""Unit attribute of a generic whose op lacked `ttnn.hoist_generic_via_d2m`: it is never fused (features A5)."""
+
+
+@dataclass(frozen=True)
+class ConvertTTIRToD2M(ModulePass):
+    """Every compute op becomes a kernel: grid, indexing maps, circular buffers and one tile op.
+
+    Under IEEE numerics tiles are widened to f32 on the way in and rounded on the way out by ``d2m.tile_typecast``;
+    under device numerics the tile op's result type is the rounding.
+
+    Attributes:
+        max_grid: Last core coordinate (x, y) of an interleaved tensor's grid; None means the target's whole grid.
+    """
+
+    name = "convert-ttir-to-d2m"
+
+    max_grid: tuple[int, ...] | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
+        """Converts every function of the module `op`."""
+        target = system_desc_of(op)
+        rows, columns = target.grid
+        last_core = (self.max_grid[0], self.max_grid[1]) if self.max_grid else (columns - 1, rows - 1)
+        conversion = _Conversion(last_core, target.numerics)
+        for block in function_blocks(op):
+            rebuild(block, conversion.rewrite)
+
+
+@dataclass(frozen=True)
+class _Conversion:
+    last_core: tuple[int, int]
+    numerics: Numerics
+
+    def rewrite(self, op: Operation, values: ValueMap) -> Iterable[Operation] | None:
+        if not isinstance(op, ttir.TensorElementwiseOp) or (operation := operation_of(op)) is None:
+            return None
+        inputs = tuple(spec_of(operand.type) for operand in op.operands)
+        shape = kernel_shape(inputs, spec_of(op.results[0].type), self.last_core)
+        empty = d2m.EmptyOp.make(op.results[0].type, op.location)
+        generic = d2m.GenericOp.make(
+            [values[operand] for operand in op.operands],
+            empty.results,
+            Region(_kernel_block(op, operation, shape, self.numerics)),
+            grid=shape.grid,
+            indexing_maps=shape.indexing_maps,
+            location=op.location,
+        )
+        if HOIST not in op.attributes:
+            generic.attributes[NOT_HOISTED] = UnitAttr()
+        values[op.results[0]] = generic.results[0]
+        return empty, generic
+
+
+def _kernel_block(op: Operation, operation: ops.Operation, shape: KernelShape, numerics: Numerics) -> Block:
+    location = op.location
+    block = Block(arg_types=shape.buffers)
+    waits = [d2m.WaitOp.make(buffer, location) for buffer in block.args[:-1]]
+    reserve = d2m.ReserveOp.make(block.args[-1], location)
+    body = Block(arg_types=[tile_element(buffer) for buffer in shape.buffers])
+    result = _tile_ops(op, operation, shape, numerics, body)
+    body.add_op(linalg_yield((result,), location))
+    block.add_ops(waits)
+    block.add_op(reserve)
+    block.add_op(
+        linalg_generic(
+            [wait.results[0] for wait in waits], reserve.results, shape.indexing_maps, body, location
+        )
+    )
+    return block
+
+
+def _tile_ops(
+    op: Operation, operation: ops.Operation, shape: KernelShape, numerics: Numerics, body: Block
+) -> SSAValue:
+    """Fills `body` and returns the tile that it yields."""
+    result_type = body.args[-1].type
+    compute_type = tile_type(DataType.FLOAT32) if numerics is Numerics.IEEE else result_type
+    operands: list[SSAValue] = []
+    for argument, broadcast in zip(body.args[:-1], shape.broadcasts, strict=True):
+        operand: SSAValue = argument
+        if broadcast is not None:
+            body.add_op(copy := d2m.TileBcastOp.make(operand, broadcast.value, op.location))
+            operand = copy.result
+        if numerics is Numerics.IEEE:
+            operand = _as_type(operand, compute_type, body, op)
+        operands.append(operand)
+    tile_op = d2m.TILE_OP_OF[operation].create(
+        operands=operands, result_types=(compute_type,), properties=op.properties, location=op.location
+    )
+    body.add_op(tile_op)
+    return _as_type(tile_op.results[0], result_type, body, op)
+
+
+def _as_type(value: SSAValue, wanted: Attribute, body: Block, op: Operation) -> SSAValue:
+    if value.type == wanted:
+        return value
+    assert isinstance(wanted, TileType)
+    cast = d2m.TileTypecastOp.make(value, wanted, op.location)
+    body.add_op(cast)
+    return cast.result

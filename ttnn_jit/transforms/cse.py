@@ -1,0 +1,50 @@
+"""cse: equal values are computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.traits import is_side_effect_free
+
+from ttnn_jit.dialects import system_desc_of
+from ttnn_jit.dialects.ttnn import HOIST
+from ttnn_jit.transforms.function_bodies import function_blocks
+
+
+@dataclass(frozen=True)
+class CSE(ModulePass):
+    """An op without side effects that repeats an earlier one is replaced by it.
+
+    On targets that fuse over trees only, ops tagged ``ttnn.hoist_generic_via_d2m`` stay: one value with two users
+    instead of two values would have to be stored between kernels.
+    """
+
+    name = "cse"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
+        """Eliminates repetitions in every function of the module `op`."""
+        keep_tagged = not system_desc_of(op).fuses_multi_user_values
+        for block in function_blocks(op):
+            eliminate_repetitions(block, keep_tagged=keep_tagged)
+
+
+_Key = tuple[type[Operation], tuple[SSAValue, ...], tuple[tuple[str, Attribute], ...], tuple[Attribute, ...]]
+
+
+def eliminate_repetitions(block: Block, *, keep_tagged: bool) -> None:
+    """Replaces every repeated op of `block` by its first occurrence."""
+    first_of: dict[_Key, Operation] = {}
+    for op in list(block.ops):
+        if not op.results or (keep_tagged and HOIST in op.attributes) or not is_side_effect_free(op):
+            continue
+        attributes = (*sorted(op.properties.items()), *sorted(op.attributes.items()))
+        key = (type(op), tuple(op.operands), attributes, tuple(op.result_types))
+        first = first_of.setdefault(key, op)
+        if first is not op:
+            for old, new in zip(op.results, first.results, strict=True):
+                old.replace_all_uses_with(new)
+            block.erase_op(op)

@@ -1,0 +1,113 @@
+"""d2m-generic-fusion: kernels become as large as the target's rules allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.ir import Block, SSAValue
+from xdsl.passes import ModulePass
+
+from ttnn_jit.dialects import d2m, system_desc_of
+from ttnn_jit.target import Numerics, SystemDesc
+from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.transforms.convert_ttir_to_d2m import NOT_HOISTED
+from ttnn_jit.transforms.function_bodies import function_blocks
+from ttnn_jit.transforms.fused_generic import fuse
+from ttnn_jit.transforms.kernel_body import generics_in, linalg_of, operation_names, tile_dtype
+from ttnn_jit.transforms.partition import FusionNode, Partition, partition
+
+NOT_FUSED = "d2m.not_fused"
+"""On a kernel whose result another kernel reads: for each such kernel, the predicate that kept the two apart."""
+
+
+@dataclass(frozen=True)
+class D2MGenericFusion(ModulePass):
+    """Groups of kernels become one, by the predicates of transforms/partition.py.
+
+    The inputs of a fused kernel are the tensors that its ops read in source order: one per use on targets that fuse
+    over trees only (a function argument that is read twice has two circular buffers), one per tensor on the others.
+    Ops stay in source order. For every pair that stays apart the surviving producer carries ``d2m.not_fused``.
+
+    Attributes:
+        fuse: False leaves one kernel per op, to compare with.
+    """
+
+    name = "d2m-generic-fusion"
+
+    fuse: bool = True
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
+        """Fuses in every function of the module `op`."""
+        if not self.fuse:
+            return
+        target = system_desc_of(op)
+        for block in function_blocks(op):
+            fuse_block(block, target)
+
+
+def fuse_block(block: Block, target: SystemDesc) -> None:
+    """Fuses the kernels of one function's body."""
+    kernels = generics_in(block)
+    parted = partition(fusion_nodes(kernels), target)
+    names = [operation_names(linalg_of(kernel).body.ops) for kernel in kernels] if parted.refusals else []
+    survivors = {
+        group[-1]: fuse(
+            [kernels[number] for number in group],
+            share_inputs=target.fuses_multi_user_values,
+            keep_wide=target.numerics is Numerics.IEEE,
+        )
+        for group in parted.groups
+    }
+    _record_refusals(parted, survivors, names)
+
+
+def fusion_nodes(kernels: Sequence[d2m.GenericOp]) -> list[FusionNode]:
+    """The kernels of one block as the partition sees them."""
+    number_of = {kernel.results[0]: number for number, kernel in enumerate(kernels)}
+    return [_fusion_node(kernel, number_of) for kernel in kernels]
+
+
+def _fusion_node(kernel: d2m.GenericOp, number_of: dict[SSAValue, int]) -> FusionNode:
+    spaces = tuple(
+        (kernel.grid.data, argument.type.underlying.get_shape(), indexing_map)
+        for argument, indexing_map in zip(kernel.body.block.args, kernel.indexing_maps.data, strict=True)
+        if isinstance(argument.type, d2m.CBType)
+    )
+    body = linalg_of(kernel).body.block
+    tiles = (*body.args, *(op.results[0] for op in body.ops if op.results))
+    users = [use.operation for use in kernel.results[0].uses]
+    return FusionNode(
+        # Tensors made elsewhere need only be told apart: negative numbers do that.
+        operands=tuple(number_of.setdefault(value, -len(number_of) - 1) for value in kernel.inputs),
+        operand_spaces=spaces[:-1],
+        space=spaces[-1],
+        users=len(users),
+        returned=not all(isinstance(user, d2m.GenericOp) for user in users),
+        wide=tile_dtype(tiles) is DataType.FLOAT32,
+        hoisted=NOT_HOISTED not in kernel.attributes,
+        elementwise=all(iterator.data == "parallel" for iterator in kernel.iterator_types),
+    )
+
+
+def _record_refusals(
+    parted: Partition, survivors: dict[int, d2m.GenericOp], names: Sequence[tuple[str, ...]]
+) -> None:
+    records: dict[int, list[DictionaryAttr]] = {}
+    for refusal in parted.refusals:
+        record = {
+            "consumer": _string(names[refusal.consumer][-1]),
+            "detail": _string(refusal.detail),
+            "predicate": _string(refusal.predicate.value),
+        }
+        records.setdefault(refusal.producer, []).append(DictionaryAttr(record))
+    for producer, entries in records.items():
+        survivors[producer].attributes[NOT_FUSED] = ArrayAttr(entries)
+
+
+@cache
+def _string(text: str) -> StringAttr:
+    return StringAttr(text)

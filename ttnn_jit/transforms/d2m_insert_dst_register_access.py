@@ -1,0 +1,64 @@
+"""d2m-insert-dst-register-access: tile ops read and write slots of DST, inside affine loops over a block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ttnn_jit.dialects import d2m, system_desc_of
+from ttnn_jit.target import SystemDesc
+from ttnn_jit.transforms.blocks import dst_tiles
+from ttnn_jit.transforms.d2m_generic_tile_compute_loops import dst_capacity
+from ttnn_jit.transforms.dst_access import DstAccess
+from ttnn_jit.transforms.index_constants import IndexConstants
+from ttnn_jit.transforms.kernel_body import TileBody, generics, linalg_of
+
+
+@dataclass(frozen=True)
+class D2MInsertDstRegisterAccess(ModulePass):
+    """The last stage before code generation, and all that code generation reads.
+
+    ``d2m.acquire_dst`` stands before the loops over a block. A unary chain has one nest that loads the block into DST,
+    one nest per op, and one that stores. Any other kernel has one nest in which each input tile is loaded right before
+    the op that reads it, and one that stores.
+
+    DST holds tiles of one element type, the widest of the kernel. A narrower tile is widened by a
+    ``d2m.tile_typecast`` between its load from a circular buffer, or the op that makes it, and its store to DST, and
+    narrowed between the load from DST and the store to the output's buffer, as unpacker and packer do on a chip. The
+    casts that `convert-ttir-to-d2m` wrote are the same conversions, so they leave no ops of their own.
+
+    Slots are those of transforms/slots.py. An index that is a slot of an input or of the final result is a literal,
+    that of an intermediate result a constant of the region, as in the ttnn.jit document's listing.
+    """
+
+    name = "d2m-insert-dst-register-access"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
+        """Lowers every kernel of the module `op`."""
+        target = system_desc_of(op)
+        for generic in generics(op):
+            insert_dst_access(generic, target)
+
+
+def insert_dst_access(generic: d2m.GenericOp, target: SystemDesc) -> None:
+    """Replaces the `linalg.generic` of one kernel by loops over DST."""
+    compute = linalg_of(generic)
+    body = compute.body.block
+    tiles = TileBody.of(body)
+    chain = tiles.graph.is_unary_chain
+    constants = IndexConstants(generic.body.block)
+    for scalar in tiles.scalars:
+        body.detach_op(scalar)
+        constants.append(scalar)
+    access = DstAccess(compute, tiles.dtype(body), constants)
+    capacity = dst_capacity(tiles, body, target)
+    access.acquire(dst_tiles(access.block_tiles, capacity, unary_chain=chain))
+    if chain:
+        access.compute_in_nests()
+    else:
+        access.compute_in_one_nest()
+    access.store_result()
+    access.replace()

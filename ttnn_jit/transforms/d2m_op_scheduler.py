@@ -1,0 +1,62 @@
+"""d2m-op-scheduler: tile ops in the order that needs the fewest DST tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.ir import Block
+from xdsl.passes import ModulePass
+
+from ttnn_jit.dialects import d2m
+from ttnn_jit.transforms.kernel_body import TileBody, generics, linalg_of
+from ttnn_jit.transforms.schedule import schedule
+from ttnn_jit.transforms.slots import assign_slots
+
+DST_PEAK = "d2m.dst_peak"
+"""On a kernel: the DST tiles that its schedule needs."""
+
+DST_PEAK_SOURCE_ORDER = "d2m.dst_peak_source_order"
+"""On a kernel: the DST tiles that the user's order of ops would need."""
+
+
+@dataclass(frozen=True)
+class D2MOpScheduler(ModulePass):
+    """Reorders the tile ops of every kernel (transforms/schedule.py); results do not change, bit for bit.
+
+    Both peaks are recorded on the kernel as ``d2m.dst_peak`` and ``d2m.dst_peak_source_order``.
+    """
+
+    name = "d2m-op-scheduler"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
+        """Schedules every kernel of the module `op`."""
+        for generic in generics(op):
+            schedule_kernel(generic)
+
+
+def schedule_kernel(generic: d2m.GenericOp) -> None:
+    """Schedules one kernel and records its peaks."""
+    block = linalg_of(generic).body.block
+    tiles = TileBody.of(block)
+    source = tiles.graph.source_order
+    order = schedule(tiles.graph)
+    if order != source:
+        _reorder(block, tiles, order)
+    generic.attributes[DST_PEAK] = _tiles(assign_slots(tiles.graph, order).peak)
+    generic.attributes[DST_PEAK_SOURCE_ORDER] = _tiles(assign_slots(tiles.graph, source).peak)
+
+
+def _reorder(block: Block, tiles: TileBody, order: Sequence[int]) -> None:
+    terminator = block.last_op
+    assert terminator is not None, "the body of a linalg.generic ends with linalg.yield"
+    scheduled = (*tiles.scalars, *(tiles.ops[number] for number in order))
+    for op in scheduled:
+        block.detach_op(op)
+    block.insert_ops_before(scheduled, terminator)
+
+
+def _tiles(count: int) -> IntegerAttr:
+    return IntegerAttr(count, i64)

@@ -1,0 +1,89 @@
+"""d2m-scalarize-const-tensors: tensors of one number become scalars of the tile ops that read them."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+
+from ttnn_jit.dialects import d2m, ttir
+from ttnn_jit.dialects.builders import constant_f32
+from ttnn_jit.dialects.layout import dtype_of
+from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.errors import CompileError
+from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.transforms.function_bodies import function_blocks
+from ttnn_jit.transforms.generic_operands import erase_inputs
+from ttnn_jit.transforms.kernel_body import generics, linalg_of, operation_names
+
+
+@dataclass(frozen=True)
+class D2MScalarizeConstTensors(ModulePass):
+    """An input made by ``ttir.full`` leaves the kernel: no circular buffer, no input, no obstacle to blocking.
+
+    The number is an ``arith.constant`` of type f32 in the kernel's body, rounded to the tensor's element type.
+    """
+
+    name = "d2m-scalarize-const-tensors"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
+        """Scalarizes in every function of the module `op`."""
+        for generic in generics(op):
+            scalarize(generic)
+        for block in function_blocks(op):
+            for full in [op for op in block.ops if isinstance(op, ttir.FullOp)]:
+                if full.results[0].first_use is None:
+                    block.erase_op(full)
+
+
+def scalarize(generic: d2m.GenericOp) -> None:
+    """Takes the constant inputs of one kernel into its body.
+
+    Raises:
+        CompileError: All inputs are constant: no tile is left to compute with.
+    """
+    constants = [number for number, value in enumerate(generic.inputs) if isinstance(value.owner, ttir.FullOp)]
+    if not constants:
+        return
+    body = linalg_of(generic)
+    block = body.body.block
+    if len(constants) == len(generic.inputs):
+        names = ", ".join(operation_names(block.ops))
+        raise CompileError(
+            f"every operand of `{names}` is a constant", location=location_of(generic), help="compute it in Python"
+        )
+    for number in constants:
+        full = generic.operands[number].owner
+        assert isinstance(full, ttir.FullOp)
+        value = rounded_to(full.fill_value.value.data, dtype_of(full.results[0].type))
+        constant = constant_f32(value, full.location)
+        first = block.first_op
+        assert first is not None, "a kernel's body ends with linalg.yield"
+        block.insert_op_before(constant, first)
+        _replace_tile(block.args[number], constant.results[0])
+    erase_inputs(generic, body, constants)
+
+
+def _replace_tile(tile: SSAValue, scalar: SSAValue) -> None:
+    """Uses `scalar` for `tile`: a broadcast or cast of one number is that number."""
+    for use in list(tile.uses):
+        op = use.operation
+        if isinstance(op, d2m.TileBcastOp | d2m.TileTypecastOp):
+            _replace_tile(op.results[0], scalar)
+            op.detach()
+            op.erase()
+        else:
+            op.operands[use.index] = scalar
+
+
+def rounded_to(value: float, dtype: DataType) -> float:
+    """The float32 number nearest to `value` that `dtype` can hold, ties to even."""
+    if dtype is DataType.FLOAT32 or value != value:  # noqa: PLR0124 - NaN stays NaN
+        return value
+    bits: int = struct.unpack("<I", struct.pack("<f", value))[0]
+    bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
+    return float(struct.unpack("<f", struct.pack("<I", bits))[0])

@@ -1,0 +1,52 @@
+"""Walking and rebuilding the bodies of a module's functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, SSAValue
+
+
+class ValueMap(dict[SSAValue, SSAValue]):
+    """Value of the old body -> value of the new one; results of ops that stay stand for themselves."""
+
+    def __missing__(self, value: SSAValue) -> SSAValue:
+        return value
+
+
+Rewrite = Callable[[Operation, ValueMap], Iterable[Operation] | None]
+"""The ops that take an op's place, its results entered into the map; None keeps the op as it is."""
+
+
+def function_blocks(module: ModuleOp) -> Iterator[Block]:
+    """The body of every function that has one; device functions are of one block."""
+    for op in list(module.body.block.ops):
+        if isinstance(op, FuncOp) and (block := op.body.first_block) is not None:
+            yield block
+
+
+def rebuild(block: Block, rewrite: Rewrite) -> None:
+    """Puts a new block in the place of `block`, a function's body, op by op.
+
+    One pass over the ops, whatever is rewritten: cheaper than replacing uses one by one.
+    """
+    region = block.parent_region()
+    assert region is not None, "a function's body stands in its region"
+    new_block = Block(arg_types=block.arg_types)
+    values = ValueMap(zip(block.args, new_block.args, strict=True))
+    for old_argument, new_argument in values.items():
+        new_argument.name_hint = old_argument.name_hint
+        new_argument.location = old_argument.location
+    for op in list(block.ops):
+        new_ops = rewrite(op, values)
+        if new_ops is None:
+            block.detach_op(op)
+            op.operands = [values[operand] for operand in op.operands]
+            new_ops = (op,)
+        new_block.add_ops(new_ops)
+    region.detach_block(block)
+    # The replaced ops would otherwise still count as users of those that stay.
+    block.drop_all_references()
+    region.add_block(new_block)

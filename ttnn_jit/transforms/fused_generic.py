@@ -1,0 +1,148 @@
+"""Building one `d2m.generic` out of several whose values feed each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from xdsl.dialects import linalg
+from xdsl.dialects.builtin import AffineMapAttr
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from ttnn_jit.dialects import d2m
+from ttnn_jit.dialects.builders import linalg_generic, linalg_yield
+from ttnn_jit.dialects.locations import fused_location
+from ttnn_jit.transforms.kernel_body import linalg_of
+
+_Key = tuple[SSAValue, AffineMapAttr]
+
+
+def fuse(group: Sequence[d2m.GenericOp], *, share_inputs: bool, keep_wide: bool) -> d2m.GenericOp:
+    """The one kernel that does the work of `group`, in the place of its last member; the others are erased.
+
+    Args:
+        group: Kernels in program order; all but the last are read by members only.
+        share_inputs: Whether a tensor that is read several times in the same way is one input, or one per use.
+        keep_wide: Whether a tile that a member narrows only to store it, and another widens again, stays wide.
+    """
+    if len(group) == 1 and not (share_inputs and _reads_twice(group[0])):
+        return group[0]
+    return _Fusion(group, share_inputs=share_inputs, keep_wide=keep_wide).build()
+
+
+def _reads_twice(kernel: d2m.GenericOp) -> bool:
+    keys = _operand_keys(kernel)
+    return len(set(keys)) < len(keys)
+
+
+def _operand_keys(kernel: d2m.GenericOp) -> list[_Key]:
+    return list(zip(kernel.inputs, kernel.indexing_maps.data, strict=False))
+
+
+class _Fusion:
+    """One fused kernel under construction: inputs are collected as the members' ops are moved over."""
+
+    def __init__(self, group: Sequence[d2m.GenericOp], *, share_inputs: bool, keep_wide: bool) -> None:
+        self._group = group
+        self._share_inputs = share_inputs
+        self._keep_wide = keep_wide
+        self._inputs: list[SSAValue] = []
+        self._maps: list[AffineMapAttr] = []
+        self._buffers: list[Attribute] = []
+        self._tiles: dict[_Key, SSAValue] = {}
+        self._body = Block()
+
+    def build(self) -> d2m.GenericOp:
+        """Builds the kernel, puts it in the place of the last member and erases the members."""
+        produced: dict[SSAValue, SSAValue] = {}
+        for member in self._group:
+            produced[member.results[0]] = self._move_ops(member, produced)
+        root = self._group[-1]
+        result = produced.pop(root.results[0])
+        if self._keep_wide:
+            _erase_unused_casts(produced.values())
+        root_body = linalg_of(root)
+        location = fused_location(member.location for member in self._group)
+        self._body.insert_arg(root_body.body.block.args[-1].type, len(self._body.args))
+        self._body.add_op(linalg_yield((result,), root_body.location))
+        self._buffers.append(root.body.block.args[-1].type)
+        self._maps.append(root.indexing_maps.data[-1])
+        fused = d2m.GenericOp.make(
+            self._inputs,
+            root.outputs,
+            self._region(root),
+            grid=root.grid,
+            indexing_maps=self._maps,
+            location=location,
+        )
+        self._replace_group(fused)
+        return fused
+
+    def _move_ops(self, member: d2m.GenericOp, produced: dict[SSAValue, SSAValue]) -> SSAValue:
+        """Moves a member's tile ops to the fused body and returns the tile that it yields."""
+        block = linalg_of(member).body.block
+        for argument, key in zip(block.args, _operand_keys(member), strict=False):
+            if key[0] in produced:
+                if self._keep_wide:
+                    _skip_rounding(argument, produced[key[0]])
+                argument.replace_all_uses_with(produced[key[0]])
+            else:
+                argument.replace_all_uses_with(self._input_tile(member, argument, key))
+        terminator = block.last_op
+        assert isinstance(terminator, linalg.YieldOp), "the body of a linalg.generic ends with linalg.yield"
+        result = terminator.operands[0]
+        block.erase_op(terminator)
+        for op in list(block.ops):
+            self._body.add_op(block.detach_op(op))
+        return result
+
+    def _input_tile(self, member: d2m.GenericOp, argument: SSAValue, key: _Key) -> SSAValue:
+        if self._share_inputs and key in self._tiles:
+            return self._tiles[key]
+        self._inputs.append(key[0])
+        self._maps.append(key[1])
+        self._buffers.append(member.body.block.args[argument.index].type)  # type: ignore[attr-defined]
+        tile = self._body.insert_arg(argument.type, len(self._body.args))
+        self._tiles[key] = tile
+        return tile
+
+    def _region(self, root: d2m.GenericOp) -> Region:
+        location = linalg_of(root).location
+        block = Block(arg_types=self._buffers)
+        waits = [d2m.WaitOp.make(buffer, location) for buffer in block.args[:-1]]
+        reserve = d2m.ReserveOp.make(block.args[-1], location)
+        block.add_ops((*waits, reserve))
+        inputs = [wait.result for wait in waits]
+        block.add_op(linalg_generic(inputs, reserve.results, self._maps, self._body, location))
+        return Region(block)
+
+    def _replace_group(self, fused: d2m.GenericOp) -> None:
+        root = self._group[-1]
+        block = root.parent_block()
+        assert block is not None, "a kernel stands in a function"
+        block.insert_op_before(fused, root)
+        root.results[0].replace_all_uses_with(fused.results[0])
+        for member in reversed(self._group):
+            empty = member.outputs[0].owner
+            block.erase_op(member)
+            if isinstance(empty, d2m.EmptyOp) and empty.result.first_use is None:
+                block.erase_op(empty)
+
+
+def _skip_rounding(argument: SSAValue, value: SSAValue) -> None:
+    """Where `argument` is widened again, uses what its producer narrowed to `value`."""
+    narrowing = value.owner
+    if not isinstance(narrowing, d2m.TileTypecastOp):
+        return
+    for use in list(argument.uses):
+        widening = use.operation
+        if isinstance(widening, d2m.TileTypecastOp) and widening.result.type == narrowing.operand.type:
+            widening.result.replace_all_uses_with(narrowing.operand)
+            widening.detach()
+            widening.erase()
+
+
+def _erase_unused_casts(values: Iterable[SSAValue]) -> None:
+    for value in values:
+        if isinstance(value.owner, d2m.TileTypecastOp) and value.first_use is None:
+            value.owner.detach()
+            value.owner.erase()

@@ -1,0 +1,33 @@
+"""Taking inputs out of a `d2m.generic` and the `linalg.generic` inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from xdsl.dialects import linalg
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, i32
+
+from ttnn_jit.dialects import d2m
+
+_SEGMENTS = "operandSegmentSizes"
+
+
+def erase_inputs(generic: d2m.GenericOp, body: linalg.GenericOp, numbers: Collection[int]) -> None:
+    """Erases the inputs with these numbers: operand, map, circular buffer, wait, and the tile in `body`.
+
+    The tiles must be unused; `body` stands at the top of the region, its operands in the generic's order.
+    """
+    maps = [m for number, m in enumerate(generic.indexing_maps.data) if number not in numbers]
+    inputs = len(generic.inputs) - len(numbers)
+    for op in (generic, body):
+        op.operands = [value for number, value in enumerate(op.operands) if number not in numbers]
+        op.properties["indexing_maps"] = ArrayAttr(maps)
+        op.properties[_SEGMENTS] = DenseArrayBase.from_list(i32, [inputs, 1])
+    block = generic.body.block
+    tiles = body.body.block
+    for number in sorted(numbers, reverse=True):
+        tiles.erase_arg(tiles.args[number])
+        buffer = block.args[number]
+        for use in list(buffer.uses):
+            block.erase_op(use.operation)
+        block.erase_arg(buffer)

@@ -1,0 +1,93 @@
+"""The parts of a `d2m.generic` that passes reach for, and the graph of its tile ops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import linalg
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from ttnn_jit.dialects import d2m, operation_of
+from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.ttcore import TileType
+from ttnn_jit.errors import CompileError
+from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.transforms.function_bodies import function_blocks
+from ttnn_jit.transforms.tile_graph import TileGraph
+
+
+def generics(module: ModuleOp) -> Iterator[d2m.GenericOp]:
+    """Every kernel of the module's functions, in program order."""
+    for block in function_blocks(module):
+        yield from generics_in(block)
+
+
+def generics_in(block: Block) -> list[d2m.GenericOp]:
+    """Every kernel of a function's body, in program order."""
+    return [op for op in block.ops if isinstance(op, d2m.GenericOp)]
+
+
+def linalg_of(generic: d2m.GenericOp) -> linalg.GenericOp:
+    """The `linalg.generic` that holds the kernel's tile ops, at the top of the region or inside its loops.
+
+    Raises:
+        CompileError: There is none: the stage that lowers it has run already, or never ran.
+    """
+    for op in generic.body.walk():
+        if isinstance(op, linalg.GenericOp):
+            return op
+    raise CompileError("this d2m.generic holds no linalg.generic", location=location_of(generic))
+
+
+def operation_names(ops: Iterable[Operation]) -> tuple[str, ...]:
+    """The names of the declared operations among `ops`: what the user called, without casts and broadcasts."""
+    return tuple(declared.name for op in ops if (declared := operation_of(op)) is not None)
+
+
+def tile_dtype(values: Iterable[SSAValue]) -> DataType:
+    """The widest element type among the tiles in `values`: what DST must hold."""
+    wide = any(isinstance(value.type, TileType) and value.type.dtype.itemsize > 2 for value in values)
+    return DataType.FLOAT32 if wide else DataType.BFLOAT16
+
+
+@dataclass(frozen=True)
+class TileBody:
+    """A block of tile ops as a graph.
+
+    Attributes:
+        ops: The ops that make tiles, in the block's order; constants and the terminator are left out.
+        graph: Op number i is ``ops[i]``; input number i is the block's argument i.
+        scalars: The other ops but the terminator: constants.
+    """
+
+    ops: tuple[Operation, ...]
+    graph: TileGraph
+    scalars: tuple[Operation, ...]
+
+    @staticmethod
+    def of(block: Block) -> TileBody:
+        """The graph of a `linalg.generic`'s body with one output."""
+        inputs: Sequence[SSAValue] = block.args[:-1]
+        numbers: dict[SSAValue, int] = {value: number for number, value in enumerate(inputs)}
+        ops: list[Operation] = []
+        scalars: list[Operation] = []
+        operands: list[tuple[int, ...]] = []
+        terminator = block.last_op
+        assert isinstance(terminator, linalg.YieldOp), "the body of a linalg.generic ends with linalg.yield"
+        for op in block.ops:
+            if op is terminator:
+                break
+            if op.results and isinstance(op.results[0].type, TileType):
+                numbers[op.results[0]] = len(inputs) + len(ops)
+                operands.append(tuple(numbers[value] for value in op.operands if value in numbers))
+                ops.append(op)
+            else:
+                scalars.append(op)
+        graph = TileGraph(len(inputs), tuple(operands), numbers[terminator.operands[0]])
+        return TileBody(tuple(ops), graph, tuple(scalars))
+
+    def dtype(self, block: Block) -> DataType:
+        """The element type that DST must hold for this body in `block`."""
+        return tile_dtype((*block.args, *(op.results[0] for op in self.ops)))

@@ -1,0 +1,82 @@
+"""The shape of an unfused kernel, from the tensors it reads and writes: grid, maps, buffers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from xdsl.dialects.builtin import AffineMapAttr
+from xdsl.ir import Attribute
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
+
+from ttnn_jit.dialects.builders import identity_map, tile_memref
+from ttnn_jit.dialects.d2m import CBType, cb_type
+from ttnn_jit.dialects.layout import layout_attribute
+from ttnn_jit.dialects.ttcore import GridAttr, grid_attr
+from ttnn_jit.tensor_spec import TensorSpec
+from ttnn_jit.transforms.iteration_space import Access, TileBroadcast, core_grid, iteration_space
+
+
+@dataclass(frozen=True)
+class KernelShape:
+    """What a `d2m.generic` says besides its ops; maps and buffers are one per input, then the output's."""
+
+    grid: GridAttr
+    indexing_maps: tuple[AffineMapAttr, ...]
+    buffers: tuple[CBType, ...]
+    broadcasts: tuple[TileBroadcast | None, ...]
+
+
+@cache
+def kernel_shape(inputs: tuple[TensorSpec, ...], output: TensorSpec, last_core: tuple[int, int]) -> KernelShape:
+    """The shape of an elementwise kernel.
+
+    Args:
+        inputs: The operands' specs.
+        output: The result's spec.
+        last_core: Coordinate (x, y) of the last core of an interleaved tensor's grid.
+    """
+    space = iteration_space(tuple(tuple(spec.shape) for spec in inputs), tuple(output.shape))
+    rank = len(space.tiles)
+    sharded = next((spec for spec in (*inputs, output) if spec.memory_config.is_sharded()), None)
+    if sharded is not None and rank == 2:
+        grid = layout_attribute(sharded).grid
+    else:
+        grid = grid_attr(*core_grid(tuple(output.shape), rank, last_core))
+    result = Access(space.tiles, (True,) * rank)
+    return KernelShape(
+        grid,
+        (*(_indexing_map(access) for access in space.operands), identity_map(rank)),
+        tuple(
+            cb_type(tile_memref(_shard(access, grid), spec.dtype, "l1"))
+            for access, spec in zip((*space.operands, result), (*inputs, output), strict=True)
+        ),
+        tuple(access.broadcast for access in space.operands),
+    )
+
+
+def _indexing_map(access: Access) -> AffineMapAttr:
+    if all(access.varies):
+        return identity_map(len(access.varies))
+    return _broadcast_map(access.varies)
+
+
+@cache
+def _broadcast_map(varies: tuple[bool, ...]) -> AffineMapAttr:
+    results = (AffineDimExpr(dim) if follows else AffineConstantExpr(0) for dim, follows in enumerate(varies))
+    return AffineMapAttr(AffineMap(len(varies), 0, tuple(results)))
+
+
+def _shard(access: Access, grid: GridAttr) -> tuple[int, ...]:
+    """One core's part in tiles; a dimension that is broadcast is whole on every core."""
+    return tuple(
+        -(-tiles // cores) if follows else tiles
+        for tiles, cores, follows in zip(access.tiles, grid.data, access.varies, strict=True)
+    )
+
+
+def tile_element(buffer: Attribute) -> Attribute:
+    """The type of the tiles in a circular buffer."""
+    assert isinstance(buffer, CBType)
+    element: Attribute = buffer.underlying.element_type
+    return element

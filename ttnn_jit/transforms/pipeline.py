@@ -1,0 +1,233 @@
+"""The lowering, in order, on one page; and where passes of the user's own go.
+
+A user's pass is a frozen dataclass, child of `xdsl.passes.ModulePass`, with a `name`; its fields are its options.
+`register_pass` makes it known under that name, with the stage that it follows by default. It runs in the compiles whose
+`CompileOptions.extra_pipeline_options` name it, so that the cache tells them apart::
+
+    register_pass(CountTiles, after="d2m-generic-fusion")
+    extra_pipeline_options="count-tiles{verbose=true}"                       after its default stage
+    extra_pipeline_options="after-cse{count-tiles},after-frontend{my-pass}"  after the stages named here
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
+from xdsl.utils.exceptions import ArgSpecParseError
+
+from ttnn_jit.dialects import context, print_module, verify
+from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.errors import ArgumentError, PassError, TtnnJitError
+from ttnn_jit.options import CompileOptions
+from ttnn_jit.source import Location
+from ttnn_jit.transforms.canonicalize import Canonicalize
+from ttnn_jit.transforms.convert_d2m_to_ttnn import ConvertD2MToTTNN
+from ttnn_jit.transforms.convert_ttir_to_d2m import ConvertTTIRToD2M
+from ttnn_jit.transforms.convert_ttnn_to_ttir import ConvertTTNNToTTIR
+from ttnn_jit.transforms.cse import CSE
+from ttnn_jit.transforms.d2m_generic_fusion import D2MGenericFusion
+from ttnn_jit.transforms.d2m_generic_tile_compute_loops import D2MGenericTileComputeLoops
+from ttnn_jit.transforms.d2m_insert_dst_register_access import D2MInsertDstRegisterAccess
+from ttnn_jit.transforms.d2m_op_scheduler import D2MOpScheduler
+from ttnn_jit.transforms.d2m_scalarize_const_tensors import D2MScalarizeConstTensors
+
+Observer = Callable[[str, ModuleOp], None]
+"""Called after each pass with its name and the module, which it must not change."""
+
+FRONTEND = "frontend"
+"""The stage before the first pass, as `until`, `start_after` and ``after-frontend{...}`` name it."""
+
+
+def stage_passes(options: CompileOptions) -> tuple[ModulePass, ...]:
+    """The passes of a compile in order, without the user's own."""
+    return (
+        ConvertTTNNToTTIR(),
+        Canonicalize(),
+        CSE(),
+        ConvertTTIRToD2M(max_grid=options.max_grid),
+        D2MScalarizeConstTensors(),
+        D2MGenericFusion(fuse=options.fuse),
+        D2MGenericTileComputeLoops(),
+        D2MOpScheduler(),
+        D2MInsertDstRegisterAccess(),
+        ConvertD2MToTTNN(math_fidelity=options.math_fidelity.name),
+    )
+
+
+_DEFAULT_PASSES = stage_passes(CompileOptions())
+
+STAGES: tuple[str, ...] = tuple(stage.name for stage in _DEFAULT_PASSES)
+"""Names of the stages after `FRONTEND`, in order."""
+
+_passes: dict[str, type[ModulePass]] = {stage.name: type(stage) for stage in _DEFAULT_PASSES}
+_default_place: dict[str, str] = {}
+
+
+def run(
+    module: ModuleOp,
+    options: CompileOptions,
+    *,
+    until: str | None = None,
+    start_after: str | None = None,
+    observer: Observer | None = None,
+    verify_each: bool = False,
+    reproducers: Path | None = None,
+) -> None:
+    """Lowers `module` in place.
+
+    Args:
+        module: What the frontend, or the stage `start_after`, left.
+        options: Options of the passes, and the user's own passes.
+        until: The last stage to run; None runs all.
+        start_after: The stage that has run already; None means the frontend.
+        observer: Called after every pass.
+        verify_each: Whether the module is verified after every pass.
+        reproducers: Folder for the text before a failing pass; None writes nothing.
+
+    Raises:
+        PassError: A pass failed, or left an invalid module.
+        ArgumentError: A stage or pass is unknown.
+    """
+    passes = passes_between(options, until=until, start_after=start_after)
+    run_passes(module, passes, observer=observer, verify_each=verify_each, reproducers=reproducers)
+
+
+def passes_between(
+    options: CompileOptions, *, until: str | None = None, start_after: str | None = None
+) -> tuple[ModulePass, ...]:
+    """The passes from behind the stage `start_after` to the stage `until`, the user's own included."""
+    names = (FRONTEND, *STAGES)
+    first = names.index(_known(start_after or FRONTEND, names, "stage"))
+    last = names.index(_known(until or STAGES[-1], names, "stage"))
+    extra = extra_passes(options.extra_pipeline_options)
+    chosen: list[ModulePass] = []
+    for number, stage in enumerate((None, *stage_passes(options))):
+        if stage is not None and first < number <= last:
+            chosen.append(stage)
+        if first <= number <= last:
+            chosen.extend(extra.get(names[number], ()))
+    return tuple(chosen)
+
+
+def run_passes(
+    module: ModuleOp,
+    passes: Iterable[ModulePass],
+    *,
+    observer: Observer | None = None,
+    verify_each: bool = False,
+    reproducers: Path | None = None,
+) -> None:
+    """Runs `passes` over `module` in place; see `run`."""
+    for stage in passes:
+        before = print_module(module) if reproducers is not None else ""
+        try:
+            stage.apply(context(), module)
+            if verify_each:
+                verify(module)
+        except Exception as error:
+            failure = _pass_error(stage, module, error)
+            if reproducers is not None:
+                _write_reproducer(reproducers, stage, before, failure)
+            raise failure from error
+        if observer is not None:
+            observer(stage.name, module)
+
+
+def register_pass(cls: type[ModulePass], *, after: str) -> type[ModulePass]:
+    """Makes a user's pass known by its name.
+
+    Args:
+        cls: The pass; registering a class of the same name again replaces it.
+        after: The stage that it follows where `extra_pipeline_options` names the pass alone.
+
+    Raises:
+        ArgumentError: There is no such stage, or the name is a stage's.
+    """
+    if cls.name in STAGES or cls.name == FRONTEND:
+        raise ArgumentError(f"`{cls.name}` is a stage of the pipeline", help="give the pass another name")
+    _default_place[cls.name] = _known(after, (FRONTEND, *STAGES), "stage")
+    _passes[cls.name] = cls
+    return cls
+
+
+def parse_passes(text: str) -> tuple[ModulePass, ...]:
+    """The passes that a pipeline text names: ``cse,d2m-generic-fusion{fuse=false}``.
+
+    Raises:
+        ArgumentError: The text is no pipeline, or a pass or option is unknown.
+    """
+    try:
+        return tuple(_pass_of(spec) for spec in parse_pipeline(text.strip()))
+    except ArgSpecParseError as error:
+        raise ArgumentError(f"this is no pipeline: {text!r}", help="write passes as name{option=value},name") from error
+
+
+def extra_passes(text: str) -> dict[str, tuple[ModulePass, ...]]:
+    """Stage -> the user's passes that follow it, as `extra_pipeline_options` says."""
+    places: dict[str, tuple[ModulePass, ...]] = {}
+    for item in _split_outside_braces(text):
+        if match := re.fullmatch(r"after-([\w-]+)\{(.*)\}", item, re.DOTALL):
+            place = _known(match[1], (FRONTEND, *STAGES), "stage")
+            places[place] = places.get(place, ()) + parse_passes(match[2])
+            continue
+        for own in parse_passes(item):
+            place = _default_place.get(own.name, own.name)
+            places[place] = (*places.get(place, ()), own)
+    return places
+
+
+def _split_outside_braces(text: str) -> list[str]:
+    """The parts of `text` between commas that stand outside all braces."""
+    parts = [""]
+    depth = 0
+    for character in text:
+        depth += (character == "{") - (character == "}")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _pass_of(spec: ArgSpec) -> ModulePass:
+    cls = _passes[_known(spec.name, tuple(_passes), "pass")]
+    try:
+        return cls.from_pass_spec(spec)
+    except (ArgSpecParseError, ValueError) as error:
+        raise ArgumentError(f"`{spec}`: {error}") from error
+
+
+def _known(name: str, names: Sequence[str], kind: str) -> str:
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=3) or names
+        raise ArgumentError(f"unknown {kind} `{name}`", help=f"did you mean {' or '.join(near)}?")
+    return name
+
+
+def _pass_error(stage: ModulePass, module: ModuleOp, error: Exception) -> PassError:
+    known = isinstance(error, TtnnJitError)
+    message = error.message if isinstance(error, TtnnJitError) else f"{type(error).__name__}: {error}"
+    location = error.location if isinstance(error, TtnnJitError) else None
+    return PassError(
+        f"Failed to run pass manager: `{stage.name}`: {message}",
+        location=location or _first_location(module),
+        help=error.help if isinstance(error, TtnnJitError) and known else None,
+    )
+
+
+def _first_location(module: ModuleOp) -> Location | None:
+    return next((found for op in module.walk() if (found := location_of(op)) is not None), None)
+
+
+def _write_reproducer(folder: Path, stage: ModulePass, before: str, failure: PassError) -> None:
+    """Leaves what is needed to see the failure again: the text before the pass, the error, the command."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "before.mlir").write_text(before, encoding="utf-8")
+    (folder / "error.txt").write_text(f"{failure}\n", encoding="utf-8")
+    (folder / "command.txt").write_text(f"ttnn-jit opt -p '{stage.spec()}' before.mlir\n", encoding="utf-8")
