@@ -11,6 +11,9 @@ from pathlib import Path
 
 from ttnn_jit.tensor_spec import MathFidelity
 
+DUMP_FOLDER = Path("generated/jit")
+"""Where `compile_only` and failing passes write, under the current folder."""
+
 
 @dataclass(frozen=True)
 class CompileOptions:
@@ -38,12 +41,18 @@ class Environment:
 
     cache_enabled: bool
     cache_dir: Path
+    reproducers: Path | None
 
     @staticmethod
     def read() -> Environment:
-        """``TTNN_JIT_CACHE=0`` turns the disk cache off; ``TTNN_JIT_CACHE_DIR`` moves it."""
+        """``TTNN_JIT_CACHE=0`` turns the disk cache off; ``TTNN_JIT_CACHE_DIR`` moves it.
+
+        ``TTNN_JIT_DEBUG=1`` has a failing pass leave its input and the command to repeat it in
+        ``generated/jit/reproducer``.
+        """
         base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
         return Environment(
             cache_enabled=os.environ.get("TTNN_JIT_CACHE", "1") != "0",
             cache_dir=Path(os.environ.get("TTNN_JIT_CACHE_DIR") or Path(base) / "ttnn_jit"),
+            reproducers=DUMP_FOLDER / "reproducer" if os.environ.get("TTNN_JIT_DEBUG", "0") != "0" else None,
         )

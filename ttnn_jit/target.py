@@ -113,15 +113,19 @@ PRESETS = {
     )
 }
 
+_INTERNED = {desc: desc for desc in PRESETS.values()}
+
 
 def resolve_target(target: SystemDesc | str | None) -> SystemDesc:
     """The description that `target` names: itself, a preset, else `SYSTEM_DESC_PATH`, else ``wormhole_b0``.
+
+    Equal descriptions resolve to one object, so that a call's key can hold it by identity.
 
     Raises:
         ArgumentError: No preset has that name, or the file cannot be read.
     """
     if isinstance(target, SystemDesc):
-        return target
+        return _INTERNED.setdefault(target, target)
     if target is not None:
         if target not in PRESETS:
             raise ArgumentError(f"unknown target {target!r}", help=f"the presets are {', '.join(PRESETS)}")
@@ -136,4 +140,4 @@ def _load(path: str) -> SystemDesc:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
         raise ArgumentError(f"SYSTEM_DESC_PATH cannot be read: {error}") from error
-    return SystemDesc.from_json(text)
+    return resolve_target(SystemDesc.from_json(text))

@@ -1,0 +1,252 @@
+"""What a program costs: compiled cold, found on disk by a new process, found in memory; beside eager torch and inductor.
+
+    python benchmarks/program_cache.py [--rounds N] [--json FILE]
+
+Every contender runs in a process of its own, unpinned, with its own threads and default flags (inductor with
+``fullgraph=True, dynamic=False``, under ``torch.inference_mode``, which its warm call is fastest in); processes of
+different contenders alternate, so that a drift of the machine's speed meets them all. Medians of the rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+CONTENDERS = ("ttnn_jit", "eager torch", "torch.compile")
+MIXED_CALLS = 400
+MIXED_SHAPES = [(32, 32), (64, 96), (33, 65), (128, 128), (7, 5), (256, 64), (1, 1000), (96, 96)]
+
+
+def cosh(x: Any, ops: Any) -> Any:
+    """The document's cosh over a namespace of operations."""
+    return ops.mul(ops.add(ops.exp(x), ops.exp(ops.neg(x))), 0.5)
+
+
+def tree30(x: Any, y: Any, ops: Any) -> Any:
+    """Thirty ops, twelve of them transcendental."""
+    value = x
+    for _ in range(4):
+        left = ops.tanh(ops.mul(value, 0.5))
+        right = ops.sigmoid(ops.add(value, y))
+        value = ops.exp(ops.neg(ops.add(ops.mul(left, right), 0.25)))
+    return ops.add(ops.mul(value, 2.0), y)
+
+
+class TorchOps:
+    """torch under the names that the programs use."""
+
+    def __init__(self) -> None:
+        import torch
+
+        self.exp, self.neg, self.add, self.mul = torch.exp, torch.neg, torch.add, torch.mul
+        self.tanh, self.sigmoid = torch.tanh, torch.sigmoid
+
+
+class TtnnOps:
+    """ttnn under the names that the programs use."""
+
+    def __init__(self) -> None:
+        from ttnn_jit import ttnn
+
+        self.exp, self.neg, self.add, self.mul = ttnn.exp, ttnn.neg, ttnn.add, ttnn.multiply
+        self.tanh, self.sigmoid = ttnn.tanh, ttnn.sigmoid
+
+
+def compiler_of(contender: str) -> tuple[Callable[[Any], Any], Any]:
+    """How a contender turns a function into a callable, and the operations that it writes it with."""
+    if contender == "ttnn_jit":
+        import ttnn_jit
+
+        return ttnn_jit.jit(), TtnnOps()
+    if contender == "eager torch":
+        return lambda function: function, TorchOps()
+    import torch
+
+    return lambda function: torch.compile(function, fullgraph=True, dynamic=False), TorchOps()
+
+
+def seconds(function: Callable[[], Any]) -> float:
+    """Wall-clock seconds of one call."""
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def warm_seconds(function: Callable[[], Any], calls: int = 2000) -> float:
+    """Median seconds of a warm call, over batches so that the clock costs nothing."""
+    for _ in range(100):
+        function()
+    batches = []
+    for _ in range(20):
+        start = time.perf_counter()
+        for _ in range(calls // 20):
+            function()
+        batches.append((time.perf_counter() - start) / (calls // 20))
+    return statistics.median(batches)
+
+
+def measure(contender: str) -> dict[str, float]:
+    """All figures of one contender in this process; seconds, or shares for names that end in _rate."""
+    import torch
+
+    torch.manual_seed(0)
+    decorate, ops = compiler_of(contender)
+    with torch.inference_mode():
+        x, y = torch.randn(32, 32), torch.randn(32, 32)
+        ops.exp = ops.exp  # bind before the closures below read it
+        first = decorate(lambda v: cosh(v, ops))
+        second = decorate(lambda v, w: tree30(v, w, ops))
+        figures = {
+            "first call in process, cosh": seconds(lambda: first(x)),
+            "first call in warm process, 30 ops": seconds(lambda: second(x, y)),
+            "warm call, cosh f32 32x32": warm_seconds(lambda: first(x)),
+            "warm call, 30 ops f32 32x32": warm_seconds(lambda: second(x, y)),
+        }
+        figures |= mixed_sequence(decorate, ops)
+        if contender == "ttnn_jit":
+            figures |= ttnn_tensor_calls(decorate, ops)
+    return figures
+
+
+def mixed_sequence(decorate: Callable[[Any], Any], ops: Any) -> dict[str, float]:
+    """A run of calls over shapes and dtypes, a few of them common, most of them rare."""
+    import torch
+
+    chooser = random.Random(7)
+    kinds = [(shape, dtype) for shape in MIXED_SHAPES for dtype in (torch.float32, torch.bfloat16)]
+    weights = [1 / (rank + 1) for rank in range(len(kinds))]
+    sequence = chooser.choices(kinds, weights, k=MIXED_CALLS)
+    inputs = {kind: torch.randn(kind[0]).to(kind[1]) for kind in kinds}
+    function = decorate(lambda v: cosh(v, ops))
+    total = seconds(lambda: [function(inputs[kind]) for kind in sequence])
+    return {
+        f"mixed sequence of {MIXED_CALLS} calls": total,
+        "mixed sequence hit_rate": 1 - len(set(sequence)) / MIXED_CALLS,
+    }
+
+
+def ttnn_tensor_calls(decorate: Callable[[Any], Any], ops: Any) -> dict[str, float]:
+    """Warm calls on ttnn tensors of a wormhole_b0 device."""
+    import torch
+
+    from ttnn_jit import ttnn
+
+    device = ttnn.open_device(device_id=0)
+    figures = {}
+    for dtype in (torch.float32, torch.bfloat16):
+        x = ttnn.from_torch(torch.randn(32, 32).to(dtype), layout=ttnn.TILE_LAYOUT, device=device)
+        function = decorate(lambda v: cosh(v, ops))
+        function(x)
+        name = "f32" if dtype is torch.float32 else "bf16"
+        figures[f"warm call, cosh {name} 32x32, ttnn tensors"] = warm_seconds(lambda f=function, v=x: f(v))
+    return figures
+
+
+def run_worker(contender: str, cache_dir: str) -> dict[str, float]:
+    """`measure` in a new process whose disk caches are `cache_dir`."""
+    environment = os.environ | {
+        "TTNN_JIT_CACHE_DIR": f"{cache_dir}/ttnn",
+        "TORCHINDUCTOR_CACHE_DIR": f"{cache_dir}/inductor",
+    }
+    command = [sys.executable, __file__, "--worker", contender]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    if done.returncode:
+        raise SystemExit(f"{contender} failed:\n{done.stderr}")
+    figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return figures
+
+
+def one_round(contender: str, advance: Callable[[], None]) -> dict[str, float]:
+    """A process with an empty disk cache, then one that finds what the first left."""
+    with tempfile.TemporaryDirectory() as cache_dir:
+        cold = run_worker(contender, cache_dir)
+        advance()
+        again = run_worker(contender, cache_dir)
+        advance()
+    renamed = {
+        "first call in process, cosh": "disk hit: first call in a new process, cosh",
+        "first call in warm process, 30 ops": "disk hit: next call in a new process, 30 ops",
+    }
+    return cold | {new: again[old] for old, new in renamed.items()}
+
+
+def medians(rounds: list[dict[str, float]]) -> dict[str, float]:
+    """Per figure, the median over the rounds."""
+    return {name: statistics.median(figures[name] for figures in rounds) for name in rounds[0]}
+
+
+def shown(name: str, value: float | None) -> str:
+    """A figure with a unit that fits it."""
+    if value is None:
+        return "-"
+    if name.endswith("rate"):
+        return f"{value:.1%}"
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if value >= scale:
+            return f"{value / scale:.3g} {unit}"
+    return f"{value / 1e-9:.3g} ns"
+
+
+def report(results: dict[str, dict[str, float]]) -> Any:
+    """The table: a row per figure, a column per contender, and the best peer's time over ours."""
+    from rich.table import Table
+
+    table = Table(title="Program cache")
+    for column in ("figure", *CONTENDERS, "best peer / ours"):
+        table.add_column(column, justify="left" if column == "figure" else "right")
+    for name, ours in results["ttnn_jit"].items():
+        peers = [results[peer].get(name) for peer in CONTENDERS[1:]]
+        known = [value for value in peers if value is not None]
+        ratio = f"{min(known) / ours:.2f}" if known and not name.endswith("rate") else ""
+        table.add_row(name, *(shown(name, v) for v in (ours, *peers)), ratio)
+    return table
+
+
+def main() -> None:
+    """Run the benchmark, or one worker of it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", type=Path, default=RESULTS / "program_cache.json")
+    parser.add_argument("--worker", choices=CONTENDERS, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        print(json.dumps(measure(options.worker)))
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    rounds: dict[str, list[dict[str, float]]] = {contender: [] for contender in CONTENDERS}
+    with Progress() as progress:
+        task = progress.add_task("program cache", total=2 * options.rounds * len(CONTENDERS))
+        for _ in range(options.rounds):
+            for contender in CONTENDERS:
+                progress.update(task, description=contender)
+                rounds[contender].append(one_round(contender, lambda: progress.advance(task)))
+    results = {contender: medians(rounds[contender]) for contender in CONTENDERS}
+    Console().print(report(results))
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    machine = {
+        "date": str(date.today()),
+        "python": platform.python_version(),
+        "machine": platform.processor() or platform.machine(),
+        "cpus": os.cpu_count(),
+    }
+    options.json.write_text(json.dumps({"machine": machine, "medians_s": results, "rounds": rounds}, indent=2) + "\n")
+    print(f"written: {options.json}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The tests; `tests.programs` holds what several of them compile."""

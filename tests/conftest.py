@@ -1,0 +1,38 @@
+"""What every test gets: a disk cache of its own, and devices of each target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def own_disk_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No test sees, or leaves, programs in the user's cache folder."""
+    folder = tmp_path / "ttnn_jit_cache"
+    monkeypatch.setenv("TTNN_JIT_CACHE_DIR", str(folder))
+    monkeypatch.delenv("TTNN_JIT_CACHE", raising=False)
+    monkeypatch.delenv("SYSTEM_DESC_PATH", raising=False)
+    return folder
+
+
+@pytest.fixture
+def device() -> Iterator[object]:
+    """A device with the rules of wormhole_b0."""
+    from ttnn_jit import ttnn
+
+    opened = ttnn.open_device(device_id=0)
+    yield opened
+    ttnn.close_device(opened)
+
+
+@pytest.fixture
+def cpu_device() -> Iterator[object]:
+    """A device without rules, with IEEE numerics."""
+    from ttnn_jit import ttnn
+
+    opened = ttnn.open_device(device_id=0, target="cpu")
+    yield opened
+    ttnn.close_device(opened)

@@ -1,0 +1,109 @@
+"""The public functions: the decorator, the table of operations, and the cache's counters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, overload
+
+from ttnn_jit.cache.statistics import CacheInfo, cache_clear, cache_info
+from ttnn_jit.jit import JitFunction, explain_miss
+from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.options import CompileOptions
+from ttnn_jit.target import SystemDesc, resolve_target
+from ttnn_jit.tensor_spec import MathFidelity
+
+__all__ = ["CacheInfo", "cache_clear", "cache_info", "explain_miss", "jit", "supported_ops"]
+
+
+@overload
+def jit(fn: Callable[..., Any], /) -> JitFunction: ...
+
+
+@overload
+def jit(
+    fn: None = None,
+    *,
+    enable_cache: bool = ...,
+    graph_capture: bool | None = ...,
+    math_fidelity: MathFidelity = ...,
+    debug: bool = ...,
+    compile_only: bool = ...,
+    backend: str = ...,
+    max_grid: tuple[int, int] | None = ...,
+    extra_pipeline_options: str = ...,
+    target: SystemDesc | str | None = ...,
+) -> Callable[[Callable[..., Any]], JitFunction]: ...
+
+
+def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
+    fn: Callable[..., Any] | None = None,
+    /,
+    *,
+    enable_cache: bool = True,
+    graph_capture: bool | None = None,
+    math_fidelity: MathFidelity = MathFidelity.HiFi4,
+    debug: bool = False,
+    compile_only: bool = False,
+    backend: str = "ttnn",
+    max_grid: tuple[int, int] | None = None,
+    extra_pipeline_options: str = "",
+    target: SystemDesc | str | None = None,
+) -> JitFunction | Callable[[Callable[..., Any]], JitFunction]:
+    """Compile a function of TTNN operations at its first call, and run native code from then on.
+
+    Args:
+        fn: The function, when written bare as ``@jit``.
+        enable_cache: Keep compiled programs on disk. Programs in memory are always kept. The ttnn.jit document
+            defaults this to False; here it is True, so that a second process compiles nothing.
+        graph_capture: True traces the function, False interprets its source, None interprets it and traces only
+            where there is no source to read.
+        math_fidelity: Printed on kernels and part of the key; CPU arithmetic is that of HiFi4.
+        debug: Print the IR after every step, each under a banner, to stdout, and verify after every pass.
+        compile_only: Return the compiled `Program` instead of running it, and write IR, kernels and object code
+            under ``generated/jit/<function>_<hash>/``.
+        backend: ``"ttnn"``.
+        max_grid: Last core coordinate (x, y): (7, 7) is a grid of 8x8; None means the target's whole grid.
+        extra_pipeline_options: Passes of your own between named stages, ``after-STAGE{PASS,...}``.
+        target: The system whose rules torch and numpy arguments obey; ttnn tensors obey their device's.
+
+    Returns:
+        A `JitFunction`, or a decorator that makes one.
+
+    Raises:
+        ValueError: An unknown backend.
+        ArgumentError: An unknown target.
+    """
+    if backend != "ttnn":
+        raise ValueError(f"unknown backend {backend!r}; the backends are 'ttnn'")
+    options = CompileOptions(
+        graph_capture=graph_capture,
+        math_fidelity=math_fidelity,
+        max_grid=max_grid,
+        extra_pipeline_options=extra_pipeline_options,
+    )
+    resolved = None if target is None else resolve_target(target)
+
+    def decorate(function: Callable[..., Any]) -> JitFunction:
+        return JitFunction(
+            function,
+            options,
+            target=resolved,
+            enable_cache=enable_cache,
+            debug=debug,
+            compile_only=compile_only,
+        )
+
+    return decorate if fn is None else decorate(fn)
+
+
+def supported_ops() -> list[dict[str, object]]:
+    """One row per operation: its call, dtypes, and what it computes; generated from the declarations."""
+    return [
+        {
+            "name": operation.name,
+            "call": f"ttnn.{operation.signature}",
+            "dtypes": sorted(dtype.name for dtype in operation.dtypes),
+            "summary": operation.summary,
+        }
+        for operation in OPERATIONS
+    ]

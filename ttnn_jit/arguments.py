@@ -1,0 +1,232 @@
+"""The arguments of one call: their keys, the tensors among them, and the rules that a target has for them.
+
+A call's key holds metadata only: interned `TensorSpec` objects and targets by identity, scalars by type and bits.
+"""
+
+from __future__ import annotations
+
+import enum
+import sys
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.errors import ArgumentError, DTypeError, LayoutError, ShapeError
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
+from ttnn_jit.tensor_spec import (
+    HOST_MEMORY_CONFIG,
+    BufferType,
+    DataType,
+    Layout,
+    ShardOrientation,
+    TensorSpec,
+)
+from ttnn_jit.ttnn.call_key import scalar_key
+
+if TYPE_CHECKING:
+    import numpy
+    import torch
+
+_SCALARS = (bool, int, float, str, type(None))
+
+
+class Family(enum.Enum):
+    """Whose tensors a call was given; results are of the same family."""
+
+    TTNN = "ttnn tensors"
+    TORCH = "torch tensors"
+    NUMPY = "numpy arrays"
+
+
+def family_of(value: object) -> Family | None:
+    """The family of a tensor; None for everything that is no tensor."""
+    if isinstance(value, Tensor):
+        return Family.TTNN
+    torch_module = sys.modules.get("torch")
+    if torch_module is not None and isinstance(value, torch_module.Tensor):
+        return Family.TORCH
+    numpy_module = sys.modules.get("numpy")
+    if numpy_module is not None and isinstance(value, numpy_module.ndarray):
+        return Family.NUMPY
+    return None
+
+
+def spec_of(value: Any) -> TensorSpec:
+    """The spec of a tensor of any family.
+
+    Raises:
+        DTypeError: An element type that ttnn_jit lacks; the text names the cast.
+        ArgumentError: A torch tensor on another device, sparse, or one that requires grad under grad mode.
+    """
+    if type(value) is Tensor:
+        return value.spec
+    family = family_of(value)
+    if family is Family.TORCH:
+        return _spec_of_torch(value)
+    if family is Family.NUMPY:
+        return _spec_of_numpy(value)
+    raise ArgumentError(f"{type(value).__name__} is no tensor")
+
+
+def _spec_of_torch(tensor: torch.Tensor) -> TensorSpec:
+    import torch
+
+    if tensor.device.type != "cpu" or tensor.layout != torch.strided:
+        raise ArgumentError(
+            f"a torch tensor must be dense on the CPU, got {tensor.layout} on {tensor.device}",
+            help="call `.cpu()` or `.to_dense()` on it first",
+        )
+    if tensor.requires_grad and torch.is_grad_enabled():
+        raise ArgumentError(
+            "a torch tensor requires grad, and compiled functions have no backward",
+            help="call it under `torch.no_grad()`, or pass `tensor.detach()`",
+        )
+    dtype = {torch.float32: DataType.FLOAT32, torch.bfloat16: DataType.BFLOAT16}.get(tensor.dtype)
+    if dtype is None:
+        raise DTypeError(
+            f"torch tensors of {tensor.dtype} are not supported",
+            help="cast it: `tensor.to(torch.float32)` or `tensor.to(torch.bfloat16)`",
+        )
+    return TensorSpec(tensor.shape, dtype, Layout.ROW_MAJOR, HOST_MEMORY_CONFIG, strides=tensor.stride())
+
+
+def _spec_of_numpy(array: numpy.ndarray[Any, Any]) -> TensorSpec:
+    import numpy
+
+    if array.dtype != numpy.float32:
+        raise DTypeError(
+            f"numpy arrays of {array.dtype} are not supported", help="cast it: `array.astype(numpy.float32)`"
+        )
+    itemsize = array.dtype.itemsize
+    if any(stride % itemsize for stride in array.strides):
+        raise LayoutError(
+            f"a numpy array has byte strides {array.strides}, which are not whole elements of {itemsize} bytes",
+            help="pass `numpy.ascontiguousarray(array)`",
+        )
+    strides = tuple(stride // itemsize for stride in array.strides)
+    return TensorSpec(array.shape, DataType.FLOAT32, Layout.ROW_MAJOR, HOST_MEMORY_CONFIG, strides=strides)
+
+
+def argument_key(value: Any) -> object:
+    """The hashable that stands for one argument in a call's key.
+
+    Raises:
+        ArgumentError: A kind of value that no compiled function takes.
+    """
+    if type(value) is Tensor:
+        return value.spec
+    if isinstance(value, _SCALARS):
+        return scalar_key(value)
+    if isinstance(value, (tuple, list)):
+        return type(value), *map(argument_key, value)
+    if isinstance(value, dict):
+        return dict, *((name, argument_key(item)) for name, item in value.items())
+    family = family_of(value)
+    if family is not None:
+        return family, spec_of(value)
+    if isinstance(value, (enum.Enum, types.FunctionType, types.BuiltinFunctionType)) or hasattr(
+        value, "__ttnn_overloads__"
+    ):
+        return value
+    raise ArgumentError(
+        f"a {type(value).__name__} cannot be an argument of a compiled function",
+        help="pass ttnn, torch or numpy tensors, Python scalars, strings, or tuples, lists and dicts of these",
+    )
+
+
+def tensors_in(value: Any) -> Iterator[Any]:
+    """The tensors in a nest of tuples, lists and dicts, in order."""
+    if isinstance(value, (tuple, list)):
+        for item in value:
+            yield from tensors_in(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from tensors_in(item)
+    elif family_of(value) is not None:
+        yield value
+
+
+def map_tensors(value: Any, function: Callable[[Any], Any]) -> Any:
+    """`value` with every tensor in it replaced by ``function(tensor)``."""
+    if isinstance(value, (tuple, list)):
+        return type(value)(map_tensors(item, function) for item in value)
+    if isinstance(value, dict):
+        return {name: map_tensors(item, function) for name, item in value.items()}
+    return function(value) if family_of(value) is not None else value
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where a call runs: the family of its tensors and the target that their device has."""
+
+    family: Family
+    target: SystemDesc
+
+
+def placement(tensors: list[Any], target: SystemDesc | None, cpu: SystemDesc) -> Placement:
+    """The one family and target of a call's tensors.
+
+    Args:
+        tensors: Every tensor of the call.
+        target: What the decorator asks for torch and numpy arguments, if it does.
+        cpu: The target of torch and numpy arguments otherwise.
+
+    Raises:
+        ArgumentError: No tensors at all, tensors of several families or devices, or on the host.
+    """
+    families = {family_of(tensor) for tensor in tensors}
+    if not families:
+        raise ArgumentError("Invalid arguments for function: there is no tensor among them")
+    if len(families) > 1:
+        names = " and ".join(sorted(family.value for family in families if family))
+        raise ArgumentError(
+            f"Invalid arguments for function: {names} in one call",
+            help="make them all ttnn tensors with `ttnn.from_torch`, or none",
+        )
+    if families != {Family.TTNN}:
+        return Placement(next(iter(families)) or Family.TORCH, target or cpu)
+    devices = {id(tensor.device()): tensor.device() for tensor in tensors}
+    if None in devices.values():
+        raise ArgumentError(
+            "Invalid arguments for function: a tensor is on the host",
+            help="move it to a device: `ttnn.from_torch(..., device=device)`",
+        )
+    if len(devices) > 1:
+        listed = " and ".join(str(device) for device in devices.values())
+        raise ArgumentError(f"Invalid arguments for function: tensors on different devices, {listed}")
+    return Placement(Family.TTNN, next(iter(devices.values())).target)
+
+
+def check_target_rules(name: str, spec: TensorSpec, target: SystemDesc) -> None:
+    """Refuse what the ttnn.jit document refuses inside a jitted function on a chip target.
+
+    Raises:
+        LayoutError: Row-major, interleaved L1, sharded DRAM or column-major shards.
+        ShapeError: Extents that are not whole tiles (an extent of 1 is a broadcast and exempt).
+    """
+    if not target.tile_aligned_only:
+        return
+    config = spec.memory_config
+    if spec.layout is not Layout.TILE:
+        raise LayoutError(
+            f"Only Layout.Tile tensors are supported. Found layout: {spec.layout}",
+            help=f"`{name}`: pass `layout=ttnn.TILE_LAYOUT` to `ttnn.from_torch`",
+        )
+    if config.is_sharded() and config.buffer_type is BufferType.DRAM:
+        raise LayoutError("Sharded DRAM tensors are not supported.", help=f"`{name}`: shard it in L1")
+    if not config.is_sharded() and config.buffer_type is BufferType.L1:
+        raise LayoutError(
+            "Interleaved L1 tensors are not supported.",
+            help=f"`{name}`: use `ttnn.DRAM_MEMORY_CONFIG` or `ttnn.create_sharded_memory_config`",
+        )
+    if config.shard_spec and config.shard_spec.orientation is ShardOrientation.COL_MAJOR:
+        raise LayoutError("Column major sharding is not supported.", help=f"`{name}`: use `ShardOrientation.ROW_MAJOR`")
+    for extent, tile in zip(reversed(spec.shape), (TILE_WIDTH, TILE_HEIGHT), strict=False):
+        if extent % tile and extent != 1:
+            raise ShapeError(
+                f"`{name}` has shape {spec.shape}, which is not made of whole {TILE_HEIGHT}x{TILE_WIDTH} tiles; "
+                f"target {target.name} does not pad inside a jitted function",
+                help="pad the tensor, or use a device opened with `target='cpu'`",
+            )

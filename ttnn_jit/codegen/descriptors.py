@@ -1,0 +1,36 @@
+"""Program descriptors as plain values, from the host program that ``convert-d2m-to-ttnn`` left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.ir import Attribute
+
+from ttnn_jit.dialects.ttcore import DataTypeAttr, GridAttr
+from ttnn_jit.dialects.ttnn import GenericOp
+
+
+def program_descriptors(module: ModuleOp) -> list[dict[str, Any]]:
+    """Per kernel launch: circular buffers with dtype, page size in bytes and count, kernel symbol, arguments, grid."""
+    return [_plain(op.program.fields) for op in module.walk() if isinstance(op, GenericOp)]
+
+
+def _plain(attribute: Attribute) -> Any:
+    match attribute:
+        case DictionaryAttr():
+            return {name: _plain(value) for name, value in attribute.data.items()}
+        case ArrayAttr():
+            return [_plain(value) for value in attribute.data]
+        case IntegerAttr():
+            return attribute.value.data
+        case StringAttr():
+            return attribute.data
+        case SymbolRefAttr():
+            return attribute.root_reference.data
+        case DataTypeAttr():
+            return str(attribute.data)
+        case GridAttr():
+            return list(attribute.data)
+        case _:
+            raise TypeError(f"a program descriptor holds no {attribute}")

@@ -1,0 +1,410 @@
+"""One compile: a function and its arguments' metadata in, a `Program` out; and the two levels of the disk cache.
+
+The order of things: the manifest (found by code and metadata, without loading the compiler), the frontend, the content
+level (found by the program's text), the passes, codegen, assembly.
+"""
+
+from __future__ import annotations
+
+import json
+import types
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.cache import manifest, statistics
+from ttnn_jit.cache.disk import store_of
+from ttnn_jit.cache.manifest import Manifest, ManifestKey
+from ttnn_jit.errors import ArgumentError
+from ttnn_jit.ops import Operation
+from ttnn_jit.options import DUMP_FOLDER, CompileOptions, Environment
+from ttnn_jit.reads import NoStableIdentityError, Read, fingerprint, fingerprint_code, resolve
+from ttnn_jit.reads import Path as ReadPath
+from ttnn_jit.runtime.native import host_cpu
+from ttnn_jit.runtime.program import Program
+from ttnn_jit.target import SystemDesc
+from ttnn_jit.tensor_spec import TensorSpec
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from ttnn_jit.codegen.plan import GeneratedProgram
+    from ttnn_jit.frontend import FrontendResult
+    from ttnn_jit.kernels.isa import HostIsa
+    from ttnn_jit.report import Report
+
+Observer = Callable[[str, str], None]
+"""Called with a stage's name and the text that it left."""
+
+FRONTEND, CODEGEN, ASSEMBLY = "frontend", "codegen", "assembly"
+SCHEDULED = "d2m-insert-dst-register-access"  # the only stage that codegen reads
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be compiled: `arguments` holds TensorSpec objects where the call has tensors."""
+
+    function: types.FunctionType
+    arguments: Mapping[str, Any]
+    target: SystemDesc
+    options: CompileOptions
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """A program and what its caller must know of how it came to be.
+
+    Attributes:
+        program: The compiled program.
+        reads: What the compile read of the user's world; a change of any of it makes the program stale.
+        structure: None for one result, else a nest of tuples, lists and dicts with result indices as leaves.
+        unguardable: Something was read whose change cannot be seen; the program serves one call only.
+        warnings: Texts for the user.
+    """
+
+    program: Program
+    reads: tuple[Read, ...]
+    structure: Any
+    unguardable: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+def compile_function(
+    request: Request, *, use_disk: bool, observer: Observer | None = None, keep_texts: bool = False
+) -> Compilation:
+    """The program of a request, from disk if it is there.
+
+    Args:
+        request: What to compile.
+        use_disk: Look on disk, and store there what was compiled.
+        observer: Sees the text of every stage; compiles anew and verifies after every pass.
+        keep_texts: Compile anew; the program keeps the text of every stage.
+
+    Raises:
+        CompileError: The function is outside the language, or a stage refuses it.
+    """
+    stored = _stored(use_disk)
+    key = _function_key(request) if stored else None
+    if stored and key and (found := _from_manifest(stored, key, request.function)):
+        return found
+    lowered = _lower(request)
+    program = _program(lowered, request.options, stored, observer, keep_texts=keep_texts)
+    if stored and key and not lowered.unguardable:
+        _store(stored, key, lowered, program)
+    return Compilation(program, lowered.reads, lowered.output_structure, lowered.unguardable, lowered.warnings)
+
+
+def compile_operation(
+    operation: Operation, operands: tuple[TensorSpec | float, ...], attributes: tuple[float, ...], target: SystemDesc
+) -> Program:
+    """The program of one operation, as eager `ttnn` runs it; from disk if it is there.
+
+    Args:
+        operation: What to run.
+        operands: A spec for every tensor, a float for every number.
+        attributes: Values of the operation's attributes.
+        target: The device's.
+
+    Raises:
+        CompileError: The operands do not fit the operation or each other.
+    """
+    options = CompileOptions()
+    stored = _stored(wanted=True)
+    name = f"ttnn.{operation.name}"
+    key = None
+    if stored:
+        arguments = {"operands": operands, "attributes": attributes, "declaration": operation.ttnn_name}
+        key = manifest.manifest_key(name, "eager", arguments, options, target, host_cpu())
+        data = stored.lookup(key, lambda _: None)
+        if data is not None:
+            statistics.count_disk_hit()
+            return Program.from_bytes(data)
+    from ttnn_jit.frontend import lower_operation
+
+    lowered = lower_operation(operation, operands, attributes, target)
+    program = _program(lowered, options, stored, None, keep_texts=False)
+    if stored and key:
+        _store(stored, key, lowered, program)
+    return program
+
+
+# --- The disk cache's two levels ------------------------------------------------------------------------------------
+
+_PROGRAMS: weakref.WeakValueDictionary[str, Program] = weakref.WeakValueDictionary()
+"""Programs in memory by content key, for as long as some function holds them."""
+
+
+def _stored(wanted: bool) -> Manifest | None:  # noqa: FBT001
+    store = store_of(Environment.read()) if wanted else None
+    return Manifest(store) if store else None
+
+
+def _function_key(request: Request) -> ManifestKey | None:
+    """The manifest key; None if an argument has no identity that another process could recognise."""
+    code = fingerprint_code(request.function.__code__)
+    name = request.function.__qualname__
+    key = manifest.manifest_key(name, code, request.arguments, request.options, request.target, host_cpu())
+    try:
+        _ = key.digest
+    except NoStableIdentityError:
+        return None
+    return key
+
+
+def _from_manifest(stored: Manifest, key: ManifestKey, function: types.FunctionType) -> Compilation | None:
+    found: dict[str, Any] = {}
+
+    def current(path_text: str) -> str | None:
+        try:
+            found[path_text] = resolve(function, _path_from_json(path_text))
+            return fingerprint(found[path_text])
+        except (LookupError, AttributeError, ValueError, TypeError):
+            return None  # nothing is there any more, or something that has no stable identity: no hit
+
+    data = stored.lookup(key, current)
+    if data is None:
+        return None
+    program = Program.from_bytes(data)
+    statistics.count_disk_hit()
+    reads = tuple(Read(_path_from_json(text), value) for text, value in found.items())
+    return Compilation(program, reads, _structure_from_json(program.notes["structure"]))
+
+
+def _store(stored: Manifest, key: ManifestKey, lowered: FrontendResult, program: Program) -> None:
+    try:
+        reads = [(_path_to_json(read.path), fingerprint(read.value)) for read in lowered.reads]
+    except NoStableIdentityError:
+        return  # the function read something that only this process knows
+    content = program.notes["content"]
+    data = None if stored.program(content) else program.to_bytes()
+    stored.store(key, reads, content, data)
+
+
+def _path_to_json(path: ReadPath) -> str:
+    if any(not isinstance(name, (str, int, type(None))) for _, name in path):
+        raise NoStableIdentityError(f"a key of {path} cannot be written down")
+    return json.dumps(path)
+
+
+def _path_from_json(text: str) -> ReadPath:
+    return tuple((kind, name) for kind, name in json.loads(text))
+
+
+_NESTS: dict[str, type] = {"tuple": tuple, "list": list}
+
+
+def _structure_to_json(structure: Any) -> Any:
+    if isinstance(structure, dict):
+        return {"dict": [[name, _structure_to_json(item)] for name, item in structure.items()]}
+    if isinstance(structure, (tuple, list)):
+        return {type(structure).__name__: [_structure_to_json(item) for item in structure]}
+    return structure
+
+
+def _structure_from_json(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    ((kind, items),) = value.items()
+    if kind == "dict":
+        return {name: _structure_from_json(item) for name, item in items}
+    return _NESTS[kind](_structure_from_json(item) for item in items)
+
+
+# --- The way down: frontend, passes, code ---------------------------------------------------------------------------
+
+
+def _lower(request: Request) -> FrontendResult:
+    from ttnn_jit.frontend import lower
+
+    arguments = {name: _lowered_argument(value) for name, value in request.arguments.items()}
+    return lower(request.function, arguments, request.target, request.options.graph_capture)
+
+
+def _lowered_argument(value: Any) -> Any:
+    from ttnn_jit.frontend import TensorArgument
+
+    match value:
+        case TensorSpec():
+            return TensorArgument(value)
+        case tuple() | list():
+            return type(value)(map(_lowered_argument, value))
+        case dict():
+            return {name: _lowered_argument(item) for name, item in value.items()}
+        case _:
+            return value
+
+
+def _program(
+    lowered: FrontendResult,
+    options: CompileOptions,
+    stored: Manifest | None,
+    observer: Observer | None,
+    *,
+    keep_texts: bool,
+) -> Program:
+    """The program of a module: by its content from memory or disk, else compiled."""
+    from ttnn_jit.dialects import print_module
+
+    structure = _structure_to_json(lowered.output_structure)
+    content = manifest.content_key(json.dumps([print_module(lowered.module), repr(options), structure]), host_cpu())
+    if not (observer or keep_texts):
+        if (known := _PROGRAMS.get(content)) is not None:
+            return known
+        if stored and (data := stored.program(content)) is not None:
+            statistics.count_disk_hit()
+            program = _PROGRAMS[content] = Program.from_bytes(data)
+            return program
+    program = _compile(lowered.module, options, {"structure": structure, "content": content}, observer, keep_texts)
+    statistics.count_compile()
+    if not keep_texts:
+        _PROGRAMS[content] = program
+    return program
+
+
+def _compile(
+    module: ModuleOp, options: CompileOptions, notes: Mapping[str, Any], observer: Observer | None, keep_texts: bool
+) -> Program:
+    from ttnn_jit.codegen.assemble import assemble
+
+    texts: dict[str, str] = {}
+
+    def seen(stage: str, text: str) -> None:
+        if keep_texts:
+            texts[stage] = text
+        if observer:
+            observer(stage, text)
+
+    generated, descriptors = _generate(module, options, seen if keep_texts or observer else None)
+    isa = _host_isa()
+    objects = {name: _object_code(name, text, isa, assemble) for name, text in generated.texts.items()}
+    return Program(generated.plan, objects, descriptors=descriptors, texts=texts, notes=notes, built_for=host_cpu())
+
+
+def _generate(
+    module: ModuleOp, options: CompileOptions, observer: Observer | None
+) -> tuple[GeneratedProgram, Sequence[Mapping[str, Any]]]:
+    from ttnn_jit.codegen.descriptors import program_descriptors
+    from ttnn_jit.codegen.plan import generate
+    from ttnn_jit.dialects import print_module
+    from ttnn_jit.transforms import pipeline
+
+    def seen(stage: str, after: ModuleOp) -> None:
+        if observer:
+            observer(stage, print_module(after))
+
+    seen(FRONTEND, module)
+    generated: list[GeneratedProgram] = []
+
+    def watch(stage: str, after: ModuleOp) -> None:
+        seen(stage, after)
+        if stage == SCHEDULED:
+            generated.append(generate(after, _host_isa()))
+
+    environment = Environment.read()
+    pipeline.run(module, options, observer=watch, verify_each=observer is not None, reproducers=environment.reproducers)
+    if observer:
+        observer(CODEGEN, "\n".join(generated[0].texts.values()))
+    return generated[0], program_descriptors(module)
+
+
+_OBJECTS: dict[str, bytes] = {}
+"""Object code by kernel name, which is a hash of the kernel's text: a thousand shapes share few kernels."""
+
+
+def _object_code(name: str, text: str, isa: HostIsa, assemble: Callable[[str, HostIsa], bytes]) -> bytes:
+    code = _OBJECTS.get(name)
+    if code is None:
+        code = _OBJECTS[name] = assemble(text, isa)
+    return code
+
+
+@cache
+def _host_isa() -> HostIsa:
+    from ttnn_jit.kernels.isa import isa_for
+
+    host = host_cpu()
+    features = {feature[1:]: feature[0] == "+" for feature in host.features.split(",") if feature}
+    return isa_for(host.name, features, host.triple)
+
+
+# --- Seeing inside --------------------------------------------------------------------------------------------------
+
+
+def print_stage(stage: str, text: str) -> None:
+    """Print a stage's text under its banner, as mlir-opt's ``--mlir-print-ir-after-all`` does, flushed."""
+    print(f"// -----// IR Dump After {stage} //----- //\n{text}", flush=True)  # noqa: T201 - what `debug=True` is for
+
+
+def stage_text(request: Request, stage: str) -> str:
+    """The text after `stage` of a request's compile, which starts from its source.
+
+    Raises:
+        ArgumentError: No stage has that name.
+    """
+    from ttnn_jit.codegen.assemble import assembly
+    from ttnn_jit.transforms import pipeline
+
+    names = (FRONTEND, *pipeline.STAGES, CODEGEN, ASSEMBLY)
+    if stage not in names:
+        raise ArgumentError(f"no stage is named {stage!r}", help=f"the stages are {', '.join(names)}")
+    texts: dict[str, str] = {}
+    generated, _ = _generate(_lower(request).module, request.options, texts.__setitem__)
+    if stage == ASSEMBLY:
+        return "\n".join(assembly(text, _host_isa()) for text in generated.texts.values())
+    return texts[stage]
+
+
+def explain(request: Request) -> Report:
+    """What a request's compile fuses and schedules."""
+    from ttnn_jit.report import report_of
+    from ttnn_jit.transforms import pipeline
+
+    module = _lower(request).module
+    pipeline.run(module, request.options, until=SCHEDULED)
+    return report_of(module)
+
+
+def explain_miss(request: Request) -> str:
+    """The fields in which a request's manifest key differs from the nearest on disk, one per line."""
+    stored = _stored(wanted=True)
+    if stored is None:
+        return "the disk cache is turned off"
+    key = _function_key(request)
+    if key is None:
+        return "an argument has no identity that another process could recognise: such programs are not kept on disk"
+    differences = stored.nearest(key)
+    if differences is None:
+        return "the disk cache is empty"
+    if not differences:
+        return _changed_reads(stored, key, request.function)
+    return "\n".join(map(str, differences))
+
+
+def _changed_reads(stored: Manifest, key: ManifestKey, function: types.FunctionType) -> str:
+    from ttnn_jit.reads import path_text
+
+    lines = []
+    for path, then in stored.reads_of(key)[0]:
+        try:
+            now = fingerprint(resolve(function, _path_from_json(path)))
+        except (LookupError, AttributeError, ValueError, TypeError):
+            now = "gone, or without a stable identity"
+        if now != then:
+            lines.append(f"read {path_text(_path_from_json(path))}: {then} -> {now}")
+    return "\n".join(lines) or "nothing differs: this call is a hit"
+
+
+def write_dump(program: Program, name: str) -> Path:
+    """Write a program, its IR after every stage and its kernels under ``generated/jit/<name>_<hash>/``; the folder."""
+    folder = DUMP_FOLDER / f"{name}_{program.hash[:8]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, (stage, text) in enumerate(program.texts.items()):
+        suffix = ".ll" if stage == CODEGEN else ".mlir"
+        (folder / f"{number:02}_{stage}{suffix}").write_text(text, encoding="utf-8")
+    for kernel, code in program.objects.items():
+        (folder / f"{kernel}.o").write_bytes(code)
+    program.save(folder / f"{name}.ttjp")
+    return folder

@@ -1,0 +1,242 @@
+"""One call of a jitted function: key, guards, the program from memory; on a miss the disk, then a compile."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.arguments import (
+    Placement,
+    argument_key,
+    check_target_rules,
+    map_tensors,
+    placement,
+    spec_of,
+    tensors_in,
+)
+from ttnn_jit.cache import statistics
+from ttnn_jit.errors import ArgumentError
+from ttnn_jit.options import CompileOptions
+from ttnn_jit.reads import compile_guard
+from ttnn_jit.results import runner_for
+from ttnn_jit.runtime.program import Program
+from ttnn_jit.target import PRESETS, SystemDesc
+
+if TYPE_CHECKING:
+    from ttnn_jit.compiler import Compilation, Request
+    from ttnn_jit.report import Report
+
+VARIANTS_PER_KEY = 8  # programs kept for one key while globals or closures switch between values
+SCALAR_VALUES_BEFORE_WARNING = 16
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A program, and the guard that says whether it still is the program of the function.
+
+    Attributes:
+        guard: False once anything that the compile read has changed.
+        program: The program.
+        structure: None for one result, else a nest of tuples, lists and dicts with result indices as leaves.
+        run: From the call's tensors to what the function returns.
+    """
+
+    guard: Callable[[], bool]
+    program: Program
+    structure: Any
+    run: Callable[..., Any]
+
+
+class JitFunction:
+    """A function that compiles at its first call, and runs native code while its arguments' metadata repeat.
+
+    Attributes:
+        func: The function as it was written.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        options: CompileOptions,
+        *,
+        target: SystemDesc | None,
+        enable_cache: bool,
+        debug: bool,
+        compile_only: bool,
+    ) -> None:
+        if isinstance(function, JitFunction):
+            function = function.func
+        if not inspect.isfunction(function):
+            raise ArgumentError(
+                f"@jit takes a Python function, got {type(function).__name__}",
+                help="define it with `def` or `lambda`",
+            )
+        functools.update_wrapper(self, function)
+        self.func = function
+        self.__ttnn_jit_wrapped__ = function
+        self._options = options
+        self._target = target
+        self._enable_cache = enable_cache
+        self._debug = debug
+        self._compile_only = compile_only
+        self._signature = inspect.signature(function)
+        self._positional = _plain_positional_count(self._signature)
+        self._entries: dict[object, tuple[Variant, ...]] = {}
+        self._scalars_seen: dict[str, set[object]] = {}
+        self._lock = threading.RLock()
+        statistics.register(self)
+
+    @property
+    def num_entries(self) -> int:
+        """Programs in this function's memory cache."""
+        return sum(len(variants) for variants in tuple(self._entries.values()))
+
+    def clear(self) -> None:
+        """Forget every program."""
+        with self._lock:
+            self._entries.clear()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the function on these arguments; compile it first if their metadata is new.
+
+        Raises:
+            ArgumentError: The arguments break a rule, or do not fit the signature; nothing was compiled.
+            CompileError: The function is outside the language; the text points into its source.
+        """
+        try:
+            # ttnn tensors by position: their specs, and the target that the first one's device has, are the key.
+            key = (id(args[0]._device.target), *[argument.spec for argument in args])
+            variant = self._find(key)
+        except (AttributeError, IndexError):
+            return self._call_any(args, kwargs)
+        if variant is None or kwargs or self._compile_only:
+            return self._call_any(args, kwargs)
+        return variant.run(*args)
+
+    def _call_any(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call with scalars, keywords, containers, torch or numpy among its arguments, or one that compiles."""
+        if any(hasattr(value, "__ttnn_call__") for value in (*args, *kwargs.values())):
+            return self.func(*args, **kwargs)  # traced from another function: inlined there
+        values = args if not kwargs and len(args) == self._positional else self._bind(args, kwargs)
+        tensors = list(tensors_in(values))
+        where = placement(tensors, self._target, PRESETS["cpu"])
+        key = (id(where.target), *map(argument_key, values))
+        variant = self._find(key) or self._miss(key, values, where)
+        return variant.program if self._compile_only else variant.run(*tensors)
+
+    def _find(self, key: object) -> Variant | None:
+        for variant in self._entries.get(key, ()):
+            if variant.guard():
+                statistics.count_memory_hit()
+                return variant
+        return None
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise ArgumentError(
+                f"Invalid arguments for function {self.func.__name__}: {error}",
+                help=f"it is called as {self.func.__name__}{self._signature}",
+            ) from None
+        bound.apply_defaults()
+        return tuple(bound.arguments.values())
+
+    def _miss(self, key: object, values: tuple[Any, ...], where: Placement) -> Variant:
+        with self._lock:
+            found = self._find(key)
+            if found is not None:
+                return found
+            for name, value in zip(self._signature.parameters, values, strict=True):
+                for tensor in tensors_in(value):
+                    check_target_rules(name, spec_of(tensor), where.target)
+            compilation = self._compile(values, where)
+            guard = _never if compilation.unguardable else compile_guard(self.func, compilation.reads)
+            runner = runner_for(where.family, compilation.program, compilation.structure)
+            variant = Variant(guard, compilation.program, compilation.structure, runner)
+            self._entries[key] = (variant, *self._entries.get(key, ()))[:VARIANTS_PER_KEY]
+            self._count_scalars(values)
+            return variant
+
+    def _compile(self, values: tuple[Any, ...], where: Placement) -> Compilation:
+        from ttnn_jit import compiler
+
+        compilation = compiler.compile_function(
+            self._request(values, where),
+            use_disk=self._enable_cache and not (self._debug or self._compile_only),
+            observer=compiler.print_stage if self._debug else None,
+            keep_texts=self._compile_only,
+        )
+        for text in compilation.warnings:
+            warnings.warn(text, stacklevel=5)
+        if self._compile_only:
+            compiler.write_dump(compilation.program, self.func.__name__)
+        return compilation
+
+    def _count_scalars(self, values: tuple[Any, ...]) -> None:
+        """Warn once about an argument whose every new value compiles anew."""
+        for name, value in zip(self._signature.parameters, values, strict=True):
+            if type(value) not in {int, float}:
+                continue
+            seen = self._scalars_seen.setdefault(name, set())
+            seen.add(argument_key(value))
+            if len(seen) == SCALAR_VALUES_BEFORE_WARNING:
+                warnings.warn(
+                    f"{self.func.__name__} was compiled for {len(seen)} values of `{name}`, which is a constant of "
+                    "each program; pass a value that changes as a tensor of shape (1, 1)",
+                    stacklevel=5,
+                )
+
+    def _request(self, values: tuple[Any, ...], where: Placement) -> Request:
+        from ttnn_jit import compiler
+
+        named = dict(zip(self._signature.parameters, values, strict=True))
+        arguments = {name: map_tensors(value, spec_of) for name, value in named.items()}
+        return compiler.Request(self.func, arguments, where.target, self._options)
+
+    def request(self, *args: Any, **kwargs: Any) -> Request:
+        """What a call with these arguments would compile."""
+        values = self._bind(args, kwargs)
+        return self._request(values, placement(list(tensors_in(values)), self._target, PRESETS["cpu"]))
+
+    def ir(self, *args: Any, stage: str = "frontend", **kwargs: Any) -> str:
+        """The text after `stage`, without running: a stage of docs/architecture.md, ``codegen`` or ``assembly``.
+
+        Raises:
+            ArgumentError: No stage has that name.
+        """
+        from ttnn_jit import compiler
+
+        return compiler.stage_text(self.request(*args, **kwargs), stage)
+
+    def explain(self, *args: Any, **kwargs: Any) -> Report:
+        """What was fused, at which DST cost, and why the rest was not; ``str()`` of it reads well."""
+        from ttnn_jit import compiler
+
+        return compiler.explain(self.request(*args, **kwargs))
+
+    def __repr__(self) -> str:
+        return f"<JitFunction {self.func.__qualname__}, {self.num_entries} programs>"
+
+
+def _never() -> bool:
+    return False
+
+
+def _plain_positional_count(signature: inspect.Signature) -> int:
+    """How many arguments a call by position alone has, -1 where binding must go through the signature."""
+    kinds = {parameter.kind for parameter in signature.parameters.values()}
+    plain = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
+    return len(signature.parameters) if kinds <= plain else -1
+
+
+def explain_miss(function: JitFunction, *args: Any, **kwargs: Any) -> str:
+    """Why a call with these arguments would not find its program on disk: the fields that differ from the nearest."""
+    from ttnn_jit import compiler
+
+    return compiler.explain_miss(function.request(*args, **kwargs))

@@ -1,0 +1,139 @@
+"""What a compile did: the kernels, their ops and DST use, and for every pair that was not fused the reason.
+
+Everything here is read from the module that ``d2m-insert-dst-register-access`` left, so a report can be made of a dump.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.ir import Operation
+
+    from ttnn_jit.codegen.steps import KernelBody
+    from ttnn_jit.dialects.d2m import GenericOp
+
+
+@dataclass(frozen=True)
+class KernelReport:
+    """One kernel.
+
+    Attributes:
+        ops: Python names of its operations, in scheduled order.
+        inputs: Circular buffers that it reads; an argument used twice counts twice on a chip target.
+        dst_peak_source_order: DST tiles that the order of the source would need.
+        dst_peak: DST tiles that the scheduled order needs.
+        dst_slots: Per operation with two tile operands or more: the slots it reads, then the slot it writes.
+        place: ``file:line`` of its last operation.
+    """
+
+    ops: tuple[str, ...]
+    inputs: int
+    dst_peak_source_order: int
+    dst_peak: int
+    dst_slots: tuple[tuple[int, ...], ...]
+    place: str
+
+
+@dataclass(frozen=True)
+class NotFused:
+    """A producer and a consumer that stayed apart, and the predicate that failed."""
+
+    producer: str
+    consumer: str
+    predicate: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """The kernels of a program in order, and the pairs that were not fused."""
+
+    name: str
+    target: str
+    kernels: tuple[KernelReport, ...]
+    not_fused: tuple[NotFused, ...]
+
+    def __str__(self) -> str:
+        ops = sum(len(kernel.ops) for kernel in self.kernels)
+        lines = [f"{self.name} on {self.target}: {_count(ops, 'op')} in {_count(len(self.kernels), 'kernel')}"]
+        for number, kernel in enumerate(self.kernels):
+            lines.append(f"  kernel {number}  {' -> '.join(kernel.ops)}")
+            lines.append(
+                f"            {_count(kernel.inputs, 'input')}, peak {_count(kernel.dst_peak, 'DST tile')} "
+                f"({kernel.dst_peak_source_order} in source order)  {kernel.place}"
+            )
+        lines += [
+            f"  not fused: {pair.producer} into {pair.consumer}: {pair.predicate}, {pair.detail}"
+            for pair in self.not_fused
+        ]
+        return "\n".join(lines)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def report_of(module: ModuleOp) -> Report:
+    """The report of a module that ``d2m-insert-dst-register-access`` left."""
+    from xdsl.dialects.func import FuncOp
+
+    from ttnn_jit.codegen.kernel_body import read_kernels
+    from ttnn_jit.dialects import system_desc_of
+    from ttnn_jit.dialects.d2m import GenericOp
+
+    generics = [op for op in module.walk() if isinstance(op, GenericOp)]
+    function = next(op for op in module.walk() if isinstance(op, FuncOp))
+    return Report(
+        function.sym_name.data,
+        system_desc_of(module).name,
+        tuple(_kernel(generic, body) for generic, body in zip(generics, read_kernels(module), strict=True)),
+        tuple(pair for generic in generics for pair in _not_fused(generic)),
+    )
+
+
+def _kernel(generic: GenericOp, body: KernelBody) -> KernelReport:
+    from ttnn_jit.dialects.locations import locations_of
+
+    ops = _operations(generic)
+    places = [place for op, _ in ops for place in locations_of(op)]
+    return KernelReport(
+        ops=tuple(name for _, name in ops),
+        inputs=len(generic.inputs),
+        dst_peak_source_order=_integer(generic, "d2m.dst_peak_source_order"),
+        dst_peak=_integer(generic, "d2m.dst_peak"),
+        dst_slots=tuple((*read, written) for read, written in body.slots),
+        place=f"{places[-1].file}:{places[-1].line}" if places else "",
+    )
+
+
+def _operations(generic: GenericOp) -> list[tuple[Operation, str]]:
+    from ttnn_jit.dialects import operation_of
+
+    found = ((op, operation_of(op)) for op in generic.walk())
+    return [(op, operation.name) for op, operation in found if operation is not None]
+
+
+def _not_fused(generic: GenericOp) -> list[NotFused]:
+    from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
+
+    recorded = generic.attributes.get("d2m.not_fused")
+    if not isinstance(recorded, ArrayAttr):
+        return []
+    producer = _operations(generic)[-1][1]
+    pairs = []
+    for entry in recorded.data:
+        assert isinstance(entry, DictionaryAttr)
+        fields = {name: value.data for name, value in entry.data.items() if isinstance(value, StringAttr)}
+        pairs.append(NotFused(producer, fields["consumer"], fields["predicate"], fields["detail"]))
+    return pairs
+
+
+def _integer(generic: GenericOp, name: str) -> int:
+    from xdsl.dialects.builtin import IntegerAttr
+
+    attribute = generic.attributes[name]
+    assert isinstance(attribute, IntegerAttr)
+    return attribute.value.data

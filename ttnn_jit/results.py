@@ -1,0 +1,97 @@
+"""From a program's native run to what the user's function returns, for each family of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.arguments import Family
+from ttnn_jit.runtime.program import Program
+from ttnn_jit.runtime.tensor import torch_tensor
+from ttnn_jit.tensor_spec import DataType, TensorSpec
+
+if TYPE_CHECKING:
+    import numpy
+
+POOLED_RESULT_BYTES = 1 << 20
+"""Torch results of this size and more lie in the pool: a fresh block of torch's costs a page fault per 4 KB, a block
+of the pool about a microsecond of wrapping."""
+
+
+def runner_for(family: Family, program: Program, structure: Any) -> Callable[..., Any]:
+    """The function from a call's tensors to what the user's function returns.
+
+    Args:
+        family: Whose tensors the call has.
+        program: The compiled program.
+        structure: None for one result, else a nest of tuples, lists and dicts with result indices as leaves.
+    """
+    if family is Family.TTNN:
+        if structure is None:
+            return program
+        return lambda *tensors: rebuild(structure, _as_tuple(program(*tensors)))
+    if family is Family.TORCH:
+        return _foreign_runner(program, structure, _torch_addresses, _torch_results)
+    return _foreign_runner(program, structure, _numpy_addresses, _numpy_results)
+
+
+def rebuild(structure: Any, results: Sequence[Any]) -> Any:
+    """`structure` with every index replaced by that result."""
+    if isinstance(structure, int):
+        return results[structure]
+    if isinstance(structure, dict):
+        return {name: rebuild(item, results) for name, item in structure.items()}
+    if isinstance(structure, (tuple, list)):
+        return type(structure)(rebuild(item, results) for item in structure)
+    return structure
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _foreign_runner(
+    program: Program,
+    structure: Any,
+    addresses: Callable[[Sequence[Any]], list[int]],
+    allocate: Callable[[Sequence[TensorSpec]], list[Any]],
+) -> Callable[..., Any]:
+    """Runs on memory where it lies; a function that returns an argument itself returns that very object."""
+    plan = program.plan
+
+    def run(*tensors: Any) -> Any:
+        outputs = allocate(plan.outputs)
+        program.run(*addresses(tensors), *addresses(outputs))
+        visible = (*tensors, *outputs)
+        results = [visible[index] for index in plan.results]
+        return results[0] if structure is None else rebuild(structure, results)
+
+    return run
+
+
+def _torch_addresses(tensors: Sequence[Any]) -> list[int]:
+    return [tensor.data_ptr() for tensor in tensors]
+
+
+def _torch_results(specs: Sequence[TensorSpec]) -> list[Any]:
+    import torch
+
+    from ttnn_jit.runtime.buffer import HOST_POOL
+
+    dtypes = {DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}
+    return [
+        torch_tensor(spec, HOST_POOL.allocate(spec.nbytes))
+        if spec.nbytes >= POOLED_RESULT_BYTES
+        else torch.empty(spec.shape, dtype=dtypes[spec.dtype])
+        for spec in specs
+    ]
+
+
+def _numpy_addresses(arrays: Sequence[numpy.ndarray[Any, Any]]) -> list[int]:
+    return [array.__array_interface__["data"][0] for array in arrays]
+
+
+def _numpy_results(specs: Sequence[TensorSpec]) -> list[Any]:
+    import numpy
+
+    return [numpy.empty(spec.shape, dtype=numpy.float32) for spec in specs]

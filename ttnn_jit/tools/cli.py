@@ -1,0 +1,85 @@
+"""``ttnn-jit``: run stages on a module, execute a module, print a target, and a demo."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ttnn_jit.errors import TtnnJitError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status: 0, or 1 with the error on stderr."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except TtnnJitError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # The reader of our output has gone, as `| head` does; there is nobody left to tell.
+        sys.stderr.close()
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="ttnn-jit", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    opt = commands.add_parser("opt", help="run stages on a module, as mlir-opt runs passes")
+    _add_input(opt)
+    opt.add_argument("-p", "--passes", default="", help="stages in order, `a,b{option=value},c`; `all` for every one")
+    opt.add_argument("-o", "--output", type=Path, help="where the module goes; standard output otherwise")
+    opt.add_argument("--print-ir-after-all", action="store_true", help="print the module after every stage, on stderr")
+    opt.add_argument("--print-debuginfo", action="store_true", help="print locations")
+    opt.add_argument("--verify-each", action="store_true", help="verify the module after every stage")
+    opt.add_argument("--list", action="store_true", help="list the stages and exit")
+    opt.set_defaults(run=_opt)
+
+    run = commands.add_parser("run", help="execute a module from any stage on random inputs")
+    _add_input(run)
+    run.add_argument("--seed", type=int, default=0, help="seed of the inputs")
+    run.add_argument("--interpret", action="store_true", help="use the tile interpreter instead of native code")
+    run.add_argument("--inputs", type=Path, help="a file that torch.save wrote: a list of tensors")
+    run.add_argument("--save", type=Path, help="write the results with torch.save")
+    run.set_defaults(run=_run)
+
+    query = commands.add_parser("query", help="print a system description as JSON, for SYSTEM_DESC_PATH")
+    query.add_argument("--target", help="a preset; otherwise the one that open_device() would choose")
+    query.set_defaults(run=_query)
+
+    demo = commands.add_parser("demo", help="compile, run and check the cosh of the ttnn.jit document")
+    demo.set_defaults(run=_demo)
+    return parser
+
+
+def _add_input(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", nargs="?", default="-", help="an .mlir file; `-` or nothing reads standard input")
+
+
+def _opt(options: argparse.Namespace) -> int:
+    from ttnn_jit.tools import opt
+
+    return opt.main(options)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from ttnn_jit.tools import run
+
+    return run.main(options)
+
+
+def _query(options: argparse.Namespace) -> int:
+    from ttnn_jit.target import resolve_target
+
+    print(resolve_target(options.target).to_json())
+    return 0
+
+
+def _demo(_: argparse.Namespace) -> int:
+    from ttnn_jit.tools import demo
+
+    return demo.main()

@@ -1,0 +1,51 @@
+"""Python's operators on tensors, from the operations that declare one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.ttnn.operation import TtnnOperation
+
+_DUNDER = {
+    "neg": "__neg__",
+    "+": "__add__",
+    "-": "__sub__",
+    "*": "__mul__",
+    "/": "__truediv__",
+    "**": "__pow__",
+    "==": "__eq__",
+    "!=": "__ne__",
+    "<": "__lt__",
+    "<=": "__le__",
+    ">": "__gt__",
+    ">=": "__ge__",
+}
+_REFLECTED = {"__add__", "__sub__", "__mul__", "__truediv__", "__pow__"}
+
+
+def attach_operators(cls: type, operations: Mapping[str, TtnnOperation]) -> None:
+    """Gives `cls` the operators that operations declare, reflected forms included; it stays hashable by identity."""
+    for declaration in OPERATIONS:
+        if not declaration.operator:
+            continue
+        dunder = _DUNDER[declaration.operator]
+        setattr(cls, dunder, _method(operations[declaration.name]))
+        if dunder in _REFLECTED:
+            setattr(cls, dunder.replace("__", "__r", 1), _reflected(operations[declaration.name]))
+    cls.__hash__ = object.__hash__  # type: ignore[method-assign]  # defining __eq__ took it away
+
+
+def _method(operation: TtnnOperation) -> Callable[..., Any]:
+    def method(self: Any, *other: Any) -> Any:
+        return operation(self, *other)
+
+    return method
+
+
+def _reflected(operation: TtnnOperation) -> Callable[..., Any]:
+    def method(self: Any, other: Any) -> Any:
+        return operation(other, self)
+
+    return method
