@@ -1,0 +1,1 @@
+"""Where compiled programs wait to be run again: by key in memory and on disk, with counters."""

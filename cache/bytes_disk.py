@@ -26,19 +26,19 @@ class BytesDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
             raise TypeError(f"a key of the disk cache is a str, got {type(key).__name__}")
         return key, True
 
-    def get(self, key: object, raw: bool) -> str:  # noqa: FBT001 - diskcache's signature
+    def get(self, key: object, raw: bool) -> str:
         """A key as it was put."""
         if type(key) is not str or not raw:
             raise UnreadableEntryError("the disk cache holds a key that is no text")
         return key
 
-    def store(self, value: object, read: bool, key: object = UNKNOWN) -> tuple[int, int, None, Any]:  # noqa: ARG002, FBT001
+    def store(self, value: object, read: bool, key: object = UNKNOWN) -> tuple[int, int, None, Any]:  # noqa: ARG002
         """A value as the database has it: size of its file, mode, file name, value."""
         if type(value) is not bytes or read:
             raise TypeError(f"a value of the disk cache is bytes, got {type(value).__name__}")
         return 0, MODE_RAW, None, sqlite3.Binary(value)
 
-    def fetch(self, mode: int, filename: str | None, value: object, read: bool) -> bytes:  # noqa: FBT001
+    def fetch(self, mode: int, filename: str | None, value: object, read: bool) -> bytes:
         """A value as it was stored."""
         if mode != MODE_RAW or filename is not None or type(value) is not bytes or read:
             raise UnreadableEntryError("the disk cache holds a value that is not plain bytes")

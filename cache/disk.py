@@ -177,7 +177,7 @@ def _store_in(directory: Path) -> DiskStore:
 
 
 def _require_sound_settings(entries: diskcache.Cache) -> None:
-    """diskcache believes its own table of settings; damaged, it would fail in ways that look like bugs."""
+    """The library believes its own table of settings; damaged, it would fail in ways that look like bugs."""
     import diskcache
 
     expected: dict[str, object] = diskcache.DEFAULT_SETTINGS | {"count": 0, "size": 0, "hits": 0, "misses": 0}

@@ -6,7 +6,7 @@ one kernel calls that directly: ``pointers`` holds the address of every buffer o
     number of kernels, largest number of operands,
     then per kernel: function, number of operands, address of its i64 operand indices, address of its params
 
-For each kernel it gathers the addresses of its operands and calls it. It costs a few nanoseconds per kernel and operand.
+For each kernel it gathers the addresses of its operands and calls it: a few nanoseconds per kernel and operand.
 """
 
 from __future__ import annotations

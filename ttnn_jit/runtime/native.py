@@ -45,6 +45,14 @@ def host_cpu() -> HostCpu:
     return HostCpu(llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
 
 
+def llvm_version() -> str:
+    """Versions of llvmlite and of the LLVM in it."""
+    import llvmlite
+    from llvmlite.binding import llvm_version_info
+
+    return f"llvmlite {llvmlite.__version__}, LLVM {'.'.join(map(str, llvm_version_info))}"
+
+
 class _Loader:
     """One LLJIT per process; every kernel is linked once and stays, for programs share kernels by name."""
 
