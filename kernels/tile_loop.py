@@ -1,20 +1,20 @@
 """The loop around a vector body, as LLVM IR text: rows of any number of dimensions, chunks of vectors, a tail.
 
-The text holds no extent: the innermost extent, the outer extents and all strides are words that the caller passes, so
-one text serves every shape. What the text does hold is how each stream is walked along the innermost dimension
+The text holds no extent: the extents and strides of all loops are words that the caller passes, so one text serves
+every shape. What the text does hold is the number of loops, how each stream is walked along the innermost one
 (`Access`), its element type, and the body. The words of ``params``, each an i64, strides counted in elements::
 
-    innermost extent, rank, outer extents [rank], then per stream: innermost stride, outer strides [rank]
+    innermost extent, outer extents [rank], then per stream: innermost stride, outer strides [rank]
 
-where ``rank`` counts the outer dimensions, which are listed from the inside out. Nothing to do is written as innermost
-extent 0 and rank 0; any other extent is at least 1.
+where ``rank`` counts the loops around the innermost one, which are listed from the inside out. The innermost extent may
+be 0, outer extents are at least 1.
 
 A chunk is `unroll` vectors. The elements after the last whole chunk of a row are copied to a chunk-sized scratch on the
 stack, pass through the very same instructions as all others, and are copied out: the bits of a lane cannot depend on
-the tail, and the body is compiled once.
+the tail, and the body, whose size decides how long a compile takes, is there once.
 
-Bound: the loop adds an address increment and a branch a chunk to the body, and about one scalar move per element and
-stream to a tail.
+Bound: the loop adds an address increment and a branch a chunk to the body, and to a row with a tail one short memcpy
+a stream.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ class TileLoop:
     Attributes:
         name: Symbol of the function.
         streams: Inputs, then outputs, in the order of ``pointers``; written streams are never SCALAR.
+        rank: Loops around the innermost one.
         body: Text of one vector's computation; asked once per vector of a chunk, with names that are new each time.
             A result for a bf16 stream is already rounded to bf16.
         lanes: Lanes of a vector of float32.
@@ -63,15 +64,16 @@ class TileLoop:
 
     name: str
     streams: tuple[Stream, ...]
+    rank: int
     body: Body
     lanes: int
     unroll: int
 
     def text(self) -> str:
-        """The definition, without the declarations and constants that the body needs."""
-        parts = (self._entry, self._row, self._chunk, self._tail, self._odometer)
+        """The definition and the declarations that it needs, without those that the body needs."""
+        parts = (self._entry, self._open_loops, self._row, self._chunk, self._tail, self._close_loops)
         head = f"define void @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
-        return "\n".join([head, *(line for part in parts for line in part()), "}", ""])
+        return "\n".join([head, *(line for part in parts for line in part()), "}", _DECLARATION])
 
     @cached_property
     def _all(self) -> range:
@@ -80,18 +82,6 @@ class TileLoop:
     @cached_property
     def _moving(self) -> list[int]:
         return [k for k in self._all if self.streams[k].access is not Access.SCALAR]
-
-    @cached_property
-    def _scalar(self) -> list[int]:
-        return [k for k in self._all if self.streams[k].access is Access.SCALAR]
-
-    @cached_property
-    def _strided(self) -> list[int]:
-        return [k for k in self._all if self.streams[k].access is Access.STRIDED]
-
-    @cached_property
-    def _read(self) -> list[int]:
-        return [k for k in self._moving if not self.streams[k].written]
 
     @cached_property
     def _written(self) -> list[int]:
@@ -109,69 +99,88 @@ class TileLoop:
     def _chunk_size(self) -> int:
         return self.lanes * self.unroll
 
+    def _of(self, access: Access) -> list[int]:
+        return [k for k in self._all if self.streams[k].access is access]
+
+    def _element(self, k: int) -> str:
+        return _ELEMENT[self.streams[k].dtype]
+
+    def _word(self, name: str, index: int) -> Iterator[str]:
+        """``%name``: the word of params at `index`."""
+        yield f"  {name}.at = getelementptr i64, ptr %params, i64 {index}"
+        yield f"  {name} = load i64, ptr {name}.at"
+
+    def _stride_index(self, k: int, loop: int) -> int:
+        return 1 + self.rank + k * (1 + self.rank) + loop
+
     def _entry(self) -> Iterator[str]:
         yield "entry:"
+        for k in self._moving:
+            yield f"  %scratch_{k} = alloca [{self._chunk_size} x {self._element(k)}], align 64"
         yield "  %n = load i64, ptr %params"
-        yield "  %rank.at = getelementptr i64, ptr %params, i64 1"
-        yield "  %rank = load i64, ptr %rank.at"
-        yield "  %extents = getelementptr i64, ptr %params, i64 2"
         yield f"  %main = and i64 %n, {-self._chunk_size}"
         yield "  %rest = sub i64 %n, %main"
         yield "  %has.main = icmp ne i64 %main, 0"
         yield "  %has.rest = icmp ne i64 %rest, 0"
-        yield "  %words = add i64 %rank, 1"
+        for k in self._of(Access.STRIDED):
+            yield from self._word(f"%stride_{k}", self._stride_index(k, 0))
         for k in self._all:
             yield f"  %pointer.at_{k} = getelementptr ptr, ptr %pointers, i64 {k}"
-            yield f"  %base_{k} = load ptr, ptr %pointer.at_{k}"
-            yield f"  %strides.from_{k} = mul i64 %words, {k}"
-            yield f"  %strides.index_{k} = add i64 %strides.from_{k}, %rank"
-            yield f"  %strides_{k} = getelementptr i64, ptr %extents, i64 %strides.index_{k}"
-        for k in self._strided:
-            yield f"  %stride_{k} = load i64, ptr %strides_{k}"
-        for k in self._moving:
-            yield f"  %scratch_{k} = alloca [{self._chunk_size} x {_ELEMENT[self.streams[k].dtype]}], align 64"
-        yield "  %counters = alloca i64, i64 %rank"
-        yield "  %flat = icmp eq i64 %rank, 0"
-        yield "  br i1 %flat, label %row, label %clear"
-        yield "clear:"
-        yield "  %c = phi i64 [0, %entry], [%c.next, %clear]"
-        yield "  %c.at = getelementptr i64, ptr %counters, i64 %c"
-        yield "  store i64 0, ptr %c.at"
-        yield "  %c.next = add i64 %c, 1"
-        yield "  %c.more = icmp ult i64 %c.next, %rank"
-        yield "  br i1 %c.more, label %clear, label %row"
+            yield f"  %at{self.rank + 1}_{k} = load ptr, ptr %pointer.at_{k}"
+        yield f"  br label %{self._loop_label(self.rank)}"
+
+    def _loop_label(self, loop: int) -> str:
+        return f"loop{loop}" if loop else "row"
+
+    def _open_loops(self) -> Iterator[str]:
+        for loop in range(self.rank, 0, -1):
+            before = f"%loop{loop + 1}" if loop < self.rank else "%entry"
+            yield f"loop{loop}:"
+            yield f"  %i{loop} = phi i64 [0, {before}], [%i{loop}.next, %close{loop}]"
+            for k in self._all:
+                yield f"  %at{loop}_{k} = phi ptr [%at{loop + 1}_{k}, {before}], [%next{loop}_{k}, %close{loop}]"
+            yield f"  br label %{self._loop_label(loop - 1)}"
+
+    def _close_loops(self) -> Iterator[str]:
+        for loop in range(1, self.rank + 1):
+            yield f"close{loop}:"
+            yield f"  %i{loop}.next = add i64 %i{loop}, 1"
+            yield from self._word(f"%extent{loop}", loop)
+            for k in self._all:
+                yield from self._word(f"%outer{loop}_{k}", self._stride_index(k, loop))
+                yield f"  %next{loop}_{k} = getelementptr {self._element(k)}, ptr %at{loop}_{k}, i64 %outer{loop}_{k}"
+            yield f"  %more{loop} = icmp slt i64 %i{loop}.next, %extent{loop}"
+            yield f"  br i1 %more{loop}, label %loop{loop}, label %close{loop + 1}"
+        yield f"close{self.rank + 1}:"
+        yield "  ret void"
 
     def _row(self) -> Iterator[str]:
         yield "row:"
-        for k in self._all:
-            yield f"  %row_{k} = phi ptr [%base_{k}, %entry], [%base_{k}, %clear], [%next_{k}, %advance]"
+        for k in self._of(Access.SCALAR):
+            yield from self._splat(k)
         yield "  br i1 %has.main, label %whole, label %after"
         yield "whole:"
         yield "  br label %start"
         yield "start:"
-        yield "  %end = phi i64 [%main, %whole], [" + str(self._chunk_size) + ", %gathered]"
+        yield f"  %end = phi i64 [%main, %whole], [{self._chunk_size}, %gathered]"
         for k in self._moving:
-            yield f"  %in_{k} = phi ptr [%row_{k}, %whole], [%scratch_{k}, %gathered]"
-        for k in self._strided:
+            yield f"  %in_{k} = phi ptr [%at1_{k}, %whole], [%scratch_{k}, %gathered]"
+        for k in self._of(Access.STRIDED):
             yield f"  %step_{k} = phi i64 [%stride_{k}, %whole], [1, %gathered]"
-        for k in self._scalar:
-            yield from self._splat(k)
         yield "  br label %chunk"
 
     def _splat(self, k: int) -> Iterator[str]:
-        element = _ELEMENT[self.streams[k].dtype]
-        yield f"  %scalar_{k} = load {element}, ptr %row_{k}"
+        element, vector = self._element(k), f"<{self.lanes} x float>"
+        name = f"%scalar_{k}"
+        yield f"  {name} = load {element}, ptr %at1_{k}"
         if self.streams[k].dtype is DataType.BFLOAT16:
-            yield f"  %scalar.wide_{k} = zext i16 %scalar_{k} to i32"
-            yield f"  %scalar.bits_{k} = shl i32 %scalar.wide_{k}, 16"
-            yield f"  %scalar.f32_{k} = bitcast i32 %scalar.bits_{k} to float"
-        name = f"%scalar_{k}" if element == "float" else f"%scalar.f32_{k}"
-        vector = f"<{self.lanes} x float>"
+            yield f"  {name}.wide = zext i16 {name} to i32"
+            yield f"  {name}.bits = shl i32 {name}.wide, 16"
+            yield f"  {name}.f32 = bitcast i32 {name}.bits to float"
+            name = f"{name}.f32"
         yield f"  %lane0_{k} = insertelement {vector} poison, float {name}, i64 0"
-        yield (
-            f"  %splat_{k} = shufflevector {vector} %lane0_{k}, {vector} poison, "
-            f"<{self.lanes} x i32> zeroinitializer"
-        )
+        mask = f"<{self.lanes} x i32> zeroinitializer"
+        yield f"  %splat_{k} = shufflevector {vector} %lane0_{k}, {vector} poison, {mask}"
 
     def _chunk(self) -> Iterator[str]:
         yield "chunk:"
@@ -199,76 +208,58 @@ class TileLoop:
 
     def _tail(self) -> Iterator[str]:
         yield "after:"
-        yield "  br i1 %has.rest, label %gather, label %row.done"
+        yield "  br i1 %has.rest, label %gather, label %close1"
         yield "gather:"
-        for k in self._read:
+        read = [k for k in self._moving if not self.streams[k].written]
+        for k in read:
             # Lanes past the tail hold zeros, not what the stack held: denormals there would cost time.
-            kind = f"[{self._chunk_size} x {_ELEMENT[self.streams[k].dtype]}]"
-            yield f"  store {kind} zeroinitializer, ptr %scratch_{k}"
-        yield from self._copy_loop("gather", self._read, "gathered", out=False)
+            vector = f"<{self.lanes} x {self._element(k)}>"
+            for i in range(self.unroll):
+                yield f"  %clear_{k}.{i} = getelementptr {vector}, ptr %scratch_{k}, i64 {i}"
+                yield f"  store {vector} zeroinitializer, ptr %clear_{k}.{i}, align {self.streams[k].dtype.itemsize}"
+        yield from self._copies("gather", "gathered", read, out=False)
         yield "gathered:"
         yield "  br label %start"
         yield "scatter:"
-        yield from self._copy_loop("scatter", self._written, "row.done", out=True)
+        yield from self._copies("scatter", "close1", self._written, out=True)
 
-    def _copy_loop(self, block: str, streams: list[int], done: str, *, out: bool) -> Iterator[str]:
-        j = f"%{block}.j"
-        yield f"  br label %{block}.loop"
-        yield f"{block}.loop:"
-        yield f"  {j} = phi i64 [0, %{block}], [{j}.next, %{block}.loop]"
-        yield f"  {j}.at = add i64 {j}, %main"
+    def _copies(self, block: str, done: str, streams: list[int], *, out: bool) -> Iterator[str]:
+        """From ``block`` to ``done``: the tail of `streams` to their scratch, or back."""
         for k in streams:
-            element = _ELEMENT[self.streams[k].dtype]
-            index = f"{j}.at"
-            if self.streams[k].access is Access.STRIDED:
-                index = f"{j}.at_{k}"
-                yield f"  {index} = mul i64 {j}.at, %stride_{k}"
-            yield f"  {j}.far_{k} = getelementptr {element}, ptr %row_{k}, i64 {index}"
-            yield f"  {j}.near_{k} = getelementptr {element}, ptr %scratch_{k}, i64 {j}"
-            source, target = (f"{j}.near_{k}", f"{j}.far_{k}") if out else (f"{j}.far_{k}", f"{j}.near_{k}")
-            yield f"  {j}.value_{k} = load {element}, ptr {source}"
-            yield f"  store {element} {j}.value_{k}, ptr {target}"
-        yield f"  {j}.next = add i64 {j}, 1"
-        yield f"  {j}.more = icmp ult i64 {j}.next, %rest"
-        yield f"  br i1 {j}.more, label %{block}.loop, label %{done}"
+            if self.streams[k].access is Access.CONTIGUOUS:
+                yield from self._copy_run(f"%{block}_{k}", k, out=out)
+        strided = [k for k in streams if self.streams[k].access is Access.STRIDED]
+        if strided:
+            yield from self._copy_lanes(block, strided, out=out)
+            yield f"  br i1 %{block}.more, label %{block}.lane, label %{done}"
+        else:
+            yield f"  br label %{done}"
 
-    def _odometer(self) -> Iterator[str]:
-        yield "row.done:"
-        yield "  br label %turn"
-        yield "turn:"
-        yield "  %d = phi i64 [0, %row.done], [%d.next, %wrap]"
-        for k in self._all:
-            yield f"  %here_{k} = phi ptr [%row_{k}, %row.done], [%back_{k}, %wrap]"
-        yield "  %d.next = add i64 %d, 1"
-        yield "  %over = icmp eq i64 %d, %rank"
-        yield "  br i1 %over, label %exit, label %bump"
-        yield "bump:"
-        yield "  %counter.at = getelementptr i64, ptr %counters, i64 %d"
-        yield "  %counter = load i64, ptr %counter.at"
-        yield "  %counter.next = add i64 %counter, 1"
-        yield "  %extent.at = getelementptr i64, ptr %extents, i64 %d"
-        yield "  %extent = load i64, ptr %extent.at"
-        yield "  %fits = icmp slt i64 %counter.next, %extent"
-        for k in self._all:
-            yield f"  %outer.at_{k} = getelementptr i64, ptr %strides_{k}, i64 %d.next"
-            yield f"  %outer_{k} = load i64, ptr %outer.at_{k}"
-        yield "  br i1 %fits, label %advance, label %wrap"
-        yield "advance:"
-        yield "  store i64 %counter.next, ptr %counter.at"
-        for k in self._all:
-            yield f"  %next_{k} = getelementptr {_ELEMENT[self.streams[k].dtype]}, ptr %here_{k}, i64 %outer_{k}"
-        yield "  br label %row"
-        yield "wrap:"
-        yield "  store i64 0, ptr %counter.at"
-        for k in self._all:
-            yield f"  %walked_{k} = mul i64 %outer_{k}, %counter"
-            yield f"  %rewind_{k} = sub i64 0, %walked_{k}"
-            yield f"  %back_{k} = getelementptr {_ELEMENT[self.streams[k].dtype]}, ptr %here_{k}, i64 %rewind_{k}"
-        yield "  br label %turn"
-        yield "exit:"
-        yield "  ret void"
+    def _copy_run(self, name: str, k: int, *, out: bool) -> Iterator[str]:
+        yield f"  {name}.far = getelementptr {self._element(k)}, ptr %at1_{k}, i64 %main"
+        yield f"  {name}.bytes = mul i64 %rest, {self.streams[k].dtype.itemsize}"
+        source, target = (f"%scratch_{k}", f"{name}.far") if out else (f"{name}.far", f"%scratch_{k}")
+        yield f"  call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {name}.bytes, i1 false)"
+
+    def _copy_lanes(self, block: str, streams: list[int], *, out: bool) -> Iterator[str]:
+        lane = f"%{block}.j"
+        yield f"  br label %{block}.lane"
+        yield f"{block}.lane:"
+        yield f"  {lane} = phi i64 [0, %{block}], [{lane}.next, %{block}.lane]"
+        yield f"  {lane}.far = add i64 {lane}, %main"
+        for k in streams:
+            element = self._element(k)
+            yield f"  {lane}.index_{k} = mul i64 {lane}.far, %stride_{k}"
+            yield f"  {lane}.far_{k} = getelementptr {element}, ptr %at1_{k}, i64 {lane}.index_{k}"
+            yield f"  {lane}.near_{k} = getelementptr {element}, ptr %scratch_{k}, i64 {lane}"
+            source, target = (f"{lane}.near_{k}", f"{lane}.far_{k}") if out else (f"{lane}.far_{k}", f"{lane}.near_{k}")
+            yield f"  {lane}.value_{k} = load {element}, ptr {source}"
+            yield f"  store {element} {lane}.value_{k}, ptr {target}"
+        yield f"  {lane}.next = add i64 {lane}, 1"
+        yield f"  %{block}.more = icmp ult i64 {lane}.next, %rest"
 
 
+_DECLARATION = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
 _ELEMENT = {DataType.FLOAT32: "float", DataType.BFLOAT16: "i16"}
 
 

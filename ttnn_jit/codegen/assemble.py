@@ -22,8 +22,7 @@ def assemble(text: str, isa: HostIsa, *, opt: int = 2) -> bytes:
     Raises:
         InternalError: LLVM rejects the text.
     """
-    machine = _target_machine(isa, opt)
-    code: bytes = machine.emit_object(_parsed(text, machine))
+    code: bytes = _target_machine(isa, opt).emit_object(_parsed(text, isa))
     return code
 
 
@@ -33,20 +32,23 @@ def assembly(text: str, isa: HostIsa, *, opt: int = 2) -> str:
     Raises:
         InternalError: LLVM rejects the text.
     """
-    machine = _target_machine(isa, opt)
-    listing: str = machine.emit_assembly(_parsed(text, machine))
+    listing: str = _target_machine(isa, opt).emit_assembly(_parsed(text, isa))
     return listing
 
 
-def _parsed(text: str, machine: Any) -> Any:
+def _parsed(text: str, isa: HostIsa) -> Any:
     try:
-        module = llvm.parse_assembly(text)
+        module = llvm.parse_assembly(_target_lines(isa) + text)
         module.verify()
     except RuntimeError as error:
         raise InternalError(f"LLVM rejects generated text: {error}", help="report it with the text") from error
-    module.triple = machine.triple
-    module.data_layout = str(machine.target_data)
     return module
+
+
+@cache
+def _target_lines(isa: HostIsa) -> str:
+    machine = _target_machine(isa, 2)
+    return f'target datalayout = "{machine.target_data}"\ntarget triple = "{machine.triple}"\n'
 
 
 @cache

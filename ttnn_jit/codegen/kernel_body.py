@@ -73,7 +73,7 @@ def read_kernel(generic: GenericOp, numerics: Numerics) -> Kernel:
         for k, (spec, access) in enumerate(zip(specs, walk.accesses, strict=True))
     )
     results = tuple(generic.results) or outputs
-    return Kernel(KernelBody(streams, tuple(reader.steps), numerics), inputs, results, walk)
+    return Kernel(KernelBody(streams, walk.rank, tuple(reader.steps), numerics), inputs, results, walk)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 A kernel holds no extent; one launch passes, as i64 words, strides counted in elements::
 
-    innermost extent, rank, outer extents [rank], then per operand: innermost stride, outer strides [rank]
+    innermost extent, outer extents [rank], then per operand: innermost stride, outer strides [rank]
 
-Operands are the kernel's distinct inputs, then its outputs. ``rank`` counts the outer dimensions, which are listed from
-the inside out. An empty tensor has innermost extent 0 and rank 0.
+Operands are the kernel's distinct inputs, then its outputs. ``rank`` counts the loops around the innermost one, which
+are listed from the inside out; the kernel knows it. An empty tensor has innermost extent 0 and rank 0.
 """
 
 from __future__ import annotations
@@ -38,9 +38,14 @@ class Walk:
         return tuple(_ACCESS.get(strides[-1], Access.STRIDED) for strides in self.strides)
 
     @property
+    def rank(self) -> int:
+        """Loops around the innermost one."""
+        return len(self.extents) - 1
+
+    @property
     def params(self) -> tuple[int, ...]:
         """The words of the launch, in the order that this module documents."""
-        words = [self.extents[-1], len(self.extents) - 1, *reversed(self.extents[:-1])]
+        words = [*reversed(self.extents)]
         for strides in self.strides:
             words += reversed(strides)
         return tuple(words)

@@ -22,8 +22,10 @@ from ttnn_jit.tensor_spec import DataType
 OPERATION_OF_TILE = {operation.tile_name: operation for operation in OPERATIONS}
 """Name of a tile op, without its dialect -> the operation."""
 
-# Beyond so many live tiles two vectors at once would spill (perf: 32 registers, less constants and temporaries).
+# Two vectors a chunk keep 128 bytes per stream in flight, which bodies bound by memory need. With more live tiles they
+# would spill; and the longer ones are bound by arithmetic, where two vectors gain nothing and double the compile time.
 _MOST_LIVE_FOR_TWO_VECTORS = 10
+_MOST_LINES_FOR_TWO_VECTORS = 24
 
 _NAME = "kernel"
 
@@ -34,14 +36,19 @@ def kernel_text(body: KernelBody, isa: HostIsa) -> str:
 
     The name is a hash of the text, so that equal names mean equal code.
     """
-    module = ModuleText()
-    builder = LlvmVector(isa, module, prefix="v", block="chunk")
-    unroll = 2 if body.live_tiles <= _MOST_LIVE_FOR_TWO_VECTORS else 1
-    emitter = _BodyEmitter(body, builder)
-    function = TileLoop(_NAME, body.streams, emitter, isa.lanes, unroll).text()
-    text = f"{function}\n{module.text()}\n"
+    text, lines = _text(body, isa, 1)
+    if lines <= _MOST_LINES_FOR_TWO_VECTORS and body.live_tiles <= _MOST_LIVE_FOR_TWO_VECTORS:
+        text, _ = _text(body, isa, 2)
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     return text.replace(f"@{_NAME}(", f"@k_{digest}(", 1)
+
+
+def _text(body: KernelBody, isa: HostIsa, unroll: int) -> tuple[str, int]:
+    """The module's text with `unroll` vectors a chunk, and the number of lines of its steps."""
+    module = ModuleText()
+    builder = LlvmVector(isa, module, prefix="v", block="chunk")
+    function = TileLoop(_NAME, body.streams, body.rank, _BodyEmitter(body, builder), isa.lanes, unroll).text()
+    return f"{function}\n{module.text()}\n", len(builder.lines)
 
 
 def kernel_name(text: str) -> str:

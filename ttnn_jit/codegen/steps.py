@@ -77,12 +77,14 @@ class KernelBody:
 
     Attributes:
         streams: The distinct inputs, then the outputs: dtype and how each is walked along the innermost dimension.
+        rank: Loops around the innermost one.
         steps: In execution order. An int operand is the index of the step whose tile it is; `slot` is the DST slot
             where the step's tile was put, None if it went nowhere.
         numerics: How results are rounded.
     """
 
     streams: tuple[Stream, ...]
+    rank: int
     steps: tuple[Step, ...]
     numerics: Numerics
 
