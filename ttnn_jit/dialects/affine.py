@@ -18,6 +18,8 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from ttnn_jit.dialects.affine_text import affine_map_text
+
 INDEX = IndexType()
 Index = SSAValue | int
 
@@ -210,7 +212,7 @@ def _verify_access(name: str, memref: SSAValue, index_map: AffineMapAttr, values
     if len(index_map.data.results) != rank or index_map.data.num_dims != values:
         raise VerifyException(f"{name} needs one index per dimension of {memref_type}")
     if any(not isinstance(result, AffineDimExpr | AffineConstantExpr) for result in index_map.data.results):
-        raise VerifyException(f"{name} takes values and constants as indices, got {index_map}")
+        raise VerifyException(f"{name} takes values and constants as indices, got {affine_map_text(index_map.data)}")
 
 
 Affine = Dialect("affine", [ApplyOp, ForOp, IfOp, LoadOp, MinOp, StoreOp, YieldOp], [])

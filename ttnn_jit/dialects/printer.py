@@ -16,8 +16,10 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     ArrayAttr,
     FloatAttr,
+    FusedLoc,
     IntegerAttr,
     LocationAttr,
+    NoneAttr,
     UnitAttr,
     f64,
     i64,
@@ -211,6 +213,12 @@ class MLIRPrinter(Printer):
             case ArrayAttr():
                 with self.in_square_brackets():
                     self.print_list(attribute.data, self._print_element)
+            case FusedLoc(locations=ArrayAttr() as fused, metadata=NoneAttr()):
+                # Without the detour over an array, which would count as a level of nesting.
+                with self.in_location():
+                    self.print_string("fused")
+                    with self.in_square_brackets():
+                        self.print_list(fused, self.print_attribute)
             case AffineMapAttr():
                 self.print_string(f"affine_map<{affine_map_text(attribute.data)}>")
             case _:

@@ -13,6 +13,8 @@ from xdsl.traits import Pure
 
 from ttnn_jit.dialects.elementwise import TensorElementwiseOp, derive
 
+__all__ = ["OP_OF", "TTIR", "EmptyOp", "FullOp", "TensorElementwiseOp"]
+
 
 @irdl_op_definition
 class EmptyOp(IRDLOperation):

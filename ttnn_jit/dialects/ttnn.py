@@ -53,6 +53,7 @@ __all__ = [
     "ProgramAttr",
     "ShapeAttr",
     "TTNNLayoutAttr",
+    "TensorElementwiseOp",
     "layout_attr",
     "shape_attr",
 ]

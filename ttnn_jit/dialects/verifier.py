@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.irdl.dominance import DominanceInfo
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
@@ -49,16 +48,11 @@ def _verify_op(op: Operation) -> None:
 
 def _verify_region(region: Region, visible: set[SSAValue]) -> None:
     blocks = tuple(region.blocks)
-    if len(blocks) == 1:
-        _verify_block(blocks[0], visible)
-        return
-    dominance = DominanceInfo(region)
+    if len(blocks) > 1 and region.parent is not None:
+        reason = f"'{region.parent.name}' op: a region has one block, for no op here branches; got {len(blocks)}"
+        raise InvalidModule(reason, location=location_of(region.parent))
     for block in blocks:
-        seen = set(visible)
-        for other in blocks:
-            if dominance.strictly_dominates(other, block):
-                seen.update(_values_of(other))
-        _verify_block(block, seen)
+        _verify_block(block, visible)
 
 
 def _verify_block(block: Block, visible: set[SSAValue]) -> None:
@@ -75,9 +69,3 @@ def _verify_block(block: Block, visible: set[SSAValue]) -> None:
         defined += op.results
         visible.update(op.results)
     visible.difference_update(defined)
-
-
-def _values_of(block: Block) -> Iterator[SSAValue]:
-    yield from block.args
-    for op in block.ops:
-        yield from op.results

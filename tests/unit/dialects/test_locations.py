@@ -1,0 +1,124 @@
+"""Places in the user's file stay with ops, in text and through rewrites."""
+
+from xdsl.dialects.builtin import CallSiteLoc, FusedLoc, ModuleOp, UnknownLoc
+from xdsl.ir import Operation
+
+from ttnn_jit import ops
+from ttnn_jit.dialects import parse_module, print_module, ttnn
+from ttnn_jit.dialects.locations import (
+    fused_location,
+    location_attribute,
+    location_of,
+    locations_of,
+    replace,
+    set_location,
+)
+from ttnn_jit.dialects.verifier import unlocated_ops
+from ttnn_jit.source import Location
+
+TEXT = """\
+#dram = #ttnn.buffer_type<dram>
+#ttnn_layout = #ttnn.ttnn_layout<(d0) -> (0, d0), <1x1>, memref<1x3xf32, #dram>, <interleaved>>
+module {
+  func.func @f(%arg0: tensor<3xf32, #ttnn_layout> loc("a.py":1:7)) -> tensor<3xf32, #ttnn_layout> {
+    %0 = "ttnn.exp"(%arg0) : (tensor<3xf32, #ttnn_layout>) -> tensor<3xf32, #ttnn_layout> loc(#loc3)
+    %1 = "ttnn.neg"(%0) : (tensor<3xf32, #ttnn_layout>) -> tensor<3xf32, #ttnn_layout> loc(#loc5)
+    return %1 : tensor<3xf32, #ttnn_layout> loc(#loc6)
+  } loc(#loc1)
+} loc(#loc)
+#loc = loc(unknown)
+#loc1 = loc("a.py":1:1)
+#loc3 = loc("a.py":2:5)
+#loc4 = loc("a \\22b\\22.py":3:5)
+#loc5 = loc(fused[#loc3, #loc4])
+#loc6 = loc(callsite(#loc3 at #loc4))
+"""
+
+
+def ops_named(module: ModuleOp, name: str) -> list[Operation]:
+    return [op for op in module.walk() if op.name == name]
+
+
+def test_locations_print_as_mlir_opt_prints_them() -> None:
+    lines = TEXT.splitlines()
+    # An argument's location is defined at the top though it is printed in full: so does mlir-opt.
+    lines.insert(1, '#loc2 = loc("a.py":1:7)')
+    text = "\n".join(lines) + "\n"
+    assert print_module(parse_module(text), locations=True) == text
+
+
+def test_locations_are_left_out_unless_asked_for() -> None:
+    assert "loc(" not in print_module(parse_module(TEXT))
+
+
+def test_a_place_is_read_from_a_location() -> None:
+    module = parse_module(TEXT)
+    (exp,), (neg,) = ops_named(module, "ttnn.exp"), ops_named(module, "ttnn.neg")
+    (returned,) = ops_named(module, "func.return")
+    assert location_of(exp) == Location("a.py", 2, 5)
+    assert locations_of(neg) == (Location("a.py", 2, 5), Location('a "b".py', 3, 5))
+    assert isinstance(returned.location, CallSiteLoc)
+    assert location_of(returned) == Location("a.py", 2, 5)
+    assert location_of(module) is None
+
+
+def test_a_place_is_set() -> None:
+    op = ttnn.GetDeviceOp.make()
+    set_location(op, Location("m.py", 4, 2))
+    assert location_of(op) == Location("m.py", 4, 2)
+
+
+def test_fusing_names_each_place_once_and_leaves_out_the_unknown() -> None:
+    one, two, three = (location_attribute(Location("m.py", line)) for line in (1, 2, 3))
+    assert fused_location([]) == UnknownLoc()
+    assert fused_location([UnknownLoc(), two]) == two
+    fused = fused_location([fused_location([two, one]), UnknownLoc(), one, three])
+    assert isinstance(fused, FusedLoc)
+    assert fused == fused_location([two, one, three])
+
+
+def test_replacing_an_op_keeps_its_place_and_its_users() -> None:
+    module = parse_module(TEXT)
+    (exp,) = ops_named(module, "ttnn.exp")
+    sine = ttnn.OP_OF[ops.OVERLOADS["sin"][0]].make(list(exp.operands), exp.results[0].type)
+    replace(exp, sine)
+    (neg,) = ops_named(module, "ttnn.neg")
+    assert location_of(sine) == Location("a.py", 2, 5)
+    assert neg.operands[0] is sine.result
+    assert not ops_named(module, "ttnn.exp")
+
+
+def test_replacing_several_ops_fuses_their_places() -> None:
+    module = parse_module(TEXT)
+    (exp,), (neg,) = ops_named(module, "ttnn.exp"), ops_named(module, "ttnn.neg")
+    both = ttnn.OP_OF[ops.OVERLOADS["sin"][0]].make(list(exp.operands), exp.results[0].type)
+    replace([exp, neg], both)
+    (returned,) = ops_named(module, "func.return")
+    assert locations_of(both) == (Location("a.py", 2, 5), Location('a "b".py', 3, 5))
+    assert returned.operands[0] is both.result
+
+
+def test_replacing_an_op_by_a_value_leaves_nothing_behind() -> None:
+    module = parse_module(TEXT)
+    (exp,) = ops_named(module, "ttnn.exp")
+    argument = exp.operands[0]
+    replace(exp, (), [argument])
+    (neg,) = ops_named(module, "ttnn.neg")
+    assert neg.operands[0] is argument
+
+
+def test_a_place_of_its_own_is_not_overwritten() -> None:
+    module = parse_module(TEXT)
+    (exp,) = ops_named(module, "ttnn.exp")
+    sine = ttnn.OP_OF[ops.OVERLOADS["sin"][0]].make(list(exp.operands), exp.results[0].type)
+    set_location(sine, Location("b.py", 9))
+    replace(exp, sine)
+    assert location_of(sine) == Location("b.py", 9)
+
+
+def test_ops_from_nowhere_are_found() -> None:
+    module = parse_module(TEXT)
+    assert list(unlocated_ops(module)) == []
+    (exp,) = ops_named(module, "ttnn.exp")
+    exp.location = UnknownLoc()
+    assert list(unlocated_ops(module)) == [exp]

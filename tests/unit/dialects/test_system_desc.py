@@ -1,0 +1,56 @@
+"""The target of a module stands in its text."""
+
+from dataclasses import replace
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import VerifyException
+
+from ttnn_jit.dialects import InvalidModule, parse_module, print_module, set_system_desc, system_desc_of
+from ttnn_jit.target import PRESETS, SystemDesc
+
+
+@pytest.mark.parametrize("target", [*PRESETS.values(), replace(PRESETS["cpu"], name="mine", dst_tiles=5)])
+def test_a_module_gives_its_target_back(target: SystemDesc) -> None:
+    module = ModuleOp([])
+    set_system_desc(module, target)
+    assert system_desc_of(module) == target
+    assert system_desc_of(parse_module(print_module(module))) == target
+
+
+def test_an_untagged_module_means_wormhole() -> None:
+    module = ModuleOp([])
+    set_system_desc(module, PRESETS["cpu"])
+    set_system_desc(module, PRESETS["wormhole_b0"])
+    assert print_module(module) == "module {\n}\n"
+    assert system_desc_of(module) is PRESETS["wormhole_b0"]
+
+
+def test_the_target_prints_as_a_dictionary_of_its_fields() -> None:
+    module = ModuleOp([])
+    set_system_desc(module, PRESETS["blackhole"])
+    assert print_module(module) == (
+        '#system_desc = #ttcore.system_desc<{arch = "blackhole", dst_double_buffered = true, '
+        "dst_halved_when_wide = true, dst_tiles = 16 : i64, fuses_multi_user_values = false, grid = [8, 8], "
+        "l1_bytes = 1499136 : i64, max_circular_buffers = 32 : i64, max_wide_inputs = 7 : i64, "
+        'name = "blackhole", numerics = "device", tile_aligned_only = true}>\n'
+        "module attributes {ttcore.system_desc = #system_desc} {\n}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ("{}", "a system description has exactly the fields of SystemDesc; look at "),
+        ('{speed = "fast"}', "a system description has exactly the fields of SystemDesc; look at "),
+    ],
+)
+def test_a_dictionary_that_is_no_target_is_refused(fields: str, message: str) -> None:
+    with pytest.raises(InvalidModule) as caught:
+        parse_module(f"module attributes {{ttcore.system_desc = #ttcore.system_desc<{fields}>}} {{\n}}")
+    assert caught.value.message.startswith(message)
+
+
+def test_a_target_of_another_kind_is_refused() -> None:
+    with pytest.raises(VerifyException, match=r"ttcore\.system_desc must be a #ttcore\.system_desc"):
+        system_desc_of(parse_module('module attributes {ttcore.system_desc = "cpu"} {\n}'))

@@ -1,0 +1,159 @@
+"""What the verifier refuses, and how it says so."""
+
+import pytest
+from xdsl.dialects.builtin import TensorType, f32
+
+from ttnn_jit import ops
+from ttnn_jit.dialects import InvalidModule, parse_module, ttnn, verify
+from ttnn_jit.dialects.builders import tile_memref
+from ttnn_jit.source import Location
+from ttnn_jit.tensor_spec import DataType
+
+MEMREF = str(tile_memref((1, 2), DataType.BFLOAT16, "l1"))
+TILE = "!ttcore.tile<32x32, bf16>"
+MAP = "affine_map<(d0) -> (d0)>"
+
+
+def refusal(body: str, arguments: str = "") -> InvalidModule:
+    module = parse_module(f"func.func @f({arguments}) {{\n{body}\nreturn\n}}")
+    with pytest.raises(InvalidModule) as caught:
+        verify(module)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("body", "arguments", "message"),
+    [
+        (
+            '%0 = "ttnn.exp"(%a, %a) : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>',
+            "%a: tensor<1xf32>",
+            "'ttnn.exp' op: ttnn.exp takes 1 operands and has one result, got 2 and 1",
+        ),
+        (
+            '%0 = "ttnn.exp"(%a) : (f32) -> tensor<1xf32>',
+            "%a: f32",
+            "'ttnn.exp' op: ttnn.exp takes tensors, got f32",
+        ),
+        (
+            '%0 = "ttir.exp"(%a) : (tensor<1xf32>) -> f32',
+            "%a: tensor<1xf32>",
+            "'ttir.exp' op: ttir.exp results in a tensor, got f32",
+        ),
+        (
+            '%0 = "ttnn.add"(%a, %a) <{dtype = #ttcore.supportedDataTypes<bf16>}> '
+            ": (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>",
+            "%a: tensor<1xf32>",
+            "'ttnn.add' op: ttnn.add says dtype bf16 but results in f32",
+        ),
+        (
+            '%0 = "ttnn.clamp_scalar"(%a) <{max = 1.0 : f32}> : (tensor<1xf32>) -> tensor<1xf32>',
+            "%a: tensor<1xf32>",
+            "'ttnn.clamp_scalar' op: ttnn.clamp_scalar needs the f32 property `min`",
+        ),
+        (
+            f'%0 = "d2m.tile_add"(%a, %a) : (f32, f32) -> {TILE}',
+            "%a: f32",
+            "'d2m.tile_add' op: d2m.tile_add needs a tile among its operands",
+        ),
+        (
+            f'%0 = "d2m.tile_add"(%a, %b) : ({TILE}, index) -> {TILE}',
+            f"%a: {TILE}, %b: index",
+            "'d2m.tile_add' op: d2m.tile_add takes tiles and f32 scalars, got index",
+        ),
+        (
+            f'%0 = "d2m.tile_exp"(%a) : ({TILE}) -> f32',
+            f"%a: {TILE}",
+            "'d2m.tile_exp' op: d2m.tile_exp results in a tile, got f32",
+        ),
+        (
+            f"%0 = affine.load %a[0] : {MEMREF}",
+            f"%a: {MEMREF}",
+            "'affine.load' op: affine.load needs one index per dimension of memref<1x2x!ttcore.tile<32x32, bf16>, "
+            "#ttcore.memory_space<l1>>",
+        ),
+        (
+            f'"affine.store"(%t, %a, %i) <{{map = affine_map<(d0) -> (d0 * 2, 0)>}}> : ({TILE}, {MEMREF}, index) -> ()',
+            f"%t: {TILE}, %a: {MEMREF}, %i: index",
+            "'affine.store' op: affine.store takes values and constants as indices, got (d0) -> (d0 * 2, 0)",
+        ),
+        (
+            f'%0 = "d2m.wait"(%a) : (!d2m.cb<{MEMREF}>) -> memref<1xf32>',
+            f"%a: !d2m.cb<{MEMREF}>",
+            "'d2m.wait' op: d2m.wait results in memref<1x2x!ttcore.tile<32x32, bf16>, #ttcore.memory_space<l1>>, "
+            "got memref<1xf32>",
+        ),
+    ],
+)
+def test_an_op_that_breaks_its_rule_is_refused_with_it(body: str, arguments: str, message: str) -> None:
+    assert refusal(body, arguments).message == message
+
+
+@pytest.mark.parametrize(
+    ("maps", "types", "factors", "buffers", "message"),
+    [
+        (1, 1, 1, 2, "2 operands need as many indexing maps, got 1"),
+        (2, 2, 1, 2, "every indexing map needs one dimension per iterator type, 2"),
+        (2, 1, 2, 2, "every dimension needs a block factor: 1, got 2"),
+        (2, 1, 1, 1, "2 operands need as many buffers, got 1"),
+    ],
+)
+def test_a_generic_is_refused_where_its_counts_differ(
+    maps: int, types: int, factors: int, buffers: int, message: str
+) -> None:
+    arguments = ", ".join([f"%b{index}: !d2m.cb<{MEMREF}>" for index in range(buffers)])
+    body = f"""
+d2m.generic {{block_factors = [{", ".join(["1"] * factors)}], grid = #ttcore.grid<1x1>,
+  indexing_maps = [{", ".join([MAP] * maps)}],
+  iterator_types = [{", ".join(["#ttcore.iterator_type<parallel>"] * types)}], threads = [#d2m.thread<compute>]}}
+  ins(%a : tensor<1xf32>) outs(%a : tensor<1xf32>) {{
+  ^compute0({arguments}):
+  }} : tensor<1xf32>
+"""
+    assert refusal(body, "%a: tensor<1xf32>").message == f"'d2m.generic' op: {message}"
+
+
+def test_a_use_before_its_definition_is_refused_at_the_place_of_the_user() -> None:
+    error = refusal('%0 = arith.addf %1, %1 : f32 loc("a.py":3:1)\n%1 = arith.constant 1.0 : f32')
+    assert error.message == "'arith.addf' op: operand #0 is not defined before it is used"
+    assert error.location == Location("a.py", 3, 1)
+
+
+def test_a_value_does_not_leave_its_loop() -> None:
+    module = parse_module("""
+func.func @f(%n: index) {
+  scf.for %i = %n to %n step %n {
+    %0 = arith.addi %i, %n : index
+  }
+  %1 = arith.addi %n, %n : index
+  return
+}""")
+    function = module.body.block.first_op
+    assert function is not None
+    loop, after, _ = function.regions[0].block.ops
+    inner = loop.regions[0].block.first_op
+    assert inner is not None
+    after.operands[0] = inner.results[0]
+    with pytest.raises(InvalidModule, match="operand #0 is not defined before it is used"):
+        verify(module)
+
+
+def test_a_function_does_not_see_the_values_of_another() -> None:
+    module = parse_module("""
+func.func @f(%a: tensor<1xf32>) {
+  return
+}
+func.func @g() {
+  return
+}""")
+    first, second = module.body.block.ops
+    argument = first.regions[0].block.args[0]
+    stray = ttnn.OP_OF[ops.OVERLOADS["exp"][0]].make([argument], TensorType(f32, [1]))
+    second.regions[0].block.insert_ops_before([stray], second.regions[0].block.ops.first)  # type: ignore[arg-type]
+    with pytest.raises(InvalidModule, match="Operation using value defined out of its IsolatedFromAbove parent"):
+        verify(module)
+
+
+def test_a_second_block_is_refused() -> None:
+    module = parse_module("func.func @f() {\n  return\n^bb1:\n  return\n}")
+    with pytest.raises(InvalidModule, match="a region has one block, for no op here branches; got 2"):
+        verify(module)
