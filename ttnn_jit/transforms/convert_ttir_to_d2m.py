@@ -7,18 +7,19 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ttnn_jit import ops
 from ttnn_jit.dialects import d2m, operation_of, system_desc_of, ttir
-from ttnn_jit.dialects.builders import linalg_generic, linalg_yield
+from ttnn_jit.dialects.builders import linalg_yield
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, tile_type
 from ttnn_jit.dialects.ttnn import HOIST
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
 from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
+from ttnn_jit.transforms.kernel_ops import block_with_views, compute_op, kernel_op
 from ttnn_jit.transforms.kernel_shape import KernelShape, kernel_shape, tile_element
 
 NOT_HOISTED = "d2m.not_hoisted"
@@ -61,13 +62,13 @@ class _Conversion:
         inputs = tuple(spec_of(operand.type) for operand in op.operands)
         shape = kernel_shape(inputs, spec_of(op.results[0].type), self.last_core)
         empty = d2m.EmptyOp.make(op.results[0].type, op.location)
-        generic = d2m.GenericOp.make(
+        generic = kernel_op(
             [values[operand] for operand in op.operands],
-            empty.results,
-            Region(_kernel_block(op, operation, shape, self.numerics)),
-            grid=shape.grid,
-            indexing_maps=shape.indexing_maps,
-            location=op.location,
+            empty.results[0],
+            _kernel_block(op, operation, shape, self.numerics),
+            shape.grid,
+            shape.indexing_maps,
+            op.location,
         )
         if HOIST not in op.attributes:
             generic.attributes[NOT_HOISTED] = UnitAttr()
@@ -76,26 +77,15 @@ class _Conversion:
 
 
 def _kernel_block(op: Operation, operation: ops.Operation, shape: KernelShape, numerics: Numerics) -> Block:
-    location = op.location
-    block = Block(arg_types=shape.buffers)
-    waits = [d2m.WaitOp.make(buffer, location) for buffer in block.args[:-1]]
-    reserve = d2m.ReserveOp.make(block.args[-1], location)
+    block, views = block_with_views(shape.buffers, op.location)
     body = Block(arg_types=[tile_element(buffer) for buffer in shape.buffers])
     result = _tile_ops(op, operation, shape, numerics, body)
-    body.add_op(linalg_yield((result,), location))
-    block.add_ops(waits)
-    block.add_op(reserve)
-    block.add_op(
-        linalg_generic(
-            [wait.results[0] for wait in waits], reserve.results, shape.indexing_maps, body, location
-        )
-    )
+    body.add_op(linalg_yield((result,), op.location))
+    block.add_op(compute_op(views, body, shape.indexing_maps, op.location))
     return block
 
 
-def _tile_ops(
-    op: Operation, operation: ops.Operation, shape: KernelShape, numerics: Numerics, body: Block
-) -> SSAValue:
+def _tile_ops(op: Operation, operation: ops.Operation, shape: KernelShape, numerics: Numerics, body: Block) -> SSAValue:
     """Fills `body` and returns the tile that it yields."""
     result_type = body.args[-1].type
     compute_type = tile_type(DataType.FLOAT32) if numerics is Numerics.IEEE else result_type

@@ -67,7 +67,7 @@ def fuse_block(block: Block, target: SystemDesc) -> None:
 
 def fusion_nodes(kernels: Sequence[d2m.GenericOp]) -> list[FusionNode]:
     """The kernels of one block as the partition sees them."""
-    number_of = {kernel.results[0]: number for number, kernel in enumerate(kernels)}
+    number_of: dict[SSAValue, int] = {kernel.results[0]: number for number, kernel in enumerate(kernels)}
     return [_fusion_node(kernel, number_of) for kernel in kernels]
 
 
@@ -93,9 +93,7 @@ def _fusion_node(kernel: d2m.GenericOp, number_of: dict[SSAValue, int]) -> Fusio
     )
 
 
-def _record_refusals(
-    parted: Partition, survivors: dict[int, d2m.GenericOp], names: Sequence[tuple[str, ...]]
-) -> None:
+def _record_refusals(parted: Partition, survivors: dict[int, d2m.GenericOp], names: Sequence[tuple[str, ...]]) -> None:
     records: dict[int, list[DictionaryAttr]] = {}
     for refusal in parted.refusals:
         record = {

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import linalg, scf
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
 from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import d2m, system_desc_of
-from ttnn_jit.dialects.builders import end_scf_loop, linalg_generic, scf_loop, subview, tile_memref
+from ttnn_jit.dialects.builders import end_scf_loop, scf_loop, subview, tile_memref
 from ttnn_jit.dialects.layout import dtype_of
 from ttnn_jit.target import SystemDesc
 from ttnn_jit.tensor_spec import DataType, dense_strides
@@ -59,13 +60,8 @@ def add_block_loops(generic: d2m.GenericOp, target: SystemDesc) -> None:
         _view(innermost, operand, indexing_map.data.results, indices, block, constants, whole)
         for operand, indexing_map in zip(whole.operands, whole.indexing_maps.data, strict=True)
     ]
-    region = whole.detach_region(0)
-    innermost.add_op(
-        linalg_generic(
-            views[:-1], views[-1:], whole.indexing_maps.data, region.detach_block(0), whole.location
-        )
-    )
-    whole.erase()
+    whole.operands = views
+    innermost.add_op(whole)
     _terminate(innermost, parent)
 
 
@@ -75,7 +71,7 @@ def _extents(value: SSAValue) -> tuple[int, ...]:
 
 
 def _loop_nest(
-    parent: Block, shard: Sequence[int], block: Sequence[int], constants: IndexConstants, whole: linalg.GenericOp
+    parent: Block, shard: Sequence[int], block: Sequence[int], constants: IndexConstants, whole: LinalgGenericOp
 ) -> tuple[Block, list[SSAValue]]:
     zero = constants.value(0)
     indices: list[SSAValue] = []
@@ -94,7 +90,7 @@ def _view(
     indices: Sequence[SSAValue],
     block: Sequence[int],
     constants: IndexConstants,
-    whole: linalg.GenericOp,
+    whole: LinalgGenericOp,
 ) -> SSAValue:
     """The part of `operand` that one block reads or writes; dimensions that are broadcast stay at index 0."""
     dims = [result.position if isinstance(result, AffineDimExpr) else None for result in results]

@@ -16,7 +16,7 @@ from ttnn_jit.dialects.layout import dtype_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.errors import CompileError
 from ttnn_jit.tensor_spec import DataType
-from ttnn_jit.transforms.function_bodies import function_blocks
+from ttnn_jit.transforms.function_bodies import erase, function_blocks
 from ttnn_jit.transforms.generic_operands import erase_inputs
 from ttnn_jit.transforms.kernel_body import generics, linalg_of, operation_names
 
@@ -74,8 +74,7 @@ def _replace_tile(tile: SSAValue, scalar: SSAValue) -> None:
         op = use.operation
         if isinstance(op, d2m.TileBcastOp | d2m.TileTypecastOp):
             _replace_tile(op.results[0], scalar)
-            op.detach()
-            op.erase()
+            erase(op)
         else:
             op.operands[use.index] = scalar
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 
-from xdsl.dialects import linalg
 from xdsl.dialects.builtin import LocationAttr, MemRefType
+from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
+from xdsl.dialects.linalg.ops import YieldOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
@@ -32,7 +33,7 @@ class DstAccess:
         constants: Where index constants of the kernel stand.
     """
 
-    def __init__(self, compute: linalg.GenericOp, dtype: DataType, constants: IndexConstants) -> None:
+    def __init__(self, compute: LinalgGenericOp, dtype: DataType, constants: IndexConstants) -> None:
         self._compute = compute
         self._dtype = dtype
         self._constants = constants
@@ -131,7 +132,7 @@ class DstBody:
 
     def __init__(self, block: Block, dst_tile: TileType) -> None:
         terminator = block.last_op
-        assert isinstance(terminator, linalg.YieldOp), "the body of a linalg.generic ends with linalg.yield"
+        assert isinstance(terminator, YieldOp), "the body of a linalg.generic ends with linalg.yield"
         yielded = terminator.operands[0]
         inputs = block.args[:-1]
         self.ops: list[Operation] = []
@@ -161,7 +162,7 @@ class _Nest:
     """One nest of affine loops over a block, and the ops in it."""
 
     def __init__(
-        self, compute: linalg.GenericOp, dst: SSAValue, extents: tuple[int, ...], location: LocationAttr
+        self, compute: LinalgGenericOp, dst: SSAValue, extents: tuple[int, ...], location: LocationAttr
     ) -> None:
         self._compute = compute
         self._dst = dst

@@ -20,6 +20,13 @@ Rewrite = Callable[[Operation, ValueMap], Iterable[Operation] | None]
 """The ops that take an op's place, its results entered into the map; None keeps the op as it is."""
 
 
+def erase(op: Operation) -> None:
+    """Takes an op without users out of its block."""
+    block = op.parent_block()
+    assert block is not None, "only ops that stand in a block are erased"
+    block.erase_op(op)
+
+
 def function_blocks(module: ModuleOp) -> Iterator[Block]:
     """The body of every function that has one; device functions are of one block."""
     for op in list(module.body.block.ops):
@@ -36,7 +43,7 @@ def rebuild(block: Block, rewrite: Rewrite) -> None:
     assert region is not None, "a function's body stands in its region"
     new_block = Block(arg_types=block.arg_types)
     values = ValueMap(zip(block.args, new_block.args, strict=True))
-    for old_argument, new_argument in values.items():
+    for old_argument, new_argument in zip(block.args, new_block.args, strict=True):
         new_argument.name_hint = old_argument.name_hint
         new_argument.location = old_argument.location
     for op in list(block.ops):

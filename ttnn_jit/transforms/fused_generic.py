@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from xdsl.dialects import linalg
 from xdsl.dialects.builtin import AffineMapAttr
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.dialects.linalg.ops import YieldOp
+from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 
 from ttnn_jit.dialects import d2m
-from ttnn_jit.dialects.builders import linalg_generic, linalg_yield
+from ttnn_jit.dialects.builders import linalg_yield
 from ttnn_jit.dialects.locations import fused_location
+from ttnn_jit.transforms.function_bodies import erase
 from ttnn_jit.transforms.kernel_body import linalg_of
+from ttnn_jit.transforms.kernel_ops import block_with_views, compute_op, kernel_op
 
 _Key = tuple[SSAValue, AffineMapAttr]
 
@@ -66,14 +68,10 @@ class _Fusion:
         self._body.add_op(linalg_yield((result,), root_body.location))
         self._buffers.append(root.body.block.args[-1].type)
         self._maps.append(root.indexing_maps.data[-1])
-        fused = d2m.GenericOp.make(
-            self._inputs,
-            root.outputs,
-            self._region(root),
-            grid=root.grid,
-            indexing_maps=self._maps,
-            location=location,
-        )
+        maps = tuple(self._maps)
+        block, views = block_with_views(self._buffers, location)
+        block.add_op(compute_op(views, self._body, maps, location))
+        fused = kernel_op(self._inputs, root.operands[-1], block, root.grid, maps, location)
         self._replace_group(fused)
         return fused
 
@@ -88,32 +86,22 @@ class _Fusion:
             else:
                 argument.replace_all_uses_with(self._input_tile(member, argument, key))
         terminator = block.last_op
-        assert isinstance(terminator, linalg.YieldOp), "the body of a linalg.generic ends with linalg.yield"
+        assert isinstance(terminator, YieldOp), "the body of a linalg.generic ends with linalg.yield"
         result = terminator.operands[0]
         block.erase_op(terminator)
         for op in list(block.ops):
             self._body.add_op(block.detach_op(op))
         return result
 
-    def _input_tile(self, member: d2m.GenericOp, argument: SSAValue, key: _Key) -> SSAValue:
+    def _input_tile(self, member: d2m.GenericOp, argument: BlockArgument, key: _Key) -> SSAValue:
         if self._share_inputs and key in self._tiles:
             return self._tiles[key]
         self._inputs.append(key[0])
         self._maps.append(key[1])
-        self._buffers.append(member.body.block.args[argument.index].type)  # type: ignore[attr-defined]
+        self._buffers.append(member.body.block.args[argument.index].type)
         tile = self._body.insert_arg(argument.type, len(self._body.args))
         self._tiles[key] = tile
         return tile
-
-    def _region(self, root: d2m.GenericOp) -> Region:
-        location = linalg_of(root).location
-        block = Block(arg_types=self._buffers)
-        waits = [d2m.WaitOp.make(buffer, location) for buffer in block.args[:-1]]
-        reserve = d2m.ReserveOp.make(block.args[-1], location)
-        block.add_ops((*waits, reserve))
-        inputs = [wait.result for wait in waits]
-        block.add_op(linalg_generic(inputs, reserve.results, self._maps, self._body, location))
-        return Region(block)
 
     def _replace_group(self, fused: d2m.GenericOp) -> None:
         root = self._group[-1]
@@ -137,12 +125,10 @@ def _skip_rounding(argument: SSAValue, value: SSAValue) -> None:
         widening = use.operation
         if isinstance(widening, d2m.TileTypecastOp) and widening.result.type == narrowing.operand.type:
             widening.result.replace_all_uses_with(narrowing.operand)
-            widening.detach()
-            widening.erase()
+            erase(widening)
 
 
 def _erase_unused_casts(values: Iterable[SSAValue]) -> None:
     for value in values:
         if isinstance(value.owner, d2m.TileTypecastOp) and value.first_use is None:
-            value.owner.detach()
-            value.owner.erase()
+            erase(value.owner)

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from xdsl.dialects import linalg
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, i32
+from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
 
 from ttnn_jit.dialects import d2m
+from ttnn_jit.transforms.kernel_ops import compute_properties, kernel_properties
 
-_SEGMENTS = "operandSegmentSizes"
 
-
-def erase_inputs(generic: d2m.GenericOp, body: linalg.GenericOp, numbers: Collection[int]) -> None:
+def erase_inputs(generic: d2m.GenericOp, body: LinalgGenericOp, numbers: Collection[int]) -> None:
     """Erases the inputs with these numbers: operand, map, circular buffer, wait, and the tile in `body`.
 
     The tiles must be unused; `body` stands at the top of the region, its operands in the generic's order.
     """
-    maps = [m for number, m in enumerate(generic.indexing_maps.data) if number not in numbers]
-    inputs = len(generic.inputs) - len(numbers)
+    maps = tuple(m for number, m in enumerate(generic.indexing_maps.data) if number not in numbers)
     for op in (generic, body):
         op.operands = [value for number, value in enumerate(op.operands) if number not in numbers]
-        op.properties["indexing_maps"] = ArrayAttr(maps)
-        op.properties[_SEGMENTS] = DenseArrayBase.from_list(i32, [inputs, 1])
+    generic.properties.update(kernel_properties(generic.grid, maps))
+    body.properties.update(compute_properties(maps))
     block = generic.body.block
     tiles = body.body.block
     for number in sorted(numbers, reverse=True):

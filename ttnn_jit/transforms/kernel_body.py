@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import linalg
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
+from xdsl.dialects.linalg.ops import YieldOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ttnn_jit.dialects import d2m, operation_of
@@ -29,15 +31,17 @@ def generics_in(block: Block) -> list[d2m.GenericOp]:
     return [op for op in block.ops if isinstance(op, d2m.GenericOp)]
 
 
-def linalg_of(generic: d2m.GenericOp) -> linalg.GenericOp:
+def linalg_of(generic: d2m.GenericOp) -> LinalgGenericOp:
     """The `linalg.generic` that holds the kernel's tile ops, at the top of the region or inside its loops.
 
     Raises:
         CompileError: There is none: the stage that lowers it has run already, or never ran.
     """
-    for op in generic.body.walk():
-        if isinstance(op, linalg.GenericOp):
+    op = generic.body.block.last_op
+    while op is not None:
+        if isinstance(op, LinalgGenericOp):
             return op
+        op = op.body.block.last_op if isinstance(op, scf.ForOp) else op.prev_op
     raise CompileError("this d2m.generic holds no linalg.generic", location=location_of(generic))
 
 
@@ -75,7 +79,7 @@ class TileBody:
         scalars: list[Operation] = []
         operands: list[tuple[int, ...]] = []
         terminator = block.last_op
-        assert isinstance(terminator, linalg.YieldOp), "the body of a linalg.generic ends with linalg.yield"
+        assert isinstance(terminator, YieldOp), "the body of a linalg.generic ends with linalg.yield"
         for op in block.ops:
             if op is terminator:
                 break

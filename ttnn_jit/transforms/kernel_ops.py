@@ -1,0 +1,73 @@
+"""Making `d2m.generic` and `linalg.generic`, the properties of one shape of kernel built once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from xdsl.dialects.builtin import AffineMapAttr, DenseArrayBase, LocationAttr, i32
+from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from ttnn_jit.dialects import d2m
+from ttnn_jit.dialects.builders import linalg_generic
+from ttnn_jit.dialects.ttcore import GridAttr
+
+Maps = tuple[AffineMapAttr, ...]
+"""Indexing maps, one per input and then the output's."""
+
+
+def kernel_op(
+    inputs: Sequence[SSAValue],
+    output: SSAValue,
+    block: Block,
+    grid: GridAttr,
+    maps: Maps,
+    location: LocationAttr,
+) -> d2m.GenericOp:
+    """A `d2m.generic` with one output whose dimensions are all parallel."""
+    return d2m.GenericOp.create(
+        operands=(*inputs, output),
+        result_types=(output.type,),
+        properties=kernel_properties(grid, maps),
+        regions=(Region(block),),
+        location=location,
+    )
+
+
+def compute_op(views: Sequence[SSAValue], body: Block, maps: Maps, location: LocationAttr) -> LinalgGenericOp:
+    """A `linalg.generic` with one output, the last of `views`; `body` ends with `linalg.yield`."""
+    return LinalgGenericOp.create(
+        operands=views, properties=compute_properties(maps), regions=(Region(body),), location=location
+    )
+
+
+@cache
+def kernel_properties(grid: GridAttr, maps: Maps) -> dict[str, Attribute]:
+    """The properties of `kernel_op`; not to be changed."""
+    model = d2m.GenericOp.make((), (), Region(Block()), grid=grid, indexing_maps=maps, result_types=())
+    return model.properties | _segments(len(maps))
+
+
+@cache
+def compute_properties(maps: Maps) -> dict[str, Attribute]:
+    """The properties of `compute_op`; not to be changed."""
+    return linalg_generic((), (), maps, Block()).properties | _segments(len(maps))
+
+
+def _segments(operands: int) -> dict[str, Attribute]:
+    return {"operandSegmentSizes": DenseArrayBase.from_list(i32, [operands - 1, 1])}
+
+
+def block_with_views(buffers: Sequence[Attribute], location: LocationAttr) -> tuple[Block, list[SSAValue]]:
+    """The start of a kernel's region: every input waited for, the output reserved; and their memrefs."""
+    block = Block(arg_types=buffers)
+    views: list[SSAValue] = []
+    for buffer in block.args[:-1]:
+        wait = d2m.WaitOp.make(buffer, location)
+        block.add_op(wait)
+        views.append(wait.results[0])
+    reserve = d2m.ReserveOp.make(block.args[-1], location)
+    block.add_op(reserve)
+    views.append(reserve.results[0])
+    return block, views
