@@ -238,7 +238,7 @@ def test_files_give_the_program_back(tmp_path, tensor, x):
     assert torch.equal(Program.load(tmp_path / "neg.ttnnp")(tensor).to_torch(), -x)
 
 
-def test_tiled_sharded_and_strided_specs_survive(tmp_path):
+def test_tiled_sharded_and_strided_specs_survive():
     plan = ProgramPlan("specs", tuple(_specs()), (), (), (), results=(0,))
     assert Program.from_bytes(Program(plan, {}).to_bytes()).plan == plan
 

@@ -1,0 +1,55 @@
+"""from_torch and to_torch lose nothing: any shape, layout, strides, and any bits."""
+
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ttnn_jit.runtime.tensor import from_torch
+from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+
+SHAPES = st.lists(st.one_of(st.integers(0, 5), st.sampled_from([31, 32, 33, 64])), max_size=4).filter(
+    lambda shape: torch.Size(shape).numel() <= 200_000
+)
+LAYOUTS = st.sampled_from(Layout)
+
+
+def random_bits(shape, dtype, seed):
+    """A tensor of any bit patterns: denormals, infinities, quiet and signalling NaN included."""
+    generator = torch.Generator().manual_seed(seed)
+    integers = torch.int32 if dtype is torch.float32 else torch.int16
+    limits = torch.iinfo(integers)
+    return torch.randint(limits.min, limits.max, shape, generator=generator, dtype=integers).view(dtype)
+
+
+def bits(tensor):
+    return tensor.contiguous().view(torch.int32 if tensor.dtype is torch.float32 else torch.int16)
+
+
+@settings(max_examples=150, deadline=None)
+@given(SHAPES, LAYOUTS, st.sampled_from(DataType), st.integers(0, 2**30), st.randoms(use_true_random=False))
+def test_a_round_trip_keeps_every_bit(shape, layout, dtype, seed, random):
+    torch_dtype = {DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}[dtype]
+    order = random.sample(range(len(shape)), len(shape))
+    source = random_bits(shape, torch_dtype, seed).permute(order)
+    tensor = from_torch(source, TensorSpec(source.shape, dtype, layout), None)
+    result = tensor.to_torch()
+    assert result.shape == source.shape
+    assert result.is_contiguous()
+    assert torch.equal(bits(result), bits(source))
+
+
+@settings(max_examples=50, deadline=None)
+@given(SHAPES, LAYOUTS, st.integers(0, 2**30))
+def test_rounding_to_bf16_is_torchs_and_nan_stays_nan(shape, layout, seed):
+    source = random_bits(shape, torch.float32, seed)
+    result = from_torch(source, TensorSpec(shape, DataType.BFLOAT16, layout), None).to_torch()
+    assert torch.equal(result.isnan(), source.isnan())
+    numbers = ~source.isnan()
+    assert torch.equal(bits(result[numbers]), bits(source.to(torch.bfloat16)[numbers]))
+
+
+@settings(max_examples=50, deadline=None)
+@given(SHAPES, LAYOUTS, st.sampled_from(DataType))
+def test_repr_never_fails_and_is_short(shape, layout, dtype):
+    tensor = from_torch(torch.zeros(shape), TensorSpec(shape, dtype, layout), None)
+    assert len(repr(tensor)) < 250

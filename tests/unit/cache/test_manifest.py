@@ -1,0 +1,186 @@
+"""Keys by contribution, and programs found by what their compiles read."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from ttnn_jit.cache import manifest
+from ttnn_jit.cache.disk import MANIFEST, PROGRAM, DiskStore
+from ttnn_jit.cache.manifest import Manifest, ManifestKey, Versions, content_key, explain, manifest_key, typed_text
+from ttnn_jit.options import CompileOptions
+from ttnn_jit.reads import NoStableIdentityError
+from ttnn_jit.runtime.native import HostCpu
+from ttnn_jit.target import PRESETS
+from ttnn_jit.tensor_spec import (
+    CoreGrid,
+    DataType,
+    Layout,
+    ShardStrategy,
+    TensorSpec,
+    create_sharded_memory_config,
+)
+
+HOST = HostCpu("x86_64-linux", "znver4", "+avx2,+fma")
+SPEC = TensorSpec((32, 32), DataType.BFLOAT16, Layout.TILE)
+
+
+def key(**changes) -> ManifestKey:
+    base = ManifestKey(
+        function="cosh",
+        code="abc",
+        arguments=(("x", SPEC), ("factor", 0.5)),
+        options=CompileOptions(),
+        target=PRESETS["cpu"],
+        host=HOST,
+        versions=Versions("compiler", "llvm", "python"),
+    )
+    return replace(base, **changes)
+
+
+@pytest.fixture
+def store(tmp_path):
+    with closing(DiskStore(tmp_path / "store")) as opened:
+        yield opened
+
+
+def seen(**now):
+    """What the paths of reads lead to now."""
+    return now.get
+
+
+def test_a_program_is_found_while_what_its_compile_read_is_as_it_was(store):
+    programs = Manifest(store)
+    programs.store(key(), [("SCALE", "float:2"), ("helper", "code:1")], "content", b"program")
+    assert programs.lookup(key(), seen(SCALE="float:2", helper="code:1")) == b"program"
+    assert programs.lookup(key(), seen(SCALE="float:3", helper="code:1")) is None
+    assert programs.lookup(key(), seen(SCALE="float:2")) is None
+    assert programs.lookup(key(code="abd"), seen(SCALE="float:2", helper="code:1")) is None
+
+
+def test_values_that_alternate_each_keep_their_program(store):
+    programs = Manifest(store)
+    for value in ("2", "3"):
+        programs.store(key(), [("SCALE", value)], f"content {value}", f"program {value}".encode())
+    assert programs.lookup(key(), seen(SCALE="2")) == b"program 2"
+    assert programs.lookup(key(), seen(SCALE="3")) == b"program 3"
+    assert programs.reads_of(key()) == [[("SCALE", "3")], [("SCALE", "2")]]
+
+
+def test_candidates_are_bounded_and_equal_reads_replace_each_other(store):
+    programs = Manifest(store)
+    for value in range(manifest.CANDIDATES_PER_KEY + 5):
+        programs.store(key(), [("SCALE", str(value))], "content", None)
+    programs.store(key(), [("SCALE", "20")], "content", None)
+    assert len(programs.reads_of(key())) == manifest.CANDIDATES_PER_KEY
+    assert programs.lookup(key(), seen(SCALE="0")) is None
+
+
+def test_each_read_is_looked_up_once(store):
+    programs, asked = Manifest(store), []
+    for value in ("1", "2", "3"):
+        programs.store(key(), [("SCALE", value)], "content", b"program")
+    programs.lookup(key(), asked.append)
+    assert asked == ["SCALE"]
+
+
+def test_a_program_known_by_content_is_not_stored_twice(store):
+    programs = Manifest(store)
+    programs.store(key(), [], "content", b"program")
+    programs.store(key(function="sinh"), [], "content", None)
+    assert store.names(PROGRAM) == ["program:content"]
+    assert programs.lookup(key(function="sinh"), seen()) == b"program"
+
+
+def test_an_evicted_program_is_a_miss(store):
+    programs = Manifest(store)
+    programs.store(key(), [], "content", b"program")
+    store.remove("program:content")
+    assert programs.lookup(key(), seen()) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"code": "abd"}, "code"),
+        ({"arguments": (("x", SPEC), ("factor", 0.25))}, "argument factor"),
+        ({"options": CompileOptions(fuse=False)}, "option fuse"),
+        ({"target": replace(PRESETS["cpu"], dst_tiles=8)}, "target dst_tiles"),
+        ({"host": replace(HOST, features="+avx2")}, "cpu features"),
+        ({"versions": Versions("compiler", "llvm 2", "python")}, "LLVM"),
+    ],
+)
+def test_every_contribution_makes_a_key_of_its_own_and_is_named(changes, name):
+    other = key(**changes)
+    assert other.digest != key().digest
+    assert [difference.name for difference in explain(key(), other)] == [name]
+
+
+def test_the_order_of_arguments_counts():
+    assert key(arguments=(("factor", 0.5), ("x", SPEC))).digest != key().digest
+
+
+def test_equal_keys_have_equal_digests():
+    assert key().digest == key(arguments=(("x", SPEC), ("factor", 0.5))).digest
+    assert explain(key(), key()) == ()
+
+
+def test_a_difference_reads_as_from_and_to():
+    (found,) = explain(key(), key(arguments=(("x", SPEC), ("factor", 2))))
+    assert str(found) == "argument factor: float 0.5 -> int:2"
+    (found,) = explain(key(), key(arguments=(("x", SPEC),)))
+    assert str(found) == "argument factor: float 0.5 -> absent"
+
+
+def test_scalars_go_by_type_and_bits():
+    values = [1, True, 1.0, 0.0, -0.0, 0, False, None, "1", b"1", float("nan"), float("inf"), (1,), [1], {"a": 1}]
+    assert len({typed_text(value) for value in values}) == len(values)
+    assert typed_text(float("nan")) == typed_text(float("nan"))
+    assert typed_text([1.0, (2,)]) == typed_text([1.0, (2,)])
+
+
+def test_specs_go_by_all_of_their_fields():
+    config = create_sharded_memory_config((64, 64), CoreGrid(x=2, y=2), ShardStrategy.BLOCK)
+    other = create_sharded_memory_config((64, 64), CoreGrid(x=2, y=1), ShardStrategy.BLOCK)
+    specs = [
+        TensorSpec((64, 64), DataType.BFLOAT16, Layout.TILE),
+        TensorSpec((64, 64), DataType.BFLOAT16),
+        TensorSpec((64, 64), DataType.BFLOAT16, strides=(1, 64)),
+        TensorSpec((64, 64), DataType.BFLOAT16, Layout.TILE, config),
+        TensorSpec((64, 64), DataType.BFLOAT16, Layout.TILE, other),
+    ]
+    assert len({typed_text(spec) for spec in specs}) == len(specs)
+
+
+def test_a_value_without_a_stable_identity_makes_no_key():
+    with pytest.raises(NoStableIdentityError):
+        typed_text([object()])
+
+
+def test_the_nearest_entry_is_of_the_same_function(store):
+    programs = Manifest(store)
+    assert programs.nearest(key()) is None
+    programs.store(key(function="sinh"), [], "content", b"program")
+    programs.store(key(code="x", options=CompileOptions(fuse=False)), [], "content", None)
+    programs.store(key(code="y", options=CompileOptions(fuse=False), target=PRESETS["blackhole"]), [], "content", None)
+    assert [difference.name for difference in programs.nearest(key())] == ["code", "option fuse"]
+    assert programs.nearest(key(code="x", options=CompileOptions(fuse=False))) == ()
+
+
+def test_keys_of_this_process_name_its_software():
+    made = manifest_key("cosh", "abc", {"x": SPEC}, CompileOptions(), PRESETS["cpu"], HOST)
+    assert "llvmlite" in made.contributions["LLVM"]
+    assert len(made.contributions["compiler"]) == 64
+    assert content_key("module {}", HOST) == content_key("module {}", HOST)
+    assert content_key("module {}", HOST) != content_key("module { }", HOST)
+    assert content_key("module {}", HOST) != content_key("module {}", replace(HOST, features=""))
+
+
+def test_a_manifest_never_names_a_program_that_was_not_stored_first(store, monkeypatch):
+    order = []
+    monkeypatch.setattr(store, "set", lambda name, _: order.append(name))
+    monkeypatch.setattr(store, "update", lambda name, _: order.append(name[: len(MANIFEST)]))
+    Manifest(store).store(key(), [], "content", b"program")
+    assert order == ["program:content", "manifest:"]
