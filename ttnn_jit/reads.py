@@ -143,7 +143,7 @@ def compile_guard(function: types.FunctionType, reads: Iterable[Read]) -> Callab
         ]
     )
     namespace: dict[str, Any] = dict(writer.constants)
-    exec(compile(text, "<ttnn_jit guard>", "exec"), namespace)  # noqa: S102 - text of our own making
+    exec(compile(text, "<ttnn_jit guard>", "exec"), namespace)  # text of our own making
     guard: Callable[[], bool] = namespace["guard"]
     # Callers pass nothing; the constants are defaults because a local is the cheapest name there is.
     return guard
@@ -277,70 +277,78 @@ def _pieces(value: Any, above: frozenset[int]) -> Iterator[str]:
     if id(value) in above:
         yield "<cycle>"
         return
-    above |= {id(value)}
-    simple = _simple_fingerprint(value)
-    if simple is not None:
-        yield simple
+    leaf = next((name(value) for belongs, name in _LEAVES if belongs(value)), None)
+    if leaf is not None:
+        yield leaf
         return
-    label, parts = _compound(value)
+    label, parts = next((split(value) for belongs, split in _COMPOUNDS if belongs(value)), (None, ()))
+    if label is None:
+        raise NoStableIdentityError(f"{_class_name(type(value))} has no identity that another process could recognise")
     yield f"{label}("
     for part in parts:
-        yield from _pieces(part, above)
+        yield from _pieces(part, above | {id(value)})
         yield ","
     yield ")"
 
 
-def _simple_fingerprint(value: Any) -> str | None:
-    """The fingerprint of what has no parts; None for everything else."""
-    match value:
-        case None | bool() | _Absent():
-            return repr(value)
-        case enum.Enum():
-            return f"{_class_name(type(value))}.{value.name}"
-        case int() | str() | bytes() if type(value) in {int, str, bytes}:
-            return f"{type(value).__name__}:{value!r}"
-        case float() if type(value) is float:
-            return f"float:{struct.pack('>d', value).hex()}"
-        case complex() if type(value) is complex:
-            return f"complex:{struct.pack('>dd', value.real, value.imag).hex()}"
-        case types.CodeType():
-            return f"code:{fingerprint_code(value)}"
-        case types.ModuleType():
-            return f"module:{value.__name__}"
-        case types.BuiltinFunctionType() if not isinstance(value.__self__, types.ModuleType):
-            return None
-        case type() | types.BuiltinFunctionType():
-            return f"{type(value).__name__}:{_class_name(value)}"
-        case _ if hasattr(value, "__ttnn_overloads__"):
-            return f"operation:{value.__name__}"
-        case _:
-            return None
-
-
-def _compound(value: Any) -> tuple[str, Iterable[Any]]:
-    """A label and the parts that the fingerprint of `value` is made of."""
-    kind = type(value)
-    if kind in {tuple, list} or (isinstance(value, tuple) and kind.__module__.startswith("ttnn_jit.")):
-        return kind.__name__, value
-    if kind in {set, frozenset}:
-        return kind.__name__, sorted(fingerprint(item) for item in value)
-    if kind is dict:
-        return "dict", (part for pair in value.items() for part in pair)
-    if isinstance(value, types.FunctionType):
-        return "function", (value.__code__, value.__defaults__, value.__kwdefaults__)
-    if isinstance(value, partial):
-        return "partial", (value.func, value.args, value.keywords)
-    if hasattr(value, "__ttnn_jit_wrapped__"):
-        return "jit", (value.__ttnn_jit_wrapped__,)
-    if isinstance(value, types.MethodType):
-        return "method", (value.__func__, value.__self__)
-    if dataclasses.is_dataclass(value) and getattr(kind, "__dataclass_params__").frozen:  # noqa: B009 - not in typeshed
-        return _class_name(kind), (getattr(value, field.name) for field in dataclasses.fields(value))
-    if kind.__module__.startswith("ttnn_jit."):
-        # The value types of the host API have a complete and deterministic repr.
-        return _class_name(kind), (repr(value),)
-    raise NoStableIdentityError(f"{_class_name(kind)} has no identity that another process could recognise")
-
-
 def _class_name(kind: Any) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _is_exactly(*kinds: type) -> Callable[[Any], bool]:
+    return lambda value: type(value) in kinds
+
+
+def _is_a(*kinds: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, kinds)
+
+
+def _has(attribute: str) -> Callable[[Any], bool]:
+    return lambda value: not isinstance(value, type) and hasattr(value, attribute)
+
+
+def _is_module_function(value: Any) -> bool:
+    return isinstance(value, types.BuiltinFunctionType) and isinstance(value.__self__, types.ModuleType)
+
+
+def _is_of_ttnn_jit(value: Any) -> bool:
+    return type(value).__module__.startswith("ttnn_jit.")
+
+
+def _is_frozen_dataclass(value: Any) -> bool:
+    parameters = getattr(type(value), "__dataclass_params__", None)
+    return parameters is not None and bool(parameters.frozen)
+
+
+_Belongs: TypeAlias = Callable[[Any], bool]
+
+_LEAVES: tuple[tuple[_Belongs, Callable[[Any], str]], ...] = (
+    (_is_exactly(type(None), bool, _Absent), repr),
+    (_is_a(enum.Enum), lambda value: f"{_class_name(type(value))}.{value.name}"),
+    (_is_exactly(int, str, bytes), lambda value: f"{type(value).__name__}:{value!r}"),
+    (_is_exactly(float), lambda value: f"float:{struct.pack('>d', value).hex()}"),
+    (_is_exactly(complex), lambda value: f"complex:{struct.pack('>dd', value.real, value.imag).hex()}"),
+    (_is_a(types.CodeType), lambda value: f"code:{fingerprint_code(value)}"),
+    (_is_a(types.ModuleType), lambda value: f"module:{value.__name__}"),
+    (_is_a(type), lambda value: f"type:{_class_name(value)}"),
+    (_is_module_function, lambda value: f"function:{_class_name(value)}"),
+    (_has("__ttnn_overloads__"), lambda value: f"operation:{value.__name__}"),
+)
+"""What a value without parts is called."""
+
+_COMPOUNDS: tuple[tuple[_Belongs, Callable[[Any], tuple[str, Iterable[Any]]]], ...] = (
+    (_is_exactly(tuple, list), lambda value: (type(value).__name__, value)),
+    (_is_exactly(set, frozenset), lambda value: (type(value).__name__, sorted(map(fingerprint, value)))),
+    (_is_exactly(dict), lambda value: ("dict", [part for pair in value.items() for part in pair])),
+    (_is_a(types.FunctionType), lambda f: ("function", (f.__code__, f.__defaults__, f.__kwdefaults__))),
+    (_is_a(types.MethodType), lambda value: ("method", (value.__func__, value.__self__))),
+    (_is_a(partial), lambda value: ("partial", (value.func, value.args, value.keywords))),
+    (_has("__ttnn_jit_wrapped__"), lambda value: ("jit", (value.__ttnn_jit_wrapped__,))),
+    # The value types of the host API have a complete and deterministic repr.
+    (_is_of_ttnn_jit, lambda value: (_class_name(type(value)), (repr(value),))),
+    (
+        _is_frozen_dataclass,
+        lambda value: (_class_name(type(value)), [getattr(value, f.name) for f in dataclasses.fields(value)]),
+    ),
+)
+"""The label and the parts of a value that has parts."""

@@ -47,6 +47,7 @@ def _unpack(interpreter: Interpreter, target: ast.expr, targets: list[ast.expr],
 
 
 def own_container(interpreter: Interpreter, target: ast.Subscript) -> Any:
+    """The container that a target stands in, which must be the program's own."""
     container = interpreter.evaluate(target.value)
     refuse_foreign(interpreter, container, target)
     return container
@@ -60,7 +61,7 @@ def refuse_foreign(interpreter: Interpreter, container: Any, node: ast.AST) -> N
     """
     if interpreter.recorder.is_foreign(container):
         interpreter.refuse(
-            f"this {type(container).__name__} comes from outside the function, and a compiled function cannot change it",
+            f"this {type(container).__name__} comes from outside the function, which a compiled function cannot change",
             "make a copy of it first, or return the new value",
             node,
         )

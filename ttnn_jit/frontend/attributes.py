@@ -61,6 +61,7 @@ def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name:
 
 
 def property_of(base: Any, name: str) -> property | None:
+    """The property of `base`'s class that serves `name`, if one does."""
     if isinstance(base, (type, types.ModuleType, ProxyTensor)):
         return None
     found = inspect.getattr_static(type(base), name, None)

@@ -92,7 +92,9 @@ def evaluate_items(interpreter: Interpreter, nodes: list[ast.expr]) -> list[Any]
     return items
 
 
-def call_value(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def call_value(  # noqa: PLR0911 - one line for each kind of callee
+    interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
     """The result of calling `function`, whatever it is.
 
     Raises:

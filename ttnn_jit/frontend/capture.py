@@ -148,7 +148,7 @@ def _refuse_generator(function: types.FunctionType, definition: Location) -> Non
 def _call_arguments(
     function: types.FunctionType, arguments: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    bound = inspect.BoundArguments(inspect.signature(function), dict(arguments))  # type: ignore[arg-type]
+    bound = inspect.BoundArguments(inspect.signature(function), dict(arguments))
     return bound.args, bound.kwargs
 
 

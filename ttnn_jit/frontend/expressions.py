@@ -7,8 +7,8 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from ttnn_jit.frontend.attributes import evaluate_attribute
 from ttnn_jit.frontend.assignment import assign, iterate
+from ttnn_jit.frontend.attributes import evaluate_attribute
 from ttnn_jit.frontend.calls import InterpretedFunction, evaluate_call, evaluate_items
 from ttnn_jit.frontend.frame import Frame, names_in_target
 from ttnn_jit.frontend.interpreter import Interpreter
@@ -153,7 +153,8 @@ def _formatted_value(interpreter: Interpreter, node: ast.FormattedValue) -> str:
     value = interpreter.evaluate(node.value)
     specification = interpreter.evaluate(node.format_spec) if node.format_spec else ""
     interpreter.at = node
-    convert = {ord("r"): repr, ord("s"): str, ord("a"): ascii}.get(node.conversion)
+    conversions: dict[int, Callable[[Any], str]] = {ord("r"): repr, ord("s"): str, ord("a"): ascii}
+    convert = conversions.get(node.conversion)
     if convert is not None:
         value = interpreter.python(convert, value)
     return str(interpreter.python(format, value, specification))

@@ -4,7 +4,6 @@ The text comes from `linecache`, as tracebacks get it: files, notebook cells, do
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
@@ -145,10 +144,11 @@ def _starts_statement(line: str) -> bool:
 def _compile(tree: ast.Module, code: types.CodeType) -> types.CodeType:
     flags = code.co_flags & _FUTURE_FLAGS
     try:
-        return compile(tree, code.co_filename, "exec", flags=flags, dont_inherit=True)
+        compiled: types.CodeType = compile(tree, code.co_filename, "exec", flags=flags, dont_inherit=True)
     except SyntaxError:
         # A `return` outside a function, a `__future__` import below other statements: not the function's own text.
-        return compile("", code.co_filename, "exec")
+        compiled = compile("", code.co_filename, "exec")
+    return compiled
 
 
 def _nested_code(code: types.CodeType) -> Iterator[types.CodeType]:

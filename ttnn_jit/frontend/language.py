@@ -11,33 +11,31 @@ from typing import Any
 
 from ttnn_jit.frontend.read_recorder import is_of_this_package
 
-PURE_BUILTINS = frozenset(
-    getattr(builtins, name)
-    for name in (
-        "abs all any bin bool bytes callable chr complex dict divmod enumerate filter float format frozenset getattr "
-        "hasattr hex int isinstance issubclass iter len list map max min next oct ord pow range repr reversed round "
-        "set slice sorted str sum tuple type zip"
-    ).split()
-)
+_PURE_BUILTIN_NAMES = (
+    "abs", "all", "any", "bin", "bool", "bytes", "callable", "chr", "complex", "dict", "divmod", "enumerate", "filter",
+    "float", "format", "frozenset", "getattr", "hasattr", "hex", "int", "isinstance", "issubclass", "iter", "len",
+    "list", "map", "max", "min", "next", "oct", "ord", "pow", "range", "repr", "reversed", "round", "set", "slice",
+    "sorted", "str", "sum", "tuple", "type", "zip",
+)  # fmt: skip
+PURE_BUILTINS = frozenset(getattr(builtins, name) for name in _PURE_BUILTIN_NAMES)
 """Builtins without side effects; `getattr` and `hasattr` go the way of attributes."""
 
 _PURE_MODULES = frozenset({"math", "cmath", "operator", "_operator"})
-_PURE_ITERTOOLS = frozenset(
-    getattr(itertools, name)
-    for name in (
-        "accumulate chain combinations compress dropwhile filterfalse groupby islice pairwise permutations product "
-        "starmap takewhile zip_longest"
-    ).split()
-)
+_PURE_ITERTOOLS_NAMES = (
+    "accumulate", "chain", "combinations", "compress", "dropwhile", "filterfalse", "groupby", "islice", "pairwise",
+    "permutations", "product", "starmap", "takewhile", "zip_longest",
+)  # fmt: skip
+_PURE_ITERTOOLS = frozenset(getattr(itertools, name) for name in _PURE_ITERTOOLS_NAMES)
 _PURE_CALLABLES = PURE_BUILTINS | _PURE_ITERTOOLS | {functools.partial, functools.reduce}
 
 PURE_VALUES = (bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, range, slice)
 """Types whose methods may be called at compile time."""
 
-MUTATING_METHODS = frozenset(
-    "add append clear discard extend insert pop popitem remove reverse setdefault sort update __setitem__ __delitem__ "
-    "__iadd__ __ior__ intersection_update difference_update symmetric_difference_update".split()
-)
+MUTATING_METHODS = frozenset({
+    "__delitem__", "__iadd__", "__ior__", "__setitem__", "add", "append", "clear", "difference_update", "discard",
+    "extend", "insert", "intersection_update", "pop", "popitem", "remove", "reverse", "setdefault", "sort",
+    "symmetric_difference_update", "update",
+})  # fmt: skip
 """Methods that change a list, dict or set."""
 
 PYTHON_FAILURES = (

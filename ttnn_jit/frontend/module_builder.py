@@ -150,7 +150,8 @@ def _result_spec(
     first = specs[0]
     if first.memory_config.is_sharded() and tuple(first.shape) != shape:
         raise CompileError(
-            f"`{operation.name}` would broadcast its first tensor, which is sharded, from {first.shape} to {list(shape)}",
+            f"`{operation.name}` would broadcast its first tensor, which is sharded, from {list(first.shape)} to "
+            f"{list(shape)}",
             location=location,
             help="the result is laid out as the first tensor: put the larger one first, or use DRAM interleaved",
         )

@@ -9,7 +9,7 @@ from typing import Any
 from ttnn_jit.frontend.frame import parameter_names
 
 
-def bind_parameters(  # noqa: PLR0913 - a Python signature has that many parts
+def bind_parameters(
     name: str,
     parameters: ast.arguments,
     args: Sequence[Any],

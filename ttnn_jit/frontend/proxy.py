@@ -92,7 +92,7 @@ class ProxyTensor:
             f"it has {', '.join(f'`{known}`' for known in TENSOR_ATTRIBUTES)}; operations are written `ttnn.{name}(x)`",
         )
 
-    def __bool__(self) -> NoReturn:
+    def __bool__(self) -> NoReturn:  # noqa: PLE0304 - that it never returns is the point
         self.refuse("a branch cannot depend on a tensor: its value is not known before the call", _BRANCH_HELP)
 
 

@@ -1,0 +1,356 @@
+"""Programs that must not compile. Under the line that is at fault: the carets, the message, and the help.
+
+Messages stand here to the letter and carets to the column. A function called with `AST only` in its docstring is
+legal, or stopped elsewhere, when it is traced.
+"""
+# fmt: off
+# ruff: noqa
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy
+
+from tests.unit.frontend.stand_in import BF16, StandInJit, ttnn
+
+SCALES = [0.5, 2.0]
+COUNT = 0
+WEIGHTS = numpy.ones((32, 32), numpy.float32)
+
+
+# --- Operations -----------------------------------------------------------------------------------------------------
+
+def an_alias_that_only_eager_ttnn_has(x):
+    """AST only: a trace sees the whole call."""
+    return ttnn.mul(x, 0.5)
+#          ^^^^^^^^ Function mul not supported
+#          help: did you mean `multiply`?
+
+
+def a_misspelt_operation(x):
+    y = ttnn.expp(x)
+#       ^^^^^^^^^ Function expp not supported
+#       help: did you mean `exp`?
+    return y
+
+
+def a_function_of_the_host_api(x):
+    """AST only: a trace sees the whole call."""
+    return ttnn.from_torch(x)
+#          ^^^^^^^^^^^^^^^ Function from_torch not supported
+
+
+def a_function_of_another_library(x):
+    """AST only: traced, numpy fails in its own way."""
+    return numpy.exp(x)
+#          ^^^^^^^^^ Function exp not supported
+#          help: the operation is `ttnn.exp`
+
+
+def too_many_arguments(x):
+    return ttnn.exp(x, x)
+#          ^^^^^^^^^^^^^^ `exp` takes at most 1 arguments, got 2
+#          help: the call is written `ttnn.exp(input_tensor)`
+
+
+def an_argument_that_the_operation_lacks(x):
+    return ttnn.add(x, x, alpha=2)
+#          ^^^^^^^^^^^^^^^^^^^^^^^ `add` has no argument `alpha`
+
+
+def a_string_among_the_operands(x):
+    return ttnn.add(x, "1")
+#          ^^^^^^^^^^^^^^^^ `input_tensor_b` of `add` must be a tensor or a number, got str
+
+
+def an_operator_that_tensors_lack(x):
+    return x @ x
+#          ^^^^^ the operator `@` is not supported on tensors
+#          help: tensors have `+` `-` `*` `/` `**` `==` `!=` `<` `<=` `>` `>=` and unary `-`
+
+
+def a_list_added_to_a_tensor(x):
+    return x + [1]
+#          ^^^^^^^ `+` needs tensors or numbers, got list
+
+
+def a_tensor_from_outside(x):
+    return ttnn.add(x, WEIGHTS)
+#          ^^^^^^^^^^^^^^^^^^^^ `add` got a ndarray from outside the function
+#          help: a tensor from outside is no constant of the program: pass it as an argument
+
+
+def shapes_that_do_not_fit(x, y=BF16.with_(shape=(32, 64))):
+    return ttnn.exp(x) + y
+#          ^^^^^^^^^^^^^^^ `add` got shapes that do not fit: [32, 32] and [32, 64]
+#          help: extents must be equal or 1, counted from the last dimension
+
+
+def a_deallocated_tensor(x):
+    y = ttnn.exp(x)
+    ttnn.deallocate(y)
+    return ttnn.neg(y)
+#          ^^^^^^^^^^^ `neg` uses a tensor that was deallocated at PLACE
+
+
+def an_argument_deallocated(x):
+    ttnn.deallocate(x)
+#   ^^^^^^^^^^^^^^^^^^ an argument cannot be deallocated inside a jitted function: it belongs to the caller
+#   help: call `ttnn.deallocate` after the call
+    return ttnn.exp(x)
+
+
+# --- What needs a tensor's values -----------------------------------------------------------------------------------
+
+def a_branch_on_a_tensor(x):
+    if x > 0:
+#      ^^^^^ a branch cannot depend on a tensor: its value is not known before the call
+#      help: choose element by element with `ttnn.where(condition, a, b)`; repeat with `for _ in range(n)` where n is a Python int; branch on a compile-time value such as `x.shape`
+        return x
+    return ttnn.neg(x)
+
+
+def a_loop_on_a_tensor(x):
+    while ttnn.lt(x, 1.0):
+#         ^^^^^^^^^^^^^^^ a branch cannot depend on a tensor: its value is not known before the call
+        x = x * 2
+    return x
+
+
+def a_conditional_expression_on_a_tensor(x):
+    return x if x else -x
+#               ^ a branch cannot depend on a tensor: its value is not known before the call
+
+
+def an_assertion_on_a_tensor(x):
+    """AST only: pytest rewrites assertions."""
+    assert x > 0
+#          ^^^^^ a branch cannot depend on a tensor: its value is not known before the call
+    return x
+
+
+def a_tensor_as_a_number(x):
+    return x * float(x)
+#              ^^^^^^^^ `float()` of a tensor is not supported: its value is not known before the call
+
+
+def a_loop_over_a_tensor(x):
+    for row in x:
+#              ^ iterating over a tensor is not supported: its value is not known before the call
+        x = row
+    return x
+
+
+def an_element_of_a_tensor(x):
+    return x[0]
+#          ^^^^ indexing a tensor is not supported: its value is not known before the call
+
+
+def a_tensor_in_a_string(x):
+    name = f"{x}"
+#          ~~~~~~ formatting a tensor is not supported: its value is not known before the call
+    return x
+
+
+def an_attribute_that_tensors_lack(x):
+    return x.mean()
+#          ^^^^^^ a tensor has no attribute `mean` while a function is compiled
+#          help: it has `shape`, `dtype`, `layout`, `memory_config`; operations are written `ttnn.mean(x)`
+
+
+# --- Returning ------------------------------------------------------------------------------------------------------
+
+def a_missing_return(in0):
+#~~~~~~~~~~~~~~~~~~~ `a_missing_return` returns nothing
+#                    help: end it with `return add_2_0`
+    """AST only: a trace knows no more than the line."""
+    add_1_0 = ttnn.add(in0, in0)
+    add_2_0 = ttnn.add(add_1_0, in0)
+
+
+def a_number_returned(x):
+#~~~~~~~~~~~~~~~~~~~~ `a_number_returned` returns 3, which is no tensor
+    """AST only: a trace knows no more than the line."""
+    return x, 3
+
+
+def a_generator(x):
+    """AST only: a trace knows no more than the line."""
+    yield ttnn.exp(x)
+#   ^^^^^^^^^^^^^^^^^ `a_generator` is a generator or a coroutine, which cannot be compiled
+
+
+# --- Functions ------------------------------------------------------------------------------------------------------
+
+def power(x, n):
+    return x if n == 1 else x * power(x, n - 1)
+#                               ^^^^^^^^^^^^^^^ `power` calls itself, and a compiled function cannot: recursion is not supported
+
+
+def recursion(x):
+    """AST only: a trace follows it to its end. AT power"""
+    return power(x, 3)
+
+
+def a_helper_called_wrongly(x):
+    return power(x)
+#          ^^^^^^^^ TypeError: power() missing 1 required argument: 'n'
+
+
+a_helper_called_wrongly.ast_only = True
+
+
+def a_helper_that_fails(x):
+    return 1 / x.shape.index(7)
+#              ^^^^^^^^^^^^^^^^ ValueError: tuple.index(x): x not in tuple
+
+
+def printing(x):
+    """AST only: traced, it prints once."""
+    print(x)
+#   ^^^^^ Function print not supported
+#   help: `print` would act once, when the function is compiled, and not at each call
+    return x
+
+
+def a_random_number(x):
+    """AST only: traced, the number stays what it was."""
+    return x * random.random()
+#              ^^^^^^^^^^^^^ Function random not supported
+
+
+class Settings:
+    pass
+
+
+def an_object_made_inside(x):
+    """AST only: traced, it is made."""
+    settings = Settings()
+#              ^^^^^^^^ Function Settings not supported
+#              help: make the object outside the function and pass it in, or use tuples, lists and dicts
+    return x
+
+
+# --- Statements outside the language --------------------------------------------------------------------------------
+
+def an_exception_handler(x):
+    """AST only: traced, it works."""
+    try:
+#   ^ `try` cannot be compiled
+#   help: check with `if` before the call, or call the jitted function inside `try`
+        return ttnn.exp(x)
+    except ValueError:
+        return x
+
+
+def a_context(x):
+    """AST only: traced, it works."""
+    with open("file"):
+#   ^ `with` cannot be compiled
+        return x
+
+
+def a_global_assigned(x):
+    """AST only: a trace stops at the assignment."""
+    global COUNT
+#   ^^^^^^^^^^^^ `global` cannot be compiled: a compiled function changes nothing outside itself
+#   help: return the value
+    COUNT = COUNT + 1
+    return x
+
+
+def an_import(x):
+    """AST only: traced, it works."""
+    import math
+#   ^^^^^^^^^^^ `import` cannot be compiled
+#   help: import at the top of the file
+    return x * math.pi
+
+
+def a_global_list_changed(x):
+    """AST only: a trace finds out at the end."""
+    SCALES.append(1.0)
+#   ^^^^^^^^^^^^^^^^^^ `append` would change a list from outside the function
+#   help: make a copy of it first, or return the new value
+    return x
+
+
+def a_global_list_written(x):
+    """AST only: a trace finds out at the end."""
+    SCALES[0] = 3.0
+#   ^^^^^^^^^ this list comes from outside the function, which a compiled function cannot change
+    return x
+
+
+def an_attribute_assigned(x):
+    """AST only: a trace cannot see it."""
+    ttnn.flag = True
+#   ^^^^^^^^^ assigning to an attribute cannot be compiled: it would change the world outside the program
+    return x
+
+
+def a_loop_without_end(x):
+    """AST only: a trace has no end either."""
+    n = 0
+    while n < 10:
+#         ^^^^^^ the loops of this function make more than 65536 turns, and each is unrolled
+        x
+    return x
+
+
+def a_match(x):
+    """AST only: traced, it works."""
+    match x.shape[0]:
+#   ^ `match` cannot be compiled
+#   help: write `if` and `elif`
+        case 32:
+            return x
+
+
+# --- Values ---------------------------------------------------------------------------------------------------------
+
+def an_undefined_name(x):
+    return x * undefined
+#              ^^^^^^^^^ the name `undefined` is not defined
+
+
+an_undefined_name.ast_only = True
+
+
+def a_name_without_a_value(x):
+    """AST only: Python has its own words."""
+    if x.shape[0] > 99:
+        y = x
+    return y
+#          ^ `y` has no value here: it is assigned on another path
+
+
+def a_division_by_zero(x):
+    return x * (1 / 0)
+#               ^^^^^ ZeroDivisionError: division by zero
+
+
+def a_failed_assertion(x):
+    """AST only: pytest rewrites assertions."""
+    assert x.shape[0] == 64, f"rows: {x.shape[0]}"
+#   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ assertion failed: rows: 32
+    return x
+
+
+def an_exception_raised(x):
+    raise ValueError(f"unsupported rank {len(x.shape)}")
+#   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ ValueError: unsupported rank 2
+
+
+def values_that_do_not_unpack(x):
+    """AST only: Python has its own words."""
+    a, b = x.shape[0], 1, 2
+#   ^^^^ cannot unpack 3 values into 2 names
+    return x
+
+
+def characters_wider_than_bytes(größe):
+    ä = "größer"; return ttnn.expp(größe)
+#                        ^^^^^^^^^ Function expp not supported

@@ -1,0 +1,75 @@
+"""A `ttnn` namespace that only traces: what the frontends need of the real one, and nothing of the layers above them."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from ttnn_jit.frontend import FrontendResult, TensorArgument, lower
+from ttnn_jit.ops import ALIASES, OVERLOADS
+from ttnn_jit.target import PRESETS
+from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+
+# Frames of this module are not the user's.
+__name__ = "ttnn_jit.stand_in"  # noqa: A001
+
+
+class StandInOperation:
+    def __init__(self, name, overloads):
+        self.__name__ = f"ttnn.{name}"
+        self.__ttnn_overloads__ = overloads
+
+    def __call__(self, *args, **kwargs):
+        for argument in (*args, *kwargs.values()):
+            tracer = getattr(argument, "__ttnn_call__", None)
+            if tracer is not None:
+                return tracer(self, args, kwargs)
+        raise TypeError(f"{self.__name__} got no tensor")
+
+
+class StandInJit:
+    def __init__(self, function):
+        self.__ttnn_jit_wrapped__ = function
+        self.func = function
+
+    def __call__(self, *args, **kwargs):
+        return self.func(*args, **kwargs)
+
+
+def deallocate(tensor, force=True):
+    return tensor.__ttnn_call__(deallocate, (tensor,), {"force": force})
+
+
+def from_torch(tensor):
+    return tensor.__ttnn_call__(from_torch, (tensor,), {})
+
+
+ttnn = types.SimpleNamespace(
+    **{name: StandInOperation(name, overloads) for name, overloads in OVERLOADS.items()},
+    **{alias: StandInOperation(alias, OVERLOADS[name]) for alias, name in ALIASES.items()},
+    deallocate=deallocate,
+    from_torch=from_torch,
+    bfloat16=DataType.BFLOAT16,
+    TILE_LAYOUT=Layout.TILE,
+)
+
+CPU = PRESETS["cpu"]
+WORMHOLE = PRESETS["wormhole_b0"]
+BF16 = TensorSpec((32, 32), DataType.BFLOAT16, Layout.TILE)
+F32 = TensorSpec((32, 32), DataType.FLOAT32, Layout.TILE)
+
+
+def lowered(function: Any, *args: Any, graph_capture: bool | None = False, target=WORMHOLE, **kwargs) -> FrontendResult:
+    """`function` lowered for these arguments, by position; a TensorSpec stands for a tensor."""
+    import inspect
+
+    from ttnn_jit.frontend.structure import map_leaves
+
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    arguments = {name: map_leaves(value, _argument) for name, value in bound.arguments.items()}
+    return lower(function, arguments, target, graph_capture)
+
+
+def _argument(value):
+    return TensorArgument(value) if isinstance(value, TensorSpec) else value
