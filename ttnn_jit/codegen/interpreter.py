@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from xdsl.dialects import arith, linalg, memref, scf
+from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.affine import ForOp, YieldOp
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
@@ -85,6 +86,7 @@ class _Machine:
         self.math = NumpyVector()
         self.known: dict[SSAValue, Any] = {}
         self.results: list[Array] = []
+        self.yielded: list[Array] = []
 
     def bind(self, block: Block, inputs: Sequence[Array]) -> None:
         """Makes `inputs` the arguments of the function."""
@@ -125,7 +127,8 @@ class _Machine:
             tensor = self.known[value]
             words = tensor.values
             if tensor.spec.dtype is DataType.BFLOAT16:
-                words = (np.ascontiguousarray(words).view(np.uint32) >> np.uint32(16)).astype(np.uint16)
+                bits = np.ascontiguousarray(words).view(np.uint32).reshape(words.shape)
+                words = (bits >> np.uint32(16)).astype(np.uint16)
             self.results.append(words)
 
     def _generic(self, op: GenericOp) -> None:

@@ -1,0 +1,125 @@
+"""Native kernels of every instruction set at hand against the tile interpreter, bit for bit, on random programs."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.unit.codegen.programs import (
+    assert_same_bits,
+    bfloat16,
+    built,
+    host_isa,
+    lowered,
+    native,
+    scheduled,
+)
+from ttnn_jit.codegen.interpreter import interpret
+from ttnn_jit.kernels.isa import AVX2
+from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+
+SPECIALS = np.array(
+    [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 1e-45, -1e-39, 1.2e-38, 3.4e38, -3.4e38, 0.5, 88.8, -104.0],
+    np.float32,
+)
+
+
+@st.composite
+def shapes(draw, target):
+    """Of the result: whole tiles for a chip, anything for the cpu."""
+    if target != "cpu":
+        return tuple(32 * draw(st.integers(1, 3)) for _ in range(2))
+    extents = st.one_of(st.integers(0, 5), st.sampled_from([1, 31, 32, 33, 65]))
+    return tuple(draw(st.lists(extents, max_size=4)))
+
+
+@st.composite
+def specs(draw, target, shape):
+    """An argument that broadcasts to `shape`."""
+    dtype = draw(st.sampled_from(list(DataType)))
+    if target != "cpu":
+        return TensorSpec(shape, dtype, Layout.TILE)
+    own = tuple(draw(st.sampled_from([extent, extent, 1])) for extent in shape)
+    own = own[draw(st.integers(0, len(own))) :] if draw(st.booleans()) else own
+    layout = draw(st.sampled_from(list(Layout)))
+    strides = None
+    if layout is Layout.ROW_MAJOR and own and draw(st.booleans()):
+        strides, step = [], draw(st.integers(1, 3))
+        for extent in draw(st.permutations(own)):
+            strides.append(step)
+            step *= max(extent, 1) + draw(st.integers(0, 2))
+        strides = tuple(strides[sorted(range(len(own)), key=lambda k: k).index(k)] for k in range(len(own)))
+    return TensorSpec(own, dtype, layout, strides=strides)
+
+
+@st.composite
+def programs(draw, target):
+    """(argument specs, calls, indices of results) as `scheduled` takes them."""
+    shape = draw(shapes(target))
+    arguments = [TensorSpec(shape, draw(st.sampled_from(list(DataType))), draw(_layouts(target)))]
+    arguments += [draw(specs(target, shape)) for _ in range(draw(st.integers(0, 3)))]
+    calls = []
+    for number in range(draw(st.integers(1, 6))):
+        operation = draw(st.sampled_from(OPERATIONS))
+        values = st.integers(0, len(arguments) + number - 1)
+        operands = [draw(values)]
+        for _ in range(operation.arity - 1):
+            operands.append(draw(st.one_of(values, values, st.floats(-4, 4, width=32))))
+        numbers = [draw(st.sampled_from([-2.0, 0.5, 3.0])) for _ in operation.attributes]
+        calls.append((operation.tile_name, *operands, *numbers))
+    count = len(arguments) + len(calls)
+    others = draw(st.lists(st.integers(len(arguments), count - 1), max_size=1))
+    return arguments, calls, (count - 1, *others)
+
+
+def _layouts(target):
+    return st.just(Layout.TILE) if target != "cpu" else st.sampled_from(list(Layout))
+
+
+def data_for(spec, seed):
+    rng = np.random.default_rng(seed)
+    values = rng.standard_normal(spec.shape).astype(np.float32) * 3
+    picked = rng.random(spec.shape) < 0.3
+    values = np.where(picked, rng.choice(SPECIALS, spec.shape), values).astype(np.float32)
+    return values if spec.dtype is DataType.FLOAT32 else bfloat16(values)
+
+
+def check(program, target, seed):
+    arguments, calls, results = program
+    inputs = [data_for(spec, seed + k) for k, spec in enumerate(arguments)]
+    module = scheduled(arguments, calls, target=target, results=results)
+    expected = interpret(module, inputs)
+    isas = [host_isa()] if host_isa().neon or not host_isa().avx512 else [host_isa(), AVX2]
+    for isa in isas:
+        for got, wanted in zip(native(module, inputs, isa), expected, strict=True):
+            assert_same_bits(got, wanted)
+    earlier = lowered(built(arguments, calls, target=target, results=results), "d2m-generic-fusion")
+    for got, wanted in zip(interpret(earlier, inputs), expected, strict=True):
+        assert_same_bits(got, wanted)
+
+
+quick = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+long = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@given(program=programs("cpu"), seed=st.integers(0, 2**20))
+@quick
+def test_native_kernels_have_the_interpreters_bits_under_ieee_numerics(program, seed):
+    check(program, "cpu", seed)
+
+
+@given(program=programs("wormhole_b0"), seed=st.integers(0, 2**20))
+@quick
+def test_native_kernels_have_the_interpreters_bits_under_device_numerics(program, seed):
+    check(program, "wormhole_b0", seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+@given(data=st.data())
+@long
+def test_native_kernels_have_the_interpreters_bits_on_many_programs(target, data):
+    check(data.draw(programs(target)), target, data.draw(st.integers(0, 2**20)))

@@ -1,0 +1,132 @@
+"""Small programs for codegen's tests: built, scheduled, run natively and by the tile interpreter."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import cache
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from ttnn_jit.codegen.assemble import assemble
+from ttnn_jit.codegen.llvm_kernel import OPERATION_OF_TILE
+from ttnn_jit.codegen.plan import GeneratedProgram, generate
+from ttnn_jit.frontend.module_builder import ModuleBuilder
+from ttnn_jit.kernels.isa import HostIsa, isa_for
+from ttnn_jit.ops import OVERLOADS
+from ttnn_jit.options import CompileOptions
+from ttnn_jit.runtime.native import kernel_address
+from ttnn_jit.target import resolve_target
+from ttnn_jit.tensor_spec import DataType, TensorSpec
+from ttnn_jit.transforms import pipeline
+
+SCHEDULED = "d2m-insert-dst-register-access"
+
+
+@cache
+def host_isa() -> HostIsa:
+    features = dict(llvm.get_host_cpu_features())
+    return isa_for(llvm.get_host_cpu_name(), features, llvm.get_process_triple())
+
+
+def built(specs, calls, *, target="cpu", results=(-1,)):
+    """The TTNN module of a program.
+
+    Args:
+        specs: The arguments.
+        calls: ``(name, operand, ...)``, by tile op or Python name, with ints for values (arguments, then calls, in order) and floats for numbers;
+            operands beyond the operation's arity are its attributes.
+        target: Name of a preset.
+        results: The values returned.
+    """
+    builder = ModuleBuilder("program", resolve_target(target), None)
+    values = [(builder.argument(spec), spec) for spec in specs]
+    for name, *operands in calls:
+        operation = OPERATION_OF_TILE.get(name) or OVERLOADS[name][0]
+        count = operation.arity
+        tensors = [values[o] if isinstance(o, int) else o for o in operands[:count]]
+        values.append(builder.operation(operation, tensors, operands[count:], None))
+    return builder.finish([values[index][0] for index in results])
+
+
+def lowered(module, until=SCHEDULED, **options):
+    """`module` after a stage, in place."""
+    pipeline.run(module, CompileOptions(**options), until=until)
+    return module
+
+
+def scheduled(specs, calls, **fields):
+    """The program after ``d2m-insert-dst-register-access``."""
+    return lowered(built(specs, calls, **fields))
+
+
+def stored(values: np.ndarray, spec: TensorSpec) -> np.ndarray:
+    """The buffer of a tensor: float32, or uint16 words of bfloat16; where its layout pads, numbers that show misuse."""
+    dtype = np.float32 if spec.dtype is DataType.FLOAT32 else np.uint16
+    span = sum((extent - 1) * abs(stride) for extent, stride in zip(spec.shape, spec.element_strides, strict=True))
+    size = spec.nbytes // spec.dtype.itemsize if spec.strides is None else span + 1
+    buffer = np.full(max(size, 1), 77, dtype)
+    logical(buffer, spec)[...] = values
+    return buffer
+
+
+def logical(buffer: np.ndarray, spec: TensorSpec) -> np.ndarray:
+    """The logical elements of a stored tensor, a view."""
+    start = _start(spec)
+    strides = [stride * buffer.itemsize for stride in spec.element_strides]
+    return np.lib.stride_tricks.as_strided(buffer[start:], spec.shape, strides)
+
+
+def _start(spec: TensorSpec) -> int:
+    pairs = zip(spec.shape, spec.element_strides, strict=True)
+    return sum((extent - 1) * -stride for extent, stride in pairs if stride < 0 and extent)
+
+
+def run_native(program: GeneratedProgram, inputs: Sequence[np.ndarray], isa: HostIsa) -> list[np.ndarray]:
+    """The results of a generated program, by its native kernels."""
+    plan = program.plan
+    buffers = [stored(values, spec) for values, spec in zip(inputs, plan.inputs, strict=True)]
+    for spec in plan.buffers[len(inputs) :]:
+        buffers.append(np.full(max(spec.nbytes // spec.dtype.itemsize, 1), 99, buffers[0].dtype).astype(_numpy(spec)))
+    guards = [buffer.copy() for buffer in buffers]
+    for launch in plan.launches:
+        code = assemble(program.texts[launch.kernel], isa)
+        function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(kernel_address(launch.kernel, code))
+        addresses = [
+            buffers[k].ctypes.data + _start(plan.buffers[k]) * buffers[k].itemsize for k in launch.operands
+        ]
+        function(
+            (ctypes.c_void_p * len(addresses))(*addresses), (ctypes.c_int64 * len(launch.params))(*launch.params)
+        )
+    for k in range(len(inputs)):
+        assert (buffers[k] == guards[k]).all() or np.isnan(guards[k]).any(), "an input was written"
+    return [logical(buffers[k], plan.buffers[k]).copy() for k in plan.results]
+
+
+def native(module, inputs, isa=None) -> list[np.ndarray]:
+    """The results of a scheduled module, by native kernels for `isa`, the host's by default."""
+    isa = isa or host_isa()
+    return run_native(generate(module, isa), inputs, isa)
+
+
+def _numpy(spec: TensorSpec) -> type:
+    return np.float32 if spec.dtype is DataType.FLOAT32 else np.uint16
+
+
+def bfloat16(values: np.ndarray) -> np.ndarray:
+    """bfloat16 words, by truncation."""
+    return (np.ascontiguousarray(values, np.float32).view(np.uint32) >> 16).astype(np.uint16).reshape(values.shape)
+
+
+def assert_same_bits(got: np.ndarray, expected: np.ndarray) -> None:
+    """Bits equal, any NaN equal to any NaN."""
+    assert got.shape == expected.shape
+    assert got.dtype == expected.dtype
+    word = np.uint32 if got.dtype == np.float32 else np.uint16
+    limit = 0x7F80_0000 if got.dtype == np.float32 else 0x7F80
+    a, b = np.ascontiguousarray(got).view(word), np.ascontiguousarray(expected).view(word)
+    magnitude = word((1 << (8 * word().itemsize - 1)) - 1)
+    both_nan = ((a & magnitude) > limit) & ((b & magnitude) > limit)
+    wrong = (a != b) & ~both_nan
+    assert not wrong.any(), f"{wrong.sum()} of {wrong.size}: {a[wrong][:4]} for {b[wrong][:4]}"
