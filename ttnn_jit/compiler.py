@@ -267,8 +267,6 @@ def _program(
 def _compile(
     module: ModuleOp, options: CompileOptions, notes: Mapping[str, Any], observer: Observer | None, keep_texts: bool
 ) -> Program:
-    from ttnn_jit.codegen.assemble import assemble
-
     texts: dict[str, str] = {}
 
     def seen(stage: str, text: str) -> None:
@@ -278,9 +276,20 @@ def _compile(
             observer(stage, text)
 
     generated, descriptors = _generate(module, options, seen if keep_texts or observer else None)
-    isa = _host_isa()
-    objects = {name: _object_code(name, text, isa, assemble) for name, text in generated.texts.items()}
+    objects = _objects(generated)
     return Program(generated.plan, objects, descriptors=descriptors, texts=texts, notes=notes, built_for=host_cpu())
+
+
+def compile_scheduled(module: ModuleOp) -> Program:
+    """The program of a module that ``d2m-insert-dst-register-access`` left, a hand-edited one perhaps.
+
+    Raises:
+        CompileError: The module holds what is no scheduled kernel.
+    """
+    from ttnn_jit.codegen.plan import generate
+
+    generated = generate(module, _host_isa())
+    return Program(generated.plan, _objects(generated), built_for=host_cpu())
 
 
 def _generate(
@@ -314,11 +323,13 @@ _OBJECTS: dict[str, bytes] = {}
 """Object code by kernel name, which is a hash of the kernel's text: a thousand shapes share few kernels."""
 
 
-def _object_code(name: str, text: str, isa: HostIsa, assemble: Callable[[str, HostIsa], bytes]) -> bytes:
-    code = _OBJECTS.get(name)
-    if code is None:
-        code = _OBJECTS[name] = assemble(text, isa)
-    return code
+def _objects(generated: GeneratedProgram) -> dict[str, bytes]:
+    from ttnn_jit.codegen.assemble import assemble
+
+    for name, text in generated.texts.items():
+        if name not in _OBJECTS:
+            _OBJECTS[name] = assemble(text, _host_isa())
+    return {name: _OBJECTS[name] for name in generated.texts}
 
 
 @cache

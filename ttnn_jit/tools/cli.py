@@ -43,6 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_input(run)
     run.add_argument("--seed", type=int, default=0, help="seed of the inputs")
     run.add_argument("--interpret", action="store_true", help="use the tile interpreter instead of native code")
+    run.add_argument("--after", help="the stage that left the module, where its text does not tell")
     run.add_argument("--inputs", type=Path, help="a file that torch.save wrote: a list of tensors")
     run.add_argument("--save", type=Path, help="write the results with torch.save")
     run.set_defaults(run=_run)

@@ -1,0 +1,65 @@
+"""``ttnn-jit opt``: run stages on a module, in the order of the command line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import ParseError, VerifyException
+
+from ttnn_jit.dialects import parse_module, print_module, verify
+from ttnn_jit.errors import ArgumentError, CompileError
+from ttnn_jit.options import CompileOptions, Environment
+from ttnn_jit.transforms import pipeline
+
+
+def main(options: argparse.Namespace) -> int:
+    """Reads, runs the passes, writes; nothing is written if a pass fails."""
+    if options.list:
+        print("\n".join(pipeline.STAGES))
+        return 0
+    module = read_module(options.file)
+
+    def show(stage: str, after: ModuleOp) -> None:
+        if options.print_ir_after_all:
+            text = print_module(after, locations=options.print_debuginfo)
+            print(f"// -----// IR Dump After {stage} //----- //\n{text}", file=sys.stderr)
+
+    passes = (
+        pipeline.stage_passes(CompileOptions())
+        if options.passes == "all"
+        else pipeline.parse_passes(options.passes)
+        if options.passes
+        else ()
+    )
+    pipeline.run_passes(
+        module, passes, observer=show, verify_each=options.verify_each, reproducers=Environment.read().reproducers
+    )
+    text = print_module(module, locations=options.print_debuginfo)
+    if options.output:
+        options.output.write_text(text, encoding="utf-8")
+    else:
+        sys.stdout.write(text)
+    return 0
+
+
+def read_module(file: str) -> ModuleOp:
+    """The verified module in a file; ``-`` is standard input.
+
+    Raises:
+        ArgumentError: The file cannot be read.
+        CompileError: The text is no module, or an invalid one.
+    """
+    try:
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ArgumentError(f"{file} cannot be read: {error.strerror}") from error
+    name = "<stdin>" if file == "-" else file
+    try:
+        module = parse_module(text, name)
+        verify(module)
+    except (ParseError, VerifyException) as error:
+        raise CompileError(f"{name} is no valid module: {error}") from error
+    return module

@@ -1,0 +1,114 @@
+"""``ttnn-jit run``: execute a module that any stage left, natively or in the tile interpreter."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.dialects.scf import ForOp
+
+from ttnn_jit import compiler
+from ttnn_jit.dialects import operation_of, system_desc_of, ttnn
+from ttnn_jit.dialects.d2m import AcquireDstOp, GenericOp
+from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.errors import ArgumentError
+from ttnn_jit.options import CompileOptions
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.tensor import from_torch
+from ttnn_jit.tensor_spec import DataType, TensorSpec
+from ttnn_jit.tools.opt import read_module
+from ttnn_jit.transforms import pipeline
+from ttnn_jit.transforms.inline_kernels import inline_kernels
+
+if TYPE_CHECKING:
+    import torch
+
+
+def main(options: argparse.Namespace) -> int:
+    """Prints, or saves, the results; the same seed gives the same inputs."""
+    module = read_module(options.file)
+    stage = options.after or stage_of(module)
+    if any(isinstance(op, ttnn.GenericOp) for op in module.walk()):
+        inline_kernels(module)
+        stage = compiler.SCHEDULED
+    if stage != compiler.SCHEDULED:
+        pipeline.run(module, CompileOptions(), start_after=stage, until=compiler.SCHEDULED)
+    function = next(op for op in module.body.block.ops if isinstance(op, FuncOp))
+    specs = [spec_of(argument.type) for argument in function.body.block.args]
+    inputs = _inputs(options, specs)
+    results = _interpreted(module, inputs) if options.interpret else _native(module, specs, inputs)
+    if options.save:
+        import torch
+
+        torch.save(results, options.save)
+    else:
+        for result in results:
+            print(result)
+    return 0
+
+
+def stage_of(module: ModuleOp) -> str:
+    """The stage that must have left a module, judged by the ops in it.
+
+    Where several could have, the latest whose successors do no harm: stages after fusion change nothing that is done.
+    """
+    ops = list(module.walk())
+    if any(isinstance(op, AcquireDstOp) for op in ops):
+        return compiler.SCHEDULED
+    generics = [op for op in ops if isinstance(op, GenericOp)]
+    if generics:
+        if all("d2m.dst_peak" in op.attributes for op in generics):
+            return "d2m-op-scheduler"
+        return "d2m-generic-tile-compute-loops" if any(isinstance(op, ForOp) for op in ops) else "convert-ttir-to-d2m"
+    in_ttnn = any(op.name.startswith("ttnn.") and operation_of(op) for op in ops)
+    return compiler.FRONTEND if in_ttnn else "convert-ttnn-to-ttir"
+
+
+def _inputs(options: argparse.Namespace, specs: Sequence[TensorSpec]) -> list[torch.Tensor]:
+    import torch
+
+    if options.inputs:
+        loaded: list[torch.Tensor] = torch.load(options.inputs, weights_only=True)
+        if [tuple(tensor.shape) for tensor in loaded] != [tuple(spec.shape) for spec in specs]:
+            raise ArgumentError(f"{options.inputs} does not hold tensors of shapes {[list(s.shape) for s in specs]}")
+        return [tensor.to(_torch_dtype(spec)) for tensor, spec in zip(loaded, specs, strict=True)]
+    generator = torch.Generator().manual_seed(options.seed)
+    return [torch.randn(tuple(spec.shape), generator=generator).to(_torch_dtype(spec)) for spec in specs]
+
+
+def _torch_dtype(spec: TensorSpec) -> torch.dtype:
+    import torch
+
+    return {DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}[spec.dtype]
+
+
+def _native(module: ModuleOp, specs: Sequence[TensorSpec], inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    for spec in specs:
+        if spec.strides is not None:
+            raise ArgumentError(
+                f"an argument has strides {spec.strides}", help="`--interpret` takes tensors of any strides"
+            )
+    program = compiler.compile_scheduled(module)
+    with Device(system_desc_of(module)) as device:
+        tensors = [from_torch(tensor, spec, device) for tensor, spec in zip(inputs, specs, strict=True)]
+        results = program(*tensors)
+        return [result.to_torch() for result in (results if isinstance(results, tuple) else (results,))]
+
+
+def _interpreted(module: ModuleOp, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    import numpy as np
+    import torch
+
+    from ttnn_jit.codegen.interpreter import interpret
+
+    arrays: list[Any] = [
+        tensor.view(torch.uint16).numpy() if tensor.dtype is torch.bfloat16 else tensor.numpy() for tensor in inputs
+    ]
+    results = interpret(module, arrays)
+    return [
+        torch.from_numpy(array).view(torch.bfloat16) if array.dtype == np.uint16 else torch.from_numpy(array)
+        for array in results
+    ]

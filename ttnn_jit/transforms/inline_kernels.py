@@ -1,0 +1,62 @@
+"""The inverse of convert-d2m-to-ttnn: kernel functions back into their launches, so that the host program can be run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i32
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Operation
+
+from ttnn_jit.dialects import d2m, ttnn
+from ttnn_jit.errors import CompileError
+from ttnn_jit.transforms.convert_d2m_to_ttnn import KERNEL
+from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
+
+
+def inline_kernels(module: ModuleOp) -> None:
+    """Replaces every `ttnn.generic` of `module` by the `d2m.generic` that it launches, and drops the kernel functions.
+
+    Raises:
+        CompileError: A launch names a function that is no kernel of the module, or one that another launch took.
+    """
+    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
+    kernels = {op.sym_name.data: op for op in functions if KERNEL in op.attributes}
+
+    def inline(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
+        if not isinstance(op, ttnn.GenericOp):
+            return None
+        symbol = op.program.fields.data["kernel"].root_reference.data  # type: ignore[attr-defined]  # verified: a symbol
+        kernel = kernels.pop(symbol, None)
+        if kernel is None:
+            raise CompileError(f"`ttnn.generic` launches @{symbol}, which is no kernel of the module")
+        generic = _generic(kernel, op, values)
+        for old, new in zip(op.results, generic.results, strict=True):
+            values[old] = new
+        return (generic,)
+
+    for function in functions:
+        if KERNEL in function.attributes:
+            function.detach()
+    for function in functions:
+        if KERNEL not in function.attributes and (block := function.body.first_block) is not None:
+            rebuild(block, inline)
+
+
+def _generic(kernel: FuncOp, launch: ttnn.GenericOp, values: ValueMap) -> d2m.GenericOp:
+    region = kernel.detach_region(kernel.body)
+    last = region.block.last_op
+    if isinstance(last, ReturnOp):
+        last.detach()
+        last.erase()
+    names = ("block_factors", "grid", "indexing_maps", "iterator_types", "threads")
+    attributes = {name: value for name, value in kernel.attributes.items() if name not in (*names, KERNEL)}
+    segments = DenseArrayBase.from_list(i32, [len(launch.operands) - len(launch.results), len(launch.results)])
+    return d2m.GenericOp.create(
+        operands=[values[operand] for operand in launch.operands],
+        result_types=launch.result_types,
+        properties={name: kernel.attributes[name] for name in names} | {"operandSegmentSizes": segments},
+        attributes=attributes,
+        regions=(region,),
+        location=launch.location,
+    )
