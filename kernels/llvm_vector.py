@@ -324,6 +324,26 @@ class LlvmVector(VectorMath):
         operands = ((self._float, a), (self._float, n), (self._float, self.const(0.0)), ("i16", "-1"), ("i32", "4"))
         return self._call(self._float, "llvm.x86.avx512.mask.scalef.ps.512", *operands)
 
+    def split(self, x: Value) -> tuple[Value, Value]:  # noqa: D102
+        if not self.isa.avx512:
+            return super().split(x)
+        # Mantissas of [0.75, 1.5); 15 is that interval (3) and NaN for numbers below zero (4 + 8).
+        unused = (self._float, self.const(0.0))
+        m = self._call(
+            self._float,
+            "llvm.x86.avx512.mask.getmant.ps.512",
+            (self._float, x),
+            ("i32", "15"),
+            unused,
+            ("i16", "-1"),
+            ("i32", "4"),
+        )
+        return m, self.sub(self._floor_log2(x), self._floor_log2(m))
+
+    def _floor_log2(self, x: Value) -> Value:
+        operands = ((self._float, x), (self._float, self.const(0.0)), ("i16", "-1"), ("i32", "4"))
+        return self._call(self._float, "llvm.x86.avx512.mask.getexp.ps.512", *operands)
+
     # bfloat16
 
     def round_to(self, value: Value, dtype: DataType, numerics: Numerics) -> Value:

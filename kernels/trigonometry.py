@@ -57,14 +57,13 @@ class Trigonometry(Primitives):
         """sin(x - multiple * pi), negated where `parity` is odd."""
         r = self.fma(multiple, self.const(-PI_HIGH), x)
         r = self.fma(multiple, self.const(-PI_MIDDLE), r)
-        odd = self.bits(self.add(parity, self.const(ROUNDING_MAGIC)))
-        return self._sine(r, self.mul(multiple, self.const(-PI_LOW)), odd)
+        r = self.fma(multiple, self.const(-PI_LOW), r)
+        return self._sine(r, self.bits(self.add(parity, self.const(ROUNDING_MAGIC))))
 
-    def _sine(self, r: Value, low: Value, odd: Int) -> Value:
-        """sin(r + low) for |r| <= 1.6, negated where the lowest bit of `odd` is set."""
+    def _sine(self, r: Value, odd: Int) -> Value:
+        """sin(r) for |r| <= 1.6, negated where the lowest bit of `odd` is set."""
         square = self.mul(r, r)
-        cubic = self.mul(self.mul(r, square), self.polynomial(square, SIN_TAIL))
-        sine = self.add(r, self.add(cubic, low))
+        sine = self.fma(self.mul(r, square), self.polynomial(square, SIN_TAIL), r)
         return self.from_bits(self.int_xor(self.bits(sine), self.shift_left(odd, self.int_const(31))))
 
     def sin_far(self, x: Value, quarter: int) -> Value:
@@ -80,7 +79,7 @@ class Trigonometry(Primitives):
         r_low = self.fma(fraction, self.const(PI_HIGH), self.neg(r))
         r_low = self.fma(fraction, self.const(PI_MIDDLE), self.fma(rest, self.const(PI_HIGH), r_low))
         not_a_number = self.sub(x, x)  # of infinity; 0 of all else
-        return self._sine(self.add(r, not_a_number), r_low, half_turns)
+        return self._sine(self.add(self.add(r, r_low), not_a_number), half_turns)
 
     def _turns(self, x: Value) -> tuple[Int, Int]:
         """The fraction of x / (2 pi), in units of 2**-64, as a high and a low word."""
