@@ -72,7 +72,7 @@ def _header(source: FunctionSource) -> Location:
     """The place of ``def name``."""
     node = source.node
     if isinstance(node, ast.Lambda):
-        return location_of_span(source.file, span_of_node(node))
+        return location_of_span(source.file, span_of_node(node, source.imported))
     width = len(f"def {node.name}".encode())
     return location_of_span(source.file, (node.lineno, node.lineno, node.col_offset, node.col_offset + width))
 

@@ -49,7 +49,7 @@ class InterpretedFunction:
         outer = self.frame
         frame = Frame(
             self.__name__,
-            outer.file,
+            outer.source,
             outer.function,
             outer.path,
             local_names_of(self.node),

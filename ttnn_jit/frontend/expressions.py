@@ -199,7 +199,7 @@ def _generate(interpreter: Interpreter, generators: list[ast.comprehension], ele
     frame = interpreter.frame
     names = frozenset[str]().union(*(names_in_target(generator.target) for generator in generators))
     scope = Frame(
-        frame.name, frame.file, frame.function, frame.path, names, {}, frame, frame.called_from, comprehension=True
+        frame.name, frame.source, frame.function, frame.path, names, {}, frame, frame.called_from, comprehension=True
     )
     first = interpreter.evaluate(generators[0].iter)
     interpreter.at = generators[0].iter

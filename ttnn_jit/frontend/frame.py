@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from ttnn_jit.frontend.function_source import FunctionNode
+from ttnn_jit.frontend.function_source import FunctionNode, FunctionSource
 from ttnn_jit.reads import Path
 from ttnn_jit.source import Location
 
@@ -23,7 +23,7 @@ class Frame:
 
     Attributes:
         name: The function's name, for messages.
-        file: The file that holds its text.
+        source: The text that it belongs to.
         function: The function whose globals and closure serve names that no frame owns.
         path: Where that function was found.
         local_names: The names that belong to this activation.
@@ -34,7 +34,7 @@ class Frame:
     """
 
     name: str
-    file: str
+    source: FunctionSource
     function: types.FunctionType
     path: Path | None
     local_names: frozenset[str]

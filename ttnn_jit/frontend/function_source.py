@@ -10,6 +10,7 @@ import ast
 import functools
 import linecache
 import operator
+import re
 import types
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ _FUTURE_FLAGS = functools.reduce(
     operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 )
 _REMEMBERED = 512  # functions
+_WORD = re.compile(r"\w+")
 
 
 class SourceError(CompileError):
@@ -33,10 +35,17 @@ class SourceError(CompileError):
 
 @dataclass(frozen=True)
 class FunctionSource:
-    """A function's syntax tree; its line numbers are the file's."""
+    """A function's syntax tree; its line numbers are the file's.
+
+    Attributes:
+        node: The definition.
+        file: The file's name.
+        imported: Names that the file's top level imports; the compiler treats calls on them differently.
+    """
 
     node: FunctionNode
     file: str
+    imported: frozenset[str]
 
 
 _sources: dict[int, tuple[types.CodeType, FunctionSource]] = {}
@@ -63,15 +72,15 @@ def function_source(function: types.FunctionType) -> FunctionSource:
 def _read(function: types.FunctionType) -> FunctionSource:
     code = function.__code__
     lines = linecache.getlines(code.co_filename, function.__globals__)
-    node = _find(code, lines)
-    if node is None:
+    source = _find(code, lines)
+    if source is None:
         # The text was remembered from another state of the file, perhaps.
         linecache.checkcache(code.co_filename)
         changed = linecache.getlines(code.co_filename, function.__globals__)
-        node = _find(code, changed) if changed != lines else None
+        source = _find(code, changed) if changed != lines else None
         lines = changed
-    if node is not None:
-        return FunctionSource(node, code.co_filename)
+    if source is not None:
+        return source
     place = Location(code.co_filename, code.co_firstlineno)
     if not lines:
         raise SourceError(
@@ -86,19 +95,20 @@ def _read(function: types.FunctionType) -> FunctionSource:
     )
 
 
-def _find(code: types.CodeType, lines: Sequence[str]) -> FunctionNode | None:
-    """The node among `lines` whose code is `code`: first in the statement where it stood, then anywhere."""
+def _find(code: types.CodeType, lines: Sequence[str]) -> FunctionSource | None:
+    """The definition among `lines` whose code is `code`: first in the statement where it stood, then anywhere."""
     if not lines:
         return None
     identity = code_identity(code)
-    for tree in _candidate_trees(code, lines):
-        matches = [found for found in _nested_code(_compile(tree, code)) if _is_same(found, code, identity)]
+    for text in _candidate_texts(code, lines):
+        matches = [found for found in _nested_code(_compile(text, code)) if _is_same(found, code, identity)]
         # Equal code may stand at several places: the function's own is the one with its positions, if there is one.
         matches.sort(key=lambda found: list(found.co_positions()) != list(code.co_positions()))
+        tree = ast.parse(text) if matches else ast.Module([], [])
         for match in matches:
             node = _node_of(match, tree)
             if node is not None:
-                return node
+                return FunctionSource(node, code.co_filename, _imported_names(tree))
     return None
 
 
@@ -106,22 +116,38 @@ def _is_same(found: types.CodeType, code: types.CodeType, identity: tuple[object
     return found.co_name == code.co_name and found.co_code == code.co_code and code_identity(found) == identity
 
 
-def _candidate_trees(code: types.CodeType, lines: Sequence[str]) -> Iterator[ast.Module]:
-    # The statement alone parses in a fraction of the file's time; what is cut wrongly fails to parse or to match.
+def _candidate_texts(code: types.CodeType, lines: Sequence[str]) -> Iterator[str]:
+    # The statement alone compiles in a fraction of the file's time; what is cut wrongly does not compile or match.
+    # The compiler looks at what the file imports, wherever: the names that matter are imported below.
     start, end = _top_level_statement(lines, code.co_firstlineno - 1)
-    statement = _parse("\n" * start + "".join(lines[start:end]))
-    if statement is not None:
-        yield statement
-    whole = _parse("".join(lines))
-    if whole is not None:
-        yield whole
+    used = {name for part in (code, *_nested_code(code)) for name in part.co_names}
+    names = sorted(used.intersection(_words_of_imports(lines)))
+    below = f"\nimport {', '.join(names)}\n" if names else ""
+    yield "\n" * start + "".join(lines[start:end]) + below
+    yield "".join(lines)
 
 
-def _parse(text: str) -> ast.Module | None:
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError):
-        return None
+def _words_of_imports(lines: Sequence[str]) -> set[str]:
+    words: set[str] = set()
+    inside = False
+    for line in lines:
+        if inside or line.startswith(("import ", "from ")):
+            words.update(_WORD.findall(line))
+            inside = ")" not in line if inside else "(" in line and ")" not in line
+    return words
+
+
+def _imported_names(tree: ast.Module) -> frozenset[str]:
+    """The names that imports at the top level of the file bind, inside its `if` and `try` too."""
+    names: set[str] = set()
+    pending: list[ast.AST] = list(tree.body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+        elif isinstance(node, (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.ExceptHandler)):
+            pending += ast.iter_child_nodes(node)
+    return frozenset(names)
 
 
 def _top_level_statement(lines: Sequence[str], index: int) -> tuple[int, int]:
@@ -141,12 +167,13 @@ def _starts_statement(line: str) -> bool:
     return bool(line.strip()) and line[0] not in " \t\f#)]}\n"
 
 
-def _compile(tree: ast.Module, code: types.CodeType) -> types.CodeType:
+def _compile(text: str, code: types.CodeType) -> types.CodeType:
     flags = code.co_flags & _FUTURE_FLAGS
     try:
-        compiled: types.CodeType = compile(tree, code.co_filename, "exec", flags=flags, dont_inherit=True)
-    except SyntaxError:
-        # A `return` outside a function, a `__future__` import below other statements: not the function's own text.
+        # From text and not from a tree: a tree's depth is limited by Python's stack.
+        compiled: types.CodeType = compile(text, code.co_filename, "exec", flags=flags, dont_inherit=True)
+    except (SyntaxError, ValueError):
+        # Cut in the middle of a string, or no Python at all: not the function's own text.
         compiled = compile("", code.co_filename, "exec")
     return compiled
 

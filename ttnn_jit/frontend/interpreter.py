@@ -65,7 +65,7 @@ class Interpreter(Emitter):
 
     def location(self) -> Location:
         """The place of the expression being carried out, and the calls that led to it."""
-        return self.location_at(span_of_node(self.at))
+        return self.location_of(self.at)
 
     def callee_location(self) -> Location:
         """The place of what is being called."""
@@ -73,11 +73,11 @@ class Interpreter(Emitter):
 
     def location_of(self, node: ast.AST) -> Location:
         """The place of `node` in the file of the running activation."""
-        return self.location_at(span_of_node(node))
+        return self.location_at(span_of_node(node, self.frame.source.imported))
 
     def location_at(self, span: Span) -> Location:
         """The place of `span` in the file of the running activation."""
-        return location_of_span(self.frame.file, span, self.frame.called_from)
+        return location_of_span(self.frame.source.file, span, self.frame.called_from)
 
     def refuse(self, message: str, help_text: str | None = None, node: ast.AST | None = None) -> NoReturn:
         """Raise a CompileError at `node`, by default where the program stands."""
@@ -151,7 +151,7 @@ class Interpreter(Emitter):
         """What a function returns when it starts with these variables."""
         frame = Frame(
             function.__name__,
-            source.file,
+            source,
             function,
             path,
             local_names_of(source.node),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import dis
 import linecache
+from functools import cache
 from typing import TypeAlias
 
 from ttnn_jit.source import Location
@@ -29,21 +31,34 @@ def _characters(file: str, line: int, column: int) -> int:
     return len(text.encode()[:column].decode(errors="ignore"))
 
 
-def span_of_node(node: ast.AST) -> Span:
-    """The span that the compiler gives the instruction that carries out `node`.
+def span_of_node(node: ast.AST, imported: frozenset[str]) -> Span:
+    """The span that the compiler gives the instruction that carries out `node`, in a file that imports these names.
 
     It is the node's own, but for a method call on several lines, which starts at the method's name.
     """
     line, end_line = node.lineno, node.end_lineno or node.lineno  # type: ignore[attr-defined]
     column, end_column = node.col_offset, node.end_col_offset or 0  # type: ignore[attr-defined]
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_method_call(node):
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_method_call(node, imported):
         name_line = node.func.end_lineno or line
         if name_line != line:
             return name_line, end_line, (node.func.end_col_offset or 0) - len(node.func.attr), end_column
     return line, end_line, column, end_column
 
 
-def _is_method_call(node: ast.Call) -> bool:
+def _is_method_call(node: ast.Call, imported: frozenset[str]) -> bool:
+    base = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+    if isinstance(base, ast.Name) and base.id in imported and not _moves_calls_on_imported_names():
+        return False
     if any(isinstance(argument, ast.Starred) for argument in node.args) or any(k.arg is None for k in node.keywords):
         return False
     return len(node.args) + len(node.keywords) + bool(node.keywords) < _ARGUMENTS_ON_STACK
+
+
+@cache
+def _moves_calls_on_imported_names() -> bool:
+    """Whether this Python takes ``m.f()`` for a method call where the file imports ``m``; the releases differ."""
+    module = compile("import m\ndef f():\n    (m\n    .g())\n", "<probe>", "exec")
+    code = next(constant for constant in module.co_consts if hasattr(constant, "co_code"))
+    return any(
+        i.opname.startswith("CALL") and i.positions.lineno == 4 for i in dis.get_instructions(code) if i.positions
+    )
