@@ -1,7 +1,8 @@
 """Executes a module's d2m text literally: every core of the grid, every loop, every slot, one tile at a time.
 
 It reads the module after any stage from ``convert-ttir-to-d2m`` to ``d2m-insert-dst-register-access`` and knows nothing
-of what codegen makes of it, so equal bits are evidence for both. Elements beyond a tensor's extents are zeros.
+of what codegen makes of it, so equal bits are evidence for both. Elements beyond a tensor's extents are zeros. A tile
+loaded from DST does not leave its slot: an op reads the slot when it runs, as on the chip.
 
 Arrays stand for tensors: float32 as they are, bfloat16 as uint16 words.
 """
@@ -78,6 +79,19 @@ class _Memref:
 
     tiles: Array
     written: Array
+
+
+@dataclass(frozen=True)
+class _InPlace:
+    """A tile where it lies, read when it is used."""
+
+    where: _Memref
+    at: tuple[int, ...]
+
+    def tile(self) -> Array:
+        """What lies there now."""
+        tile: Array = self.where.tiles[self.at].copy()
+        return tile
 
 
 class _Machine:
@@ -213,7 +227,7 @@ class _Machine:
                 operand.written[tuple(index)] = True
 
     def _linalg_yield(self, op: linalg.YieldOp) -> None:
-        self.yielded = [self.known[value] for value in op.operands]
+        self.yielded = [self._tile(value) for value in op.operands]
 
     def _number(self, value: SSAValue | int) -> int:
         number = value if isinstance(value, int) else self.known[value]
@@ -227,13 +241,18 @@ class _Machine:
         at = self._place(op, source, op.indices)
         if not source.written[at]:
             raise refusal(op, f"DST slot {at[0]} was never written")
-        self.known[op.result] = source.tiles[at].copy()
+        self.known[op.result] = _InPlace(source, at)
 
     def _store(self, op: StoreOp) -> None:
         target: _Memref = self.known[op.memref]
         at = self._place(op, target, op.indices)
-        target.tiles[at] = self.known[op.value]
+        target.tiles[at] = self._tile(op.value)
         target.written[at] = True
+
+    def _tile(self, value: SSAValue) -> Array:
+        """The tile, or the number, that `value` stands for."""
+        known = self.known[value]
+        return known.tile() if isinstance(known, _InPlace) else known
 
     def _place(self, op: Operation, where: _Memref, indices: Sequence[SSAValue | int]) -> tuple[int, ...]:
         at = tuple(self._number(index) for index in indices)
@@ -242,18 +261,18 @@ class _Machine:
         return at
 
     def _apply(self, op: ElementwiseOp) -> None:
-        operands = [self.known[value] for value in op.operands]
+        operands = [self._tile(value) for value in op.operands]
         exact = op.operation.emit(self.math, *operands, *op.numbers)
         self.known[op.results[0]] = self.math.round_to(exact, _dtype_of(op.results[0].type), self.numerics)
 
     def _cast(self, op: TileTypecastOp) -> None:
-        tile, dtype = self.known[op.operand], _dtype_of(op.result.type)
+        tile, dtype = self._tile(op.operand), _dtype_of(op.result.type)
         same = dtype is _dtype_of(op.operand.type)
         self.known[op.result] = tile if same else self.math.round_to(tile, dtype, self.numerics)
 
     def _spread(self, op: TileBcastOp) -> None:
         rows, columns = {"row": (1, None), "col": (None, 1), "scalar": (1, 1)}[op.bcast_type.data]
-        part = self.known[op.operand][:rows, :columns]
+        part = self._tile(op.operand)[:rows, :columns]
         self.known[op.result] = np.broadcast_to(part, (TILE_HEIGHT, TILE_WIDTH)).copy()
 
     def skip(self, op: Operation) -> None:

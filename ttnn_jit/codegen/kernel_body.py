@@ -1,8 +1,9 @@
 """From a scheduled ``d2m.generic`` to a `KernelBody`: everything that codegen knows of a kernel is read here.
 
-The loop nests of a generic are executed once, symbolically: a slot holds the step that last wrote it. Nests that touch
-only equal tiles may run tile by tile, one after the other, and so become one list of steps. What does not make one pass
-over the tiles of every operand is refused; nothing is guessed.
+The loop nests of a generic are executed once, symbolically: a slot holds the step that last wrote it. A tile loaded
+from DST does not leave its slot: an op reads the slot when it runs, as on the chip, so that slots matter. Nests that
+touch only equal tiles may run tile by tile, one after the other, and so become one list of steps. What does not make
+one pass over the tiles of every operand is refused; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -106,6 +107,14 @@ class _Tile:
 
 
 @dataclass(frozen=True, slots=True)
+class _Slot:
+    """Whatever tile lies in a DST slot when it is read."""
+
+    dst: AcquireDstOp
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Access:
     """An access to a circular buffer: per dimension the block loop and the loop within the block."""
 
@@ -114,7 +123,7 @@ class _Access:
     loops: tuple[tuple[_Index, _Index], ...]
 
 
-_Known = _View | _Tile | _Loop | Constant | int | AcquireDstOp
+_Known = _View | _Tile | _Slot | _Loop | Constant | int | AcquireDstOp
 
 
 @dataclass
@@ -126,7 +135,7 @@ class _Reader:
 
     def __post_init__(self) -> None:
         self.known: dict[SSAValue, _Known] = {}
-        self.slots: dict[tuple[AcquireDstOp, int], _Tile] = {}
+        self.slots: dict[_Slot, _Tile] = {}
         self.dst_loops: tuple[_Index, ...] | None = None
         self.nest: list[_Loop] = []
         self.depth = 0
@@ -175,6 +184,8 @@ class _Reader:
 
     def _tile(self, op: Operation, value: SSAValue) -> _Tile:
         known = self.known.get(value)
+        if isinstance(known, _Slot):
+            known = self.slots[known]
         if not isinstance(known, _Tile):
             raise refusal(op, "an operand is no tile")
         return known
@@ -249,9 +260,9 @@ class _Reader:
         source = self.known.get(op.memref)
         if isinstance(source, AcquireDstOp):
             slot = self._slot(op, source, op.indices)
-            if (source, slot) not in self.slots:
-                raise refusal(op, f"DST slot {slot} was never written")
-            self.known[op.result] = self.slots[source, slot]
+            if slot not in self.slots:
+                raise refusal(op, f"DST slot {slot.number} was never written")
+            self.known[op.result] = slot
             return
         access = self._buffer_access(op, op.memref, op.indices)
         if access.operand >= self.input_count:
@@ -264,8 +275,8 @@ class _Reader:
         target = self.known.get(op.memref)
         if isinstance(target, AcquireDstOp):
             slot = self._slot(op, target, op.indices)
-            self.slots[target, slot] = tile
-            self._remember_slot(tile.step, slot)
+            self.slots[slot] = tile
+            self._remember_slot(tile.step, slot.number)
             return
         access = self._buffer_access(op, op.memref, op.indices)
         if access.operand < self.input_count:
@@ -307,7 +318,7 @@ class _Reader:
 
     # Indices
 
-    def _slot(self, op: Operation, dst: AcquireDstOp, indices: Sequence[SSAValue | int]) -> int:
+    def _slot(self, op: Operation, dst: AcquireDstOp, indices: Sequence[SSAValue | int]) -> _Slot:
         slot = self._number(op, indices[0])
         loops = tuple(self._index(op, index) for index in indices[1:])
         shape = _memref_type(dst.result).get_shape()
@@ -320,7 +331,7 @@ class _Reader:
         self.dst_loops = self.dst_loops or loops
         if loops != self.dst_loops or moving != self.nest:
             raise refusal(op, "loops over DST that touch different tiles cannot be merged")
-        return slot
+        return _Slot(dst, slot)
 
     def _buffer_access(self, op: Operation, memref_: SSAValue, indices: Sequence[SSAValue | int]) -> _Access:
         view = self.known.get(memref_)
