@@ -1,0 +1,95 @@
+"""Every declared operation, in every dtype, eager, alone in a jitted function and fused, derived from its declaration."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+import ttnn_jit
+from ttnn_jit import ttnn
+from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.tensor_spec import DataType
+
+TORCH_DTYPE = {DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}
+MANTISSA_BITS = {torch.float32: 23, torch.bfloat16: 7}
+SPECIALS = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, math.inf, -math.inf, math.nan, 1e-45, -1e-40, 1.2e-38, 3.3e38, -3.3e38]
+CASES = [
+    pytest.param(operation, dtype, id=f"{operation.ttnn_name}-{dtype.mlir}")
+    for operation in OPERATIONS
+    for dtype in sorted(operation.dtypes, key=lambda d: d.name)
+]
+
+
+def arguments(operation, dtype):
+    """Every pair or triple of special values, then random values of the declaration's domain."""
+    torch.manual_seed(len(operation.name))
+    low, high = operation.probe.domain
+    specials = torch.cartesian_prod(*[torch.tensor(SPECIALS)] * operation.arity).reshape(-1, operation.arity)
+    random = torch.empty(4096, operation.arity).uniform_(low, high)
+    return [column.to(TORCH_DTYPE[dtype]).contiguous() for column in torch.cat([specials, random]).T]
+
+
+def attribute_values(operation):
+    return [-0.75 + 1.5 * k for k, _ in enumerate(operation.attributes)]
+
+
+def reference(operation, tensors):
+    return operation.golden(torch, *[t.double() for t in tensors], *attribute_values(operation)).double()
+
+
+def ulp_errors(result, exact):
+    """Distance in units in the last place of the result's dtype; 0 where both are NaN or the same infinity."""
+    bits = MANTISSA_BITS[result.dtype]
+    _, exponent = torch.frexp(exact.abs())
+    smallest = -126 - bits
+    ulp = torch.ldexp(torch.ones_like(exact), (exponent - 1 - bits).clamp(min=smallest))
+    got = result.double()
+    largest = (2 - 2.0**-bits) * 2.0**127
+    beyond = exact.abs() >= largest + 2.0 ** (126 - bits)
+    expected = torch.where(beyond, torch.copysign(torch.full_like(exact, math.inf), exact), exact)
+    same = (got == expected) | (got.isnan() & expected.isnan())
+    return torch.where(same, torch.zeros_like(exact), ((got - exact).abs() / ulp).nan_to_num(nan=math.inf))
+
+
+@pytest.mark.parametrize(("operation", "dtype"), CASES)
+def test_an_operation_is_as_accurate_as_its_declaration_says(cpu_device, operation, dtype):
+    tensors = arguments(operation, dtype)
+    function = getattr(ttnn, operation.name)
+    values = attribute_values(operation)
+    jitted = ttnn_jit.jit(enable_cache=False)(lambda *xs: function(*xs, *values))
+    alone = jitted(*tensors)
+    on_device = [ttnn.from_torch(t, layout=ttnn.TILE_LAYOUT, device=cpu_device) for t in tensors]
+    eager = function(*on_device, *values).to_torch()
+    assert torch.equal(alone.view(torch.uint8), eager.view(torch.uint8))
+    probe = operation.probe
+    bound = (probe.max_ulp if dtype is DataType.FLOAT32 else probe.max_ulp_bf16) or 0.5
+    errors = ulp_errors(alone, reference(operation, tensors))
+    worst = int(errors.argmax())
+    assert errors[worst] <= bound, [t[worst].item() for t in tensors] + [alone[worst].item()]
+
+
+@pytest.mark.parametrize(("operation", "dtype"), CASES)
+def test_an_operation_in_a_fused_kernel_gives_the_bits_of_eager_calls(device, operation, dtype):
+    tensors = [
+        ttnn.from_torch(t[: 32 * 32].reshape(32, 32), layout=ttnn.TILE_LAYOUT, device=device)
+        for t in arguments(operation, dtype)
+    ]
+    function = getattr(ttnn, operation.name)
+    values = attribute_values(operation)
+
+    def program(*xs):
+        return ttnn.neg(ttnn.multiply(function(*xs, *values), xs[0]))
+
+    jitted = ttnn_jit.jit(enable_cache=False, graph_capture=True)(program)
+    assert len(jitted.explain(*tensors).kernels) == 1
+    fused, eager = jitted(*tensors).to_torch(), program(*tensors).to_torch()
+    equal = fused.view(torch.uint8).reshape(-1, dtype.itemsize) == eager.view(torch.uint8).reshape(-1, dtype.itemsize)
+    assert (equal.all(dim=1) | (fused.isnan() & eager.isnan()).reshape(-1)).all()
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: o.ttnn_name)
+def test_an_operation_stands_in_the_support_table(operation):
+    assert f"ttnn.{operation.signature}" in {row["call"] for row in ttnn_jit.supported_ops()}
+    assert operation.summary in getattr(ttnn, operation.name).__doc__
