@@ -24,11 +24,9 @@ def _plain(attribute: Attribute) -> Any:
             return [_plain(value) for value in attribute.data]
         case IntegerAttr():
             return attribute.value.data
-        case StringAttr():
-            return attribute.data
         case SymbolRefAttr():
             return attribute.root_reference.data
-        case DataTypeAttr():
+        case StringAttr() | DataTypeAttr():
             return str(attribute.data)
         case GridAttr():
             return list(attribute.data)

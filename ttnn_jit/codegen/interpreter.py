@@ -27,6 +27,7 @@ from ttnn_jit.codegen.steps import Constant
 from ttnn_jit.dialects.affine import LoadOp, StoreOp
 from ttnn_jit.dialects.d2m import (
     AcquireDstOp,
+    CBType,
     EmptyOp,
     GenericOp,
     ReserveOp,
@@ -147,7 +148,7 @@ class _Machine:
 
     def _generic(self, op: GenericOp) -> None:
         rank = len(op.iterator_types.data)
-        buffers = [_shape_of(argument.type.underlying) for argument in op.body.block.args]
+        buffers = [_buffer_shape(argument.type) for argument in op.body.block.args]
         moves = [
             [not isinstance(result, AffineConstantExpr) for result in indexing_map.data.results]
             for indexing_map in op.indexing_maps
@@ -222,7 +223,9 @@ class _Machine:
             for argument, operand, index in zip(body.args, operands, at, strict=True):
                 self.known[argument] = operand.tiles[tuple(index)].copy()
             self.run(body)
-            for operand, index, value in zip(operands[len(op.inputs) :], at[len(op.inputs) :], self.yielded, strict=True):
+            for operand, index, value in zip(
+                operands[len(op.inputs) :], at[len(op.inputs) :], self.yielded, strict=True
+            ):
                 operand.tiles[tuple(index)] = value
                 operand.written[tuple(index)] = True
 
@@ -321,13 +324,18 @@ def _shape_of(type_: Attribute) -> tuple[int, ...]:
     return tuple(type_.get_shape())
 
 
+def _buffer_shape(type_: Attribute) -> tuple[int, ...]:
+    assert isinstance(type_, CBType)
+    return _shape_of(type_.underlying)
+
+
 def _dtype_of(type_: Attribute) -> DataType:
     assert isinstance(type_, TileType)
     return type_.dtype
 
 
 _HANDLERS: dict[type[Operation], Callable[[_Machine, Any], None]] = {
-    EmptyOp: _Machine._empty,  # noqa: SLF001
+    EmptyOp: _Machine._empty,
     FullOp: _Machine._full,
     GenericOp: _Machine._generic,
     ReturnOp: _Machine._return,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.affine import ForOp, YieldOp
@@ -79,7 +80,7 @@ def read_kernel(generic: GenericOp, numerics: Numerics) -> Kernel:
 
 @dataclass(frozen=True, slots=True)
 class _Loop:
-    """A loop from 0 with more than one iteration. Affine loops at equal depth with equal bounds are one and the same."""
+    """A loop from 0 with more than one iteration; affine loops of equal depth and bounds are one and the same."""
 
     place: object
     upper: int
@@ -424,8 +425,8 @@ def _skip(_: _Reader, __: Operation) -> None:
     """Terminators say nothing that their loop does not."""
 
 
-_HANDLERS: dict[type[Operation], Callable[[_Reader, Operation], None]] = {
-    arith.ConstantOp: _Reader._constant,  # noqa: SLF001
+_HANDLERS: dict[type[Operation], Callable[[_Reader, Any], None]] = {
+    arith.ConstantOp: _Reader._constant,
     WaitOp: _Reader._buffer,
     ReserveOp: _Reader._buffer,
     AcquireDstOp: _Reader._acquire,

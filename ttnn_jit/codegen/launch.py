@@ -79,9 +79,9 @@ def broadcast_strides(spec: TensorSpec, shape: Shape) -> tuple[int, ...]:
         InternalError: `spec` does not broadcast to `shape`.
     """
     missing = len(shape) - len(spec.shape)
-    if missing < 0 or any(own not in {1, full} for own, full in zip(spec.shape, shape[missing:], strict=True)):
+    if missing < 0 or any(own not in {1, full} for own, full in zip(spec.shape, tuple(shape)[missing:], strict=True)):
         raise InternalError(f"a tensor of shape {spec.shape} cannot be broadcast to {shape}")
-    fitted = zip(spec.shape, spec.element_strides, shape[missing:], strict=True)
+    fitted = zip(spec.shape, spec.element_strides, tuple(shape)[missing:], strict=True)
     return (0,) * missing + tuple(0 if own != full else stride for own, stride, full in fitted)
 
 

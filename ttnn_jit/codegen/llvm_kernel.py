@@ -14,9 +14,9 @@ from functools import lru_cache
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Store
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_vector import LlvmVector, ModuleText
-from ttnn_jit.kernels.primitives import Value
 from ttnn_jit.kernels.tile_loop import TileLoop, VectorText
 from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.ops.emit import Value
 from ttnn_jit.tensor_spec import DataType
 
 OPERATION_OF_TILE = {operation.tile_name: operation for operation in OPERATIONS}

@@ -103,12 +103,15 @@ class KernelBody:
         return peak
 
     @property
-    def slots(self) -> tuple[tuple[tuple[int | None, ...], int | None], ...]:
+    def slots(self) -> tuple[tuple[tuple[int, ...], int], ...]:
         """Of every op with two tile operands or more: the slots it reads, and the slot it writes."""
         found = []
         for step in self.steps:
             if isinstance(step, Apply) and len(read := operands_of(step)) > 1:
-                found.append((tuple(self._slot(index) for index in read), step.slot))
+                slots = [self._slot(index) for index in read]
+                known = tuple(slot for slot in slots if slot is not None)
+                if step.slot is not None and len(known) == len(slots):
+                    found.append((known, step.slot))
         return tuple(found)
 
     def _slot(self, index: int) -> int | None:

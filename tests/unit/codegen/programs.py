@@ -35,8 +35,8 @@ def built(specs, calls, *, target="cpu", results=(-1,)):
 
     Args:
         specs: The arguments.
-        calls: ``(name, operand, ...)``, by tile op or Python name, with ints for values (arguments, then calls, in order) and floats for numbers;
-            operands beyond the operation's arity are its attributes.
+        calls: ``(name, operand, ...)``, by tile op or Python name, with ints for values (arguments, then calls, in
+            order) and floats for numbers; operands beyond the operation's arity are its attributes.
         target: Name of a preset.
         results: The values returned.
     """
@@ -93,12 +93,8 @@ def run_native(program: GeneratedProgram, inputs: Sequence[np.ndarray], isa: Hos
     for launch in plan.launches:
         code = assemble(program.texts[launch.kernel], isa)
         function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(kernel_address(launch.kernel, code))
-        addresses = [
-            buffers[k].ctypes.data + _start(plan.buffers[k]) * buffers[k].itemsize for k in launch.operands
-        ]
-        function(
-            (ctypes.c_void_p * len(addresses))(*addresses), (ctypes.c_int64 * len(launch.params))(*launch.params)
-        )
+        addresses = [buffers[k].ctypes.data + _start(plan.buffers[k]) * buffers[k].itemsize for k in launch.operands]
+        function((ctypes.c_void_p * len(addresses))(*addresses), (ctypes.c_int64 * len(launch.params))(*launch.params))
     for k in range(len(inputs)):
         assert (buffers[k] == guards[k]).all() or np.isnan(guards[k]).any(), "an input was written"
     return [logical(buffers[k], plan.buffers[k]).copy() for k in plan.results]

@@ -74,9 +74,7 @@ def test_ieee_numerics_cast_once_on_the_way_in_and_once_on_the_way_out():
 def test_the_inner_stride_decides_the_access():
     whole, row, column = (TensorSpec(shape, F32) for shape in ((5, 7), (1, 7), (5, 1)))
     turned = TensorSpec((5, 7), F32, strides=(1, 5))
-    body = only_kernel(
-        scheduled([whole, row, column, turned], [("add", 0, 1), ("add", 4, 2), ("add", 5, 3)])
-    )
+    body = only_kernel(scheduled([whole, row, column, turned], [("add", 0, 1), ("add", 4, 2), ("add", 5, 3)]))
     by_name = {stream.access for stream in body.streams}
     assert by_name == {Access.CONTIGUOUS, Access.SCALAR, Access.STRIDED}
     assert body.rank == 1
@@ -159,7 +157,7 @@ def test_a_missing_broadcast_is_refused():
     lines = text.splitlines()
     spread = next(k for k, line in enumerate(lines) if "d2m.tile_bcast" in line)
     lines[spread] = re.sub(r" <\{.*?\}>", "", lines[spread]).replace("tile_bcast", "tile_neg")
-    with pytest.raises(CompileError, match="must pass `d2m.tile_bcast` row first"):
+    with pytest.raises(CompileError, match=r"must pass `d2m\.tile_bcast` row first"):
         read_kernels(parse_module("\n".join(lines)))
 
 
@@ -173,7 +171,7 @@ def test_an_unscheduled_generic_is_refused_with_the_stage_to_run():
     from tests.unit.codegen.programs import built, lowered
 
     module = lowered(built([TILE], [("exp", 0)], target="wormhole_b0"), "d2m-generic-fusion")
-    with pytest.raises(CompileError, match="run the stages up to `d2m-insert-dst-register-access`"):
+    with pytest.raises(CompileError, match=r"run the stages up to `d2m-insert-dst-register-access`"):
         read_kernels(module)
 
 

@@ -1,0 +1,115 @@
+"""The generated text and what the assembler makes of it."""
+
+import re
+
+import pytest
+
+from tests.unit.codegen.programs import host_isa, scheduled
+from ttnn_jit.codegen.assemble import assemble, assembly
+from ttnn_jit.codegen.kernel_body import read_kernels
+from ttnn_jit.codegen.llvm_kernel import OPERATION_OF_TILE, kernel_name, kernel_text
+from ttnn_jit.codegen.plan import generate
+from ttnn_jit.errors import InternalError
+from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
+from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+
+BF16, F32 = DataType.BFLOAT16, DataType.FLOAT32
+COSH = [("neg", 0), ("exp", 0), ("exp", 1), ("add", 2, 3), ("multiply", 4, 0.5)]
+
+
+def cosh(dtype=F32, shape=(64, 64), target="cpu"):
+    return scheduled([TensorSpec(shape, dtype, Layout.TILE)], COSH, target=target)
+
+
+def text_of(module, isa):
+    (body,) = read_kernels(module)
+    return kernel_text(body, isa)
+
+
+def hot_loop(listing):
+    """The instructions of the longest block that jumps back to its own label."""
+    blocks = re.split(r"^(\.LBB\d+_\d+):.*$", listing, flags=re.MULTILINE)
+    loops = []
+    for label, rest in zip(blocks[1::2], blocks[2::2], strict=True):
+        lines = [line.strip() for line in rest.splitlines() if line.startswith("\t") and not line.startswith("\t.")]
+        back = [k for k, line in enumerate(lines) if re.search(rf"\s{re.escape(label)}$", line)]
+        if back:
+            loops.append(lines[: back[-1] + 1])
+    return max(loops, key=len)
+
+
+@pytest.mark.parametrize(
+    ("isa", "register"),
+    [(AVX512, "zmm"), (AVX2, "ymm"), (NEON, r"v\d+\.4s")],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_the_hot_loop_uses_whole_vectors_and_calls_nothing(isa, register):
+    loop = hot_loop(assembly(text_of(cosh(), isa), isa))
+    assert not [line for line in loop if re.match(r"(call|bl|blr)\b", line)]
+    arithmetic = [line for line in loop if re.match(r"v?f?(add|sub|mul|fmadd|mla)", line)]
+    assert arithmetic
+    wide = [line for line in arithmetic if re.search(register, line)]
+    assert len(wide) >= len([line for line in arithmetic if re.search(r"[xyz]mm|v\d+\.", line)]) > 10
+
+
+@pytest.mark.parametrize("isa", [AVX512, AVX2, NEON], ids=lambda isa: isa.name)
+@pytest.mark.parametrize("dtype", list(DataType), ids=lambda dtype: dtype.mlir)
+def test_cosh_spills_no_register_in_its_loop(isa, dtype):
+    loop = hot_loop(assembly(text_of(cosh(dtype), isa), isa))
+    # With 16 registers, AVX2 keeps a few constants on the stack, as memory operands; nothing is stored there.
+    stack = r",\s*-?\d*\(%r[sb]p\)$" if isa is AVX2 else r"\(%r[sb]p\)|\[sp"
+    assert not [line for line in loop if re.search(stack, line)]
+
+
+@pytest.mark.parametrize("isa", [AVX512, AVX2, NEON], ids=lambda isa: isa.name)
+def test_every_operation_assembles_for_every_instruction_set(isa):
+    spec = TensorSpec((32, 32), F32, Layout.TILE)
+    numbers = {operation: [-1.0, 2.0][: len(operation.attributes)] for operation in OPERATIONS}
+    for operation in OPERATIONS:
+        module = scheduled(
+            [spec] * operation.arity, [(operation.tile_name, *range(operation.arity), *numbers[operation])]
+        )
+        assert assemble(text_of(module, isa), isa)[:4] == b"\x7fELF"
+
+
+def test_tile_names_tell_operations_apart():
+    assert len(OPERATION_OF_TILE) == len(OPERATIONS)
+
+
+def test_the_text_holds_no_shape():
+    isa = host_isa()
+    shapes = [(32, 32), (64, 128), (2, 96, 32)]
+    assert len({text_of(cosh(shape=shape), isa) for shape in shapes}) == 1
+    odd = [TensorSpec((5, n), F32) for n in (7, 64)]
+    rows = [TensorSpec((1, n), F32) for n in (7, 64)]
+    texts = {text_of(scheduled([a, b], [("add", 0, 1)]), isa) for a, b in zip(odd, rows, strict=True)}
+    assert len(texts) == 1
+
+
+def test_the_name_is_a_hash_of_the_text():
+    isa = host_isa()
+    one, other = (text_of(cosh(dtype), isa) for dtype in (F32, BF16))
+    assert kernel_name(one) != kernel_name(other)
+    assert one.count(kernel_name(one)) == 1
+
+
+def test_kernels_of_a_program_are_shared_by_content():
+    spec = TensorSpec((32, 32), BF16, Layout.TILE)
+    module = scheduled([spec], [("exp", 0), ("exp", 1), ("add", 1, 2)], target="wormhole_b0", results=(1, 2, 3))
+    program = generate(module, host_isa())
+    assert len(program.plan.launches) == 3
+    assert len(program.texts) == 2
+    assert program.plan.launches[0].kernel == program.plan.launches[1].kernel
+
+
+def test_text_that_llvm_rejects_is_an_internal_error():
+    with pytest.raises(InternalError, match="LLVM rejects generated text"):
+        assemble("define void @f( {", host_isa())
+
+
+def test_long_bodies_take_one_vector_at_a_time_and_short_ones_two():
+    isa = host_isa()
+    short = text_of(scheduled([TensorSpec((32, 32), F32)], [("add", 0, 0)]), isa)
+    assert f"add i64 %at, {2 * isa.lanes}" in short
+    assert f"add i64 %at, {isa.lanes}\n" in text_of(cosh(), isa)
