@@ -1,0 +1,234 @@
+"""A change of anything that a compile read makes its guard false, whichever frontend read it."""
+
+from __future__ import annotations
+
+import functools
+import types
+from dataclasses import dataclass
+
+import pytest
+
+from tests.unit.frontend.stand_in import BF16, StandInJit, lowered, ttnn
+from ttnn_jit.errors import CompileError
+from ttnn_jit.reads import compile_guard, fingerprint, resolve
+
+BOTH = pytest.mark.parametrize("graph_capture", [False, True], ids=["ast", "capture"])
+
+SCALE = 0.5
+UNREAD = 1
+LAYERS = [1.0, 2.0]
+TABLE = {"act": ttnn.relu, "nested": {"n": [1]}}
+module = types.ModuleType("constants")
+module.N = 4
+PARTIAL = functools.partial(ttnn.multiply, 2.0)
+
+
+@dataclass(frozen=True)
+class Frozen:
+    scale: float = 2.0
+
+
+class Mutable:
+    def __init__(self):
+        self.scale = 2.0
+
+    def __call__(self, x):
+        return x * self.scale
+
+
+FROZEN = Frozen()
+MUTABLE = Mutable()
+
+
+def helper(x, n=1.0, *, k=2.0):
+    return x * SCALE * n * k
+
+
+@StandInJit
+def jitted(x):
+    return helper(x)
+
+
+def outer(x):
+    return jitted(x)
+
+
+def guard_and_result(function, graph_capture, *args):
+    result = lowered(function, *args or (BF16,), graph_capture=graph_capture)
+    guard = compile_guard(function, result.reads)
+    assert guard()
+    return guard, result
+
+
+@BOTH
+def test_a_global_that_was_read_and_one_that_was_not(monkeypatch, graph_capture):
+    guard, _ = guard_and_result(lambda x: x * SCALE, graph_capture)
+    monkeypatch.setitem(globals(), "UNREAD", 2)
+    assert guard()
+    monkeypatch.setitem(globals(), "SCALE", 0.25)
+    assert not guard()
+
+
+@BOTH
+def test_a_closure_cell(graph_capture):
+    n = 1.0
+
+    def function(x):
+        return x * n
+
+    guard, _ = guard_and_result(function, graph_capture)
+    n = 2.0
+    assert not guard()
+
+
+@BOTH
+def test_a_helper_reached_through_two_others(monkeypatch, graph_capture):
+    guard, _ = guard_and_result(outer, graph_capture)
+    monkeypatch.setitem(globals(), "SCALE", 0.25)
+    assert not guard()
+
+
+@BOTH
+def test_the_body_and_the_defaults_of_a_helper(monkeypatch, graph_capture):
+    guard, _ = guard_and_result(outer, graph_capture)
+    with monkeypatch.context() as patch:
+        patch.setattr(helper, "__code__", (lambda x, n=1.0, *, k=2.0: x).__code__)
+        assert not guard()
+    assert guard()
+    with monkeypatch.context() as patch:
+        patch.setattr(helper, "__defaults__", (3.0,))
+        assert not guard()
+    assert guard()
+    helper.__kwdefaults__["k"] = 9.0
+    assert not guard()
+    helper.__kwdefaults__["k"] = 2.0
+
+
+@BOTH
+def test_a_helper_rebound(monkeypatch, graph_capture):
+    guard, _ = guard_and_result(outer, graph_capture)
+    monkeypatch.setitem(globals(), "helper", lambda x: x)
+    assert not guard()
+
+
+@BOTH
+def test_what_a_jitted_object_wraps(monkeypatch, graph_capture):
+    guard, _ = guard_and_result(outer, graph_capture)
+    monkeypatch.setattr(jitted, "__ttnn_jit_wrapped__", lambda x: x)
+    assert not guard()
+
+
+@BOTH
+def test_a_monkeypatched_operation(monkeypatch, graph_capture):
+    guard, _ = guard_and_result(lambda x: ttnn.exp(x), graph_capture)
+    monkeypatch.setattr(ttnn, "exp", ttnn.neg)
+    assert not guard()
+
+
+@BOTH
+def test_an_attribute_of_a_module(graph_capture, monkeypatch):
+    guard, _ = guard_and_result(lambda x: x * module.N, graph_capture)
+    monkeypatch.setattr(module, "N", 5)
+    assert not guard()
+
+
+@BOTH
+def test_a_list_and_a_list_in_a_dict(graph_capture):
+    def function(x):
+        for layer in LAYERS:
+            x = x * layer
+        return TABLE["act"](x) * TABLE["nested"]["n"][0]
+
+    guard, _ = guard_and_result(function, graph_capture)
+    LAYERS.append(3.0)
+    assert not guard()
+    LAYERS.pop()
+    assert guard()
+    TABLE["nested"]["n"][0] = 2
+    assert not guard()
+    TABLE["nested"]["n"][0] = 1
+
+
+@BOTH
+def test_a_builtin_hidden_later(graph_capture, monkeypatch):
+    guard, _ = guard_and_result(lambda x: x * max(1, 2), graph_capture)
+    monkeypatch.setitem(globals(), "max", min)
+    assert not guard()
+
+
+@BOTH
+def test_an_attribute_named_in_the_text_of_a_mutable_object(graph_capture, monkeypatch):
+    guard, result = guard_and_result(lambda x: x * MUTABLE.scale, graph_capture)
+    assert not result.unguardable
+    monkeypatch.setattr(MUTABLE, "scale", 3.0)
+    assert not guard()
+
+
+@BOTH
+def test_a_frozen_dataclass_passed_to_a_helper(graph_capture, monkeypatch):
+    def scale_of(settings):
+        return settings.scale
+
+    guard, result = guard_and_result(lambda x: x * scale_of(FROZEN), graph_capture)
+    assert not result.unguardable
+    monkeypatch.setitem(globals(), "FROZEN", Frozen(3.0))
+    assert not guard()
+
+
+def test_the_interpreter_follows_a_mutable_object_through_a_helper(monkeypatch):
+    guard, result = guard_and_result(lambda x: MUTABLE(x), False)
+    assert not result.unguardable
+    monkeypatch.setattr(MUTABLE, "scale", 3.0)
+    assert not guard()
+
+
+def test_a_trace_cannot_follow_a_mutable_object_and_says_so():
+    assert guard_and_result(lambda x: MUTABLE(x), True)[1].unguardable
+
+
+@BOTH
+def test_a_mutable_object_among_the_arguments_cannot_be_guarded(graph_capture):
+    assert guard_and_result(lambda x, config: x * config.scale, graph_capture, BF16, MUTABLE)[1].unguardable
+
+
+def test_an_unknown_function_makes_a_trace_unguardable():
+    import random
+
+    assert guard_and_result(lambda x: x * random.random(), True)[1].unguardable
+
+
+@BOTH
+def test_a_partial(graph_capture, monkeypatch):
+    guard, _ = guard_and_result(lambda x: PARTIAL(x), graph_capture)
+    monkeypatch.setitem(globals(), "PARTIAL", functools.partial(ttnn.multiply, 3.0))
+    assert not guard()
+
+
+def test_a_traced_function_that_changes_a_global_list_is_refused():
+    def function(x):
+        LAYERS.append(1.0)
+        return x
+
+    with pytest.raises(CompileError, match="changes something outside itself"):
+        lowered(function, BF16, graph_capture=True)
+    LAYERS.pop()
+
+
+def test_a_traced_function_that_assigns_a_global_is_refused_before_it_runs():
+    def function(x):
+        global UNREAD  # noqa: PLW0603
+        UNREAD = 7
+        return x
+
+    with pytest.raises(CompileError, match="`global` cannot be compiled"):
+        lowered(function, BF16, graph_capture=True)
+    assert UNREAD == 1
+
+
+@BOTH
+def test_every_read_resolves_to_its_value_and_has_a_fingerprint(graph_capture):
+    result = lowered(outer, BF16, graph_capture=graph_capture)
+    for read in result.reads:
+        if read.value is not None and "kwdefaults" not in str(read):
+            assert resolve(outer, read.path) is read.value or resolve(outer, read.path) == read.value
+        assert fingerprint(read.value)

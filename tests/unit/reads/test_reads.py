@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+import functools
+import math
+import subprocess
+import sys
+import types
+from dataclasses import dataclass
+from enum import Enum
+
+import pytest
+
+from ttnn_jit.reads import (
+    ABSENT,
+    ATTRIBUTE_STEP,
+    BUILTIN_STEP,
+    CLOSURE_STEP,
+    CONTENTS_STEP,
+    GLOBAL_STEP,
+    ITEM_STEP,
+    NoStableIdentityError,
+    Read,
+    compile_guard,
+    fingerprint,
+    fingerprint_code,
+    resolve,
+)
+
+SCALE = 0.5
+NUMBERS = [1, 2]
+TABLE = {"a": [3]}
+
+
+class Color(Enum):
+    RED = 1
+
+
+@dataclass(frozen=True)
+class Settings:
+    scale: float
+    names: tuple[str, ...] = ()
+
+
+def helper(x):
+    return x * SCALE
+
+
+def make(k):
+    def function(x):
+        return helper(x) * k
+
+    return function
+
+
+FUNCTION = make(3)
+
+
+def read_of(*path):
+    return Read(path, resolve(FUNCTION, path))
+
+
+def holds(*path):
+    return compile_guard(FUNCTION, [read_of(*path)])
+
+
+def test_no_reads_hold():
+    assert compile_guard(FUNCTION, [])()
+
+
+def test_a_rebound_global_is_seen(monkeypatch):
+    guard = holds((GLOBAL_STEP, "SCALE"))
+    assert guard()
+    monkeypatch.setitem(globals(), "SCALE", 0.25)
+    assert not guard()
+
+
+def test_a_deleted_global_is_seen(monkeypatch):
+    guard = holds((GLOBAL_STEP, "SCALE"))
+    monkeypatch.delitem(globals(), "SCALE")
+    assert not guard()
+
+
+def test_a_changed_closure_cell_is_seen():
+    function = make(3)
+    guard = compile_guard(function, [Read(((CLOSURE_STEP, "k"),), 3)])
+    assert guard()
+    function.__closure__[0].cell_contents = 4
+    assert not guard()
+    del function.__closure__[0].cell_contents
+    assert not guard()
+
+
+def test_the_functions_own_code_is_guarded():
+    function = make(3)
+    guard = compile_guard(function, [])
+    function.__code__ = make(3).__code__.replace(co_name="other")
+    assert not guard()
+
+
+def test_a_helpers_replaced_code_is_seen(monkeypatch):
+    guard = holds((GLOBAL_STEP, "helper"), (ATTRIBUTE_STEP, "__code__"))
+    assert guard()
+    monkeypatch.setattr(helper, "__code__", (lambda x: x).__code__)
+    assert not guard()
+
+
+def test_a_global_that_a_helper_reads_is_found_in_the_helpers_module(monkeypatch):
+    module = types.ModuleType("other_module")
+    exec("N = 1\ndef helper(x):\n    return x * N\n", vars(module))
+    monkeypatch.setitem(globals(), "helper", module.helper)
+    guard = holds((GLOBAL_STEP, "helper"), (GLOBAL_STEP, "N"))
+    assert guard()
+    module.N = 2
+    assert not guard()
+
+
+def test_a_monkeypatched_attribute_is_seen(monkeypatch):
+    guard = holds((GLOBAL_STEP, "math"), (ATTRIBUTE_STEP, "pi"))
+    assert guard()
+    monkeypatch.setattr(math, "pi", 3)
+    assert not guard()
+    monkeypatch.delattr(math, "pi")
+    assert not guard()
+
+
+def test_a_mutated_list_is_seen(monkeypatch):
+    guard = holds((GLOBAL_STEP, "NUMBERS"), (CONTENTS_STEP, None))
+    assert guard()
+    monkeypatch.setitem(globals(), "NUMBERS", [1, 2, 3])
+    assert not guard()
+    monkeypatch.setitem(globals(), "NUMBERS", [1, 5])
+    assert not guard()
+
+
+def test_a_mutated_dict_and_a_list_inside_it_are_seen():
+    outer = compile_guard(FUNCTION, [read_of((GLOBAL_STEP, "TABLE"), (CONTENTS_STEP, None))])
+    inner = compile_guard(FUNCTION, [read_of((GLOBAL_STEP, "TABLE"), (ITEM_STEP, "a"), (CONTENTS_STEP, None))])
+    assert outer()
+    assert inner()
+    TABLE["a"].append(4)
+    assert outer()
+    assert not inner()
+    TABLE["a"].pop()
+    TABLE["b"] = 1
+    assert not outer()
+    del TABLE["b"]
+    assert outer()
+
+
+def test_a_builtin_hidden_by_a_global_is_seen(monkeypatch):
+    reads = [Read(((GLOBAL_STEP, "len"),), ABSENT), read_of((BUILTIN_STEP, "len"))]
+    guard = compile_guard(FUNCTION, reads)
+    assert guard()
+    monkeypatch.setitem(globals(), "len", lambda _: 0)
+    assert not guard()
+
+
+def test_an_object_that_breaks_when_asked_makes_the_guard_false_and_not_fail(monkeypatch):
+    guard = holds((GLOBAL_STEP, "TABLE"), (ITEM_STEP, "a"))
+    monkeypatch.setitem(globals(), "TABLE", 3)
+    assert not guard()
+
+
+def test_many_reads_of_one_module_walk_to_it_once():
+    reads = [read_of((GLOBAL_STEP, "math"), (ATTRIBUTE_STEP, name)) for name in ("pi", "e", "tau")]
+    guard = compile_guard(FUNCTION, reads)
+    assert guard()
+    assert guard.__code__.co_consts.count("math") == 1
+
+
+def test_reads_print_as_a_person_would_write_them():
+    assert str(read_of((GLOBAL_STEP, "TABLE"), (ITEM_STEP, "a"))) == "TABLE['a']"
+    assert str(read_of((GLOBAL_STEP, "helper"), (GLOBAL_STEP, "SCALE"))) == "helper:SCALE"
+
+
+# --- Fingerprints ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (1, True), (1, 1.0), (0.0, -0.0), ("1", 1), (b"1", "1"), ((1,), [1]), (None, 0), ((), []), ({}, ()),
+        ((1, (2,)), (1, 2)), ({"a": 1}, {"a": 1.0}), (Color.RED, 1), (math.sin, math.cos), (math, "math"),
+        (Settings(1.0), Settings(1)), (int, float), ({1, 2}, {1, 3}), (ABSENT, None), (1j, 1), ("a,b", ("a", "b")),
+    ],
+)  # fmt: skip
+def test_different_values_have_different_fingerprints(one, other):
+    assert fingerprint(one) != fingerprint(other)
+
+
+def test_equal_values_have_equal_fingerprints():
+    assert fingerprint(float("nan")) == fingerprint(float("nan"))
+    assert fingerprint(Settings(0.5, ("a",))) == fingerprint(Settings(0.5, ("a",)))
+    assert fingerprint(functools.partial(helper, 1)) == fingerprint(functools.partial(helper, 1))
+    assert fingerprint({1, 2, 3}) == fingerprint({3, 2, 1})
+
+
+def function_from(text):
+    namespace = {}
+    exec(text, namespace)
+    return namespace["f"]
+
+
+def test_functions_go_by_their_code_and_defaults_and_not_by_their_place():
+    f = function_from("def f(x, k=1):\n    return x + 1\n")
+    moved = function_from("\n\n\ndef f(x, k=1):\n    return x + 1\n")
+    edited = function_from("def f(x, k=1):\n    return x + 1.0\n")
+    default = function_from("def f(x, k=2):\n    return x + 1\n")
+    assert fingerprint(f) == fingerprint(moved)
+    assert len({fingerprint(g) for g in (f, edited, default)}) == 3
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("1", "True"), ("0.0", "-0.0"), ("(1, 2)", "(1, 2.0)"), ("x in {1}", "x in {1.0}"), ("lambda: 1", "lambda: 2")],
+)
+def test_constants_in_code_are_told_apart_by_type_and_bits(one, other):
+    codes = [function_from(f"def f(x):\n    return {text}\n").__code__ for text in (one, other)]
+    assert fingerprint_code(codes[0]) != fingerprint_code(codes[1])
+
+
+def test_a_container_that_holds_itself_has_a_fingerprint():
+    loop = [1]
+    loop.append(loop)
+    assert "<cycle>" in fingerprint(loop)
+
+
+@pytest.mark.parametrize("value", [object(), types.SimpleNamespace(a=1), iter([])], ids=lambda v: type(v).__name__)
+def test_what_another_process_could_not_recognise_has_no_fingerprint(value):
+    with pytest.raises(NoStableIdentityError):
+        fingerprint(value)
+
+
+@pytest.mark.process
+def test_another_process_gives_the_same_fingerprints():
+    text = (
+        "import sys; sys.path.insert(0, {root!r}); import math, tests.unit.reads.test_reads as t\n"
+        "from ttnn_jit.reads import fingerprint\n"
+        "print(fingerprint((t.helper, t.Settings(0.5, ('a',)), {{'x', 'y', 'z'}}, math, t.Color.RED)))"
+    ).format(root=sys.path[0])
+    runs = {
+        subprocess.run(
+            [sys.executable, "-c", text],
+            capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+        ).stdout
+        for seed in ("1", "2")
+    }  # fmt: skip
+    assert len(runs) == 1
