@@ -22,6 +22,24 @@ def hoist_location_aliases(text: str) -> str:
     return f"{aliases} {_LOCATION_ALIAS.sub('', text)}" if aliases else text
 
 
+class _TextParser(Parser):
+    """xDSL's parser, but a string may hold more than ASCII: mlir-opt writes such letters as escaped UTF-8."""
+
+    def parse_optional_str_literal(self) -> str | None:
+        """The string at the parser's place, if there is one."""
+        text = super().parse_optional_str_literal()
+        if text is not None:
+            return text
+        position = self.pos
+        raw = self.parse_optional_bytes_literal()
+        if raw is None:
+            return None
+        try:
+            return raw.decode()
+        except UnicodeDecodeError:
+            self.raise_error("a string is UTF-8", position)
+
+
 def parse_module_text(text: str, name: str, context: Context) -> ModuleOp:
     """The module that `text` spells.
 
@@ -29,7 +47,7 @@ def parse_module_text(text: str, name: str, context: Context) -> ModuleOp:
         InvalidModule: The text is not MLIR of the context's dialects.
     """
     try:
-        return Parser(context, hoist_location_aliases(text), name).parse_module()
+        return _TextParser(context, hoist_location_aliases(text), name).parse_module()
     except ParseError as error:
         place = error.span.get_location()
         raise InvalidModule(error.msg, location=Location(name, place.line, place.col)) from error
