@@ -1,4 +1,4 @@
-"""Native kernels of every instruction set at hand against the tile interpreter, bit for bit, on random programs."""
+"""Native kernels of every instruction set at hand, and numpy's, against the tile interpreter, bit for bit."""
 
 import math
 
@@ -14,9 +14,11 @@ from tests.unit.codegen.programs import (
     host_isa,
     lowered,
     native,
+    run_plan,
     scheduled,
 )
 from ttnn_jit.codegen.interpreter import interpret
+from ttnn_jit.codegen.numpy_kernel import interpreted_program
 from ttnn_jit.kernels.isa import AVX2
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
@@ -47,11 +49,12 @@ def specs(draw, target, shape):
     layout = draw(st.sampled_from(list(Layout)))
     strides = None
     if layout is Layout.ROW_MAJOR and own and draw(st.booleans()):
-        strides, step = [], draw(st.integers(1, 3))
-        for extent in draw(st.permutations(own)):
-            strides.append(step)
-            step *= max(extent, 1) + draw(st.integers(0, 2))
-        strides = tuple(strides[sorted(range(len(own)), key=lambda k: k).index(k)] for k in range(len(own)))
+        by_dimension, step = {}, draw(st.integers(1, 3))
+        for dimension in draw(st.permutations(range(len(own)))):
+            by_dimension[dimension] = step
+            step = step * max(own[dimension], 1) + draw(st.integers(0, 2))
+        signs = st.sampled_from([1, 1, -1])
+        strides = tuple(draw(signs) * by_dimension[dimension] for dimension in range(len(own)))
     return TensorSpec(own, dtype, layout, strides=strides)
 
 
@@ -96,6 +99,8 @@ def check(program, target, seed):
     for isa in isas:
         for got, wanted in zip(native(module, inputs, isa), expected, strict=True):
             assert_same_bits(got, wanted)
+    for got, wanted in zip(run_plan(*interpreted_program(module), inputs), expected, strict=True):
+        assert_same_bits(got, wanted)
     earlier = lowered(built(arguments, calls, target=target, results=results), "d2m-generic-fusion")
     for got, wanted in zip(interpret(earlier, inputs), expected, strict=True):
         assert_same_bits(got, wanted)

@@ -17,7 +17,6 @@ from ttnn_jit.kernels.llvm_vector import LlvmVector, ModuleText
 from ttnn_jit.kernels.tile_loop import TileLoop, VectorText
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.ops.emit import Value
-from ttnn_jit.tensor_spec import DataType
 
 OPERATION_OF_TILE = {operation.tile_name: operation for operation in OPERATIONS}
 """Name of a tile op, without its dialect -> the operation."""
@@ -84,7 +83,7 @@ class _BodyEmitter:
             case Load():
                 return inputs[step.stream]
             case Cast():
-                if step.dtype is self._dtype(step.operand):
+                if step.dtype is self._body.dtype_of(step.operand):
                     return values[step.operand]
                 return builder.round_to(values[step.operand], step.dtype, numerics)
             case Apply():
@@ -95,8 +94,3 @@ class _BodyEmitter:
                 numbers = [number.value for number in step.numbers]
                 exact = OPERATION_OF_TILE[step.tile_name].emit(builder, *operands, *numbers)
                 return builder.round_to(exact, step.dtype, numerics)
-
-    def _dtype(self, index: int) -> DataType:
-        step = self._body.steps[index]
-        assert not isinstance(step, Store)
-        return self._body.streams[step.stream].dtype if isinstance(step, Load) else step.dtype

@@ -50,7 +50,7 @@ def generate(module: ModuleOp, isa: HostIsa) -> GeneratedProgram:
         texts[name] = text
         return name
 
-    kernels, plan_ = _planned(module, named)
+    kernels, plan_ = planned(module, named)
     return GeneratedProgram(plan_, texts, tuple(kernel.body for kernel in kernels))
 
 
@@ -59,7 +59,12 @@ def plan(module: ModuleOp, isa: HostIsa) -> ProgramPlan:
     return generate(module, isa).plan
 
 
-def _planned(module: ModuleOp, named: Callable[[KernelBody], str]) -> tuple[list[Kernel], ProgramPlan]:
+def planned(module: ModuleOp, named: Callable[[KernelBody], str]) -> tuple[list[Kernel], ProgramPlan]:
+    """The launches of a scheduled module and its plan, in which `named` names the kernels.
+
+    Raises:
+        CompileError: The module holds what is no scheduled kernel.
+    """
     function = the_function(module)
     block = function.body.block
     numerics = system_desc_of(module).numerics

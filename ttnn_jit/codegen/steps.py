@@ -114,6 +114,12 @@ class KernelBody:
                     found.append((known, step.slot))
         return tuple(found)
 
+    def dtype_of(self, index: int) -> DataType:
+        """Element type of the tile of the step at `index`."""
+        step = self.steps[index]
+        assert not isinstance(step, Store), "a store makes no tile"
+        return self.streams[step.stream].dtype if isinstance(step, Load) else step.dtype
+
     def _slot(self, index: int) -> int | None:
         step = self.steps[index]
         return None if isinstance(step, Store) else step.slot

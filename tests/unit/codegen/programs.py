@@ -11,12 +11,13 @@ import numpy as np
 
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.llvm_kernel import OPERATION_OF_TILE
-from ttnn_jit.codegen.plan import GeneratedProgram, generate
+from ttnn_jit.codegen.plan import generate
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.kernels.isa import HostIsa, isa_for
 from ttnn_jit.ops import OVERLOADS
 from ttnn_jit.options import CompileOptions
 from ttnn_jit.runtime.native import kernel_address
+from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.target import resolve_target
 from ttnn_jit.tensor_spec import DataType, TensorSpec
 from ttnn_jit.transforms import pipeline
@@ -83,15 +84,14 @@ def _start(spec: TensorSpec) -> int:
     return sum((extent - 1) * -stride for extent, stride in pairs if stride < 0 and extent)
 
 
-def run_native(program: GeneratedProgram, inputs: Sequence[np.ndarray], isa: HostIsa) -> list[np.ndarray]:
-    """The results of a generated program, by its native kernels."""
-    plan = program.plan
+def run_plan(plan: ProgramPlan, objects, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The results of a program, by the kernels in `objects`."""
     buffers = [stored(values, spec) for values, spec in zip(inputs, plan.inputs, strict=True)]
     for spec in plan.buffers[len(inputs) :]:
         buffers.append(np.full(max(spec.nbytes // spec.dtype.itemsize, 1), 99, buffers[0].dtype).astype(_numpy(spec)))
     guards = [buffer.copy() for buffer in buffers]
     for launch in plan.launches:
-        code = assemble(program.texts[launch.kernel], isa)
+        code = objects[launch.kernel]
         function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(kernel_address(launch.kernel, code))
         addresses = [buffers[k].ctypes.data + _start(plan.buffers[k]) * buffers[k].itemsize for k in launch.operands]
         function((ctypes.c_void_p * len(addresses))(*addresses), (ctypes.c_int64 * len(launch.params))(*launch.params))
@@ -103,7 +103,8 @@ def run_native(program: GeneratedProgram, inputs: Sequence[np.ndarray], isa: Hos
 def native(module, inputs, isa=None) -> list[np.ndarray]:
     """The results of a scheduled module, by native kernels for `isa`, the host's by default."""
     isa = isa or host_isa()
-    return run_native(generate(module, isa), inputs, isa)
+    program = generate(module, isa)
+    return run_plan(program.plan, {name: assemble(text, isa) for name, text in program.texts.items()}, inputs)
 
 
 def _numpy(spec: TensorSpec) -> type:
