@@ -9,11 +9,9 @@ from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
 from xdsl.dialects.linalg import Linalg
-from xdsl.dialects.math import Math
 from xdsl.dialects.memref import MemRef
 from xdsl.dialects.scf import Scf
-from xdsl.dialects.tensor import Tensor
-from xdsl.ir import Operation
+from xdsl.ir import Dialect, Operation
 
 from ttnn_jit.dialects.affine import Affine
 from ttnn_jit.dialects.d2m import D2M
@@ -41,9 +39,24 @@ __all__ = [
 def context() -> Context:
     """A context that knows every dialect of the pipeline; shared, so do not register into it."""
     shared = Context()
-    for dialect in (Builtin, Func, Arith, Math, MemRef, Tensor, Scf, Linalg, Affine, TTCore, TTNN, TTIR, D2M):
+    for dialect in (Builtin, Func, Arith, MemRef, Scf, Linalg, Affine, TTCore, TTNN, TTIR, D2M):
         shared.load_dialect(dialect)
+    shared.register_dialect("math", _math)
+    shared.register_dialect("tensor", _tensor)
     return shared
+
+
+# No stage makes ops of these two: only text that holds them pays for their import.
+def _math() -> Dialect:
+    from xdsl.dialects.math import Math
+
+    return Math
+
+
+def _tensor() -> Dialect:
+    from xdsl.dialects.tensor import Tensor
+
+    return Tensor
 
 
 def parse_module(text: str, name: str = "<string>") -> ModuleOp:
