@@ -32,10 +32,10 @@ class MlirTest(pytest.Item):
         output = _error_of(text, passes) if "\n// FAILS\n" in text else _lowered(text, passes)
         mismatch = _filecheck(self.path, output)
         if mismatch:
-            raise CheckFailed(f"{mismatch}\n--- output\n{output}")
+            raise CheckError(f"{mismatch}\n--- output\n{output}")
 
     def repr_failure(self, excinfo, style=None):
-        if isinstance(excinfo.value, CheckFailed):
+        if isinstance(excinfo.value, CheckError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
@@ -43,7 +43,7 @@ class MlirTest(pytest.Item):
         return self.path, 0, f"{self.path.parent.name}/{self.name}"
 
 
-class CheckFailed(Exception):
+class CheckError(Exception):
     """The output does not match the CHECK lines."""
 
 

@@ -17,10 +17,10 @@ from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, tile_type
 from ttnn_jit.dialects.ttnn import HOIST
 from ttnn_jit.target import Numerics
-from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.tensor_spec import DataType, Shape, TensorSpec
 from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
 from ttnn_jit.transforms.kernel_ops import block_with_views, compute_op, kernel_op
-from ttnn_jit.transforms.kernel_shape import KernelShape, kernel_shape, tile_element
+from ttnn_jit.transforms.kernel_shape import KernelShape, elementwise_space, kernel_shape, tile_element
 
 NOT_HOISTED = "d2m.not_hoisted"
 """Unit attribute of a generic whose op lacked `ttnn.hoist_generic_via_d2m`: it is never fused (features A5)."""
@@ -46,8 +46,8 @@ class ConvertTTIRToD2M(ModulePass):
         target = system_desc_of(op)
         rows, columns = target.grid
         last_core = (self.max_grid[0], self.max_grid[1]) if self.max_grid else (columns - 1, rows - 1)
-        conversion = _Conversion(last_core, target.numerics)
         for block in function_blocks(op):
+            conversion = _Conversion(last_core, target.numerics, _shapes_not_to_fold(block))
             rebuild(block, conversion.rewrite)
 
 
@@ -55,12 +55,13 @@ class ConvertTTIRToD2M(ModulePass):
 class _Conversion:
     last_core: tuple[int, int]
     numerics: Numerics
+    not_to_fold: frozenset[Shape]
 
     def rewrite(self, op: Operation, values: ValueMap) -> Iterable[Operation] | None:
         if not isinstance(op, ttir.TensorElementwiseOp) or (operation := operation_of(op)) is None:
             return None
-        inputs = tuple(spec_of(operand.type) for operand in op.operands)
-        shape = kernel_shape(inputs, spec_of(op.results[0].type), self.last_core)
+        inputs, output = _specs(op)
+        shape = kernel_shape(inputs, output, self.last_core, fold=output.shape not in self.not_to_fold)
         empty = d2m.EmptyOp.make(op.results[0].type, op.location)
         generic = kernel_op(
             [values[operand] for operand in op.operands],
@@ -74,6 +75,21 @@ class _Conversion:
             generic.attributes[NOT_HOISTED] = UnitAttr()
         values[op.results[0]] = generic.results[0]
         return empty, generic
+
+
+def _specs(op: Operation) -> tuple[tuple[TensorSpec, ...], TensorSpec]:
+    return tuple(spec_of(operand.type) for operand in op.operands), spec_of(op.results[0].type)
+
+
+def _shapes_not_to_fold(block: Block) -> frozenset[Shape]:
+    """Result shapes of which one op needs its leading dimensions: the others keep theirs too, so that all can fuse."""
+    shapes = set()
+    for op in block.ops:
+        if isinstance(op, ttir.TensorElementwiseOp):
+            inputs, output = _specs(op)
+            if len(output.shape) > 2 and len(elementwise_space(inputs, output).tiles) > 2:
+                shapes.add(output.shape)
+    return frozenset(shapes)
 
 
 def _kernel_block(op: Operation, operation: ops.Operation, shape: KernelShape, numerics: Numerics) -> Block:

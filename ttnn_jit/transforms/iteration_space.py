@@ -48,12 +48,20 @@ class IterationSpace:
 
 
 @cache
-def iteration_space(operand_shapes: tuple[tuple[int, ...], ...], result_shape: tuple[int, ...]) -> IterationSpace:
-    """The space of an elementwise op; shapes are logical extents in elements, each broadcast to the result's."""
-    rank = max(2, len(result_shape), *map(len, operand_shapes))
+def iteration_space(
+    operand_shapes: tuple[tuple[int, ...], ...], result_shape: tuple[int, ...], *, fold: bool = True
+) -> IterationSpace:
+    """The space of an elementwise op.
+
+    Args:
+        operand_shapes: Logical extents in elements of each operand, which is broadcast to the result.
+        result_shape: Logical extents in elements of the result.
+        fold: Whether leading dimensions fold into the rows where they can; they never do where they cannot.
+    """
+    rank = max(2, len(result_shape))
     result = _padded(result_shape, rank)
     operands = [_padded(shape, rank) for shape in operand_shapes]
-    if all(_folds(operand, result) for operand in operands):
+    if fold and all(_folds(operand, result) for operand in operands):
         accesses = (_folded_access(operand, result) for operand in operands)
         return IterationSpace(_folded_tiles(result), tuple(accesses))
     return IterationSpace(_tiles(result), tuple(_access(operand, result) for operand in operands))

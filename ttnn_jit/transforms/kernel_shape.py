@@ -14,7 +14,7 @@ from ttnn_jit.dialects.d2m import CBType, cb_type
 from ttnn_jit.dialects.layout import layout_attribute
 from ttnn_jit.dialects.ttcore import GridAttr, grid_attr
 from ttnn_jit.tensor_spec import TensorSpec
-from ttnn_jit.transforms.iteration_space import Access, TileBroadcast, core_grid, iteration_space
+from ttnn_jit.transforms.iteration_space import Access, IterationSpace, TileBroadcast, core_grid, iteration_space
 
 
 @dataclass(frozen=True)
@@ -28,15 +28,18 @@ class KernelShape:
 
 
 @cache
-def kernel_shape(inputs: tuple[TensorSpec, ...], output: TensorSpec, last_core: tuple[int, int]) -> KernelShape:
+def kernel_shape(
+    inputs: tuple[TensorSpec, ...], output: TensorSpec, last_core: tuple[int, int], *, fold: bool = True
+) -> KernelShape:
     """The shape of an elementwise kernel.
 
     Args:
         inputs: The operands' specs.
         output: The result's spec.
         last_core: Coordinate (x, y) of the last core of an interleaved tensor's grid.
+        fold: Whether leading dimensions may fold into the rows.
     """
-    space = iteration_space(tuple(tuple(spec.shape) for spec in inputs), tuple(output.shape))
+    space = elementwise_space(inputs, output, fold=fold)
     rank = len(space.tiles)
     sharded = next((spec for spec in (*inputs, output) if spec.memory_config.is_sharded()), None)
     if sharded is not None and rank == 2:
@@ -53,6 +56,12 @@ def kernel_shape(inputs: tuple[TensorSpec, ...], output: TensorSpec, last_core: 
         ),
         tuple(access.broadcast for access in space.operands),
     )
+
+
+@cache
+def elementwise_space(inputs: tuple[TensorSpec, ...], output: TensorSpec, *, fold: bool = True) -> IterationSpace:
+    """The iteration space of a kernel that reads `inputs` and writes `output`."""
+    return iteration_space(tuple(tuple(spec.shape) for spec in inputs), tuple(output.shape), fold=fold)
 
 
 def _indexing_map(access: Access) -> AffineMapAttr:

@@ -1,0 +1,184 @@
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+from xdsl.dialects.builtin import StringAttr
+from xdsl.passes import ModulePass
+
+from tests.unit.transforms.ttnn_modules import Graph, cosh, kernels, lowered, tiled
+from ttnn_jit.dialects import parse_module, print_module, ttnn
+from ttnn_jit.dialects.verifier import unlocated_ops
+from ttnn_jit.errors import ArgumentError, PassError
+from ttnn_jit.options import CompileOptions
+from ttnn_jit.tensor_spec import MathFidelity
+from ttnn_jit.transforms import pipeline
+from ttnn_jit.transforms.d2m_generic_fusion import D2MGenericFusion
+
+
+@dataclass(frozen=True)
+class MarkModule(ModulePass):
+    name = "mark-module"
+    seen: ClassVar[list[str]] = []
+
+    label: str = "plain"
+
+    def apply(self, ctx, op):  # noqa: ARG002 - xDSL's signature
+        self.seen.append(print_module(op))
+        op.attributes["test.mark"] = StringAttr(self.label)
+
+
+@dataclass(frozen=True)
+class Fails(ModulePass):
+    name = "fails"
+
+    def apply(self, ctx, op):  # noqa: ARG002 - xDSL's signature
+        raise ZeroDivisionError("nothing divides")
+
+
+@dataclass(frozen=True)
+class BreaksTheModule(ModulePass):
+    name = "breaks-the-module"
+
+    def apply(self, ctx, op):  # noqa: ARG002 - xDSL's signature
+        for generic in kernels(op):
+            del generic.properties["indexing_maps"]
+
+
+@pytest.fixture(autouse=True)
+def own_passes():
+    MarkModule.seen.clear()
+    for cls, stage in ((MarkModule, "d2m-generic-fusion"), (Fails, "cse"), (BreaksTheModule, "convert-ttir-to-d2m")):
+        pipeline.register_pass(cls, after=stage)
+
+
+def _stages(module, options=None, **bounds):
+    seen = []
+    pipeline.run(module, options or CompileOptions(), observer=lambda name, _: seen.append(name), **bounds)
+    return seen
+
+
+def test_the_stages_are_those_of_the_design_in_its_order():
+    assert pipeline.STAGES == (
+        "convert-ttnn-to-ttir",
+        "canonicalize",
+        "cse",
+        "convert-ttir-to-d2m",
+        "d2m-scalarize-const-tensors",
+        "d2m-generic-fusion",
+        "d2m-generic-tile-compute-loops",
+        "d2m-op-scheduler",
+        "d2m-insert-dst-register-access",
+        "convert-d2m-to-ttnn",
+    )
+    assert _stages(cosh(tiled(32, 32))) == list(pipeline.STAGES)
+
+
+def test_a_compile_can_stop_and_resume_from_text_at_every_stage():
+    whole = cosh(tiled(32, 32))
+    pipeline.run(whole, CompileOptions())
+    for stage in ("frontend", *pipeline.STAGES):
+        first = cosh(tiled(32, 32))
+        pipeline.run(first, CompileOptions(), until=stage)
+        resumed = parse_module(print_module(first))
+        pipeline.run(resumed, CompileOptions(), start_after=stage)
+        assert print_module(resumed) == print_module(whole)
+
+
+def test_every_op_of_every_stage_has_a_location():
+    def located(stage, module):
+        assert not [op.name for op in unlocated_ops(module)], stage
+
+    pipeline.run(cosh(tiled(32, 32)), CompileOptions(), observer=located)
+
+
+def test_a_users_pass_runs_after_its_default_stage():
+    options = CompileOptions(extra_pipeline_options="mark-module")
+    stages = _stages(cosh(tiled(32, 32)), options)
+    assert stages[stages.index("mark-module") - 1] == "d2m-generic-fusion"
+    assert MarkModule.seen[0].count("d2m.generic {") == 1
+
+
+def test_a_users_pass_runs_where_the_options_say_with_its_own_options():
+    text = 'after-frontend{mark-module{label="early"}}, after-cse{mark-module{label="late"},mark-module}'
+    module = cosh(tiled(32, 32))
+    stages = _stages(module, CompileOptions(extra_pipeline_options=text))
+    assert stages[0] == "mark-module"
+    assert [at for at, name in enumerate(stages) if name == "mark-module"] == [0, 4, 5]
+    assert module.attributes["test.mark"] == StringAttr("plain")
+    assert "ttnn.exp" in MarkModule.seen[0]
+    assert 'test.mark = "early"' in MarkModule.seen[1]
+
+
+def test_a_registered_pass_does_not_run_unasked():
+    assert "mark-module" not in _stages(cosh(tiled(32, 32)))
+
+
+def test_a_users_pass_may_not_take_a_stages_name():
+    with pytest.raises(ArgumentError, match="is a stage of the pipeline"):
+        pipeline.register_pass(D2MGenericFusion, after="cse")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("after-cze{mark-module}", "unknown stage `cze`"),
+        ("mark-modul", "unknown pass `mark-modul`"),
+        ("mark-module{lable=1}", "lable"),
+        ("mark-module{", "no pipeline"),
+    ],
+)
+def test_a_wrong_pipeline_option_is_an_error_that_says_what_is_near(text, said):
+    with pytest.raises(ArgumentError) as error:
+        _stages(cosh(tiled(32, 32)), CompileOptions(extra_pipeline_options=text))
+    assert said in str(error.value)
+
+
+def test_a_failing_pass_is_named_with_the_users_line():
+    with pytest.raises(PassError) as error:
+        _stages(cosh(tiled(32, 32)), CompileOptions(extra_pipeline_options="fails"))
+    assert "Failed to run pass manager: `fails`: ZeroDivisionError: nothing divides" in str(error.value)
+    assert str(error.value).startswith("model.py:1")
+    assert isinstance(error.value.__cause__, ZeroDivisionError)
+
+
+def test_an_invalid_module_is_found_behind_the_pass_that_left_it():
+    options = CompileOptions(extra_pipeline_options="breaks-the-module")
+    with pytest.raises(PassError, match="Failed to run pass manager: `breaks-the-module`"):
+        _stages(cosh(tiled(32, 32)), options, verify_each=True)
+
+
+def test_a_failure_leaves_a_reproducer_where_asked(tmp_path):
+    folder = tmp_path / "reproducer"
+    with pytest.raises(PassError):
+        _stages(cosh(tiled(32, 32)), CompileOptions(extra_pipeline_options="fails"), reproducers=folder)
+    before = (folder / "before.mlir").read_text(encoding="utf-8")
+    assert '"ttir.exp"' in before
+    assert "-p 'fails'" in (folder / "command.txt").read_text(encoding="utf-8")
+    parse_module(before)
+
+
+def test_pipelines_are_parsed_by_name_with_options():
+    cse, fusion = pipeline.parse_passes("cse,d2m-generic-fusion{fuse=false}")
+    assert cse.name == "cse"
+    assert fusion == D2MGenericFusion(fuse=False)
+
+
+def test_an_all_constant_op_is_refused_at_its_line():
+    graph = Graph(tiled(32, 32))
+    (x,) = graph.args
+    value = graph.op("add", graph.full(1.0, x), graph.full(2.0, x))
+    with pytest.raises(PassError, match="every operand of `add` is a constant"):
+        lowered(graph.module(graph.op("multiply", value, x)))
+
+
+def test_every_kernel_has_a_launch_with_its_program():
+    module = lowered(cosh(tiled(64, 64)), until="convert-d2m-to-ttnn", math_fidelity=MathFidelity.LoFi)
+    (launch,) = [op for op in module.walk() if isinstance(op, ttnn.GenericOp)]
+    program = launch.program.fields.data
+    assert program["kernel"].root_reference.data == "cosh_kernel0"
+    assert program["math_fidelity"].data == "LoFi"
+    assert [(cb.data["num_pages"].value.data, cb.data["page_size"].value.data) for cb in program["cbs"]] == [
+        (1, 2048)
+    ] * 3
+    assert "func.func private @cosh_kernel0" in print_module(module)
+    assert not kernels(module)
