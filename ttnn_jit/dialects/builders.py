@@ -36,12 +36,6 @@ _FOR_SEGMENTS = DenseArrayBase.from_list(i32, [0, 0, 0])
 
 
 @cache
-def affine_map_attr(affine_map: AffineMap) -> AffineMapAttr:
-    """``affine_map<...>``."""
-    return AffineMapAttr(affine_map)
-
-
-@cache
 def identity_map(rank: int) -> AffineMapAttr:
     """``affine_map<(d0, d1) -> (d0, d1)>`` of that rank."""
     return AffineMapAttr(AffineMap.identity(rank))
