@@ -1,0 +1,31 @@
+// CHECK-NOT:  ttir.full
+// CHECK:      ins(%arg0 : tensor<32x32xbf16, #ttnn_layout>)
+// CHECK:      ^compute0(%cb0: !d2m.cb<{{.*}}>, %cb1: !d2m.cb<{{[^%]*}}>):
+// CHECK:      [[NUMBER:%.*]] = arith.constant 5.000000e-01 : f32
+// CHECK-NEXT: "d2m.tile_mul"(%in, [[NUMBER]]) : (!ttcore.tile<32x32, bf16>, f32) -> !ttcore.tile<32x32, bf16>
+
+#dram = #ttnn.buffer_type<dram>
+#l1 = #ttcore.memory_space<l1>
+#map = affine_map<(d0, d1) -> (d0, d1)>
+#parallel = #ttcore.iterator_type<parallel>
+#ttnn_layout = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<1x1x!ttcore.tile<32x32, bf16>, #dram>, <interleaved>>
+module {
+  func.func @f(%arg0: tensor<32x32xbf16, #ttnn_layout>) -> tensor<32x32xbf16, #ttnn_layout> {
+    %0 = "ttir.full"() <{fill_value = 5.000000e-01 : f32, shape = array<i32: 32, 32>}> : () -> tensor<32x32xbf16, #ttnn_layout>
+    %1 = d2m.empty() : tensor<32x32xbf16, #ttnn_layout>
+    %2 = d2m.generic {block_factors = [1, 1], grid = #ttcore.grid<1x1>, indexing_maps = [#map, #map, #map], iterator_types = [#parallel, #parallel], threads = [#d2m.thread<compute>]}
+        ins(%arg0, %0 : tensor<32x32xbf16, #ttnn_layout>, tensor<32x32xbf16, #ttnn_layout>)
+        outs(%1 : tensor<32x32xbf16, #ttnn_layout>)  {
+    ^compute0(%cb0: !d2m.cb<memref<1x1x!ttcore.tile<32x32, bf16>, #l1>>, %cb1: !d2m.cb<memref<1x1x!ttcore.tile<32x32, bf16>, #l1>>, %cb2: !d2m.cb<memref<1x1x!ttcore.tile<32x32, bf16>, #l1>>):
+      %3 = d2m.wait %cb0 : <memref<1x1x!ttcore.tile<32x32, bf16>, #l1>> -> memref<1x1x!ttcore.tile<32x32, bf16>, #l1>
+      %4 = d2m.wait %cb1 : <memref<1x1x!ttcore.tile<32x32, bf16>, #l1>> -> memref<1x1x!ttcore.tile<32x32, bf16>, #l1>
+      %5 = d2m.reserve %cb2 : <memref<1x1x!ttcore.tile<32x32, bf16>, #l1>> -> memref<1x1x!ttcore.tile<32x32, bf16>, #l1>
+      linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel", "parallel"]} ins(%3, %4 : memref<1x1x!ttcore.tile<32x32, bf16>, #l1>, memref<1x1x!ttcore.tile<32x32, bf16>, #l1>) outs(%5 : memref<1x1x!ttcore.tile<32x32, bf16>, #l1>) {
+      ^bb0(%in: !ttcore.tile<32x32, bf16>, %in_0: !ttcore.tile<32x32, bf16>, %out: !ttcore.tile<32x32, bf16>):
+        %6 = "d2m.tile_mul"(%in, %in_0) : (!ttcore.tile<32x32, bf16>, !ttcore.tile<32x32, bf16>) -> !ttcore.tile<32x32, bf16>
+        linalg.yield %6 : !ttcore.tile<32x32, bf16>
+      }
+    } : tensor<32x32xbf16, #ttnn_layout>
+    return %2 : tensor<32x32xbf16, #ttnn_layout>
+  }
+}
