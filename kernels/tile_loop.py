@@ -11,10 +11,11 @@ be 0, outer extents are at least 1.
 
 A chunk is `unroll` vectors. The elements after the last whole chunk of a row are copied to a chunk-sized scratch on the
 stack, pass through the very same instructions as all others, and are copied out: the bits of a lane cannot depend on
-the tail, and the body, whose size decides how long a compile takes, is there once.
+the tail, and the body, whose size decides how long a compile takes, is there once. Strided streams pass through their
+scratch in every chunk.
 
-Bound: the loop adds an address increment and a branch a chunk to the body, and to a row with a tail one short memcpy
-a stream.
+Bound: the loop adds an address increment and a branch a chunk to the body, to a row with a tail one short memcpy a
+stream, and to a strided stream one scalar load and store an element.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Access(enum.Enum):
 
     CONTIGUOUS = "contiguous"  # stride 1: vector loads and stores
     SCALAR = "scalar"  # stride 0: one load a row, copied to all lanes
-    STRIDED = "strided"  # any other stride: one load or store a lane
+    STRIDED = "strided"  # any other stride: one load and one store an element
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class TileLoop:
         streams: Inputs, then outputs, in the order of ``pointers``; written streams are never SCALAR.
         rank: Loops around the innermost one.
         body: Text of one vector's computation; asked once per vector of a chunk, with names that are new each time.
-            A result for a bf16 stream is already rounded to bf16.
+            Its first line stands in the block `BODY_BLOCK`. A result for a bf16 stream is already rounded to bf16.
         lanes: Lanes of a vector of float32.
         unroll: Vectors in a chunk.
     """
@@ -74,6 +75,14 @@ class TileLoop:
         parts = (self._entry, self._open_loops, self._row, self._chunk, self._tail, self._close_loops)
         head = f"define void @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
         return "\n".join([head, *(line for part in parts for line in part()), "}", _DECLARATION])
+
+    @cached_property
+    def _strided_inputs(self) -> list[int]:
+        return [k for k in self._of(Access.STRIDED) if not self.streams[k].written]
+
+    @cached_property
+    def _strided_outputs(self) -> list[int]:
+        return [k for k in self._of(Access.STRIDED) if self.streams[k].written]
 
     @cached_property
     def _all(self) -> range:
@@ -124,6 +133,8 @@ class TileLoop:
         yield "  %has.rest = icmp ne i64 %rest, 0"
         for k in self._of(Access.STRIDED):
             yield from self._word(f"%stride_{k}", self._stride_index(k, 0))
+        for k in self._strided_inputs:
+            yield from self._clear(k)
         for k in self._all:
             yield f"  %pointer.at_{k} = getelementptr ptr, ptr %pointers, i64 {k}"
             yield f"  %at{self.rank + 1}_{k} = load ptr, ptr %pointer.at_{k}"
@@ -163,10 +174,11 @@ class TileLoop:
         yield "  br label %start"
         yield "start:"
         yield f"  %end = phi i64 [%main, %whole], [{self._chunk_size}, %gathered]"
-        for k in self._moving:
+        for k in self._of(Access.CONTIGUOUS):
             yield f"  %in_{k} = phi ptr [%at1_{k}, %whole], [%scratch_{k}, %gathered]"
-        for k in self._of(Access.STRIDED):
-            yield f"  %step_{k} = phi i64 [%stride_{k}, %whole], [1, %gathered]"
+        if self._of(Access.STRIDED):
+            yield "  %origin = phi i64 [0, %whole], [%main, %gathered]"
+            yield f"  %count = phi i64 [{self._chunk_size}, %whole], [%rest, %gathered]"
         yield "  br label %chunk"
 
     def _splat(self, k: int) -> Iterator[str]:
@@ -185,6 +197,10 @@ class TileLoop:
     def _chunk(self) -> Iterator[str]:
         yield "chunk:"
         yield "  %at = phi i64 [0, %start], [%at.next, %latch]"
+        if self._of(Access.STRIDED):
+            yield "  %first = add i64 %at, %origin"
+        yield from self._lanes("collect", "chunk", BODY_BLOCK, self._strided_inputs)
+        yield f"{BODY_BLOCK}:"
         moves: _Moves = (_PairedMoves if self._paired else _PlainMoves)(self)
         inputs = moves.loads()
         yield from moves.take()
@@ -196,68 +212,80 @@ class TileLoop:
         moves.stores({k: [results[i] for results in outputs] for i, k in enumerate(self._written)})
         yield from moves.take()
         # The body may have branched; the loop's phi needs a block of a known name.
-        yield "  br label %latch"
+        yield "  br label %done"
+        yield "done:"
+        yield from self._lanes("spread", "done", "latch", self._strided_outputs)
         yield "latch:"
         yield f"  %at.next = add i64 %at, {self._chunk_size}"
         yield "  %more = icmp slt i64 %at.next, %end"
         yield "  br i1 %more, label %chunk, label %chunks.done"
         yield "chunks.done:"
-        first = self._written[0]
-        yield f"  %was.tail = icmp eq ptr %in_{first}, %scratch_{first}"
+        runs = [k for k in self._of(Access.CONTIGUOUS) if self.streams[k].written]
+        if runs:
+            yield f"  %was.tail = icmp eq ptr %in_{runs[0]}, %scratch_{runs[0]}"
+        else:
+            yield f"  %was.tail = icmp ne i64 %count, {self._chunk_size}"
         yield "  br i1 %was.tail, label %scatter, label %after"
 
+    def _lanes(self, loop: str, before: str, after: str, streams: list[int]) -> Iterator[str]:
+        """From block `before` to `after`: the chunk's elements of strided `streams` to their scratch, or back."""
+        if not streams:
+            yield f"  br label %{after}"
+            return
+        lane = f"%{loop}.lane"
+        yield f"  br label %{loop}"
+        yield f"{loop}:"
+        yield f"  {lane} = phi i64 [0, %{before}], [{lane}.next, %{loop}]"
+        yield f"  {lane}.index = add i64 %first, {lane}"
+        for k in streams:
+            element = self._element(k)
+            yield f"  {lane}.offset_{k} = mul i64 {lane}.index, %stride_{k}"
+            yield f"  {lane}.far_{k} = getelementptr {element}, ptr %at1_{k}, i64 {lane}.offset_{k}"
+            yield f"  {lane}.near_{k} = getelementptr {element}, ptr %scratch_{k}, i64 {lane}"
+            source, target = ("near", "far") if self.streams[k].written else ("far", "near")
+            yield f"  {lane}.value_{k} = load {element}, ptr {lane}.{source}_{k}"
+            yield f"  store {element} {lane}.value_{k}, ptr {lane}.{target}_{k}"
+        yield f"  {lane}.next = add i64 {lane}, 1"
+        yield f"  {lane}.more = icmp ult i64 {lane}.next, %count"
+        yield f"  br i1 {lane}.more, label %{loop}, label %{after}"
+
     def _tail(self) -> Iterator[str]:
+        runs = self._of(Access.CONTIGUOUS)
         yield "after:"
         yield "  br i1 %has.rest, label %gather, label %close1"
         yield "gather:"
-        read = [k for k in self._moving if not self.streams[k].written]
-        for k in read:
-            # Lanes past the tail hold zeros, not what the stack held: denormals there would cost time.
-            vector = f"<{self.lanes} x {self._element(k)}>"
-            for i in range(self.unroll):
-                yield f"  %clear_{k}.{i} = getelementptr {vector}, ptr %scratch_{k}, i64 {i}"
-                yield f"  store {vector} zeroinitializer, ptr %clear_{k}.{i}, align {self.streams[k].dtype.itemsize}"
-        yield from self._copies("gather", "gathered", read, out=False)
+        for k in runs:
+            if not self.streams[k].written:
+                yield from self._clear(k)
+                yield from self._copy_run(f"%gather_{k}", k)
+        yield "  br label %gathered"
         yield "gathered:"
         yield "  br label %start"
         yield "scatter:"
-        yield from self._copies("scatter", "close1", self._written, out=True)
+        for k in runs:
+            if self.streams[k].written:
+                yield from self._copy_run(f"%scatter_{k}", k)
+        yield "  br label %close1"
 
-    def _copies(self, block: str, done: str, streams: list[int], *, out: bool) -> Iterator[str]:
-        """From ``block`` to ``done``: the tail of `streams` to their scratch, or back."""
-        for k in streams:
-            if self.streams[k].access is Access.CONTIGUOUS:
-                yield from self._copy_run(f"%{block}_{k}", k, out=out)
-        strided = [k for k in streams if self.streams[k].access is Access.STRIDED]
-        if strided:
-            yield from self._copy_lanes(block, strided, out=out)
-            yield f"  br i1 %{block}.more, label %{block}.lane, label %{done}"
-        else:
-            yield f"  br label %{done}"
+    def _clear(self, k: int) -> Iterator[str]:
+        # Lanes past a tail hold numbers, not what the stack held: denormals there would cost time.
+        vector = f"<{self.lanes} x {self._element(k)}>"
+        for i in range(self.unroll):
+            yield f"  %clear_{k}.{i} = getelementptr {vector}, ptr %scratch_{k}, i64 {i}"
+            yield f"  store {vector} zeroinitializer, ptr %clear_{k}.{i}, align {self.streams[k].dtype.itemsize}"
 
-    def _copy_run(self, name: str, k: int, *, out: bool) -> Iterator[str]:
+    def _copy_run(self, name: str, k: int) -> Iterator[str]:
+        """The tail of a contiguous stream to its scratch, or back if it is written."""
         yield f"  {name}.far = getelementptr {self._element(k)}, ptr %at1_{k}, i64 %main"
         yield f"  {name}.bytes = mul i64 %rest, {self.streams[k].dtype.itemsize}"
-        source, target = (f"%scratch_{k}", f"{name}.far") if out else (f"{name}.far", f"%scratch_{k}")
+        source, target = f"{name}.far", f"%scratch_{k}"
+        if self.streams[k].written:
+            source, target = target, source
         yield f"  call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {name}.bytes, i1 false)"
 
-    def _copy_lanes(self, block: str, streams: list[int], *, out: bool) -> Iterator[str]:
-        lane = f"%{block}.j"
-        yield f"  br label %{block}.lane"
-        yield f"{block}.lane:"
-        yield f"  {lane} = phi i64 [0, %{block}], [{lane}.next, %{block}.lane]"
-        yield f"  {lane}.far = add i64 {lane}, %main"
-        for k in streams:
-            element = self._element(k)
-            yield f"  {lane}.index_{k} = mul i64 {lane}.far, %stride_{k}"
-            yield f"  {lane}.far_{k} = getelementptr {element}, ptr %at1_{k}, i64 {lane}.index_{k}"
-            yield f"  {lane}.near_{k} = getelementptr {element}, ptr %scratch_{k}, i64 {lane}"
-            source, target = (f"{lane}.near_{k}", f"{lane}.far_{k}") if out else (f"{lane}.far_{k}", f"{lane}.near_{k}")
-            yield f"  {lane}.value_{k} = load {element}, ptr {source}"
-            yield f"  store {element} {lane}.value_{k}, ptr {target}"
-        yield f"  {lane}.next = add i64 {lane}, 1"
-        yield f"  %{block}.more = icmp ult i64 {lane}.next, %rest"
 
+BODY_BLOCK = "body"
+"""Label of the block that the body's text begins in."""
 
 _DECLARATION = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
 _ELEMENT = {DataType.FLOAT32: "float", DataType.BFLOAT16: "i16"}
@@ -326,22 +354,15 @@ class _PairedMoves(_Moves):
 
 
 class _PlainMoves(_Moves):
-    """Vector after vector, lane by lane where a stream is strided."""
+    """Vector after vector; a strided stream's chunk lies in its scratch."""
 
     def _load(self, k: int) -> list[str]:
         return [self._widened(k, self._load_vector(k, vector)) for vector in range(self._loop.unroll)]
 
     def _load_vector(self, k: int, vector: int) -> str:
         stream = self._loop.streams[k]
-        element = _ELEMENT[stream.dtype]
-        kind = f"<{self._loop.lanes} x {element}>"
-        if stream.access is Access.CONTIGUOUS:
-            return self._value(f"load {kind}, ptr {self._address(k, vector)}, align {stream.dtype.itemsize}")
-        result = "poison"
-        for lane, address in enumerate(self._lane_addresses(k, vector)):
-            value = self._value(f"load {element}, ptr {address}")
-            result = self._value(f"insertelement {kind} {result}, {element} {value}, i64 {lane}")
-        return result
+        kind = f"<{self._loop.lanes} x {_ELEMENT[stream.dtype]}>"
+        return self._value(f"load {kind}, ptr {self._address(k, vector)}, align {stream.dtype.itemsize}")
 
     def _widened(self, k: int, vector: str) -> str:
         if self._loop.streams[k].dtype is DataType.FLOAT32:
@@ -351,20 +372,11 @@ class _PlainMoves(_Moves):
         return self._value(f"bitcast {self._word} {bits} to {self._float}")
 
     def _store(self, k: int, vectors: list[str]) -> None:
-        for vector, value in enumerate(vectors):
-            self._store_vector(k, vector, self._narrowed(k, value))
-
-    def _store_vector(self, k: int, vector: int, value: str) -> None:
         stream = self._loop.streams[k]
-        element = _ELEMENT[stream.dtype]
-        kind = f"<{self._loop.lanes} x {element}>"
-        if stream.access is Access.CONTIGUOUS:
-            address = self._address(k, vector)
+        kind = f"<{self._loop.lanes} x {_ELEMENT[stream.dtype]}>"
+        for vector, name in enumerate(vectors):
+            value, address = self._narrowed(k, name), self._address(k, vector)
             self._lines.append(f"  store {kind} {value}, ptr {address}, align {stream.dtype.itemsize}")
-            return
-        for lane, address in enumerate(self._lane_addresses(k, vector)):
-            scalar = self._value(f"extractelement {kind} {value}, i64 {lane}")
-            self._lines.append(f"  store {element} {scalar}, ptr {address}")
 
     def _narrowed(self, k: int, vector: str) -> str:
         if self._loop.streams[k].dtype is DataType.FLOAT32:
@@ -373,18 +385,10 @@ class _PlainMoves(_Moves):
         high = self._value(f"lshr {self._word} {bits}, splat (i32 16)")
         return self._value(f"trunc {self._word} {high} to {self._half}")
 
-    def _index(self, vector: int) -> str:
-        return self._value(f"add i64 %at, {vector * self._loop.lanes}") if vector else "%at"
-
     def _address(self, k: int, vector: int) -> str:
-        element = _ELEMENT[self._loop.streams[k].dtype]
-        return self._value(f"getelementptr {element}, ptr %in_{k}, i64 {self._index(vector)}")
-
-    def _lane_addresses(self, k: int, vector: int) -> Iterator[str]:
-        element = _ELEMENT[self._loop.streams[k].dtype]
-        offset = self._value(f"mul i64 {self._index(vector)}, %step_{k}")
-        address = self._value(f"getelementptr {element}, ptr %in_{k}, i64 {offset}")
-        yield address
-        for _ in range(self._loop.lanes - 1):
-            address = self._value(f"getelementptr {element}, ptr {address}, i64 %step_{k}")
-            yield address
+        stream, offset = self._loop.streams[k], vector * self._loop.lanes
+        element = _ELEMENT[stream.dtype]
+        if stream.access is Access.STRIDED:
+            return self._value(f"getelementptr {element}, ptr %scratch_{k}, i64 {offset}")
+        index = self._value(f"add i64 %at, {offset}") if offset else "%at"
+        return self._value(f"getelementptr {element}, ptr %in_{k}, i64 {index}")

@@ -107,7 +107,7 @@ def check(program, target, seed):
 
 
 quick = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
-long = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+long = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @given(program=programs("cpu"), seed=st.integers(0, 2**20))

@@ -14,7 +14,7 @@ from functools import lru_cache
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Store
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_vector import LlvmVector, ModuleText
-from ttnn_jit.kernels.tile_loop import TileLoop, VectorText
+from ttnn_jit.kernels.tile_loop import BODY_BLOCK, TileLoop, VectorText
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.ops.emit import Value
 
@@ -45,7 +45,7 @@ def kernel_text(body: KernelBody, isa: HostIsa) -> str:
 def _text(body: KernelBody, isa: HostIsa, unroll: int) -> tuple[str, int]:
     """The module's text with `unroll` vectors a chunk, and the number of lines of its steps."""
     module = ModuleText()
-    builder = LlvmVector(isa, module, prefix="v", block="chunk")
+    builder = LlvmVector(isa, module, prefix="v", block=BODY_BLOCK)
     function = TileLoop(_NAME, body.streams, body.rank, _BodyEmitter(body, builder), isa.lanes, unroll).text()
     return f"{function}\n{module.text()}\n", len(builder.lines)
 
