@@ -17,6 +17,8 @@ from ttnn_jit.kernels.llvm_vector import LlvmVector, ModuleText
 from ttnn_jit.kernels.tile_loop import BODY_BLOCK, TileLoop, VectorText
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.ops.emit import Value
+from ttnn_jit.target import Numerics
+from ttnn_jit.tensor_spec import DataType
 
 OPERATION_OF_TILE = {operation.tile_name: operation for operation in OPERATIONS}
 """Name of a tile op, without its dialect -> the operation."""
@@ -83,7 +85,8 @@ class _BodyEmitter:
             case Load():
                 return inputs[step.stream]
             case Cast():
-                if step.dtype is self._body.dtype_of(step.operand):
+                same = step.dtype is self._body.dtype_of(step.operand)
+                if same or step.dtype is DataType.FLOAT32 or self._is_bfloat16(step.operand):
                     return values[step.operand]
                 return builder.round_to(values[step.operand], step.dtype, numerics)
             case Apply():
@@ -94,3 +97,14 @@ class _BodyEmitter:
                 numbers = [number.value for number in step.numbers]
                 exact = OPERATION_OF_TILE[step.tile_name].emit(builder, *operands, *numbers)
                 return builder.round_to(exact, step.dtype, numerics)
+
+    def _is_bfloat16(self, index: int) -> bool:
+        """Whether rounding the step's tile to bfloat16 would return it."""
+        match step := self._body.steps[index]:
+            case Cast() if step.dtype is DataType.FLOAT32:
+                return self._is_bfloat16(step.operand)
+            case Load() if self._body.numerics is Numerics.DEVICE:
+                # A NaN or denormal that the host put there is rounded like a result.
+                return False
+            case _:
+                return self._body.dtype_of(index) is DataType.BFLOAT16
