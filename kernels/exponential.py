@@ -75,10 +75,8 @@ class Exponential(Piecewise):
         """(s, n) with exp(a + low) = (1 + s) * 2**n, n integral, |s| <= 0.42; finite a and tiny `low`."""
         n = self.round_even(self.mul(a, self.const(LOG2_E)))
         r = self.fma(n, self.const(-LN2_HIGH), a)
-        if low is None:
-            r = self.fma(n, self.const(-LN2_LOW), r)
-        else:
-            r = self.add(r, self.fma(n, self.const(-LN2_LOW), low))
+        rest = self.const(-LN2_LOW)
+        r = self.fma(n, rest, r) if low is None else self.add(r, self.fma(n, rest, low))
         return self.fma(self.mul(r, r), self.polynomial(r, EXP_TAIL), r), n
 
     def sigmoid(self, a: Value) -> Value:

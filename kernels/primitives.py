@@ -19,8 +19,7 @@ Int = Any  # an int32 per element, in the backend's own representation
 Self = TypeVar("Self", bound="Primitives")
 
 SIGN_BIT = -0x8000_0000
-ABS_BITS = 0x7FFF_FFFF
-INFINITY_BITS = 0x7F80_0000
+EXPONENT_BITS = -0x0080_0000  # and the sign
 
 
 def float_bits(value: float) -> int:
@@ -209,35 +208,32 @@ class Primitives(ABC):
         return self.select(self.gt(a, self.const(bound)), self.const(bound), a)
 
     def scale(self, a: Value, n: Value) -> Value:
-        """A * 2**n, rounded once, for integral n with |n| <= 252 and normal a; n may be NaN where a is."""
-        exponent = self.bits(self.add(n, self.const(ROUNDING_MAGIC)))
-        half = self.shift_right(self.shift_left(exponent, self.int_const(9)), self.int_const(10))
-        rest = self.int_sub(exponent, half)
-        return self.mul(self.mul(a, self._power_of_two(half)), self._power_of_two(rest))
+        """A * 2**n, rounded once, for integral n with |n| <= 252; n may be NaN where a is.
 
-    def _power_of_two(self, n: Int) -> Value:
-        """2**n for the integer in the low 9 bits of `n`, in [-126, 127]."""
-        return self.from_bits(self.shift_left(self.int_add(n, self.int_const(127)), self.int_const(23)))
+        The result is rounded once if a * 2**(n / 2) is normal, or vanishes beside the smallest denormal: of two
+        factors, each about 2**(n / 2), the first must not round.
+        """
+        biased_twice = self.bits(self.add(n, self.const(ROUNDING_MAGIC + 2 * 127)))
+        halved = self.shift_left(biased_twice, self.int_const(22))
+        floor = self.int_and(halved, self.int_const(EXPONENT_BITS))
+        ceil = self.int_and(self.int_add(halved, self.int_const(0x0040_0000)), self.int_const(EXPONENT_BITS))
+        return self.mul(self.mul(a, self.from_bits(floor)), self.from_bits(ceil))
 
     def split(self, x: Value) -> tuple[Value, Value]:
         """(m, k) with x = m * 2**k, m in [0.75, 1.5), k integral.
 
-        Zero of either sign gives (1, -infinity), infinity (1, infinity); a NaN and numbers below zero give m = NaN.
+        For zero of either sign k is -infinity, for infinity it is infinity, and m some number of that interval; for
+        a NaN and for numbers below zero m is NaN.
         """
+        zero, infinity = self.const(0.0), self.const(float("inf"))
         tiny = self.lt(x, self.const(2.0**-126))
-        normal = self.select(tiny, self.mul(x, self.const(2.0**24)), x)
-        from_bottom = self.int_sub(self.bits(normal), self.int_const(float_bits(0.75)))
-        k = self.shift_right(from_bottom, self.int_const(23))
-        m = self.from_bits(self.int_sub(self.bits(normal), self.shift_left(k, self.int_const(23))))
-        exponent = self.sub(self.to_float(k), self.select(tiny, self.const(24.0), self.const(0.0)))
-        return self._split_specials(x, m, exponent)
-
-    def _split_specials(self, x: Value, m: Value, k: Value) -> tuple[Value, Value]:
-        infinity, nan = self.const(float("inf")), self.const(float("nan"))
-        zero = self.eq(x, self.const(0.0))
-        unbounded = self.either(zero, self.eq(x, infinity))
-        m = self.select(unbounded, self.const(1.0), self.select(self.ge(x, self.const(0.0)), m, nan))
-        return m, self.select(unbounded, self.select(zero, self.neg(infinity), infinity), k)
+        bits = self.bits(self.select(tiny, self.mul(x, self.const(2.0**24)), x))
+        k = self.shift_right(self.int_sub(bits, self.int_const(float_bits(0.75))), self.int_const(23))
+        m = self.from_bits(self.int_sub(bits, self.shift_left(k, self.int_const(23))))
+        exponent = self.sub(self.to_float(k), self.select(tiny, self.const(24.0), zero))
+        exponent = self.select(self.eq(x, zero), self.const(float("-inf")), exponent)
+        exponent = self.select(self.eq(x, infinity), infinity, exponent)
+        return self.select(self.ge(x, zero), m, self.const(float("nan"))), exponent
 
     def polynomial(self, x: Value, coefficients: Sequence[float]) -> Value:
         """By Horner's rule, the constant term first in `coefficients`."""
