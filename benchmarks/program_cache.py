@@ -1,4 +1,4 @@
-"""What a program costs: compiled cold, found on disk by a new process, found in memory; beside eager torch and inductor.
+"""What a program costs: compiled, found on disk by a new process, found in memory; beside eager torch and inductor.
 
     python benchmarks/program_cache.py [--rounds N] [--json FILE]
 

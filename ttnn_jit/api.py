@@ -22,6 +22,7 @@ def jit(fn: Callable[..., Any], /) -> JitFunction: ...
 @overload
 def jit(
     fn: None = None,
+    /,
     *,
     enable_cache: bool = ...,
     graph_capture: bool | None = ...,

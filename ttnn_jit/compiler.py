@@ -86,7 +86,7 @@ def compile_function(
     Raises:
         CompileError: The function is outside the language, or a stage refuses it.
     """
-    stored = _stored(use_disk)
+    stored = _stored(wanted=use_disk)
     key = _function_key(request) if stored else None
     if stored and key and (found := _from_manifest(stored, key, request.function)):
         return found
@@ -137,7 +137,7 @@ _PROGRAMS: weakref.WeakValueDictionary[str, Program] = weakref.WeakValueDictiona
 """Programs in memory by content key, for as long as some function holds them."""
 
 
-def _stored(wanted: bool) -> Manifest | None:  # noqa: FBT001
+def _stored(*, wanted: bool) -> Manifest | None:
     store = store_of(Environment.read()) if wanted else None
     return Manifest(store) if store else None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
+import types
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -61,7 +62,7 @@ class JitFunction:
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Callable[..., Any] | JitFunction,
         options: CompileOptions,
         *,
         target: SystemDesc | None,
@@ -69,22 +70,21 @@ class JitFunction:
         debug: bool,
         compile_only: bool,
     ) -> None:
-        if isinstance(function, JitFunction):
-            function = function.func
-        if not inspect.isfunction(function):
+        plain = function.func if isinstance(function, JitFunction) else function
+        if not inspect.isfunction(plain):
             raise ArgumentError(
                 f"@jit takes a Python function, got {type(function).__name__}",
                 help="define it with `def` or `lambda`",
             )
-        functools.update_wrapper(self, function)
-        self.func = function
-        self.__ttnn_jit_wrapped__ = function
+        functools.update_wrapper(self, plain)
+        self.func: types.FunctionType = plain
+        self.__ttnn_jit_wrapped__ = plain
         self._options = options
         self._target = target
         self._enable_cache = enable_cache
         self._debug = debug
         self._compile_only = compile_only
-        self._signature = inspect.signature(function)
+        self._signature = inspect.signature(plain)
         self._positional = _plain_positional_count(self._signature)
         self._entries: dict[object, tuple[Variant, ...]] = {}
         self._scalars_seen: dict[str, set[object]] = {}

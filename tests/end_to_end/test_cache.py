@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests import programs
 
 import ttnn_jit
+from tests import programs
 from ttnn_jit import ttnn
 
 SCALE = 2.0

@@ -6,9 +6,9 @@ import inspect
 
 import pytest
 import torch
-from tests import programs
 
 import ttnn_jit
+from tests import programs
 from ttnn_jit import ttnn
 
 DTYPES = [torch.float32, torch.bfloat16]

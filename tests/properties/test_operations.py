@@ -1,4 +1,4 @@
-"""Every declared operation, in every dtype, eager, alone in a jitted function and fused, derived from its declaration."""
+"""Every declared operation in every dtype, eager, alone in a jitted function and fused, from its declaration."""
 
 from __future__ import annotations
 

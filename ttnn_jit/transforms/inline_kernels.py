@@ -1,4 +1,4 @@
-"""The inverse of convert-d2m-to-ttnn: kernel functions back into their launches, so that the host program can be run."""
+"""The inverse of convert-d2m-to-ttnn: kernel functions back into their launches, for a host program to be run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def inline_kernels(module: ModuleOp) -> None:
 
     for function in functions:
         if KERNEL in function.attributes:
-            function.detach()
+            module.body.block.detach_op(function)
     for function in functions:
         if KERNEL not in function.attributes and (block := function.body.first_block) is not None:
             rebuild(block, inline)
@@ -47,8 +47,7 @@ def _generic(kernel: FuncOp, launch: ttnn.GenericOp, values: ValueMap) -> d2m.Ge
     region = kernel.detach_region(kernel.body)
     last = region.block.last_op
     if isinstance(last, ReturnOp):
-        last.detach()
-        last.erase()
+        region.block.erase_op(last)
     names = ("block_factors", "grid", "indexing_maps", "iterator_types", "threads")
     attributes = {name: value for name, value in kernel.attributes.items() if name not in (*names, KERNEL)}
     segments = DenseArrayBase.from_list(i32, [len(launch.operands) - len(launch.results), len(launch.results)])

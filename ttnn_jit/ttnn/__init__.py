@@ -73,8 +73,6 @@ __all__ = [
     "from_torch",
     "open_device",
     "to_torch",
-    *OVERLOADS,
-    *ALIASES,
 ]
 
 TILE_LAYOUT = Layout.TILE
@@ -83,6 +81,7 @@ bfloat16 = DataType.BFLOAT16
 float32 = DataType.FLOAT32
 
 _OPERATIONS = {name: TtnnOperation(name) for name in OVERLOADS}
+__all__ += [*_OPERATIONS, *ALIASES]  # noqa: PLE0604 - the names are the declarations'
 globals().update(_OPERATIONS)
 globals().update({alias: _OPERATIONS[name] for alias, name in ALIASES.items()})
 attach_operators(Tensor, _OPERATIONS)

@@ -26,7 +26,10 @@ _REFLECTED = {"__add__", "__sub__", "__mul__", "__truediv__", "__pow__"}
 
 
 def attach_operators(cls: type, operations: Mapping[str, TtnnOperation]) -> None:
-    """Gives `cls` the operators that operations declare, reflected forms included; it stays hashable by identity."""
+    """Gives `cls` the operators that operations declare, reflected forms included.
+
+    An `__eq__` that is set from outside the class body leaves instances hashable, by identity.
+    """
     for declaration in OPERATIONS:
         if not declaration.operator:
             continue
@@ -34,7 +37,6 @@ def attach_operators(cls: type, operations: Mapping[str, TtnnOperation]) -> None
         setattr(cls, dunder, _method(operations[declaration.name]))
         if dunder in _REFLECTED:
             setattr(cls, dunder.replace("__", "__r", 1), _reflected(operations[declaration.name]))
-    cls.__hash__ = object.__hash__  # type: ignore[method-assign]  # defining __eq__ took it away
 
 
 def _method(operation: TtnnOperation) -> Callable[..., Any]:
