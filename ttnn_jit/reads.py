@@ -12,6 +12,7 @@ import enum
 import hashlib
 import keyword
 import struct
+import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -311,6 +312,22 @@ def _is_module_function(value: Any) -> bool:
     return isinstance(value, types.BuiltinFunctionType) and isinstance(value.__self__, types.ModuleType)
 
 
+def _is_tuple_with_names(value: Any) -> bool:
+    return isinstance(value, tuple) and hasattr(value, "_fields")
+
+
+_LIBRARIES = (sys.stdlib_module_names | {"ttnn_jit"}) - {"__main__"}
+
+
+def _is_library_class(value: Any) -> bool:
+    """Whether a class is Python's or ours; the text of a user's class may change under the same name."""
+    return isinstance(value, type) and value.__module__.partition(".")[0] in _LIBRARIES
+
+
+def _is_named_tuple(value: Any) -> bool:
+    return isinstance(value, type) and value.__bases__ == (tuple,) and hasattr(value, "_field_defaults")
+
+
 def _is_of_ttnn_jit(value: Any) -> bool:
     return type(value).__module__.startswith("ttnn_jit.")
 
@@ -324,19 +341,22 @@ _Belongs: TypeAlias = Callable[[Any], bool]
 
 _LEAVES: tuple[tuple[_Belongs, Callable[[Any], str]], ...] = (
     (_is_exactly(type(None), bool, _Absent), repr),
-    (_is_a(enum.Enum), lambda value: f"{_class_name(type(value))}.{value.name}"),
     (_is_exactly(int, str, bytes), lambda value: f"{type(value).__name__}:{value!r}"),
     (_is_exactly(float), lambda value: f"float:{struct.pack('>d', value).hex()}"),
     (_is_exactly(complex), lambda value: f"complex:{struct.pack('>dd', value.real, value.imag).hex()}"),
     (_is_a(types.CodeType), lambda value: f"code:{fingerprint_code(value)}"),
     (_is_a(types.ModuleType), lambda value: f"module:{value.__name__}"),
-    (_is_a(type), lambda value: f"type:{_class_name(value)}"),
+    (_is_library_class, lambda value: f"type:{_class_name(value)}"),
     (_is_module_function, lambda value: f"function:{_class_name(value)}"),
     (_has("__ttnn_overloads__"), lambda value: f"operation:{value.__name__}"),
 )
 """What a value without parts is called."""
 
 _COMPOUNDS: tuple[tuple[_Belongs, Callable[[Any], tuple[str, Iterable[Any]]]], ...] = (
+    (_is_a(enum.Enum), lambda value: (f"{_class_name(type(value))}.{value.name}", (value.value,))),
+    (_is_a(enum.EnumMeta), lambda value: (f"type:{_class_name(value)}", list(value))),
+    (_is_named_tuple, lambda value: (f"type:{_class_name(value)}", (value._fields, value._field_defaults))),
+    (_is_tuple_with_names, lambda value: (_class_name(type(value)), (type(value)._fields, tuple(value)))),
     (_is_exactly(tuple, list), lambda value: (type(value).__name__, value)),
     (_is_exactly(set, frozenset), lambda value: (type(value).__name__, sorted(map(fingerprint, value)))),
     (_is_exactly(dict), lambda value: ("dict", [part for pair in value.items() for part in pair])),

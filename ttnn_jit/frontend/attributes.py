@@ -11,7 +11,7 @@ from ttnn_jit.errors import CompileError
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.language import is_namespace
 from ttnn_jit.frontend.proxy import ProxyTensor, unsupported_function
-from ttnn_jit.frontend.read_recorder import is_immutable
+from ttnn_jit.frontend.read_recorder import holds_attribute
 from ttnn_jit.reads import ATTRIBUTE_STEP, Path
 
 
@@ -42,7 +42,7 @@ def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name:
         CompileError: There is no such attribute.
     """
     recorder = interpreter.recorder
-    if is_immutable(base):
+    if holds_attribute(base, name):
         if path is not None:
             recorder.use(base, path)
         return interpreter.python(getattr, base, name), None

@@ -9,6 +9,7 @@ import inspect
 import sys
 import types
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.errors import CompileError, TtnnJitError
@@ -44,9 +45,7 @@ class CaptureEmitter(Emitter):
         chain = [self.instruction_location(frame.f_code, frame.f_lasti) for frame in _activations(sys._getframe())]
         place: Location | None = None
         for caller in reversed(chain):
-            place = Location(
-                caller.file, caller.line, caller.column, caller.end_line, caller.end_column, called_from=place
-            )
+            place = replace(caller, called_from=place)
         return place or self._definition
 
     def instruction_location(self, code: types.CodeType, offset: int) -> Location:
@@ -107,8 +106,10 @@ def trace(function: types.FunctionType, arguments: Mapping[str, Any], target: Sy
     args, kwargs = _call_arguments(function, {name: map_leaves(value, proxy) for name, value in arguments.items()})
     try:
         returned = function(*args, **kwargs)
-    except TtnnJitError:
-        raise
+    except TtnnJitError as error:
+        if error.location is not None:
+            raise
+        raise _failure(emitter, error) from error
     except PYTHON_FAILURES as error:
         raise _failure(emitter, error) from error
     if not guard():
@@ -153,21 +154,29 @@ def _call_arguments(
 
 
 def _failure(emitter: CaptureEmitter, error: Exception) -> CompileError:
-    """An exception of the user's code, at the user's line."""
+    """An exception that is none of the compiler's, at the user's line."""
     location: Location | None = None
-    raised_by_us = False
+    beyond: types.FrameType | None = None
     traceback = error.__traceback__
     while traceback is not None:
         frame = traceback.tb_frame
-        raised_by_us = _is_ours(frame)
-        if not raised_by_us:
+        if not _is_ours(frame):
             place = emitter.instruction_location(frame.f_code, traceback.tb_lasti)
-            location = Location(
-                place.file, place.line, place.column, place.end_line, place.end_column, called_from=location
-            )
+            location, beyond = replace(place, called_from=location), None
+        elif beyond is None:
+            beyond = frame
         traceback = traceback.tb_next
-    if isinstance(error, AttributeError) and error.name and (is_namespace(error.obj) or raised_by_us):
-        return unsupported_function(error.name, location or emitter.location())
+    location = location or emitter.location()
+    if isinstance(error, AttributeError) and error.name and (is_namespace(error.obj) or _is_host_api(beyond)):
+        return unsupported_function(error.name, location)
     if isinstance(error, RecursionError):
         return CompileError("the function calls itself without end: recursion is not supported", location=location)
+    if isinstance(error, TtnnJitError):
+        if beyond is not None and _is_host_api(beyond) and not beyond.f_code.co_name.startswith("_"):
+            return unsupported_function(beyond.f_code.co_name, location)
+        return CompileError(error.message, location=location, help=error.help)
     return CompileError(failure_text(error), location=location)
+
+
+def _is_host_api(frame: types.FrameType | None) -> bool:
+    return frame is not None and str(frame.f_globals.get("__name__", "")).startswith("ttnn_jit.ttnn")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import dis
+import enum
 import functools
 import sys
 import types
@@ -16,8 +17,8 @@ from typing import Any
 
 from ttnn_jit.errors import CompileError
 from ttnn_jit.frontend.attributes import property_of
-from ttnn_jit.frontend.language import is_namespace_function, is_pure, is_pure_class
-from ttnn_jit.frontend.read_recorder import CONTAINERS, ReadRecorder, is_immutable, is_of_this_package
+from ttnn_jit.frontend.language import is_pure, is_pure_class
+from ttnn_jit.frontend.read_recorder import ReadRecorder, holds_attribute, is_immutable, is_of_this_package
 from ttnn_jit.frontend.spans import location_of_span
 from ttnn_jit.reads import ABSENT, ATTRIBUTE_STEP, ITEM_STEP, Path
 from ttnn_jit.source import Location
@@ -66,7 +67,7 @@ class _Scanner:
         if value is ABSENT or at is None:
             return
         for attribute in attributes:
-            if isinstance(value, CONTAINERS) or is_immutable(value):
+            if holds_attribute(value, attribute):
                 break
             if property_of(value, attribute) is not None or not hasattr(value, attribute):
                 # A property runs code of the user's; what is absent may appear.
@@ -79,6 +80,8 @@ class _Scanner:
     def _value(self, value: Any, path: Path) -> None:
         """Record a value that the program goes on with."""
         self._recorder.use(value, path)
+        if isinstance(value, (enum.Enum, tuple)) and _has_methods(type(value)):
+            self._recorder.unguardable = True
         match value:
             case types.FunctionType() if not is_of_this_package(value):
                 self._helper(value, path)
@@ -123,15 +126,25 @@ class _Scanner:
             self._value(getattr(instance, field.name), (*path, (ATTRIBUTE_STEP, field.name)))
 
 
+def _has_methods(kind: type) -> bool:
+    """Whether a class of values brings code of the user's, whose reads a trace cannot follow."""
+    if kind.__module__ == "builtins" or is_of_this_package(kind):
+        return False
+    code = (types.FunctionType, property, classmethod, staticmethod)
+    return any(isinstance(v, code) and (name == "__call__" or name[0] != "_") for name, v in vars(kind).items())
+
+
 def _is_stable(value: Any) -> bool:
     """Whether identity says everything of `value` that a program can read."""
     if isinstance(value, type):
         return is_pure_class(value) or value.__module__ == "builtins" or is_of_this_package(value)
+    if isinstance(value, types.FunctionType):
+        return is_of_this_package(value)
     if isinstance(value, (types.BuiltinFunctionType, types.MethodDescriptorType)):
         return is_pure(value)
     if isinstance(value, (set, frozenset)):
         return all(_is_stable(item) for item in value)
-    return is_immutable(value) or hasattr(value, "__ttnn_overloads__") or is_namespace_function(value)
+    return is_immutable(value) or hasattr(value, "__ttnn_overloads__")
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:

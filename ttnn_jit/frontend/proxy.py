@@ -14,6 +14,7 @@ from xdsl.ir import SSAValue
 from ttnn_jit.errors import ArgumentError, CompileError, UnsupportedFunction
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.ops import ALIASES, OPERATIONS, BoundCall, Number, Operation, bind, nearest_names
+from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.source import Location
 from ttnn_jit.tensor_spec import DataType, Layout, MemoryConfig, Shape, TensorSpec
 
@@ -67,9 +68,19 @@ class ProxyTensor:
         """Where the tensor lies."""
         return self.spec.memory_config
 
-    def deallocate(self, location: Location) -> None:
-        """Mark the tensor as gone: a later use is an error."""
-        self._deallocated_at = location
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """So that ``isinstance(x, ttnn.Tensor)`` says of a tensor being compiled what it says of one at run time."""
+        return Tensor
+
+    def deallocate(self, force: bool = True) -> None:  # noqa: ARG002 - as ttnn has it
+        """Note that the tensor is gone: nothing happens at run time, but a later use is an error."""
+        if self.is_argument:
+            self.refuse(
+                "an argument cannot be deallocated inside a jitted function: it belongs to the caller",
+                "call `ttnn.deallocate` after the call",
+            )
+        self._deallocated_at = self._emitter.location()
 
     @property
     def deallocated_at(self) -> Location | None:
@@ -84,8 +95,8 @@ class ProxyTensor:
         return f"<tensor of {self.spec} in a function being compiled>"
 
     def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__") and name.endswith("__"):
-            # Protocols that Python and libraries look for must see that they are absent.
+        if name.startswith("_"):
+            # Whoever asks for a protocol, or for the inside of another kind of tensor, must see that it is absent.
             raise AttributeError(name)
         self.refuse(
             f"a tensor has no attribute `{name}` while a function is compiled",
@@ -277,16 +288,10 @@ class Emitter(ABC):
             ) from None
 
     def _deallocate(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        (tensor,) = [value for value in (*args, *kwargs.values()) if isinstance(value, ProxyTensor)] or (None,)
-        if tensor is None:
-            raise CompileError("`deallocate` takes a tensor", location=self.location())
-        if tensor.is_argument:
-            raise CompileError(
-                "an argument cannot be deallocated inside a jitted function: it belongs to the caller",
-                location=self.location(),
-                help="call `ttnn.deallocate` after the call",
-            )
-        tensor.deallocate(self.location())
+        tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, ProxyTensor)]
+        if len(tensors) != 1:
+            raise CompileError("`deallocate` takes one tensor", location=self.location())
+        tensors[0].deallocate()
 
 
 def _is_tensor(value: Any) -> bool:

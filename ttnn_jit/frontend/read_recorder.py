@@ -39,6 +39,16 @@ def is_immutable(value: Any) -> bool:
     )
 
 
+def holds_attribute(value: Any, name: str) -> bool:
+    """Whether the attribute `name` of `value` can change only if `value` is another object."""
+    kind = type(value)
+    if isinstance(value, enum.Enum):
+        return name in {"name", "value"} or is_of_this_package(value)
+    if isinstance(value, tuple) and name in getattr(kind, "_fields", ()):
+        return True
+    return is_immutable(value) and (kind.__module__ == "builtins" or is_of_this_package(value))
+
+
 class ReadRecorder:
     """The reads of one compile.
 

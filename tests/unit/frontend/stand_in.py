@@ -1,4 +1,4 @@
-"""A `ttnn` namespace that only traces: what the frontends need of the real one, and nothing of the layers above them."""
+"""A `ttnn` namespace that only traces: what the frontends need of the real one, and nothing of the layers above."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ttnn_jit.target import PRESETS
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
 
 # Frames of this module are not the user's.
-__name__ = "ttnn_jit.stand_in"  # noqa: A001
+__name__ = "ttnn_jit.stand_in"
 
 
 class StandInOperation:

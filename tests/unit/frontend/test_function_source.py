@@ -12,7 +12,7 @@ from ttnn_jit.errors import CompileError
 from ttnn_jit.frontend.function_source import SourceError, function_source
 
 ADD_ONE, ADD_TWO = (lambda x: x + 1), (lambda x: x + 2)  # two on one line
-NESTED = lambda n: (lambda x: x + n)  # noqa: E731
+NESTED = lambda n: lambda x: x + n  # noqa: E731
 
 
 def decorate(*_arguments):
@@ -124,7 +124,9 @@ def test_one_and_true_in_the_text_are_not_taken_for_each_other(tmp_path):
 
 
 def test_a_future_import_is_part_of_how_a_file_compiles(tmp_path):
-    text = "from __future__ import annotations\n\ndef f(x: 'int | None' = None) -> 1 + 1:\n    y: int = x\n    return y\n"
+    text = (
+        "from __future__ import annotations\n\ndef f(x: 'int | None' = None) -> 1 + 1:\n    y: int = x\n    return y\n"
+    )
     assert function_source(module_from(tmp_path / "future.py", text).f).node.name == "f"
 
 

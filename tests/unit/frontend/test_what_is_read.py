@@ -1,10 +1,13 @@
 """A change of anything that a compile read makes its guard false, whichever frontend read it."""
+# ruff: noqa: ARG005, PLW0108 - programs are written as users write them
 
 from __future__ import annotations
 
 import functools
 import types
 from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
 
 import pytest
 
@@ -26,6 +29,24 @@ PARTIAL = functools.partial(ttnn.multiply, 2.0)
 @dataclass(frozen=True)
 class Frozen:
     scale: float = 2.0
+
+
+class Level(Enum):
+    LOW = 0.5
+
+    @property
+    def twice(self):
+        return self.value * SCALE
+
+
+class Sized(NamedTuple):
+    size: float = 2.0
+
+    def doubled(self):
+        return self.size * SCALE
+
+
+SIZED = Sized()
 
 
 class Mutable:
@@ -232,3 +253,30 @@ def test_every_read_resolves_to_its_value_and_has_a_fingerprint(graph_capture):
         if read.value is not None and "kwdefaults" not in str(read):
             assert resolve(outer, read.path) is read.value or resolve(outer, read.path) == read.value
         assert fingerprint(read.value)
+
+
+@pytest.mark.parametrize("function", [lambda x: x * Level.LOW.twice, lambda x: x * SIZED.doubled()])
+def test_what_a_method_of_a_value_reads_is_read(monkeypatch, function):
+    guard, result = guard_and_result(function, False)
+    assert not result.unguardable
+    monkeypatch.setitem(globals(), "SCALE", 0.25)
+    assert not guard()
+
+
+@pytest.mark.parametrize("function", [lambda x: x * Level.LOW.twice, lambda x: x * SIZED.doubled()])
+def test_a_trace_cannot_follow_the_methods_of_values(function):
+    assert guard_and_result(function, True)[1].unguardable
+
+
+@BOTH
+def test_fields_and_values_need_no_more_than_the_object(graph_capture):
+    assert not guard_and_result(lambda x: x * SIZED.size, False)[1].unguardable
+    assert not guard_and_result(lambda x: x * module.N, graph_capture)[1].unguardable
+
+
+@BOTH
+def test_a_tensor_being_compiled_is_a_tensor_to_isinstance(graph_capture):
+    from ttnn_jit.runtime.tensor import Tensor
+
+    result = lowered(lambda x: ttnn.exp(x) if isinstance(x, Tensor) else x, BF16, graph_capture=graph_capture)
+    assert "ttnn.exp" in str(result.module)

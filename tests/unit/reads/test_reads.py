@@ -195,6 +195,33 @@ def test_equal_values_have_equal_fingerprints():
     assert fingerprint({1, 2, 3}) == fingerprint({3, 2, 1})
 
 
+def class_from(text):
+    namespace = {"__name__": "written"}
+    exec(f"from enum import Enum\nfrom typing import NamedTuple\n{text}", namespace)
+    return namespace["C"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("class C(Enum):\n  A = 1", "class C(Enum):\n  A = 2"),
+        ("class C(NamedTuple):\n  a: int = 1", "class C(NamedTuple):\n  a: int = 2"),
+    ],
+)
+def test_classes_of_one_name_and_other_content_are_told_apart(one, other):
+    assert fingerprint(class_from(one)) != fingerprint(class_from(other))
+
+
+def test_members_of_one_name_and_other_value_are_told_apart():
+    members = [class_from(f"class C(Enum):\n  A = {value}").A for value in (1, 2)]
+    assert fingerprint(members[0]) != fingerprint(members[1])
+
+
+def test_a_class_of_the_users_has_no_fingerprint():
+    with pytest.raises(NoStableIdentityError):
+        fingerprint(Settings)
+
+
 def function_from(text):
     namespace = {}
     exec(text, namespace)
@@ -234,10 +261,10 @@ def test_what_another_process_could_not_recognise_has_no_fingerprint(value):
 @pytest.mark.process
 def test_another_process_gives_the_same_fingerprints():
     text = (
-        "import sys; sys.path.insert(0, {root!r}); import math, tests.unit.reads.test_reads as t\n"
+        f"import sys; sys.path.insert(0, {sys.path[0]!r}); import math, tests.unit.reads.test_reads as t\n"
         "from ttnn_jit.reads import fingerprint\n"
-        "print(fingerprint((t.helper, t.Settings(0.5, ('a',)), {{'x', 'y', 'z'}}, math, t.Color.RED)))"
-    ).format(root=sys.path[0])
+        "print(fingerprint((t.helper, t.Settings(0.5, ('a',)), {'x', 'y', 'z'}, math, t.Color.RED)))"
+    )
     runs = {
         subprocess.run(
             [sys.executable, "-c", text],
