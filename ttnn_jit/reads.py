@@ -15,7 +15,7 @@ import struct
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import _lru_cache_wrapper, partial
 from operator import is_
 from typing import Any, TypeAlias
 
@@ -155,6 +155,7 @@ class _GuardWriter:
 
     def __init__(self, function: types.FunctionType) -> None:
         self.constants: dict[str, Any] = {}
+        self._names: dict[int, str] = {}
         self._function = function
         self._root = self._constant(function)
         self._walked: dict[Path, str] = {}
@@ -203,10 +204,7 @@ class _GuardWriter:
         return self._constant(closure[self._function.__code__.co_freevars.index(name)])
 
     def _constant(self, value: Any) -> str:
-        for name, known in self.constants.items():
-            if known is value:
-                return name
-        name = f"c{len(self.constants)}"
+        name = self._names.setdefault(id(value), f"c{len(self._names)}")
         self.constants[name] = value
         return name
 
@@ -364,6 +362,7 @@ _COMPOUNDS: tuple[tuple[_Belongs, Callable[[Any], tuple[str, Iterable[Any]]]], .
     (_is_a(types.MethodType), lambda value: ("method", (value.__func__, value.__self__))),
     (_is_a(partial), lambda value: ("partial", (value.func, value.args, value.keywords))),
     (_has("__ttnn_jit_wrapped__"), lambda value: ("jit", (value.__ttnn_jit_wrapped__,))),
+    (_is_a(_lru_cache_wrapper), lambda value: ("cached", (value.__wrapped__,))),
     # The value types of the host API have a complete and deterministic repr.
     (_is_of_ttnn_jit, lambda value: (_class_name(type(value)), (repr(value),))),
     (

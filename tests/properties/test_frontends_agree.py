@@ -8,6 +8,7 @@ import math
 import random
 from itertools import count
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -137,6 +138,7 @@ def function_from(text: str, name: str):
     return namespace["program"]
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), device=st.booleans(), mixed=st.booleans())
 def test_a_random_program_has_one_text_in_both_frontends(seed, device, mixed):

@@ -14,11 +14,12 @@ from ttnn_jit.frontend.expressions import EXPRESSIONS, refuse_expression
 from ttnn_jit.frontend.function_source import FunctionSource, function_source
 from ttnn_jit.frontend.interpreter import Interpreter, Rules
 from ttnn_jit.frontend.module_builder import ModuleBuilder
+from ttnn_jit.frontend.parameters import bind_parameters
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.spans import location_of_span, span_of_node
 from ttnn_jit.frontend.statements import execute
-from ttnn_jit.frontend.structure import map_leaves, results_of
+from ttnn_jit.frontend.structure import call_arguments, map_leaves, results_of
 from ttnn_jit.source import Location
 from ttnn_jit.target import SystemDesc
 
@@ -41,9 +42,11 @@ def interpret(function: types.FunctionType, arguments: Mapping[str, Any], target
     def proxy(value: Any) -> Any:
         return interpreter.argument(value.spec) if isinstance(value, TensorArgument) else value
 
-    variables = {name: map_leaves(value, proxy) for name, value in arguments.items()}
-    for value in variables.values():
+    proxies = {name: map_leaves(value, proxy) for name, value in arguments.items()}
+    for value in proxies.values():
         _borrow(recorder, value)
+    args, kwargs = call_arguments(function, proxies)
+    variables = bind_parameters(function.__name__, source.node.args, args, kwargs, (), {})
     try:
         returned = interpreter.run_function(source, function, (), variables, None)
     except RecursionError:

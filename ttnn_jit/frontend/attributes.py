@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import types
+from itertools import pairwise
 from typing import Any
 
 from ttnn_jit.errors import CompileError
@@ -27,12 +28,21 @@ def _follow_chain(interpreter: Interpreter, node: ast.expr) -> tuple[Any, Path |
     if isinstance(node, ast.Attribute):
         base, path = _follow_chain(interpreter, node.value)
         interpreter.at = node
-        return read_attribute(interpreter, base, path, node.attr)
+        return read_attribute(interpreter, base, path, _mangled(interpreter.frame.function, node.attr))
     if isinstance(node, ast.Name):
         value, path = interpreter.lookup(node)
     else:
         value, path = interpreter.evaluate(node), None
     return value, path or interpreter.recorder.path_of(value)
+
+
+def _mangled(function: types.FunctionType, name: str) -> str:
+    """The name of a private attribute as the class around `function` sees it."""
+    if not name.startswith("__") or name.endswith("__"):
+        return name
+    parts = function.__qualname__.split(".")
+    classes = [part for part, after in pairwise(parts) if "<locals>" not in {part, after}]
+    return f"_{classes[-1].lstrip('_')}{name}" if classes else name
 
 
 def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name: str) -> tuple[Any, Path | None]:

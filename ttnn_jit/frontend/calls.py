@@ -103,8 +103,8 @@ def call_value(  # noqa: PLR0911 - one line for each kind of callee
     match function:
         case _ if hasattr(function, "__ttnn_overloads__") or is_namespace_function(function):
             return interpreter.call(function, args, kwargs)
-        case _ if hasattr(function, "__ttnn_jit_wrapped__"):
-            return _call_wrapped(interpreter, function, args, kwargs)
+        case _ if (name := wrapped_attribute(function)) is not None:
+            return _call_wrapped(interpreter, function, name, args, kwargs)
         case InterpretedFunction() | _Callback():
             return function(*args, **kwargs)
         case functools.partial():
@@ -141,11 +141,20 @@ def inline(
     return interpreter.run_function(source, function, path, variables, interpreter.location())
 
 
-def _call_wrapped(interpreter: Interpreter, jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    wrapped = jitted.__ttnn_jit_wrapped__
-    path = interpreter.recorder.path_of(jitted)
+def wrapped_attribute(function: Any) -> str | None:
+    """The attribute that holds the function inside a jitted or cached one; None for everything else."""
+    if hasattr(function, "__ttnn_jit_wrapped__"):
+        return "__ttnn_jit_wrapped__"
+    return "__wrapped__" if isinstance(function, functools._lru_cache_wrapper) else None
+
+
+def _call_wrapped(
+    interpreter: Interpreter, wrapper: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    wrapped = getattr(wrapper, name)
+    path = interpreter.recorder.path_of(wrapper)
     if path is not None:
-        interpreter.recorder.use(wrapped, (*path, (ATTRIBUTE_STEP, "__ttnn_jit_wrapped__")))
+        interpreter.recorder.use(wrapped, (*path, (ATTRIBUTE_STEP, name)))
     return call_value(interpreter, wrapped, args, kwargs)
 
 
@@ -197,7 +206,7 @@ def _call_python(interpreter: Interpreter, function: Any, args: Sequence[Any], k
 
 
 def _callback(interpreter: Interpreter, value: Any) -> Any:
-    inlined = isinstance(value, (types.FunctionType, functools.partial)) or hasattr(value, "__ttnn_jit_wrapped__")
+    inlined = isinstance(value, (types.FunctionType, functools.partial)) or wrapped_attribute(value) is not None
     bound = isinstance(value, types.MethodType) and not isinstance(value.__self__, ProxyTensor)
     return _Callback(interpreter, value) if inlined or bound else value
 

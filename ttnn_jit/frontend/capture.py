@@ -22,7 +22,7 @@ from ttnn_jit.frontend.proxy import Emitter, ProxyTensor, unsupported_function
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.spans import location_of_span
-from ttnn_jit.frontend.structure import map_leaves, results_of
+from ttnn_jit.frontend.structure import call_arguments, map_leaves, results_of
 from ttnn_jit.reads import compile_guard
 from ttnn_jit.source import Location
 from ttnn_jit.target import SystemDesc
@@ -103,7 +103,7 @@ def trace(function: types.FunctionType, arguments: Mapping[str, Any], target: Sy
             unknown.append(value)
         return value
 
-    args, kwargs = _call_arguments(function, {name: map_leaves(value, proxy) for name, value in arguments.items()})
+    args, kwargs = call_arguments(function, {name: map_leaves(value, proxy) for name, value in arguments.items()})
     try:
         returned = function(*args, **kwargs)
     except TtnnJitError as error:
@@ -144,13 +144,6 @@ def _refuse_generator(function: types.FunctionType, definition: Location) -> Non
             location=definition,
             help="collect results in a list and return it",
         )
-
-
-def _call_arguments(
-    function: types.FunctionType, arguments: Mapping[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    bound = inspect.BoundArguments(inspect.signature(function), dict(arguments))
-    return bound.args, bound.kwargs
 
 
 def _failure(emitter: CaptureEmitter, error: Exception) -> CompileError:

@@ -17,6 +17,7 @@ from typing import Any
 
 from ttnn_jit.errors import CompileError
 from ttnn_jit.frontend.attributes import property_of
+from ttnn_jit.frontend.calls import wrapped_attribute
 from ttnn_jit.frontend.language import is_pure, is_pure_class
 from ttnn_jit.frontend.read_recorder import ReadRecorder, holds_attribute, is_immutable, is_of_this_package
 from ttnn_jit.frontend.spans import location_of_span
@@ -94,8 +95,8 @@ class _Scanner:
                 self._value(value.keywords, (*path, (ATTRIBUTE_STEP, "keywords")))
             case tuple() | list() | dict():
                 self._items(value, path)
-            case _ if hasattr(value, "__ttnn_jit_wrapped__"):
-                self._value(value.__ttnn_jit_wrapped__, (*path, (ATTRIBUTE_STEP, "__ttnn_jit_wrapped__")))
+            case _ if (name := wrapped_attribute(value)) is not None:
+                self._value(getattr(value, name), (*path, (ATTRIBUTE_STEP, name)))
             case _ if dataclasses.is_dataclass(value) and not isinstance(value, type) and not is_immutable(value):
                 self._fields(value, path)
             case _ if not _is_stable(value):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+import types
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -22,6 +24,17 @@ def map_leaves(value: Any, function: Callable[[Any], Any]) -> Any:
     if isinstance(value, dict):
         return {key: map_leaves(item, function) for key, item in value.items()}
     return function(value)
+
+
+def call_arguments(
+    function: types.FunctionType, arguments: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Positional and keyword arguments of the call whose bound arguments are `arguments`.
+
+    A wrapper made by `functools.wraps` has the signature of what it wraps and parameters of its own.
+    """
+    bound = inspect.BoundArguments(inspect.signature(function), dict(arguments))
+    return bound.args, bound.kwargs
 
 
 def results_of(returned: Any, name: str, location: Location, help_text: str | None) -> tuple[list[SSAValue], Any]:

@@ -39,9 +39,31 @@ class Settings:
 SETTINGS = Settings()
 
 
+def noting(function):
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        return function(*args, **kwargs) * 2
+
+    return wrapper
+
+
+@noting
+def wrapped(x, y=1.0):
+    return x + y
+
+
+@functools.cache
+def number_of_layers(n):
+    return n + SCALE
+
+
 class Layer:
     def __init__(self, scale):
         self.scale = scale
+        self.__private = 7.0
+
+    def private(self, x):
+        return (lambda y: y * self.__private)(x)
 
     @property
     def twice(self):
@@ -322,6 +344,17 @@ def test_methods_properties_and_callable_objects():
 
     once = [1.5, "multiply", 3.0, "add"]
     assert ops(f, BF16) == [*once, *once, "add"]
+
+
+def test_private_attributes():
+    assert ops(lambda x: LAYER.private(x), BF16) == [7.0, "multiply"]
+
+
+def test_wrapped_and_cached_functions():
+    assert ops(wrapped, BF16) == [1.0, "add", 2.0, "multiply"]
+    assert ops(lambda x: wrapped(x, y=3.0) * number_of_layers(2), BF16) == [
+        3.0, "add", 2.0, "multiply", 2.25, "multiply",
+    ]  # fmt: skip
 
 
 def test_settings_enums_and_named_tuples():
