@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Self
 
-from xdsl.dialects.builtin import LocationAttr, MemRefType, TensorType, f32
+from xdsl.dialects.builtin import LocationAttr, MemRefType, StringAttr, TensorType, f32
 from xdsl.ir import Attribute, Dialect, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import (
     IRDLOperation,
@@ -243,6 +243,20 @@ class TileTypecastOp(IRDLOperation):
         return TileTypecastOp.create(operands=(operand,), result_types=(result_type,), location=location)
 
 
+@irdl_op_definition
+class TileInitOp(IRDLOperation):
+    """``"d2m.tile_init"() <{tile_op = "tile_exp"}>``: the core's engines are set up for a tile op."""
+
+    name = "d2m.tile_init"
+
+    tile_op = prop_def(StringAttr)
+
+    @staticmethod
+    def make(tile_op: str, location: LocationAttr | None = None) -> TileInitOp:
+        """The set-up for the op ``d2m.<tile_op>``."""
+        return TileInitOp.create(properties={"tile_op": StringAttr(tile_op)}, location=location)
+
+
 @cache
 def bcast_type_attr(bcast_type: str) -> TileBcastTypeAttr:
     """``#d2m<tile_bcast_type ...>``."""
@@ -318,6 +332,7 @@ D2M = Dialect(
         GenericOp,
         ReserveOp,
         TileBcastOp,
+        TileInitOp,
         TileTypecastOp,
         WaitOp,
         *TILE_OP_OF.values(),

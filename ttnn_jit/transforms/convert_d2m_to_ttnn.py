@@ -27,6 +27,7 @@ from ttnn_jit.dialects.ttcore import TileType, data_type_attr
 from ttnn_jit.dialects.ttnn_attributes import ProgramAttr
 from ttnn_jit.tensor_spec import MathFidelity
 from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
+from ttnn_jit.transforms.tile_inits import insert_tile_inits
 
 KERNEL = "d2m.kernel"
 """Unit attribute of a function that is the body of a kernel."""
@@ -49,7 +50,9 @@ class ConvertD2MToTTNN(ModulePass):
     There is one circular buffer per tensor, inputs then output; a page is one tile, and a buffer has room for one
     core's shard. Compile-time arguments are the buffers' indices, common runtime arguments the tensors' addresses, in
     the same order. The kernel function keeps the generic's properties and discardable attributes, so that nothing of
-    the earlier stage is lost. Tensors keep their layouts. ``d2m.empty`` stays: it allocates the output.
+    the earlier stage is lost, and gains ``d2m.tile_init`` where a chip would set up its engines: before a nest of loops
+    that holds one tile op, else before each op in it. Tensors keep their layouts. ``d2m.empty`` stays: it allocates the
+    output.
 
     Attributes:
         math_fidelity: Name of the MathFidelity that the program descriptors carry.
@@ -126,6 +129,7 @@ def _buffer_descriptor(buffer: Attribute) -> DictionaryAttr:
 
 def _kernel_function(generic: d2m.GenericOp, symbol: str) -> FuncOp:
     region: Region = generic.detach_region(generic.body)
+    insert_tile_inits(region)
     region.block.add_op(ReturnOp.create(location=generic.location))
     kept = {name: value for name, value in generic.properties.items() if name != "operandSegmentSizes"}
     return FuncOp.create(

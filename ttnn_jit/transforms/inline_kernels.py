@@ -12,6 +12,7 @@ from ttnn_jit.dialects import d2m, ttnn
 from ttnn_jit.errors import CompileError
 from ttnn_jit.transforms.convert_d2m_to_ttnn import KERNEL
 from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
+from ttnn_jit.transforms.tile_inits import erase_tile_inits
 
 
 def inline_kernels(module: ModuleOp) -> None:
@@ -45,6 +46,7 @@ def inline_kernels(module: ModuleOp) -> None:
 
 def _generic(kernel: FuncOp, launch: ttnn.GenericOp, values: ValueMap) -> d2m.GenericOp:
     region = kernel.detach_region(kernel.body)
+    erase_tile_inits(region)
     last = region.block.last_op
     if isinstance(last, ReturnOp):
         region.block.erase_op(last)

@@ -4,6 +4,8 @@
 // CHECK-NEXT: return %1
 // CHECK:      func.func private @cosh_kernel0(%arg0: !d2m.cb<{{.*}}>, %arg1: !d2m.cb<{{.*}}>, %arg2: !d2m.cb<{{.*}}>) attributes {{.*}}d2m.kernel, grid = #ttcore.grid<2x2>
 // CHECK:      d2m.acquire_dst
+// CHECK:      "d2m.tile_init"() <{tile_op = "tile_exp"}>
+// CHECK-NEXT: "d2m.tile_exp"
 // CHECK:      return
 
 #dram = #ttnn.buffer_type<dram>
