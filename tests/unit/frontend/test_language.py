@@ -63,7 +63,7 @@ class Layer:
         self.__private = 7.0
 
     def private(self, x):
-        return (lambda y: y * self.__private)(x)
+        return list(map(lambda y: y * self.__private, [x]))[0]  # noqa: C417, RUF015
 
     @property
     def twice(self):
