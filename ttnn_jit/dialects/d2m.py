@@ -39,6 +39,7 @@ __all__ = [
     "TileBcastOp",
     "TileBcastTypeAttr",
     "TileElementwiseOp",
+    "TileInitOp",
     "TileTypecastOp",
     "WaitOp",
     "bcast_type_attr",

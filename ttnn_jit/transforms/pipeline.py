@@ -156,16 +156,34 @@ def register_pass(cls: type[ModulePass], *, after: str) -> type[ModulePass]:
     return cls
 
 
+TTMETAL_PIPELINE = "ttir-to-ttmetal-pipeline"
+"""The name under which the ttnn.jit document runs all stages behind `convert-ttnn-to-ttir`."""
+
+
 def parse_passes(text: str) -> tuple[ModulePass, ...]:
     """The passes that a pipeline text names: ``cse,d2m-generic-fusion{fuse=false}``.
+
+    ``ttir-to-ttmetal-pipeline{ttnn-mode=true}`` stands for all stages behind `convert-ttnn-to-ttir`.
 
     Raises:
         ArgumentError: The text is no pipeline, or a pass or option is unknown.
     """
     try:
-        return tuple(_pass_of(spec) for spec in parse_pipeline(text.strip()))
+        specs = parse_pipeline(text.strip())
+        return tuple(own for spec in specs for own in (_ttmetal(spec) or (_pass_of(spec),)))
     except ArgSpecParseError as error:
         raise ArgumentError(f"this is no pipeline: {text!r}", help="write passes as name{option=value},name") from error
+
+
+def _ttmetal(spec: ArgSpec) -> tuple[ModulePass, ...]:
+    if spec.name != TTMETAL_PIPELINE:
+        return ()
+    if spec.normalize_parameter_names().parameters != {"ttnn_mode": (True,)}:
+        raise ArgumentError(
+            f"`{TTMETAL_PIPELINE}` takes ttnn-mode=true alone, got `{spec}`",
+            help="the target is the module's ttcore.system_desc",
+        )
+    return _DEFAULT_PASSES[1:]
 
 
 def extra_passes(text: str) -> dict[str, tuple[ModulePass, ...]]:

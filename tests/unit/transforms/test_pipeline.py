@@ -182,3 +182,10 @@ def test_every_kernel_has_a_launch_with_its_program():
     ] * 3
     assert "func.func private @cosh_kernel0" in print_module(module)
     assert not kernels(module)
+
+
+def test_the_documents_pipeline_is_all_stages_behind_the_first():
+    passes = pipeline.parse_passes("convert-ttnn-to-ttir,ttir-to-ttmetal-pipeline{ttnn-mode=true}")
+    assert tuple(stage.name for stage in passes) == pipeline.STAGES
+    with pytest.raises(ArgumentError, match="takes ttnn-mode=true alone"):
+        pipeline.parse_passes("ttir-to-ttmetal-pipeline")
