@@ -27,6 +27,7 @@ SPECIALS = np.array(
     [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 1e-45, -1e-39, 1.2e-38, 3.4e38, -3.4e38, 0.5, 88.8, -104.0],
     np.float32,
 )
+FUSED_STAGES = ("d2m-generic-fusion", "d2m-generic-tile-compute-loops", "d2m-op-scheduler")
 
 
 @st.composite
@@ -101,7 +102,9 @@ def check(program, target, seed):
             assert_same_bits(got, wanted)
     for got, wanted in zip(run_plan(*interpreted_program(module), inputs), expected, strict=True):
         assert_same_bits(got, wanted)
-    earlier = lowered(built(arguments, calls, target=target, results=results), "d2m-generic-fusion")
+    # Under IEEE numerics what fuses decides what is rounded; under device numerics every stage has the same bits.
+    stages = FUSED_STAGES if target == "cpu" else ("convert-ttir-to-d2m", *FUSED_STAGES)
+    earlier = lowered(built(arguments, calls, target=target, results=results), stages[seed % len(stages)])
     for got, wanted in zip(interpret(earlier, inputs), expected, strict=True):
         assert_same_bits(got, wanted)
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Store
+from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Store, operands_of
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_vector import LlvmVector, ModuleText
 from ttnn_jit.kernels.tile_loop import BODY_BLOCK, TileLoop, VectorText
@@ -59,27 +59,40 @@ def kernel_name(text: str) -> str:
     return found.group(1)
 
 
+def _breadth_first(body: KernelBody) -> list[int]:
+    """Indices of the steps, those first that depend on the shortest chains of others.
+
+    The module's order keeps few tiles live, and so is one long chain of dependences: of a tree of 31 inputs with a
+    sigmoid at every node it takes 1.3 to 1.5 times as long as this one, on 32 registers and on 16, spills included.
+    """
+    depths: list[int] = []
+    for step in body.steps:
+        depths.append(1 + max((depths[operand] for operand in operands_of(step)), default=0))
+    return sorted(range(len(depths)), key=depths.__getitem__)
+
+
 class _BodyEmitter:
     """Writes one vector's steps per call."""
 
     def __init__(self, body: KernelBody, builder: LlvmVector) -> None:
         self._body = body
         self._builder = builder
+        self._order = _breadth_first(body)
         self._outputs = [k for k, stream in enumerate(body.streams) if stream.written]
 
     def __call__(self, inputs: Sequence[str]) -> VectorText:
         start = len(self._builder.lines)
-        values: list[Value] = []
+        values: dict[int, Value] = {}
         results: dict[int, Value] = {}
-        for step in self._body.steps:
+        for index in self._order:
+            step = self._body.steps[index]
             if isinstance(step, Store):
                 results[step.stream] = values[step.operand]
-                values.append(None)
             else:
-                values.append(self._value(step, values, inputs))
+                values[index] = self._value(step, values, inputs)
         return self._builder.lines[start:], [results[k] for k in self._outputs]
 
-    def _value(self, step: Load | Apply | Cast, values: Sequence[Value], inputs: Sequence[str]) -> Value:
+    def _value(self, step: Load | Apply | Cast, values: Mapping[int, Value], inputs: Sequence[str]) -> Value:
         builder, numerics = self._builder, self._body.numerics
         match step:
             case Load():

@@ -113,3 +113,12 @@ def test_long_bodies_take_one_vector_at_a_time_and_short_ones_two():
     short = text_of(scheduled([TensorSpec((32, 32), F32)], [("add", 0, 0)]), isa)
     assert f"add i64 %at, {2 * isa.lanes}" in short
     assert f"add i64 %at, {isa.lanes}\n" in text_of(cosh(), isa)
+
+
+def test_ops_that_do_not_depend_on_each_other_stand_side_by_side():
+    tree = [("add", 0, 1), ("add", 2, 3), ("add", 4, 5), ("sigmoid", 6)]
+    specs = [TensorSpec((32, 32), F32)] * 4
+    (body,) = read_kernels(scheduled(specs, tree))
+    lines = kernel_text(body, host_isa()).splitlines()
+    adds = [k for k, line in enumerate(lines) if re.search(r"fadd <\d+ x float> %m\d+, %m\d+$", line)]
+    assert adds[1] - adds[0] == 1
