@@ -9,12 +9,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import d2m, system_desc_of
+from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.errors import CompileError
 from ttnn_jit.target import SystemDesc
 from ttnn_jit.transforms.blocks import dst_tiles
 from ttnn_jit.transforms.d2m_generic_tile_compute_loops import dst_capacity
 from ttnn_jit.transforms.dst_access import DstAccess
 from ttnn_jit.transforms.index_constants import IndexConstants
-from ttnn_jit.transforms.kernel_body import TileBody, generics, linalg_of
+from ttnn_jit.transforms.kernel_body import TileBody, generics, linalg_of, operation_names
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,11 @@ class D2MInsertDstRegisterAccess(ModulePass):
 
 
 def insert_dst_access(generic: d2m.GenericOp, target: SystemDesc) -> None:
-    """Replaces the `linalg.generic` of one kernel by loops over DST."""
+    """Replaces the `linalg.generic` of one kernel by loops over DST.
+
+    Raises:
+        CompileError: The kernel needs more DST tiles than the target has.
+    """
     compute = linalg_of(generic)
     body = compute.body.block
     tiles = TileBody.of(body)
@@ -55,6 +61,11 @@ def insert_dst_access(generic: d2m.GenericOp, target: SystemDesc) -> None:
         constants.append(scalar)
     access = DstAccess(compute, tiles.dtype(body), constants)
     capacity = dst_capacity(tiles, body, target)
+    if access.peak > capacity:
+        raise CompileError(
+            f"`{', '.join(operation_names(tiles.ops))}` needs {access.peak} DST tiles, {target.name} has {capacity}",
+            location=location_of(generic),
+        )
     access.acquire(dst_tiles(access.block_tiles, capacity, unary_chain=chain))
     if chain:
         access.compute_in_nests()

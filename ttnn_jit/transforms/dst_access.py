@@ -49,6 +49,11 @@ class DstAccess:
         assert isinstance(output, MemRefType)
         return tuple(output.get_shape())
 
+    @property
+    def peak(self) -> int:
+        """DST tiles that the kernel holds at once, per tile of the block."""
+        return self._slots.peak
+
     def acquire(self, extents: tuple[int, ...]) -> None:
         """Acquires DST as a memref of these extents, slots first."""
         acquire = d2m.AcquireDstOp.make(tile_memref(extents, self._dtype, "dst"), self._compute.location)

@@ -67,19 +67,18 @@ def iteration_space(
     return IterationSpace(_tiles(result), tuple(_access(operand, result) for operand in operands))
 
 
-def core_grid(
-    result_shape: tuple[int, ...], dimensions: int, last_core: tuple[int, int], *, aligned_only: bool = True
-) -> tuple[int, ...]:
+def core_grid(result_shape: tuple[int, ...], dimensions: int, last_core: tuple[int, int]) -> tuple[int, ...]:
     """The maximal grid of a kernel whose operands are not sharded, one extent per dimension of its space.
+
+    A shape that is no whole number of tiles stays on one core, and so do leading batch dimensions.
 
     Args:
         result_shape: Logical extents of the result.
-        dimensions: Rank of the space; leading batch dimensions are not spread over cores.
+        dimensions: Rank of the space.
         last_core: Coordinate (x, y) of the last core that may be used.
-        aligned_only: Whether a shape that is no whole number of tiles stays on one core.
     """
     shape = _padded(result_shape, 2)
-    if aligned_only and (shape[-2] % TILE_HEIGHT or shape[-1] % TILE_WIDTH):
+    if shape[-2] % TILE_HEIGHT or shape[-1] % TILE_WIDTH:
         return (1,) * dimensions
     columns, rows = maximal_block_sharding_grid(shape if dimensions == 2 else shape[-2:], last_core)
     return (*(1 for _ in range(dimensions - 2)), rows, columns)

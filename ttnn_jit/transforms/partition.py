@@ -212,12 +212,12 @@ def _cone_roots(
 def _cone_failure(cone: tuple[int, ...], nodes: Sequence[FusionNode], target: SystemDesc) -> Failure | None:
     if len(cone) == 1:
         return None
-    graph = tile_graph_of(cone, nodes)
+    graph = _tile_graph_of(cone, nodes)
     peak = assign_slots(graph, schedule(graph)).peak
     return _capacity_failure(graph.inputs, any(nodes[member].wide for member in cone), peak, target)
 
 
-def tile_graph_of(group: Sequence[int], nodes: Sequence[FusionNode]) -> TileGraph:
+def _tile_graph_of(group: Sequence[int], nodes: Sequence[FusionNode]) -> TileGraph:
     """The graph of a group of nodes in program order, its inputs distinct tensors in order of first use."""
     members = {member: op for op, member in enumerate(group)}
     inputs: dict[int, int] = {}

@@ -229,13 +229,11 @@ def _known(name: str, names: Sequence[str], kind: str) -> str:
 
 
 def _pass_error(stage: ModulePass, module: ModuleOp, error: Exception) -> PassError:
-    known = isinstance(error, TtnnJitError)
-    message = error.message if isinstance(error, TtnnJitError) else f"{type(error).__name__}: {error}"
-    location = error.location if isinstance(error, TtnnJitError) else None
+    ours = error if isinstance(error, TtnnJitError) else TtnnJitError(f"{type(error).__name__}: {error}")
     return PassError(
-        f"Failed to run pass manager: `{stage.name}`: {message}",
-        location=location or _first_location(module),
-        help=error.help if isinstance(error, TtnnJitError) and known else None,
+        f"Failed to run pass manager: `{stage.name}`: {ours.message}",
+        location=ours.location or _first_location(module),
+        help=ours.help,
     )
 
 

@@ -1,3 +1,4 @@
+import dataclasses
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,6 +11,7 @@ from ttnn_jit.dialects import parse_module, print_module, ttnn
 from ttnn_jit.dialects.verifier import unlocated_ops
 from ttnn_jit.errors import ArgumentError, PassError
 from ttnn_jit.options import CompileOptions
+from ttnn_jit.target import PRESETS
 from ttnn_jit.tensor_spec import MathFidelity
 from ttnn_jit.transforms import pipeline
 from ttnn_jit.transforms.d2m_generic_fusion import D2MGenericFusion
@@ -169,6 +171,13 @@ def test_an_all_constant_op_is_refused_at_its_line():
     value = graph.op("add", graph.full(1.0, x), graph.full(2.0, x))
     with pytest.raises(PassError, match="every operand of `add` is a constant"):
         lowered(graph.module(graph.op("multiply", value, x)))
+
+
+def test_a_kernel_that_does_not_fit_into_dst_is_refused_at_its_line():
+    graph = Graph(tiled(32, 32), tiled(32, 32))
+    small = dataclasses.replace(PRESETS["wormhole_b0"], name="small", dst_tiles=4)
+    with pytest.raises(PassError, match="`add` needs 3 DST tiles, small has 2"):
+        lowered(graph.module(graph.op("add", *graph.args), target=small))
 
 
 def test_every_kernel_has_a_launch_with_its_program():
