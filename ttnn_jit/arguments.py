@@ -148,6 +148,15 @@ def tensors_in(value: Any) -> Iterator[Any]:
         yield value
 
 
+def is_traced(value: Any) -> bool:
+    """Whether a nest of tuples, lists and dicts holds a tensor that another function's trace stands behind."""
+    if isinstance(value, (tuple, list)):
+        return any(map(is_traced, value))
+    if isinstance(value, dict):
+        return any(map(is_traced, value.values()))
+    return hasattr(value, "__ttnn_call__")
+
+
 def map_tensors(value: Any, function: Callable[[Any], Any]) -> Any:
     """`value` with every tensor in it replaced by ``function(tensor)``."""
     if isinstance(value, (tuple, list)):

@@ -170,7 +170,8 @@ def _from_manifest(stored: Manifest, key: ManifestKey, function: types.FunctionT
     program = Program.from_bytes(data)
     statistics.count_disk_hit()
     reads = tuple(Read(_path_from_json(text), value) for text, value in found.items())
-    return Compilation(program, reads, _structure_from_json(program.notes["structure"]))
+    notes = program.notes
+    return Compilation(program, reads, _structure_from_json(notes["structure"]), warnings=tuple(notes["warnings"]))
 
 
 def _store(stored: Manifest, key: ManifestKey, lowered: FrontendResult, program: Program) -> None:
@@ -248,8 +249,12 @@ def _program(
     """The program of a module: by its content from memory or disk, else compiled."""
     from ttnn_jit.dialects import print_module
 
-    structure = _structure_to_json(lowered.output_structure)
-    content = manifest.content_key(json.dumps([print_module(lowered.module), repr(options), structure]), host_cpu())
+    notes: dict[str, Any] = {
+        "structure": _structure_to_json(lowered.output_structure),
+        "warnings": list(lowered.warnings),
+    }
+    text = json.dumps([print_module(lowered.module), repr(options), notes])
+    content = notes["content"] = manifest.content_key(text, host_cpu())
     if not (observer or keep_texts):
         if (known := _PROGRAMS.get(content)) is not None:
             return known
@@ -257,7 +262,7 @@ def _program(
             statistics.count_disk_hit()
             program = _PROGRAMS[content] = Program.from_bytes(data)
             return program
-    program = _compile(lowered.module, options, {"structure": structure, "content": content}, observer, keep_texts)
+    program = _compile(lowered.module, options, notes, observer, keep_texts)
     statistics.count_compile()
     if not keep_texts:
         _PROGRAMS[content] = program

@@ -15,6 +15,7 @@ from ttnn_jit.arguments import (
     Placement,
     argument_key,
     check_target_rules,
+    is_traced,
     map_tensors,
     placement,
     spec_of,
@@ -120,7 +121,7 @@ class JitFunction:
 
     def _call_any(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call with scalars, keywords, containers, torch or numpy among its arguments, or one that compiles."""
-        if any(hasattr(value, "__ttnn_call__") for value in (*args, *kwargs.values())):
+        if is_traced((args, kwargs)):
             return self.func(*args, **kwargs)  # traced from another function: inlined there
         values = args if not kwargs and len(args) == self._positional else self._bind(args, kwargs)
         tensors = list(tensors_in(values))

@@ -80,10 +80,10 @@ ROW_MAJOR_LAYOUT = Layout.ROW_MAJOR
 bfloat16 = DataType.BFLOAT16
 float32 = DataType.FLOAT32
 
-_OPERATIONS = {name: TtnnOperation(name) for name in OVERLOADS}
+_OPERATIONS = {name: TtnnOperation(name, overloads) for name, overloads in OVERLOADS.items()}
 __all__ += [*_OPERATIONS, *ALIASES]  # noqa: PLE0604 - the names are the declarations'
 globals().update(_OPERATIONS)
-globals().update({alias: _OPERATIONS[name] for alias, name in ALIASES.items()})
+globals().update({alias: TtnnOperation(alias, OVERLOADS[name]) for alias, name in ALIASES.items()})
 attach_operators(Tensor, _OPERATIONS)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ttnn_jit.errors import ArgumentError, UnsupportedFunction
-from ttnn_jit.ops import OVERLOADS, BoundCall, Operation, bind, nearest_names
+from ttnn_jit.ops import BoundCall, Operation, bind, nearest_names
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor
@@ -16,13 +16,15 @@ from ttnn_jit.ttnn.call_key import scalar_key
 class TtnnOperation:
     """One name of the namespace. Calls run eagerly, unless an argument says that it is being traced.
 
+    An alias (``ttnn.mul``) is an object of its own name, because `@jit` refuses it under that name.
+
     Tensors must be on one device; the result lies where the first tensor does, with its dtype and layout.
     Programs are kept by the metadata of the arguments, never by their data.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, overloads: tuple[Operation, ...]) -> None:
         self.__name__ = f"ttnn.{name}"
-        self.__ttnn_overloads__: tuple[Operation, ...] = OVERLOADS[name]
+        self.__ttnn_overloads__ = overloads
         self.__doc__ = _documentation(self.__ttnn_overloads__)
         self._programs: dict[tuple[object, ...], tuple[Program, tuple[int, ...]]] = {}
 

@@ -1,0 +1,215 @@
+"""What a jitted function takes, and what it says to the rest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import ttnn_jit
+from tests import programs
+from ttnn_jit import ttnn
+from ttnn_jit.errors import ArgumentError, DeallocatedError, DTypeError, LayoutError, ShapeError
+
+
+@ttnn_jit.jit()
+def double(x):
+    return x + x
+
+
+@ttnn_jit.jit()
+def pair(x, y):
+    return {"sum": x + y, "both": (x * y, x)}
+
+
+TENSORS = {
+    "dense": torch.randn(5, 7),
+    "transposed": torch.randn(7, 5).T,
+    "every second column": torch.randn(6, 10)[:, ::2],
+    "expanded": torch.randn(1, 4).expand(3, 4),
+    "0-d": torch.tensor(2.5),
+    "1-d": torch.randn(33),
+    "4-d permuted": torch.randn(2, 3, 4, 5).permute(3, 1, 0, 2),
+    "empty": torch.empty(0, 4),
+    "one element": torch.randn(1, 1),
+    "offset by one element": torch.randn(65)[1:],
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("name", TENSORS)
+def test_torch_tensors_of_any_strides_are_used_where_they_lie(name, dtype):
+    x = (
+        TENSORS[name].to(dtype)
+        if name in {"dense", "0-d", "1-d"}
+        else TENSORS[name].to(dtype).clone().copy_(TENSORS[name])
+    )
+    x = torch.as_strided(x.contiguous(), x.shape, x.stride()) if name == "dense" else x
+    before = x.clone()
+    result = double(x)
+    assert result.dtype is dtype
+    assert torch.equal(result, before + before)
+    assert torch.equal(x, before)
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_a_view_gives_the_numbers_of_its_copy(name):
+    x = TENSORS[name]
+    assert torch.equal(ttnn_jit.jit()(programs.cosh)(x), ttnn_jit.jit()(programs.cosh)(x.contiguous()))
+
+
+def test_numpy_arrays_give_numpy_arrays():
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)[:, ::-1]
+    result = double(x)
+    assert isinstance(result, np.ndarray)
+    assert (result == x + x).all()
+
+
+def test_several_results_keep_the_structure_that_the_function_returns():
+    x, y = torch.randn(4), torch.randn(4)
+    result = pair(x, y)
+    assert list(result) == ["sum", "both"]
+    assert torch.equal(result["sum"], x + y)
+    assert isinstance(result["both"], tuple)
+    assert torch.equal(result["both"][0], x * y)
+    assert result["both"][1] is x
+
+
+def test_keywords_and_defaults_bind_as_python_binds_them():
+    @ttnn_jit.jit()
+    def scaled(x, *, factor=2.0, shift=1.0):
+        return x * factor + shift
+
+    x = torch.randn(3)
+    assert torch.equal(scaled(x), x * 2.0 + 1.0)
+    assert torch.equal(scaled(shift=0.5, x=x), x * 2.0 + 0.5)
+    assert scaled.num_entries == 2
+
+
+@pytest.mark.parametrize(
+    ("shapes", "expected"),
+    [
+        (((4, 6), (1, 6)), (4, 6)),
+        (((4, 6), (4, 1)), (4, 6)),
+        (((4, 6), (1, 1)), (4, 6)),
+        (((6,), (4, 6)), (4, 6)),
+        (((3, 1, 5), (1, 4, 5)), (3, 4, 5)),
+        (((2, 1, 3, 1), (5, 1, 7)), (2, 5, 3, 7)),
+        (((0, 3), (1, 3)), (0, 3)),
+    ],
+)
+def test_operands_broadcast_as_torch_broadcasts(shapes, expected):
+    a, b = (torch.randn(shape) for shape in shapes)
+
+    @ttnn_jit.jit()
+    def both(x, y):
+        return ttnn.exp(x) * y - x
+
+    result = both(a, b)
+    assert result.shape == expected
+    # Held to torch only in shape and in exact operations; exp has tests of its own.
+    exp = ttnn_jit.jit()(lambda v: ttnn.exp(v))(a)
+    assert torch.equal(result, exp * b - a)
+
+
+def test_two_tensors_of_one_memory_are_read_before_anything_is_written():
+    x = torch.randn(100)
+    assert torch.equal(pair(x[:50], x[25:75])["sum"], x[:50] + x[25:75])
+
+
+REFUSED = [
+    (torch.randn(3, dtype=torch.float64), DTypeError, r"torch\.float64.*\n.*tensor\.to\(torch\.float32\)"),
+    (torch.arange(3), DTypeError, r"torch\.int64"),
+    (np.zeros(3), DTypeError, r"float64.*\n.*astype"),
+    (torch.randn(3, requires_grad=True), ArgumentError, r"requires grad.*\n.*detach"),
+    (torch.randn(3, 3).to_sparse(), ArgumentError, "dense on the CPU"),
+    (object(), ArgumentError, "there is no tensor"),
+]
+
+
+@pytest.mark.parametrize(("argument", "error", "text"), REFUSED)
+def test_what_it_cannot_take_is_refused_with_the_way_out(argument, error, text):
+    with pytest.raises(error, match=text):
+        double(argument)
+    assert double.num_entries == len(double._entries)
+
+
+def test_requires_grad_is_fine_without_grad_mode():
+    x = torch.randn(3, requires_grad=True)
+    with torch.no_grad():
+        assert torch.equal(double(x), x + x)
+
+
+def test_wrong_arguments_say_how_the_function_is_called():
+    with pytest.raises(ValueError, match=r"^Invalid arguments for function double: missing.*\nhelp: .*double\(x\)"):
+        double()
+
+
+def test_families_and_targets_do_not_mix(device, cpu_device):
+    on_chip = ttnn.from_torch(torch.randn(32, 32), layout=ttnn.TILE_LAYOUT, device=device)
+    on_cpu = ttnn.from_torch(torch.randn(32, 32), layout=ttnn.TILE_LAYOUT, device=cpu_device)
+    on_host = ttnn.from_torch(torch.randn(32, 32), layout=ttnn.TILE_LAYOUT)
+    with pytest.raises(ArgumentError, match="torch tensors and ttnn tensors"):
+        pair(on_chip, torch.randn(32, 32))
+    with pytest.raises(ArgumentError, match="different devices"):
+        pair(on_chip, on_cpu)
+    with pytest.raises(ArgumentError, match="on the host"):
+        pair(on_chip, on_host)
+    pair(on_chip, on_chip)
+    with pytest.raises(ArgumentError, match=r"different (devices|targets)"):
+        pair(on_chip, on_cpu)
+
+
+RULES = [
+    (
+        {"layout": ttnn.ROW_MAJOR_LAYOUT},
+        (32, 32),
+        LayoutError,
+        "Only Layout.Tile tensors are supported. Found layout: Layout.ROW_MAJOR",
+    ),
+    ({"memory_config": ttnn.L1_MEMORY_CONFIG}, (32, 32), LayoutError, "Interleaved L1 tensors are not supported."),
+    ({}, (33, 32), ShapeError, "whole 32x32 tiles"),
+]
+
+
+@pytest.mark.parametrize(("keywords", "shape", "error", "text"), RULES)
+def test_a_chip_target_refuses_what_the_document_refuses(device, keywords, shape, error, text):
+    x = ttnn.from_torch(torch.randn(shape), **({"layout": ttnn.TILE_LAYOUT, "device": device} | keywords))
+    entries = double.num_entries
+    with pytest.raises(error, match=text):
+        double(x)
+    assert double.num_entries == entries
+
+
+def test_eager_operations_on_a_chip_pad_as_ttnn_does(device):
+    x = torch.randn(33, 65)
+    tensor = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
+    assert torch.equal((tensor + tensor).to_torch(), x + x)
+
+
+def test_a_row_or_column_of_one_broadcasts_on_a_chip(device):
+    x, row, column = torch.randn(64, 64), torch.randn(1, 64), torch.randn(64, 1)
+    tensors = [ttnn.from_torch(t, layout=ttnn.TILE_LAYOUT, device=device) for t in (x, row, column)]
+    result = ttnn_jit.jit()(lambda a, b, c: (a + b) * c)(*tensors)
+    assert torch.equal(result.to_torch(), (x + row) * column)
+
+
+def test_a_deallocated_tensor_is_named(device):
+    x = ttnn.from_torch(torch.randn(32, 32), layout=ttnn.TILE_LAYOUT, device=device)
+    double(x)
+    ttnn.deallocate(x)
+    with pytest.raises(DeallocatedError, match=r"deallocated.*shape=Shape\(\[32, 32\]\)"):
+        double(x)
+    with pytest.raises(DeallocatedError, match=r"ttnn\.exp|exp"):
+        ttnn.exp(x)
+
+
+def test_python_operators_are_the_operations(device):
+    a, b = torch.rand(32, 32) + 0.5, torch.rand(32, 32) + 0.5
+    x, y = (ttnn.from_torch(t, layout=ttnn.TILE_LAYOUT, device=device) for t in (a, b))
+    for result, expected in [
+        (x + y, a + b), (x - 2.0, a - 2.0), (3.0 - x, 3.0 - a), (x * y, a * b), (x / y, a / b), (1.0 / x, 1.0 / a),
+        (-x, -a), (x < y, (a < b).float()), (x == x, torch.ones(32, 32)),
+    ]:  # fmt: skip
+        assert torch.equal(result.to_torch(), expected)
+    assert len({x, y}) == 2

@@ -1,0 +1,138 @@
+"""A failed compile leaves nothing behind, and nothing is written that was not asked for."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+import torch
+
+import ttnn_jit
+from tests import programs
+from ttnn_jit import ttnn
+from ttnn_jit.errors import CompileError, UnsupportedFunction
+
+
+def files_below(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+def misspelt(x):
+    return ttnn.mul(x, 0.5)
+
+
+def branches_on_data(x):
+    if x > 0:
+        return x
+    return -x
+
+
+@pytest.mark.parametrize("function", [misspelt, branches_on_data])
+def test_a_failed_compile_leaves_no_file_no_entry_and_no_count(function, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before, info = files_below(tmp_path), ttnn_jit.cache_info()
+    jitted = ttnn_jit.jit()(function)
+    for _ in range(2):
+        with pytest.raises(CompileError):
+            jitted(torch.randn(4))
+    assert jitted.num_entries == 0
+    after = ttnn_jit.cache_info()
+    assert (after.compiles, after.entries) == (info.compiles, info.entries)
+    assert files_below(tmp_path) - before <= {"ttnn_jit_cache", *cache_files(tmp_path)}
+
+
+def cache_files(folder: Path) -> set[str]:
+    return {f"ttnn_jit_cache/{name}" for name in files_below(folder / "ttnn_jit_cache")}
+
+
+def test_an_alias_of_eager_ttnn_is_refused_inside_jit_with_the_right_name():
+    with pytest.raises(UnsupportedFunction, match=r"Function mul not supported(.|\n)*\^(.|\n)*multiply") as caught:
+        ttnn_jit.jit()(misspelt)(torch.randn(4))
+    assert isinstance(caught.value, AssertionError)
+    assert f"{__file__}:" in str(caught.value)
+
+
+def test_a_call_writes_nothing_outside_the_cache_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ttnn_jit.jit()(programs.cosh)(torch.randn(4))
+    assert {name.split("/")[0] for name in files_below(tmp_path)} == {"ttnn_jit_cache"}
+
+
+def test_the_cache_can_be_turned_off(tmp_path, monkeypatch):
+    monkeypatch.setenv("TTNN_JIT_CACHE", "0")
+    ttnn_jit.jit()(programs.cosh)(torch.randn(4))
+    assert files_below(tmp_path) == set()
+
+
+def test_compile_only_returns_a_program_that_runs_and_writes_every_stage(tmp_path, monkeypatch, cpu_device):
+    from ttnn_jit.runtime.program import Program
+
+    monkeypatch.chdir(tmp_path)
+    x = ttnn.from_torch(torch.randn(32, 32), layout=ttnn.TILE_LAYOUT, device=cpu_device)
+    program = ttnn_jit.jit(compile_only=True)(programs.cosh)(x)
+    expected = ttnn_jit.jit()(programs.cosh)(x).to_torch()
+    assert torch.equal(program(x).to_torch(), expected)
+    (folder,) = (tmp_path / "generated" / "jit").iterdir()
+    assert folder.name.startswith("cosh_")
+    names = files_below(folder)
+    assert {"00_frontend.mlir", "cosh.ttjp"} <= names
+    assert any(name.endswith(".ll") for name in names)
+    loaded = Program.load(folder / "cosh.ttjp")
+    assert torch.equal(loaded(x).to_torch(), expected)
+    assert loaded.descriptors[0]["cbs"][0] == {"dtype": "f32", "num_pages": 1, "page_size": 4096}
+    assert "ttnn.generic" in program.ir("convert-d2m-to-ttnn")
+
+
+def test_debug_prints_every_stage_under_its_banner(capsys):
+    from ttnn_jit.transforms import pipeline
+
+    ttnn_jit.jit(debug=True)(programs.cosh)(torch.randn(4))
+    printed = capsys.readouterr().out
+    banners = [line.split()[5] for line in printed.splitlines() if line.startswith("// -----// IR Dump After")]
+    assert banners == ["frontend", *pipeline.STAGES, "codegen"]
+
+
+def test_an_ignored_keyword_warns_once(device):
+    @ttnn_jit.jit()
+    def placed(x):
+        return ttnn.exp(x, memory_config=ttnn.L1_MEMORY_CONFIG)
+
+    x = ttnn.from_torch(torch.randn(32, 32), layout=ttnn.TILE_LAYOUT, device=device)
+    with pytest.warns(UserWarning, match="memory_config") as caught:
+        result = placed(x)
+    assert len(caught) == 1
+    placed(x)
+    assert result.memory_config() == x.memory_config()
+
+
+def test_a_scalar_that_keeps_changing_warns_and_is_named():
+    scale = ttnn_jit.jit(enable_cache=False)(lambda x, step: x * step)
+    x = torch.ones(1)
+    for number in range(15):
+        scale(x, float(number))
+    with pytest.warns(UserWarning, match="16 values of `step`"):
+        scale(x, 15.0)
+    scale(x, 16.0)
+
+
+@pytest.mark.process
+def test_importing_loads_no_heavy_library():
+    script = """
+        import sys
+        import ttnn_jit
+        from ttnn_jit import ttnn
+        ttnn_jit.jit()(lambda x: x)
+        print([name for name in ("torch", "numpy", "numba", "llvmlite", "xdsl", "diskcache") if name in sys.modules])
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=dict(os.environ),
+    )
+    assert done.stdout.strip() == "[]"

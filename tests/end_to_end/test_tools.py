@@ -1,0 +1,96 @@
+"""The command line: stages by hand give what the compiler gives (features A28)."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+import torch
+
+import ttnn_jit
+from tests import programs
+from ttnn_jit import ttnn
+from ttnn_jit.tools.cli import main
+from ttnn_jit.transforms import pipeline
+
+
+@pytest.fixture
+def dumps(device, tmp_path):
+    """The text of every stage of cosh, in files."""
+    x = ttnn.from_torch(torch.zeros(64, 64, dtype=torch.bfloat16), layout=ttnn.TILE_LAYOUT, device=device)
+    jitted = ttnn_jit.jit()(programs.cosh)
+    paths = {}
+    for stage in ("frontend", *pipeline.STAGES):
+        paths[stage] = tmp_path / f"{stage}.mlir"
+        paths[stage].write_text(jitted.ir(x, stage=stage))
+    return paths
+
+
+def test_stages_run_by_hand_leave_the_text_of_the_compile(dumps, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO(dumps["frontend"].read_text()))
+    assert main(["opt", "-p", ",".join(pipeline.STAGES), "--verify-each"]) == 0
+    assert capsys.readouterr().out == dumps[pipeline.STAGES[-1]].read_text()
+
+
+def test_every_stage_of_a_dump_can_be_run_with_one_result(dumps, tmp_path):
+    results = []
+    for stage, path in dumps.items():
+        for mode in ([], ["--interpret"]):
+            saved = tmp_path / f"{stage}{mode}.pt"
+            assert main(["run", str(path), "--seed", "3", "--save", str(saved), *mode]) == 0
+            results += torch.load(saved, weights_only=True)
+    assert all(torch.equal(result, results[0]) for result in results)
+
+
+def test_an_edited_dump_gives_another_result(dumps, tmp_path):
+    path = dumps["d2m-insert-dst-register-access"]
+    assert main(["run", str(path), "--save", str(tmp_path / "a.pt")]) == 0
+    path.write_text(path.read_text().replace("d2m.tile_add", "d2m.tile_sub"))
+    assert main(["run", str(path), "--save", str(tmp_path / "b.pt")]) == 0
+    (before,), (after,) = (torch.load(tmp_path / name, weights_only=True) for name in ("a.pt", "b.pt"))
+    assert not torch.equal(before, after)
+
+
+def test_print_ir_after_all_names_every_stage(dumps, capsys):
+    assert main(["opt", str(dumps["frontend"]), "-p", "all", "--print-ir-after-all", "-o", "/dev/null"]) == 0
+    shown = capsys.readouterr().err
+    assert [line.split()[5] for line in shown.splitlines() if "IR Dump After" in line] == list(pipeline.STAGES)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["opt", "/no/such/file"], "cannot be read"),
+        (["run", "/no/such/file"], "cannot be read"),
+        (["query", "--target", "quasar"], "unknown target"),
+    ],
+)
+def test_errors_go_to_stderr_with_status_one(arguments, text, capsys):
+    assert main(arguments) == 1
+    captured = capsys.readouterr()
+    assert text in captured.err
+    assert captured.out == ""
+
+
+def test_a_broken_module_and_an_unknown_pass_are_errors(tmp_path, capsys, dumps):
+    broken = tmp_path / "broken.mlir"
+    broken.write_text("module {")
+    assert main(["opt", str(broken)]) == 1
+    assert main(["opt", str(dumps["frontend"]), "-p", "convert-ttnn-to-tir"]) == 1
+    assert "did you mean" in capsys.readouterr().err
+
+
+def test_query_prints_what_system_desc_path_reads(tmp_path, capsys, monkeypatch):
+    assert main(["query", "--target", "blackhole"]) == 0
+    path = tmp_path / "system_desc.json"
+    path.write_text(capsys.readouterr().out)
+    monkeypatch.setenv("SYSTEM_DESC_PATH", str(path))
+    with ttnn.open_device(device_id=0) as device:
+        assert device.target.name == "blackhole"
+
+
+def test_the_demo_says_what_the_readme_shows(capsys):
+    assert main(["demo"]) == 0
+    printed = capsys.readouterr().out
+    for text in ('"ttnn.exp"', "1 kernel", "peak 3 DST tiles", "largest relative error", "warm call", "eager torch"):
+        assert text in printed
