@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import types
+import warnings
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,11 +31,12 @@ from ttnn_jit.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
+    from xdsl.passes import ModulePass
 
-    from ttnn_jit.codegen.plan import GeneratedProgram
     from ttnn_jit.frontend import FrontendResult
     from ttnn_jit.kernels.isa import HostIsa
     from ttnn_jit.report import Report
+    from ttnn_jit.runtime.plan import ProgramPlan
 
 Observer = Callable[[str, str], None]
 """Called with a stage's name and the text that it left."""
@@ -86,7 +88,8 @@ def compile_function(
     Raises:
         CompileError: The function is outside the language, or a stage refuses it.
     """
-    stored = _stored(wanted=use_disk)
+    # A pass of the user's own, and a kernel of the interpreter's, are things that only this process knows.
+    stored = _stored(wanted=use_disk and not request.options.extra_pipeline_options)
     key = _function_key(request) if stored else None
     if stored and key and (found := _from_manifest(stored, key, request.function)):
         return found
@@ -138,7 +141,7 @@ _PROGRAMS: weakref.WeakValueDictionary[str, Program] = weakref.WeakValueDictiona
 
 
 def _stored(*, wanted: bool) -> Manifest | None:
-    store = store_of(Environment.read()) if wanted else None
+    store = store_of(Environment.read()) if wanted and _host_isa() else None
     return Manifest(store) if store else None
 
 
@@ -280,9 +283,8 @@ def _compile(
         if observer:
             observer(stage, text)
 
-    generated, descriptors = _generate(module, options, seen if keep_texts or observer else None)
-    objects = _objects(generated)
-    return Program(generated.plan, objects, descriptors=descriptors, texts=texts, notes=notes, built_for=host_cpu())
+    code, descriptors = _generate(module, options, seen if keep_texts or observer else None)
+    return Program(code.plan, _objects(code), descriptors=descriptors, texts=texts, notes=notes, built_for=host_cpu())
 
 
 def compile_scheduled(module: ModuleOp) -> Program:
@@ -291,17 +293,24 @@ def compile_scheduled(module: ModuleOp) -> Program:
     Raises:
         CompileError: The module holds what is no scheduled kernel.
     """
-    from ttnn_jit.codegen.plan import generate
+    code = _code(module)
+    return Program(code.plan, _objects(code), built_for=host_cpu())
 
-    generated = generate(module, _host_isa())
-    return Program(generated.plan, _objects(generated), built_for=host_cpu())
+
+@dataclass(frozen=True)
+class _Code:
+    """What a scheduled module becomes: LLVM text per kernel, or finished objects where no text is generated."""
+
+    plan: ProgramPlan
+    texts: Mapping[str, str]
+    objects: Mapping[str, bytes]
 
 
 def _generate(
     module: ModuleOp, options: CompileOptions, observer: Observer | None
-) -> tuple[GeneratedProgram, Sequence[Mapping[str, Any]]]:
+) -> tuple[_Code, Sequence[Mapping[str, Any]]]:
+    """All stages over `module`, in place; codegen reads it where it is scheduled, the user's passes included."""
     from ttnn_jit.codegen.descriptors import program_descriptors
-    from ttnn_jit.codegen.plan import generate
     from ttnn_jit.dialects import print_module
     from ttnn_jit.transforms import pipeline
 
@@ -309,41 +318,65 @@ def _generate(
         if observer:
             observer(stage, print_module(after))
 
+    def run(passes: Sequence[ModulePass]) -> None:
+        reproducers = Environment.read().reproducers
+        pipeline.run_passes(module, passes, observer=seen, verify_each=observer is not None, reproducers=reproducers)
+
     seen(FRONTEND, module)
-    generated: list[GeneratedProgram] = []
-
-    def watch(stage: str, after: ModuleOp) -> None:
-        seen(stage, after)
-        if stage == SCHEDULED:
-            generated.append(generate(after, _host_isa()))
-
-    environment = Environment.read()
-    pipeline.run(module, options, observer=watch, verify_each=observer is not None, reproducers=environment.reproducers)
+    every = pipeline.passes_between(options)
+    until_scheduled = pipeline.passes_between(options, until=SCHEDULED)
+    run(until_scheduled)
+    code = _code(module)
+    run(every[len(until_scheduled) :])
     if observer:
-        observer(CODEGEN, "\n".join(generated[0].texts.values()))
-    return generated[0], program_descriptors(module)
+        observer(CODEGEN, "\n".join(code.texts.values()))
+    return code, program_descriptors(module)
+
+
+def _code(module: ModuleOp) -> _Code:
+    isa = _host_isa()
+    if isa is None:
+        from ttnn_jit.codegen.numpy_kernel import interpreted_program
+
+        plan, objects = interpreted_program(module)
+        return _Code(plan, {}, objects)
+    from ttnn_jit.codegen.plan import generate
+
+    generated = generate(module, isa)
+    return _Code(generated.plan, generated.texts, {})
 
 
 _OBJECTS: dict[str, bytes] = {}
 """Object code by kernel name, which is a hash of the kernel's text: a thousand shapes share few kernels."""
 
 
-def _objects(generated: GeneratedProgram) -> dict[str, bytes]:
+def _objects(code: _Code) -> dict[str, bytes]:
     from ttnn_jit.codegen.assemble import assemble
 
-    for name, text in generated.texts.items():
-        if name not in _OBJECTS:
-            _OBJECTS[name] = assemble(text, _host_isa())
-    return {name: _OBJECTS[name] for name in generated.texts}
+    isa = _host_isa()
+    for name, text in code.texts.items():
+        if isa is not None and name not in _OBJECTS:
+            _OBJECTS[name] = assemble(text, isa)
+    return {name: _OBJECTS[name] for name in code.texts} | dict(code.objects)
 
 
 @cache
-def _host_isa() -> HostIsa:
+def _host_isa() -> HostIsa | None:
+    """What kernels are generated for; None, said once, where nothing is and the tile interpreter runs them."""
     from ttnn_jit.kernels.isa import isa_for
 
     host = host_cpu()
     features = {feature[1:]: feature[0] == "+" for feature in host.features.split(",") if feature}
-    return isa_for(host.name, features, host.triple)
+    try:
+        return isa_for(host.name, features, host.triple)
+    except ArgumentError as error:
+        warnings.warn(
+            f"{error.message}: kernels run in the tile interpreter, with the same results, slowly, and are not kept "
+            "on disk",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None
 
 
 # --- Seeing inside --------------------------------------------------------------------------------------------------
@@ -367,10 +400,11 @@ def stage_text(request: Request, stage: str) -> str:
     if stage not in names:
         raise ArgumentError(f"no stage is named {stage!r}", help=f"the stages are {', '.join(names)}")
     texts: dict[str, str] = {}
-    generated, _ = _generate(_lower(request).module, request.options, texts.__setitem__)
-    if stage == ASSEMBLY:
-        return "\n".join(assembly(text, _host_isa()) for text in generated.texts.values())
-    return texts[stage]
+    code, _ = _generate(_lower(request).module, request.options, texts.__setitem__)
+    isa = _host_isa()
+    if stage == ASSEMBLY and isa is not None:
+        return "\n".join(assembly(text, isa) for text in code.texts.values())
+    return texts[stage] if stage != ASSEMBLY else ""
 
 
 def explain(request: Request) -> Report:

@@ -1,0 +1,99 @@
+"""Hosts that no native code is generated for, and passes of the user's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+import torch
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+import ttnn_jit
+from tests import programs
+from ttnn_jit import compiler
+from ttnn_jit.errors import ArgumentError, PassError
+from ttnn_jit.kernels.isa import isa_for
+from ttnn_jit.transforms import pipeline
+
+
+@pytest.fixture
+def old_host(monkeypatch):
+    """A host without fused multiply-add, as far as the compiler can tell."""
+    compiler._host_isa.cache_clear()
+    monkeypatch.setattr("ttnn_jit.kernels.isa.isa_for", lambda name, *_: isa_for(name, {}, "x86_64-pc-linux"))
+    yield
+    compiler._host_isa.cache_clear()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_host_without_fma_gets_the_same_bits_and_is_told(dtype, request):
+    x = torch.randn(5, 7).to(dtype)
+    native = ttnn_jit.jit(enable_cache=False)(programs.cosh)(x)
+    request.getfixturevalue("old_host")
+    compiler._PROGRAMS.clear()
+    with pytest.warns(RuntimeWarning, match="tile interpreter"):
+        interpreted = ttnn_jit.jit()(programs.cosh)(x)
+    assert torch.equal(native, interpreted)
+    assert ttnn_jit.cache_info().entries == 0
+
+
+@dataclass(frozen=True)
+class AddInsteadOfMultiply(ModulePass):
+    """Replaces every multiplication by an addition."""
+
+    name = "add-instead-of-multiply"
+
+    def apply(self, _, module: ModuleOp) -> None:
+        from ttnn_jit.dialects.ttir import OP_OF
+        from ttnn_jit.ops import OVERLOADS
+
+        multiply, add = OP_OF[OVERLOADS["multiply"][0]], OP_OF[OVERLOADS["add"][0]]
+        for op in list(module.walk()):
+            if isinstance(op, multiply):
+                new = add.create(
+                    operands=op.operands, result_types=op.result_types, attributes=op.attributes, location=op.location
+                )
+                op.parent.insert_op_before(new, op)
+                op.results[0].replace_all_uses_with(new.results[0])
+                op.parent.erase_op(op)
+
+
+@dataclass(frozen=True)
+class Failing(ModulePass):
+    """Fails."""
+
+    name = "failing"
+
+    def apply(self, _, __) -> None:
+        raise ValueError("on purpose")
+
+
+def test_a_pass_of_the_users_own_runs_between_named_stages():
+    pipeline.register_pass(AddInsteadOfMultiply, after="canonicalize")
+    x = torch.randn(3)
+    plain = ttnn_jit.jit()(lambda v: v * 2.0)
+    changed = ttnn_jit.jit(extra_pipeline_options="add-instead-of-multiply")(lambda v: v * 2.0)
+    placed = ttnn_jit.jit(extra_pipeline_options="after-cse{add-instead-of-multiply}")(lambda v: v * 2.0)
+    assert torch.equal(plain(x), x * 2)
+    assert torch.equal(changed(x), x + 2)
+    assert torch.equal(placed(x), x + 2)
+
+
+def test_a_failing_pass_names_itself_and_the_users_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pipeline.register_pass(Failing, after="cse")
+    with pytest.raises(PassError, match=r"test_hosts_and_passes\.py:\d+.*Failed to run pass manager: `failing`"):
+        ttnn_jit.jit(extra_pipeline_options="failing")(lambda v: v * 2.0)(torch.randn(3))
+    assert not (tmp_path / "generated").exists()
+    monkeypatch.setenv("TTNN_JIT_DEBUG", "1")
+    with pytest.raises(PassError):
+        ttnn_jit.jit(extra_pipeline_options="failing")(lambda v: v * 2.0)(torch.randn(3))
+    assert (tmp_path / "generated" / "jit" / "reproducer" / "before.mlir").exists()
+
+
+def test_an_unknown_pass_or_stage_is_refused():
+    with pytest.raises(ArgumentError, match="did you mean"):
+        ttnn_jit.jit(extra_pipeline_options="after-csee{cse}")(lambda v: v * 2.0)(torch.randn(3))
+    with pytest.raises(ArgumentError, match="no stage is named"):
+        ttnn_jit.jit()(programs.cosh).ir(torch.randn(3), stage="frontent")
