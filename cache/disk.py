@@ -101,10 +101,11 @@ class DiskStore:
         try:
             entries = self._open()
             return otherwise if entries is None else use(entries)
-        except (sqlite3.OperationalError, OSError, diskcache.Timeout) as error:
-            self._warn_once(f"the disk cache in {self.directory} failed: {error or type(error).__name__}")
-        except sqlite3.DatabaseError as error:
-            self._discard_database(error)
+        except (sqlite3.Error, OSError, UnicodeDecodeError, diskcache.Timeout) as error:
+            if _shows_damage(error):
+                self._discard_database(error)
+            else:
+                self._warn_once(f"the disk cache in {self.directory} failed: {error or type(error).__name__}")
         # A connection whose commit failed may still be inside its transaction.
         with contextlib.suppress(sqlite3.Error):
             self.close()
@@ -129,13 +130,17 @@ class DiskStore:
                 self._warn_once(refusal)
                 return None
             entries = diskcache.Cache(str(self.directory), timeout=LOCK_TIMEOUT, disk=BytesDisk, **SETTINGS)
-        except (sqlite3.OperationalError, OSError, diskcache.Timeout):
-            self._refused = True  # trying again at every compile would cost more than it is likely to give
+        except (sqlite3.Error, OSError, diskcache.Timeout) as error:
+            # Trying again at every compile would cost more than it is likely to give.
+            self._refused = not _shows_damage(error)
             raise
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            # Only a damaged table of settings can surprise it so: its arguments are constants.
+            raise sqlite3.DatabaseError(f"its settings cannot be read, {error!r}") from error
         _require_sound_settings(entries)
         return entries
 
-    def _discard_database(self, error: sqlite3.DatabaseError) -> None:
+    def _discard_database(self, error: Exception) -> None:
         """Start from nothing: what SQLite cannot read holds nothing worth more than the compiles it saves."""
         self._warn_once(f"the disk cache in {self.directory} is damaged and starts empty: {error}")
         with self._lock:
@@ -174,6 +179,15 @@ def store_of(environment: Environment) -> DiskStore | None:
 @cache
 def _store_in(directory: Path) -> DiskStore:
     return DiskStore(directory)
+
+
+def _shows_damage(error: Exception) -> bool:
+    """Whether the database itself is broken, not the disk, a lock or the rights to it."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        return isinstance(error, (sqlite3.DatabaseError, UnicodeDecodeError))
+    # An SQL error is damage too: the statements are constants, so what they name must have gone missing.
+    return code & 0xFF in {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_MISMATCH}
 
 
 def _require_sound_settings(entries: diskcache.Cache) -> None:
