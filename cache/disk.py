@@ -59,14 +59,14 @@ class DiskStore:
 
     def set(self, name: str, value: bytes) -> None:
         """Store `value` under `name`, whole or not at all."""
-        self._guarded(lambda entries: entries.set(name, _seal(value)), None)
+        self._guarded(lambda entries: entries.set(name, _seal(name, value)), None)
 
     def update(self, name: str, change: Callable[[bytes | None], bytes]) -> None:
         """Replace the bytes under `name` by what `change` makes of them, with no other process in between."""
 
         def replace(entries: diskcache.Cache) -> None:
             with entries.transact():
-                entries.set(name, _seal(change(_read(entries, name))))
+                entries.set(name, _seal(name, change(_read(entries, name))))
 
         self._guarded(replace, None)
 
@@ -207,8 +207,13 @@ def _usage(entries: diskcache.Cache) -> tuple[int, int]:
     return int(programs), int(stored)
 
 
-def _seal(value: bytes) -> bytes:
-    return _MAGIC + hashlib.sha256(value).digest() + value
+def _seal(name: str, value: bytes) -> bytes:
+    return _MAGIC + _digest(name, value) + value
+
+
+def _digest(name: str, value: bytes) -> bytes:
+    # With the name, for a damaged index finds another name's row, whole in itself.
+    return hashlib.sha256(name.encode() + b"\0" + value).digest()
 
 
 def _read(entries: diskcache.Cache, name: str) -> bytes | None:
@@ -217,7 +222,7 @@ def _read(entries: diskcache.Cache, name: str) -> bytes | None:
         return None
     start = len(_MAGIC) + _DIGEST_BYTES
     value: bytes = sealed[start:]
-    if sealed[: len(_MAGIC)] == _MAGIC and hashlib.sha256(value).digest() == sealed[len(_MAGIC) : start]:
+    if sealed[: len(_MAGIC)] == _MAGIC and sealed[len(_MAGIC) : start] == _digest(name, value):
         return value
     entries.delete(name)
     return None

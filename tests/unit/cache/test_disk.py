@@ -89,6 +89,13 @@ def test_a_damaged_value_is_a_miss_and_removed(store, folder):
     assert store.usage() == (0, 0)
 
 
+def test_a_value_under_another_name_is_a_miss(store, folder):
+    store.set("program:a", b"code of a")
+    with closing(sqlite3.connect(folder / "cache.db")) as database, database:
+        database.execute("UPDATE Cache SET key = 'program:b'")
+    assert store.get("program:b") is None
+
+
 class Bomb:
     def __reduce__(self):
         return (os.mkdir, ("exploded",))
