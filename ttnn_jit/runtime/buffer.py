@@ -193,6 +193,8 @@ class BufferPool:
     def _trim_big(self) -> None:
         big = [c for c in self._snapshot() if c.nbytes >= BIG_BYTES]
         idle = sum(len(c.free) * c.nbytes for c in big)
+        if idle <= self.idle_limit:
+            return
         for size_class in sorted(big, key=lambda c: c.last_use):
             while idle > self.idle_limit and size_class.free:
                 with contextlib.suppress(IndexError):  # another thread took the last one
