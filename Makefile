@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench format clean
+.PHONY: help demo test check oracle bench format clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -22,6 +22,9 @@ check: $(VENV)/.dev  ## Format, lint, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+oracle: $(VENV)/.oracle  ## Have the MLIR parser of jaxlib read our dumps (a large download)
+	$(BIN)/python -m pytest -q -m oracle tests/oracle
 
 bench: $(VENV)/.bench  ## Program-cache benchmark: table, and JSON under benchmarks/results
 	$(BIN)/python benchmarks/program_cache.py
@@ -43,6 +46,10 @@ $(VENV)/.base: $(VENV)/bin/python pyproject.toml constraints.txt
 
 $(VENV)/.dev: $(VENV)/.base
 	$(BIN)/python -m pip install -q $(PIP_FLAGS) -c constraints.txt -e '.[dev]'
+	touch $@
+
+$(VENV)/.oracle: $(VENV)/.dev
+	$(BIN)/python -m pip install -q $(PIP_FLAGS) -c constraints.txt -e '.[oracle]'
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.base

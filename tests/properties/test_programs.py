@@ -9,39 +9,15 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.expressions import TENSORS, evaluate, expressions
 from ttnn_jit import compiler, ttnn
 from ttnn_jit.codegen.interpreter import interpret
 from ttnn_jit.frontend import TensorArgument, lower
-from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.options import CompileOptions
 from ttnn_jit.target import PRESETS
 from ttnn_jit.transforms import pipeline
 
 SPECIALS = [0.0, -0.0, math.inf, -math.inf, math.nan, 1e-40, -1e-45, 3e38, 1.0, -2.5]
-TENSORS = 4
-MATH = [operation for operation in OPERATIONS if not operation.attributes]
-
-
-def expressions():
-    leaves = st.integers(0, TENSORS - 1)
-    numbers = st.sampled_from([0.5, -1.0, 2.0, 0.1])
-
-    def extend(children):
-        unary = st.tuples(st.sampled_from([o for o in MATH if o.arity == 1]), children)
-        binary = st.tuples(st.sampled_from([o for o in MATH if o.arity == 2]), children, st.one_of(children, numbers))
-        ternary = st.tuples(st.sampled_from([o for o in MATH if o.arity == 3]), children, children, children)
-        return st.one_of(unary, binary, binary, ternary)
-
-    return st.recursive(leaves, extend, max_leaves=12).filter(lambda e: isinstance(e, tuple))
-
-
-def evaluate(expression, tensors):
-    if isinstance(expression, int):
-        return tensors[expression]
-    if isinstance(expression, float):
-        return expression
-    operation, *operands = expression
-    return getattr(ttnn, operation.name)(*[evaluate(operand, tensors) for operand in operands])
 
 
 def data(seed, dtype, shape):

@@ -59,7 +59,7 @@ def kernel_name(text: str) -> str:
     return found.group(1)
 
 
-def _breadth_first(body: KernelBody) -> list[int]:
+def emission_order(body: KernelBody) -> list[int]:
     """Indices of the steps, those first that depend on the shortest chains of others.
 
     The module's order keeps few tiles live, and so is one long chain of dependences: of a tree of 31 inputs with a
@@ -77,7 +77,7 @@ class _BodyEmitter:
     def __init__(self, body: KernelBody, builder: LlvmVector) -> None:
         self._body = body
         self._builder = builder
-        self._order = _breadth_first(body)
+        self._order = emission_order(body)
         self._outputs = [k for k, stream in enumerate(body.streams) if stream.written]
 
     def __call__(self, inputs: Sequence[str]) -> VectorText:

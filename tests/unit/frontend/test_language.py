@@ -1,5 +1,5 @@
 """The Python that both frontends take; each program is lowered both ways and must give one text, places included."""
-# ruff: noqa: E702, F842, PLC2401, PLW0108, RET504 - programs are written as users write them
+# ruff: noqa: E702, F842, PLC2401, RET504 - programs are written as users write them
 
 from __future__ import annotations
 

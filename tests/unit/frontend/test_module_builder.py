@@ -1,4 +1,4 @@
-# ruff: noqa: PLW0108 - programs are written as users write them
+
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,5 @@
 """A change of anything that a compile read makes its guard false, whichever frontend read it."""
-# ruff: noqa: ARG005, PLW0108 - programs are written as users write them
+# ruff: noqa: ARG005 - programs are written as users write them
 
 from __future__ import annotations
 

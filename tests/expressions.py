@@ -1,0 +1,33 @@
+"""Random programs: expression trees over the declared operations."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from ttnn_jit import ttnn
+from ttnn_jit.ops import OPERATIONS
+
+TENSORS = 4
+MATH = [operation for operation in OPERATIONS if not operation.attributes]
+
+
+def expressions():
+    leaves = st.integers(0, TENSORS - 1)
+    numbers = st.sampled_from([0.5, -1.0, 2.0, 0.1])
+
+    def extend(children):
+        unary = st.tuples(st.sampled_from([o for o in MATH if o.arity == 1]), children)
+        binary = st.tuples(st.sampled_from([o for o in MATH if o.arity == 2]), children, st.one_of(children, numbers))
+        ternary = st.tuples(st.sampled_from([o for o in MATH if o.arity == 3]), children, children, children)
+        return st.one_of(unary, binary, binary, ternary)
+
+    return st.recursive(leaves, extend, max_leaves=12).filter(lambda e: isinstance(e, tuple))
+
+
+def evaluate(expression, tensors):
+    if isinstance(expression, int):
+        return tensors[expression]
+    if isinstance(expression, float):
+        return expression
+    operation, *operands = expression
+    return getattr(ttnn, operation.name)(*[evaluate(operand, tensors) for operand in operands])
