@@ -93,6 +93,14 @@ class ManifestKey:
 
 
 @dataclass(frozen=True)
+class Found:
+    """A program's bytes, and the paths of what its compile read."""
+
+    program: bytes
+    reads: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Difference:
     """A contribution in which two keys differ; "" where one lacks it."""
 
@@ -129,8 +137,8 @@ class Manifest:
     def __init__(self, store: DiskStore) -> None:
         self._store = store
 
-    def lookup(self, key: ManifestKey, current_fingerprint: Callable[[str], str | None]) -> bytes | None:
-        """The program compiled under `key` while everything it read was as it is now.
+    def lookup(self, key: ManifestKey, current_fingerprint: Callable[[str], str | None]) -> Found | None:
+        """The program compiled under `key` while everything it read was as it is now; None if there is none.
 
         Args:
             key: What the compile is told.
@@ -140,9 +148,9 @@ class Manifest:
         known = cache(current_fingerprint)
         for candidate in _candidates(self._store.get(MANIFEST + key.digest)):
             if all(known(path) == then for path, then in candidate["reads"]):
-                found = self.program(candidate["content"])
-                if found is not None:
-                    return found
+                program = self.program(candidate["content"])
+                if program is not None:
+                    return Found(program, tuple(path for path, _ in candidate["reads"]))
         return None
 
     def program(self, content: str) -> bytes | None:

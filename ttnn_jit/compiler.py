@@ -121,10 +121,10 @@ def compile_operation(
     if stored:
         arguments = {"operands": operands, "attributes": attributes, "declaration": operation.ttnn_name}
         key = manifest.manifest_key(name, "eager", arguments, options, target, host_cpu())
-        data = stored.lookup(key, lambda _: None)
-        if data is not None:
+        found = stored.lookup(key, lambda _: None)
+        if found is not None:
             statistics.count_disk_hit()
-            return Program.from_bytes(data)
+            return Program.from_bytes(found.program)
     from ttnn_jit.frontend import lower_operation
 
     lowered = lower_operation(operation, operands, attributes, target)
@@ -158,21 +158,21 @@ def _function_key(request: Request) -> ManifestKey | None:
 
 
 def _from_manifest(stored: Manifest, key: ManifestKey, function: types.FunctionType) -> Compilation | None:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
 
-    def current(path_text: str) -> str | None:
+    def current(path: str) -> str | None:
         try:
-            found[path_text] = resolve(function, _path_from_json(path_text))
-            return fingerprint(found[path_text])
+            values[path] = resolve(function, _path_from_json(path))
+            return fingerprint(values[path])
         except (LookupError, AttributeError, ValueError, TypeError):
             return None  # nothing is there any more, or something that has no stable identity: no hit
 
-    data = stored.lookup(key, current)
-    if data is None:
+    found = stored.lookup(key, current)
+    if found is None:
         return None
-    program = Program.from_bytes(data)
+    program = Program.from_bytes(found.program)
     statistics.count_disk_hit()
-    reads = tuple(Read(_path_from_json(text), value) for text, value in found.items())
+    reads = tuple(Read(_path_from_json(path), values[path]) for path in found.reads)
     notes = program.notes
     return Compilation(program, reads, _structure_from_json(notes["structure"]), warnings=tuple(notes["warnings"]))
 
