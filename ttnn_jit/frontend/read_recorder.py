@@ -83,7 +83,7 @@ class ReadRecorder:
         if name in function.__globals__:
             return function.__globals__[name], at
         self._record(at, ABSENT)
-        builtins: dict[str, Any] = function.__builtins__  # type: ignore[attr-defined]  # since 3.10
+        builtins: dict[str, Any] = function.__builtins__
         if name in builtins:
             return builtins[name], _extended(path, BUILTIN_STEP, name)
         return ABSENT, None
