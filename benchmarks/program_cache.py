@@ -74,7 +74,9 @@ def compiler_of(contender: str) -> tuple[Callable[[Any], Any], Any]:
     if contender == "eager torch":
         return lambda function: function, TorchOps()
     import torch
+    import torch._dynamo
 
+    torch._dynamo.config.recompile_limit = 2 * len(MIXED_SHAPES)  # every shape and dtype its own program, as ours has
     return lambda function: torch.compile(function, fullgraph=True, dynamic=False), TorchOps()
 
 
@@ -106,7 +108,6 @@ def measure(contender: str) -> dict[str, float]:
     decorate, ops = compiler_of(contender)
     with torch.inference_mode():
         x, y = torch.randn(32, 32), torch.randn(32, 32)
-        ops.exp = ops.exp  # bind before the closures below read it
         first = decorate(lambda v: cosh(v, ops))
         second = decorate(lambda v, w: tree30(v, w, ops))
         figures = {
@@ -200,19 +201,15 @@ def shown(name: str, value: float | None) -> str:
     return f"{value / 1e-9:.3g} ns"
 
 
-def report(results: dict[str, dict[str, float]]) -> Any:
-    """The table: a row per figure, a column per contender, and the best peer's time over ours."""
-    from rich.table import Table
-
-    table = Table(title="Program cache")
-    for column in ("figure", *CONTENDERS, "best peer / ours"):
-        table.add_column(column, justify="left" if column == "figure" else "right")
+def report(results: dict[str, dict[str, float]]) -> list[list[str]]:
+    """The table's rows: a figure, the time of every contender, and each peer's time over ours."""
+    peers = CONTENDERS[1:]
+    rows = [["figure", *CONTENDERS, *(f"{peer} / ours" for peer in peers)]]
     for name, ours in results["ttnn_jit"].items():
-        peers = [results[peer].get(name) for peer in CONTENDERS[1:]]
-        known = [value for value in peers if value is not None]
-        ratio = f"{min(known) / ours:.2f}" if known and not name.endswith("rate") else ""
-        table.add_row(name, *(shown(name, v) for v in (ours, *peers)), ratio)
-    return table
+        values = [results[peer].get(name) for peer in peers]
+        ratios = ["" if v is None or name.endswith("rate") else f"{v / ours:.3g}" for v in values]
+        rows.append([name, *(shown(name, v) for v in (ours, *values)), *ratios])
+    return rows
 
 
 def main() -> None:
@@ -227,6 +224,7 @@ def main() -> None:
         return
     from rich.console import Console
     from rich.progress import Progress
+    from rich.table import Table
 
     rounds: dict[str, list[dict[str, float]]] = {contender: [] for contender in CONTENDERS}
     with Progress() as progress:
@@ -236,8 +234,15 @@ def main() -> None:
                 progress.update(task, description=contender)
                 rounds[contender].append(one_round(contender, lambda: progress.advance(task)))
     results = {contender: medians(rounds[contender]) for contender in CONTENDERS}
-    Console().print(report(results))
+    heads, *rows = report(results)
+    table = Table(*heads, title="Program cache")
+    for row in rows:
+        table.add_row(*row)
+    Console(width=140).print(table)
     options.json.parent.mkdir(parents=True, exist_ok=True)
+    markdown = [heads, ["---"] * len(heads), *rows]
+    lines = "\n".join(f"| {' | '.join(row)} |" for row in markdown)
+    options.json.with_suffix(".md").write_text(f"{lines}\n", encoding="utf-8")
     machine = {
         "date": str(date.today()),
         "python": platform.python_version(),
