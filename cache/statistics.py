@@ -55,42 +55,43 @@ class _Counters:
         self.compiles = self.memory_hits = self.disk_hits = 0
 
 
-_COUNTERS = _Counters()
+COUNTERS = _Counters()
+"""This process's counts; a warm call adds to `memory_hits` itself."""
 
 
 def register(cache: MemoryCache) -> None:
     """Have `cache_clear` reach `cache` for as long as it lives."""
-    with _COUNTERS.lock:
-        _COUNTERS.memory_caches.add(cache)
+    with COUNTERS.lock:
+        COUNTERS.memory_caches.add(cache)
 
 
 def count_compile() -> None:
     """A program was compiled."""
-    with _COUNTERS.lock:
-        _COUNTERS.compiles += 1
+    with COUNTERS.lock:
+        COUNTERS.compiles += 1
 
 
 def count_disk_hit() -> None:
     """A program was read from disk."""
-    with _COUNTERS.lock:
-        _COUNTERS.disk_hits += 1
+    with COUNTERS.lock:
+        COUNTERS.disk_hits += 1
 
 
 def count_memory_hit() -> None:
     """A call was served from memory. Without a lock: the interpreter's own makes it exact, where there is one."""
-    _COUNTERS.memory_hits += 1
+    COUNTERS.memory_hits += 1
 
 
 def cache_info() -> CacheInfo:
     """What the caches did since the start or the last `cache_clear`, and what they hold now."""
-    with _COUNTERS.lock:
-        in_memory = sum(cache.num_entries for cache in _COUNTERS.memory_caches)
+    with COUNTERS.lock:
+        in_memory = sum(cache.num_entries for cache in COUNTERS.memory_caches)
     store = _store()
     entries, stored = store.usage() if store else (0, 0)
     return CacheInfo(
-        compiles=_COUNTERS.compiles,
-        memory_hits=_COUNTERS.memory_hits,
-        disk_hits=_COUNTERS.disk_hits,
+        compiles=COUNTERS.compiles,
+        memory_hits=COUNTERS.memory_hits,
+        disk_hits=COUNTERS.disk_hits,
         entries=entries,
         bytes=stored,
         memory_entries=in_memory,
@@ -99,9 +100,9 @@ def cache_info() -> CacheInfo:
 
 def cache_clear() -> None:
     """Forget every program, in memory and on disk, and start counting from 0."""
-    with _COUNTERS.lock:
-        caches = list(_COUNTERS.memory_caches)
-        _COUNTERS.reset()
+    with COUNTERS.lock:
+        caches = list(COUNTERS.memory_caches)
+        COUNTERS.reset()
     for cache in caches:
         cache.clear()
     if store := _store():

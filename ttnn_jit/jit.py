@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import threading
 import types
 import warnings
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.arguments import (
+    Family,
     Placement,
     argument_key,
     check_target_rules,
@@ -24,10 +26,11 @@ from ttnn_jit.arguments import (
 from ttnn_jit.cache import statistics
 from ttnn_jit.errors import ArgumentError
 from ttnn_jit.options import CompileOptions
-from ttnn_jit.reads import compile_guard
-from ttnn_jit.results import runner_for
+from ttnn_jit.reads import compile_guard, guard_text
+from ttnn_jit.results import runner_for, warm_runner_for
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.target import PRESETS, SystemDesc
+from ttnn_jit.warm_path import WarmCall, call_method, is_plain_torch, torch_key, torch_warm_call
 
 if TYPE_CHECKING:
     from ttnn_jit.compiler import Compilation, Request
@@ -46,12 +49,19 @@ class Variant:
         program: The program.
         structure: None for one result, else a nest of tuples, lists and dicts with result indices as leaves.
         run: From the call's tensors to what the function returns.
+        write_warm: Makes `warm`: at the second call, so that the first does not pay for it.
     """
 
     guard: Callable[[], bool]
     program: Program
     structure: Any
     run: Callable[..., Any]
+    write_warm: Callable[[], WarmCall | None]
+
+    @functools.cached_property
+    def warm(self) -> WarmCall | None:
+        """Guard and run in one, for a call whose metadata were compared; None where there is no such function."""
+        return self.write_warm()
 
 
 class JitFunction:
@@ -60,6 +70,11 @@ class JitFunction:
     Attributes:
         func: The function as it was written.
     """
+
+    def __new__(cls, function: Callable[..., Any] | JitFunction, *_: Any, **__: Any) -> JitFunction:
+        """An object of the subclass whose ``__call__`` has the function's number of parameters."""
+        signature = inspect.signature(function) if callable(function) else inspect.Signature()
+        return object.__new__(_of_parameters(_plain_positional_count(signature)))
 
     def __init__(
         self,
@@ -88,6 +103,8 @@ class JitFunction:
         self._signature = inspect.signature(plain)
         self._positional = _plain_positional_count(self._signature)
         self._entries: dict[object, tuple[Variant, ...]] = {}
+        self._warm: dict[tuple[Any, ...], WarmCall] = {}
+        self._warm_foreign: dict[type, WarmCall] = {}
         self._scalars_seen: dict[str, set[object]] = {}
         self._lock = threading.RLock()
         statistics.register(self)
@@ -101,34 +118,44 @@ class JitFunction:
         """Forget every program."""
         with self._lock:
             self._entries.clear()
+            self._warm.clear()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the function on these arguments; compile it first if their metadata is new.
+
+        The subclass of `__new__` has the shortcut of `ttnn_jit.warm_path` before this.
 
         Raises:
             ArgumentError: The arguments break a rule, or do not fit the signature; nothing was compiled.
             CompileError: The function is outside the language; the text points into its source.
         """
-        try:
-            # ttnn tensors by position: their specs, and the target that the first one's device has, are the key.
-            key = (id(args[0]._device.target), *[argument.spec for argument in args])
-            variant = self._find(key)
-        except (AttributeError, IndexError):
-            return self._call_any(args, kwargs)
-        if variant is None or kwargs or self._compile_only:
-            return self._call_any(args, kwargs)
-        return variant.run(*args)
+        return self._call_any(args, kwargs)
 
     def _call_any(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call with scalars, keywords, containers, torch or numpy among its arguments, or one that compiles."""
+        """A call for which `ttnn_jit.warm_path` finds nothing, or nothing yet."""
         if is_traced((args, kwargs)):
             return self.func(*args, **kwargs)  # traced from another function: inlined there
         values = args if not kwargs and len(args) == self._positional else self._bind(args, kwargs)
         tensors = list(tensors_in(values))
         where = placement(tensors, self._target, PRESETS["cpu"])
         key = (id(where.target), *map(argument_key, values))
-        variant = self._find(key) or self._miss(key, values, where)
+        variant = self._find(key)
+        if variant is None:
+            variant = self._miss(key, values, where)
+        elif len(tensors) == len(values) == self._positional and all(map(operator.is_, tensors, values)):
+            self._remember(key, values, where.family, variant)
         return variant.program if self._compile_only else variant.run(*tensors)
+
+    def _remember(self, key: tuple[Any, ...], tensors: tuple[Any, ...], family: Family, variant: Variant) -> None:
+        """Have the next call with these metadata take the short way."""
+        if self._compile_only or variant.warm is None:
+            return
+        if family is Family.TTNN:
+            self._warm[key] = variant.warm
+        elif is_plain_torch(tensors):
+            kind = type(tensors[0])
+            self._warm_foreign[kind] = self._warm_foreign.get(kind) or torch_warm_call(len(tensors), self._warm)
+            self._warm[torch_key(tensors)] = variant.warm
 
     def _find(self, key: object) -> Variant | None:
         for variant in self._entries.get(key, ()):
@@ -157,12 +184,21 @@ class JitFunction:
                 for tensor in tensors_in(value):
                     check_target_rules(name, spec_of(tensor), where.target)
             compilation = self._compile(values, where)
-            guard = _never if compilation.unguardable else compile_guard(self.func, compilation.reads)
-            runner = runner_for(where.family, compilation.program, compilation.structure)
-            variant = Variant(guard, compilation.program, compilation.structure, runner)
+            variant = self._variant(compilation, where.family)
             self._entries[key] = (variant, *self._entries.get(key, ()))[:VARIANTS_PER_KEY]
             self._count_scalars(values)
             return variant
+
+    def _variant(self, compilation: Compilation, family: Family) -> Variant:
+        program, structure = compilation.program, compilation.structure
+        runner = runner_for(family, program, structure)
+        if compilation.unguardable:
+            return Variant(lambda: False, program, structure, runner, lambda: None)
+
+        def warm() -> WarmCall | None:
+            return warm_runner_for(family, program, structure, guard_text(self.func, compilation.reads))
+
+        return Variant(compile_guard(self.func, compilation.reads), program, structure, runner, warm)
 
     def _compile(self, values: tuple[Any, ...], where: Placement) -> Compilation:
         from ttnn_jit import compiler
@@ -225,8 +261,14 @@ class JitFunction:
         return f"<JitFunction {self.func.__qualname__}, {self.num_entries} programs>"
 
 
-def _never() -> bool:
-    return False
+@functools.cache
+def _of_parameters(count: int) -> type[JitFunction]:
+    """`JitFunction` with the shortcut for calls of `count` positional arguments, where there can be one."""
+    if count < 1:
+        return JitFunction
+    method = call_method(count)
+    method.__doc__ = JitFunction.__call__.__doc__
+    return type("JitFunction", (JitFunction,), {"__call__": method, "__module__": __name__})
 
 
 def _plain_positional_count(signature: inspect.Signature) -> int:

@@ -125,25 +125,48 @@ def same_contents(container: Any, items: tuple[Any, ...]) -> bool:
 # --- Guards ---------------------------------------------------------------------------------------------------------
 
 
-def compile_guard(function: types.FunctionType, reads: Iterable[Read]) -> Callable[[], bool]:
-    """A function that tells whether every read still finds the object it found; about 20 ns a read.
+@dataclasses.dataclass(frozen=True)
+class GuardText:
+    """What every read still finds, as the text of conditions, so that a generated function can hold them inline.
+
+    Attributes:
+        conditions: Python expressions, all true while the reads hold; to be evaluated in this order.
+        constants: The values of the names ``c<number>`` in the conditions; they also assign to names ``t<number>``.
+    """
+
+    conditions: tuple[str, ...]
+    constants: dict[str, Any]
+
+
+GUARD_ERRORS = "(LookupError, AttributeError, ValueError, TypeError)"
+"""What conditions raise where a path leads nowhere any more: the reads do not hold then."""
+
+
+def guard_text(function: types.FunctionType, reads: Iterable[Read]) -> GuardText:
+    """The conditions under which every read still finds the object it found; about 20 ns a read.
 
     The function's own code object is guarded too. Shared prefixes of paths are walked once.
     """
     writer = _GuardWriter(function)
     conditions = [writer.condition(Read(((ATTRIBUTE_STEP, "__code__"),), function.__code__))]
     conditions += [writer.condition(read) for read in reads]
+    return GuardText(tuple(conditions), writer.constants)
+
+
+def compile_guard(function: types.FunctionType, reads: Iterable[Read]) -> Callable[[], bool]:
+    """A function that tells whether every read still finds the object it found; see `guard_text`."""
+    written = guard_text(function, reads)
     text = "\n".join(
         [
-            f"def guard({', '.join(f'{name}={name}' for name in writer.constants)}):",
+            f"def guard({', '.join(f'{name}={name}' for name in written.constants)}):",
             "    try:",
-            *(f"        if not ({condition}): return False" for condition in conditions),
-            "    except (LookupError, AttributeError, ValueError, TypeError):",
+            *(f"        if not ({condition}): return False" for condition in written.conditions),
+            f"    except {GUARD_ERRORS}:",
             "        return False",
             "    return True",
         ]
     )
-    namespace: dict[str, Any] = dict(writer.constants)
+    namespace: dict[str, Any] = dict(written.constants)
     exec(compile(text, "<ttnn_jit guard>", "exec"), namespace)  # text of our own making
     guard: Callable[[], bool] = namespace["guard"]
     # Callers pass nothing; the constants are defaults because a local is the cheapest name there is.

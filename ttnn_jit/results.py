@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.arguments import Family
+from ttnn_jit.cache.statistics import COUNTERS
+from ttnn_jit.reads import GuardText
 from ttnn_jit.runtime.program import Program
-from ttnn_jit.runtime.tensor import torch_tensor
-from ttnn_jit.tensor_spec import DataType, TensorSpec
+from ttnn_jit.runtime.tensor import torch_dtype, torch_tensor
+from ttnn_jit.runtime.warm_caller import POOLED_RESULT_BYTES, warm_tensor_caller, warm_torch_caller
+from ttnn_jit.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
     import numpy
-
-POOLED_RESULT_BYTES = 1 << 20
-"""Torch results of this size and more lie in the pool: a fresh block of torch's costs a page fault per 4 KB, a block
-of the pool about a microsecond of wrapping."""
 
 
 def runner_for(family: Family, program: Program, structure: Any) -> Callable[..., Any]:
@@ -33,6 +33,25 @@ def runner_for(family: Family, program: Program, structure: Any) -> Callable[...
     if family is Family.TORCH:
         return _foreign_runner(program, structure, _torch_addresses, _torch_results)
     return _foreign_runner(program, structure, _numpy_addresses, _numpy_results)
+
+
+def warm_runner_for(family: Family, program: Program, structure: Any, guard: GuardText) -> Callable[..., Any] | None:
+    """The function that runs a program again on tensors of the same metadata, or returns `STALE`.
+
+    Args:
+        family: Whose tensors the call has; None is returned for a family that has no such function.
+        program: The compiled program, of at least one tensor.
+        structure: As for `runner_for`.
+        guard: When the program still is that of the user's function.
+    """
+    write = _WARM_CALLERS.get(family)
+    if write is None:
+        return None
+    shaped = None if structure is None else partial(rebuild, structure)
+    return write(program.plan, program.native, guard, shaped, COUNTERS)
+
+
+_WARM_CALLERS = {Family.TTNN: warm_tensor_caller, Family.TORCH: warm_torch_caller}
 
 
 def rebuild(structure: Any, results: Sequence[Any]) -> Any:
@@ -78,11 +97,10 @@ def _torch_results(specs: Sequence[TensorSpec]) -> list[Any]:
 
     from ttnn_jit.runtime.buffer import HOST_POOL
 
-    dtypes = {DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}
     return [
         torch_tensor(spec, HOST_POOL.allocate(spec.nbytes))
         if spec.nbytes >= POOLED_RESULT_BYTES
-        else torch.empty(spec.shape, dtype=dtypes[spec.dtype])
+        else torch.empty(spec.shape, dtype=torch_dtype(spec.dtype))
         for spec in specs
     ]
 

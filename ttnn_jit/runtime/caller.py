@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from ttnn_jit.errors import ArgumentError
 from ttnn_jit.runtime import native
-from ttnn_jit.runtime.buffer import HOST_POOL
+from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.device import Device, implicit_cpu_device
 from ttnn_jit.runtime.launch_ir import ENTRY_WORDS, HEADER_WORDS
 from ttnn_jit.runtime.plan import ProgramPlan
@@ -81,65 +81,77 @@ def _ctypes_function(address: int, plan: ProgramPlan) -> Callable[[bytes, int], 
 def tensor_caller(plan: ProgramPlan, call: NativeCall | None) -> Callable[..., Any]:
     """The function from the program's input tensors to its result, or to the tuple of its results."""
     inputs = range(len(plan.inputs))
-    names = {index: f"b{index}" for index in range(len(plan.buffers))}
     arguments = ", ".join(f"a{i}" for i in inputs)
     checks = [f"a{i}.spec is not S{i}" for i in inputs]
     checks += [f"(a{i}._device is not device and differ(device, a{i}._device))" for i in inputs[1:]]
-    lines = [f"def {_identifier(plan.name)}({arguments}):", " try:"]
+    lines = [f"def {identifier(plan.name)}({arguments}):", " try:"]
     lines += [f"  device = {'a0._device' if inputs else 'implicit_device()'}"]
     if checks:
         lines += [f"  if {' or '.join(checks)}:", f"   refuse(({arguments},))"]
     lines += ["  if device.closed:", "   device.require_open(NAME)"]
-    for i in inputs:
-        lines += [f"  b{i} = a{i}._buffer", f"  p{i} = b{i}.address"]
+    lines += [f"  p{i} = a{i}._buffer.address" for i in inputs]
     lines += [" except AttributeError:", f"  refuse(({arguments}{',' if inputs else ''}))", "  raise"]
-    lines += _allocations(plan, names)
-    if call is not None:
-        lines += [f" native(pack({', '.join(_address(plan, index) for index in call.order)}), PARAMS)"]
-    results = ", ".join(f"a{i}" if i in inputs else f"Tensor(S{i}, device, {names[i]})" for i in plan.results)
+    lines += allocations(plan, range(len(plan.inputs), len(plan.buffers)))
+    lines += native_call(call)
+    results = ", ".join(f"a{i}" if i in inputs else f"Tensor(S{i}, device, b{i})" for i in plan.results)
     lines += [f" return {results}" if len(plan.results) == 1 else f" return ({results},)"]
-    return _generate(plan, call, lines)
+    return generate(plan, call, lines)
 
 
 def address_caller(plan: ProgramPlan, call: NativeCall | None) -> Callable[..., None]:
     """The function of the addresses of inputs and outputs, in order; the caller keeps both alive."""
     visible = range(len(plan.inputs) + len(plan.outputs))
-    lines = [f"def {_identifier(plan.name)}({', '.join(f'p{i}' for i in visible)}):"]
-    lines += _allocations(plan, {i: f"b{i}" for i in range(len(visible), len(plan.buffers))})
-    if call is not None:
-        addresses = (f"p{i}" if i in visible else f"b{i}.address" for i in call.order)
-        lines += [f" native(pack({', '.join(addresses)}), PARAMS)"]
-    return _generate(plan, call, [*lines, " return None"])
+    lines = [f"def {identifier(plan.name)}({', '.join(f'p{i}' for i in visible)}):"]
+    lines += allocations(plan, range(len(visible), len(plan.buffers)))
+    return generate(plan, call, [*lines, *native_call(call), " return None"])
 
 
-def _allocations(plan: ProgramPlan, names: Mapping[int, str]) -> list[str]:
-    owned = [index for index in names if index >= len(plan.inputs)]
-    return [f" {names[index]} = take{index}({plan.buffers[index].nbytes})" for index in owned]
+def allocations(plan: ProgramPlan, indices: Iterable[int]) -> list[str]:
+    """Lines that make buffers ``b<index>`` at addresses ``p<index>``: `SizeClass.take`, written out."""
+    lines = []
+    for i in indices:
+        lines += [" try:", f"  p{i} = free{i}.pop()", " except IndexError:", f"  p{i} = grow(class{i})"]
+        lines += [f" b{i} = new(Buffer)", f" b{i}._home = class{i}"]
+        lines += [f" b{i}.address = p{i}", f" b{i}.nbytes = {plan.buffers[i].nbytes}"]
+    return lines
 
 
-def _address(plan: ProgramPlan, index: int) -> str:
-    return f"p{index}" if index < len(plan.inputs) else f"b{index}.address"
+def native_call(call: NativeCall | None) -> list[str]:
+    """The line that runs a program's kernels on addresses ``p<index>``."""
+    if call is None:
+        return []
+    return [f" native(pack({', '.join(f'p{index}' for index in call.order)}), PARAMS)"]
 
 
-def _generate(plan: ProgramPlan, call: NativeCall | None, lines: list[str]) -> Callable[..., Any]:
+def generate(
+    plan: ProgramPlan, call: NativeCall | None, lines: list[str], names: Mapping[str, Any] | None = None
+) -> Callable[..., Any]:
+    """The function that `lines` define under the plan's `identifier`, over the names of this module and `names`."""
+    classes = [HOST_POOL.size_class(spec.nbytes) for spec in plan.buffers]
     scope: dict[str, Any] = {
         "NAME": plan.name,
+        "Buffer": Buffer,
         "Tensor": Tensor,
+        "new": object.__new__,
+        "grow": HOST_POOL.grow,
         "differ": _targets_differ,
         "implicit_device": implicit_cpu_device,
         "refuse": lambda tensors: _refuse(plan, tensors),
         **{f"S{index}": spec for index, spec in enumerate(plan.buffers)},
-        **{f"take{index}": HOST_POOL.size_class(spec.nbytes).take for index, spec in enumerate(plan.buffers)},
+        **{f"class{index}": size_class for index, size_class in enumerate(classes)},
+        **{f"free{index}": size_class.free for index, size_class in enumerate(classes)},
+        **(names or {}),
     }
     if call is not None:
         scope |= {"native": call.function, "pack": struct.Struct(f"{len(call.order)}P").pack, "PARAMS": call.params}
         scope["KEEPS"] = call.keeps
     exec(compile("\n".join(lines), f"<ttnn_jit call of {plan.name}>", "exec"), scope)
-    generated: Callable[..., Any] = scope[_identifier(plan.name)]
+    generated: Callable[..., Any] = scope[identifier(plan.name)]
     return generated
 
 
-def _identifier(name: str) -> str:
+def identifier(name: str) -> str:
+    """A name for the generated function of the program `name`."""
     return "call_" + "".join(character if character.isalnum() and character.isascii() else "_" for character in name)
 
 

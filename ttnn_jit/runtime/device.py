@@ -17,6 +17,7 @@ class Device:
         target: The system description that its tensors' programs obey.
         device_id: The number it was opened with.
         closed: Whether it was closed; its tensors can then no longer be used.
+        open_target: The identity of `target`, 0 once the device is closed: one comparison tells both to a warm call.
     """
 
     _implicit_cpu: ClassVar[Device | None] = None
@@ -25,6 +26,7 @@ class Device:
         self.target = target
         self.device_id = device_id
         self.closed = False
+        self.open_target = id(target)
         self.pool = HOST_POOL
 
     @property
@@ -57,6 +59,7 @@ class Device:
     def close(self) -> None:
         """Close the device; a second close does nothing."""
         self.closed = True
+        self.open_target = 0
 
     def __enter__(self) -> Device:
         return self

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -160,21 +161,25 @@ class Program:
         """
         return Program.from_bytes(Path(path).read_bytes())
 
-    def _link(self) -> None:
+    @cached_property
+    def native(self) -> caller.NativeCall | None:
+        """The kernels, loaded; None if the program launches nothing.
+
+        Raises:
+            ProgramFormatError: The processor lacks something that the code was built for.
+        """
         if self.plan.launches and self._built_for is not None:
             require_runnable(self._built_for, self.name)
-        call = caller.link(self.plan, self.objects)
-        self.run = caller.address_caller(self.plan, call)
-        self.call = caller.tensor_caller(self.plan, call)
+        return caller.link(self.plan, self.objects)
 
     def _first_call(self, *tensors: Tensor) -> Any:
         if len(tensors) != len(self.plan.inputs):
             caller.wrong_count(self.plan, "tensors", len(self.plan.inputs), len(tensors))
-        self._link()
+        self.call = caller.tensor_caller(self.plan, self.native)
         return self.call(*tensors)
 
     def _first_run(self, *addresses: int) -> None:
-        self._link()
+        self.run = caller.address_caller(self.plan, self.native)
         self.run(*addresses)
 
     def __repr__(self) -> str:

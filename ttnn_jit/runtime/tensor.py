@@ -206,7 +206,7 @@ def torch_tensor(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
     """
     import torch
 
-    dtype = _torch_dtype(spec.dtype)
+    dtype = torch_dtype(spec.dtype)
     if not spec.volume:
         return torch.empty(tuple(spec.shape), dtype=dtype)
     return torch.frombuffer(_owning_bytes(buffer, _logical_bytes(spec)), dtype=dtype).view(tuple(spec.shape))
@@ -216,7 +216,8 @@ def _logical_bytes(spec: TensorSpec) -> int:
     return spec.volume * spec.dtype.itemsize
 
 
-def _torch_dtype(dtype: DataType) -> torch.dtype:
+def torch_dtype(dtype: DataType) -> torch.dtype:
+    """The element type as torch names it."""
     import torch
 
     return {DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}[dtype]
@@ -232,7 +233,7 @@ def _stored_view(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
     """All stored elements, padding included; `buffer` lives as long as the view."""
     import torch
 
-    stored = torch.frombuffer(_owning_bytes(buffer, spec.nbytes), dtype=_torch_dtype(spec.dtype))
+    stored = torch.frombuffer(_owning_bytes(buffer, spec.nbytes), dtype=torch_dtype(spec.dtype))
     return stored.view(spec.padded_shape)
 
 

@@ -1,0 +1,145 @@
+"""The third call and later ones, which take the short way: they refuse and notice what the first would."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from tests.programs import cosh
+from ttnn_jit import cache_info, jit, ttnn
+from ttnn_jit.errors import ArgumentError, DeallocatedError, DeviceError, TtnnJitError
+
+SCALE = 2.0
+
+
+def on(device, *shape):
+    return ttnn.from_torch(torch.randn(*shape), layout=ttnn.TILE_LAYOUT, device=device)
+
+
+def warmed(function, *tensors):
+    """`function` compiled, after enough calls with these tensors for the short way."""
+    compiled = jit(function)
+    for _ in range(3):
+        compiled(*tensors)
+    return compiled
+
+
+def add(a, b):
+    return ttnn.add(a, b)
+
+
+@pytest.fixture
+def device():
+    with ttnn.open_device(device_id=0) as opened:
+        yield opened
+
+
+def test_every_warm_call_counts_as_a_hit_and_gives_a_tensor_of_its_own(device):
+    x = on(device, 32, 32)
+    compiled = warmed(cosh, x)
+    before = cache_info().memory_hits
+    first, second = compiled(x), compiled(x)
+    assert cache_info().memory_hits == before + 2
+    assert first is not second
+    assert first.buffer_address() != second.buffer_address()
+    assert torch.equal(first.to_torch(), second.to_torch())
+
+
+def test_a_warm_call_sees_a_changed_global(monkeypatch):
+    def scaled(x):
+        return ttnn.multiply(x, SCALE)
+
+    x = torch.randn(4, 4)
+    compiled = warmed(scaled, x)
+    for value in (3.0, 2.0, 3.0):
+        monkeypatch.setitem(globals(), "SCALE", value)
+        for _ in range(3):
+            assert torch.equal(compiled(x), x * value)
+
+
+def test_a_warm_call_refuses_a_closed_device_and_deallocated_tensors():
+    device = ttnn.open_device(device_id=0)
+    x, y = on(device, 32, 32), on(device, 32, 32)
+    compiled = warmed(add, x, y)
+    y.deallocate()
+    with pytest.raises(DeallocatedError):
+        compiled(x, y)
+    ttnn.close_device(device)
+    with pytest.raises(DeviceError):
+        compiled(x, x)
+
+
+def test_a_warm_call_refuses_tensors_of_two_devices(device):
+    x = on(device, 32, 32)
+    compiled = warmed(add, x, x)
+    with ttnn.open_device(device_id=1) as other, pytest.raises(ArgumentError, match="different devices"):
+        compiled(x, on(other, 32, 32))
+
+
+def test_keywords_defaults_and_wrong_counts_go_the_long_way():
+    x = torch.randn(4, 4)
+
+    def power(a, b=None):
+        return ttnn.add(a, a) if b is None else ttnn.add(a, b)
+
+    compiled = warmed(power, x, x)
+    assert torch.equal(compiled(x, b=x), x + x)
+    assert torch.equal(compiled(x), x + x)
+    for given, named in (((), {}), ((x, x, x), {}), ((x,), {"c": x})):
+        with pytest.raises(ArgumentError, match="Invalid arguments"):
+            compiled(*given, **named)
+
+
+def test_a_warm_call_refuses_torch_tensors_that_the_first_would_refuse():
+    x = torch.randn(4, 4)
+    compiled = warmed(cosh, x)
+    for refused in (
+        x.clone().requires_grad_(),
+        x.to(torch.float64),
+        x.to_sparse(),
+        x.to("meta"),
+        torch.nn.Parameter(x),
+    ):
+        with pytest.raises(TtnnJitError):
+            compiled(refused)
+    with torch.no_grad():
+        assert torch.equal(compiled(x.clone().requires_grad_()), compiled(x))
+
+
+def test_warm_calls_tell_shapes_strides_and_dtypes_of_torch_tensors_apart():
+    inputs = [
+        torch.randn(4, 6),
+        torch.randn(6, 4).T,
+        torch.randn(4, 12)[:, ::2],
+        torch.randn(4, 6).to(torch.bfloat16),
+        torch.randn(1, 6).expand(4, 6),
+        torch.randn(24),
+        torch.randn(()),
+        torch.randn(0, 3),
+    ]
+    compiled = jit(add)
+    for _ in range(4):
+        for x in inputs:
+            result = compiled(x, x)
+            assert torch.equal(result, x + x)
+            assert result.dtype is x.dtype
+            assert result.is_contiguous()
+
+
+def test_a_function_that_returns_its_argument_returns_that_object_when_warm(device):
+    def both(a, b):
+        return {"sum": ttnn.add(a, b), "given": (a, [b])}
+
+    for make in (lambda: on(device, 32, 32), lambda: torch.randn(4, 4)):
+        a, b = make(), make()
+        result = warmed(both, a, b)(a, b)
+        assert result["given"][0] is a
+        assert result["given"][1][0] is b
+
+
+def test_big_torch_results_lie_in_the_pool_and_outlive_the_call():
+    x = torch.randn(1024, 1024)
+    compiled = warmed(add, x, x)
+    results = [compiled(x, x) for _ in range(3)]
+    assert len({result.data_ptr() for result in results}) == 3
+    assert all(torch.equal(result, x + x) for result in results)

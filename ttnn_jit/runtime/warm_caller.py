@@ -1,0 +1,122 @@
+"""The function behind a call whose program is in memory: guard, allocation and native call in one, without a loop.
+
+It is generated per program, from the same pieces as `ttnn_jit.runtime.caller`, and called with tensors whose metadata
+are known to be the program's. It returns `STALE` where it does not apply: a guard fails, tensors lie on several
+devices, or one was deallocated. Its caller then takes the long way, which finds the reason or another program.
+
+Bound: about 20 ns per guarded read before the native call, two objects per result after it.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ttnn_jit.reads import GUARD_ERRORS, GuardText
+from ttnn_jit.runtime.buffer import HOST_POOL
+from ttnn_jit.runtime.caller import NativeCall, allocations, generate, identifier, native_call
+from ttnn_jit.runtime.plan import ProgramPlan
+from ttnn_jit.runtime.tensor import torch_dtype, torch_tensor
+from ttnn_jit.tensor_spec import TensorSpec
+
+POOLED_RESULT_BYTES = 1 << 20
+"""Torch results of this size and more lie in the pool: a fresh block of torch's costs a page fault per 4 KB, a block
+of the pool about a microsecond of wrapping."""
+
+
+class _Stale(enum.Enum):
+    STALE = "stale"
+
+
+STALE = _Stale.STALE
+"""What a warm call returns that does not apply any more."""
+
+Rebuild = Callable[[tuple[Any, ...]], Any]
+"""From a program's results to what the user's function returns."""
+
+
+def warm_tensor_caller(
+    plan: ProgramPlan, call: NativeCall | None, guard: GuardText, rebuild: Rebuild | None, counters: Any
+) -> Callable[..., Any]:
+    """The function of the program's input tensors, whose specs and open target were compared already.
+
+    Args:
+        plan: Of at least one input.
+        call: The plan's native code.
+        guard: When the program still is that of the user's function.
+        rebuild: None if the function returns its one result.
+        counters: Its ``memory_hits`` counts the calls.
+    """
+    inputs = range(len(plan.inputs))
+    same_device = ["(device := a0._device)", *(f"a{i}._device is device" for i in inputs[1:])]
+    lines = _head(plan, [*same_device, *guard.conditions], [f"p{i} = a{i}._buffer.address" for i in inputs])
+    lines += allocations(plan, range(len(plan.inputs), len(plan.buffers)))
+    lines += native_call(call)
+    for i in dict.fromkeys(index for index in plan.results if index not in inputs):
+        lines += [f" r{i} = new(Tensor)", f" r{i}.spec = S{i}", f" r{i}._device = device", f" r{i}._buffer = b{i}"]
+    return generate(plan, call, [*lines, *_return(plan, rebuild)], _scope(guard, rebuild, counters))
+
+
+def warm_torch_caller(
+    plan: ProgramPlan, call: NativeCall | None, guard: GuardText, rebuild: Rebuild | None, counters: Any
+) -> Callable[..., Any]:
+    """The function of torch tensors that are dense on the CPU, whose shapes, strides and dtypes were compared already.
+
+    Arguments as for `warm_tensor_caller`.
+    """
+    import torch
+
+    inputs = range(len(plan.inputs))
+    visible = range(len(plan.inputs) + len(plan.outputs))
+    lines = _head(plan, guard.conditions, [f"p{i} = a{i}.data_ptr()" for i in inputs])
+    for i in visible[len(inputs) :]:
+        lines += [f" r{i} = {_fresh_torch(plan, i)}", f" p{i} = r{i}.data_ptr()"]
+    lines += allocations(plan, range(len(visible), len(plan.buffers)))
+    lines += native_call(call)
+    scope = _scope(guard, rebuild, counters) | {
+        "empty": torch.empty,
+        "empty_like": torch.empty_like,
+        "torch_tensor": torch_tensor,
+        "allocate": HOST_POOL.allocate,
+        **{f"D{i}": torch_dtype(plan.buffers[i].dtype) for i in visible},
+    }
+    return generate(plan, call, [*lines, *_return(plan, rebuild)], scope)
+
+
+def _head(plan: ProgramPlan, conditions: Sequence[str], addresses: Sequence[str]) -> list[str]:
+    """From the ``def`` to the addresses of the inputs."""
+    return [
+        f"def {identifier(plan.name)}({', '.join(f'a{i}' for i in range(len(plan.inputs)))}):",
+        " try:",
+        f"  if not ({' and '.join(f'({condition})' for condition in conditions)}): return STALE",
+        *(f"  {line}" for line in addresses),
+        f" except {GUARD_ERRORS}:",
+        "  return STALE",
+    ]
+
+
+def _return(plan: ProgramPlan, rebuild: Rebuild | None) -> list[str]:
+    results = [f"a{i}" if i < len(plan.inputs) else f"r{i}" for i in plan.results]
+    value = results[0] if rebuild is None else f"rebuild(({', '.join(results)},))"
+    return [" counters.memory_hits += 1", f" return {value}"]
+
+
+def _scope(guard: GuardText, rebuild: Rebuild | None, counters: Any) -> dict[str, Any]:
+    return {**guard.constants, "STALE": STALE, "rebuild": rebuild, "counters": counters}
+
+
+def _fresh_torch(plan: ProgramPlan, index: int) -> str:
+    """An expression for memory for output `index`; `empty_like` is torch's cheapest factory."""
+    spec = plan.buffers[index]
+    if spec.nbytes >= POOLED_RESULT_BYTES:
+        return f"torch_tensor(S{index}, allocate({spec.nbytes}))"
+    alike = next((i for i, given in enumerate(plan.inputs) if _dense_alike(given, spec)), None)
+    if alike is not None:
+        return f"empty_like(a{alike})"
+    extents = ", ".join(map(str, spec.shape)) or "()"
+    return f"empty({extents}, dtype=D{index})"
+
+
+def _dense_alike(spec: TensorSpec, other: TensorSpec) -> bool:
+    return spec.strides is None and spec.shape == other.shape and spec.dtype is other.dtype

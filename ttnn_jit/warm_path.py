@@ -1,0 +1,95 @@
+"""How a call finds the function that runs its program again: generated once per number of parameters.
+
+A warm call is: this file's method, which looks the tensors' metadata up in a table, and the function of
+`ttnn_jit.runtime.warm_caller` found there, which checks the guards and runs the kernels. Whatever is not such a call
+(the first with its metadata, one with scalars, keywords or containers, one whose guards fail) goes the long way.
+"""
+
+from __future__ import annotations
+
+import enum
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.warm_caller import STALE
+
+WarmCall = Callable[..., Any]
+"""Runs a program on the tensors of one call, or returns `STALE`."""
+
+
+class _Missing(enum.Enum):
+    MISSING = "missing"
+
+
+def not_warm(*_: object) -> Any:
+    """The `WarmCall` of a call that must go the long way."""
+    return STALE
+
+
+@cache
+def call_method(count: int) -> Callable[..., Any]:
+    """The ``__call__`` of a function of `count` positional parameters, at least one.
+
+    Its object has ``_warm``, from the open target and the specs of ttnn tensors to a `WarmCall`, ``_warm_foreign``,
+    from another type of tensor to one, and ``_call_any``, the long way.
+    """
+    names = [f"a{i}" for i in range(count)]
+    lines = [
+        f"def __call__(self, {', '.join(f'{name}=MISSING' for name in names)}, /, *rest, **keywords):",
+        " try:",
+        "  if type(a0) is Tensor:",
+        f"   warm = self._warm[a0._device.open_target, {', '.join(f'{name}.spec' for name in names)}]",
+        "  else:",
+        "   warm = self._warm_foreign[type(a0)]",
+        " except (KeyError, AttributeError):",
+        "  warm = not_warm",
+        " if not rest and not keywords:",
+        f"  result = warm({', '.join(names)})",
+        "  if result is not STALE:",
+        "   return result",
+        f" given = [value for value in ({', '.join(names)},) if value is not MISSING]",
+        " return self._call_any((*given, *rest), keywords)",
+    ]
+    scope = {"MISSING": _Missing.MISSING, "Tensor": Tensor, "STALE": STALE, "not_warm": not_warm}
+    return _defined("__call__", lines, scope)
+
+
+def torch_warm_call(count: int, table: dict[Any, WarmCall]) -> WarmCall:
+    """The `WarmCall` of a function of `count` torch tensors, which finds another in `table` under `torch_key`."""
+    import torch
+
+    names = [f"a{i}" for i in range(count)]
+    plain = [f"type({name}) is Plain" for name in names]
+    wants_grad = " or ".join(f"{name}.requires_grad" for name in names)
+    lines = [
+        f"def find({', '.join(names)}):",
+        " try:",
+        f"  if not ({' and '.join([*plain, *(f'{name}.is_cpu' for name in names)])}): return STALE",
+        f"  if grad_enabled() and ({wants_grad}): return STALE",
+        f"  warm = table[{', '.join(f'{name}.shape, {name}.stride(), {name}.dtype' for name in names)}]",
+        " except (KeyError, AttributeError, RuntimeError):",  # a sparse tensor has no strides
+        "  return STALE",
+        f" return warm({', '.join(names)})",
+    ]
+    scope = {"Plain": torch.Tensor, "STALE": STALE, "grad_enabled": torch.is_grad_enabled, "table": table}
+    return _defined("find", lines, scope)
+
+
+def is_plain_torch(tensors: tuple[Any, ...]) -> bool:
+    """Whether these are torch tensors of no subclass."""
+    torch_module = sys.modules.get("torch")
+    return torch_module is not None and all(type(tensor) is torch_module.Tensor for tensor in tensors)
+
+
+def torch_key(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What decides which program torch tensors run, of those that are dense on the CPU and want no gradient."""
+    return tuple(part for tensor in tensors for part in (tensor.shape, tensor.stride(), tensor.dtype))
+
+
+def _defined(name: str, lines: list[str], scope: dict[str, Any]) -> Callable[..., Any]:
+    exec(compile("\n".join(lines), f"<ttnn_jit {name}>", "exec"), scope)  # text of our own making
+    function: Callable[..., Any] = scope[name]
+    return function
