@@ -8,7 +8,7 @@ from typing import Any, overload
 from ttnn_jit.cache.statistics import CacheInfo, cache_clear, cache_info
 from ttnn_jit.jit import JitFunction, explain_miss
 from ttnn_jit.ops import OPERATIONS
-from ttnn_jit.options import CompileOptions
+from ttnn_jit.options import BACKENDS, CompileOptions
 from ttnn_jit.target import SystemDesc, resolve_target
 from ttnn_jit.tensor_spec import MathFidelity
 
@@ -62,7 +62,8 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
         debug: Print the IR after every step, each under a banner, to stdout, and verify after every pass.
         compile_only: Return the compiled `Program` instead of running it, and write IR, kernels and object code
             under ``generated/jit/<function>_<hash>/``.
-        backend: ``"ttnn"``.
+        backend: ``"ttnn"`` writes vectors with functions of its own. ``"numba"`` writes the same scheduled program as
+            Python loops over libm, for numba to compile: slower, readable, and independent (docs/backends.md).
         max_grid: Last core coordinate (x, y): (7, 7) is a grid of 8x8; None means the target's whole grid.
         extra_pipeline_options: Passes of your own between named stages, ``after-STAGE{PASS,...}``.
         target: The system whose rules torch and numpy arguments obey; ttnn tensors obey their device's.
@@ -74,12 +75,13 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
         ValueError: An unknown backend.
         ArgumentError: An unknown target.
     """
-    if backend != "ttnn":
-        raise ValueError(f"unknown backend {backend!r}; the backends are 'ttnn'")
+    if backend not in BACKENDS:
+        raise ValueError(f"unknown backend {backend!r}; the backends are {' and '.join(map(repr, BACKENDS))}")
     options = CompileOptions(
         graph_capture=graph_capture,
         math_fidelity=math_fidelity,
         max_grid=max_grid,
+        backend=backend,
         extra_pipeline_options=extra_pipeline_options,
     )
     resolved = None if target is None else resolve_target(target)

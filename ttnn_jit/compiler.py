@@ -89,7 +89,7 @@ def compile_function(
         CompileError: The function is outside the language, or a stage refuses it.
     """
     # A pass of the user's own, and a kernel of the interpreter's, are things that only this process knows.
-    stored = _stored(wanted=use_disk and not request.options.extra_pipeline_options)
+    stored = _stored(wanted=use_disk and not request.options.extra_pipeline_options, backend=request.options.backend)
     key = _function_key(request) if stored else None
     if stored and key and (found := _from_manifest(stored, key, request.function)):
         return found
@@ -115,7 +115,7 @@ def compile_operation(
         CompileError: The operands do not fit the operation or each other.
     """
     options = CompileOptions()
-    stored = _stored(wanted=True)
+    stored = _stored(wanted=True, backend=options.backend)
     name = f"ttnn.{operation.name}"
     key = None
     if stored:
@@ -140,8 +140,8 @@ _PROGRAMS: weakref.WeakValueDictionary[str, Program] = weakref.WeakValueDictiona
 """Programs in memory by content key, for as long as some function holds them."""
 
 
-def _stored(*, wanted: bool) -> Manifest | None:
-    store = store_of(Environment.read()) if wanted and _host_isa() else None
+def _stored(*, wanted: bool, backend: str) -> Manifest | None:
+    store = store_of(Environment.read()) if wanted and (backend == "numba" or _host_isa()) else None
     return Manifest(store) if store else None
 
 
@@ -293,17 +293,33 @@ def compile_scheduled(module: ModuleOp) -> Program:
     Raises:
         CompileError: The module holds what is no scheduled kernel.
     """
-    code = _code(module)
+    code = _code(module, CompileOptions().backend)
     return Program(code.plan, _objects(code), built_for=host_cpu())
 
 
 @dataclass(frozen=True)
 class _Code:
-    """What a scheduled module becomes: LLVM text per kernel, or finished objects where no text is generated."""
+    """What a scheduled module becomes.
+
+    Attributes:
+        plan: Buffers and launches.
+        texts: By kernel, what a reader is shown: LLVM text or Python source.
+        objects: By kernel, finished object code, where there is no text to assemble.
+        backend: Whose texts they are.
+    """
 
     plan: ProgramPlan
     texts: Mapping[str, str]
     objects: Mapping[str, bytes]
+    backend: str
+
+    def llvm_texts(self) -> dict[str, str]:
+        """By kernel, what is assembled; numba compiles here."""
+        if self.backend == "numba":
+            from ttnn_jit.codegen.numba_kernel import llvm_module
+
+            return {name: llvm_module(name, source) for name, source in self.texts.items()}
+        return dict(self.texts)
 
 
 def _generate(
@@ -326,24 +342,29 @@ def _generate(
     every = pipeline.passes_between(options)
     until_scheduled = pipeline.passes_between(options, until=SCHEDULED)
     run(until_scheduled)
-    code = _code(module)
+    code = _code(module, options.backend)
     run(every[len(until_scheduled) :])
     if observer:
         observer(CODEGEN, "\n".join(code.texts.values()))
     return code, program_descriptors(module)
 
 
-def _code(module: ModuleOp) -> _Code:
+def _code(module: ModuleOp, backend: str) -> _Code:
+    if backend == "numba":
+        from ttnn_jit.codegen.numba_kernel import numba_program
+
+        plan, sources = numba_program(module)
+        return _Code(plan, sources, {}, backend)
     isa = _host_isa()
     if isa is None:
         from ttnn_jit.codegen.numpy_kernel import interpreted_program
 
         plan, objects = interpreted_program(module)
-        return _Code(plan, {}, objects)
+        return _Code(plan, {}, objects, backend)
     from ttnn_jit.codegen.plan import generate
 
     generated = generate(module, isa)
-    return _Code(generated.plan, generated.texts, {})
+    return _Code(generated.plan, generated.texts, {}, backend)
 
 
 _OBJECTS: dict[str, bytes] = {}
@@ -353,11 +374,20 @@ _OBJECTS: dict[str, bytes] = {}
 def _objects(code: _Code) -> dict[str, bytes]:
     from ttnn_jit.codegen.assemble import assemble
 
-    isa = _host_isa()
-    for name, text in code.texts.items():
-        if isa is not None and name not in _OBJECTS:
+    if not all(name in _OBJECTS for name in code.texts):
+        isa = _assembler_isa(code.backend)
+        for name, text in code.llvm_texts().items():
             _OBJECTS[name] = assemble(text, isa)
     return {name: _OBJECTS[name] for name in code.texts} | dict(code.objects)
+
+
+def _assembler_isa(backend: str) -> HostIsa:
+    """What the assembler may use; scalar code by numba is assembled for any host."""
+    from ttnn_jit.kernels.isa import HostIsa
+
+    vectors = _host_isa() if backend == "ttnn" else None
+    host = host_cpu()
+    return vectors or HostIsa("scalar", host.name, host.features, lanes=1, triple=host.triple)
 
 
 @cache
@@ -372,7 +402,7 @@ def _host_isa() -> HostIsa | None:
     except ArgumentError as error:
         warnings.warn(
             f"{error.message}: kernels run in the tile interpreter, with the same results, slowly, and are not kept "
-            "on disk",
+            "on disk; `backend=\"numba\"` compiles them here, with functions of libm",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -401,10 +431,10 @@ def stage_text(request: Request, stage: str) -> str:
         raise ArgumentError(f"no stage is named {stage!r}", help=f"the stages are {', '.join(names)}")
     texts: dict[str, str] = {}
     code, _ = _generate(_lower(request).module, request.options, texts.__setitem__)
-    isa = _host_isa()
-    if stage == ASSEMBLY and isa is not None:
-        return "\n".join(assembly(text, isa) for text in code.texts.values())
-    return texts[stage] if stage != ASSEMBLY else ""
+    if stage == ASSEMBLY:
+        isa = _assembler_isa(request.options.backend)
+        return "\n".join(assembly(text, isa) for text in code.llvm_texts().values())
+    return texts[stage]
 
 
 def explain(request: Request) -> Report:
@@ -419,7 +449,7 @@ def explain(request: Request) -> Report:
 
 def explain_miss(request: Request) -> str:
     """The fields in which a request's manifest key differs from the nearest on disk, one per line."""
-    stored = _stored(wanted=True)
+    stored = _stored(wanted=True, backend=request.options.backend)
     if stored is None:
         return "the disk cache is turned off"
     key = _function_key(request)
@@ -447,12 +477,12 @@ def _changed_reads(stored: Manifest, key: ManifestKey, function: types.FunctionT
     return "\n".join(lines) or "nothing differs: this call is a hit"
 
 
-def write_dump(program: Program, name: str) -> Path:
+def write_dump(program: Program, name: str, backend: str) -> Path:
     """Write a program, its IR after every stage and its kernels under ``generated/jit/<name>_<hash>/``; the folder."""
     folder = DUMP_FOLDER / f"{name}_{program.hash[:8]}"
     folder.mkdir(parents=True, exist_ok=True)
     for number, (stage, text) in enumerate(program.texts.items()):
-        suffix = ".ll" if stage == CODEGEN else ".mlir"
+        suffix = (".py" if backend == "numba" else ".ll") if stage == CODEGEN else ".mlir"
         (folder / f"{number:02}_{stage}{suffix}").write_text(text, encoding="utf-8")
     for kernel, code in program.objects.items():
         (folder / f"{kernel}.o").write_bytes(code)

@@ -212,7 +212,7 @@ class JitFunction:
         for text in compilation.warnings:
             warnings.warn(text, stacklevel=5)
         if self._compile_only:
-            compiler.write_dump(compilation.program, self.func.__name__)
+            compiler.write_dump(compilation.program, self.func.__name__, self._options.backend)
         return compilation
 
     def _count_scalars(self, values: tuple[Any, ...]) -> None:

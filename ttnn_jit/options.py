@@ -15,6 +15,10 @@ DUMP_FOLDER = Path("generated/jit")
 """Where `compile_only` and failing passes write, under the current folder."""
 
 
+BACKENDS = ("ttnn", "numba")
+"""What makes a scheduled program's native code: LLVM vectors and functions of our own; or Python loops and libm."""
+
+
 @dataclass(frozen=True)
 class CompileOptions:
     """What a compile depends on besides the program, its arguments and the target.
@@ -25,6 +29,7 @@ class CompileOptions:
         math_fidelity: Printed on kernels (ttnn.jit document).
         max_grid: Last core coordinate (x, y) of an interleaved tensor's grid; None means the target's whole grid.
         fuse: False leaves one kernel per op, to compare with.
+        backend: One of `BACKENDS`.
         extra_pipeline_options: Passes of the user's own, ``after-stage{pass,...}``; see transforms/pipeline.py.
     """
 
@@ -32,6 +37,7 @@ class CompileOptions:
     math_fidelity: MathFidelity = MathFidelity.HiFi4
     max_grid: tuple[int, int] | None = None
     fuse: bool = True
+    backend: str = "ttnn"
     extra_pipeline_options: str = ""
 
 

@@ -1,0 +1,256 @@
+"""Tile bodies as Python source: one statement per operation, one element at a time, for numba to compile.
+
+Everything that `Primitives` defines exactly is an operator or a call with the same bits. The functions are not those of
+`VectorMath` but libm's (`ttnn_jit.kernels.scalar_math`): that the two agree says something of both. A function that
+libm lacks is `VectorMath`'s own.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable
+
+from ttnn_jit.kernels.primitives import Int, Table
+from ttnn_jit.kernels.vector_math import VectorMath
+from ttnn_jit.ops.emit import Mask, Value
+from ttnn_jit.target import Numerics
+from ttnn_jit.tensor_spec import DataType
+
+
+class PythonScalar(VectorMath):
+    """Writes statements into `lines`; a value is a variable or a constant's text.
+
+    Attributes:
+        lines: The statements, without indentation but for that of an ``if``.
+        imported: Names of ``ttnn_jit.kernels.scalar_math`` that they use.
+        tables: Name -> text of the tables that they use.
+    """
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.imported: set[str] = set()
+        self.tables: dict[str, str] = {}
+        self._count = 0
+        self._indent = ""
+
+    def assign(self, text: str) -> str:
+        """A new variable that holds the value of the expression `text`."""
+        name = f"t{self._count}"
+        self._count += 1
+        self.lines.append(f"{self._indent}{name} = {text}")
+        return name
+
+    def call(self, function: str, *operands: str) -> str:
+        """A new variable that holds what `function` of scalar_math returns."""
+        self.imported.add(function)
+        return self.assign(f"{function}({', '.join(operands)})")
+
+    def _cast(self, kind: str, text: str) -> str:
+        self.imported.add(kind)
+        return f"{kind}({text})"
+
+    # float32
+
+    def const(self, value: float) -> Value:  # noqa: D102
+        return self._cast("f32", _float_text(value))
+
+    def add(self, a: Value, b: Value) -> Value:  # noqa: D102
+        return self.assign(f"{a} + {b}")
+
+    def sub(self, a: Value, b: Value) -> Value:  # noqa: D102
+        return self.assign(f"{a} - {b}")
+
+    def mul(self, a: Value, b: Value) -> Value:  # noqa: D102
+        return self.assign(f"{a} * {b}")
+
+    def div(self, a: Value, b: Value) -> Value:  # noqa: D102
+        return self.assign(f"{a} / {b}")
+
+    def fma(self, a: Value, b: Value, c: Value) -> Value:  # noqa: D102
+        return self.call("fma", a, b, c)
+
+    def neg(self, a: Value) -> Value:  # noqa: D102
+        return self.assign(f"-{a}")
+
+    def abs(self, a: Value) -> Value:  # noqa: D102
+        return self.assign(f"abs({a})")
+
+    def copysign(self, magnitude: Value, sign: Value) -> Value:  # noqa: D102
+        return self.call("copysign", magnitude, sign)
+
+    def sqrt(self, a: Value) -> Value:  # noqa: D102
+        return self.call("sqrt", a)
+
+    def minimum(self, a: Value, b: Value) -> Value:  # noqa: D102
+        return self.call("minimum", a, b)
+
+    def maximum(self, a: Value, b: Value) -> Value:  # noqa: D102
+        return self.call("maximum", a, b)
+
+    def round_even(self, a: Value) -> Value:  # noqa: D102
+        return self.call("round_even", a)
+
+    def floor(self, a: Value) -> Value:  # noqa: D102
+        return self.call("floor", a)
+
+    def ceil(self, a: Value) -> Value:  # noqa: D102
+        return self.call("ceil", a)
+
+    def trunc(self, a: Value) -> Value:  # noqa: D102
+        return self.call("trunc", a)
+
+    # masks
+
+    def lt(self, a: Value, b: Value) -> Mask:  # noqa: D102
+        return self.assign(f"{a} < {b}")
+
+    def le(self, a: Value, b: Value) -> Mask:  # noqa: D102
+        return self.assign(f"{a} <= {b}")
+
+    def gt(self, a: Value, b: Value) -> Mask:  # noqa: D102
+        return self.assign(f"{a} > {b}")
+
+    def ge(self, a: Value, b: Value) -> Mask:  # noqa: D102
+        return self.assign(f"{a} >= {b}")
+
+    def eq(self, a: Value, b: Value) -> Mask:  # noqa: D102
+        return self.assign(f"{a} == {b}")
+
+    def ne(self, a: Value, b: Value) -> Mask:  # noqa: D102
+        return self.assign(f"{a} != {b}")
+
+    def both(self, m: Mask, n: Mask) -> Mask:  # noqa: D102
+        return self.assign(f"{m} and {n}")
+
+    def either(self, m: Mask, n: Mask) -> Mask:  # noqa: D102
+        return self.assign(f"{m} or {n}")
+
+    def invert(self, m: Mask) -> Mask:  # noqa: D102
+        return self.assign(f"not {m}")
+
+    def select(self, m: Mask, a: Value, b: Value) -> Value:  # noqa: D102
+        return self.assign(f"{a} if {m} else {b}")
+
+    def rarely(  # noqa: D102
+        self, mask: Mask, usual: Value, name: str, body: Callable[[PythonScalar, Value], Value], argument: Value
+    ) -> Value:
+        result = self.assign(usual)
+        self.lines.append(f"{self._indent}if {mask}:  # {name}")
+        self._indent += "    "
+        rare = body(self, argument)
+        self.lines.append(f"{self._indent}{result} = {rare}")
+        self._indent = self._indent[4:]
+        return result
+
+    # int32: Python's integers are wider, so every result is cut to 32 bits
+
+    def _int(self, text: str) -> Int:
+        return self.assign(self._cast("i32", text))
+
+    def int_const(self, value: int) -> Int:  # noqa: D102
+        return self._cast("i32", str(value))
+
+    def bits(self, a: Value) -> Int:  # noqa: D102
+        return self.call("bits", a)
+
+    def from_bits(self, i: Int) -> Value:  # noqa: D102
+        return self.call("from_bits", i)
+
+    def int_add(self, i: Int, j: Int) -> Int:  # noqa: D102
+        return self._int(f"{i} + {j}")
+
+    def int_sub(self, i: Int, j: Int) -> Int:  # noqa: D102
+        return self._int(f"{i} - {j}")
+
+    def int_and(self, i: Int, j: Int) -> Int:  # noqa: D102
+        return self._int(f"{i} & {j}")
+
+    def int_or(self, i: Int, j: Int) -> Int:  # noqa: D102
+        return self._int(f"{i} | {j}")
+
+    def int_xor(self, i: Int, j: Int) -> Int:  # noqa: D102
+        return self._int(f"{i} ^ {j}")
+
+    def shift_left(self, i: Int, count: Int) -> Int:  # noqa: D102
+        return self._int(f"{i} << {count}")
+
+    def shift_right(self, i: Int, count: Int) -> Int:  # noqa: D102
+        return self._int(f"{i} >> {count}")
+
+    def shift_right_zero(self, i: Int, count: Int) -> Int:  # noqa: D102
+        return self._int(f"{self._cast('u32', i)} >> {self._cast('u32', count)}")
+
+    def multiply_wide(self, i: Int, j: Int) -> tuple[Int, Int]:  # noqa: D102
+        factors = [self._cast("u64", self._cast("u32", word)) for word in (i, j)]
+        product = self.assign(" * ".join(factors))
+        return self._int(f"{product} >> {self._cast('u64', '32')}"), self._int(product)
+
+    def int_eq(self, i: Int, j: Int) -> Mask:  # noqa: D102
+        return self.assign(f"{i} == {j}")
+
+    def int_lt(self, i: Int, j: Int) -> Mask:  # noqa: D102
+        return self.assign(f"{i} < {j}")
+
+    def int_select(self, m: Mask, i: Int, j: Int) -> Int:  # noqa: D102
+        return self.assign(f"{i} if {m} else {j}")
+
+    def to_float(self, i: Int) -> Value:  # noqa: D102
+        return self.assign(self._cast("f32", i))
+
+    def lookup(self, table: Table, index: Int) -> Value:  # noqa: D102
+        name = f"TABLE_{table.name.upper()}"
+        self.tables[name] = str(table.words)
+        return self.from_bits(self._cast("i32", f"{name}[{index} & {len(table.words) - 1}]"))
+
+    # libm
+
+    def exp(self, a: Value) -> Value:  # noqa: D102
+        return self.call("exp", a)
+
+    def log(self, a: Value) -> Value:  # noqa: D102
+        return self.call("log", a)
+
+    def sin(self, a: Value) -> Value:  # noqa: D102
+        return self.call("sin", a)
+
+    def cos(self, a: Value) -> Value:  # noqa: D102
+        return self.call("cos", a)
+
+    def tanh(self, a: Value) -> Value:  # noqa: D102
+        return self.call("tanh", a)
+
+    def sigmoid(self, a: Value) -> Value:  # noqa: D102
+        return self.call("sigmoid", a)
+
+    def silu(self, a: Value) -> Value:  # noqa: D102
+        return self.call("silu", a)
+
+    def erfc(self, a: Value) -> Value:  # noqa: D102
+        return self.call("erfc", a)
+
+    def gelu(self, a: Value) -> Value:  # noqa: D102
+        return self.call("gelu", a)
+
+    def rsqrt(self, a: Value) -> Value:  # noqa: D102
+        return self.call("rsqrt", a)
+
+    def pow(self, a: Value, b: Value) -> Value:  # noqa: D102
+        return self.call("power", a, b)
+
+    # bfloat16
+
+    def round_to(self, value: Value, dtype: DataType, numerics: Numerics) -> Value:
+        """`value` as a float32 that `dtype` holds exactly; see `VectorMath.round_bfloat16`."""
+        if dtype is DataType.FLOAT32:
+            return value
+        return self.call("nearest_bfloat16" if numerics is Numerics.IEEE else "device_bfloat16", value)
+
+
+def _float_text(value: float) -> str:
+    """`value` rounded to float32, as Python reads it."""
+    try:
+        single = struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:
+        single = math.copysign(math.inf, value)
+    return repr(single)

@@ -1,0 +1,235 @@
+"""What the source of a numba kernel calls: one element at a time, in float32, every function by libm in float64.
+
+Arithmetic, comparison, rounding and conversion are IEEE 754 binary32's, bit for bit those of `Primitives`. A function
+takes the float32 to float64, where it is exact, computes there with libm, and rounds once: its error is half a unit of
+float32's last place plus libm's error in float64, less than `LIBM_ULP` in all. Nothing is contracted and nothing raises.
+
+This module imports numba; only code that compiles kernels with numba imports it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+
+LIBM_ULP = 0.51
+"""Largest error of a function here, in units of float32's last place: libm's few units of float64 count 2**-29 each."""
+
+f32, f64 = np.float32, np.float64
+i32, u16, u32, u64 = np.int32, np.uint16, np.uint32, np.uint64
+
+scalar = njit(error_model="numpy", inline="never")
+"""Compiles a function of one element: division by zero is an infinity, not an exception."""
+
+
+def _conversion(source: Any, target: Any, instruction: str) -> Any:
+    """A function from `source` to `target` that is one LLVM instruction."""
+
+    def typed(_: Any, __: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return getattr(builder, instruction)(arguments[0], context.get_value_type(signature.return_type))
+
+        return target(source), generate
+
+    return typed
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def float32_at(context: Any, address: Any) -> Any:
+    """The address as a pointer to float32."""
+    return _conversion(types.int64, types.CPointer(types.float32), "inttoptr")(context, address)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def bfloat16_at(context: Any, address: Any) -> Any:
+    """The address as a pointer to the words of bfloat16."""
+    return _conversion(types.int64, types.CPointer(types.uint16), "inttoptr")(context, address)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def bits(context: Any, a: Any) -> Any:
+    """The bits of a float32 as int32."""
+    return _conversion(types.float32, types.int32, "bitcast")(context, a)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def from_bits(context: Any, i: Any) -> Any:
+    """The float32 with these bits."""
+    return _conversion(types.int32, types.float32, "bitcast")(context, i)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def fma(_: Any, a: Any, b: Any, c: Any) -> Any:
+    """A * b + c, rounded once; libm's fmaf where the processor has no instruction."""
+    del a, b, c
+
+    def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        return builder.fma(*arguments)
+
+    return types.float32(types.float32, types.float32, types.float32), generate
+
+
+# --- bfloat16 -------------------------------------------------------------------------------------------------------
+
+
+@scalar  # type: ignore[untyped-decorator]
+def widen(word: Any) -> Any:
+    """The float32 of a bfloat16 word."""
+    return from_bits(i32(u32(word) << u32(16)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def narrow(a: Any) -> Any:
+    """The bfloat16 word of a float32 that bfloat16 holds exactly."""
+    return u16(u32(bits(a)) >> u32(16))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def nearest_bfloat16(a: Any) -> Any:
+    """To the nearest bfloat16, ties to even; NaN stays NaN."""
+    if a != a:
+        return f32(math.nan)
+    word = u32(bits(a))
+    return from_bits(i32((word + u32(0x7FFF) + ((word >> u32(16)) & u32(1))) & u32(0xFFFF_0000)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def device_bfloat16(a: Any) -> Any:
+    """As a device stores bfloat16: NaN becomes infinity, a magnitude below 2**-126 zero of its sign."""
+    if a != a:
+        return f32(math.inf)
+    if abs(a) < f32(2.0**-126):
+        return from_bits(bits(a) & i32(-0x8000_0000))
+    return nearest_bfloat16(a)
+
+
+# --- float32 --------------------------------------------------------------------------------------------------------
+
+
+@scalar  # type: ignore[untyped-decorator]
+def copysign(magnitude: Any, sign: Any) -> Any:
+    """`magnitude` with the sign bit of `sign`."""
+    return from_bits(i32((bits(magnitude) & i32(0x7FFF_FFFF)) | (bits(sign) & i32(-0x8000_0000))))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def minimum(a: Any, b: Any) -> Any:
+    """IEEE 754-2019: NaN if either is, -0 below +0."""
+    if a != a or b != b:
+        return f32(math.nan)
+    if a == b:
+        return from_bits(i32(bits(a) | bits(b)))
+    return a if a < b else b
+
+
+@scalar  # type: ignore[untyped-decorator]
+def maximum(a: Any, b: Any) -> Any:
+    """IEEE 754-2019: NaN if either is, -0 below +0."""
+    if a != a or b != b:
+        return f32(math.nan)
+    if a == b:
+        return from_bits(i32(bits(a) & bits(b)))
+    return a if a > b else b
+
+
+@scalar  # type: ignore[untyped-decorator]
+def sqrt(a: Any) -> Any:
+    """Correctly rounded."""
+    return f32(np.sqrt(a))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def round_even(a: Any) -> Any:
+    """To an integral value, ties to even."""
+    return f32(np.rint(a))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def floor(a: Any) -> Any:
+    """Towards -infinity."""
+    return f32(np.floor(a))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def ceil(a: Any) -> Any:
+    """Towards infinity."""
+    return f32(np.ceil(a))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def trunc(a: Any) -> Any:
+    """Towards zero."""
+    return f32(np.trunc(a))
+
+
+# --- Functions: float64 inside, rounded once ------------------------------------------------------------------------
+
+
+@scalar  # type: ignore[untyped-decorator]
+def exp(a: Any) -> Any:
+    """E to the power a."""
+    return f32(math.exp(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def log(a: Any) -> Any:
+    """The natural logarithm."""
+    return f32(np.log(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def sin(a: Any) -> Any:
+    """Sine."""
+    return f32(np.sin(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def cos(a: Any) -> Any:
+    """Cosine."""
+    return f32(np.cos(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def tanh(a: Any) -> Any:
+    """Hyperbolic tangent."""
+    return f32(math.tanh(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def sigmoid(a: Any) -> Any:
+    """1 / (1 + exp(-a))."""
+    return f32(f64(1.0) / (f64(1.0) + math.exp(-f64(a))))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def silu(a: Any) -> Any:
+    """A * sigmoid(a)."""
+    return f32(f64(a) / (f64(1.0) + math.exp(-f64(a))))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def erfc(a: Any) -> Any:
+    """1 - erf(a)."""
+    return f32(math.erfc(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def gelu(a: Any) -> Any:
+    """A * erfc(-a / sqrt 2) / 2."""
+    return f32(f64(0.5) * f64(a) * math.erfc(f64(a) * f64(-(0.5**0.5))))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def rsqrt(a: Any) -> Any:
+    """1 / sqrt(a)."""
+    return f32(f64(1.0) / np.sqrt(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def power(a: Any, b: Any) -> Any:
+    """A to the power b, as C99 Annex F says."""
+    return f32(math.pow(f64(a), f64(b)))

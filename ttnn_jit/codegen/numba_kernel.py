@@ -1,0 +1,182 @@
+"""A kernel's body as Python loops, and what numba makes of them: the second backend.
+
+The source says what the scheduled module says, op by op in its order, one element at a time, with functions by libm
+(`ttnn_jit.kernels.scalar_math`); LLVM's vectors, chunks and own functions are nowhere in it. numba compiles it without
+fast math or contraction. Of numba's result only the LLVM text is taken: assembled and called like every other kernel,
+so that a stored program needs no numba, and a kernel costs the same to call whichever backend made it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ttnn_jit.codegen.llvm_kernel import OPERATION_OF_TILE
+from ttnn_jit.codegen.plan import planned
+from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Store
+from ttnn_jit.errors import InternalError
+from ttnn_jit.kernels.python_scalar import PythonScalar
+from ttnn_jit.kernels.tile_loop import Access
+from ttnn_jit.runtime.plan import ProgramPlan
+from ttnn_jit.tensor_spec import DataType
+
+_INDENT = "    "
+
+
+def numba_program(module: ModuleOp) -> tuple[ProgramPlan, dict[str, str]]:
+    """Plan of a scheduled module and, by name, the Python source of its kernels.
+
+    Raises:
+        CompileError: The module holds what is no scheduled kernel.
+    """
+    sources: dict[str, str] = {}
+
+    def named(body: KernelBody) -> str:
+        source = kernel_source(body)
+        name = f"py_{hashlib.sha256(source.encode()).hexdigest()[:16]}"
+        sources[name] = source
+        return name
+
+    _, plan = planned(module, named)
+    return plan, sources
+
+
+@lru_cache(maxsize=1024)
+def kernel_source(body: KernelBody) -> str:
+    """A Python module with the function ``kernel(pointers, params)``; see `ttnn_jit.codegen.launch` for the words."""
+    return _SourceWriter(body).text()
+
+
+class _SourceWriter:
+    """Writes one kernel; stream k is ``x<k>`` if it is read and ``y<k>`` if it is written."""
+
+    def __init__(self, body: KernelBody) -> None:
+        self._body = body
+        self._builder = PythonScalar()
+        self._loops = body.rank + 1
+        self._names = [f"{'y' if stream.written else 'x'}{k}" for k, stream in enumerate(body.streams)]
+
+    def text(self) -> str:
+        """The module."""
+        element = self._element()
+        head = [*self._pointers(), *self._words()]
+        for depth, loop in enumerate(reversed(range(self._loops))):
+            head.append(f"{_INDENT * depth}for i{loop} in range(n{loop}):")
+        lines = [_INDENT + line for line in head]
+        lines += [_INDENT * (1 + self._loops) + line for line in element]
+        tables = [f"{name} = {words}" for name, words in self._builder.tables.items()]
+        limits = [name for name in ("inf", "nan") if any(f"{name})" in line for line in element)]
+        imports = [f"from math import {', '.join(limits)}", ""] if limits else []
+        imports.append(f"from ttnn_jit.kernels.scalar_math import {', '.join(sorted(self._builder.imported))}")
+        return "\n".join([*imports, "", *tables, "", "def kernel(pointers, params):", *lines, ""])
+
+    def _pointers(self) -> list[str]:
+        lines = []
+        for k, (name, stream) in enumerate(zip(self._names, self._body.streams, strict=True)):
+            kind = "float32_at" if stream.dtype is DataType.FLOAT32 else "bfloat16_at"
+            self._builder.imported.add(kind)
+            lines.append(f"{name} = {kind}(pointers[{k}])")
+        return lines
+
+    def _words(self) -> list[str]:
+        """The extents of the loops, the innermost first, and the strides that are not known from the walk."""
+        extents = ", ".join(f"n{loop}" for loop in range(self._loops))
+        lines = [f"{extents} = {', '.join(f'params[{loop}]' for loop in range(self._loops))}"]
+        for k, stream in enumerate(self._body.streams):
+            first = self._loops * (k + 1)
+            known = 0 if stream.access is Access.STRIDED else 1
+            lines += [f"s{k}_{loop} = params[{first + loop}]" for loop in range(known, self._loops)]
+        return lines
+
+    def _element(self) -> list[str]:
+        """The statements for one element."""
+        values: list[str] = []
+        for step in self._body.steps:
+            values.append(self._step(step, values))
+        return self._builder.lines
+
+    def _step(self, step: Load | Apply | Cast | Store, values: Sequence[str]) -> str:
+        builder, body = self._builder, self._body
+        match step:
+            case Load():
+                element = f"{self._names[step.stream]}[{self._index(step.stream)}]"
+                wide = body.streams[step.stream].dtype is DataType.FLOAT32
+                return builder.assign(element) if wide else builder.call("widen", element)
+            case Cast():
+                same = step.dtype is body.dtype_of(step.operand)
+                value = values[step.operand]
+                return value if same else str(builder.round_to(value, step.dtype, body.numerics))
+            case Apply():
+                return self._applied(step, values)
+            case Store():
+                value = values[step.operand]
+                if body.streams[step.stream].dtype is DataType.BFLOAT16:
+                    value = builder.call("narrow", value)
+                builder.lines.append(f"{self._names[step.stream]}[{self._index(step.stream)}] = {value}")
+                return ""
+
+    def _applied(self, step: Apply, values: Sequence[str]) -> str:
+        builder = self._builder
+        builder.lines.append(f"# {step.tile_name}")
+        operands = [
+            builder.const(operand.value) if isinstance(operand, Constant) else values[operand]
+            for operand in step.operands
+        ]
+        numbers = [number.value for number in step.numbers]
+        exact = OPERATION_OF_TILE[step.tile_name].emit(builder, *operands, *numbers)
+        return str(builder.round_to(exact, step.dtype, self._body.numerics))
+
+    def _index(self, k: int) -> str:
+        terms = {Access.CONTIGUOUS: ["i0"], Access.SCALAR: [], Access.STRIDED: [f"i0 * s{k}_0"]}[
+            self._body.streams[k].access
+        ]
+        terms = [*terms, *(f"i{loop} * s{k}_{loop}" for loop in range(1, self._loops))]
+        return " + ".join(terms) or "0"
+
+
+# --- numba ----------------------------------------------------------------------------------------------------------
+
+
+@cache
+def llvm_module(name: str, source: str) -> str:
+    """LLVM text whose function ``void name(ptr pointers, ptr params)`` is the source's ``kernel``, by numba.
+
+    Raises:
+        InternalError: numba refuses the source.
+    """
+    from numba import types
+    from numba.core.errors import NumbaError
+
+    scope: dict[str, Any] = {}
+    exec(compile(source, f"<ttnn_jit kernel {name}>", "exec"), scope)
+    words = types.CPointer(types.int64)
+    try:
+        text, symbol = compiled(scope["kernel"], types.void(words, words))
+    except NumbaError as error:
+        raise InternalError(f"numba refuses the source of {name}: {error}", help="report it with the source") from error
+    return (
+        f"{text}\ndefine void @{name}(ptr %pointers, ptr %params) nounwind {{\n"
+        "  %result = alloca ptr\n  %error = alloca ptr\n"
+        f'  %status = call i32 @"{symbol}"(ptr %result, ptr %error, ptr %pointers, ptr %params)\n  ret void\n}}\n'
+    )
+
+
+def compiled(function: Any, signature: Any) -> tuple[str, str]:
+    """LLVM text of `function`, as numba compiles it for `signature`, and the symbol in it.
+
+    The symbol's function takes where to put the result, where to put an exception, then the arguments; it returns 0
+    if nothing was raised.
+    """
+    from numba import njit
+
+    options = {"error_model": "numpy", "fastmath": False, "boundscheck": False}
+    dispatcher = njit(signature, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
+    (overload,) = dispatcher.overloads.values()
+    text: str = overload.library.get_llvm_str()
+    # The assembler says what the target is.
+    kept = [line for line in text.splitlines() if not line.startswith(("target ", "source_filename", "; ModuleID"))]
+    return "\n".join(kept), str(overload.fndesc.llvm_func_name)
