@@ -2,7 +2,7 @@
 
 Arithmetic, comparison, rounding and conversion are IEEE 754 binary32's, bit for bit those of `Primitives`. A function
 takes the float32 to float64, where it is exact, computes there with libm, and rounds once: its error is half a unit of
-float32's last place plus libm's error in float64, less than `LIBM_ULP` in all. Nothing is contracted and nothing raises.
+float32's last place plus libm's error in float64, less than `LIBM_ULP` in all. Nothing is contracted, nothing raises.
 
 This module imports numba; only code that compiles kernels with numba imports it.
 """
@@ -91,7 +91,7 @@ def narrow(a: Any) -> Any:
 @scalar  # type: ignore[untyped-decorator]
 def nearest_bfloat16(a: Any) -> Any:
     """To the nearest bfloat16, ties to even; NaN stays NaN."""
-    if a != a:
+    if np.isnan(a):
         return f32(math.nan)
     word = u32(bits(a))
     return from_bits(i32((word + u32(0x7FFF) + ((word >> u32(16)) & u32(1))) & u32(0xFFFF_0000)))
@@ -100,7 +100,7 @@ def nearest_bfloat16(a: Any) -> Any:
 @scalar  # type: ignore[untyped-decorator]
 def device_bfloat16(a: Any) -> Any:
     """As a device stores bfloat16: NaN becomes infinity, a magnitude below 2**-126 zero of its sign."""
-    if a != a:
+    if np.isnan(a):
         return f32(math.inf)
     if abs(a) < f32(2.0**-126):
         return from_bits(bits(a) & i32(-0x8000_0000))
@@ -119,7 +119,7 @@ def copysign(magnitude: Any, sign: Any) -> Any:
 @scalar  # type: ignore[untyped-decorator]
 def minimum(a: Any, b: Any) -> Any:
     """IEEE 754-2019: NaN if either is, -0 below +0."""
-    if a != a or b != b:
+    if np.isnan(a) or np.isnan(b):
         return f32(math.nan)
     if a == b:
         return from_bits(i32(bits(a) | bits(b)))
@@ -129,7 +129,7 @@ def minimum(a: Any, b: Any) -> Any:
 @scalar  # type: ignore[untyped-decorator]
 def maximum(a: Any, b: Any) -> Any:
     """IEEE 754-2019: NaN if either is, -0 below +0."""
-    if a != a or b != b:
+    if np.isnan(a) or np.isnan(b):
         return f32(math.nan)
     if a == b:
         return from_bits(i32(bits(a) & bits(b)))

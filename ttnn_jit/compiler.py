@@ -402,7 +402,7 @@ def _host_isa() -> HostIsa | None:
     except ArgumentError as error:
         warnings.warn(
             f"{error.message}: kernels run in the tile interpreter, with the same results, slowly, and are not kept "
-            "on disk; `backend=\"numba\"` compiles them here, with functions of libm",
+            'on disk; `backend="numba"` compiles them here, with functions of libm',
             RuntimeWarning,
             stacklevel=2,
         )

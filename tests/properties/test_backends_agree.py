@@ -37,7 +37,9 @@ def by_numba(module, inputs):
 
 def one_op(operation, dtype, target, numbers):
     spec = TensorSpec((32, SIZE // 32), dtype, Layout.TILE)
-    return scheduled([spec] * operation.arity, [(operation.tile_name, *range(operation.arity), *numbers)], target=target)
+    return scheduled(
+        [spec] * operation.arity, [(operation.tile_name, *range(operation.arity), *numbers)], target=target
+    )
 
 
 def as_float32(array):
@@ -149,7 +151,8 @@ def test_a_fused_program_of_exact_operations_has_equal_bits(data, target):
     for number in range(data.draw(st.integers(1, 5))):
         operation = data.draw(st.sampled_from(EXACT))
         places = st.integers(0, len(specs) + number - 1)
-        operands = [data.draw(places), *(data.draw(st.one_of(places, st.just(0.3))) for _ in range(operation.arity - 1))]
+        others = st.one_of(places, st.just(0.3))
+        operands = [data.draw(places), *(data.draw(others) for _ in range(operation.arity - 1))]
         calls.append((operation.tile_name, *operands, *attribute_values(operation)))
     module = scheduled(specs, calls, target=target)
     rng = np.random.default_rng(1)
