@@ -11,7 +11,8 @@ Importing it loads neither torch, numpy, numba, llvmlite nor xDSL; each loads wh
 """
 
 from ttnn_jit.api import cache_clear, cache_info, explain_miss, jit, supported_ops
+from ttnn_jit.stand_in import register_as_ttnn
 
-__all__ = ["__version__", "cache_clear", "cache_info", "explain_miss", "jit", "supported_ops"]
+__all__ = ["__version__", "cache_clear", "cache_info", "explain_miss", "jit", "register_as_ttnn", "supported_ops"]
 
 __version__ = "0.1.0"

@@ -19,7 +19,7 @@ from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
 from ttnn_jit.dialects.ttcore import ELEMENT_TYPES, GridAttr, TileType, grid_attr, tile_type
-from ttnn_jit.dialects.ttnn_attributes import CoreRangeAttr, TTNNLayoutAttr, buffer_type_attr
+from ttnn_jit.dialects.ttnn_attributes import CoreRangeAttr, ShapeAttr, TTNNLayoutAttr, buffer_type_attr, shape_attr
 from ttnn_jit.errors import LayoutError
 from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.tensor_spec import (
@@ -28,6 +28,7 @@ from ttnn_jit.tensor_spec import (
     DataType,
     Layout,
     MemoryConfig,
+    NdShardSpec,
     ShardOrientation,
     ShardSpec,
     TensorMemoryLayout,
@@ -48,9 +49,9 @@ def tensor_type(spec: TensorSpec) -> TensorType[Attribute]:
 def layout_attribute(spec: TensorSpec) -> TTNNLayoutAttr:
     """The encoding of `spec`'s tensor type."""
     config = spec.memory_config
-    shard = config.shard_spec
-    orientation = shard.orientation if shard else ShardOrientation.ROW_MAJOR
+    orientation = config.orientation or ShardOrientation.ROW_MAJOR
     grid = _grid(config)
+    nd = config.nd_shard_spec if config.is_nd_sharded() else None
     return TTNNLayoutAttr(
         AffineMapAttr(_linear_map(spec)),
         grid,
@@ -58,6 +59,7 @@ def layout_attribute(spec: TensorSpec) -> TTNNLayoutAttr:
         _memref(spec),
         StringAttr(config.memory_layout.name.lower()),
         _core_ranges(config, grid),
+        NoneAttr() if nd is None else shape_attr(*nd.shard_shape),
     )
 
 
@@ -88,13 +90,30 @@ def _spec_of(type_: TensorType[Attribute]) -> TensorSpec:
         type_.get_shape(),
         _DTYPES[element],
         Layout.TILE if tiled else Layout.ROW_MAJOR,
-        MemoryConfig(layout.tensor_memory_layout, layout.buffer_type, _shard_spec(layout, tiled=tiled)),
+        _memory_config(layout, tiled=tiled),
         strides=strides,
     )
 
 
+def _memory_config(layout: TTNNLayoutAttr, *, tiled: bool) -> MemoryConfig:
+    if isinstance(layout.nd_shard, ShapeAttr):
+        assert isinstance(layout.core_ranges, ArrayAttr)
+        nd = NdShardSpec(layout.nd_shard.data, _core_range_set(layout.core_ranges), layout.shard_orientation)
+        return MemoryConfig(buffer_type=layout.buffer_type, nd_shard_spec=nd)
+    return MemoryConfig(layout.tensor_memory_layout, layout.buffer_type, _shard_spec(layout, tiled=tiled))
+
+
+def _core_range_set(ranges: ArrayAttr[CoreRangeAttr]) -> CoreRangeSet:
+    return CoreRangeSet(CoreRange(item.data[:2], item.data[2:]) for item in ranges)
+
+
+def _two_dimensional(config: MemoryConfig) -> ShardSpec | None:
+    """The shard spec that the grid and the memref show; an ND sharded tensor shows as a whole."""
+    return None if config.is_nd_sharded() else config.shard_spec
+
+
 def _grid(config: MemoryConfig) -> GridAttr:
-    shard = config.shard_spec
+    shard = _two_dimensional(config)
     if shard is None:
         return grid_attr(1, 1)
     if config.memory_layout is TensorMemoryLayout.HEIGHT_SHARDED:
@@ -116,7 +135,7 @@ def _implied_ranges(layout: TensorMemoryLayout, orientation: ShardOrientation, g
 
 
 def _core_ranges(config: MemoryConfig, grid: GridAttr) -> ArrayAttr[CoreRangeAttr] | NoneAttr:
-    shard = config.shard_spec
+    shard = config.nd_shard_spec if config.is_nd_sharded() else config.shard_spec
     if shard is None or shard.grid == _implied_ranges(config.memory_layout, shard.orientation, grid):
         return NoneAttr()
     return ArrayAttr([CoreRangeAttr((r.start.x, r.start.y, r.end.x, r.end.y)) for r in shard.grid.ranges()])
@@ -131,7 +150,7 @@ def _shard_spec(layout: TTNNLayoutAttr, *, tiled: bool) -> ShardSpec | None:
         if cores is None:
             raise LayoutError(f"a {layout.memory_layout.data} layout needs its core_ranges")
     else:
-        cores = CoreRangeSet(CoreRange(item.data[:2], item.data[2:]) for item in layout.core_ranges)
+        cores = _core_range_set(layout.core_ranges)
     height, width = layout.memref.get_shape()
     if tiled:
         height, width = height * TILE_HEIGHT, width * TILE_WIDTH
@@ -162,7 +181,7 @@ def _memref(spec: TensorSpec) -> MemRefType[Attribute]:
     element = ELEMENT_TYPES[spec.dtype]
     if spec.strides is not None:
         return MemRefType(element, spec.shape, StridedLayoutAttr(spec.strides), space)
-    shard = spec.memory_config.shard_spec
+    shard = _two_dimensional(spec.memory_config)
     if spec.layout is Layout.TILE:
         height, width = shard.shape if shard else folded_2d(spec.padded_shape)
         return MemRefType(

@@ -131,7 +131,8 @@ class TTNNLayoutAttr(ParametrizedAttribute):
     """``#ttnn.ttnn_layout<MAP, <ROWSxCOLUMNS>, memref<...>, <interleaved>>``: where and how a tensor lies.
 
     The map takes logical indices to the folded 2-D tensor, the grid counts cores, the memref is one core's part. The
-    core ranges are printed where the grid does not imply them: a block sharded tensor's are those of its grid.
+    core ranges are printed where the grid does not imply them: a block sharded tensor's are those of its grid. An ND
+    sharded tensor prints its shard's shape beside its core ranges; its grid is 1x1 and its memref the whole tensor.
     """
 
     name = "ttnn.ttnn_layout"
@@ -142,6 +143,7 @@ class TTNNLayoutAttr(ParametrizedAttribute):
     memref: MemRefType[Attribute]
     memory_layout: StringAttr
     core_ranges: ArrayAttr[CoreRangeAttr] | NoneAttr
+    nd_shard: ShapeAttr | NoneAttr
 
     def alias_stem(self) -> str:
         """``#ttnn_layout``."""
@@ -185,7 +187,8 @@ class TTNNLayoutAttr(ParametrizedAttribute):
             parser.parse_punctuation(",")
             with parser.in_angle_brackets():
                 memory_layout = StringAttr(parse_keyword(parser, tuple(MEMORY_LAYOUTS)))
-            return linear, grid, orientation, memref, memory_layout, _parse_core_ranges(parser)
+            core_ranges = _parse_core_ranges(parser)
+            return linear, grid, orientation, memref, memory_layout, core_ranges, _parse_nd_shard(parser)
 
     def print_parameters(self, printer: Printer) -> None:
         """The parameters between angle brackets."""
@@ -200,6 +203,9 @@ class TTNNLayoutAttr(ParametrizedAttribute):
                 printer.print_string(", core_ranges = <[")
                 printer.print_list(self.core_ranges, printer.print_attribute)
                 printer.print_string("]>")
+            if isinstance(self.nd_shard, ShapeAttr):
+                printer.print_string(", nd_shard = ")
+                self.nd_shard.print_parameter(printer)
 
     def verify(self) -> None:
         """Refuses an unknown memory layout or orientation, and a memref outside the buffer types."""
@@ -229,6 +235,14 @@ def _parse_core_ranges(parser: AttrParser) -> ArrayAttr[CoreRangeAttr] | NoneAtt
     parser.parse_punctuation("=")
     with parser.in_angle_brackets():
         return ArrayAttr(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_core_range(parser)))
+
+
+def _parse_nd_shard(parser: AttrParser) -> ShapeAttr | NoneAttr:
+    if parser.parse_optional_punctuation(",") is None:
+        return NoneAttr()
+    parser.parse_keyword("nd_shard")
+    parser.parse_punctuation("=")
+    return ShapeAttr(ShapeAttr.parse_parameter(parser))
 
 
 def _parse_core_range(parser: AttrParser) -> CoreRangeAttr:

@@ -21,6 +21,7 @@ PURE_BUILTINS = frozenset(getattr(builtins, name) for name in _PURE_BUILTIN_NAME
 """Builtins without side effects; `getattr` and `hasattr` go the way of attributes."""
 
 _PURE_MODULES = frozenset({"math", "cmath", "operator", "_operator"})
+_PURE_ROOMS = frozenset({"ttnn_jit.memory_config", "ttnn_jit.sharding", "ttnn_jit.tensor_spec"})
 _PURE_ITERTOOLS_NAMES = (
     "accumulate", "chain", "combinations", "compress", "dropwhile", "filterfalse", "groupby", "islice", "pairwise",
     "permutations", "product", "starmap", "takewhile", "zip_longest",
@@ -57,7 +58,7 @@ def is_pure(function: Any) -> bool:
     if isinstance(function, type):
         return is_pure_class(function)
     if isinstance(function, types.FunctionType):
-        return function.__module__ == "ttnn_jit.tensor_spec"
+        return function.__module__ in _PURE_ROOMS
     if isinstance(function, (types.BuiltinFunctionType, types.MethodWrapperType)):
         owner = getattr(function, "__self__", None)
         if owner is None or isinstance(owner, types.ModuleType):
@@ -70,7 +71,7 @@ def is_pure(function: Any) -> bool:
 
 def is_pure_class(cls: type) -> bool:
     """Whether making an instance of `cls` runs no code of the user's."""
-    if cls in _PURE_CALLABLES or cls.__module__ in {"ttnn_jit.tensor_spec", *_PURE_MODULES}:
+    if cls in _PURE_CALLABLES or cls.__module__ in _PURE_ROOMS | _PURE_MODULES:
         return True
     named_tuple = issubclass(cls, tuple) and hasattr(cls, "_fields") and cls.__bases__ == (tuple,)
     return named_tuple or issubclass(cls, (enum.Enum, BaseException))

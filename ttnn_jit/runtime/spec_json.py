@@ -12,6 +12,7 @@ from ttnn_jit.tensor_spec import (
     DataType,
     Layout,
     MemoryConfig,
+    NdShardSpec,
     ShardOrientation,
     ShardSpec,
     TensorMemoryLayout,
@@ -29,6 +30,7 @@ def spec_to_json(spec: TensorSpec) -> dict[str, Any]:
         "memory_layout": config.memory_layout.name,
         "buffer_type": config.buffer_type.name,
         "shard": None if config.shard_spec is None else _shard_to_json(config.shard_spec),
+        "nd_shard": None if config.nd_shard_spec is None else _nd_shard_to_json(config.nd_shard_spec),
         "strides": None if spec.strides is None else list(spec.strides),
     }
 
@@ -39,11 +41,12 @@ def spec_from_json(fields: dict[str, Any]) -> TensorSpec:
     Raises:
         KeyError, TypeError, ValueError: The fields do not describe a tensor.
     """
-    shard = fields["shard"]
+    shard, nd_shard = fields["shard"], fields["nd_shard"]
     config = MemoryConfig(
         TensorMemoryLayout[fields["memory_layout"]],
         BufferType[fields["buffer_type"]],
         None if shard is None else _shard_from_json(shard),
+        None if nd_shard is None else _nd_shard_from_json(nd_shard),
     )
     strides = fields["strides"]
     return TensorSpec(
@@ -56,10 +59,32 @@ def spec_from_json(fields: dict[str, Any]) -> TensorSpec:
 
 
 def _shard_to_json(shard: ShardSpec) -> dict[str, Any]:
-    corners = [[r.start.x, r.start.y, r.end.x, r.end.y] for r in shard.grid.ranges()]
-    return {"grid": corners, "shape": list(shard.shape), "orientation": shard.orientation.name}
+    return {
+        "grid": _grid_to_json(shard.grid),
+        "shape": list(shard.shape),
+        "orientation": shard.orientation.name,
+    }
 
 
 def _shard_from_json(fields: dict[str, Any]) -> ShardSpec:
-    ranges = [CoreRange(CoreCoord(x0, y0), CoreCoord(x1, y1)) for x0, y0, x1, y1 in fields["grid"]]
-    return ShardSpec(CoreRangeSet(ranges), fields["shape"], ShardOrientation[fields["orientation"]])
+    return ShardSpec(_grid_from_json(fields["grid"]), fields["shape"], ShardOrientation[fields["orientation"]])
+
+
+def _nd_shard_to_json(shard: NdShardSpec) -> dict[str, Any]:
+    return {
+        "grid": _grid_to_json(shard.grid),
+        "shape": list(shard.shard_shape),
+        "orientation": shard.orientation.name,
+    }
+
+
+def _nd_shard_from_json(fields: dict[str, Any]) -> NdShardSpec:
+    return NdShardSpec(fields["shape"], _grid_from_json(fields["grid"]), ShardOrientation[fields["orientation"]])
+
+
+def _grid_to_json(grid: CoreRangeSet) -> list[list[int]]:
+    return [[r.start.x, r.start.y, r.end.x, r.end.y] for r in grid.ranges()]
+
+
+def _grid_from_json(corners: list[list[int]]) -> CoreRangeSet:
+    return CoreRangeSet(CoreRange(CoreCoord(x0, y0), CoreCoord(x1, y1)) for x0, y0, x1, y1 in corners)

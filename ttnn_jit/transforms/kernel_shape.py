@@ -41,7 +41,8 @@ def kernel_shape(
     """
     space = elementwise_space(inputs, output, fold=fold)
     rank = len(space.tiles)
-    sharded = next((spec for spec in (*inputs, output) if spec.memory_config.is_sharded()), None)
+    configs = ((spec, spec.memory_config) for spec in (*inputs, output))
+    sharded = next((spec for spec, config in configs if config.is_sharded() and not config.is_nd_sharded()), None)
     if sharded is not None and rank == 2:
         grid = layout_attribute(sharded).grid
     else:

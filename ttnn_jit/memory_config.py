@@ -1,0 +1,229 @@
+"""Where tensors lie: cores, shard specs and memory configs, as ttnn names them (ttnn_api.md, sections 1.4 and 1.5)."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from ttnn_jit.errors import GridError
+
+
+class TensorMemoryLayout(enum.Enum):
+    """How a tensor is spread over banks or cores; the numbers are ttnn's."""
+
+    INTERLEAVED = 0
+    HEIGHT_SHARDED = 2
+    WIDTH_SHARDED = 3
+    BLOCK_SHARDED = 4
+    ND_SHARDED = 5
+
+
+class BufferType(enum.Enum):
+    """The memory that holds a tensor; the numbers are ttnn's."""
+
+    DRAM = 0
+    L1 = 1
+    SYSTEM_MEMORY = 2
+    L1_SMALL = 3
+    TRACE = 4
+
+
+class ShardOrientation(enum.Enum):
+    """The order in which shards are dealt to cores."""
+
+    ROW_MAJOR = 0
+    COL_MAJOR = 1
+
+
+class ShardStrategy(enum.Enum):
+    """The strategies of `create_sharded_memory_config`."""
+
+    HEIGHT = 1
+    WIDTH = 2
+    BLOCK = 3
+
+
+@dataclass(frozen=True, order=True)
+class CoreCoord:
+    """A core: x is the column, y the row."""
+
+    x: int
+    y: int
+
+    def __str__(self) -> str:
+        return f"(x={self.x}, y={self.y})"
+
+
+@dataclass(frozen=True)
+class CoreGrid:
+    """A count of cores: x columns by y rows. Keyword only, as in ttnn."""
+
+    def __init__(self, *, x: int, y: int) -> None:
+        if x < 1 or y < 1:
+            raise GridError(f"a core grid needs at least one core, got x={x}, y={y}")
+        object.__setattr__(self, "x", x)
+        object.__setattr__(self, "y", y)
+
+    x: int
+    y: int
+
+    @property
+    def num_cores(self) -> int:
+        """Cores in the grid."""
+        return self.x * self.y
+
+
+@dataclass(frozen=True)
+class CoreRange:
+    """The rectangle of cores from `start` to `end`, both inclusive."""
+
+    start: CoreCoord
+    end: CoreCoord
+
+    def __init__(self, start: CoreCoord | tuple[int, int], end: CoreCoord | tuple[int, int]) -> None:
+        object.__setattr__(self, "start", _core(start))
+        object.__setattr__(self, "end", _core(end))
+        if self.end.x < self.start.x or self.end.y < self.start.y:
+            raise GridError(f"a core range ends before it starts: {self.start} to {self.end}")
+
+    def grid_size(self) -> CoreCoord:
+        """Columns and rows of the range."""
+        return CoreCoord(self.end.x - self.start.x + 1, self.end.y - self.start.y + 1)
+
+
+def _core(value: CoreCoord | tuple[int, int]) -> CoreCoord:
+    return value if isinstance(value, CoreCoord) else CoreCoord(*value)
+
+
+class CoreRangeSet:
+    """A set of core ranges, compared as a set."""
+
+    def __init__(self, ranges: Iterable[CoreRange] | CoreRange) -> None:
+        self._ranges = frozenset((ranges,) if isinstance(ranges, CoreRange) else ranges)
+        if not self._ranges:
+            raise GridError("a core range set needs at least one range")
+
+    def ranges(self) -> list[CoreRange]:
+        """The ranges, in order of their start."""
+        return sorted(self._ranges, key=lambda r: (r.start.y, r.start.x))
+
+    def num_cores(self) -> int:
+        """Cores in all ranges."""
+        return sum(r.grid_size().x * r.grid_size().y for r in self._ranges)
+
+    def cores(self) -> tuple[CoreCoord, ...]:
+        """Every core, row by row."""
+        found = {
+            CoreCoord(x, y)
+            for r in self._ranges
+            for y in range(r.start.y, r.end.y + 1)
+            for x in range(r.start.x, r.end.x + 1)
+        }
+        return tuple(sorted(found, key=lambda core: (core.y, core.x)))
+
+    def bounding_box(self) -> CoreRange:
+        """The smallest range that holds every range."""
+        return CoreRange(
+            (min(r.start.x for r in self._ranges), min(r.start.y for r in self._ranges)),
+            (max(r.end.x for r in self._ranges), max(r.end.y for r in self._ranges)),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CoreRangeSet) and self._ranges == other._ranges
+
+    def __hash__(self) -> int:
+        return hash(self._ranges)
+
+    def __repr__(self) -> str:
+        return f"CoreRangeSet({self.ranges()})"
+
+
+@dataclass(frozen=True)
+class ShardSpec:
+    """The cores of a sharded tensor and the shard, in elements (height, width), that each holds."""
+
+    grid: CoreRangeSet
+    shape: tuple[int, int]
+    orientation: ShardOrientation
+
+    def __init__(
+        self,
+        grid: CoreRangeSet,
+        shard_shape: Iterable[int],
+        shard_orientation: ShardOrientation = ShardOrientation.ROW_MAJOR,
+    ) -> None:
+        height, width = shard_shape
+        object.__setattr__(self, "grid", grid)
+        object.__setattr__(self, "shape", (int(height), int(width)))
+        object.__setattr__(self, "orientation", shard_orientation)
+
+
+@dataclass(frozen=True)
+class NdShardSpec:
+    """The cores of a tensor that is cut in every dimension; shards are dealt to the cores round robin."""
+
+    shard_shape: tuple[int, ...]
+    grid: CoreRangeSet
+    orientation: ShardOrientation
+
+    def __init__(
+        self,
+        shard_shape: Iterable[int],
+        grid: CoreRangeSet,
+        orientation: ShardOrientation = ShardOrientation.ROW_MAJOR,
+    ) -> None:
+        object.__setattr__(self, "shard_shape", tuple(int(extent) for extent in shard_shape))
+        object.__setattr__(self, "grid", grid)
+        object.__setattr__(self, "orientation", orientation)
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryConfig:
+    """Where a tensor lies: memory layout, buffer type and, when sharded, the shard spec.
+
+    A config made from an `nd_shard_spec` alone is ND_SHARDED. Two configs are equal if layout, buffer type and the
+    spec that the layout goes by are: the ND one for ND_SHARDED, else the two-dimensional one.
+    """
+
+    memory_layout: TensorMemoryLayout = TensorMemoryLayout.INTERLEAVED
+    buffer_type: BufferType = BufferType.DRAM
+    shard_spec: ShardSpec | None = None
+    nd_shard_spec: NdShardSpec | None = None
+
+    def __post_init__(self) -> None:
+        if self.nd_shard_spec is not None and self.shard_spec is None:
+            object.__setattr__(self, "memory_layout", TensorMemoryLayout.ND_SHARDED)
+
+    def is_sharded(self) -> bool:
+        """Whether the tensor is split into shards, one per core."""
+        return self.memory_layout is not TensorMemoryLayout.INTERLEAVED
+
+    def is_nd_sharded(self) -> bool:
+        """Whether it is the ND spec that says how the tensor is cut."""
+        return self.memory_layout is TensorMemoryLayout.ND_SHARDED
+
+    @property
+    def orientation(self) -> ShardOrientation | None:
+        """The order in which shards are dealt to cores, if there are any."""
+        return self._spec.orientation if self._spec else None
+
+    @property
+    def _spec(self) -> ShardSpec | NdShardSpec | None:
+        return self.nd_shard_spec if self.is_nd_sharded() else self.shard_spec
+
+    @cached_property
+    def _identity(self) -> tuple[object, ...]:
+        return self.memory_layout, self.buffer_type, self._spec
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, MemoryConfig) and self._identity == other._identity)
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+
+DRAM_MEMORY_CONFIG = MemoryConfig()
+L1_MEMORY_CONFIG = MemoryConfig(buffer_type=BufferType.L1)
+HOST_MEMORY_CONFIG = MemoryConfig(buffer_type=BufferType.SYSTEM_MEMORY)

@@ -1,0 +1,83 @@
+"""`import ttnn` gives our namespace where the real one is not installed.
+
+A finder on ``sys.meta_path`` answers for the name `ttnn` only after every other finder has failed to. Processes that
+this one starts with multiprocessing get the finder too: what the parent sends them first installs it when unpickled.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+NAME = "ttnn"
+HOME = "ttnn_jit.ttnn"
+
+
+class TtnnFinder(MetaPathFinder):
+    """Finds `ttnn` and its submodules in `ttnn_jit.ttnn`, unless a real ttnn can be found."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The spec of our module for a name in `ttnn`; None for every other name, and where the real one is."""
+        package, _, submodule = fullname.partition(".")
+        if package != NAME:
+            return None
+        if submodule:
+            # Our package's own path would load a second copy of its modules under the other name.
+            ours = sys.modules.get(NAME) is sys.modules.get(HOME, self)
+            found = ours and importlib.util.find_spec(f"{HOME}.{submodule}")
+        else:
+            found = not self._is_installed(path, target)
+        return ModuleSpec(fullname, _AliasLoader()) if found else None
+
+    def _is_installed(self, path: Sequence[str] | None, target: ModuleType | None) -> bool:
+        for finder in sys.meta_path:
+            find_spec = None if isinstance(finder, TtnnFinder) else getattr(finder, "find_spec", None)
+            spec = find_spec(NAME, path, target) if find_spec else None
+            if spec is not None and spec.origin is not None:  # without an origin: just a folder of that name
+                return True
+        return False
+
+
+class _AliasLoader(Loader):
+    """Puts the module of `ttnn_jit.ttnn` into ``sys.modules`` under the name that was asked for."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        name = module.__name__
+        sys.modules[name] = importlib.import_module(HOME + name.removeprefix(NAME))
+
+
+class _InstallWhenUnpickled:
+    """An object whose pickle, when it is read, installs the finder in the process that reads it."""
+
+    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
+        return register_as_ttnn, ()
+
+
+def register_as_ttnn() -> None:
+    """Let ``import ttnn`` find `ttnn_jit.ttnn`, here and in spawned processes, unless the real ttnn is installed.
+
+    ``python -m ttnn_jit script.py`` calls it before the script. A second call does nothing.
+    """
+    if any(isinstance(finder, TtnnFinder) for finder in sys.meta_path):
+        return
+    sys.meta_path.insert(0, TtnnFinder())
+    _tell_spawned_processes()
+
+
+def _tell_spawned_processes() -> None:
+    from multiprocessing import spawn
+
+    prepare: Callable[..., dict[str, Any]] = spawn.get_preparation_data
+
+    def get_preparation_data(*args: Any, **kwargs: Any) -> dict[str, Any]:
+        # A child reads this dictionary before it imports the parent's main module.
+        return {**prepare(*args, **kwargs), "ttnn_jit": _InstallWhenUnpickled()}
+
+    spawn.get_preparation_data = get_preparation_data
