@@ -58,6 +58,10 @@ class GridError(ArgumentError, RuntimeError):
     """A shard grid that does not divide the tensor (a TT_FATAL in ttnn, hence also a RuntimeError)."""
 
 
+class L1CapacityError(TtnnJitError, RuntimeError):
+    """A core's L1 would overflow; nothing was allocated and nothing ran."""
+
+
 class DeallocatedError(TtnnJitError, RuntimeError):
     """A tensor was used after `ttnn.deallocate`."""
 

@@ -30,6 +30,7 @@ from ttnn_jit.memory_config import (
     TensorMemoryLayout,
 )
 from ttnn_jit.sharding import (
+    check_sharding,
     create_sharded_memory_config,
     dense_strides,
     folded_2d,
@@ -61,6 +62,7 @@ __all__ = [
     "ShardStrategy",
     "TensorMemoryLayout",
     "TensorSpec",
+    "checked",
     "create_sharded_memory_config",
     "dense_strides",
     "folded_2d",
@@ -260,6 +262,16 @@ def _rebuild(
     strides: tuple[int, ...] | None,
 ) -> TensorSpec:
     return TensorSpec(shape, dtype, layout, memory_config, strides=strides)
+
+
+def checked(spec: TensorSpec) -> TensorSpec:
+    """`spec`, if its shards hold the tensor.
+
+    Raises:
+        GridError: They do not: see `ttnn_jit.sharding.check_sharding`.
+    """
+    check_sharding(spec.padded_shape, spec.memory_config, tiled=spec.layout is Layout.TILE)
+    return spec
 
 
 def _padded_shape(shape: tuple[int, ...], layout: Layout) -> tuple[int, ...]:

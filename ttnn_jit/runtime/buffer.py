@@ -31,9 +31,13 @@ class Buffer:
     Attributes:
         address: Of the first byte, a multiple of 64.
         nbytes: Bytes asked for.
+        lease: What must live and die with the memory: a tensor's entry in the account of its device's L1. Not set
+            otherwise.
     """
 
-    __slots__ = ("_home", "address", "nbytes")
+    __slots__ = ("_home", "address", "lease", "nbytes")
+
+    lease: object
 
     def __init__(self, address: int, nbytes: int, home: SizeClass) -> None:
         self.address = address

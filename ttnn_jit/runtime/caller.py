@@ -16,6 +16,7 @@ from ttnn_jit.errors import ArgumentError
 from ttnn_jit.runtime import native
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.device import Device, implicit_cpu_device
+from ttnn_jit.runtime.l1 import circular_buffer_bytes, in_l1
 from ttnn_jit.runtime.launch_ir import ENTRY_WORDS, HEADER_WORDS
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.runtime.tensor import Tensor
@@ -91,7 +92,7 @@ def tensor_caller(plan: ProgramPlan, call: NativeCall | None) -> Callable[..., A
     lines += ["  if device.closed:", "   device.require_open(NAME)"]
     lines += [f"  p{i} = a{i}._buffer.address" for i in inputs]
     lines += [" except AttributeError:", f"  refuse(({arguments}{',' if inputs else ''}))", "  raise"]
-    lines += allocations(plan, range(len(plan.inputs), len(plan.buffers)))
+    lines += device_allocations(plan)
     lines += native_call(call)
     results = ", ".join(f"a{i}" if i in inputs else f"Tensor(S{i}, device, b{i})" for i in plan.results)
     lines += [f" return {results}" if len(plan.results) == 1 else f" return ({results},)"]
@@ -116,6 +117,25 @@ def allocations(plan: ProgramPlan, indices: Iterable[int]) -> list[str]:
     return lines
 
 
+def device_allocations(plan: ProgramPlan) -> list[str]:
+    """Lines that count a program on ``device`` and make the buffers that it owns there, L1 accounted for."""
+    lines = [" if HASH not in device.programs:", "  device.programs.add(HASH)"]
+    for i in range(len(plan.inputs), len(plan.buffers)):
+        if in_l1(plan.buffers[i]):
+            lines += [f" b{i} = device.allocate_tensor(S{i})", f" p{i} = b{i}.address"]
+        else:
+            lines += allocations(plan, (i,))
+    if any(map(in_l1, plan.buffers)):
+        lines += [f" device.l1.require({_circular_buffer_bytes(plan)}, 'the circular buffers of ' + NAME)"]
+    return lines
+
+
+def _circular_buffer_bytes(plan: ProgramPlan) -> int:
+    """Bytes on a core of the kernel that needs most."""
+    kernels = ([plan.buffers[index] for index in launch.operands] for launch in plan.launches)
+    return max(map(circular_buffer_bytes, kernels), default=0)
+
+
 def native_call(call: NativeCall | None) -> list[str]:
     """The line that runs a program's kernels on addresses ``p<index>``."""
     if call is None:
@@ -131,6 +151,7 @@ def generate(
     scope: dict[str, Any] = {
         "NAME": plan.name,
         "Buffer": Buffer,
+        "HASH": plan.hash,
         "Tensor": Tensor,
         "new": object.__new__,
         "grow": HOST_POOL.grow,

@@ -6,8 +6,16 @@ from typing import ClassVar
 
 from ttnn_jit.errors import DeviceError
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
+from ttnn_jit.runtime.l1 import L1Account, MemoryView, in_l1
 from ttnn_jit.target import PRESETS, SystemDesc
-from ttnn_jit.tensor_spec import CoreGrid
+from ttnn_jit.tensor_spec import CoreCoord, CoreGrid, TensorSpec
+
+
+class _NoPrograms(set[str]):
+    """A program cache that is turned off: it never asks for an entry, and has none."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
 
 
 class Device:
@@ -18,7 +26,12 @@ class Device:
         device_id: The number it was opened with.
         closed: Whether it was closed; its tensors can then no longer be used.
         open_target: The identity of `target`, 0 once the device is closed: one comparison tells both to a warm call.
+        l1: The account of what lies in the L1 of its cores.
+        programs: Hashes of the programs that ran on it: its program cache, as ttnn counts it.
+        shape: The mesh that a single device is: (1, 1).
     """
+
+    shape = (1, 1)
 
     _implicit_cpu: ClassVar[Device | None] = None
 
@@ -28,6 +41,54 @@ class Device:
         self.closed = False
         self.open_target = id(target)
         self.pool = HOST_POOL
+        self.l1 = L1Account(target)
+        self.programs: set[str] = set()
+
+    def id(self) -> int:
+        """The number it was opened with."""
+        return self.device_id
+
+    def arch(self) -> str:
+        """The name of the target's architecture."""
+        return self.target.arch
+
+    def is_blackhole(self) -> bool:
+        """Whether the target is a Blackhole chip."""
+        return self.target.arch == "blackhole"
+
+    def get_num_devices(self) -> int:
+        """Devices in the mesh: one."""
+        return 1
+
+    def get_submeshes(self) -> list[Device]:
+        """Meshes that were made of parts of this one: none."""
+        return []
+
+    def compute_with_storage_grid_size(self) -> CoreCoord:
+        """Columns and rows of cores, as ttnn's own code asks for them."""
+        rows, columns = self.target.grid
+        return CoreCoord(columns, rows)
+
+    def num_program_cache_entries(self) -> int:
+        """Distinct programs that ran here since the program cache was enabled or cleared: eager and jitted ones."""
+        return len(self.programs)
+
+    def enable_program_cache(self) -> None:
+        """Count programs (again)."""
+        if isinstance(self.programs, _NoPrograms):
+            self.programs = set()
+
+    def clear_program_cache(self) -> None:
+        """Count from zero. Compiled programs are kept: compiling again would give the same."""
+        self.programs.clear()
+
+    def disable_and_clear_program_cache(self) -> None:
+        """Stop counting."""
+        self.programs = _NoPrograms()
+
+    def memory_view(self) -> MemoryView:
+        """L1 core by core: bytes now, high-water marks, and the tensors that lie there."""
+        return self.l1.view()
 
     @property
     def core_grid(self) -> CoreGrid:
@@ -43,6 +104,21 @@ class Device:
         """
         self.require_open("allocate")
         return self.pool.allocate(nbytes)
+
+    def allocate_tensor(self, spec: TensorSpec) -> Buffer:
+        """Memory for a tensor of `spec`, entered into the account of L1 if it is to lie there.
+
+        Raises:
+            DeviceError: The device is closed.
+            L1CapacityError: It does not fit.
+        """
+        self.require_open("allocate")
+        if not in_l1(spec):
+            return self.pool.allocate(spec.nbytes)
+        lease = self.l1.lease(spec)
+        buffer = self.pool.allocate(spec.nbytes)
+        buffer.lease = lease
+        return buffer
 
     def require_open(self, operation: str) -> None:
         """Refuse to go on with `operation` on a closed device.

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from ttnn_jit.errors import InternalError
 from ttnn_jit.runtime.spec_json import spec_from_json, spec_to_json
-from ttnn_jit.tensor_spec import TensorSpec
+from ttnn_jit.tensor_spec import MemoryConfig, TensorSpec, checked
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,19 @@ class ProgramPlan:
     def kernels(self) -> tuple[str, ...]:
         """The distinct kernels, in order of first launch."""
         return tuple(dict.fromkeys(launch.kernel for launch in self.launches))
+
+    @cached_property
+    def hash(self) -> str:
+        """Sha256 of the plan, which names kernels by their content: equal programs have equal hashes, on any host."""
+        return hashlib.sha256(self.text().encode()).hexdigest()
+
+    def placed(self, config_of: Callable[[TensorSpec], MemoryConfig]) -> ProgramPlan:
+        """The plan with its results laid out as `config_of` says of each; kernels write them all the same.
+
+        Raises:
+            GridError: A config does not hold its result.
+        """
+        return replace(self, outputs=tuple(checked(spec.with_(memory_config=config_of(spec))) for spec in self.outputs))
 
     @cached_property
     def bytes_touched(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
@@ -34,7 +33,6 @@ class Program:
     Attributes:
         plan: As given.
         objects: As given.
-        descriptors: As given.
         texts: As given.
         notes: As given.
         call: The function behind ``__call__``, without its detour: takes the input tensors.
@@ -60,11 +58,10 @@ class Program:
             raise InternalError(f"program {plan.name} has no object code for {', '.join(missing)}")
         self.plan = plan
         self.objects = dict(objects)
-        self.descriptors = tuple(dict(descriptor) for descriptor in descriptors)
+        self._described = tuple(dict(descriptor) for descriptor in descriptors)
         self.texts = dict(texts or {})
         self.notes = dict(notes or {})
         self._built_for = built_for
-        self._hash = ""
         # Code is loaded by the first call, not before: a program may be made only to be saved or looked at.
         self.call = self._first_call
         self.run = self._first_run
@@ -90,9 +87,12 @@ class Program:
     @property
     def hash(self) -> str:
         """Sha256 of the plan, which names kernels by their content: equal programs have equal hashes, on any host."""
-        if not self._hash:
-            self._hash = hashlib.sha256(self.plan.text().encode()).hexdigest()
-        return self._hash
+        return self.plan.hash
+
+    @cached_property
+    def descriptors(self) -> tuple[dict[str, Any], ...]:
+        """Per kernel launch, what a ttnn program descriptor lists, made once; `custom_program_hash` is `hash`."""
+        return tuple({**fields, "custom_program_hash": self.hash} for fields in self._described)
 
     @property
     def built_for(self) -> HostCpu:
@@ -118,7 +118,7 @@ class Program:
         """The program as bytes; see program_format.py."""
         header = {
             "plan": self.plan.to_json(),
-            "descriptors": self.descriptors,
+            "descriptors": self._described,
             "texts": self.texts,
             "notes": self.notes,
             "built_for": asdict(self.built_for),

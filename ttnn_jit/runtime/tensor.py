@@ -121,7 +121,7 @@ class Tensor:
             DeviceError: The device is closed.
         """
         source = self.buffer("to")
-        copy = device.allocate(source.nbytes)
+        copy = device.allocate_tensor(self.spec)
         ctypes.memmove(copy.address, source.address, source.nbytes)
         return Tensor(self.spec, device, copy)
 
@@ -176,7 +176,7 @@ def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) ->
         raise ShapeError(f"a torch tensor of shape {list(tensor.shape)} cannot become {spec}")
     if spec.strides is not None:
         raise ShapeError(f"{spec} has strides; a tensor of ttnn's is stored dense")
-    buffer = HOST_POOL.allocate(spec.nbytes) if device is None else device.allocate(spec.nbytes)
+    buffer = HOST_POOL.allocate(spec.nbytes) if device is None else device.allocate_tensor(spec)
     if spec.nbytes:
         stored = _stored_view(spec, buffer)
         _zero_padding(stored, spec)

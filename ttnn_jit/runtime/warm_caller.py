@@ -15,7 +15,7 @@ from typing import Any
 
 from ttnn_jit.reads import GUARD_ERRORS, GuardText
 from ttnn_jit.runtime.buffer import HOST_POOL
-from ttnn_jit.runtime.caller import NativeCall, allocations, generate, identifier, native_call
+from ttnn_jit.runtime.caller import NativeCall, allocations, device_allocations, generate, identifier, native_call
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.runtime.tensor import torch_dtype, torch_tensor
 from ttnn_jit.tensor_spec import TensorSpec
@@ -51,7 +51,7 @@ def warm_tensor_caller(
     inputs = range(len(plan.inputs))
     same_device = ["(device := a0._device)", *(f"a{i}._device is device" for i in inputs[1:])]
     lines = _head(plan, [*same_device, *guard.conditions], [f"p{i} = a{i}._buffer.address" for i in inputs])
-    lines += allocations(plan, range(len(plan.inputs), len(plan.buffers)))
+    lines += device_allocations(plan)
     lines += native_call(call)
     for i in dict.fromkeys(index for index in plan.results if index not in inputs):
         lines += [f" r{i} = new(Tensor)", f" r{i}.spec = S{i}", f" r{i}._device = device", f" r{i}._buffer = b{i}"]

@@ -1,0 +1,231 @@
+"""Accounting of L1: which bytes of which tensors lie on which core, checked against the target before anything runs.
+
+Nothing really lies on cores here: data is in host memory. The account is what a chip's allocator would have to place,
+shard by shard, and it refuses what would not fit. All cores are counted at once, 48 bits each, in one Python int: a
+tensor that comes or goes costs one addition, a check one subtraction.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+from ttnn_jit.errors import L1CapacityError
+from ttnn_jit.sharding import folded_2d, shard_cores
+from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
+from ttnn_jit.tensor_spec import BufferType, CoreCoord, Layout, TensorSpec
+
+LANE_BITS = 48
+STREAM_BYTES = 32 << 10
+"""Circular buffer of an operand that is not sharded in L1: two DST blocks of bf16 or f32 tiles. The buffer of a sharded
+operand is the shard itself."""
+
+_MAX_BYTES = (1 << (LANE_BITS - 2)) - 1  # a lane's top bit is the guard of subtractions
+
+
+class Lease:
+    """The L1 bytes of one tensor, a lane for each core; they are given back when the object dies."""
+
+    __slots__ = ("_account", "packed")
+
+    def __init__(self, account: L1Account, packed: int) -> None:
+        self._account = account
+        self.packed = packed
+
+    def __del__(self) -> None:
+        self._account.give_back(self)
+
+
+@dataclass(frozen=True)
+class CoreMemory:
+    """One core's L1: bytes in tensors now, the most there were at once (circular buffers included), and its size."""
+
+    core: CoreCoord
+    used: int
+    high_water: int
+    capacity: int
+
+
+@dataclass(frozen=True)
+class MemoryView:
+    """What `device.memory_view()` gives: every core, and the live tensors in L1 with the bytes on their fullest."""
+
+    cores: tuple[CoreMemory, ...]
+    tensors: tuple[tuple[TensorSpec, int], ...]
+
+    @property
+    def high_water(self) -> int:
+        """Bytes of the core that was fullest, when it was."""
+        return max(core.high_water for core in self.cores)
+
+    @property
+    def used(self) -> int:
+        """Bytes in tensors on the core that is fullest now."""
+        return max(core.used for core in self.cores)
+
+    def __str__(self) -> str:
+        capacity = self.cores[0].capacity
+        lines = [
+            f"L1 of {len(self.cores)} cores, {capacity:,} bytes each: {self.used:,} used on the fullest, "
+            f"high water {self.high_water:,}"
+        ]
+        lines += [f"  {nbytes:>12,} bytes per core  {spec}" for spec, nbytes in self.tensors]
+        return "\n".join(lines)
+
+
+class L1Account:
+    """The L1 of one device.
+
+    Args:
+        target: Its grid and the bytes of a core.
+    """
+
+    def __init__(self, target: SystemDesc) -> None:
+        self._grid = target.grid
+        self._capacity = min(target.l1_bytes, _MAX_BYTES)
+        self._used = 0
+        self._high_water = 0
+        self._live: dict[int, tuple[TensorSpec, int]] = {}  # by the id of their lease
+        # Reentrant, because a collection may end a lease at any call under the lock. What reads `_used` and writes it
+        # back makes no call in between.
+        self._lock = threading.RLock()
+        every = sum(1 << (LANE_BITS * lane) for lane in range(math.prod(target.grid)))
+        self._ones = every
+        self._guards = every << (LANE_BITS - 1)
+        self._limit = (every * self._capacity) | self._guards
+
+    def lease(self, spec: TensorSpec) -> Lease:
+        """Room for a tensor of `spec`, until the lease dies.
+
+        Raises:
+            L1CapacityError: A core would hold more than it can; the text names it and what lies there.
+        """
+        packed = packed_bytes(spec, self._grid)
+        self._charge(packed, str(spec))
+        lease = Lease(self, packed)
+        self._live[id(lease)] = spec, packed
+        return lease
+
+    def require(self, nbytes: int, what: str) -> None:
+        """Refuse to run what needs `nbytes` more on every core for the time of a call.
+
+        Raises:
+            L1CapacityError: A core has less left.
+        """
+        extra = nbytes * self._ones
+        self._charge(extra, what)
+        with self._lock:
+            self._used -= extra
+
+    def give_back(self, lease: Lease) -> None:
+        """End a lease."""
+        packed = lease.packed
+        with self._lock:
+            self._used -= packed
+        self._live.pop(id(lease), None)
+
+    def _charge(self, packed: int, what: str) -> None:
+        with self._lock:
+            used = self._used + packed
+            fits = (self._limit - used) & self._guards == self._guards
+            if fits:
+                self._used = used
+                if ((self._high_water | self._guards) - used) & self._guards != self._guards:
+                    self._high_water = _lanewise_max(self._high_water, used, math.prod(self._grid))
+        if not fits:
+            raise self._overflow(used, packed, what)
+
+    def _overflow(self, used: int, packed: int, what: str) -> L1CapacityError:
+        lanes = _lanes(used, math.prod(self._grid))
+        lane = max(range(len(lanes)), key=lanes.__getitem__)
+        core = _core_of(lane, self._grid)
+        there = [(spec, _lane(held, lane)) for spec, held in tuple(self._live.values())]
+        listed = "; ".join(f"{nbytes:,} bytes of {spec}" for spec, nbytes in there if nbytes) or "nothing"
+        return L1CapacityError(
+            f"L1 of core {core} is too small: {what} needs {_lane(packed, lane):,} bytes there, of "
+            f"{self._capacity:,} there are {self._capacity - (lanes[lane] - _lane(packed, lane)):,} left. "
+            f"It holds {listed}",
+            help="deallocate tensors, spread them over more cores, or keep them in `ttnn.DRAM_MEMORY_CONFIG`",
+        )
+
+    def view(self) -> MemoryView:
+        """The account as it stands."""
+        count = math.prod(self._grid)
+        used, peaks = _lanes(self._used, count), _lanes(self._high_water, count)
+        cores = tuple(
+            CoreMemory(_core_of(lane, self._grid), used[lane], peaks[lane], self._capacity) for lane in range(count)
+        )
+        live = tuple((spec, max(_lanes(packed, count))) for spec, packed in tuple(self._live.values()))
+        return MemoryView(cores, live)
+
+
+def in_l1(spec: TensorSpec) -> bool:
+    """Whether a tensor of `spec` lies in L1."""
+    return spec.memory_config.buffer_type is BufferType.L1
+
+
+def circular_buffer_bytes(operands: Iterable[TensorSpec]) -> int:
+    """Bytes of the circular buffers that a kernel over `operands` needs on a core besides shards in L1."""
+    return sum(
+        min(STREAM_BYTES, _tiled_bytes(spec))
+        for spec in operands
+        if not (in_l1(spec) and spec.memory_config.is_sharded())
+    )
+
+
+def _tiled_bytes(spec: TensorSpec) -> int:
+    """Bytes of the whole tensor in tiles: a small one does not fill its circular buffer."""
+    height, width = folded_2d(spec.shape)
+    return -(-height // TILE_HEIGHT) * -(-width // TILE_WIDTH) * _tile_bytes(spec)
+
+
+def _tile_bytes(spec: TensorSpec) -> int:
+    return TILE_HEIGHT * TILE_WIDTH * spec.dtype.itemsize
+
+
+@cache
+def packed_bytes(spec: TensorSpec, grid: tuple[int, int]) -> int:
+    """Bytes of a tensor on every core of a grid of (rows, columns), a lane each; 0 for what is not in L1.
+
+    Shards count in full, as the allocator reserves them; pages of an interleaved tensor (tiles, or rows) go round the
+    cores.
+    """
+    if not in_l1(spec):
+        return 0
+    rows, columns = grid
+    bytes_of_lane = [0] * (rows * columns)
+    config = spec.memory_config
+    if config.is_sharded():
+        shape = config.nd_shard_spec.shard_shape if config.nd_shard_spec else config.shard_spec.shape  # type: ignore[union-attr]  # checked at creation
+        shard_bytes = math.prod(shape) * spec.dtype.itemsize
+        for core in shard_cores(spec.padded_shape, config):
+            if core.x < columns and core.y < rows:
+                bytes_of_lane[core.y * columns + core.x] += shard_bytes
+    else:
+        height, width = folded_2d(spec.padded_shape)
+        tiled = spec.layout is Layout.TILE
+        page = _tile_bytes(spec) if tiled else width * spec.dtype.itemsize
+        pages = (height // TILE_HEIGHT) * (width // TILE_WIDTH) if tiled else height
+        for lane in range(len(bytes_of_lane)):
+            bytes_of_lane[lane] = page * (pages // len(bytes_of_lane) + (lane < pages % len(bytes_of_lane)))
+    return sum(nbytes << (LANE_BITS * lane) for lane, nbytes in enumerate(bytes_of_lane))
+
+
+def _core_of(lane: int, grid: tuple[int, int]) -> CoreCoord:
+    return CoreCoord(lane % grid[1], lane // grid[1])
+
+
+def _lane(packed: int, lane: int) -> int:
+    return (packed >> (LANE_BITS * lane)) & ((1 << LANE_BITS) - 1)
+
+
+def _lanes(packed: int, count: int) -> list[int]:
+    return [_lane(packed, lane) for lane in range(count)]
+
+
+def _lanewise_max(first: int, second: int, count: int) -> int:
+    pairs = zip(_lanes(first, count), _lanes(second, count), strict=True)
+    return sum(max(pair) << (LANE_BITS * lane) for lane, pair in enumerate(pairs))
