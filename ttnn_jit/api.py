@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any, overload
 
 from ttnn_jit.cache.statistics import CacheInfo, cache_clear, cache_info
-from ttnn_jit.jit import JitFunction, explain_miss
+from ttnn_jit.errors import ArgumentError
+from ttnn_jit.jit import FallbackJitFunction, JitFunction, explain_miss
 from ttnn_jit.ops import OPERATIONS
-from ttnn_jit.options import BACKENDS, CompileOptions
+from ttnn_jit.options import BACKENDS, CompileOptions, Environment
 from ttnn_jit.target import SystemDesc, resolve_target
-from ttnn_jit.tensor_spec import MathFidelity
+from ttnn_jit.tensor_spec import MathFidelity, MemoryConfig
 
 __all__ = ["CacheInfo", "cache_clear", "cache_info", "explain_miss", "jit", "supported_ops"]
 
@@ -31,6 +32,8 @@ def jit(
     compile_only: bool = ...,
     backend: str = ...,
     max_grid: tuple[int, int] | None = ...,
+    memory_config: MemoryConfig | None = ...,
+    fallback: bool = ...,
     extra_pipeline_options: str = ...,
     target: SystemDesc | str | None = ...,
 ) -> Callable[[Callable[..., Any]], JitFunction]: ...
@@ -47,6 +50,8 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
     compile_only: bool = False,
     backend: str = "ttnn",
     max_grid: tuple[int, int] | None = None,
+    memory_config: MemoryConfig | None = None,
+    fallback: bool = False,
     extra_pipeline_options: str = "",
     target: SystemDesc | str | None = None,
 ) -> JitFunction | Callable[[Callable[..., Any]], JitFunction]:
@@ -65,6 +70,9 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
         backend: ``"ttnn"`` writes vectors with functions of its own. ``"numba"`` writes the same scheduled program as
             Python loops over libm, for numba to compile: slower, readable, and independent (docs/backends.md).
         max_grid: Last core coordinate (x, y): (7, 7) is a grid of 8x8; None means the target's whole grid.
+        memory_config: Where results of ttnn tensors lie; None means where their first operand does, or what
+            ``TTNN_JIT_OUTPUT_LAYOUT=max-block-sharded`` says.
+        fallback: Run the plain function, with a warning, where compiling or running it fails.
         extra_pipeline_options: Passes of your own between named stages, ``after-STAGE{PASS,...}``.
         target: The system whose rules torch and numpy arguments obey; ttnn tensors obey their device's.
 
@@ -72,22 +80,27 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
         A `JitFunction`, or a decorator that makes one.
 
     Raises:
-        ValueError: An unknown backend.
-        ArgumentError: An unknown target.
+        ValueError: An unknown backend, or `fallback` and `compile_only` together.
+        ArgumentError: An unknown target, or a `max_grid` that is no core.
     """
     if backend not in BACKENDS:
         raise ValueError(f"unknown backend {backend!r}; the backends are {' and '.join(map(repr, BACKENDS))}")
+    if fallback and compile_only:
+        raise ValueError("fallback=True is incompatible with compile_only=True")
     options = CompileOptions(
         graph_capture=graph_capture,
-        math_fidelity=math_fidelity,
-        max_grid=max_grid,
+        math_fidelity=_checked_fidelity(math_fidelity),
+        max_grid=_checked_max_grid(max_grid),
         backend=backend,
+        memory_config=memory_config,
+        output_layout=Environment.read().output_layout,
         extra_pipeline_options=extra_pipeline_options,
     )
     resolved = None if target is None else resolve_target(target)
 
     def decorate(function: Callable[..., Any]) -> JitFunction:
-        return JitFunction(
+        kind = FallbackJitFunction if fallback else JitFunction
+        return kind(
             function,
             options,
             target=resolved,
@@ -97,6 +110,24 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
         )
 
     return decorate if fn is None else decorate(fn)
+
+
+def _checked_fidelity(math_fidelity: MathFidelity) -> MathFidelity:
+    if not isinstance(math_fidelity, MathFidelity):
+        known = ", ".join(f"ttnn.MathFidelity.{member.name}" for member in MathFidelity)
+        raise ArgumentError(f"math_fidelity is {math_fidelity!r}", help=f"it takes {known}")
+    return math_fidelity
+
+
+def _checked_max_grid(max_grid: tuple[int, int] | None) -> tuple[int, int] | None:
+    if max_grid is None:
+        return None
+    corner = tuple(max_grid)
+    if len(corner) != 2 or not all(isinstance(extent, int) and extent >= 0 for extent in corner):
+        raise ArgumentError(
+            f"max_grid is {max_grid!r}", help="it is the last core (x, y): (7, 7) is a grid of 8x8 cores"
+        )
+    return corner[0], corner[1]
 
 
 def supported_ops() -> list[dict[str, object]]:

@@ -21,13 +21,14 @@ from ttnn_jit.cache.disk import store_of
 from ttnn_jit.cache.manifest import Manifest, ManifestKey
 from ttnn_jit.errors import ArgumentError
 from ttnn_jit.ops import Operation
-from ttnn_jit.options import DUMP_FOLDER, CompileOptions, Environment
+from ttnn_jit.options import DUMP_FOLDER, CompileOptions, Environment, OutputLayout
 from ttnn_jit.reads import NoStableIdentityError, Read, fingerprint, fingerprint_code, resolve
 from ttnn_jit.reads import Path as ReadPath
 from ttnn_jit.runtime.native import host_cpu
-from ttnn_jit.runtime.program import Program
+from ttnn_jit.runtime.program import Program, ProgramPlan
+from ttnn_jit.sharding import maximal_block_sharding_config
 from ttnn_jit.target import SystemDesc
-from ttnn_jit.tensor_spec import TensorSpec
+from ttnn_jit.tensor_spec import BufferType, DataType, MemoryConfig, TensorSpec
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -100,8 +101,20 @@ def compile_function(
     return Compilation(program, lowered.reads, lowered.output_structure, lowered.unguardable, lowered.warnings)
 
 
+@dataclass(frozen=True)
+class ResultPlacement:
+    """What the caller of one eager operation asks of its result; None leaves it to the operation."""
+
+    memory_config: MemoryConfig | None = None
+    dtype: DataType | None = None
+
+
 def compile_operation(
-    operation: Operation, operands: tuple[TensorSpec | float, ...], attributes: tuple[float, ...], target: SystemDesc
+    operation: Operation,
+    operands: tuple[TensorSpec | float, ...],
+    attributes: tuple[float, ...],
+    target: SystemDesc,
+    result: ResultPlacement | None = None,
 ) -> Program:
     """The program of one operation, as eager `ttnn` runs it; from disk if it is there.
 
@@ -110,16 +123,24 @@ def compile_operation(
         operands: A spec for every tensor, a float for every number.
         attributes: Values of the operation's attributes.
         target: The device's.
+        result: What is asked of the result.
 
     Raises:
         CompileError: The operands do not fit the operation or each other.
+        GridError: The memory config asked for does not hold the result.
     """
-    options = CompileOptions()
+    result = result or ResultPlacement()
+    options = CompileOptions(memory_config=result.memory_config)
     stored = _stored(wanted=True, backend=options.backend)
     name = f"ttnn.{operation.name}"
     key = None
     if stored:
-        arguments = {"operands": operands, "attributes": attributes, "declaration": operation.ttnn_name}
+        arguments = {
+            "operands": operands,
+            "attributes": attributes,
+            "declaration": operation.ttnn_name,
+            "dtype": result.dtype,
+        }
         key = manifest.manifest_key(name, "eager", arguments, options, target, host_cpu())
         found = stored.lookup(key, lambda _: None)
         if found is not None:
@@ -127,7 +148,7 @@ def compile_operation(
             return Program.from_bytes(found.program)
     from ttnn_jit.frontend import lower_operation
 
-    lowered = lower_operation(operation, operands, attributes, target)
+    lowered = lower_operation(operation, operands, attributes, target, result.dtype)
     program = _program(lowered, options, stored, None, keep_texts=False)
     if stored and key:
         _store(stored, key, lowered, program)
@@ -285,6 +306,24 @@ def _compile(
 
     code, descriptors = _generate(module, options, seen if keep_texts or observer else None)
     return Program(code.plan, _objects(code), descriptors=descriptors, texts=texts, notes=notes, built_for=host_cpu())
+
+
+def _placed(plan: ProgramPlan, options: CompileOptions, target: SystemDesc) -> ProgramPlan:
+    """The plan with its results where the options want them; torch and numpy results stay on the host."""
+    rows, columns = target.grid
+    last_core = options.max_grid or (columns - 1, rows - 1)
+
+    def config_of(spec: TensorSpec) -> MemoryConfig:
+        current = spec.memory_config
+        if current.buffer_type is BufferType.SYSTEM_MEMORY:
+            return current
+        if options.memory_config is not None:
+            return options.memory_config
+        if options.output_layout is OutputLayout.MAX_BLOCK_SHARDED:
+            return maximal_block_sharding_config(spec.shape, last_core) or current
+        return current
+
+    return plan.placed(config_of)
 
 
 def compile_scheduled(module: ModuleOp) -> Program:

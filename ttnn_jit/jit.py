@@ -24,7 +24,7 @@ from ttnn_jit.arguments import (
     tensors_in,
 )
 from ttnn_jit.cache import statistics
-from ttnn_jit.errors import ArgumentError
+from ttnn_jit.errors import ArgumentError, TtnnJitError
 from ttnn_jit.options import CompileOptions
 from ttnn_jit.reads import compile_guard, guard_text
 from ttnn_jit.results import runner_for, warm_runner_for
@@ -69,12 +69,16 @@ class JitFunction:
 
     Attributes:
         func: The function as it was written.
+        fallback_used: Whether the last call ran the plain function instead; only with ``fallback=True``.
     """
+
+    fallback_used = False
 
     def __new__(cls, function: Callable[..., Any] | JitFunction, *_: Any, **__: Any) -> JitFunction:
         """An object of the subclass whose ``__call__`` has the function's number of parameters."""
         signature = inspect.signature(function) if callable(function) else inspect.Signature()
-        return object.__new__(_of_parameters(_plain_positional_count(signature)))
+        shortcut = _of_parameters(_plain_positional_count(signature))
+        return object.__new__(shortcut if issubclass(shortcut, cls) else _combined(cls, shortcut))
 
     def __init__(
         self,
@@ -269,6 +273,34 @@ def _of_parameters(count: int) -> type[JitFunction]:
     method = call_method(count)
     method.__doc__ = JitFunction.__call__.__doc__
     return type("JitFunction", (JitFunction,), {"__call__": method, "__module__": __name__})
+
+
+@functools.cache
+def _combined(cls: type[JitFunction], shortcut: type[JitFunction]) -> type[JitFunction]:
+    """A class whose ``__call__`` is that of `cls`, which finds the shortcut behind it."""
+    return cls if issubclass(cls, shortcut) else type(cls.__name__, (cls, shortcut), {"__module__": __name__})
+
+
+class FallbackJitFunction(JitFunction):
+    """A jitted function that runs as plain Python where it cannot be compiled or run, and says so once."""
+
+    _warned = False
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run it compiled, else as it was written, with a warning the first time.
+
+        Raises:
+            Exception: What the plain function raises, where the compiled one fails.
+        """
+        self.fallback_used = False
+        try:
+            return super().__call__(*args, **kwargs)
+        except TtnnJitError as error:
+            self.fallback_used = True
+            if not self._warned:
+                self._warned = True
+                warnings.warn(f"{self.func.__name__} runs as plain Python: {error.message}", stacklevel=2)
+        return self.func(*args, **kwargs)
 
 
 def _plain_positional_count(signature: inspect.Signature) -> int:

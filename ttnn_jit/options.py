@@ -5,11 +5,13 @@ An option that changes the generated code is a field of `CompileOptions` and so 
 
 from __future__ import annotations
 
+import enum
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from ttnn_jit.tensor_spec import MathFidelity
+from ttnn_jit.errors import ArgumentError
+from ttnn_jit.tensor_spec import MathFidelity, MemoryConfig
 
 DUMP_FOLDER = Path("generated/jit")
 """Where `compile_only` and failing passes write, under the current folder."""
@@ -17,6 +19,17 @@ DUMP_FOLDER = Path("generated/jit")
 
 BACKENDS = ("ttnn", "numba")
 """What makes a scheduled program's native code: LLVM vectors and functions of our own; or Python loops and libm."""
+
+
+class OutputLayout(enum.Enum):
+    """Where the results of a jitted function lie: ``TTNN_JIT_OUTPUT_LAYOUT`` chooses.
+
+    FIRST_OPERAND: as the first tensor operand does (the ttnn.jit document). MAX_BLOCK_SHARDED: block sharded in L1 over
+    the largest grid of whole tiles (later versions of ttnn.jit); a shape without one follows its first operand.
+    """
+
+    FIRST_OPERAND = "first-operand"
+    MAX_BLOCK_SHARDED = "max-block-sharded"
 
 
 @dataclass(frozen=True)
@@ -30,6 +43,8 @@ class CompileOptions:
         max_grid: Last core coordinate (x, y) of an interleaved tensor's grid; None means the target's whole grid.
         fuse: False leaves one kernel per op, to compare with.
         backend: One of `BACKENDS`.
+        memory_config: Where results lie; None means as `output_layout` says.
+        output_layout: Where results lie that nobody chose a place for.
         extra_pipeline_options: Passes of the user's own, ``after-stage{pass,...}``; see transforms/pipeline.py.
     """
 
@@ -38,6 +53,8 @@ class CompileOptions:
     max_grid: tuple[int, int] | None = None
     fuse: bool = True
     backend: str = "ttnn"
+    memory_config: MemoryConfig | None = None
+    output_layout: OutputLayout = OutputLayout.FIRST_OPERAND
     extra_pipeline_options: str = ""
 
 
@@ -48,17 +65,31 @@ class Environment:
     cache_enabled: bool
     cache_dir: Path
     reproducers: Path | None
+    output_layout: OutputLayout
 
     @staticmethod
     def read() -> Environment:
         """``TTNN_JIT_CACHE=0`` turns the disk cache off; ``TTNN_JIT_CACHE_DIR`` moves it.
 
         ``TTNN_JIT_DEBUG=1`` has a failing pass leave its input and the command to repeat it in
-        ``generated/jit/reproducer``.
+        ``generated/jit/reproducer``. ``TTNN_JIT_OUTPUT_LAYOUT`` is a value of `OutputLayout`.
+
+        Raises:
+            ArgumentError: A value that no variable takes.
         """
         base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
         return Environment(
             cache_enabled=os.environ.get("TTNN_JIT_CACHE", "1") != "0",
             cache_dir=Path(os.environ.get("TTNN_JIT_CACHE_DIR") or Path(base) / "ttnn_jit"),
+            output_layout=_output_layout(os.environ.get("TTNN_JIT_OUTPUT_LAYOUT")),
             reproducers=DUMP_FOLDER / "reproducer" if os.environ.get("TTNN_JIT_DEBUG", "0") != "0" else None,
         )
+
+
+def _output_layout(value: str | None) -> OutputLayout:
+    known = {layout.value: layout for layout in OutputLayout}
+    if value and value not in known:
+        raise ArgumentError(
+            f"TTNN_JIT_OUTPUT_LAYOUT is {value!r}", help=f"it takes {' or '.join(repr(name) for name in known)}"
+        )
+    return known[value] if value else OutputLayout.FIRST_OPERAND

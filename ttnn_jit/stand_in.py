@@ -31,7 +31,7 @@ class TtnnFinder(MetaPathFinder):
         if submodule:
             # Our package's own path would load a second copy of its modules under the other name.
             ours = sys.modules.get(NAME) is sys.modules.get(HOME, self)
-            found = ours and importlib.util.find_spec(f"{HOME}.{submodule}")
+            found = ours and importlib.util.find_spec(f"{HOME}.{submodule}") is not None
         else:
             found = not self._is_installed(path, target)
         return ModuleSpec(fullname, _AliasLoader()) if found else None

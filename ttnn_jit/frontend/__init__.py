@@ -20,7 +20,7 @@ from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.ops import Operation
 from ttnn_jit.target import SystemDesc
-from ttnn_jit.tensor_spec import TensorSpec
+from ttnn_jit.tensor_spec import DataType, TensorSpec
 
 __all__ = ["FrontendResult", "TensorArgument", "lower", "lower_operation"]
 
@@ -63,8 +63,11 @@ def lower_operation(
     operands: tuple[TensorSpec | float, ...],
     attributes: tuple[float, ...],
     target: SystemDesc,
+    dtype: DataType | None = None,
 ) -> FrontendResult:
     """The module of one operation, as eager `ttnn` runs it; a TensorSpec is an argument, a number is a constant.
+
+    The result has the element type `dtype`, if one is given.
 
     Raises:
         CompileError: The operands do not fit the operation or each other.
@@ -74,5 +77,5 @@ def lower_operation(
         (builder.argument(operand), operand) if isinstance(operand, TensorSpec) else float(operand)
         for operand in operands
     ]
-    result, _ = builder.operation(operation, values, attributes, None)
+    result, _ = builder.operation(operation, values, attributes, None, dtype=dtype)
     return FrontendResult(builder.finish([result]), (), None, captured=False)

@@ -62,8 +62,10 @@ class ModuleBuilder:
         operands: Sequence[TensorOperand | float],
         attributes: Sequence[float],
         location: Location | None,
+        *,
+        dtype: DataType | None = None,
     ) -> TensorOperand:
-        """The result of `operation`; numbers among the operands become tensors of the result's shape.
+        """The result of `operation`, of element type `dtype` if that is given; numbers become tensors of its shape.
 
         Raises:
             CompileError: The operands do not fit the operation or each other.
@@ -75,6 +77,8 @@ class ModuleBuilder:
         specs = [spec for _, spec in tensors]
         self._check(operation, specs, location)
         result = _result_spec(operation, operands, specs, location)
+        if dtype is not None:
+            result = result.with_(dtype=dtype)
         place = _attribute(location)
         values = [self._full(o, result, place) if isinstance(o, float) else o[0] for o in operands]
         op_class = OP_OF[operation]

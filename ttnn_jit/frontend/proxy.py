@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 
 from ttnn_jit.errors import ArgumentError, CompileError, UnsupportedFunction
 from ttnn_jit.frontend.module_builder import ModuleBuilder
-from ttnn_jit.ops import ALIASES, OPERATIONS, BoundCall, Number, Operation, bind, nearest_names
+from ttnn_jit.ops import ALIASES, OPERATIONS, RESULT_KEYWORDS, BoundCall, Number, Operation, bind, nearest_names
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.source import Location
 from ttnn_jit.tensor_spec import DataType, Layout, MemoryConfig, Shape, TensorSpec
@@ -250,11 +250,15 @@ class Emitter(ABC):
             return self._deallocate(args, kwargs)
         if not overloads or name in ALIASES:
             raise unsupported_function(name, self.callee_location())
-        if "memory_config" in kwargs:
-            kwargs = dict(kwargs)
-            if kwargs.pop("memory_config") is not None:
-                self.warnings["`memory_config` on an operation is ignored inside a jitted function"] = None
+        kwargs = self._without_result_keywords(kwargs)
         return self.emit(overloads, args, kwargs)
+
+    def _without_result_keywords(self, kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The keywords of the operation itself; the first of the others that says something is warned of."""
+        ignored = [name for name in RESULT_KEYWORDS if kwargs.get(name) is not None]
+        for name in ignored:
+            self.warnings[f"`{name}` on an operation is ignored inside a jitted function"] = None
+        return {name: value for name, value in kwargs.items() if name not in RESULT_KEYWORDS}
 
     def emit(self, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]) -> ProxyTensor:
         """The result of the first of `overloads` that takes these arguments."""

@@ -28,7 +28,9 @@ _VALUES = (bool, int, float, complex, str, bytes, type(None), type(...), enum.En
 
 def is_of_this_package(value: Any) -> bool:
     """Whether a function, class or instance belongs to ttnn_jit: its attributes never change."""
-    module = getattr(value, "__module__", None)
+    # An operation of ours calls itself one of `ttnn.decorators`; its class does not.
+    named = isinstance(value, (type, types.FunctionType))
+    module = getattr(value if named else type(value), "__module__", None)
     return isinstance(module, str) and (module == "ttnn_jit" or module.startswith("ttnn_jit."))
 
 

@@ -6,12 +6,13 @@ import difflib
 from collections.abc import Mapping
 
 from ttnn_jit.ops import binary, ternary, unary
-from ttnn_jit.ops.operation import Attribute, BoundCall, Number, Operand, Operation, Probe, bind
+from ttnn_jit.ops.operation import RESULT_KEYWORDS, Attribute, BoundCall, Number, Operand, Operation, Probe, bind
 
 __all__ = [
     "ALIASES",
     "OPERATIONS",
     "OVERLOADS",
+    "RESULT_KEYWORDS",
     "Attribute",
     "BoundCall",
     "Number",

@@ -13,6 +13,8 @@ from ttnn_jit.tensor_spec import DataType
 
 Number = bool | int | float
 FLOATS = frozenset({DataType.FLOAT32, DataType.BFLOAT16})
+RESULT_KEYWORDS = ("memory_config", "dtype", "output_tensor", "optional_output_tensor", "activations")
+"""Keywords that every eager operation takes besides its own, about its result; inside `@jit` they are ignored."""
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,13 @@ Operations are attributes too (``ttnn.exp``), made from their declarations in `t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttnn_jit.ops import ALIASES, OVERLOADS
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.l1 import MemoryView
 from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.sharding import create_sharded_memory_config, get_maximal_block_sharding_grid
 from ttnn_jit.tensor_spec import (
     DRAM_MEMORY_CONFIG,
     L1_MEMORY_CONFIG,
@@ -28,26 +31,74 @@ from ttnn_jit.tensor_spec import (
     Layout,
     MathFidelity,
     MemoryConfig,
+    NdShardSpec,
     Shape,
     ShardOrientation,
     ShardSpec,
     ShardStrategy,
     TensorMemoryLayout,
     TensorSpec,
-    create_sharded_memory_config,
 )
-from ttnn_jit.ttnn.creation import close_device, deallocate, from_torch, open_device, to_torch
-from ttnn_jit.ttnn.operation import TtnnOperation, unknown_name
+from ttnn_jit.ttnn import _ttnn, cluster, device
+from ttnn_jit.ttnn.creation import (
+    as_tensor,
+    empty,
+    empty_like,
+    from_torch,
+    full,
+    full_like,
+    ones,
+    ones_like,
+    to_torch,
+    zeros,
+    zeros_like,
+)
+from ttnn_jit.ttnn.devices import (
+    DispatchCoreAxis,
+    DispatchCoreConfig,
+    DispatchCoreType,
+    FabricConfig,
+    FabricReliabilityMode,
+    FabricTensixConfig,
+    MeshShape,
+    close_device,
+    close_mesh_device,
+    get_num_devices,
+    get_pcie_device_ids,
+    open_device,
+    open_mesh_device,
+    set_fabric_config,
+    synchronize_device,
+    using_distributed_env,
+)
+from ttnn_jit.ttnn.names import unknown_name
+from ttnn_jit.ttnn.operation import TtnnOperation, get_golden_function
 from ttnn_jit.ttnn.operators import attach_operators
-
-if TYPE_CHECKING:
-    from ttnn_jit.runtime.device import Device
+from ttnn_jit.ttnn.transfers import (
+    allocate_tensor_on_device,
+    clone,
+    copy_device_to_host_tensor,
+    copy_host_to_device_tensor,
+    deallocate,
+    from_device,
+    get_device_tensors,
+    get_memory_config,
+    interleaved_to_sharded,
+    is_sharded,
+    reshard,
+    sharded_to_interleaved,
+    to_device,
+    to_layout,
+    to_memory_config,
+    typecast,
+)
 
 __all__ = [
     "DRAM_MEMORY_CONFIG",
     "L1_MEMORY_CONFIG",
     "ROW_MAJOR_LAYOUT",
     "TILE_LAYOUT",
+    "TILE_SIZE",
     "BufferType",
     "CoreCoord",
     "CoreGrid",
@@ -55,9 +106,19 @@ __all__ = [
     "CoreRangeSet",
     "DataType",
     "Device",
+    "DispatchCoreAxis",
+    "DispatchCoreConfig",
+    "DispatchCoreType",
+    "FabricConfig",
+    "FabricReliabilityMode",
+    "FabricTensixConfig",
     "Layout",
     "MathFidelity",
     "MemoryConfig",
+    "MemoryView",
+    "MeshDevice",
+    "MeshShape",
+    "NdShardSpec",
     "Shape",
     "ShardOrientation",
     "ShardSpec",
@@ -65,20 +126,59 @@ __all__ = [
     "Tensor",
     "TensorMemoryLayout",
     "TensorSpec",
+    "_ttnn",
+    "allocate_tensor_on_device",
+    "as_tensor",
     "bfloat16",
+    "clone",
     "close_device",
+    "close_mesh_device",
+    "cluster",
+    "copy_device_to_host_tensor",
+    "copy_host_to_device_tensor",
     "create_sharded_memory_config",
     "deallocate",
+    "device",
+    "empty",
+    "empty_like",
     "float32",
+    "from_device",
     "from_torch",
+    "full",
+    "full_like",
+    "get_device_tensors",
+    "get_golden_function",
+    "get_maximal_block_sharding_grid",
+    "get_memory_config",
+    "get_num_devices",
+    "get_pcie_device_ids",
+    "interleaved_to_sharded",
+    "is_sharded",
+    "ones",
+    "ones_like",
     "open_device",
+    "open_mesh_device",
+    "reshard",
+    "set_fabric_config",
+    "sharded_to_interleaved",
+    "synchronize_device",
+    "to_device",
+    "to_layout",
+    "to_memory_config",
     "to_torch",
+    "typecast",
+    "using_distributed_env",
+    "zeros",
+    "zeros_like",
 ]
 
 TILE_LAYOUT = Layout.TILE
 ROW_MAJOR_LAYOUT = Layout.ROW_MAJOR
+TILE_SIZE = 32
 bfloat16 = DataType.BFLOAT16
 float32 = DataType.FLOAT32
+MeshDevice = Device
+"""A single device is a mesh of one in current ttnn."""
 
 _OPERATIONS = {name: TtnnOperation(name, overloads) for name, overloads in OVERLOADS.items()}
 __all__ += [*_OPERATIONS, *ALIASES]  # noqa: PLE0604 - the names are the declarations'
@@ -88,7 +188,7 @@ attach_operators(Tensor, _OPERATIONS)
 
 
 def __getattr__(name: str) -> Any:
-    raise unknown_name(name)
+    raise unknown_name(name, __all__)
 
 
 def __dir__() -> list[str]:

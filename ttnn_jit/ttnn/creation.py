@@ -1,75 +1,92 @@
-"""Devices, and the way of data into tensors and back."""
+"""The way of data into tensors and back, and tensors made of one value."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.errors import ArgumentError, DTypeError
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.target import SystemDesc, resolve_target
-from ttnn_jit.tensor_spec import (
-    HOST_MEMORY_CONFIG,
-    DataType,
-    Layout,
-    MemoryConfig,
-    TensorSpec,
-)
+from ttnn_jit.tensor_spec import HOST_MEMORY_CONFIG, DataType, Layout, MemoryConfig, TensorSpec, checked
 
 if TYPE_CHECKING:
     import torch
-
-_IGNORED_DEVICE_KEYWORDS = {"dispatch_core_config", "trace_region_size", "l1_small_size", "num_command_queues"}
-
-
-def open_device(*, device_id: int = 0, target: SystemDesc | str | None = None, **hardware: Any) -> Device:
-    """A device whose rules are those of `target` (ttnn.open_device).
-
-    Args:
-        device_id: Its number, shown in messages.
-        target: A preset's name or a description; else the file of ``SYSTEM_DESC_PATH``, else ``wormhole_b0``.
-        **hardware: Keywords of ttnn that have no meaning on a CPU: accepted and ignored.
-
-    Raises:
-        ArgumentError: An unknown target or keyword.
-    """
-    if unknown := set(hardware) - _IGNORED_DEVICE_KEYWORDS:
-        raise ArgumentError(f"open_device has no keyword {', '.join(sorted(unknown))}")
-    return Device(resolve_target(target), device_id)
-
-
-def close_device(device: Device) -> None:
-    """Give the device's memory back; closing twice is allowed (ttnn.close_device)."""
-    device.close()
 
 
 def from_torch(
     tensor: torch.Tensor,
     dtype: DataType | None = None,
     *,
+    spec: TensorSpec | None = None,
     layout: Layout | None = None,
     device: Device | None = None,
     memory_config: MemoryConfig | None = None,
+    mesh_mapper: None = None,
 ) -> Tensor:
     """A copy of a torch tensor (ttnn.from_torch).
 
     Args:
         tensor: Any strides; float32, bfloat16 or float16.
         dtype: Element type of the copy, rounded to nearest even; float16 becomes BFLOAT16 when omitted.
+        spec: Shape, dtype, layout and memory config at once, instead of the others.
         layout: ROW_MAJOR when omitted.
         device: Where it goes; None keeps it on the host.
         memory_config: Interleaved DRAM when omitted.
+        mesh_mapper: None: there are no meshes.
 
     Raises:
         DTypeError: An element type that ttnn_jit lacks.
-        GridError: A shard that is not made of whole tiles, or that does not cover the tensor.
+        GridError: A shard that is not made of whole tiles, or shards that do not hold the tensor.
+        ShapeError: `spec` has another shape.
+        L1CapacityError: It does not fit into L1.
+        ArgumentError: `spec` beside what it says already, or a mesh mapper.
     """
-    dtype = dtype or _inferred_dtype(tensor)
-    if device is None:
-        memory_config = HOST_MEMORY_CONFIG
-    spec = TensorSpec(tensor.shape, dtype, layout or Layout.ROW_MAJOR, memory_config)
-    return storage.from_torch(tensor, spec, device)
+    if mesh_mapper is not None:
+        raise ArgumentError("from_torch: mesh mappers are not supported: a mesh has one device here")
+    if spec is None:
+        spec = _spec(tensor.shape, dtype or _inferred_dtype(tensor), layout, device, memory_config)
+    elif any(given is not None for given in (dtype, layout, memory_config)):
+        raise SpecConflictError("from_torch: `spec` excludes `dtype`, `layout` and `memory_config`: it holds them")
+    return storage.from_torch(tensor, checked(spec), device)
+
+
+class SpecConflictError(ArgumentError, RuntimeError):
+    """A spec was given beside what it holds (a TT_FATAL in ttnn, hence also a RuntimeError)."""
+
+
+def as_tensor(
+    tensor: torch.Tensor,
+    dtype: DataType | None = None,
+    *,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    memory_config: MemoryConfig | None = None,
+    cache_file_name: None = None,
+    mesh_mapper: None = None,
+) -> Tensor:
+    """`from_torch`, without the cache of converted weights in files (ttnn.as_tensor).
+
+    Raises:
+        ArgumentError: A cache file is asked for; and whatever `from_torch` raises.
+    """
+    if cache_file_name is not None:
+        raise ArgumentError(
+            "as_tensor: `cache_file_name` is not supported", help="leave it out: the tensor is converted at each start"
+        )
+    return from_torch(tensor, dtype, layout=layout, device=device, memory_config=memory_config, mesh_mapper=mesh_mapper)
+
+
+def _spec(
+    shape: Iterable[int],
+    dtype: DataType,
+    layout: Layout | None,
+    device: Device | None,
+    memory_config: MemoryConfig | None,
+) -> TensorSpec:
+    config = HOST_MEMORY_CONFIG if device is None else memory_config
+    return checked(TensorSpec(shape, dtype, layout or Layout.ROW_MAJOR, config))
 
 
 def _inferred_dtype(tensor: torch.Tensor) -> DataType:
@@ -97,6 +114,68 @@ def to_torch(tensor: Tensor) -> torch.Tensor:
     return tensor.to_torch()
 
 
-def deallocate(tensor: Tensor) -> None:
-    """Free the tensor's memory; using it later raises DeallocatedError (ttnn.deallocate)."""
-    tensor.deallocate()
+# --- Tensors of one value -------------------------------------------------------------------------------------------
+
+
+def full(
+    shape: Iterable[int],
+    fill_value: float,
+    dtype: DataType | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    memory_config: MemoryConfig | None = None,
+) -> Tensor:
+    """A tensor of which every element is `fill_value` (ttnn.full); BFLOAT16 and ROW_MAJOR when omitted.
+
+    Raises:
+        GridError, L1CapacityError: As `from_torch` does.
+    """
+    import torch
+
+    spec = _spec(shape, dtype or DataType.BFLOAT16, layout, device, memory_config)
+    value = torch.tensor(fill_value, dtype=torch.float32)
+    return storage.from_torch(value.expand(tuple(spec.shape)), spec, device)
+
+
+def zeros(shape: Iterable[int], *args: Any, **kwargs: Any) -> Tensor:
+    """A tensor of zeros (ttnn.zeros): ``zeros(shape, dtype, layout, device, memory_config)``."""
+    return full(shape, 0.0, *args, **kwargs)
+
+
+def ones(shape: Iterable[int], *args: Any, **kwargs: Any) -> Tensor:
+    """A tensor of ones (ttnn.ones): ``ones(shape, dtype, layout, device, memory_config)``."""
+    return full(shape, 1.0, *args, **kwargs)
+
+
+def empty(shape: Iterable[int], *args: Any, **kwargs: Any) -> Tensor:
+    """A tensor whose elements nobody has chosen (ttnn.empty); here they are zeros, so that runs repeat."""
+    return full(shape, 0.0, *args, **kwargs)
+
+
+def full_like(
+    tensor: Tensor,
+    fill_value: float,
+    dtype: DataType | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    memory_config: MemoryConfig | None = None,
+) -> Tensor:
+    """A tensor of `fill_value` that is otherwise like `tensor` (ttnn.full_like)."""
+    device = device or tensor.device()
+    config = memory_config or (tensor.memory_config() if tensor.device() else None)
+    return full(tensor.shape, fill_value, dtype or tensor.dtype, layout or tensor.layout, device, config)
+
+
+def zeros_like(tensor: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """A tensor of zeros that is otherwise like `tensor` (ttnn.zeros_like)."""
+    return full_like(tensor, 0.0, *args, **kwargs)
+
+
+def ones_like(tensor: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """A tensor of ones that is otherwise like `tensor` (ttnn.ones_like)."""
+    return full_like(tensor, 1.0, *args, **kwargs)
+
+
+def empty_like(tensor: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """A tensor like `tensor` whose elements nobody has chosen (ttnn.empty_like); here zeros."""
+    return full_like(tensor, 0.0, *args, **kwargs)

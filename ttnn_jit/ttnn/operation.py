@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.errors import ArgumentError, UnsupportedFunction
-from ttnn_jit.ops import BoundCall, Operation, bind, nearest_names
+from ttnn_jit.errors import ArgumentError, ShapeError, UnsupportedFunction
+from ttnn_jit.ops import OVERLOADS, RESULT_KEYWORDS, BoundCall, Operation, bind
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.tensor_spec import DataType, MemoryConfig
 from ttnn_jit.ttnn.call_key import scalar_key
+
+if TYPE_CHECKING:
+    from ttnn_jit.compiler import ResultPlacement
+
+
+_IGNORED_KEYWORDS = frozenset({"fast_and_approximate_mode", "queue_id", "sub_core_grids", "use_legacy"})
+"""Keywords of ttnn's operations that choose among ways to compute the same on a chip: accepted and ignored."""
+
+
+@dataclass(frozen=True)
+class ResultKeywords:
+    """What the caller of an eager operation asks of its result.
+
+    Attributes:
+        memory_config: Where it lies; None: where the first tensor does.
+        dtype: Its element type, rounded to once; None: as the declaration says.
+        output_tensor: The tensor to write into and return.
+        activations: Unary operations to apply afterwards, by name or object; each rounds.
+    """
+
+    memory_config: MemoryConfig | None
+    dtype: DataType | None
+    output_tensor: Tensor | None
+    activations: tuple[Any, ...]
 
 
 class TtnnOperation:
@@ -23,10 +50,12 @@ class TtnnOperation:
     """
 
     def __init__(self, name: str, overloads: tuple[Operation, ...]) -> None:
-        self.__name__ = f"ttnn.{name}"
+        self.__name__ = self.__qualname__ = f"ttnn.{name}"
+        self.__module__ = "ttnn.decorators"
+        self.python_fully_qualified_name = self.__name__
         self.__ttnn_overloads__ = overloads
         self.__doc__ = _documentation(self.__ttnn_overloads__)
-        self._programs: dict[tuple[object, ...], tuple[Program, tuple[int, ...]]] = {}
+        self._programs: dict[tuple[object, ...], Program] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run eagerly, or record the call if an argument is a tracer.
@@ -41,27 +70,41 @@ class TtnnOperation:
                 return tracer(self, args, kwargs)
         return self._run(args, kwargs)
 
+    def golden_function(self, *args: Any, **kwargs: Any) -> Any:
+        """The operation on torch tensors, stated in torch."""
+        import torch
+
+        kwargs = {name: value for name, value in kwargs.items() if name != "device"}
+        bound = bind(self.__ttnn_overloads__, args, kwargs, lambda value: isinstance(value, torch.Tensor))
+        return bound.operation.golden(torch, *bound.operands, *bound.attributes)
+
     def _run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+        wanted = None
+        if kwargs:
+            kwargs, wanted = _result_keywords(self.__name__, kwargs)
         bound = bind(self.__ttnn_overloads__, args, kwargs, lambda value: isinstance(value, Tensor))
         tensors = tuple(value for value in bound.operands if isinstance(value, Tensor))
         device = _one_device(self.__name__, tensors)
+        placement = None if wanted is None else _placement(self.__name__, wanted, device)
         key = (
             bound.operation,
             device.target,
+            placement,
             *(v.spec if isinstance(v, Tensor) else scalar_key(v) for v in bound.operands),
             *map(scalar_key, bound.attributes),
         )
-        entry = self._programs.get(key)
-        program = entry[0] if entry else self._compile(key, bound, device)
+        program = self._programs.get(key) or self._compile(key, bound, device, placement)
         result: Tensor = program(*tensors)
-        return result
+        return result if wanted is None else _finish(result, wanted)
 
-    def _compile(self, key: tuple[object, ...], bound: BoundCall, device: Device) -> Program:
+    def _compile(
+        self, key: tuple[object, ...], bound: BoundCall, device: Device, placement: ResultPlacement | None
+    ) -> Program:
         from ttnn_jit import compiler
 
         operands = tuple(value.spec if isinstance(value, Tensor) else value for value in bound.operands)
-        program = compiler.compile_operation(bound.operation, operands, bound.attributes, device.target)
-        self._programs[key] = (program, ())
+        program = compiler.compile_operation(bound.operation, operands, bound.attributes, device.target, placement)
+        self._programs[key] = program
         return program
 
     def __repr__(self) -> str:
@@ -95,11 +138,67 @@ def _documentation(overloads: tuple[Operation, ...]) -> str:
     return "\n\n".join(paragraphs)
 
 
-def unknown_name(name: str) -> AttributeError:
-    """The error for a name that the namespace lacks, with the nearest that it has."""
-    near = nearest_names(name)
-    hint = f"; did you mean {' or '.join(f'`{n}`' for n in near)}?" if near else ""
-    return AttributeError(f"module 'ttnn_jit.ttnn' has no attribute {name!r}{hint}", name=name)
+def _result_keywords(name: str, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], ResultKeywords | None]:
+    """The declaration's keywords, and what is asked of the result, if anything is."""
+    own = {key: value for key, value in kwargs.items() if key not in _IGNORED_KEYWORDS}
+    found = {key: own.pop(key, None) for key in RESULT_KEYWORDS}
+    activations = found["activations"]
+    output = found["output_tensor"] if found["output_tensor"] is not None else found["optional_output_tensor"]
+    if output is not None and not isinstance(output, Tensor):
+        raise ArgumentError(f"{name}: `output_tensor` must be a tensor, got {type(output).__name__}")
+    wanted = ResultKeywords(found["memory_config"], found["dtype"], output, tuple(activations or ()))
+    return own, None if wanted == ResultKeywords(None, None, None, ()) else wanted
 
 
-__all__ = ["TtnnOperation", "UnsupportedFunction", "unknown_name"]
+def _placement(name: str, wanted: ResultKeywords, device: Device) -> ResultPlacement:
+    from ttnn_jit.compiler import ResultPlacement
+
+    output = wanted.output_tensor
+    if output is None:
+        return ResultPlacement(wanted.memory_config, wanted.dtype)
+    if output.device() is not device:
+        raise ArgumentError(f"{name}: `output_tensor` does not lie on {device}")
+    for keyword, asked, has in (
+        ("memory_config", wanted.memory_config, output.memory_config()),
+        ("dtype", wanted.dtype, output.dtype),
+    ):
+        if asked is not None and asked != has:
+            raise ArgumentError(f"{name}: `{keyword}` and `output_tensor` disagree: {asked} and {has}")
+    return ResultPlacement(output.memory_config(), output.dtype)
+
+
+def _finish(result: Tensor, wanted: ResultKeywords) -> Tensor:
+    for activation in wanted.activations:
+        result = _activation(activation)(result)
+    output = wanted.output_tensor
+    if output is None:
+        return result
+    if result.spec is not output.spec:
+        raise ShapeError(f"`output_tensor` is {output.spec}, the result {result.spec}")
+    ctypes.memmove(output.buffer("output_tensor").address, result.buffer("output_tensor").address, output.spec.nbytes)
+    return output
+
+
+def _activation(activation: Any) -> TtnnOperation:
+    if isinstance(activation, TtnnOperation):
+        return activation
+    overloads = OVERLOADS.get(activation, ()) if isinstance(activation, str) else ()
+    if not overloads or overloads[0].arity != 1:
+        raise ArgumentError(
+            f"{activation!r} is no activation", help="give names of unary operations, as `activations=['relu']`"
+        )
+    return TtnnOperation(activation, overloads)
+
+
+def get_golden_function(operation: TtnnOperation) -> Callable[..., Any]:
+    """An operation's statement in torch, on torch tensors (ttnn.get_golden_function).
+
+    Raises:
+        ArgumentError: It is no operation.
+    """
+    if not isinstance(operation, TtnnOperation):
+        raise ArgumentError(f"{operation!r} is no ttnn operation")
+    return operation.golden_function
+
+
+__all__ = ["TtnnOperation", "UnsupportedFunction", "get_golden_function"]

@@ -1,0 +1,189 @@
+"""Devices: opening, closing, counting; and the hardware's settings, which are taken and have nothing to set."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ttnn_jit.errors import ArgumentError
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.target import SystemDesc, resolve_target
+
+HARDWARE_KEYWORDS = frozenset(
+    {
+        "dispatch_core_config",
+        "dispatch_core_type",
+        "l1_small_size",
+        "num_command_queues",
+        "offset",
+        "physical_device_ids",
+        "trace_region_size",
+        "worker_l1_size",
+    }
+)
+"""Keywords of ttnn's `open_device` that have no meaning on a CPU: accepted and ignored."""
+
+
+class MeshShape(tuple[int, ...]):
+    """Rows and columns of a mesh of devices; one extent is a row of that many."""
+
+    __slots__ = ()
+
+    def __new__(cls, *extents: int) -> MeshShape:
+        """``MeshShape(1, 1)`` or ``MeshShape(8)``."""
+        flat = extents[0] if len(extents) == 1 and not isinstance(extents[0], int) else extents
+        if len(flat) not in {1, 2} or not all(isinstance(extent, int) and extent > 0 for extent in flat):
+            raise ArgumentError(f"a mesh shape is one or two positive ints, got {flat}")
+        return super().__new__(cls, flat)
+
+    def dims(self) -> int:
+        """Number of extents."""
+        return len(self)
+
+    def mesh_size(self) -> int:
+        """Number of devices."""
+        size = 1
+        for extent in self:
+            size *= extent
+        return size
+
+    def __iter__(self) -> Iterator[int]:
+        return tuple.__iter__(self)
+
+    def __repr__(self) -> str:
+        return f"MeshShape([{', '.join(map(str, self))}])"
+
+
+def open_device(*, device_id: int = 0, target: SystemDesc | str | None = None, **hardware: Any) -> Device:
+    """A device whose rules are those of `target` (ttnn.open_device).
+
+    Args:
+        device_id: Its number, shown in messages.
+        target: A preset's name or a description; else the file of ``SYSTEM_DESC_PATH``, else ``wormhole_b0``.
+        **hardware: Keywords of ttnn that have no meaning on a CPU: accepted and ignored.
+
+    Raises:
+        ArgumentError: An unknown target or keyword.
+    """
+    _refuse_unknown("open_device", hardware)
+    return Device(resolve_target(target), device_id)
+
+
+def close_device(device: Device) -> None:
+    """Give the device's memory back; closing twice is allowed (ttnn.close_device)."""
+    device.close()
+
+
+def open_mesh_device(
+    mesh_shape: MeshShape | tuple[int, ...] = MeshShape(1, 1),  # noqa: B008 - immutable
+    *,
+    target: SystemDesc | str | None = None,
+    **hardware: Any,
+) -> Device:
+    """A mesh of one device (ttnn.open_mesh_device).
+
+    Raises:
+        ArgumentError: More than one device is asked for, or an unknown target or keyword.
+    """
+    _refuse_unknown("open_mesh_device", hardware)
+    shape = mesh_shape if isinstance(mesh_shape, MeshShape) else MeshShape(*mesh_shape)
+    if shape.mesh_size() != 1:
+        raise ArgumentError(
+            f"a mesh of {shape.mesh_size()} devices is not supported",
+            help="ask for `ttnn.MeshShape(1, 1)`; `ttnn.get_num_devices()` says how many devices there are",
+        )
+    return Device(resolve_target(target))
+
+
+def close_mesh_device(mesh_device: Device) -> None:
+    """Close a mesh of one device (ttnn.close_mesh_device)."""
+    mesh_device.close()
+
+
+def synchronize_device(device: Device) -> None:
+    """Wait for a device's work, of which there is none under way: every call returns when it is done.
+
+    Raises:
+        DeviceError: The device is closed.
+    """
+    device.require_open("synchronize_device")
+
+
+def get_num_devices() -> int:
+    """Devices of this host: one."""
+    return 1
+
+
+def get_pcie_device_ids() -> list[int]:
+    """The ids that `open_device` takes without further ado."""
+    return list(range(get_num_devices()))
+
+
+def using_distributed_env() -> bool:
+    """Whether several hosts work together: never."""
+    return False
+
+
+def _refuse_unknown(name: str, keywords: dict[str, Any]) -> None:
+    if unknown := set(keywords) - HARDWARE_KEYWORDS:
+        raise ArgumentError(
+            f"{name} has no keyword {', '.join(f'`{keyword}`' for keyword in sorted(unknown))}",
+            help=f"of the hardware's it takes and ignores {', '.join(f'`{k}`' for k in sorted(HARDWARE_KEYWORDS))}",
+        )
+
+
+# --- Settings of the hardware ---------------------------------------------------------------------------------------
+
+
+class DispatchCoreType(enum.Enum):
+    """Which cores dispatch work."""
+
+    WORKER = 0
+    ETH = 1
+
+
+class DispatchCoreAxis(enum.Enum):
+    """Whether dispatch cores take a row or a column."""
+
+    ROW = 0
+    COL = 1
+
+
+@dataclass(frozen=True)
+class DispatchCoreConfig:
+    """Which cores dispatch work; accepted wherever ttnn takes it, without effect on a CPU."""
+
+    type: DispatchCoreType | None = None
+    axis: DispatchCoreAxis | None = None
+    fabric_tensix_config: FabricTensixConfig | None = None
+
+
+class FabricConfig(enum.Enum):
+    """The links between chips, of which there are none."""
+
+    DISABLED = 0
+
+
+class FabricReliabilityMode(enum.Enum):
+    """What a lost link does."""
+
+    STRICT_INIT = 0
+    RELAXED_INIT = 1
+
+
+class FabricTensixConfig(enum.Enum):
+    """Whether worker cores help the links."""
+
+    DISABLED = 0
+    MUX = 1
+
+
+def set_fabric_config(
+    config: FabricConfig,
+    reliability_mode: FabricReliabilityMode | None = None,
+    num_routing_planes: int | None = None,
+    fabric_tensix_config: FabricTensixConfig | None = None,
+) -> None:
+    """Accepts the one setting that fits a host without links, and does nothing (ttnn.set_fabric_config)."""

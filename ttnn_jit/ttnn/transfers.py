@@ -1,0 +1,217 @@
+"""Moving tensors: between host and device, layouts, memory configs and element types. None counts as a program."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable
+
+from ttnn_jit.errors import ArgumentError, ShapeError
+from ttnn_jit.ops import OVERLOADS
+from ttnn_jit.runtime import tensor as storage
+from ttnn_jit.runtime.buffer import HOST_POOL
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.tensor_spec import (
+    DRAM_MEMORY_CONFIG,
+    HOST_MEMORY_CONFIG,
+    DataType,
+    Layout,
+    MemoryConfig,
+    TensorSpec,
+    checked,
+)
+
+
+def to_device(tensor: Tensor, device: Device, memory_config: MemoryConfig | None = None) -> Tensor:
+    """A copy on `device`, in interleaved DRAM when `memory_config` is omitted (ttnn.to_device).
+
+    Raises:
+        GridError, L1CapacityError, DeallocatedError, DeviceError: It does not fit, or one of the two is gone.
+    """
+    current = tensor.memory_config() if tensor.device() else DRAM_MEMORY_CONFIG
+    return _stored_as(tensor, tensor.spec.with_(memory_config=memory_config or current), device, "to_device")
+
+
+def from_device(tensor: Tensor) -> Tensor:
+    """A copy on the host (ttnn.from_device)."""
+    return _stored_as(tensor, tensor.spec.with_(memory_config=HOST_MEMORY_CONFIG), None, "from_device")
+
+
+def to_memory_config(tensor: Tensor, memory_config: MemoryConfig, dtype: DataType | None = None) -> Tensor:
+    """The same values under another memory config (ttnn.to_memory_config): sharded or not, L1 or DRAM.
+
+    Raises:
+        ArgumentError: The tensor is on the host.
+        GridError, L1CapacityError: It does not fit.
+    """
+    device = _device_of(tensor, "to_memory_config")
+    if dtype is not None and dtype is not tensor.dtype:
+        tensor = typecast(tensor, dtype)
+    return _stored_as(tensor, tensor.spec.with_(memory_config=memory_config), device, "to_memory_config")
+
+
+def reshard(tensor: Tensor, memory_config: MemoryConfig) -> Tensor:
+    """A sharded tensor's values under another sharded memory config (ttnn.reshard).
+
+    Raises:
+        ArgumentError: One of the two is not sharded; and whatever `to_memory_config` raises.
+    """
+    if not tensor.is_sharded() or not memory_config.is_sharded():
+        raise ArgumentError("reshard: both memory configs must be sharded", help="use `ttnn.to_memory_config`")
+    return to_memory_config(tensor, memory_config)
+
+
+def interleaved_to_sharded(tensor: Tensor, memory_config: MemoryConfig) -> Tensor:
+    """An interleaved tensor's values under a sharded memory config (ttnn.interleaved_to_sharded)."""
+    if tensor.is_sharded() or not memory_config.is_sharded():
+        raise ArgumentError(
+            "interleaved_to_sharded goes from an interleaved tensor to a sharded one",
+            help="use `ttnn.to_memory_config`",
+        )
+    return to_memory_config(tensor, memory_config)
+
+
+def sharded_to_interleaved(tensor: Tensor, memory_config: MemoryConfig = DRAM_MEMORY_CONFIG) -> Tensor:
+    """A sharded tensor's values under an interleaved memory config (ttnn.sharded_to_interleaved)."""
+    if not tensor.is_sharded() or memory_config.is_sharded():
+        raise ArgumentError(
+            "sharded_to_interleaved goes from a sharded tensor to an interleaved one",
+            help="use `ttnn.to_memory_config`",
+        )
+    return to_memory_config(tensor, memory_config)
+
+
+def to_layout(
+    tensor: Tensor,
+    layout: Layout,
+    dtype: DataType | None = None,
+    memory_config: MemoryConfig | None = None,
+) -> Tensor:
+    """The same values in rows or in tiles (ttnn.to_layout), padded with zeros to whole tiles.
+
+    Raises:
+        GridError, L1CapacityError: It does not fit.
+    """
+    if dtype is not None and dtype is not tensor.dtype:
+        tensor = typecast(tensor, dtype)
+    config = memory_config or tensor.memory_config()
+    spec = TensorSpec(tensor.shape, tensor.dtype, layout, config)
+    return _stored_as(tensor, spec, tensor.device(), "to_layout")
+
+
+def typecast(tensor: Tensor, dtype: DataType, memory_config: MemoryConfig | None = None) -> Tensor:
+    """The same values in another element type (ttnn.typecast), rounded once to nearest even.
+
+    On a device this is an operation and rounds as operations do there: on chip targets a NaN becomes +infinity in
+    bfloat16, and what is denormal in bfloat16 becomes zero. On the host NaN stays NaN.
+    """
+    device = tensor.device()
+    if device is None:
+        return storage.from_torch(tensor.to_torch(), tensor.spec.with_(dtype=dtype), None)
+    from ttnn_jit import compiler
+
+    multiply = OVERLOADS["multiply"][0]
+    placement = compiler.ResultPlacement(memory_config=memory_config, dtype=dtype)
+    program = compiler.compile_operation(multiply, (tensor.spec, 1.0), (), device.target, placement)
+    result: Tensor = program(tensor)
+    return result
+
+
+def clone(tensor: Tensor, memory_config: MemoryConfig | None = None, dtype: DataType | None = None) -> Tensor:
+    """A copy (ttnn.clone)."""
+    if dtype is not None and dtype is not tensor.dtype:
+        return typecast(tensor, dtype, memory_config)
+    spec = tensor.spec.with_(memory_config=memory_config) if memory_config else tensor.spec
+    return _stored_as(tensor, spec, tensor.device(), "clone")
+
+
+def allocate_tensor_on_device(
+    spec: TensorSpec | Iterable[int],
+    *args: DataType | Layout | Device | MemoryConfig | None,
+) -> Tensor:
+    """A device tensor with unspecified elements (ttnn.allocate_tensor_on_device).
+
+    Written ``(spec, device)`` or ``(shape, dtype, layout, device, memory_config=None)``.
+
+    Raises:
+        GridError, L1CapacityError: It does not fit.
+    """
+    if isinstance(spec, TensorSpec):
+        device = args[0]
+    else:
+        dtype, layout, device, *config = args
+        assert isinstance(dtype, DataType)
+        assert isinstance(layout, Layout)
+        memory_config = config[0] if config else None
+        assert memory_config is None or isinstance(memory_config, MemoryConfig)
+        spec = TensorSpec(spec, dtype, layout, memory_config)
+    if not isinstance(device, Device):
+        raise ArgumentError(f"allocate_tensor_on_device: {type(device).__name__} is no device")
+    return Tensor(checked(spec), device, device.allocate_tensor(spec))
+
+
+def copy_host_to_device_tensor(host: Tensor, device: Tensor) -> None:
+    """Overwrite a device tensor's elements with a host tensor's; the device tensor stays the object that it is.
+
+    Raises:
+        ShapeError: Shape, dtype or layout differ.
+        ArgumentError: The first is not on the host, or the second not on a device.
+    """
+    if host.device() is not None or device.device() is None:
+        raise ArgumentError("copy_host_to_device_tensor takes a tensor on the host, then one on a device")
+    _overwrite(device, host, "copy_host_to_device_tensor")
+
+
+def copy_device_to_host_tensor(device: Tensor, host: Tensor) -> None:
+    """Overwrite a host tensor's elements with a device tensor's (ttnn.copy_device_to_host_tensor)."""
+    if host.device() is not None or device.device() is None:
+        raise ArgumentError("copy_device_to_host_tensor takes a tensor on a device, then one on the host")
+    _overwrite(host, device, "copy_device_to_host_tensor")
+
+
+def get_device_tensors(tensor: Tensor) -> list[Tensor]:
+    """The tensors of the devices of a mesh: one (ttnn.get_device_tensors)."""
+    return [tensor]
+
+
+def deallocate(tensor: Tensor, force: bool = True) -> None:  # noqa: ARG001 - as ttnn has it
+    """Free the tensor's memory; using it later raises DeallocatedError (ttnn.deallocate)."""
+    tensor.deallocate()
+
+
+def is_sharded(tensor: Tensor) -> bool:
+    """Whether a tensor is split into shards (ttnn.is_sharded)."""
+    return tensor.is_sharded()
+
+
+def get_memory_config(tensor: Tensor) -> MemoryConfig:
+    """Where a tensor lies (ttnn.get_memory_config)."""
+    return tensor.memory_config()
+
+
+def _device_of(tensor: Tensor, name: str) -> Device:
+    device = tensor.device()
+    if device is None:
+        raise ArgumentError(
+            f"{name}: the tensor is on the host", help="move it to a device: `ttnn.to_device(tensor, device)`"
+        )
+    return device
+
+
+def _stored_as(tensor: Tensor, spec: TensorSpec, device: Device | None, name: str) -> Tensor:
+    """A copy as `spec` says, which differs in layout and memory config at most."""
+    checked(spec)
+    if spec.layout is not tensor.layout:
+        return storage.from_torch(tensor.to_torch(), spec, device)
+    source = tensor.buffer(name)
+    copy = HOST_POOL.allocate(spec.nbytes) if device is None else device.allocate_tensor(spec)
+    ctypes.memmove(copy.address, source.address, spec.nbytes)
+    return Tensor(spec, device, copy)
+
+
+def _overwrite(target: Tensor, source: Tensor, name: str) -> None:
+    for field in ("shape", "dtype", "layout"):
+        ours, theirs = getattr(target, field), getattr(source, field)
+        if ours != theirs:
+            raise ShapeError(f"{name}: the tensors differ in {field}, {theirs} and {ours}")
+    ctypes.memmove(target.buffer(name).address, source.buffer(name).address, target.spec.nbytes)
