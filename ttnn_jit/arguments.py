@@ -230,7 +230,7 @@ def check_target_rules(name: str, spec: TensorSpec, target: SystemDesc) -> None:
             "Interleaved L1 tensors are not supported.",
             help=f"`{name}`: use `ttnn.DRAM_MEMORY_CONFIG` or `ttnn.create_sharded_memory_config`",
         )
-    if config.shard_spec and config.shard_spec.orientation is ShardOrientation.COL_MAJOR:
+    if config.orientation is ShardOrientation.COL_MAJOR:
         raise LayoutError("Column major sharding is not supported.", help=f"`{name}`: use `ShardOrientation.ROW_MAJOR`")
     for extent, tile in zip(reversed(spec.shape), (TILE_WIDTH, TILE_HEIGHT), strict=False):
         if extent % tile and extent != 1:

@@ -304,8 +304,11 @@ def _compile(
         if observer:
             observer(stage, text)
 
+    from ttnn_jit.dialects import system_desc_of
+
     code, descriptors = _generate(module, options, seen if keep_texts or observer else None)
-    return Program(code.plan, _objects(code), descriptors=descriptors, texts=texts, notes=notes, built_for=host_cpu())
+    plan = _placed(code.plan, options, system_desc_of(module))
+    return Program(plan, _objects(code), descriptors=descriptors, texts=texts, notes=notes, built_for=host_cpu())
 
 
 def _placed(plan: ProgramPlan, options: CompileOptions, target: SystemDesc) -> ProgramPlan:

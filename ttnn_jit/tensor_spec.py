@@ -245,8 +245,8 @@ class TensorSpec:
     def __repr__(self) -> str:
         config = self.memory_config
         place = f"{config.buffer_type.name.lower()}, {config.memory_layout.name.lower()}"
-        if config.shard_spec:
-            place += f" {config.shard_spec}"
+        if config.is_sharded():
+            place += f" {config.nd_shard_spec if config.is_nd_sharded() else config.shard_spec}"
         strides = f", strides={self.strides}" if self.strides is not None else ""
         return f"TensorSpec({list(self.shape)}, {self.dtype.mlir}, {self.layout.name}, {place}{strides})"
 

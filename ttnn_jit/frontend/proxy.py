@@ -13,7 +13,17 @@ from xdsl.ir import SSAValue
 
 from ttnn_jit.errors import ArgumentError, CompileError, UnsupportedFunction
 from ttnn_jit.frontend.module_builder import ModuleBuilder
-from ttnn_jit.ops import ALIASES, OPERATIONS, RESULT_KEYWORDS, BoundCall, Number, Operation, bind, nearest_names
+from ttnn_jit.ops import (
+    ALIASES,
+    HARDWARE_KEYWORDS,
+    OPERATIONS,
+    RESULT_KEYWORDS,
+    BoundCall,
+    Number,
+    Operation,
+    bind,
+    nearest_names,
+)
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.source import Location
 from ttnn_jit.tensor_spec import DataType, Layout, MemoryConfig, Shape, TensorSpec
@@ -258,7 +268,7 @@ class Emitter(ABC):
         ignored = [name for name in RESULT_KEYWORDS if kwargs.get(name) is not None]
         for name in ignored:
             self.warnings[f"`{name}` on an operation is ignored inside a jitted function"] = None
-        return {name: value for name, value in kwargs.items() if name not in RESULT_KEYWORDS}
+        return {name: value for name, value in kwargs.items() if name not in RESULT_KEYWORDS + HARDWARE_KEYWORDS}
 
     def emit(self, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]) -> ProxyTensor:
         """The result of the first of `overloads` that takes these arguments."""

@@ -6,10 +6,21 @@ import difflib
 from collections.abc import Mapping
 
 from ttnn_jit.ops import binary, ternary, unary
-from ttnn_jit.ops.operation import RESULT_KEYWORDS, Attribute, BoundCall, Number, Operand, Operation, Probe, bind
+from ttnn_jit.ops.operation import (
+    HARDWARE_KEYWORDS,
+    RESULT_KEYWORDS,
+    Attribute,
+    BoundCall,
+    Number,
+    Operand,
+    Operation,
+    Probe,
+    bind,
+)
 
 __all__ = [
     "ALIASES",
+    "HARDWARE_KEYWORDS",
     "OPERATIONS",
     "OVERLOADS",
     "RESULT_KEYWORDS",

@@ -15,6 +15,8 @@ Number = bool | int | float
 FLOATS = frozenset({DataType.FLOAT32, DataType.BFLOAT16})
 RESULT_KEYWORDS = ("memory_config", "dtype", "output_tensor", "optional_output_tensor", "activations")
 """Keywords that every eager operation takes besides its own, about its result; inside `@jit` they are ignored."""
+HARDWARE_KEYWORDS = ("fast_and_approximate_mode", "queue_id", "sub_core_grids", "use_legacy")
+"""Keywords of ttnn's operations that choose among ways to compute the same on a chip: accepted and ignored."""
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,8 @@ class Tensor:
 
     def deallocate(self) -> None:
         """Free the memory now; a second time does nothing. Any later use is a DeallocatedError."""
+        if self._buffer is not None:
+            self._buffer.lease = None  # even if somebody, a traceback perhaps, still holds the buffer
         self._buffer = None
 
     def cpu(self) -> Tensor:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.errors import ArgumentError, ShapeError, UnsupportedFunction
-from ttnn_jit.ops import OVERLOADS, RESULT_KEYWORDS, BoundCall, Operation, bind
+from ttnn_jit.ops import HARDWARE_KEYWORDS, OVERLOADS, RESULT_KEYWORDS, BoundCall, Operation, bind
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from ttnn_jit.compiler import ResultPlacement
 
 
-_IGNORED_KEYWORDS = frozenset({"fast_and_approximate_mode", "queue_id", "sub_core_grids", "use_legacy"})
-"""Keywords of ttnn's operations that choose among ways to compute the same on a chip: accepted and ignored."""
-
-
 @dataclass(frozen=True)
 class ResultKeywords:
     """What the caller of an eager operation asks of its result.
@@ -31,13 +27,13 @@ class ResultKeywords:
         memory_config: Where it lies; None: where the first tensor does.
         dtype: Its element type, rounded to once; None: as the declaration says.
         output_tensor: The tensor to write into and return.
-        activations: Unary operations to apply afterwards, by name or object; each rounds.
+        activations: Unary operations to apply afterwards; each rounds.
     """
 
     memory_config: MemoryConfig | None
     dtype: DataType | None
     output_tensor: Tensor | None
-    activations: tuple[Any, ...]
+    activations: tuple[TtnnOperation, ...]
 
 
 class TtnnOperation:
@@ -140,14 +136,17 @@ def _documentation(overloads: tuple[Operation, ...]) -> str:
 
 def _result_keywords(name: str, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], ResultKeywords | None]:
     """The declaration's keywords, and what is asked of the result, if anything is."""
-    own = {key: value for key, value in kwargs.items() if key not in _IGNORED_KEYWORDS}
+    own = {key: value for key, value in kwargs.items() if key not in HARDWARE_KEYWORDS}
     found = {key: own.pop(key, None) for key in RESULT_KEYWORDS}
     activations = found["activations"]
     output = found["output_tensor"] if found["output_tensor"] is not None else found["optional_output_tensor"]
     if output is not None and not isinstance(output, Tensor):
         raise ArgumentError(f"{name}: `output_tensor` must be a tensor, got {type(output).__name__}")
-    wanted = ResultKeywords(found["memory_config"], found["dtype"], output, tuple(activations or ()))
-    return own, None if wanted == ResultKeywords(None, None, None, ()) else wanted
+    if output is activations is found["memory_config"] is found["dtype"] is None:
+        return own, None
+    return own, ResultKeywords(
+        found["memory_config"], found["dtype"], output, tuple(map(_activation, activations or ()))
+    )
 
 
 def _placement(name: str, wanted: ResultKeywords, device: Device) -> ResultPlacement:
@@ -169,7 +168,7 @@ def _placement(name: str, wanted: ResultKeywords, device: Device) -> ResultPlace
 
 def _finish(result: Tensor, wanted: ResultKeywords) -> Tensor:
     for activation in wanted.activations:
-        result = _activation(activation)(result)
+        result = activation(result)
     output = wanted.output_tensor
     if output is None:
         return result

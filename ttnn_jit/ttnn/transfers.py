@@ -1,4 +1,4 @@
-"""Moving tensors: between host and device, layouts, memory configs and element types. None counts as a program."""
+"""Moving tensors: between host and device, layouts, memory configs and element types. Only `typecast` is a program."""
 
 from __future__ import annotations
 

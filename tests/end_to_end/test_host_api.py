@@ -1,0 +1,316 @@
+"""The host API: what code written for ttnn finds, and what it does."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+
+import pytest
+import torch
+
+import ttnn_jit
+from tests import programs
+from ttnn_jit import ttnn
+from ttnn_jit.errors import CompileError
+
+X = torch.randn(64, 64)
+BLOCK = ttnn.create_sharded_memory_config((64, 64), ttnn.CoreGrid(x=2, y=2), ttnn.ShardStrategy.BLOCK)
+HEIGHT = ttnn.create_sharded_memory_config((64, 64), ttnn.CoreGrid(x=2, y=1), ttnn.ShardStrategy.HEIGHT)
+WIDTH = ttnn.create_sharded_memory_config((64, 64), ttnn.CoreGrid(x=1, y=2), ttnn.ShardStrategy.WIDTH)
+CONFIGS = {"dram": ttnn.DRAM_MEMORY_CONFIG, "block": BLOCK, "height": HEIGHT, "width": WIDTH}
+
+
+def tiled(device, data=X, **keywords):
+    return ttnn.from_torch(data, layout=ttnn.TILE_LAYOUT, device=device, **keywords)
+
+
+# --- Devices --------------------------------------------------------------------------------------------------------
+
+
+def test_hardware_settings_are_taken_and_ignored():
+    config = ttnn.DispatchCoreConfig(ttnn.DispatchCoreType.WORKER, ttnn.DispatchCoreAxis.ROW, None)
+    device = ttnn.open_device(
+        device_id=0, dispatch_core_config=config, trace_region_size=1 << 20, l1_small_size=0, num_command_queues=1
+    )
+    ttnn.set_fabric_config(ttnn.FabricConfig.DISABLED, ttnn.FabricReliabilityMode.STRICT_INIT, None, None)
+    ttnn.synchronize_device(device)
+    assert (device.core_grid.x, device.core_grid.y, device.shape) == (8, 8, (1, 1))
+    assert device.compute_with_storage_grid_size() == ttnn.CoreCoord(8, 8)
+    ttnn.close_device(device)
+    ttnn.close_device(device)
+    with pytest.raises(RuntimeError, match="is closed"):
+        ttnn.synchronize_device(device)
+
+
+def test_a_mesh_has_one_device():
+    assert (ttnn.get_num_devices(), ttnn.get_pcie_device_ids(), ttnn.using_distributed_env()) == (1, [0], False)
+    assert ttnn._ttnn.multi_device.SystemMeshDescriptor().shape().mesh_size() == 1
+    mesh = ttnn.open_mesh_device(mesh_shape=ttnn.MeshShape(1, 1))
+    assert (mesh.get_num_devices(), mesh.get_submeshes()) == (1, [])
+    ttnn.close_mesh_device(mesh)
+    shape = ttnn.MeshShape(2, 4)
+    assert (list(shape), shape[1], shape.dims(), shape.mesh_size()) == ([2, 4], 4, 2, 8)
+
+
+def test_the_modules_that_ttnn_has_are_importable():
+    device_module = importlib.import_module("ttnn_jit.ttnn.device")
+    assert device_module is ttnn.device
+    assert not ttnn.device.is_blackhole()
+    assert ttnn.device.is_blackhole(ttnn.open_device(target="blackhole"))
+    assert ttnn.cluster.get_cluster_type() not in {ttnn.cluster.ClusterType.P100, ttnn.cluster.ClusterType.P150}
+
+
+def test_each_function_or_operation_with_its_metadata_is_one_entry_of_the_program_cache(device):
+    assert device.num_program_cache_entries() == 0
+    a, b = tiled(device), tiled(device, X.bfloat16())
+    ttnn.to_memory_config(a, BLOCK).cpu().to_torch()
+    assert device.num_program_cache_entries() == 0
+    jitted = ttnn_jit.jit()(programs.cosh)
+    for _ in range(2):
+        jitted(a)
+    assert device.num_program_cache_entries() == 1
+    jitted(b)
+    ttnn.exp(a)
+    ttnn.exp(a)
+    assert device.num_program_cache_entries() == 3
+    device.clear_program_cache()
+    assert device.num_program_cache_entries() == 0
+    device.disable_and_clear_program_cache()
+    ttnn.exp(a)
+    assert device.num_program_cache_entries() == 0
+    device.enable_program_cache()
+    ttnn.exp(a)
+    assert device.num_program_cache_entries() == 1
+
+
+# --- Tensors --------------------------------------------------------------------------------------------------------
+
+
+def test_tensors_go_to_a_device_and_back(device):
+    host = ttnn.from_torch(X, layout=ttnn.TILE_LAYOUT)
+    assert host.device() is None
+    assert host.cpu() is host
+    there = ttnn.to_device(host, device, BLOCK)
+    assert (there.memory_config(), there.is_sharded(), there.device()) == (BLOCK, True, device)
+    back = ttnn.from_device(there)
+    assert back.device() is None
+    assert torch.equal(ttnn.to_torch(back), X)
+    assert torch.equal(ttnn.as_tensor(X, ttnn.float32, device=device).to_torch(), X)
+
+
+def test_a_spec_says_everything_at_once(device):
+    cores = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(7, 7))})
+    spec = ttnn.TensorSpec(
+        shape=(256, 256), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, buffer_type=ttnn.BufferType.L1
+    ).block_sharded(cores)
+    data = torch.randn(256, 256, dtype=torch.bfloat16)
+    tensor = ttnn.from_torch(data, spec=spec, device=device)
+    assert tensor.memory_config().shard_spec.shape == (32, 32)
+    empty = ttnn.allocate_tensor_on_device(spec, device)
+    ttnn.copy_host_to_device_tensor(ttnn.from_torch(data, layout=ttnn.TILE_LAYOUT), empty)
+    assert torch.equal(empty.to_torch(), data)
+    other = ttnn.allocate_tensor_on_device((4, 4), ttnn.float32, ttnn.ROW_MAJOR_LAYOUT, device)
+    assert (other.shape, other.memory_config()) == ((4, 4), ttnn.DRAM_MEMORY_CONFIG)
+
+
+@pytest.mark.parametrize("start", CONFIGS)
+@pytest.mark.parametrize("end", CONFIGS)
+def test_memory_configs_change_and_values_do_not(device, start, end):
+    tensor = ttnn.to_memory_config(tiled(device, memory_config=CONFIGS[start]), CONFIGS[end])
+    assert tensor.memory_config() == CONFIGS[end]
+    assert torch.equal(tensor.to_torch(), X)
+
+
+def test_named_conversions_go_one_way_only(device):
+    tensor = tiled(device)
+    sharded = ttnn.interleaved_to_sharded(tensor, BLOCK)
+    assert ttnn.reshard(sharded, HEIGHT).memory_config() == HEIGHT
+    assert ttnn.get_memory_config(ttnn.sharded_to_interleaved(sharded)) == ttnn.DRAM_MEMORY_CONFIG
+    for wrong in (
+        lambda: ttnn.reshard(tensor, BLOCK),
+        lambda: ttnn.interleaved_to_sharded(sharded, HEIGHT),
+        lambda: ttnn.sharded_to_interleaved(tensor),
+    ):
+        with pytest.raises(ValueError, match=r"ttnn\.to_memory_config"):
+            wrong()
+
+
+def test_layouts_and_element_types_change(device):
+    odd = torch.randn(33, 5)
+    rows = ttnn.from_torch(odd, device=device)
+    tiles = ttnn.to_layout(rows, ttnn.TILE_LAYOUT)
+    assert (tiles.layout, tiles.padded_shape, tiles.shape) == (ttnn.TILE_LAYOUT, (64, 32), (33, 5))
+    assert torch.equal(ttnn.to_layout(tiles, ttnn.ROW_MAJOR_LAYOUT).to_torch(), odd)
+    small = ttnn.typecast(tiles, ttnn.bfloat16)
+    assert torch.equal(small.to_torch(), odd.bfloat16())
+    assert torch.equal(ttnn.typecast(small, ttnn.float32).to_torch(), odd.bfloat16().float())
+    assert torch.equal(ttnn.clone(tiles).to_torch(), odd)
+
+
+def test_a_cast_rounds_as_the_device_does_and_on_the_host_keeps_nan(device, cpu_device):
+    data = torch.tensor([[float("nan"), 1e-39, 1.0]])
+    casts = [ttnn.typecast(tiled(where, data), ttnn.bfloat16).to_torch()[0] for where in (device, cpu_device, None)]
+    assert casts[0][0] == float("inf")
+    assert casts[0][1] == 0
+    for kept in casts[1:]:
+        assert kept[0].isnan()
+        assert kept[1] != 0
+
+
+def test_tensors_of_one_value(device):
+    for made, expected in [
+        (ttnn.zeros((2, 3), device=device), torch.zeros(2, 3, dtype=torch.bfloat16)),
+        (ttnn.ones((33, 3), ttnn.float32, ttnn.TILE_LAYOUT, device), torch.ones(33, 3)),
+        (ttnn.full((2, 3), 0.1, dtype=ttnn.float32), torch.full((2, 3), 0.1)),
+        (ttnn.full_like(tiled(device), 2.0), torch.full((64, 64), 2.0)),
+        (ttnn.zeros_like(tiled(device), dtype=ttnn.bfloat16), torch.zeros(64, 64, dtype=torch.bfloat16)),
+        (ttnn.ones_like(tiled(device)), torch.ones(64, 64)),
+    ]:
+        assert torch.equal(made.to_torch(), expected)
+    assert ttnn.empty((4, 4)).shape == (4, 4)
+    assert ttnn.empty_like(tiled(device, memory_config=BLOCK)).memory_config() == BLOCK
+
+
+def test_float16_becomes_bfloat16():
+    assert ttnn.from_torch(X.half()).dtype is ttnn.bfloat16
+
+
+# --- Operations -----------------------------------------------------------------------------------------------------
+
+
+def test_operations_are_objects_with_names():
+    assert ttnn.exp.__name__ == "ttnn.exp"
+    assert ttnn.exp.__module__ == "ttnn.decorators"
+    assert len({ttnn.exp: 1, ttnn.log: 2, ttnn.exp: 3}) == 2
+    assert ttnn.exp == ttnn.exp
+    golden = ttnn.get_golden_function(ttnn.add)
+    assert torch.equal(golden(X, X), X + X)
+    assert torch.equal(ttnn.get_golden_function(ttnn.clamp)(X, min=0.0, max=1.0), X.clamp(0, 1))
+
+
+def test_an_operation_writes_its_result_where_it_is_asked_to(device):
+    a = tiled(device, X.bfloat16())
+    wide = ttnn.multiply(a, 3.0, dtype=ttnn.float32)
+    assert torch.equal(wide.to_torch(), X.bfloat16().float() * 3.0)
+    placed = ttnn.exp(a, memory_config=BLOCK, queue_id=0)
+    assert placed.memory_config() == BLOCK
+    assert torch.equal(placed.to_torch(), ttnn.exp(a).to_torch())
+    out = ttnn.empty_like(a)
+    assert ttnn.add(a, a, output_tensor=out) is out
+    assert torch.equal(out.to_torch(), X.bfloat16() * 2)
+    active = ttnn.subtract(a, 1.0, activations=["relu", ttnn.neg])
+    assert torch.equal(active.to_torch(), -torch.relu(X.bfloat16() - 1.0))
+
+
+@pytest.mark.parametrize("run", ["eager", "jitted"])
+@pytest.mark.parametrize("first", CONFIGS)
+def test_a_result_lies_where_its_first_operand_does(device, run, first):
+    add = ttnn.add if run == "eager" else ttnn_jit.jit()(lambda a, b: ttnn.add(a, b))
+    exp = ttnn.exp if run == "eager" else ttnn_jit.jit()(lambda a: ttnn.exp(a))
+    a, dram = tiled(device, memory_config=CONFIGS[first]), tiled(device)
+    assert exp(a).memory_config() == CONFIGS[first]
+    assert torch.equal(exp(a).to_torch(), exp(dram).to_torch())
+    for x, y in ((a, dram), (dram, a), (a, a)):
+        result = add(x, y)
+        assert result.memory_config() == x.memory_config()
+        assert torch.equal(result.to_torch(), X + X)
+
+
+def test_eager_operands_may_be_sharded_differently_and_jitted_may_not(device):
+    a, b = tiled(device, memory_config=BLOCK), tiled(device, memory_config=HEIGHT)
+    assert torch.equal(ttnn.add(a, b).to_torch(), X + X)
+    with pytest.raises(CompileError, match=r"sharded differently: .*BLOCK_SHARDED.* and .*HEIGHT_SHARDED"):
+        ttnn_jit.jit()(lambda x, y: ttnn.add(x, y))(a, b)
+
+
+def test_an_nd_sharded_tensor_is_computed_with_eagerly_and_jitted(device):
+    cores = ttnn.CoreRangeSet([ttnn.CoreRange((0, 0), (1, 3))])
+    config = ttnn.MemoryConfig(buffer_type=ttnn.BufferType.L1, nd_shard_spec=ttnn.NdShardSpec((2, 32, 32), cores))
+    data = torch.randn(4, 64, 64, dtype=torch.float16)
+    tensor = ttnn.from_torch(data, ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device, memory_config=config)
+    jitted = ttnn_jit.jit()(programs.cosh)
+    assert jitted(tensor).memory_config() == ttnn.exp(tensor).memory_config() == config
+    assert torch.equal(jitted(tensor).to_torch(), programs.cosh(tensor).to_torch())
+    assert device.memory_view().cores[0].used == 2 * 32 * 32 * 2
+
+
+# --- Layouts of results ---------------------------------------------------------------------------------------------
+
+
+def test_the_decorator_chooses_where_results_lie(device):
+    a = tiled(device)
+    jitted = ttnn_jit.jit(memory_config=BLOCK)(lambda x: (ttnn.exp(x), ttnn.neg(x)))
+    for result, expected in zip(jitted(a), (ttnn.exp(a), ttnn.neg(a)), strict=True):
+        assert result.memory_config() == BLOCK
+        assert torch.equal(result.to_torch(), expected.to_torch())
+
+
+def test_the_environment_asks_for_maximal_block_sharding(device, monkeypatch):
+    monkeypatch.setenv("TTNN_JIT_OUTPUT_LAYOUT", "max-block-sharded")
+    result = ttnn_jit.jit()(programs.cosh)(tiled(device, torch.randn(96, 576)))
+    expected = ttnn.create_sharded_memory_config((96, 576), ttnn.CoreGrid(x=6, y=3), ttnn.ShardStrategy.BLOCK)
+    assert result.memory_config() == expected
+    small = ttnn_jit.jit(max_grid=(0, 0))(programs.cosh)(tiled(device))
+    assert small.memory_config().shard_spec.shape == (64, 64)
+    chosen = ttnn_jit.jit(memory_config=ttnn.DRAM_MEMORY_CONFIG)(programs.cosh)(tiled(device))
+    assert chosen.memory_config() == ttnn.DRAM_MEMORY_CONFIG
+    monkeypatch.setenv("TTNN_JIT_OUTPUT_LAYOUT", "sideways")
+    with pytest.raises(ValueError, match=r"'sideways'\nhelp: it takes 'first-operand' or 'max-block-sharded'"):
+        ttnn_jit.jit()(programs.cosh)
+
+
+def test_result_keywords_are_ignored_inside_jit_with_one_warning_each(device):
+    def placed(x):
+        y = ttnn.exp(x, memory_config=ttnn.L1_MEMORY_CONFIG, dtype=None)
+        return ttnn.neg(y, memory_config=ttnn.L1_MEMORY_CONFIG, dtype=ttnn.float32, queue_id=None)
+
+    jitted = ttnn_jit.jit()(placed)
+    a = tiled(device, X.bfloat16())
+    with pytest.warns(UserWarning, match="ignored inside a jitted function") as caught:
+        result = jitted(a)
+    assert len(caught) == 2
+    assert (result.dtype, result.memory_config()) == (ttnn.bfloat16, ttnn.DRAM_MEMORY_CONFIG)
+
+
+# --- The jitted object ----------------------------------------------------------------------------------------------
+
+
+def test_fallback_runs_the_plain_function_and_says_so_once(device):
+    def scaled(x):
+        return ttnn.mul(x, 0.5)  # an alias that only eager ttnn has
+
+    jitted = ttnn_jit.jit(fallback=True)(scaled)
+    with pytest.warns(UserWarning, match="scaled runs as plain Python: Function mul not supported"):
+        result = jitted(tiled(device))
+    assert torch.equal(result.to_torch(), X * 0.5)
+    assert jitted.fallback_used
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        jitted(tiled(device))
+    assert jitted.num_entries == 0
+
+
+def test_fallback_takes_over_where_a_call_breaks_a_rule_and_resets_at_each_call(device):
+    jitted = ttnn_jit.jit(fallback=True)(programs.cosh)
+    with pytest.warns(UserWarning, match="Interleaved L1 tensors are not supported"):
+        jitted(tiled(device, memory_config=ttnn.L1_MEMORY_CONFIG))
+    assert jitted.fallback_used
+    jitted(tiled(device))
+    assert not jitted.fallback_used
+    assert ttnn_jit.jit()(jitted).func is jitted.func is programs.cosh
+
+
+def test_max_grid_is_the_last_core(device):
+    for max_grid, grid in (((7, 7), "2x2"), ((0, 0), "1x1"), ((1, 0), "1x2")):
+        text = ttnn_jit.jit(max_grid=max_grid)(programs.cosh).ir(tiled(device), stage="convert-ttir-to-d2m")
+        assert f"grid = #ttcore.grid<{grid}>" in text
+
+
+def test_the_hash_of_a_program_is_one_everywhere(device):
+    program = ttnn_jit.jit(compile_only=True, enable_cache=False)(programs.cosh)(tiled(device))
+    assert program.descriptors[0]["custom_program_hash"] == program.hash
+    first = program.descriptors
+    program(tiled(device))
+    program(tiled(device))
+    assert program.descriptors is first
+    assert device.programs == {program.hash}

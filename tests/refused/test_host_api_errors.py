@@ -1,0 +1,250 @@
+"""Every error of the host API and of a jitted call, to the letter; nothing is allocated, compiled or counted."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import ttnn_jit
+from ttnn_jit import ttnn
+
+X = torch.randn(64, 64)
+BLOCK = ttnn.ShardStrategy.BLOCK
+COLUMN_MAJOR = ttnn.create_sharded_memory_config(
+    (64, 64), ttnn.CoreGrid(x=2, y=2), BLOCK, ttnn.ShardOrientation.COL_MAJOR
+)
+SHARDS = ttnn.create_sharded_memory_config((64, 64), ttnn.CoreGrid(x=2, y=2), BLOCK)
+SHARDED_DRAM = ttnn.MemoryConfig(SHARDS.memory_layout, ttnn.BufferType.DRAM, SHARDS.shard_spec)
+CORES = ttnn.CoreRangeSet([ttnn.CoreRange((0, 0), (1, 1))])
+
+
+def tiled(device, data=X, **keywords):
+    return ttnn.from_torch(data, layout=ttnn.TILE_LAYOUT, device=device, **keywords)
+
+
+@ttnn_jit.jit()
+def double(x):
+    return ttnn.add(x, x)
+
+
+CALLS = [
+    (
+        lambda d: ttnn.from_torch(X, device=d),
+        ValueError,
+        "Only Layout.Tile tensors are supported. Found layout: Layout.ROW_MAJOR\n"
+        "help: `x`: pass `layout=ttnn.TILE_LAYOUT` to `ttnn.from_torch`",
+    ),
+    (
+        lambda d: tiled(d, memory_config=ttnn.L1_MEMORY_CONFIG),
+        ValueError,
+        "Interleaved L1 tensors are not supported.\n"
+        "help: `x`: use `ttnn.DRAM_MEMORY_CONFIG` or `ttnn.create_sharded_memory_config`",
+    ),
+    (
+        lambda d: tiled(d, memory_config=SHARDED_DRAM),
+        ValueError,
+        "Sharded DRAM tensors are not supported.\nhelp: `x`: shard it in L1",
+    ),
+    (
+        lambda d: tiled(d, memory_config=COLUMN_MAJOR),
+        ValueError,
+        "Column major sharding is not supported.\nhelp: `x`: use `ShardOrientation.ROW_MAJOR`",
+    ),
+    (
+        lambda d: tiled(d, torch.randn(33, 32)),
+        ValueError,
+        "`x` has shape Shape([33, 32]), which is not made of whole 32x32 tiles; target wormhole_b0 does not pad inside "
+        "a jitted function\nhelp: pad the tensor, or use a device opened with `target='cpu'`",
+    ),
+    (
+        lambda d: ttnn.from_torch(X, layout=ttnn.TILE_LAYOUT),
+        ValueError,
+        "Invalid arguments for function: a tensor is on the host\n"
+        "help: move it to a device: `ttnn.from_torch(..., device=device)`",
+    ),
+]
+
+
+@pytest.mark.parametrize(("argument", "error", "text"), CALLS)
+def test_a_call_that_breaks_a_rule_is_refused_before_anything_happens(device, argument, error, text):
+    tensor = argument(device)
+    compiles, entries = ttnn_jit.cache_info().compiles, double.num_entries
+    used = device.memory_view()
+    with pytest.raises(error) as raised:
+        double(tensor)
+    assert str(raised.value) == text
+    assert (ttnn_jit.cache_info().compiles, double.num_entries) == (compiles, entries)
+    assert device.num_program_cache_entries() == 0
+    assert device.memory_view() == used
+
+
+def test_the_rules_of_layouts_do_not_hold_for_ir(device):
+    assert "ttnn.add" in double.ir(tiled(device, memory_config=ttnn.L1_MEMORY_CONFIG))
+
+
+HOST = [
+    (
+        lambda d: tiled(d, memory_config=ttnn.MemoryConfig(ttnn.TensorMemoryLayout.BLOCK_SHARDED)),
+        RuntimeError,
+        "a TensorMemoryLayout.BLOCK_SHARDED memory config has no shard spec\n"
+        "help: make it with `ttnn.create_sharded_memory_config`",
+    ),
+    (
+        lambda d: ttnn.create_sharded_memory_config((100, 64), ttnn.CoreGrid(x=8, y=8), BLOCK),
+        RuntimeError,
+        "Invalid sharding core_grid: BLOCK sharding of 100x64 elements over x=8, y=8\n"
+        "help: rows must divide by 8 and columns by 8",
+    ),
+    (
+        lambda d: tiled(d, torch.randn(128, 64), memory_config=SHARDS),
+        RuntimeError,
+        "BLOCK_SHARDED shards of 32x32 on 4 cores (x=2, y=2) do not hold a tensor of 128x64\n"
+        "help: make the config for this shape with `ttnn.create_sharded_memory_config`",
+    ),
+    (
+        lambda d: ttnn.to_memory_config(
+            tiled(d, torch.randn(64, 16)),
+            ttnn.create_sharded_memory_config((64, 16), ttnn.CoreGrid(x=1, y=4), ttnn.ShardStrategy.HEIGHT),
+        ),
+        RuntimeError,
+        "a shard of 16x16 is not made of whole 32x32 tiles\n"
+        "help: choose a grid that leaves whole tiles on each core, or `ttnn.ROW_MAJOR_LAYOUT`",
+    ),
+    (
+        lambda d: ttnn.exp(tiled(d), memory_config=ttnn.MemoryConfig(SHARDS.memory_layout, ttnn.BufferType.L1)),
+        RuntimeError,
+        "a TensorMemoryLayout.BLOCK_SHARDED memory config has no shard spec\n"
+        "help: make it with `ttnn.create_sharded_memory_config`",
+    ),
+    (
+        lambda d: ttnn.from_torch(X, ttnn.bfloat16, spec=ttnn.TensorSpec((64, 64), ttnn.bfloat16), device=d),
+        RuntimeError,
+        "from_torch: `spec` excludes `dtype`, `layout` and `memory_config`: it holds them",
+    ),
+    (
+        lambda d: ttnn.from_torch(X, spec=ttnn.TensorSpec((32, 64), ttnn.bfloat16), device=d),
+        ValueError,
+        "a torch tensor of shape [64, 64] cannot become TensorSpec([32, 64], bf16, ROW_MAJOR, dram, interleaved)",
+    ),
+    (
+        lambda d: ttnn.from_torch(torch.arange(4)),
+        TypeError,
+        "ttnn tensors of torch.int64 are not supported\n"
+        "help: cast it: `tensor.to(torch.float32)` or `tensor.to(torch.bfloat16)`",
+    ),
+    (
+        lambda d: ttnn.open_device(device_id=0, speed=2),
+        ValueError,
+        "open_device has no keyword `speed`\nhelp: of the hardware's it takes and ignores `dispatch_core_config`, "
+        "`dispatch_core_type`, `l1_small_size`, `num_command_queues`, `offset`, `physical_device_ids`, "
+        "`trace_region_size`, `worker_l1_size`",
+    ),
+    (
+        lambda d: ttnn.open_mesh_device(ttnn.MeshShape(2, 4)),
+        ValueError,
+        "a mesh of 8 devices is not supported\n"
+        "help: ask for `ttnn.MeshShape(1, 1)`; `ttnn.get_num_devices()` says how many devices there are",
+    ),
+    (
+        lambda d: ttnn.to_memory_config(ttnn.from_torch(X), SHARDS),
+        ValueError,
+        "to_memory_config: the tensor is on the host\nhelp: move it to a device: `ttnn.to_device(tensor, device)`",
+    ),
+    (
+        lambda d: ttnn.copy_host_to_device_tensor(ttnn.from_torch(X), tiled(d)),
+        ValueError,
+        "copy_host_to_device_tensor: the tensors differ in layout, Layout.ROW_MAJOR and Layout.TILE",
+    ),
+    (
+        lambda d: ttnn.add(tiled(d), 1.0, activations=["add"]),
+        ValueError,
+        "'add' is no activation\nhelp: give names of unary operations, as `activations=['relu']`",
+    ),
+    (
+        lambda d: ttnn.exp(tiled(d), output_tensor=tiled(d), dtype=ttnn.bfloat16),
+        ValueError,
+        "ttnn.exp: `dtype` and `output_tensor` disagree: DataType.BFLOAT16 and DataType.FLOAT32",
+    ),
+    (
+        lambda d: ttnn_jit.jit(fallback=True, compile_only=True),
+        ValueError,
+        "fallback=True is incompatible with compile_only=True",
+    ),
+    (
+        lambda d: ttnn_jit.jit(max_grid=(8,)),
+        ValueError,
+        "max_grid is (8,)\nhelp: it is the last core (x, y): (7, 7) is a grid of 8x8 cores",
+    ),
+    (
+        lambda d: ttnn_jit.jit(math_fidelity="HiFi4"),
+        ValueError,
+        "math_fidelity is 'HiFi4'\nhelp: it takes ttnn.MathFidelity.LoFi, ttnn.MathFidelity.HiFi2, "
+        "ttnn.MathFidelity.HiFi3, ttnn.MathFidelity.HiFi4",
+    ),
+    (
+        lambda d: ttnn.matmul,
+        AttributeError,
+        "module 'ttnn_jit.ttnn' has no attribute 'matmul': matrix multiplication is not implemented",
+    ),
+    (
+        lambda d: ttnn.from_torhc,
+        AttributeError,
+        "module 'ttnn_jit.ttnn' has no attribute 'from_torhc'; did you mean `from_torch` or `to_torch`?",
+    ),
+]
+
+
+@pytest.mark.parametrize(("action", "error", "text"), HOST)
+def test_what_the_host_api_refuses_and_says(device, action, error, text):
+    compiles = ttnn_jit.cache_info().compiles
+    with pytest.raises(error) as raised:
+        action(device)
+    assert str(raised.value) == text
+    assert ttnn_jit.cache_info().compiles == compiles
+    assert device.num_program_cache_entries() == 0
+    assert device.memory_view().used == 0
+
+
+def test_a_core_that_is_too_small_is_named_with_what_lies_there(device):
+    config = ttnn.create_sharded_memory_config((64, 4096), ttnn.CoreGrid(x=1, y=1), BLOCK)
+    held = tiled(device, torch.zeros(64, 4096), memory_config=config)
+    view = device.memory_view()
+    assert (view.used, view.cores[0].used, view.cores[1].used) == (1 << 20, 1 << 20, 0)
+    cores = "CoreRangeSet([CoreRange(start=CoreCoord(x=0, y=0), end=CoreCoord(x=0, y=0))])"
+    spec = (
+        f"TensorSpec([64, 4096], f32, TILE, l1, block_sharded ShardSpec(grid={cores}, shape=(64, 4096), "
+        "orientation=<ShardOrientation.ROW_MAJOR: 0>))"
+    )
+    text = (
+        f"L1 of core (x=0, y=0) is too small: {spec} needs 1,048,576 bytes there, of 1,369,120 there are 320,544 left. "
+        f"It holds 1,048,576 bytes of {spec}\n"
+        "help: deallocate tensors, spread them over more cores, or keep them in `ttnn.DRAM_MEMORY_CONFIG`"
+    )
+    for action in (lambda: double(held), lambda: ttnn.exp(held), lambda: ttnn.clone(held)):
+        with pytest.raises(RuntimeError) as raised:
+            action()
+        assert str(raised.value) == text
+    assert device.memory_view().used == 1 << 20
+    ttnn.deallocate(held)
+    assert device.memory_view().used == 0
+    assert device.memory_view().high_water == 1 << 20
+    assert str(device.memory_view()).startswith("L1 of 64 cores, 1,369,120 bytes each: 0 used on the fullest, ")
+
+
+def test_using_a_deallocated_tensor_names_the_operation_and_the_tensor(device):
+    tensor = tiled(device)
+    ttnn.deallocate(tensor)
+    shown = (
+        "the tensor was deallocated: ttnn.Tensor(<deallocated>, shape=Shape([64, 64]), dtype=DataType.FLOAT32, "
+        "layout=Layout.TILE, device=Device(wormhole_b0, id=0))\n"
+        "help: use it before `ttnn.deallocate`, or keep a copy of it"
+    )
+    for action, name in ((ttnn.exp, "exp"), (double, "double"), (ttnn.to_torch, "to_torch"), (ttnn.clone, "clone")):
+        with pytest.raises(RuntimeError) as raised:
+            action(tensor)
+        assert str(raised.value) == f"{name}: {shown}"
+
+
+def test_wrong_arguments_start_as_the_document_says(device):
+    with pytest.raises(ValueError, match=r"^Invalid arguments for function double: too many positional arguments"):
+        double(tiled(device), tiled(device))
