@@ -77,8 +77,7 @@ class JitFunction:
     def __new__(cls, function: Callable[..., Any] | JitFunction, *_: Any, **__: Any) -> JitFunction:
         """An object of the subclass whose ``__call__`` has the function's number of parameters."""
         signature = inspect.signature(function) if callable(function) else inspect.Signature()
-        shortcut = _of_parameters(_plain_positional_count(signature))
-        return object.__new__(shortcut if issubclass(shortcut, cls) else _combined(cls, shortcut))
+        return object.__new__(_of_parameters(_plain_positional_count(signature), cls))
 
     def __init__(
         self,
@@ -265,20 +264,25 @@ class JitFunction:
         return f"<JitFunction {self.func.__qualname__}, {self.num_entries} programs>"
 
 
-@functools.cache
-def _of_parameters(count: int) -> type[JitFunction]:
-    """`JitFunction` with the shortcut for calls of `count` positional arguments, where there can be one."""
+_CLASSES: dict[tuple[int, type], type[JitFunction]] = {}
+
+
+def _of_parameters(count: int, base: type[JitFunction]) -> type[JitFunction]:
+    """The class of functions of so many parameters, made once."""
+    return _CLASSES.get((count, base)) or _CLASSES.setdefault((count, base), _with_shortcut(count, base))
+
+
+def _with_shortcut(count: int, base: type[JitFunction]) -> type[JitFunction]:
+    """`base` with the shortcut for calls of `count` positional arguments, where there can be one.
+
+    What a subclass does around a call of `JitFunction` it does around the shortcut.
+    """
     if count < 1:
-        return JitFunction
+        return base
     method = call_method(count)
     method.__doc__ = JitFunction.__call__.__doc__
-    return type("JitFunction", (JitFunction,), {"__call__": method, "__module__": __name__})
-
-
-@functools.cache
-def _combined(cls: type[JitFunction], shortcut: type[JitFunction]) -> type[JitFunction]:
-    """A class whose ``__call__`` is that of `cls`, which finds the shortcut behind it."""
-    return cls if issubclass(cls, shortcut) else type(cls.__name__, (cls, shortcut), {"__module__": __name__})
+    shortcut = type("JitFunction", (JitFunction,), {"__call__": method, "__module__": __name__})
+    return shortcut if base is JitFunction else type(base.__name__, (base, shortcut), {"__module__": __name__})
 
 
 class FallbackJitFunction(JitFunction):

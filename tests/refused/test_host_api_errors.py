@@ -1,4 +1,5 @@
 """Every error of the host API and of a jitted call, to the letter; nothing is allocated, compiled or counted."""
+# ruff: noqa: ARG005 - every action is given the device
 
 from __future__ import annotations
 
