@@ -15,7 +15,7 @@ demo: $(VENV)/.base  ## Set up .venv, then compile, run and check cosh
 	$(BIN)/ttnn-jit demo
 
 test: $(VENV)/.dev  ## Set up .venv, then run the tests
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto
 
 check: $(VENV)/.dev  ## Format, lint, types and the direction of imports
 	$(BIN)/ruff format --check .
