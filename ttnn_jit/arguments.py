@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.errors import ArgumentError, DTypeError, LayoutError, ShapeError
+from ttnn_jit.nests import fields_of, is_record, leaves, map_leaves
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
 from ttnn_jit.tensor_spec import (
@@ -121,8 +122,9 @@ def argument_key(value: Any) -> object:
         return scalar_key(value)
     if isinstance(value, (tuple, list)):
         return type(value), *map(argument_key, value)
-    if isinstance(value, dict):
-        return dict, *((name, argument_key(item)) for name, item in value.items())
+    if isinstance(value, dict) or is_record(value):
+        items = value if isinstance(value, dict) else fields_of(value)
+        return type(value), *((name, argument_key(item)) for name, item in items.items())
     family = family_of(value)
     if family is not None:
         return family, spec_of(value)
@@ -132,38 +134,23 @@ def argument_key(value: Any) -> object:
         return value
     raise ArgumentError(
         f"a {type(value).__name__} cannot be an argument of a compiled function",
-        help="pass ttnn, torch or numpy tensors, Python scalars, strings, or tuples, lists and dicts of these",
+        help="pass ttnn, torch or numpy tensors, scalars, strings, or tuples, lists, dicts and dataclasses of these",
     )
 
 
 def tensors_in(value: Any) -> Iterator[Any]:
-    """The tensors in a nest of tuples, lists and dicts, in order."""
-    if isinstance(value, (tuple, list)):
-        for item in value:
-            yield from tensors_in(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from tensors_in(item)
-    elif family_of(value) is not None:
-        yield value
+    """The tensors in a nest of containers, in order."""
+    return (leaf for leaf in leaves(value) if family_of(leaf) is not None)
 
 
 def is_traced(value: Any) -> bool:
-    """Whether a nest of tuples, lists and dicts holds a tensor that another function's trace stands behind."""
-    if isinstance(value, (tuple, list)):
-        return any(map(is_traced, value))
-    if isinstance(value, dict):
-        return any(map(is_traced, value.values()))
-    return hasattr(value, "__ttnn_call__")
+    """Whether a nest of containers holds a tensor that another function's trace stands behind."""
+    return any(hasattr(leaf, "__ttnn_call__") for leaf in leaves(value))
 
 
 def map_tensors(value: Any, function: Callable[[Any], Any]) -> Any:
     """`value` with every tensor in it replaced by ``function(tensor)``."""
-    if isinstance(value, (tuple, list)):
-        return type(value)(map_tensors(item, function) for item in value)
-    if isinstance(value, dict):
-        return {name: map_tensors(item, function) for name, item in value.items()}
-    return function(value) if family_of(value) is not None else value
+    return map_leaves(value, lambda leaf: leaf if family_of(leaf) is None else function(leaf))
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from ttnn_jit.cache import manifest, statistics
 from ttnn_jit.cache.disk import store_of
 from ttnn_jit.cache.manifest import Manifest, ManifestKey
 from ttnn_jit.errors import ArgumentError
+from ttnn_jit.nests import holds_named_classes, items_of, map_leaves
 from ttnn_jit.ops import Operation
 from ttnn_jit.options import DUMP_FOLDER, CompileOptions, Environment, OutputLayout
 from ttnn_jit.reads import NoStableIdentityError, Read, fingerprint, fingerprint_code, resolve
@@ -199,6 +200,8 @@ def _from_manifest(stored: Manifest, key: ManifestKey, function: types.FunctionT
 
 
 def _store(stored: Manifest, key: ManifestKey, lowered: FrontendResult, program: Program) -> None:
+    if holds_named_classes(lowered.output_structure):
+        return  # the classes of what the function returns are this process's
     try:
         reads = [(_path_to_json(read.path), fingerprint(read.value)) for read in lowered.reads]
     except NoStableIdentityError:
@@ -224,9 +227,10 @@ _NESTS: dict[str, type] = {"tuple": tuple, "list": list}
 def _structure_to_json(structure: Any) -> Any:
     if isinstance(structure, dict):
         return {"dict": [[name, _structure_to_json(item)] for name, item in structure.items()]}
-    if isinstance(structure, (tuple, list)):
-        return {type(structure).__name__: [_structure_to_json(item) for item in structure]}
-    return structure
+    items = items_of(structure)
+    if items is None:
+        return structure
+    return {type(structure).__qualname__: [_structure_to_json(item) for item in items]}
 
 
 def _structure_from_json(value: Any) -> Any:
@@ -251,15 +255,7 @@ def _lower(request: Request) -> FrontendResult:
 def _lowered_argument(value: Any) -> Any:
     from ttnn_jit.frontend import TensorArgument
 
-    match value:
-        case TensorSpec():
-            return TensorArgument(value)
-        case tuple() | list():
-            return type(value)(map(_lowered_argument, value))
-        case dict():
-            return {name: _lowered_argument(item) for name, item in value.items()}
-        case _:
-            return value
+    return map_leaves(value, lambda leaf: TensorArgument(leaf) if isinstance(leaf, TensorSpec) else leaf)
 
 
 def _program(

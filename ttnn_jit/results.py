@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.arguments import Family
 from ttnn_jit.cache.statistics import COUNTERS
+from ttnn_jit.nests import map_leaves
 from ttnn_jit.reads import GuardText
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import torch_dtype, torch_tensor
@@ -56,13 +57,7 @@ _WARM_CALLERS = {Family.TTNN: warm_tensor_caller, Family.TORCH: warm_torch_calle
 
 def rebuild(structure: Any, results: Sequence[Any]) -> Any:
     """`structure` with every index replaced by that result."""
-    if isinstance(structure, int):
-        return results[structure]
-    if isinstance(structure, dict):
-        return {name: rebuild(item, results) for name, item in structure.items()}
-    if isinstance(structure, (tuple, list)):
-        return type(structure)(rebuild(item, results) for item in structure)
-    return structure
+    return map_leaves(structure, lambda leaf: results[leaf] if isinstance(leaf, int) else leaf)
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:

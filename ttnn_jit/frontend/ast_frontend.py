@@ -19,7 +19,8 @@ from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.spans import location_of_span, span_of_node
 from ttnn_jit.frontend.statements import execute
-from ttnn_jit.frontend.structure import call_arguments, map_leaves, results_of
+from ttnn_jit.frontend.structure import call_arguments, results_of
+from ttnn_jit.nests import items_of, map_leaves
 from ttnn_jit.source import Location
 from ttnn_jit.target import SystemDesc
 
@@ -65,9 +66,10 @@ def interpret(function: types.FunctionType, arguments: Mapping[str, Any], target
 
 
 def _borrow(recorder: ReadRecorder, value: Any) -> None:
-    if isinstance(value, (list, tuple, dict)):
+    items = items_of(value)
+    if items is not None:
         recorder.borrow(value)
-        for item in value.values() if isinstance(value, dict) else value:
+        for item in items:
             _borrow(recorder, item)
 
 

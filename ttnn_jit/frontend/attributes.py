@@ -13,6 +13,7 @@ from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.language import is_namespace
 from ttnn_jit.frontend.proxy import ProxyTensor, unsupported_function
 from ttnn_jit.frontend.read_recorder import holds_attribute
+from ttnn_jit.nests import fields_of, is_record
 from ttnn_jit.reads import ATTRIBUTE_STEP, Path
 
 
@@ -58,6 +59,9 @@ def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name:
         return interpreter.python(getattr, base, name), None
     if is_namespace(base) and not hasattr(base, name):
         raise unsupported_function(name, interpreter.location())
+    if path is None and is_record(base) and name in fields_of(base):
+        # An argument's fields stand in the call's key; the other records are the program's own.
+        return interpreter.python(getattr, base, name), None
     if path is None:
         # An object of the caller's, which may change between calls without a trace.
         recorder.unguardable = True

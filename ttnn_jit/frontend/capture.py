@@ -22,7 +22,8 @@ from ttnn_jit.frontend.proxy import Emitter, ProxyTensor, unsupported_function
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.spans import location_of_span
-from ttnn_jit.frontend.structure import call_arguments, map_leaves, results_of
+from ttnn_jit.frontend.structure import call_arguments, results_of
+from ttnn_jit.nests import map_leaves
 from ttnn_jit.reads import compile_guard
 from ttnn_jit.source import Location
 from ttnn_jit.target import SystemDesc

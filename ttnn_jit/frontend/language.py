@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import enum
 import functools
 import itertools
@@ -74,7 +75,18 @@ def is_pure_class(cls: type) -> bool:
     if cls in _PURE_CALLABLES or cls.__module__ in _PURE_ROOMS | _PURE_MODULES:
         return True
     named_tuple = issubclass(cls, tuple) and hasattr(cls, "_fields") and cls.__bases__ == (tuple,)
-    return named_tuple or issubclass(cls, (enum.Enum, BaseException))
+    return named_tuple or _is_plain_dataclass(cls) or issubclass(cls, (enum.Enum, BaseException))
+
+
+def _is_plain_dataclass(cls: type) -> bool:
+    """Whether everything that makes an instance of `cls` was written by `dataclasses`."""
+    if not dataclasses.is_dataclass(cls) or hasattr(cls, "__post_init__") or cls.__new__ is not object.__new__:
+        return False
+    generated = [cls.__init__] + ([cls.__setattr__] if cls.__setattr__ is not object.__setattr__ else [])
+    factories: set[Any] = {field.default_factory for field in dataclasses.fields(cls)} - {dataclasses.MISSING}
+    return all(
+        isinstance(method, types.FunctionType) and method.__code__.co_filename == "<string>" for method in generated
+    ) and factories <= {list, dict, set}
 
 
 def is_namespace(value: Any) -> bool:

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from xdsl.ir import SSAValue
 
 from ttnn_jit.errors import CompileError
 from ttnn_jit.frontend.proxy import ProxyTensor
+from ttnn_jit.nests import map_leaves
 from ttnn_jit.source import Location
-
-
-def map_leaves(value: Any, function: Callable[[Any], Any]) -> Any:
-    """`value` with ``function`` applied to everything in it that is no tuple, list or dict."""
-    if isinstance(value, tuple):
-        items = [map_leaves(item, function) for item in value]
-        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-    if isinstance(value, list):
-        return [map_leaves(item, function) for item in value]
-    if isinstance(value, dict):
-        return {key: map_leaves(item, function) for key, item in value.items()}
-    return function(value)
 
 
 def call_arguments(
@@ -52,7 +41,7 @@ def results_of(returned: Any, name: str, location: Location, help_text: str | No
             raise CompileError(
                 f"`{name}` returns {_described(leaf)}, which is no tensor",
                 location=location,
-                help="a jitted function returns tensors, alone or in tuples, lists and dicts",
+                help="a jitted function returns tensors, alone or in tuples, lists, dicts and dataclasses",
             )
         if leaf.deallocated_at is not None:
             raise CompileError(

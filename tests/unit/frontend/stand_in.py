@@ -63,7 +63,7 @@ def lowered(function: Any, *args: Any, graph_capture: bool | None = False, targe
     """`function` lowered for these arguments, by position; a TensorSpec stands for a tensor."""
     import inspect
 
-    from ttnn_jit.frontend.structure import map_leaves
+    from ttnn_jit.nests import map_leaves
 
     bound = inspect.signature(function).bind(*args, **kwargs)
     bound.apply_defaults()

@@ -1,0 +1,109 @@
+"""Tensors in containers and records go in and come out; methods, nested functions and comprehensions work."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+import pytest
+import torch
+
+import ttnn_jit
+from ttnn_jit import ttnn
+from ttnn_jit.errors import CompileError
+
+A, B = torch.randn(4, 6), torch.randn(4, 6)
+
+
+class Pair(NamedTuple):
+    first: torch.Tensor
+    second: torch.Tensor
+    scale: float = 1.0
+
+
+class Both(NamedTuple):
+    after: torch.Tensor
+    before: torch.Tensor
+
+
+@dataclasses.dataclass(frozen=True)
+class Weights:
+    gain: torch.Tensor
+    shift: torch.Tensor
+    power: int = 1
+
+
+@dataclasses.dataclass
+class Outcome:
+    value: object
+    parts: list = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass
+class Busy:
+    value: object
+
+    def __post_init__(self):
+        self.other = 1
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
+def test_records_are_arguments_and_results(graph_capture):
+    @ttnn_jit.jit(graph_capture=graph_capture)
+    def apply(pair, weights):
+        value = (pair.first * weights.gain + weights.shift) * pair.scale
+        for _ in range(weights.power):
+            value = value + pair.second
+        return Outcome(value, [value - 1.0, Both(value, pair.first)])
+
+    def expected(pair, weights):
+        value = (pair.first * weights.gain + weights.shift) * pair.scale
+        for _ in range(weights.power):
+            value = value + pair.second
+        return value
+
+    calls = [(Pair(A, B), Weights(B, A)), (Pair(A, B, 2.0), Weights(B, A)), (Pair(A, B, 2.0), Weights(B, A, power=3))]
+    for number, (pair, weights) in enumerate(calls, 1):
+        for _ in range(2):
+            outcome = apply(pair, weights)
+            torch.testing.assert_close(outcome.value, expected(pair, weights))
+            assert type(outcome) is Outcome
+            assert torch.equal(outcome.parts[0], outcome.value - 1.0)
+            assert isinstance(outcome.parts[1], Both)
+            assert outcome.parts[1].before is pair.first
+        assert apply.num_entries == number
+
+
+def test_a_dataclass_that_runs_code_of_its_own_is_no_result():
+    with pytest.raises(CompileError, match="Function Busy not supported"):
+        ttnn_jit.jit()(lambda x: Busy(x))(A)
+
+
+def test_comprehensions_and_several_outputs():
+    @ttnn_jit.jit()
+    def powers(x, count):
+        results = [ttnn.multiply(x, float(n)) for n in range(count)]
+        return {f"times {n}": result for n, result in enumerate(results)}, tuple(results[:2])
+
+    by_name, first = powers(A, 3)
+    assert list(by_name) == ["times 0", "times 1", "times 2"]
+    assert torch.equal(by_name["times 2"], A * 2)
+    assert torch.equal(first[1], A)
+
+
+@ttnn_jit.jit()
+def inner(x):
+    return ttnn.exp(x)
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
+def test_a_jitted_function_inside_another_is_part_of_its_program(graph_capture):
+    @ttnn_jit.jit(graph_capture=graph_capture)
+    def outer(x):
+        return inner(inner(x)) + x
+
+    entries = inner.num_entries
+    result = outer(A)
+    assert outer.explain(A).kernels[0].ops[:2] == ("exp", "exp")
+    assert inner.num_entries == entries
+    torch.testing.assert_close(result, A.exp().exp() + A)

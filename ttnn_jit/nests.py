@@ -1,0 +1,77 @@
+"""Nests of containers with tensors at their leaves, as functions take and return them.
+
+Containers are tuples, named tuples, lists, dicts, and instances of dataclasses, which keep their class.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+
+def is_record(value: Any) -> bool:
+    """Whether `value` is an instance of a dataclass of the user's: its fields are items of the nest."""
+    kind = type(value)
+    return hasattr(kind, "__dataclass_fields__") and not kind.__module__.startswith("ttnn_jit.")
+
+
+def is_named_tuple(value: Any) -> bool:
+    """Whether `value` is an instance of a NamedTuple."""
+    return isinstance(value, tuple) and hasattr(value, "_fields")
+
+
+def fields_of(record: Any) -> dict[str, Any]:
+    """The fields of a dataclass instance that are set, by name."""
+    return {
+        field.name: getattr(record, field.name) for field in dataclasses.fields(record) if hasattr(record, field.name)
+    }
+
+
+def items_of(value: Any) -> Iterator[Any] | None:
+    """The items of a container in order; None for a leaf."""
+    if isinstance(value, (tuple, list)):
+        return iter(value)
+    if isinstance(value, dict):
+        return iter(value.values())
+    return iter(fields_of(value).values()) if is_record(value) else None
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """Everything in a nest that is no container, in order."""
+    items = items_of(value)
+    if items is None:
+        yield value
+        return
+    for item in items:
+        yield from leaves(item)
+
+
+def map_leaves(value: Any, function: Callable[[Any], Any]) -> Any:
+    """A nest of the same containers with ``function(leaf)`` in place of every leaf."""
+    if isinstance(value, tuple):
+        items = [map_leaves(item, function) for item in value]
+        return type(value)(*items) if is_named_tuple(value) else type(value)(items)
+    if isinstance(value, list):
+        return [map_leaves(item, function) for item in value]
+    if isinstance(value, dict):
+        return {key: map_leaves(item, function) for key, item in value.items()}
+    return _map_record(value, function) if is_record(value) else function(value)
+
+
+def _map_record(record: Any, function: Callable[[Any], Any]) -> Any:
+    """A copy made without the class's ``__init__``, which has run for the original."""
+    copy = object.__new__(type(record))
+    if hasattr(record, "__dict__"):
+        vars(copy).update(vars(record))
+    for name, value in fields_of(record).items():
+        object.__setattr__(copy, name, map_leaves(value, function))
+    return copy
+
+
+def holds_named_classes(value: Any) -> bool:
+    """Whether a container of the nest has a class of the user's, which another process may not have."""
+    items = items_of(value)
+    if items is None:
+        return False
+    return is_record(value) or is_named_tuple(value) or any(map(holds_named_classes, items))
