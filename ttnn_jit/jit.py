@@ -8,6 +8,7 @@ import operator
 import threading
 import types
 import warnings
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ from ttnn_jit.cache import statistics
 from ttnn_jit.errors import ArgumentError, TtnnJitError
 from ttnn_jit.options import CompileOptions
 from ttnn_jit.reads import compile_guard, guard_text
+from ttnn_jit.receiver import RECEIVER, bound_to
 from ttnn_jit.results import runner_for, warm_runner_for
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.target import PRESETS, SystemDesc
@@ -109,13 +111,16 @@ class JitFunction:
         self._warm: dict[tuple[Any, ...], WarmCall] = {}
         self._warm_foreign: dict[type, WarmCall] = {}
         self._scalars_seen: dict[str, set[object]] = {}
+        self._is_method = False
+        self._methods: dict[int, tuple[weakref.ref[Any], JitFunction]] = {}
         self._lock = threading.RLock()
         statistics.register(self)
 
     @property
     def num_entries(self) -> int:
-        """Programs in this function's memory cache."""
-        return sum(len(variants) for variants in tuple(self._entries.values()))
+        """Programs in this function's memory cache; a method's are those of all instances."""
+        own = sum(len(variants) for variants in tuple(self._entries.values()))
+        return own + sum(method.num_entries for _, method in tuple(self._methods.values()))
 
     def clear(self) -> None:
         """Forget every program."""
@@ -137,7 +142,9 @@ class JitFunction:
     def _call_any(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call for which `ttnn_jit.warm_path` finds nothing, or nothing yet."""
         if is_traced((args, kwargs)):
-            return self.func(*args, **kwargs)  # traced from another function: inlined there
+            return self._plain(*args, **kwargs)  # traced from another function: inlined there
+        if self._is_method and args:
+            return self._method_of(args[0])(*args[1:], **kwargs)
         values = args if not kwargs and len(args) == self._positional else self._bind(args, kwargs)
         tensors = list(tensors_in(values))
         where = placement(tensors, self._target, PRESETS["cpu"])
@@ -239,8 +246,45 @@ class JitFunction:
         arguments = {name: map_tensors(value, spec_of) for name, value in named.items()}
         return compiler.Request(self.func, arguments, where.target, self._options)
 
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._is_method = True
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def _plain(self, *args: Any, **kwargs: Any) -> Any:
+        """The function as it was written."""
+        receiver = getattr(self.func, RECEIVER, None)
+        return self.func(*args, **kwargs) if receiver is None else self.func(receiver.instance, *args, **kwargs)
+
+    def _method_of(self, instance: Any) -> JitFunction:
+        """The function of the other parameters, for this instance: what it reads of it is guarded, not part of keys."""
+        key = id(instance)
+        found = self._methods.get(key)
+        if found is not None and found[0]() is instance:
+            return found[1]
+        try:
+            reference = weakref.ref(instance, lambda _: self._methods.pop(key, None))
+        except TypeError:
+            raise ArgumentError(
+                f"a method of {type(instance).__name__} cannot be compiled: its objects cannot be weakly referenced",
+                help="add '__weakref__' to its `__slots__`",
+            ) from None
+        method = type(self)(
+            bound_to(self.func, reference),
+            self._options,
+            target=self._target,
+            enable_cache=self._enable_cache,
+            debug=self._debug,
+            compile_only=self._compile_only,
+        )
+        self._methods[key] = reference, method
+        return method
+
     def request(self, *args: Any, **kwargs: Any) -> Request:
         """What a call with these arguments would compile."""
+        if self._is_method and args:
+            return self._method_of(args[0]).request(*args[1:], **kwargs)
         values = self._bind(args, kwargs)
         return self._request(values, placement(list(tensors_in(values)), self._target, PRESETS["cpu"]))
 
@@ -304,7 +348,7 @@ class FallbackJitFunction(JitFunction):
             if not self._warned:
                 self._warned = True
                 warnings.warn(f"{self.func.__name__} runs as plain Python: {error.message}", stacklevel=2)
-        return self.func(*args, **kwargs)
+        return self._plain(*args, **kwargs)
 
 
 def _plain_positional_count(signature: inspect.Signature) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 from typing import NamedTuple
 
 import pytest
@@ -107,3 +108,67 @@ def test_a_jitted_function_inside_another_is_part_of_its_program(graph_capture):
     assert outer.explain(A).kernels[0].ops[:2] == ("exp", "exp")
     assert inner.num_entries == entries
     torch.testing.assert_close(result, A.exp().exp() + A)
+
+
+class Layer:
+    decay = 0.5
+
+    def __init__(self, scale):
+        self.scale = scale
+        self.__hidden = 3.0
+
+    @ttnn_jit.jit()
+    def forward(self, x, shift=0.0):
+        return self.inner(x) * self.scale + shift + self.__hidden
+
+    @ttnn_jit.jit
+    def inner(self, x):
+        return ttnn.abs(x) * self.decay
+
+    @ttnn_jit.jit(graph_capture=True)
+    def traced(self, x):
+        return ttnn.abs(x) * self.scale
+
+    @staticmethod
+    @ttnn_jit.jit()
+    def doubled(x):
+        return x + x
+
+
+def test_methods_read_their_instance_and_see_it_change():
+    first, second = Layer(2.0), Layer(4.0)
+    for _ in range(2):
+        assert torch.equal(first.forward(A), A.abs() * 0.5 * 2.0 + 0.0 + 3.0)
+        assert torch.equal(second.forward(A), A.abs() * 0.5 * 4.0 + 0.0 + 3.0)
+    assert Layer.forward.num_entries == 2
+    first.scale = 8.0
+    assert torch.equal(first.forward(A, shift=1.0), A.abs() * 0.5 * 8.0 + 1.0 + 3.0)
+    assert torch.equal(first.forward(A), A.abs() * 0.5 * 8.0 + 0.0 + 3.0)
+    second.decay = 0.25
+    assert torch.equal(Layer.forward(second, A), A.abs() * 0.25 * 4.0 + 0.0 + 3.0)
+    assert "ttnn.abs" in Layer.forward.ir(first, A)
+    assert torch.equal(Layer.doubled(A), A + A)
+
+
+def test_a_traced_method_sees_its_instance_change_too():
+    layer = Layer(2.0)
+    assert torch.equal(layer.traced(A), A.abs() * 2.0)
+    layer.scale = 3.0
+    assert torch.equal(layer.traced(A), A.abs() * 3.0)
+
+
+def test_a_method_keeps_no_instance_alive():
+    layer = Layer(2.0)
+    layer.forward(A)
+    entries = Layer.forward.num_entries
+    del layer
+    gc.collect()
+    assert Layer.forward.num_entries < entries
+
+
+def test_a_second_process_would_find_a_methods_program_on_disk():
+    Layer(7.0).forward(A)
+    compiles = ttnn_jit.cache_info().compiles
+    assert torch.equal(Layer(7.0).forward(A), A.abs() * 0.5 * 7.0 + 0.0 + 3.0)
+    assert ttnn_jit.cache_info().compiles == compiles
+    assert torch.equal(Layer(6.0).forward(A), A.abs() * 0.5 * 6.0 + 0.0 + 3.0)

@@ -21,6 +21,7 @@ from ttnn_jit.frontend.spans import location_of_span, span_of_node
 from ttnn_jit.frontend.statements import execute
 from ttnn_jit.frontend.structure import call_arguments, results_of
 from ttnn_jit.nests import items_of, map_leaves
+from ttnn_jit.receiver import RECEIVER, RECEIVER_PATH
 from ttnn_jit.source import Location
 from ttnn_jit.target import SystemDesc
 
@@ -47,6 +48,8 @@ def interpret(function: types.FunctionType, arguments: Mapping[str, Any], target
     for value in proxies.values():
         _borrow(recorder, value)
     args, kwargs = call_arguments(function, proxies)
+    if hasattr(function, RECEIVER):
+        recorder.found(args[0], RECEIVER_PATH)
     variables = bind_parameters(function.__name__, source.node.args, args, kwargs, (), {})
     try:
         returned = interpreter.run_function(source, function, (), variables, None)

@@ -143,7 +143,7 @@ def inline(
 
 def wrapped_attribute(function: Any) -> str | None:
     """The attribute that holds the function inside a jitted or cached one; None for everything else."""
-    if hasattr(function, "__ttnn_jit_wrapped__"):
+    if hasattr(function, "__ttnn_jit_wrapped__") and not isinstance(function, types.MethodType):
         return "__ttnn_jit_wrapped__"
     return "__wrapped__" if isinstance(function, functools._lru_cache_wrapper) else None
 

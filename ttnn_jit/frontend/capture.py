@@ -25,6 +25,7 @@ from ttnn_jit.frontend.spans import location_of_span
 from ttnn_jit.frontend.structure import call_arguments, results_of
 from ttnn_jit.nests import map_leaves
 from ttnn_jit.reads import compile_guard
+from ttnn_jit.receiver import RECEIVER
 from ttnn_jit.source import Location
 from ttnn_jit.target import SystemDesc
 
@@ -127,7 +128,7 @@ def trace(function: types.FunctionType, arguments: Mapping[str, Any], target: Sy
         tuple(recorder.reads.values()),
         outline,
         captured=True,
-        unguardable=recorder.unguardable or bool(unknown),
+        unguardable=recorder.unguardable or bool(unknown) or hasattr(function, RECEIVER),
         warnings=tuple(emitter.warnings),
     )
 

@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 from ttnn_jit.errors import CompileError
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.nests import map_leaves
+from ttnn_jit.receiver import RECEIVER
 from ttnn_jit.source import Location
 
 
@@ -20,10 +21,12 @@ def call_arguments(
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Positional and keyword arguments of the call whose bound arguments are `arguments`.
 
-    A wrapper made by `functools.wraps` has the signature of what it wraps and parameters of its own.
+    A method's begin with its instance. A wrapper made by `functools.wraps` has the signature of what it wraps and
+    parameters of its own.
     """
     bound = inspect.BoundArguments(inspect.signature(function), dict(arguments))
-    return bound.args, bound.kwargs
+    receiver = getattr(function, RECEIVER, None)
+    return bound.args if receiver is None else (receiver.instance, *bound.args), bound.kwargs
 
 
 def results_of(returned: Any, name: str, location: Location, help_text: str | None) -> tuple[list[SSAValue], Any]:
