@@ -29,6 +29,9 @@ oracle: $(VENV)/.oracle  ## Have the MLIR parser of jaxlib read our dumps (a lar
 bench: $(VENV)/.bench  ## Program-cache benchmark: table, and JSON under benchmarks/results
 	$(BIN)/python benchmarks/program_cache.py
 
+docs: $(VENV)/.dev  ## Renew the generated table of names in docs/from_ttnn.md
+	$(BIN)/ttnn-jit names --write docs/from_ttnn.md
+
 format: $(VENV)/.dev  ## Rewrite the sources as `make check` wants them
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .

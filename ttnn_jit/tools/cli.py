@@ -1,8 +1,9 @@
-"""``ttnn-jit``: run stages on a module, execute a module, print a target, and a demo."""
+"""``ttnn-jit``: run stages on a module, execute a module, print a target or ttnn's names, and a demo."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -50,7 +51,12 @@ def _parser() -> argparse.ArgumentParser:
 
     query = commands.add_parser("query", help="print a system description as JSON, for SYSTEM_DESC_PATH")
     query.add_argument("--target", help="a preset; otherwise the one that open_device() would choose")
+    query.add_argument("--host", action="store_true", help="this processor instead: what native code is made for")
     query.set_defaults(run=_query)
+
+    names = commands.add_parser("names", help="list ttnn's names: what is honoured, ignored and refused")
+    names.add_argument("--write", type=Path, help="renew the table in this Markdown file")
+    names.set_defaults(run=_names)
 
     demo = commands.add_parser("demo", help="compile, run and check the cosh of the ttnn.jit document")
     demo.set_defaults(run=_demo)
@@ -74,10 +80,23 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _query(options: argparse.Namespace) -> int:
+    if options.host:
+        from ttnn_jit.runtime.native import host_cpu
+
+        host = host_cpu()
+        features = sorted(feature[1:] for feature in host.features.split(",") if feature.startswith("+"))
+        print(json.dumps({"name": host.name, "triple": host.triple, "features": features}, indent=2))
+        return 0
     from ttnn_jit.target import resolve_target
 
     print(resolve_target(options.target).to_json())
     return 0
+
+
+def _names(options: argparse.Namespace) -> int:
+    from ttnn_jit.tools import names
+
+    return names.main(options)
 
 
 def _demo(_: argparse.Namespace) -> int:

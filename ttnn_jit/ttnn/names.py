@@ -38,6 +38,23 @@ _BY_REASON: dict[str, tuple[str, ...]] = {
     _NO_FILES: ("dump_tensor", "load_tensor"),
 }  # fmt: skip
 
+_NO_DISPATCH = "a CPU has no dispatch cores"
+_NO_LINKS = "there are no links between chips"
+_NO_WAIT = "every call returns when its work is done"
+
+WITHOUT_EFFECT = {
+    "DispatchCoreAxis": _NO_DISPATCH,
+    "DispatchCoreConfig": _NO_DISPATCH,
+    "DispatchCoreType": _NO_DISPATCH,
+    "FabricConfig": _NO_LINKS,
+    "FabricReliabilityMode": _NO_LINKS,
+    "FabricTensixConfig": _NO_LINKS,
+    "MathFidelity": "printed on kernels and part of the cache key; CPU arithmetic is that of HiFi4",
+    "set_fabric_config": _NO_LINKS,
+    "synchronize_device": _NO_WAIT,
+}
+"""Name that is accepted -> why it has no effect."""
+
 REFUSED = {name: reason for reason, names in _BY_REASON.items() for name in names}
 """Name of ttnn -> why it is not here."""
 

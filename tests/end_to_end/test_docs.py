@@ -1,0 +1,86 @@
+"""What docs/ shows is current and runs."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import linecache
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ttnn_jit import ttnn
+from ttnn_jit.tools.cli import main
+from ttnn_jit.tools.names import with_table
+from ttnn_jit.ttnn.names import REFUSED, WITHOUT_EFFECT
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+
+
+def test_the_table_of_names_is_what_the_code_says():
+    document = (DOCS / "from_ttnn.md").read_text()
+    assert with_table(document) == document, "run `make docs`"
+
+
+def test_the_command_prints_and_writes_the_table(tmp_path, capsys):
+    page = tmp_path / "page.md"
+    page.write_text("a\n<!-- names: begin -->\nold\n<!-- names: end -->\nb\n")
+    assert main(["names", "--write", str(page)]) == 0
+    assert main(["names"]) == 0
+    assert page.read_text() == f"a\n<!-- names: begin -->\n{capsys.readouterr().out}<!-- names: end -->\nb\n"
+    page.write_text("no marks")
+    assert main(["names", "--write", str(page)]) == 1
+
+
+def test_every_name_is_honoured_ignored_or_refused_and_never_two_of_these():
+    for name in ttnn.__all__:
+        assert getattr(ttnn, name) is not None
+    assert set(WITHOUT_EFFECT) <= set(ttnn.__all__)
+    assert not set(REFUSED) & set(ttnn.__all__)
+    assert dir(ttnn) == sorted(ttnn.__all__)
+    for name, reason in REFUSED.items():
+        assert not hasattr(ttnn, name)
+        with pytest.raises(AttributeError, match=f"no attribute '{name}'") as raised:
+            getattr(ttnn, name)
+        assert reason in str(raised.value)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("path", sorted(DOCS.glob("examples/*.py")), ids=lambda path: path.stem)
+def test_scripts_that_import_ttnn_run_unmodified(path, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "ttnn_jit", str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("PASSED\n")
+
+
+def test_the_tutorial_runs_cell_by_cell(monkeypatch):
+    notebook = json.loads((DOCS / "tutorial.ipynb").read_text())
+    assert (notebook["nbformat"], len({cell["id"] for cell in notebook["cells"]})) == (4, len(notebook["cells"]))
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    monkeypatch.setattr("multiprocessing.spawn.get_preparation_data", lambda *_: {})
+    for name in [name for name in sys.modules if name.partition(".")[0] == "ttnn"]:
+        monkeypatch.delitem(sys.modules, name)
+    shown = io.StringIO()
+    namespace = {"__name__": "__main__"}
+    with contextlib.redirect_stdout(shown):
+        for number, cell in enumerate(notebook["cells"]):
+            if cell["cell_type"] == "code":
+                text = "".join(cell["source"])
+                file = f"<tutorial cell {number}>"
+                linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+                exec(compile(text, file, "exec"), namespace)
+    sys.modules.pop("ttnn", None)
+    for text in ('"ttnn.exp"', "1 kernel", "Only Layout.Tile tensors are supported", "is too small", "L1 of 64 cores"):
+        assert text in shown.getvalue()

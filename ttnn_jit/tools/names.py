@@ -1,0 +1,125 @@
+"""``ttnn-jit names``: the names and keywords of ttnn and what becomes of each, from the code itself."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ttnn_jit import jit, ttnn
+from ttnn_jit.errors import ArgumentError
+from ttnn_jit.ops import ALIASES, HARDWARE_KEYWORDS, OVERLOADS, RESULT_KEYWORDS
+from ttnn_jit.ttnn import devices
+from ttnn_jit.ttnn.names import REFUSED, WITHOUT_EFFECT
+
+BEGIN, END = "<!-- names: begin -->", "<!-- names: end -->"
+
+Row = tuple[str, str, str]
+"""A name or keyword, what becomes of it, and the reason or the meaning."""
+
+
+def main(options: argparse.Namespace) -> int:
+    """Prints the table, or writes it between the marks of a Markdown file."""
+    if options.write is None:
+        print(table())
+        return 0
+    options.write.write_text(with_table(options.write.read_text(encoding="utf-8")), encoding="utf-8")
+    return 0
+
+
+def with_table(document: str) -> str:
+    """`document` with the table between its marks renewed.
+
+    Raises:
+        ArgumentError: It has no marks.
+    """
+    before, begin, rest = document.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ArgumentError(f"the document has no marks {BEGIN} and {END}")
+    return f"{before}{begin}\n{table()}\n{end}{after}"
+
+
+def table() -> str:
+    """The table in Markdown."""
+    sections = {
+        "Devices, tensors, configs": _namespace(),
+        "Operations": _operations(),
+        "Keywords of operations": _operation_keywords(),
+        "Keywords of `open_device`": _device_keywords(),
+        "Keywords of `ttnn_jit.jit`": _decorator_keywords(),
+        "Refused with AttributeError": _refused(),
+    }
+    return "\n\n".join(f"### {title}\n\n{_markdown(rows)}" for title, rows in sections.items())
+
+
+def _markdown(rows: Iterable[Row]) -> str:
+    lines = ["| name | here | meaning, or reason |", "|---|---|---|"]
+    return "\n".join([*lines, *(f"| `{name}` | {status} | {text} |" for name, status, text in rows)])
+
+
+def _namespace() -> Iterator[Row]:
+    for name in sorted(set(ttnn.__all__) - set(OVERLOADS) - set(ALIASES)):
+        if name in WITHOUT_EFFECT:
+            yield f"ttnn.{name}", "accepted, no effect", WITHOUT_EFFECT[name]
+        else:
+            yield f"ttnn.{name}", "honoured", _summary(getattr(ttnn, name))
+
+
+def _operations() -> Iterator[Row]:
+    for name, overloads in sorted(OVERLOADS.items()):
+        for operation in overloads:
+            yield f"ttnn.{operation.signature}", "honoured", operation.summary.replace("|", "\\|")
+        for alias in sorted(alias for alias, meant in ALIASES.items() if meant == name):
+            yield f"ttnn.{alias}", "honoured eagerly", f"refused inside `@jit`, as ttnn.jit does: write `{name}`"
+
+
+def _operation_keywords() -> Iterator[Row]:
+    for name in RESULT_KEYWORDS:
+        yield name, "honoured eagerly", "ignored inside `@jit`, with a warning"
+    for name in HARDWARE_KEYWORDS:
+        yield name, "accepted, no effect", "chooses among ways to compute the same on a chip"
+
+
+def _device_keywords() -> Iterator[Row]:
+    for name in inspect.signature(devices.open_device).parameters:
+        if name != "hardware":
+            yield name, "honoured", _argument(devices.open_device, name)
+    for name in sorted(devices.HARDWARE_KEYWORDS):
+        yield name, "accepted, no effect", "a setting of hardware that a CPU has not"
+
+
+def _decorator_keywords() -> Iterator[Row]:
+    for name in inspect.signature(jit).parameters:
+        if name != "fn":
+            yield name, "honoured", _argument(jit, name)
+
+
+def _refused() -> Iterator[Row]:
+    for name, reason in sorted(REFUSED.items()):
+        yield f"ttnn.{name}", "refused", reason
+
+
+def _summary(value: Any) -> str:
+    """The first sentence of a function's or class's docstring; what a constant is."""
+    if inspect.isclass(value) or inspect.isfunction(value) or inspect.ismodule(value):
+        return (inspect.getdoc(value) or "").split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+    if isinstance(value, ttnn.MemoryConfig):
+        return f"{value.memory_layout.name.lower()} in {value.buffer_type.name}"
+    return f"`{value}`"
+
+
+def _argument(function: Any, name: str) -> str:
+    """What a docstring says of an argument."""
+    _, _, rest = (inspect.getdoc(function) or "").partition(f"    {name}: ")
+    lines = rest.split("\n")
+    more = [line.strip() for line in _until_next(lines[1:])]
+    return " ".join([lines[0], *more]).replace("|", "\\|")
+
+
+def _until_next(lines: Iterable[str]) -> Iterator[str]:
+    for line in lines:
+        if not line.startswith("        "):
+            return
+        yield line
