@@ -31,6 +31,7 @@ from ttnn_jit.reads import compile_guard, guard_text
 from ttnn_jit.receiver import RECEIVER, bound_to
 from ttnn_jit.results import runner_for, warm_runner_for
 from ttnn_jit.runtime.program import Program
+from ttnn_jit.runtime.warm_caller import STALE
 from ttnn_jit.target import PRESETS, SystemDesc
 from ttnn_jit.warm_path import WarmCall, call_method, is_plain_torch, torch_key, torch_warm_call
 
@@ -141,10 +142,10 @@ class JitFunction:
 
     def _call_any(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call for which `ttnn_jit.warm_path` finds nothing, or nothing yet."""
-        if is_traced((args, kwargs)):
-            return self._plain(*args, **kwargs)  # traced from another function: inlined there
         if self._is_method and args:
             return self._method_of(args[0])(*args[1:], **kwargs)
+        if is_traced((args, kwargs)):
+            return self._plain(*args, **kwargs)  # traced from another function: inlined there
         values = args if not kwargs and len(args) == self._positional else self._bind(args, kwargs)
         tensors = list(tensors_in(values))
         where = placement(tensors, self._target, PRESETS["cpu"])
@@ -270,7 +271,8 @@ class JitFunction:
                 f"a method of {type(instance).__name__} cannot be compiled: its objects cannot be weakly referenced",
                 help="add '__weakref__' to its `__slots__`",
             ) from None
-        method = type(self)(
+        kind = FallbackJitFunction if isinstance(self, FallbackJitFunction) else JitFunction
+        method = kind(
             bound_to(self.func, reference),
             self._options,
             target=self._target,
@@ -279,7 +281,14 @@ class JitFunction:
             compile_only=self._compile_only,
         )
         self._methods[key] = reference, method
+        if self._positional > 1:
+            self._warm_foreign[type(instance)] = self._warm_method
         return method
+
+    def _warm_method(self, instance: Any, *args: Any) -> Any:
+        """The `WarmCall` of a method: the instance's own function, which has a short way of its own."""
+        found = self._methods.get(id(instance))
+        return STALE if found is None or found[0]() is not instance else found[1](*args)
 
     def request(self, *args: Any, **kwargs: Any) -> Request:
         """What a call with these arguments would compile."""

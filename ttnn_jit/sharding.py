@@ -128,7 +128,7 @@ def maximal_block_sharding_grid(shape: Iterable[int], max_grid: tuple[int, int])
 
 
 def get_maximal_block_sharding_grid(shape: Iterable[int], max_grid: tuple[int, int]) -> list[int]:
-    """The last core ``[x, y]`` of the largest grid of whole-tile blocks; `max_grid` is the last core that may be used."""
+    """The last core ``[x, y]`` of the largest grid of whole-tile blocks within the last core `max_grid`."""
     columns, rows = maximal_block_sharding_grid(shape, max_grid)
     return [columns - 1, rows - 1]
 

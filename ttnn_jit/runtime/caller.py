@@ -119,15 +119,13 @@ def allocations(plan: ProgramPlan, indices: Iterable[int]) -> list[str]:
 
 def device_allocations(plan: ProgramPlan) -> list[str]:
     """Lines that count a program on ``device`` and make the buffers that it owns there, L1 accounted for."""
+    owned = range(len(plan.inputs), len(plan.buffers))
+    in_account = [i for i in owned if in_l1(plan.buffers[i])]
     lines = [" if HASH not in device.programs:", "  device.programs.add(HASH)"]
-    for i in range(len(plan.inputs), len(plan.buffers)):
-        if in_l1(plan.buffers[i]):
-            lines += [f" b{i} = device.allocate_tensor(S{i})", f" p{i} = b{i}.address"]
-        else:
-            lines += allocations(plan, (i,))
+    lines += [f" l{i} = device.l1.lease(S{i})" for i in in_account]
     if any(map(in_l1, plan.buffers)):
-        lines += [f" device.l1.require({_circular_buffer_bytes(plan)}, 'the circular buffers of ' + NAME)"]
-    return lines
+        lines += [f" device.l1.require({_circular_buffer_bytes(plan)}, CIRCULAR_BUFFERS)"]
+    return [*lines, *allocations(plan, owned), *(f" b{i}.lease = l{i}" for i in in_account)]
 
 
 def _circular_buffer_bytes(plan: ProgramPlan) -> int:
@@ -152,6 +150,7 @@ def generate(
         "NAME": plan.name,
         "Buffer": Buffer,
         "HASH": plan.hash,
+        "CIRCULAR_BUFFERS": f"the circular buffers of {plan.name}",
         "Tensor": Tensor,
         "new": object.__new__,
         "grow": HOST_POOL.grow,

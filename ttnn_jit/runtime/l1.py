@@ -87,7 +87,6 @@ class L1Account:
         self._grid = target.grid
         self._capacity = min(target.l1_bytes, _MAX_BYTES)
         self._used = 0
-        self._high_water = 0
         self._live: dict[int, tuple[TensorSpec, int]] = {}  # by the id of their lease
         # Reentrant, because a collection may end a lease at any call under the lock. What reads `_used` and writes it
         # back makes no call in between.
@@ -96,6 +95,7 @@ class L1Account:
         self._ones = every
         self._guards = every << (LANE_BITS - 1)
         self._limit = (every * self._capacity) | self._guards
+        self._high_water = self._guards
 
     def lease(self, spec: TensorSpec) -> Lease:
         """Room for a tensor of `spec`, until the lease dies.
@@ -104,7 +104,7 @@ class L1Account:
             L1CapacityError: A core would hold more than it can; the text names it and what lies there.
         """
         packed = packed_bytes(spec, self._grid)
-        self._charge(packed, str(spec))
+        self._charge(packed, spec, keep=True)
         lease = Lease(self, packed)
         self._live[id(lease)] = spec, packed
         return lease
@@ -115,10 +115,7 @@ class L1Account:
         Raises:
             L1CapacityError: A core has less left.
         """
-        extra = nbytes * self._ones
-        self._charge(extra, what)
-        with self._lock:
-            self._used -= extra
+        self._charge(nbytes * self._ones, what, keep=False)
 
     def give_back(self, lease: Lease) -> None:
         """End a lease."""
@@ -127,18 +124,20 @@ class L1Account:
             self._used -= packed
         self._live.pop(id(lease), None)
 
-    def _charge(self, packed: int, what: str) -> None:
+    def _charge(self, packed: int, what: object, *, keep: bool) -> None:
+        guards = self._guards
         with self._lock:
             used = self._used + packed
-            fits = (self._limit - used) & self._guards == self._guards
+            fits = (self._limit - used) & guards == guards
             if fits:
-                self._used = used
-                if ((self._high_water | self._guards) - used) & self._guards != self._guards:
-                    self._high_water = _lanewise_max(self._high_water, used, math.prod(self._grid))
+                if keep:
+                    self._used = used
+                if (self._high_water - used) & guards != guards:
+                    self._high_water = _lanewise_max(self._high_water ^ guards, used, math.prod(self._grid)) | guards
         if not fits:
             raise self._overflow(used, packed, what)
 
-    def _overflow(self, used: int, packed: int, what: str) -> L1CapacityError:
+    def _overflow(self, used: int, packed: int, what: object) -> L1CapacityError:
         lanes = _lanes(used, math.prod(self._grid))
         lane = max(range(len(lanes)), key=lanes.__getitem__)
         core = _core_of(lane, self._grid)
@@ -154,7 +153,7 @@ class L1Account:
     def view(self) -> MemoryView:
         """The account as it stands."""
         count = math.prod(self._grid)
-        used, peaks = _lanes(self._used, count), _lanes(self._high_water, count)
+        used, peaks = _lanes(self._used, count), _lanes(self._high_water ^ self._guards, count)
         cores = tuple(
             CoreMemory(_core_of(lane, self._grid), used[lane], peaks[lane], self._capacity) for lane in range(count)
         )

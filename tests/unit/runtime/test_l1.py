@@ -1,0 +1,133 @@
+"""The account of L1: what each core holds, what does not fit, and what there was at most."""
+
+from __future__ import annotations
+
+import gc
+import threading
+
+import pytest
+
+from ttnn_jit.errors import L1CapacityError
+from ttnn_jit.memory_config import BufferType, CoreCoord, CoreGrid, CoreRange, CoreRangeSet, ShardStrategy
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.l1 import L1Account, circular_buffer_bytes
+from ttnn_jit.sharding import create_sharded_memory_config
+from ttnn_jit.target import PRESETS
+from ttnn_jit.tensor_spec import DataType, Layout, MemoryConfig, NdShardSpec, TensorSpec
+
+WORMHOLE = PRESETS["wormhole_b0"]
+L1 = MemoryConfig(buffer_type=BufferType.L1)
+
+
+def spec(shape, config=L1, layout=Layout.TILE, dtype=DataType.BFLOAT16):
+    return TensorSpec(shape, dtype, layout, config)
+
+
+def sharded(shape, x, y, strategy=ShardStrategy.BLOCK):
+    return spec(shape, create_sharded_memory_config(shape, CoreGrid(x=x, y=y), strategy))
+
+
+def used(account):
+    return {core.core: core.used for core in account.view().cores if core.used}
+
+
+def test_a_shard_lies_on_its_core():
+    account = L1Account(WORMHOLE)
+    lease = account.lease(sharded((64, 128), 4, 2))
+    assert used(account) == {CoreCoord(x, y): 2048 for x in range(4) for y in range(2)}
+    del lease
+    assert used(account) == {}
+
+
+def test_two_shards_on_one_core_are_two():
+    account = L1Account(WORMHOLE)
+    config = MemoryConfig(
+        buffer_type=BufferType.L1,
+        nd_shard_spec=NdShardSpec((1, 32, 32), CoreRangeSet([CoreRange((0, 0), (1, 3))])),
+    )
+    lease = account.lease(spec((4, 64, 64), config))
+    assert used(account) == {CoreCoord(x, y): 4096 for x in range(2) for y in range(4)}
+    assert account.view().tensors[0][1] == 4096
+    del lease
+
+
+def test_pages_of_an_interleaved_tensor_go_round_the_cores():
+    account = L1Account(WORMHOLE)
+    tiles = account.lease(spec((32, 32 * 66)))
+    assert [used(account)[CoreCoord(x, 0)] for x in range(3)] == [4096, 4096, 2048]
+    del tiles
+    rows = account.lease(spec((65, 100), layout=Layout.ROW_MAJOR, dtype=DataType.FLOAT32))
+    assert [used(account)[CoreCoord(x, 0)] for x in range(2)] == [800, 400]
+    del rows
+
+
+def test_what_lies_elsewhere_costs_nothing():
+    account = L1Account(WORMHOLE)
+    lease = account.lease(spec((1024, 1024), MemoryConfig()))
+    assert used(account) == {}
+    del lease
+
+
+def test_the_high_water_mark_stays_and_counts_what_a_call_needs():
+    account = L1Account(WORMHOLE)
+    lease = account.lease(sharded((32, 32), 1, 1))
+    account.require(10_000, "a call")
+    del lease
+    view = account.view()
+    assert (view.used, view.high_water) == (0, 12_048)
+    assert (view.cores[0].high_water, view.cores[1].high_water) == (12_048, 10_000)
+
+
+def test_a_core_is_full_to_the_last_byte_and_not_beyond():
+    account = L1Account(WORMHOLE)
+    lease = account.lease(sharded((32, 32), 1, 1))
+    account.require(WORMHOLE.l1_bytes - 2048, "a call")
+    with pytest.raises(
+        L1CapacityError,
+        match=r"core \(x=0, y=0\).*a call needs 1,367,073 bytes.*1,367,072 left.*2,048",
+    ):
+        account.require(WORMHOLE.l1_bytes - 2047, "a call")
+    assert used(account) == {CoreCoord(0, 0): 2048}
+    del lease
+
+
+def test_a_cpu_target_counts_without_a_limit_that_matters():
+    account = L1Account(PRESETS["cpu"])
+    lease = account.lease(sharded((1 << 16, 1 << 12), 1, 1))
+    assert account.view().used == 1 << 29
+    del lease
+
+
+def test_a_device_tensor_that_dies_in_a_cycle_gives_its_bytes_back():
+    with Device(WORMHOLE) as device:
+        cycle = [device.allocate_tensor(sharded((32, 32), 1, 1))]
+        cycle.append(cycle)
+        assert device.memory_view().used == 2048
+        del cycle
+        gc.collect()
+        assert device.memory_view().used == 0
+
+
+def test_leases_of_many_threads_add_up():
+    account = L1Account(WORMHOLE)
+    tensor = sharded((64, 64), 2, 2)
+
+    def work():
+        for _ in range(300):
+            held = [account.lease(tensor) for _ in range(3)]
+            account.require(64, "a call")
+            del held
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert used(account) == {}
+    assert 3 * 2048 <= account.view().high_water <= 4 * 3 * 2048 + 4 * 64
+
+
+def test_circular_buffers_stream_what_is_not_sharded_in_l1():
+    assert circular_buffer_bytes([sharded((64, 64), 2, 2)]) == 0
+    assert circular_buffer_bytes([spec((1024, 1024), MemoryConfig()), spec((1024, 1024))]) == 2 * (32 << 10)
+    assert circular_buffer_bytes([spec((32, 32), MemoryConfig())]) == 2048
