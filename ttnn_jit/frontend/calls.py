@@ -18,7 +18,7 @@ from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.language import MUTATING_METHODS, is_namespace_function, is_pure
 from ttnn_jit.frontend.parameters import bind_parameters
 from ttnn_jit.frontend.proxy import ProxyTensor, unsupported_function
-from ttnn_jit.ops import OVERLOADS
+from ttnn_jit.ops import OVERLOADS, overloads_of
 from ttnn_jit.reads import ATTRIBUTE_STEP
 
 
@@ -101,7 +101,7 @@ def call_value(  # noqa: PLR0911 - one line for each kind of callee
         UnsupportedFunction: It can be neither written as an operation, nor inlined, nor computed now.
     """
     match function:
-        case _ if hasattr(function, "__ttnn_overloads__") or is_namespace_function(function):
+        case _ if overloads_of(function) is not None or is_namespace_function(function):
             return interpreter.call(function, args, kwargs)
         case _ if (name := wrapped_attribute(function)) is not None:
             return _call_wrapped(interpreter, function, name, args, kwargs)

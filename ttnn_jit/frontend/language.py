@@ -11,6 +11,7 @@ import types
 from typing import Any
 
 from ttnn_jit.frontend.read_recorder import is_of_this_package
+from ttnn_jit.ops import overloads_of
 
 _PURE_BUILTIN_NAMES = (
     "abs", "all", "any", "bin", "bool", "bytes", "callable", "chr", "complex", "dict", "divmod", "enumerate", "filter",
@@ -91,8 +92,8 @@ def _is_plain_dataclass(cls: type) -> bool:
 
 def is_namespace(value: Any) -> bool:
     """Whether `value` is the `ttnn` namespace, under whatever name."""
-    return isinstance(value, (types.ModuleType, types.SimpleNamespace)) and hasattr(
-        getattr(value, "add", None), "__ttnn_overloads__"
+    return isinstance(value, (types.ModuleType, types.SimpleNamespace)) and bool(
+        overloads_of(getattr(value, "add", None))
     )
 
 

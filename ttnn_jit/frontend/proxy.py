@@ -23,6 +23,7 @@ from ttnn_jit.ops import (
     Operation,
     bind,
     nearest_names,
+    overloads_of,
 )
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.source import Location
@@ -255,7 +256,7 @@ class Emitter(ABC):
             CompileError: The arguments do not fit the operation or each other.
         """
         name = plain_name(function)
-        overloads = getattr(function, "__ttnn_overloads__", ())
+        overloads = overloads_of(function) or ()
         if not overloads and name == "deallocate":
             return self._deallocate(args, kwargs)
         if not overloads or name in ALIASES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from typing import Any
 
 from ttnn_jit.ops import binary, ternary, unary
 from ttnn_jit.ops.operation import (
@@ -32,6 +33,7 @@ __all__ = [
     "Probe",
     "bind",
     "nearest_names",
+    "overloads_of",
 ]
 
 OPERATIONS: tuple[Operation, ...] = unary.OPERATIONS + binary.OPERATIONS + ternary.OPERATIONS
@@ -49,6 +51,19 @@ OVERLOADS = _overloads()
 
 ALIASES = {alias: operation.name for operation in OPERATIONS for alias in operation.aliases}
 """Further names of eager ttnn -> the name that `@jit` takes."""
+
+
+def overloads_of(function: Any) -> tuple[Operation, ...] | None:
+    """The declarations that an operation of a `ttnn` namespace stands for: ours by itself, the real ttnn's by its name.
+
+    Empty for an operation that has none; None for what is no operation.
+    """
+    own: tuple[Operation, ...] | None = getattr(function, "__ttnn_overloads__", None)
+    if own is not None:
+        return own
+    if getattr(function, "__module__", None) != "ttnn.decorators":
+        return None
+    return OVERLOADS.get(str(getattr(function, "__name__", "")).removeprefix("ttnn."), ())
 
 
 def nearest_names(name: str) -> list[str]:
