@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.errors import ArgumentError, DTypeError, LayoutError, ShapeError
+from ttnn_jit.errors import ArgumentError, DTypeError, GridError, LayoutError, ShapeError
 from ttnn_jit.nests import fields_of, is_record, leaves, map_leaves
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
@@ -226,3 +226,17 @@ def check_target_rules(name: str, spec: TensorSpec, target: SystemDesc) -> None:
                 f"target {target.name} does not pad inside a jitted function",
                 help="pad the tensor, or use a device opened with `target='cpu'`",
             )
+
+
+def check_max_grid(max_grid: tuple[int, int] | None, target: SystemDesc) -> None:
+    """Refuse a last core that the target has not.
+
+    Raises:
+        GridError: It lies outside the grid.
+    """
+    rows, columns = target.grid
+    if max_grid is not None and (max_grid[0] >= columns or max_grid[1] >= rows):
+        raise GridError(
+            f"max_grid is {max_grid}, and the last core of {target.name} is {(columns - 1, rows - 1)}",
+            help="it is the last core (x, y) that may be used",
+        )

@@ -17,6 +17,7 @@ from ttnn_jit.arguments import (
     Family,
     Placement,
     argument_key,
+    check_max_grid,
     check_target_rules,
     is_traced,
     map_tensors,
@@ -191,6 +192,7 @@ class JitFunction:
             found = self._find(key)
             if found is not None:
                 return found
+            check_max_grid(self._options.max_grid, where.target)
             for name, value in zip(self._signature.parameters, values, strict=True):
                 for tensor in tensors_in(value):
                     check_target_rules(name, spec_of(tensor), where.target)

@@ -210,6 +210,13 @@ class MemoryConfig:
         return self._spec.orientation if self._spec else None
 
     @property
+    def shard_shape(self) -> tuple[int, ...]:
+        """The extents of one shard; none if it is not sharded."""
+        if self.is_nd_sharded() and self.nd_shard_spec is not None:
+            return self.nd_shard_spec.shard_shape
+        return self.shard_spec.shape if self.shard_spec else ()
+
+    @property
     def _spec(self) -> ShardSpec | NdShardSpec | None:
         return self.nd_shard_spec if self.is_nd_sharded() else self.shard_spec
 

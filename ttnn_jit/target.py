@@ -10,7 +10,6 @@ import enum
 import json
 import os
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 
 from ttnn_jit.errors import ArgumentError
@@ -65,12 +64,33 @@ class SystemDesc:
         """
         try:
             fields = json.loads(text)
-            return SystemDesc(**(fields | {"numerics": Numerics(fields["numerics"]), "grid": tuple(fields["grid"])}))
+            described = SystemDesc(
+                **(fields | {"numerics": Numerics(fields["numerics"]), "grid": tuple(fields["grid"])})
+            )
         except (ValueError, TypeError, KeyError) as error:
-            raise ArgumentError(
-                f"this is not a system description: {error}",
-                help="`ttnn-jit query --target wormhole_b0` prints one to start from",
-            ) from error
+            raise _no_description(error) from error
+        for name, known in asdict(PRESETS["wormhole_b0"]).items():
+            value = getattr(described, name)
+            without_limit = value is None and getattr(PRESETS["cpu"], name) is None
+            if not (without_limit or _is_alike(value, known)):
+                raise _no_description(f"`{name}` is {value!r}")
+        return described
+
+
+def _no_description(reason: object) -> ArgumentError:
+    return ArgumentError(
+        f"this is not a system description: {reason}",
+        help="`ttnn-jit query --target wormhole_b0` prints one to start from",
+    )
+
+
+def _is_alike(value: object, known: object) -> bool:
+    """Whether a field of a description is of the kind that a preset's is; numbers are at least 1."""
+    if isinstance(known, tuple):
+        return isinstance(value, tuple) and len(value) == len(known) and all(map(_is_alike, value, known))
+    if isinstance(known, int) and not isinstance(known, bool):
+        return type(value) is int and value >= 1
+    return type(value) is type(known)
 
 
 def _chip(name: str, l1_bytes: int) -> SystemDesc:
@@ -134,7 +154,6 @@ def resolve_target(target: SystemDesc | str | None) -> SystemDesc:
     return _load(path) if path else PRESETS["wormhole_b0"]
 
 
-@cache
 def _load(path: str) -> SystemDesc:
     try:
         text = Path(path).read_text(encoding="utf-8")

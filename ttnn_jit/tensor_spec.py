@@ -114,6 +114,14 @@ class Shape(tuple[int, ...]):
 
     __slots__ = ()
 
+    def __eq__(self, other: object) -> bool:
+        return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
     def __repr__(self) -> str:
         return f"Shape([{', '.join(map(str, self))}])"
 

@@ -171,6 +171,14 @@ def test_tensors_of_one_value(device):
     assert ttnn.empty_like(tiled(device, memory_config=BLOCK)).memory_config() == BLOCK
 
 
+def test_a_shape_reads_as_a_sequence():
+    shape = ttnn.from_torch(torch.zeros(2, 3, 4)).shape
+    assert shape == [2, 3, 4] == shape
+    assert (shape == (2, 3, 4), shape == ttnn.Shape((2, 3, 4)), shape != [2, 3]) == (True, True, True)
+    assert (len(shape), shape[0], shape[-2:], list(shape)) == (3, 2, (3, 4), [2, 3, 4])
+    assert hash(shape) == hash((2, 3, 4))
+
+
 def test_float16_becomes_bfloat16():
     assert ttnn.from_torch(X.half()).dtype is ttnn.bfloat16
 

@@ -8,6 +8,7 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
+from ttnn_jit.target import SystemDesc
 
 X = torch.randn(64, 64)
 BLOCK = ttnn.ShardStrategy.BLOCK
@@ -177,6 +178,36 @@ HOST = [
         "max_grid is (8,)\nhelp: it is the last core (x, y): (7, 7) is a grid of 8x8 cores",
     ),
     (
+        lambda d: ttnn_jit.jit(max_grid=(8, 7))(lambda x: ttnn.exp(x))(tiled(d)),
+        RuntimeError,
+        "max_grid is (8, 7), and the last core of wormhole_b0 is (7, 7)\n"
+        "help: it is the last core (x, y) that may be used",
+    ),
+    (
+        lambda d: tiled(
+            d,
+            torch.randn(512, 32),
+            memory_config=ttnn.create_sharded_memory_config((512, 32), ttnn.CoreGrid(x=1, y=16), BLOCK),
+        ),
+        RuntimeError,
+        "TensorSpec([512, 32], f32, TILE, l1, block_sharded ShardSpec(grid=CoreRangeSet([CoreRange("
+        "start=CoreCoord(x=0, y=0), end=CoreCoord(x=0, y=15))]), shape=(32, 32), "
+        "orientation=<ShardOrientation.ROW_MAJOR: 0>)) has a shard on "
+        "core (x=0, y=8); the device has x=8, y=8 cores",
+    ),
+    (
+        lambda d: SystemDesc.from_json("[]"),
+        ValueError,
+        "this is not a system description: list indices must be integers or slices, not str\n"
+        "help: `ttnn-jit query --target wormhole_b0` prints one to start from",
+    ),
+    (
+        lambda d: SystemDesc.from_json(d.target.to_json().replace("1369120", '"much"')),
+        ValueError,
+        "this is not a system description: `l1_bytes` is 'much'\n"
+        "help: `ttnn-jit query --target wormhole_b0` prints one to start from",
+    ),
+    (
         lambda d: ttnn_jit.jit(math_fidelity="HiFi4"),
         ValueError,
         "math_fidelity is 'HiFi4'\nhelp: it takes ttnn.MathFidelity.LoFi, ttnn.MathFidelity.HiFi2, "
@@ -230,6 +261,14 @@ def test_a_core_that_is_too_small_is_named_with_what_lies_there(device):
     assert device.memory_view().used == 0
     assert device.memory_view().high_water == 1 << 20
     assert str(device.memory_view()).startswith("L1 of 64 cores, 1,369,120 bytes each: 0 used on the fullest, ")
+
+
+def test_an_output_tensor_that_does_not_fit_is_left_as_it_was(device):
+    output = ttnn.zeros((32, 64), ttnn.float32, ttnn.TILE_LAYOUT, device)
+    with pytest.raises(ValueError, match=r"^exp: `output_tensor` is .*32, 64.*, the result .*64, 64"):
+        ttnn.exp(tiled(device), output_tensor=output)
+    assert device.num_program_cache_entries() == 0
+    assert not output.to_torch().any()
 
 
 def test_using_a_deallocated_tensor_names_the_operation_and_the_tensor(device):

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from ttnn_jit.errors import L1CapacityError
+from ttnn_jit.errors import GridError, L1CapacityError
 from ttnn_jit.sharding import folded_2d, shard_cores
 from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
 from ttnn_jit.tensor_spec import BufferType, CoreCoord, Layout, TensorSpec
@@ -191,6 +191,9 @@ def packed_bytes(spec: TensorSpec, grid: tuple[int, int]) -> int:
 
     Shards count in full, as the allocator reserves them; pages of an interleaved tensor (tiles, or rows) go round the
     cores.
+
+    Raises:
+        GridError: A shard lies on a core outside the grid.
     """
     if not in_l1(spec):
         return 0
@@ -198,11 +201,11 @@ def packed_bytes(spec: TensorSpec, grid: tuple[int, int]) -> int:
     bytes_of_lane = [0] * (rows * columns)
     config = spec.memory_config
     if config.is_sharded():
-        shape = config.nd_shard_spec.shard_shape if config.nd_shard_spec else config.shard_spec.shape  # type: ignore[union-attr]  # checked at creation
-        shard_bytes = math.prod(shape) * spec.dtype.itemsize
+        shard_bytes = math.prod(config.shard_shape) * spec.dtype.itemsize
         for core in shard_cores(spec.padded_shape, config):
-            if core.x < columns and core.y < rows:
-                bytes_of_lane[core.y * columns + core.x] += shard_bytes
+            if core.x >= columns or core.y >= rows:
+                raise GridError(f"{spec} has a shard on core {core}; the device has x={columns}, y={rows} cores")
+            bytes_of_lane[core.y * columns + core.x] += shard_bytes
     else:
         height, width = folded_2d(spec.padded_shape)
         tiled = spec.layout is Layout.TILE

@@ -90,8 +90,10 @@ class TtnnOperation:
             *map(scalar_key, bound.attributes),
         )
         program = self._programs.get(key) or self._compile(key, bound, device, placement)
+        if wanted is not None:
+            return _finish(program, tensors, wanted)
         result: Tensor = program(*tensors)
-        return result if wanted is None else _finish(result, wanted)
+        return result
 
     def _compile(
         self, key: tuple[object, ...], bound: BoundCall, device: Device, placement: ResultPlacement | None
@@ -166,15 +168,17 @@ def _placement(name: str, wanted: ResultKeywords, device: Device) -> ResultPlace
     return ResultPlacement(output.memory_config(), output.dtype)
 
 
-def _finish(result: Tensor, wanted: ResultKeywords) -> Tensor:
+def _finish(program: Program, tensors: Sequence[Tensor], wanted: ResultKeywords) -> Tensor:
+    """Runs the program and does with its result what was asked."""
+    output, spec = wanted.output_tensor, program.plan.outputs[0]
+    if output is not None and output.spec is not spec:
+        raise ShapeError(f"{program.name}: `output_tensor` is {output.spec}, the result {spec}")
+    result: Tensor = program(*tensors)
     for activation in wanted.activations:
         result = activation(result)
-    output = wanted.output_tensor
     if output is None:
         return result
-    if result.spec is not output.spec:
-        raise ShapeError(f"`output_tensor` is {output.spec}, the result {result.spec}")
-    ctypes.memmove(output.buffer("output_tensor").address, result.buffer("output_tensor").address, output.spec.nbytes)
+    ctypes.memmove(output.buffer("output_tensor").address, result.buffer("output_tensor").address, spec.nbytes)
     return output
 
 
