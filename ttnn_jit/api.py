@@ -36,6 +36,7 @@ def jit(
     fallback: bool = ...,
     extra_pipeline_options: str = ...,
     target: SystemDesc | str | None = ...,
+    fp32_dest_acc: bool = ...,
 ) -> Callable[[Callable[..., Any]], JitFunction]: ...
 
 
@@ -54,6 +55,7 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
     fallback: bool = False,
     extra_pipeline_options: str = "",
     target: SystemDesc | str | None = None,
+    fp32_dest_acc: bool = False,
 ) -> JitFunction | Callable[[Callable[..., Any]], JitFunction]:
     """Compile a function of TTNN operations at its first call, and run native code from then on.
 
@@ -75,6 +77,9 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
         fallback: Run the plain function, with a warning, where compiling or running it fails.
         extra_pipeline_options: Passes of your own between named stages, ``after-STAGE{PASS,...}``.
         target: The system whose rules torch and numpy arguments obey; ttnn tensors obey their device's.
+        fp32_dest_acc: On chip targets, keep float32 between the ops of a fused kernel and round at its stores alone:
+            more exact, but no longer the bits of one call after the other (docs/numerics.md). DST then holds 4 tiles.
+            The ``cpu`` target always computes so.
 
     Returns:
         A `JitFunction`, or a decorator that makes one.
@@ -94,6 +99,7 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
         backend=backend,
         memory_config=memory_config,
         output_layout=Environment.read().output_layout,
+        fp32_dest_acc=fp32_dest_acc,
         extra_pipeline_options=extra_pipeline_options,
     )
     resolved = None if target is None else resolve_target(target)

@@ -45,6 +45,7 @@ class CompileOptions:
         backend: One of `BACKENDS`.
         memory_config: Where results lie; None means as `output_layout` says.
         output_layout: Where results lie that nobody chose a place for.
+        fp32_dest_acc: Values between the ops of a fused kernel stay float32 on chip targets too; see docs/numerics.md.
         extra_pipeline_options: Passes of the user's own, ``after-stage{pass,...}``; see transforms/pipeline.py.
     """
 
@@ -55,6 +56,7 @@ class CompileOptions:
     backend: str = "ttnn"
     memory_config: MemoryConfig | None = None
     output_layout: OutputLayout = OutputLayout.FIRST_OPERAND
+    fp32_dest_acc: bool = False
     extra_pipeline_options: str = ""
 
 

@@ -125,6 +125,16 @@ def test_native_kernels_have_the_interpreters_bits_under_device_numerics(program
     check(program, "wormhole_b0", seed)
 
 
+@given(program=programs("wormhole_b0"), seed=st.integers(0, 2**20))
+@quick
+def test_native_kernels_have_the_interpreters_bits_with_float32_in_dst(program, seed):
+    arguments, calls, results = program
+    inputs = [data_for(spec, seed + k) for k, spec in enumerate(arguments)]
+    module = lowered(built(arguments, calls, target="wormhole_b0", results=results), fp32_dest_acc=True)
+    for got, wanted in zip(native(module, inputs), interpret(module, inputs), strict=True):
+        assert_same_bits(got, wanted)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
 @given(data=st.data())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
 from xdsl.ir import Attribute
 
 from ttnn_jit.dialects.ttcore import DataTypeAttr, GridAttr
@@ -16,12 +16,14 @@ def program_descriptors(module: ModuleOp) -> list[dict[str, Any]]:
     return [_plain(op.program.fields) for op in module.walk() if isinstance(op, GenericOp)]
 
 
-def _plain(attribute: Attribute) -> Any:
+def _plain(attribute: Attribute) -> Any:  # noqa: PLR0911 - one line for each kind
     match attribute:
         case DictionaryAttr():
             return {name: _plain(value) for name, value in attribute.data.items()}
         case ArrayAttr():
             return [_plain(value) for value in attribute.data]
+        case UnitAttr():
+            return True
         case IntegerAttr():
             return attribute.value.data
         case SymbolRefAttr():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -56,28 +56,35 @@ class ConvertD2MToTTNN(ModulePass):
 
     Attributes:
         math_fidelity: Name of the MathFidelity that the program descriptors carry.
+        fp32_dest_acc: Whether they carry ``fp32_dest_acc_en``.
     """
 
     name = "convert-d2m-to-ttnn"
 
     math_fidelity: str = MathFidelity.HiFi4.name
+    fp32_dest_acc: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
         """Converts every function of the module `op`; kernel functions follow their caller."""
         for function in [inner for inner in op.body.block.ops if isinstance(inner, FuncOp)]:
             if (block := function.body.first_block) is None:
                 continue
-            outlining = _Outlining(function, self.math_fidelity)
+            outlining = _Outlining(function, self._configuration())
             rebuild(block, outlining.rewrite)
             op.body.block.insert_ops_after(outlining.kernels, function)
+
+    def _configuration(self) -> dict[str, Attribute]:
+        """What every program descriptor says of how to compute."""
+        fidelity: dict[str, Attribute] = {"math_fidelity": StringAttr(self.math_fidelity)}
+        return fidelity | ({"fp32_dest_acc_en": UnitAttr()} if self.fp32_dest_acc else {})
 
 
 class _Outlining:
     """The kernels of one function, moved out one after the other."""
 
-    def __init__(self, function: FuncOp, math_fidelity: str) -> None:
+    def __init__(self, function: FuncOp, configuration: Mapping[str, Attribute]) -> None:
         self._name = function.sym_name.data
-        self._math_fidelity = math_fidelity
+        self._configuration = configuration
         self.kernels: list[FuncOp] = []
 
     def rewrite(self, op: Operation, values: ValueMap) -> Iterable[Operation] | None:
@@ -104,8 +111,8 @@ class _Outlining:
                 "compile_time_args": ArrayAttr([IntegerAttr(i, i64) for i in range(len(buffers))]),
                 "grid": generic.grid,
                 "kernel": SymbolRefAttr(symbol),
-                "math_fidelity": StringAttr(self._math_fidelity),
                 "semaphores": ArrayAttr(()),
+                **self._configuration,
             }
         )
 

@@ -31,30 +31,33 @@ class ConvertTTIRToD2M(ModulePass):
     """Every compute op becomes a kernel: grid, indexing maps, circular buffers and one tile op.
 
     Under IEEE numerics tiles are widened to f32 on the way in and rounded on the way out by ``d2m.tile_typecast``;
-    under device numerics the tile op's result type is the rounding.
+    under device numerics the tile op's result type is the rounding, unless `fp32_dest_acc` asks for the casts.
 
     Attributes:
         max_grid: Last core coordinate (x, y) of an interleaved tensor's grid; None means the target's whole grid.
+        fp32_dest_acc: Tile ops compute on f32 tiles under device numerics too; casts at the stores round as a device.
     """
 
     name = "convert-ttir-to-d2m"
 
     max_grid: tuple[int, ...] | None = None
+    fp32_dest_acc: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
         """Converts every function of the module `op`."""
         target = system_desc_of(op)
         rows, columns = target.grid
         last_core = (self.max_grid[0], self.max_grid[1]) if self.max_grid else (columns - 1, rows - 1)
+        in_float32 = self.fp32_dest_acc or target.numerics is Numerics.IEEE
         for block in function_blocks(op):
-            conversion = _Conversion(last_core, target.numerics, _shapes_not_to_fold(block))
+            conversion = _Conversion(last_core, in_float32, _shapes_not_to_fold(block))
             rebuild(block, conversion.rewrite)
 
 
 @dataclass(frozen=True)
 class _Conversion:
     last_core: tuple[int, int]
-    numerics: Numerics
+    in_float32: bool
     not_to_fold: frozenset[Shape]
 
     def rewrite(self, op: Operation, values: ValueMap) -> Iterable[Operation] | None:
@@ -66,7 +69,7 @@ class _Conversion:
         generic = kernel_op(
             [values[operand] for operand in op.operands],
             empty.results[0],
-            _kernel_block(op, operation, shape, self.numerics),
+            _kernel_block(op, operation, shape, in_float32=self.in_float32),
             shape.grid,
             shape.indexing_maps,
             op.location,
@@ -92,26 +95,28 @@ def _shapes_not_to_fold(block: Block) -> frozenset[Shape]:
     return frozenset(shapes)
 
 
-def _kernel_block(op: Operation, operation: ops.Operation, shape: KernelShape, numerics: Numerics) -> Block:
+def _kernel_block(op: Operation, operation: ops.Operation, shape: KernelShape, *, in_float32: bool) -> Block:
     block, views = block_with_views(shape.buffers, op.location)
     body = Block(arg_types=[tile_element(buffer) for buffer in shape.buffers])
-    result = _tile_ops(op, operation, shape, numerics, body)
+    result = _tile_ops(op, operation, shape, body, in_float32=in_float32)
     body.add_op(linalg_yield((result,), op.location))
     block.add_op(compute_op(views, body, shape.indexing_maps, op.location))
     return block
 
 
-def _tile_ops(op: Operation, operation: ops.Operation, shape: KernelShape, numerics: Numerics, body: Block) -> SSAValue:
+def _tile_ops(
+    op: Operation, operation: ops.Operation, shape: KernelShape, body: Block, *, in_float32: bool
+) -> SSAValue:
     """Fills `body` and returns the tile that it yields."""
     result_type = body.args[-1].type
-    compute_type = tile_type(DataType.FLOAT32) if numerics is Numerics.IEEE else result_type
+    compute_type = tile_type(DataType.FLOAT32) if in_float32 else result_type
     operands: list[SSAValue] = []
     for argument, broadcast in zip(body.args[:-1], shape.broadcasts, strict=True):
         operand: SSAValue = argument
         if broadcast is not None:
             body.add_op(copy := d2m.TileBcastOp.make(operand, broadcast.value, op.location))
             operand = copy.result
-        if numerics is Numerics.IEEE:
+        if in_float32:
             operand = _as_type(operand, compute_type, body, op)
         operands.append(operand)
     tile_op = d2m.TILE_OP_OF[operation].create(

@@ -34,11 +34,13 @@ class D2MGenericFusion(ModulePass):
 
     Attributes:
         fuse: False leaves one kernel per op, to compare with.
+        fp32_dest_acc: A value between two ops of a kernel is not rounded, under device numerics too.
     """
 
     name = "d2m-generic-fusion"
 
     fuse: bool = True
+    fp32_dest_acc: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
         """Fuses in every function of the module `op`."""
@@ -46,11 +48,11 @@ class D2MGenericFusion(ModulePass):
             return
         target = system_desc_of(op)
         for block in function_blocks(op):
-            fuse_block(block, target)
+            fuse_block(block, target, keep_wide=self.fp32_dest_acc or target.numerics is Numerics.IEEE)
 
 
-def fuse_block(block: Block, target: SystemDesc) -> None:
-    """Fuses the kernels of one function's body."""
+def fuse_block(block: Block, target: SystemDesc, *, keep_wide: bool) -> None:
+    """Fuses the kernels of one function's body; `keep_wide` drops the roundings between fused ops."""
     kernels = generics_in(block)
     parted = partition(fusion_nodes(kernels), target)
     names = [operation_names(linalg_of(kernel).body.ops) for kernel in kernels] if parted.refusals else []
@@ -58,7 +60,7 @@ def fuse_block(block: Block, target: SystemDesc) -> None:
         group[-1]: fuse(
             [kernels[number] for number in group],
             share_inputs=target.fuses_multi_user_values,
-            keep_wide=target.numerics is Numerics.IEEE,
+            keep_wide=keep_wide,
         )
         for group in parted.groups
     }

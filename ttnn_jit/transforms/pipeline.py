@@ -50,13 +50,13 @@ def stage_passes(options: CompileOptions) -> tuple[ModulePass, ...]:
         ConvertTTNNToTTIR(),
         Canonicalize(),
         CSE(),
-        ConvertTTIRToD2M(max_grid=options.max_grid),
+        ConvertTTIRToD2M(max_grid=options.max_grid, fp32_dest_acc=options.fp32_dest_acc),
         D2MScalarizeConstTensors(),
-        D2MGenericFusion(fuse=options.fuse),
+        D2MGenericFusion(fuse=options.fuse, fp32_dest_acc=options.fp32_dest_acc),
         D2MGenericTileComputeLoops(),
         D2MOpScheduler(),
         D2MInsertDstRegisterAccess(),
-        ConvertD2MToTTNN(math_fidelity=options.math_fidelity.name),
+        ConvertD2MToTTNN(math_fidelity=options.math_fidelity.name, fp32_dest_acc=options.fp32_dest_acc),
     )
 
 

@@ -40,6 +40,7 @@ from ttnn_jit.tensor_spec import (
     TensorSpec,
 )
 from ttnn_jit.ttnn import _ttnn, cluster, device
+from ttnn_jit.ttnn.comparison import pearson_correlation_coefficient
 from ttnn_jit.ttnn.creation import (
     as_tensor,
     empty,
@@ -158,6 +159,7 @@ __all__ = [
     "ones_like",
     "open_device",
     "open_mesh_device",
+    "pearson_correlation_coefficient",
     "reshard",
     "set_fabric_config",
     "sharded_to_interleaved",

@@ -1,0 +1,90 @@
+"""Comparisons for tests: how far results are from a reference, in units in the last place.
+
+from ttnn_jit.testing import assert_allclose
+
+assert_allclose(jitted(x), torch.exp(x.double()), max_ulp=1.5)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.runtime.tensor import Tensor
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["assert_allclose", "ulp_distance"]
+
+
+def ulp_distance(actual: Any, expected: Any) -> torch.Tensor:
+    """Per element ``|actual - expected|`` in units in the last place of `actual`'s dtype at `expected`, in float64.
+
+    0 where both are NaN, or where `expected` rounds to the infinity that `actual` is; infinite where one alone is NaN
+    or infinite. Among denormals the unit is the smallest denormal.
+
+    Args:
+        actual: A ttnn, torch or numpy tensor of float32 or bfloat16.
+        expected: The reference, of `actual`'s shape: float64 keeps what the dtype of `actual` cannot.
+
+    Raises:
+        ValueError: The shapes differ, or `actual` is of another dtype.
+    """
+    import torch
+
+    got, reference = _torch(actual), _torch(expected).double()
+    digits = {torch.float32: 23, torch.bfloat16: 7}.get(got.dtype)
+    if digits is None:
+        raise ValueError(f"ulp are counted in float32 and bfloat16, got {got.dtype}")
+    if got.shape != reference.shape:
+        raise ValueError(f"shapes {tuple(got.shape)} and {tuple(reference.shape)} differ")
+    _, exponent = torch.frexp(reference.abs())
+    unit = torch.ldexp(torch.ones_like(reference), (exponent - 1 - digits).clamp(min=-126 - digits))
+    # In two steps float64 -> float32 -> bfloat16 a number can only reach an infinity that it rounds to directly.
+    rounded, wide = reference.to(got.dtype), got.double()
+    same = (got == rounded) & rounded.isinf() | got.isnan() & rounded.isnan() | (wide == reference)
+    distance = ((wide - reference).abs() / unit).nan_to_num(nan=torch.inf, posinf=torch.inf)
+    return torch.where(same, torch.zeros_like(distance), distance)
+
+
+def assert_allclose(actual: Any, expected: Any, *, max_ulp: float = 0.0, rtol: float = 0.0, atol: float = 0.0) -> None:
+    """Every element is within ``max_ulp`` units in the last place plus ``rtol * |expected|`` plus ``atol``.
+
+    NaN is close to NaN alone, an infinity to itself and to what rounds to it. Without a bound, values must be equal
+    (0.0 and -0.0 are).
+
+    Args:
+        actual: A ttnn, torch or numpy tensor of float32 or bfloat16: its dtype's units count.
+        expected: The reference, best in float64.
+        max_ulp: Units in the last place of `actual`'s dtype, at the expected value.
+        rtol: Relative to the expected value.
+        atol: Absolute.
+
+    Raises:
+        AssertionError: Some element is not; the text names the worst, and how many there are.
+        ValueError: The shapes differ, or `actual` is of another dtype.
+    """
+    import torch
+
+    distance = ulp_distance(actual, expected)
+    got, reference = _torch(actual).double(), _torch(expected).double()
+    difference = (got - reference).abs()
+    spread = difference - rtol * reference.abs() - atol
+    unit = torch.where(distance > 0, difference / distance, torch.ones_like(distance))
+    close = (distance == 0) | (spread <= max_ulp * unit)
+    if bool(close.all()):
+        return
+    far = torch.where(close, torch.full_like(distance, -1.0), distance)
+    worst = tuple(int(index) for index in torch.unravel_index(far.argmax(), far.shape))
+    raise AssertionError(
+        f"{int((~close).sum())} of {close.numel()} elements are further than {max_ulp:g} ulp + {rtol:g} * |expected| + "
+        f"{atol:g} from the reference; the worst, at {list(worst)}, is {got[worst].item()!r} for "
+        f"{reference[worst].item()!r}: {distance[worst].item():.3f} ulp"
+    )
+
+
+def _torch(tensor: Any) -> torch.Tensor:
+    import torch
+
+    converted: torch.Tensor = tensor.to_torch() if isinstance(tensor, Tensor) else torch.as_tensor(tensor)
+    return converted

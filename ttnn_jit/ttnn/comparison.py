@@ -1,0 +1,55 @@
+"""How alike two tensors are, as ttnn's tests measure it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.runtime.tensor import Tensor
+
+if TYPE_CHECKING:
+    import torch
+
+
+def pearson_correlation_coefficient(expected: Any, actual: Any) -> float:
+    """The correlation of two tensors (ttnn or torch) of one shape, 1.0 for equal ones.
+
+    The rules are ttnn's: `actual` is cast to the dtype of `expected`. Both all NaN give 1.0, one of them 0.0; one that
+    is all zeros beside one that is not gives 0.0. Then NaN and infinities count as zeros, in each tensor on its own: an
+    infinity against a NaN is no difference here. A constant tensor has no correlation and gives 1.0: use
+    `ttnn_jit.testing.assert_allclose` where values matter.
+
+    Raises:
+        ValueError: The shapes differ.
+    """
+    import torch
+
+    first, second = _torch(expected), _torch(actual)
+    if first.shape != second.shape:
+        raise ValueError(f"shapes {tuple(first.shape)} and {tuple(second.shape)} differ")
+    second = second.to(first.dtype)
+    all_nan = [bool(tensor.isnan().all()) for tensor in (first, second)]
+    if any(all_nan):
+        return float(all(all_nan))
+    all_zero = [not bool(tensor.any()) for tensor in (first, second)]
+    if any(all_zero) and not all(all_zero):
+        return 0.0
+    a, b = (torch.nan_to_num(t.double().flatten(), nan=0.0, posinf=0.0, neginf=0.0) for t in (first, second))
+    if torch.equal(a, b):
+        return 1.0
+    return _correlation(a - a.mean(), b - b.mean())
+
+
+def _correlation(a: torch.Tensor, b: torch.Tensor) -> float:
+    """Of centred vectors; 1.0 where one is constant."""
+    # By norms of 1 nothing overflows.
+    lengths = [float(vector.norm()) for vector in (a, b)]
+    if 0.0 in lengths:
+        return 1.0
+    return min(1.0, float((a / lengths[0]).dot(b / lengths[1])))
+
+
+def _torch(tensor: Any) -> torch.Tensor:
+    import torch
+
+    converted: torch.Tensor = tensor.to_torch() if isinstance(tensor, Tensor) else torch.as_tensor(tensor)
+    return converted
