@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.primitives import Int, Table
+from ttnn_jit.kernels.scalar_call import llvm_text
 from ttnn_jit.kernels.vector_math import VectorMath
 from ttnn_jit.ops.emit import Mask, Value
+from ttnn_jit.ops.tile_body import ScalarFunction
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
+
+MODULE_BREAK = "\n; ---- a module to be linked with the one above ----\n"
 
 
 @dataclass
@@ -21,14 +25,17 @@ class ModuleText:
     Attributes:
         declarations: ``declare`` lines of intrinsics.
         functions: Name -> text of an out-of-line function.
+        scalar_functions: Symbol -> a user's function that the module calls; each is a module of its own.
     """
 
     declarations: dict[str, None] = field(default_factory=dict)
     functions: dict[str, str] = field(default_factory=dict)
+    scalar_functions: dict[str, ScalarFunction] = field(default_factory=dict)
 
     def text(self) -> str:
-        """Everything that must stand in the module beside the functions that use it."""
-        return "\n".join([*self.functions.values(), *self.declarations])
+        """Everything that must stand in the module beside the functions that use it, and the modules to link to it."""
+        own = "\n".join([*self.functions.values(), *self.declarations])
+        return MODULE_BREAK.join([own, *map(llvm_text, self.scalar_functions.values())])
 
 
 class LlvmVector(VectorMath):
@@ -315,6 +322,15 @@ class LlvmVector(VectorMath):
         indices = self._emit(f"bitcast {self._int} {index} to <16 x i8>")
         operands = (*kept, *(("<16 x i8>", quarter) for quarter in quarters), ("<16 x i8>", indices))
         return self._call("<16 x i8>", f"llvm.aarch64.neon.{instruction}.v16i8", *operands)
+
+    def call_scalar(self, function: ScalarFunction, operands: Sequence[Value]) -> Value:  # noqa: D102
+        self.module.scalar_functions[function.symbol] = function
+        result = "poison"
+        for lane in range(self.isa.lanes):
+            elements = [self._emit(f"extractelement {self._float} {operand}, i64 {lane}") for operand in operands]
+            value = self._call("float", function.symbol, *(("float", element) for element in elements))
+            result = self._emit(f"insertelement {self._float} {result}, float {value}, i64 {lane}")
+        return result
 
     # Instructions of AVX-512 with the bits of the generic forms
 

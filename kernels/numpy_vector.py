@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ttnn_jit.kernels.primitives import Int, Table
+from ttnn_jit.kernels.scalar_call import vectorized
 from ttnn_jit.kernels.vector_math import VectorMath
 from ttnn_jit.ops.emit import Mask, Value
+from ttnn_jit.ops.tile_body import ScalarFunction
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
 
@@ -180,6 +182,9 @@ class NumpyVector(VectorMath):
 
     def lookup(self, table: Table, index: Int) -> Value:  # noqa: D102
         return np.array(table.words, np.int32)[np.bitwise_and(index, len(table.words) - 1)].view(np.float32)
+
+    def call_scalar(self, function: ScalarFunction, operands: Sequence[Value]) -> Value:  # noqa: D102
+        return vectorized(function)(*operands)
 
     def round_to(self, value: Value, dtype: DataType, numerics: Numerics) -> Value:
         """`value` as a float32 that `dtype` holds exactly; see `VectorMath.round_bfloat16`."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ttnn_jit.ops.emit import Mask, Value
+from ttnn_jit.ops.tile_body import ScalarFunction
 
 Int = Any  # an int32 per element, in the backend's own representation
 Self = TypeVar("Self", bound="Primitives")
@@ -196,6 +197,12 @@ class Primitives(ABC):
     @abstractmethod
     def lookup(self, table: Table, index: Int) -> Value:
         """The entry that the low bits of `index` name, as a float32."""
+
+    # A user's
+
+    @abstractmethod
+    def call_scalar(self, function: ScalarFunction, operands: Sequence[Value]) -> Value:
+        """What a Python function of the user's returns for each element (kernels/scalar_call.py)."""
 
     # Derived. A backend overrides one where the machine has an instruction with the same bits.
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ttnn_jit.kernels.primitives import Int, Table
+from ttnn_jit.kernels.scalar_call import register
 from ttnn_jit.kernels.vector_math import VectorMath
 from ttnn_jit.ops.emit import Mask, Value
+from ttnn_jit.ops.tile_body import ScalarFunction
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
 
@@ -25,12 +27,14 @@ class PythonScalar(VectorMath):
         lines: The statements, without indentation but for that of an ``if``.
         imported: Names of ``ttnn_jit.kernels.scalar_math`` that they use.
         tables: Name -> text of the tables that they use.
+        functions: Names of ``ttnn_jit.kernels.scalar_call`` that they use: a user's.
     """
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.imported: set[str] = set()
         self.tables: dict[str, str] = {}
+        self.functions: set[str] = set()
         self._count = 0
         self._indent = ""
 
@@ -202,6 +206,11 @@ class PythonScalar(VectorMath):
         name = f"TABLE_{table.name.upper()}"
         self.tables[name] = str(table.words)
         return self.from_bits(self._cast("i32", f"{name}[{index} & {len(table.words) - 1}]"))
+
+    def call_scalar(self, function: ScalarFunction, operands: Sequence[Value]) -> Value:  # noqa: D102
+        name = register(function)
+        self.functions.add(name)
+        return self.assign(f"{name}({', '.join(operands)})")
 
     # libm
 

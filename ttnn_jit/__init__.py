@@ -10,9 +10,18 @@
 Importing it loads neither torch, numpy, numba, llvmlite nor xDSL; each loads when something needs it.
 """
 
-from ttnn_jit.api import cache_clear, cache_info, explain_miss, jit, supported_ops
+from ttnn_jit.api import cache_clear, cache_info, explain_miss, jit, supported_ops, tile_op
 from ttnn_jit.stand_in import register_as_ttnn
 
-__all__ = ["__version__", "cache_clear", "cache_info", "explain_miss", "jit", "register_as_ttnn", "supported_ops"]
+__all__ = [
+    "__version__",
+    "cache_clear",
+    "cache_info",
+    "explain_miss",
+    "jit",
+    "register_as_ttnn",
+    "supported_ops",
+    "tile_op",
+]
 
 __version__ = "0.1.0"

@@ -12,8 +12,9 @@ from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.options import BACKENDS, CompileOptions, Environment
 from ttnn_jit.target import SystemDesc, resolve_target
 from ttnn_jit.tensor_spec import MathFidelity, MemoryConfig
+from ttnn_jit.tile_op import tile_op
 
-__all__ = ["CacheInfo", "cache_clear", "cache_info", "explain_miss", "jit", "supported_ops"]
+__all__ = ["CacheInfo", "cache_clear", "cache_info", "explain_miss", "jit", "supported_ops", "tile_op"]
 
 
 @overload

@@ -141,6 +141,7 @@ def compile_operation(
             "attributes": attributes,
             "declaration": operation.ttnn_name,
             "dtype": result.dtype,
+            "body": operation.body,
         }
         key = manifest.manifest_key(name, "eager", arguments, options, target, host_cpu())
         found = stored.lookup(key, lambda _: None)

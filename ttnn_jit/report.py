@@ -5,6 +5,7 @@ Everything here is read from the module that ``d2m-insert-dst-register-access`` 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ class KernelReport:
         dst_peak: DST tiles that the scheduled order needs.
         dst_slots: Per operation with two tile operands or more: the slots it reads, then the slot it writes.
         place: ``file:line`` of its last operation.
+        tile_ops: Of each operation of the user's own, whether it was traced, and if not, why.
     """
 
     ops: tuple[str, ...]
@@ -35,6 +37,7 @@ class KernelReport:
     dst_peak: int
     dst_slots: tuple[tuple[int, ...], ...]
     place: str
+    tile_ops: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ class Report:
                 f"            {_count(kernel.inputs, 'input')}, peak {_count(kernel.dst_peak, 'DST tile')} "
                 f"({kernel.dst_peak_source_order} in source order)  {kernel.place}"
             )
+            lines += [f"            tile_op {text}" for text in kernel.tile_ops]
         lines += [
             f"  not fused: {pair.producer} into {pair.consumer}: {pair.predicate}, {pair.detail}"
             for pair in self.not_fused
@@ -105,6 +109,7 @@ def _kernel(generic: GenericOp, body: KernelBody) -> KernelReport:
         dst_peak_source_order=_integer(generic, "d2m.dst_peak_source_order"),
         dst_peak=_integer(generic, "d2m.dst_peak"),
         dst_slots=tuple((*read, written) for read, written in body.slots),
+        tile_ops=_tile_ops(op for op, _ in ops),
         place=f"{places[-1].file}:{places[-1].line}" if places else "",
     )
 
@@ -114,6 +119,13 @@ def _operations(generic: GenericOp) -> list[tuple[Operation, str]]:
 
     found = ((op, operation_of(op)) for op in generic.walk())
     return [(op, operation.name) for op, operation in found if operation is not None]
+
+
+def _tile_ops(ops: Iterable[Operation]) -> tuple[str, ...]:
+    from ttnn_jit.dialects import operation_of
+
+    declared = [operation for op in ops if (operation := operation_of(op)) is not None and operation.body]
+    return tuple(dict.fromkeys(f"{operation.name}: {operation.source}" for operation in declared))
 
 
 def _not_fused(generic: GenericOp) -> list[NotFused]:

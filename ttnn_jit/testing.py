@@ -14,7 +14,9 @@ from ttnn_jit.runtime.tensor import Tensor
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["assert_allclose", "ulp_distance"]
+    from ttnn_jit.tile_op import TileOperation
+
+__all__ = ["assert_allclose", "assert_matches_golden", "ulp_distance"]
 
 
 def ulp_distance(actual: Any, expected: Any) -> torch.Tensor:
@@ -81,6 +83,19 @@ def assert_allclose(actual: Any, expected: Any, *, max_ulp: float = 0.0, rtol: f
         f"{atol:g} from the reference; the worst, at {list(worst)}, is {got[worst].item()!r} for "
         f"{reference[worst].item()!r}: {distance[worst].item():.3f} ulp"
     )
+
+
+def assert_matches_golden(operation: TileOperation, *tensors: Any, max_ulp: float = 1.0) -> None:
+    """A tile operation, run eagerly on ttnn tensors, is within `max_ulp` of its golden in float64.
+
+    Raises:
+        AssertionError: Some element is not.
+        ValueError: The operation was made without a golden.
+    """
+    if operation.golden is None:
+        raise ValueError(f"{operation!r} was made without a golden: pass `golden=` to `tile_op`")
+    exact = operation.golden(*(_torch(tensor).double() for tensor in tensors))
+    assert_allclose(operation(*tensors), exact, max_ulp=max_ulp)
 
 
 def _torch(tensor: Any) -> torch.Tensor:

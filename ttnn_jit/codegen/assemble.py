@@ -9,13 +9,14 @@ import llvmlite.binding as llvm
 
 from ttnn_jit.errors import InternalError
 from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.kernels.llvm_vector import MODULE_BREAK
 
 
 def assemble(text: str, isa: HostIsa, *, opt: int = 2) -> bytes:
     """Position-independent object code of `text` for `isa`.
 
     Args:
-        text: A module of LLVM IR.
+        text: A module of LLVM IR, or several with `MODULE_BREAK` between them, which are linked.
         isa: Names triple, CPU and features; need not be the host's.
         opt: Level of LLVM's code generator, 0 to 3.
 
@@ -38,11 +39,13 @@ def assembly(text: str, isa: HostIsa, *, opt: int = 2) -> str:
 
 def _parsed(text: str, isa: HostIsa) -> Any:
     try:
-        module = llvm.parse_assembly(_target_lines(isa) + text)
-        module.verify()
+        first, *others = (llvm.parse_assembly(_target_lines(isa) + part) for part in text.split(MODULE_BREAK))
+        for other in others:
+            first.link_in(other)
+        first.verify()
     except RuntimeError as error:
         raise InternalError(f"LLVM rejects generated text: {error}", help="report it with the text") from error
-    return module
+    return first
 
 
 @cache

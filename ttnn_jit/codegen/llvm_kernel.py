@@ -15,13 +15,19 @@ from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Stor
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_vector import LlvmVector, ModuleText
 from ttnn_jit.kernels.tile_loop import BODY_BLOCK, TileLoop, VectorText
-from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.ops import OPERATIONS, Operation, user_operation
 from ttnn_jit.ops.emit import Value
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
 
 OPERATION_OF_TILE = {operation.tile_name: operation for operation in OPERATIONS}
 """Name of a tile op, without its dialect -> the operation."""
+
+
+def operation_of_tile(tile_name: str) -> Operation:
+    """The operation, declared or a user's, that a step names."""
+    return OPERATION_OF_TILE.get(tile_name) or user_operation.of_tile_name(tile_name)
+
 
 # Two vectors a chunk keep 128 bytes per stream in flight, which bodies bound by memory need. With more live tiles they
 # would spill; and the longer ones are bound by arithmetic, where two vectors gain nothing and double the compile time.
@@ -108,7 +114,7 @@ class _BodyEmitter:
                     for operand in step.operands
                 ]
                 numbers = [number.value for number in step.numbers]
-                exact = OPERATION_OF_TILE[step.tile_name].emit(builder, *operands, *numbers)
+                exact = operation_of_tile(step.tile_name).emit(builder, *operands, *numbers)
                 return builder.round_to(exact, step.dtype, numerics)
 
     def _is_bfloat16(self, index: int) -> bool:

@@ -15,11 +15,12 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ttnn_jit.codegen.llvm_kernel import OPERATION_OF_TILE
+from ttnn_jit.codegen.llvm_kernel import operation_of_tile
 from ttnn_jit.codegen.plan import planned
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Store
 from ttnn_jit.errors import InternalError
 from ttnn_jit.kernels.python_scalar import PythonScalar
+from ttnn_jit.kernels.scalar_call import numba_text
 from ttnn_jit.kernels.tile_loop import Access
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.tensor_spec import DataType
@@ -72,6 +73,8 @@ class _SourceWriter:
         limits = [name for name in ("inf", "nan") if any(f"{name})" in line for line in element)]
         imports = [f"from math import {', '.join(limits)}", ""] if limits else []
         imports.append(f"from ttnn_jit.kernels.scalar_math import {', '.join(sorted(self._builder.imported))}")
+        if self._builder.functions:
+            imports.insert(-1, f"from ttnn_jit.kernels.scalar_call import {', '.join(sorted(self._builder.functions))}")
         return "\n".join([*imports, "", *tables, "", "def kernel(pointers, params):", *lines, ""])
 
     def _pointers(self) -> list[str]:
@@ -121,13 +124,14 @@ class _SourceWriter:
 
     def _applied(self, step: Apply, values: Sequence[str]) -> str:
         builder = self._builder
-        builder.lines.append(f"# {step.tile_name}")
+        operation = operation_of_tile(step.tile_name)
+        builder.lines.append(f"# tile_op {operation.name}" if operation.body else f"# {step.tile_name}")
         operands = [
             builder.const(operand.value) if isinstance(operand, Constant) else values[operand]
             for operand in step.operands
         ]
         numbers = [number.value for number in step.numbers]
-        exact = OPERATION_OF_TILE[step.tile_name].emit(builder, *operands, *numbers)
+        exact = operation.emit(builder, *operands, *numbers)
         return str(builder.round_to(exact, step.dtype, self._body.numerics))
 
     def _index(self, k: int) -> str:
@@ -155,7 +159,7 @@ def llvm_module(name: str, source: str) -> str:
     exec(compile(source, f"<ttnn_jit kernel {name}>", "exec"), scope)
     words = types.CPointer(types.int64)
     try:
-        text, symbol = compiled(scope["kernel"], types.void(words, words))
+        text, symbol = numba_text(scope["kernel"], types.void(words, words))
     except NumbaError as error:
         raise InternalError(f"numba refuses the source of {name}: {error}", help="report it with the source") from error
     return (
@@ -163,20 +167,3 @@ def llvm_module(name: str, source: str) -> str:
         "  %result = alloca ptr\n  %error = alloca ptr\n"
         f'  %status = call i32 @"{symbol}"(ptr %result, ptr %error, ptr %pointers, ptr %params)\n  ret void\n}}\n'
     )
-
-
-def compiled(function: Any, signature: Any) -> tuple[str, str]:
-    """LLVM text of `function`, as numba compiles it for `signature`, and the symbol in it.
-
-    The symbol's function takes where to put the result, where to put an exception, then the arguments; it returns 0
-    if nothing was raised.
-    """
-    from numba import njit
-
-    options = {"error_model": "numpy", "fastmath": False, "boundscheck": False}
-    dispatcher = njit(signature, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
-    (overload,) = dispatcher.overloads.values()
-    text: str = overload.library.get_llvm_str()
-    # The assembler says what the target is.
-    kept = [line for line in text.splitlines() if not line.startswith(("target ", "source_filename", "; ModuleID"))]
-    return "\n".join(kept), str(overload.fndesc.llvm_func_name)

@@ -22,7 +22,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.codegen.assemble import assemble
-from ttnn_jit.codegen.llvm_kernel import OPERATION_OF_TILE
+from ttnn_jit.codegen.llvm_kernel import operation_of_tile
 from ttnn_jit.codegen.plan import planned
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Store
 from ttnn_jit.kernels.isa import HostIsa
@@ -121,7 +121,7 @@ class NumpyKernel:
             for operand in step.operands
         ]
         numbers = [number.value for number in step.numbers]
-        exact = OPERATION_OF_TILE[step.tile_name].emit(self._math, *operands, *numbers)
+        exact = operation_of_tile(step.tile_name).emit(self._math, *operands, *numbers)
         return self._math.round_to(exact, step.dtype, self.body.numerics)
 
     def _store(self, target: Array, value: Any, dtype: DataType) -> None:

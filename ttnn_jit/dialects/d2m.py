@@ -336,7 +336,7 @@ D2M = Dialect(
         TileInitOp,
         TileTypecastOp,
         WaitOp,
-        *TILE_OP_OF.values(),
+        *TILE_OP_OF.classes(),
     ],
     [CBType, ThreadAttr, TileBcastTypeAttr],
 )

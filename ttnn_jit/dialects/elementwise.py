@@ -6,24 +6,29 @@ They are plain `Operation` classes: making them costs microseconds, and `Op.crea
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
-from xdsl.dialects.builtin import FloatAttr, LocationAttr, TensorType, f32
+from xdsl.dialects.builtin import FloatAttr, LocationAttr, StringAttr, TensorType, f32
 from xdsl.ir import Attribute, Operation, OpTraits, SSAValue
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit import ops
 from ttnn_jit.dialects.ttcore import DataTypeAttr
-
-_operation_of: dict[type[Operation], ops.Operation] = {}
+from ttnn_jit.errors import ArgumentError
+from ttnn_jit.ops import user_operation
 
 
 class ElementwiseOp(Operation):
     """Base of the derived op classes: operands, then one result; numbers are f32 properties."""
 
-    operation: ClassVar[ops.Operation]
+    declared: ClassVar[ops.Operation]
     traits: ClassVar[OpTraits] = OpTraits(lambda: (Pure(),))
+
+    @property
+    def operation(self) -> ops.Operation:
+        """The declaration of what it computes."""
+        return self.declared
 
     @property
     def result(self) -> SSAValue:
@@ -53,12 +58,6 @@ class ElementwiseOp(Operation):
         return tuple(_number(self.properties[attribute.name]) for attribute in self.operation.attributes)
 
     @classmethod
-    def number_properties(cls, numbers: Sequence[float]) -> dict[str, Attribute]:
-        """The attributes as properties, in the declaration's order."""
-        declared = cls.operation.attributes
-        return {a.name: FloatAttr(value, f32) for a, value in zip(declared, numbers, strict=True)}
-
-    @classmethod
     def make(
         cls,
         operands: Sequence[SSAValue],
@@ -76,6 +75,16 @@ class ElementwiseOp(Operation):
             attributes=attributes or {},
             location=location,
         )
+
+
+def properties_of(operation: ops.Operation, numbers: Sequence[float]) -> dict[str, Attribute]:
+    """The properties of any dialect's op of `operation`: its numbers, in the declaration's order, and a user's body."""
+    properties: dict[str, Attribute] = {
+        attribute.name: FloatAttr(value, f32) for attribute, value in zip(operation.attributes, numbers, strict=True)
+    }
+    if operation.body:
+        properties |= {"body": StringAttr(operation.body), "name": StringAttr(operation.name)}
+    return properties
 
 
 class TensorElementwiseOp(ElementwiseOp):
@@ -100,17 +109,61 @@ def _number(attribute: Attribute) -> float:
     return attribute.value.data
 
 
-def derive(dialect: str, name_field: str, base: type[ElementwiseOp]) -> dict[ops.Operation, type[ElementwiseOp]]:
-    """One class per declared operation, named ``dialect.<operation.name_field>``."""
-    table: dict[ops.Operation, type[ElementwiseOp]] = {}
+class OpClasses(dict[ops.Operation, type[ElementwiseOp]]):
+    """Declared operation -> its op class in one dialect; all operations of users have one class, ``dialect.tile_op``.
+
+    Attributes:
+        of_users: That class.
+    """
+
+    def __init__(self, of_users: type[ElementwiseOp]) -> None:
+        super().__init__()
+        self.of_users = of_users
+
+    def __missing__(self, operation: ops.Operation) -> type[ElementwiseOp]:
+        if not operation.body:
+            raise KeyError(operation)
+        return self.of_users
+
+    def classes(self) -> tuple[type[ElementwiseOp], ...]:
+        """Every class."""
+        return (*self.values(), self.of_users)
+
+
+def derive(dialect: str, name_field: str, base: type[ElementwiseOp]) -> OpClasses:
+    """One class per declared operation, named ``dialect.<operation.name_field>``, and one for those of users."""
+    fields: dict[str, Any] = {
+        "name": f"{dialect}.tile_op",
+        "__doc__": "A user's tile operation.",
+        "__module__": base.__module__,
+    }
+    table = OpClasses(type(f"{dialect.upper()}TileOp", (_UserOp, base), fields))
     for operation in ops.OPERATIONS:
         name = f"{dialect}.{getattr(operation, name_field)}"
-        fields = {"name": name, "operation": operation, "__doc__": operation.summary, "__module__": base.__module__}
+        fields = {"name": name, "declared": operation, "__doc__": operation.summary, "__module__": base.__module__}
         table[operation] = type(f"{name.title().replace('.', '').replace('_', '')}Op", (base,), fields)
-        _operation_of[table[operation]] = operation
     return table
 
 
+class _UserOp(ElementwiseOp):
+    """``"ttnn.tile_op"(%x) <{body = "x -> t0 = exp(x); return t0", name = "f"}>``: the op says what it computes."""
+
+    @property
+    def operation(self) -> ops.Operation:
+        """The declaration that the properties spell.
+
+        Raises:
+            VerifyException: They spell none.
+        """
+        name, body = self.properties.get("name"), self.properties.get("body")
+        if not isinstance(name, StringAttr) or not isinstance(body, StringAttr):
+            raise VerifyException(f"{self.name} needs the string properties `name` and `body`")
+        try:
+            return user_operation.declared(name.data, body.data)
+        except ArgumentError as error:
+            raise VerifyException(f"{self.name}: {error}") from error
+
+
 def operation_of(op: Operation) -> ops.Operation | None:
-    """The declaration that `op`'s class was derived from, in whichever dialect; None for every other op."""
-    return _operation_of.get(type(op))
+    """The declaration of what `op` computes, in whichever dialect; None for every op that is not elementwise."""
+    return op.operation if isinstance(op, ElementwiseOp) else None

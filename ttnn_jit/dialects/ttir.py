@@ -74,4 +74,4 @@ class FullOp(IRDLOperation):
 OP_OF = derive("ttir", "ttir_name", TensorElementwiseOp)
 """Declared operation -> its op class in this dialect."""
 
-TTIR = Dialect("ttir", [EmptyOp, FullOp, *OP_OF.values()], [])
+TTIR = Dialect("ttir", [EmptyOp, FullOp, *OP_OF.classes()], [])

@@ -148,7 +148,7 @@ OP_OF = derive("ttnn", "ttnn_name", TensorElementwiseOp)
 
 TTNN = Dialect(
     "ttnn",
-    [GetDeviceOp, FullOp, GenericOp, *OP_OF.values()],
+    [GetDeviceOp, FullOp, GenericOp, *OP_OF.classes()],
     [
         BufferTypeAttr,
         CoreRangeAttr,

@@ -102,6 +102,7 @@ def call_value(  # noqa: PLR0911 - one line for each kind of callee
     """
     match function:
         case _ if overloads_of(function) is not None or is_namespace_function(function):
+            _record_tile_function(interpreter, function)
             return interpreter.call(function, args, kwargs)
         case _ if (name := wrapped_attribute(function)) is not None:
             return _call_wrapped(interpreter, function, name, args, kwargs)
@@ -121,6 +122,19 @@ def call_value(  # noqa: PLR0911 - one line for each kind of callee
             return inline(interpreter, function, args, kwargs)
         case _:
             return _call_instance(interpreter, function, args, kwargs)
+
+
+def _record_tile_function(interpreter: Interpreter, function: Any) -> None:
+    """A user's tile operation reads what its Python function reads; the function is traced, not interpreted."""
+    from ttnn_jit.frontend.code_scan import TILE_FUNCTION, scan_value
+
+    if not hasattr(function, TILE_FUNCTION):
+        return
+    path = interpreter.recorder.path_of(function)
+    if path is None:
+        interpreter.recorder.unguardable = True
+    else:
+        scan_value(function, path, interpreter.recorder)
 
 
 def inline(

@@ -40,6 +40,11 @@ def scan(function: types.FunctionType, recorder: ReadRecorder) -> None:
     _Scanner(recorder).function(function, ())
 
 
+def scan_value(value: Any, path: Path, recorder: ReadRecorder) -> None:
+    """Record that the program goes on with `value`, found at `path`, and what it reads when it runs."""
+    _Scanner(recorder)._value(value, path)
+
+
 class _Scanner:
     def __init__(self, recorder: ReadRecorder) -> None:
         self._recorder = recorder
@@ -97,6 +102,8 @@ class _Scanner:
                 self._items(value, path)
             case _ if (name := wrapped_attribute(value)) is not None:
                 self._value(getattr(value, name), (*path, (ATTRIBUTE_STEP, name)))
+            case _ if hasattr(value, TILE_FUNCTION):
+                self._value(getattr(value, TILE_FUNCTION), (*path, (ATTRIBUTE_STEP, TILE_FUNCTION)))
             case _ if dataclasses.is_dataclass(value) and not isinstance(value, type) and not is_immutable(value):
                 self._fields(value, path)
             case _ if not _is_stable(value):
@@ -137,6 +144,8 @@ def _has_methods(kind: type) -> bool:
 
 def _is_stable(value: Any) -> bool:
     """Whether identity says everything of `value` that a program can read."""
+    if callable(value) and "numpy" in {getattr(value, "__module__", None), type(value).__module__}:
+        return True
     if isinstance(value, type):
         return is_pure_class(value) or value.__module__ == "builtins" or is_of_this_package(value)
     if isinstance(value, types.FunctionType):
@@ -154,6 +163,9 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
         if isinstance(constant, types.CodeType):
             yield from _codes(constant)
 
+
+TILE_FUNCTION = "__ttnn_tile_function__"
+"""The attribute of a user's tile operation that holds its Python function."""
 
 _IMPORT = "<import>"
 

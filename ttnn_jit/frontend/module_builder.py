@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import CallSiteLoc, FunctionType, LocationAttr, Modul
 from xdsl.ir import Block, Region, SSAValue
 
 from ttnn_jit.dialects import set_system_desc
+from ttnn_jit.dialects.elementwise import properties_of
 from ttnn_jit.dialects.layout import tensor_type
 from ttnn_jit.dialects.locations import UNKNOWN, location_attribute
 from ttnn_jit.dialects.ttcore import data_type_attr
@@ -82,7 +83,7 @@ class ModuleBuilder:
         place = _attribute(location)
         values = [self._full(o, result, place) if isinstance(o, float) else o[0] for o in operands]
         op_class = OP_OF[operation]
-        properties = op_class.number_properties(attributes)
+        properties = properties_of(operation, attributes)
         if operation.has_dtype_property:
             properties["dtype"] = data_type_attr(result.dtype)
         op = op_class.make(values, tensor_type(result), properties=properties, attributes=dict(HOISTED), location=place)

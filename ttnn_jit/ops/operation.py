@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,6 +67,7 @@ class Operation:
         ttnn_name: Name in the TTNN dialect, without the dialect; likewise ttir_name, and tile_name in d2m.
         aliases: Further names that eager ttnn has and `@jit` refuses (ttnn.jit document, FAQ).
         operator: The Python operator that spells it: ``+``, ``neg`` ...
+        body: Of a user's tile operation, the body as the IR spells it (ops/tile_body.py); the IR's name is ``tile_op``.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Operation:
     tile_name: str = ""
     aliases: tuple[str, ...] = ()
     operator: str = ""
+    body: str = ""
 
     def __post_init__(self) -> None:
         for attribute, default in (
@@ -125,7 +127,7 @@ class BoundCall:
 
 
 def bind(
-    overloads: Sequence[Operation],
+    overloads: Iterable[Operation],
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
     is_tensor: Callable[[Any], bool],

@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import operation_of, ttir, ttnn
+from ttnn_jit.dialects.elementwise import properties_of
 from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
 
 
@@ -46,7 +47,7 @@ def _to_ttir(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
         new_op = ttir.OP_OF[operation].create(
             operands=[values[operand] for operand in op.operands],
             result_types=op.result_types,
-            properties={attribute.name: op.properties[attribute.name] for attribute in operation.attributes},
+            properties=properties_of(operation, op.numbers),
             attributes=op.attributes,
             location=op.location,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -49,8 +49,8 @@ class TtnnOperation:
         self.__name__ = self.__qualname__ = f"ttnn.{name}"
         self.__module__ = "ttnn.decorators"
         self.python_fully_qualified_name = self.__name__
-        self.__ttnn_overloads__ = overloads
-        self.__doc__ = _documentation(self.__ttnn_overloads__)
+        self.__ttnn_overloads__: Iterable[Operation] = overloads
+        self.__doc__ = _documentation(overloads)
         self._programs: dict[tuple[object, ...], Program] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

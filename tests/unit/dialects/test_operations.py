@@ -9,6 +9,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ttnn_jit import ops
 from ttnn_jit.dialects import affine, builders, d2m, operation_of, parse_module, print_module, ttir, ttnn, verify
+from ttnn_jit.dialects.elementwise import properties_of
 from ttnn_jit.dialects.layout import tensor_type
 from ttnn_jit.dialects.ttcore import grid_attr, tile_type
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
@@ -45,7 +46,7 @@ def test_a_derived_op_comes_back_and_names_its_operation(table: dict, operation:
     numbers = [0.25 * (index + 1) for index in range(len(operation.attributes))]
     module = module_of(
         [value_type] * operation.arity,
-        lambda args: [op_class.make(args, value_type, properties=op_class.number_properties(numbers))],
+        lambda args: [op_class.make(args, value_type, properties=properties_of(operation, numbers))],
     )
     assert comes_back(module)
     built = next(op for op in module.walk() if isinstance(op, op_class))

@@ -1,0 +1,134 @@
+"""Functions of a user's that could not be traced: numba compiles them to scalar code, which every backend calls.
+
+In native code a vector's lanes are taken apart, and the function is called for each. The function sees float32 and
+follows numba's rules, by which arithmetic with a Python float is float64; its result is rounded to float32 once.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from ttnn_jit.errors import CompileError
+from ttnn_jit.ops.rebind import rebind
+from ttnn_jit.ops.tile_body import ScalarFunction
+from ttnn_jit.source import Location
+
+_OPTIONS: Mapping[str, Any] = {"error_model": "numpy", "fastmath": False, "boundscheck": False}
+_REGISTERED: dict[str, ScalarFunction] = {}
+
+
+def register(function: ScalarFunction) -> str:
+    """Makes `function` known, and returns the name under which generated Python imports it from this module."""
+    _REGISTERED[function.symbol] = function
+    return function.symbol
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _REGISTERED:
+        raise AttributeError(f"no tile operation of this process is called {name!r}")
+    return compiled(_REGISTERED[name])
+
+
+@cache
+def compiled(function: ScalarFunction) -> Callable[..., Any]:
+    """The function, from float32 to float32, as numba's dispatcher."""
+    from numba import njit
+
+    operands = ", ".join(f"a{k}" for k in range(len(function.parameters)))
+    scope: dict[str, Any] = {"function": _jitted(function)}
+    text = f"from numpy import float32\ndef {function.symbol}({operands}):\n    return float32(function({operands}))\n"
+    exec(compile(text, f"<ttnn_jit tile operation {function.name}>", "exec"), scope)
+    dispatcher: Callable[..., Any] = njit(**_OPTIONS)(scope[function.symbol])
+    return dispatcher
+
+
+def _jitted(function: ScalarFunction) -> Any:
+    """The function for numba, as are the Python functions that it calls: numba takes no others."""
+    from numba import njit
+
+    root = function.function
+    assert isinstance(root, types.FunctionType), "a tile operation is a Python function"
+    known: dict[int, Any] = {}
+
+    def replace(value: Any) -> Any:
+        if not isinstance(value, types.FunctionType):
+            return value
+        if id(value) not in known:
+            known[id(value)] = njit(**_OPTIONS)(rebind(value, replace))
+        return known[id(value)]
+
+    return njit(**_OPTIONS)(rebind(root, replace))
+
+
+@cache
+def vectorized(function: ScalarFunction) -> Callable[..., Any]:
+    """The function over numpy arrays that broadcast."""
+    import numpy as np
+
+    scalar = checked(function)
+    return lambda *arrays: np.vectorize(scalar, otypes=[np.float32])(*(np.asarray(a, np.float32) for a in arrays))
+
+
+@cache
+def checked(function: ScalarFunction) -> Any:
+    """The function, compiled for float32 operands.
+
+    Raises:
+        CompileError: numba refuses it; the location is the function's.
+    """
+    from numba import types as numba_types
+    from numba.core.errors import NumbaError
+
+    dispatcher: Any = compiled(function)
+    try:
+        dispatcher.compile((numba_types.float32,) * len(function.parameters))
+    except NumbaError as error:
+        code = function.function.__code__
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise CompileError(
+            f"tile operation `{function.name}` can neither be traced, because {function.reason}, nor compiled by "
+            f"numba: {' '.join(lines[:3])}",
+            location=Location(code.co_filename, code.co_firstlineno),
+            help="write it with operators, functions of `math`, and branches on floats",
+        ) from error
+    return dispatcher
+
+
+@cache
+def llvm_text(function: ScalarFunction) -> str:
+    """LLVM text that defines ``float symbol(float, ...)``.
+
+    Raises:
+        CompileError: numba refuses the function.
+    """
+    from numba import types as numba_types
+
+    checked(function)
+    kinds = (numba_types.float32,) * len(function.parameters)
+    text, inner = numba_text(compiled(function).py_func, numba_types.float32(*kinds))  # type: ignore[attr-defined]
+    operands = [f"float %a{k}" for k in range(len(kinds))]
+    return (
+        f"{text}\ndefine float @{function.symbol}({', '.join(operands)}) nounwind {{\n"
+        "  %result = alloca float\n  %error = alloca ptr\n"
+        f'  %status = call i32 @"{inner}"({", ".join(["ptr %result", "ptr %error", *operands])})\n'
+        "  %value = load float, ptr %result\n  ret float %value\n}\n"
+    )
+
+
+def numba_text(function: Any, signature: Any) -> tuple[str, str]:
+    """LLVM text of `function`, as numba compiles it for `signature`, and the symbol in it.
+
+    The symbol's function takes where to put the result, where to put an exception, then the arguments; it returns 0
+    if nothing was raised.
+    """
+    from numba import njit
+
+    dispatcher = njit(signature, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
+    (overload,) = dispatcher.overloads.values()
+    text: str = overload.library.get_llvm_str()
+    # The assembler says what the target is.
+    kept = [line for line in text.splitlines() if not line.startswith(("target ", "source_filename", "; ModuleID"))]
+    return "\n".join(kept), str(overload.fndesc.llvm_func_name)

@@ -1,0 +1,167 @@
+"""Bodies of a user's tile operations, in the form that the IR carries.
+
+A `TracedBody` is a list of calls of the emit protocol, and its text says all of it: a module that holds one can be
+parsed by a process that never saw the Python function. A `ScalarFunction` is Python that could not be traced: its text
+is a name for it, which means something only where the function is defined.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ttnn_jit.errors import ArgumentError
+from ttnn_jit.ops.emit import Emit
+from ttnn_jit.ops.operation import as_float32
+
+VALUE, MASK = "Value", "Mask"
+
+
+def _functions() -> Mapping[str, tuple[tuple[str, ...], str]]:
+    table = {}
+    for name, function in inspect.getmembers(Emit, inspect.isfunction):
+        kinds = {parameter: kind for parameter, kind in function.__annotations__.items() if parameter != "return"}
+        if kinds and set(kinds.values()) <= {VALUE, MASK}:
+            table[name] = tuple(kinds.values()), str(function.__annotations__["return"])
+    return table
+
+
+FUNCTIONS = _functions()
+"""Function of the emit protocol -> whether each operand, and the result, is a value or a mask."""
+
+Operand = str | float
+"""A variable's name, or a number."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """``name = function(operands)``."""
+
+    name: str
+    function: str
+    operands: tuple[Operand, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name} = {self.function}({', '.join(map(_operand_text, self.operands))})"
+
+
+@dataclass(frozen=True)
+class TracedBody:
+    """Straight-line code over the emit protocol.
+
+    Attributes:
+        parameters: Names of the operands.
+        calls: In order.
+        result: What is returned: a variable, a parameter or a number.
+    """
+
+    parameters: tuple[str, ...]
+    calls: tuple[Call, ...]
+    result: Operand
+
+    @property
+    def text(self) -> str:
+        """``x -> t0 = exp(x); t1 = add(t0, 1.0); return t1``; `parse` is the inverse."""
+        statements = [*map(str, self.calls), f"return {_operand_text(self.result)}"]
+        return f"{', '.join(self.parameters)} -> {'; '.join(statements)}"
+
+    @staticmethod
+    def parse(text: str) -> TracedBody:
+        """The body that `text` spells.
+
+        Raises:
+            ArgumentError: It spells none.
+        """
+        head, arrow, rest = text.partition(" -> ")
+        *statements, last = rest.split("; ")
+        parameters = tuple(head.split(", "))
+        if not arrow or not last.startswith("return ") or not all(name.isidentifier() for name in parameters):
+            raise ArgumentError(f"this is no tile body: {text!r}")
+        kinds = dict.fromkeys(parameters, VALUE)
+        calls = tuple(_parse_call(statement, kinds) for statement in statements)
+        return TracedBody(parameters, calls, _parse_operand(last.removeprefix("return "), VALUE, kinds))
+
+    def emit(self, b: Any, *operands: Any) -> Any:
+        """The result on the builder `b`."""
+        known = dict(zip(self.parameters, operands, strict=True))
+
+        def value(operand: Operand) -> Any:
+            return known[operand] if isinstance(operand, str) else b.const(operand)
+
+        for call in self.calls:
+            known[call.name] = getattr(b, call.function)(*map(value, call.operands))
+        return value(self.result)
+
+
+@dataclass(frozen=True)
+class ScalarFunction:
+    """A Python function of floats, for numba to compile.
+
+    Attributes:
+        name: The function's name.
+        parameters: Names of its operands.
+        digest: Hash of all that decides what it computes.
+        function: The function itself.
+        reason: Why it could not be traced.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    digest: str
+    function: Callable[..., Any] = field(compare=False, repr=False)
+    reason: str = field(compare=False, repr=False)
+
+    @property
+    def text(self) -> str:
+        """``x -> python <hash>``."""
+        return f"{', '.join(self.parameters)} -> python {self.digest}"
+
+    @property
+    def symbol(self) -> str:
+        """A name that no other function has."""
+        return f"{re.sub(r'[^0-9A-Za-z_]', '_', self.name)}_{self.digest[:16]}"
+
+    def emit(self, b: Any, *operands: Any) -> Any:
+        """The result on the builder `b`."""
+        return b.call_scalar(self, operands)
+
+
+TileBody = TracedBody | ScalarFunction
+
+
+_CALL = re.compile(r"(\w+) = (\w+)\((.*)\)")
+
+
+def _parse_call(statement: str, kinds: dict[str, str]) -> Call:
+    found = _CALL.fullmatch(statement)
+    if found is None or found[2] not in FUNCTIONS:
+        raise ArgumentError(f"this is no statement of a tile body: {statement!r}")
+    name, function, operands = found[1], found[2], found[3].split(", ")
+    wanted, result = FUNCTIONS[function]
+    if len(operands) != len(wanted) or name in kinds or not name.isidentifier():
+        raise ArgumentError(f"this is no statement of a tile body: {statement!r}")
+    call = Call(name, function, tuple(_parse_operand(o, kind, kinds) for o, kind in zip(operands, wanted, strict=True)))
+    kinds[name] = result
+    return call
+
+
+def _parse_operand(text: str, kind: str, kinds: Mapping[str, str]) -> Operand:
+    if text in kinds:
+        if kinds[text] != kind:
+            raise ArgumentError(f"`{text}` is a {kinds[text].lower()} where a tile body needs a {kind.lower()}")
+        return text
+    try:
+        number = float(text)
+    except ValueError:
+        raise ArgumentError(f"`{text}` is neither a variable nor a number of the tile body") from None
+    if kind != VALUE:
+        raise ArgumentError(f"`{text}` is a number where a tile body needs a mask")
+    return number
+
+
+def _operand_text(operand: Operand) -> str:
+    # As float32, so that equal bodies have equal text.
+    return operand if isinstance(operand, str) else repr(as_float32(operand))

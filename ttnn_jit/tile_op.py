@@ -1,0 +1,195 @@
+"""`tile_op`: an elementwise operation of the user's own, written as a Python function of floats.
+
+    @ttnn_jit.tile_op
+    def softcap(x):
+        return 30.0 * math.tanh(x / 30.0)
+
+The function is traced where that is possible (ops/tile_trace.py), and is then compiled as a built-in operation is;
+otherwise numba compiles it to scalar code (kernels/scalar_call.py). Either way it is one op with one rounding.
+"""
+
+from __future__ import annotations
+
+import dis
+import hashlib
+import inspect
+import re
+import threading
+import types
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, overload
+
+from ttnn_jit.errors import ArgumentError, CompileError
+from ttnn_jit.ops import Number, Operation
+from ttnn_jit.ops.tile_body import ScalarFunction, TileBody
+from ttnn_jit.ops.tile_trace import UntraceableError, trace
+from ttnn_jit.ops.user_operation import declare
+from ttnn_jit.reads import (
+    ATTRIBUTE_STEP,
+    NoStableIdentityError,
+    Read,
+    compile_guard,
+    fingerprint,
+    fingerprint_code,
+    path_text,
+)
+from ttnn_jit.source import Location
+from ttnn_jit.ttnn.operation import TtnnOperation
+
+__all__ = ["TileOperation", "tile_op"]
+
+
+class TileOperation(TtnnOperation):
+    """A user's operation: called like those of `ttnn`, eagerly or in a jitted function; on floats it is the function.
+
+    What it computes is looked up at every compile and every eager call: a change of the function's body, of a global
+    or of a helper that it reads is another operation.
+
+    Attributes:
+        func: The Python function.
+        golden: An independent statement of it on torch tensors, if there is one.
+    """
+
+    def __init__(self, function: types.FunctionType, golden: Callable[..., Any] | None) -> None:
+        self._parameters = _parameters(function)
+        self.name = re.sub(r"\W", "", function.__name__)
+        super().__init__(self.name, ())
+        self.__name__ = f"tile_op.{self.name}"
+        self.__doc__ = function.__doc__
+        self.__ttnn_tile_function__ = self.func = function
+        self.__ttnn_overloads__ = _Overloads(self)
+        self.golden = golden
+        self._guard: Callable[[], bool] | None = None
+        self._operation: Operation | None = None
+        self._lock = threading.RLock()
+
+    @property
+    def operation(self) -> Operation:
+        """The declaration of what the function computes now.
+
+        Raises:
+            CompileError: It changes the world, or raises where it cannot be traced.
+        """
+        with self._lock:
+            if self._operation is None or self._guard is None or not self._guard():
+                self._declare()
+            assert self._operation is not None
+            return self._operation
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run eagerly on tensors, record the call if an argument is a tracer, or call the function on numbers."""
+        if all(isinstance(value, Number) for value in (*args, *kwargs.values())):
+            return self.func(*args, **kwargs)
+        return super().__call__(*args, **kwargs)
+
+    def _declare(self) -> None:
+        # The scan is the frontend's, which loads the compiler: not before someone needs the operation.
+        from ttnn_jit.frontend.code_scan import scan
+        from ttnn_jit.frontend.read_recorder import ReadRecorder
+
+        recorder = ReadRecorder()
+        scan(self.func, recorder)
+        defaults = [Read(((ATTRIBUTE_STEP, name),), getattr(self.func, name)) for name in _DEFAULTS]
+        reads = [*defaults, *recorder.reads.values()]
+        self._operation = declare(self.name, self._body(reads, complete=not recorder.unguardable), self._torch_golden())
+        self._guard = None if recorder.unguardable else compile_guard(self.func, reads)
+
+    def _body(self, reads: Sequence[Read], *, complete: bool) -> TileBody:
+        try:
+            return trace(self.func, self._parameters)
+        except UntraceableError as error:
+            self._refuse_raise(reads)
+            digest = _digest(self.func, reads) if complete else uuid.uuid4().hex
+            return ScalarFunction(self.name, self._parameters, digest, self.func, str(error))
+
+    def _refuse_raise(self, reads: Sequence[Read]) -> None:
+        helpers = [read.value for read in reads if isinstance(read.value, types.CodeType)]
+        for code in (self.func.__code__, *helpers):
+            if any(instruction.opname == "RAISE_VARARGS" for instruction in dis.get_instructions(code)):
+                raise CompileError(
+                    f"tile operation `{self.name}` raises an exception, which an element of a tensor cannot",
+                    location=Location(code.co_filename, code.co_firstlineno),
+                    help="return `math.nan` instead",
+                )
+
+    def _torch_golden(self) -> Callable[..., Any] | None:
+        golden = self.golden
+        return None if golden is None else lambda _, *operands: golden(*operands)
+
+    def __repr__(self) -> str:
+        return f"<tile operation {self.name}>"
+
+
+_DEFAULTS = ("__defaults__", "__kwdefaults__")
+
+
+class _Overloads:
+    """What `__ttnn_overloads__` is for an operation whose declaration is looked up whenever it is needed."""
+
+    def __init__(self, owner: TileOperation) -> None:
+        self._owner = owner
+
+    def __iter__(self) -> Iterator[Operation]:
+        yield self._owner.operation
+
+
+def _parameters(function: types.FunctionType) -> tuple[str, ...]:
+    """Names of the operands: the parameters without default. The others keep theirs."""
+    parameters = inspect.signature(function).parameters.values()
+    plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    needed = [parameter for parameter in parameters if parameter.default is inspect.Parameter.empty]
+    if not needed or any(parameter.kind not in plain for parameter in needed):
+        raise ArgumentError(
+            f"tile operation `{function.__name__}` must take one float or more, by position",
+            help="write it as `def f(x, y): ...`; parameters with a default are constants",
+        )
+    return tuple(parameter.name for parameter in needed)
+
+
+def _digest(function: types.FunctionType, reads: Sequence[Read]) -> str:
+    """Hash of the function's code and of all that it reads: equal in every process."""
+    try:
+        found = [(path_text(read.path), fingerprint(read.value)) for read in reads]
+    except NoStableIdentityError:
+        return uuid.uuid4().hex  # known to this process alone: no other will find it on disk
+    return hashlib.sha256(repr((fingerprint_code(function.__code__), found)).encode()).hexdigest()[:32]
+
+
+@overload
+def tile_op(function: Callable[..., Any], /) -> TileOperation: ...
+
+
+@overload
+def tile_op(
+    function: None = None, /, *, golden: Callable[..., Any] | None = ...
+) -> Callable[[Callable[..., Any]], TileOperation]: ...
+
+
+def tile_op(
+    function: Callable[..., Any] | None = None, /, *, golden: Callable[..., Any] | None = None
+) -> TileOperation | Callable[[Callable[..., Any]], TileOperation]:
+    """Make an elementwise operation of a Python function of floats.
+
+    Operators, comparisons, branches, functions of `math` and numpy, `ttnn` operations and helper functions are traced
+    and become vector code; each step is float32. What cannot be traced (an ``int()``, a loop until convergence) is
+    compiled by numba to scalar code, in which a Python float makes the arithmetic float64; `JitFunction.explain` says
+    which it was.
+
+    Args:
+        function: The function, when written bare as ``@tile_op``. Its parameters without default are the operands.
+        golden: An independent statement of it on torch tensors, for `ttnn_jit.testing.assert_matches_golden`.
+
+    Returns:
+        A `TileOperation`, or a decorator that makes one.
+
+    Raises:
+        ArgumentError: It is no Python function, or takes no operand.
+    """
+
+    def decorate(plain: Callable[..., Any]) -> TileOperation:
+        if not isinstance(plain, types.FunctionType):
+            raise ArgumentError(f"tile_op takes a Python function, got {type(plain).__name__}")
+        return TileOperation(plain, golden)
+
+    return decorate if function is None else decorate(function)
