@@ -90,7 +90,7 @@ def early(x):
         lambda x: x > 0 and x < 1,
         lambda x: abs(x) + math.fabs(x) + round(x) + math.floor(x) + math.ceil(x) + math.trunc(x),
         lambda x: math.copysign(2.0, x) + float(x) + (+x),
-        lambda x: 0.25,
+        lambda _: 0.25,
         lambda x: 2**x + (1 / (x * x + 1)),
     ],
 )
@@ -100,7 +100,9 @@ def test_a_traced_body_computes_what_the_function_does(function):
 
 
 def test_numpy_and_ttnn_functions_are_written_down():
-    text = traced(lambda x: np.where(np.isnan(x), np.float32(1.0), np.exp(x)) if False else np.maximum(np.exp(x), x)).text
+    text = traced(
+        lambda x: np.where(np.isnan(x), np.float32(1.0), np.exp(x)) if False else np.maximum(np.exp(x), x)
+    ).text
     assert text == "x -> t0 = exp(x); t1 = maximum(t0, x); return t1"
     text = traced(lambda x: ttnn.where(x > 0, ttnn.gelu(x), ttnn.clamp(x, -1.0, 1.0))).text
     assert "gelu(x)" in text
@@ -129,8 +131,8 @@ def many_branches(*xs):
         (lambda x: math.sqrt(x) if x > 0 else math.gamma(x), "`gamma` has no counterpart"),
         (lambda x: [1.0, 2.0][x], "counts or indexes"),
         (lambda x: round(x, 2), "digits"),
-        (lambda x: "text", "a str is no number"),
-        (lambda x: None, "a NoneType is no number"),
+        (lambda _: "text", "a str is no number"),
+        (lambda _: None, "a NoneType is no number"),
         (lambda x: x.real, "AttributeError"),
         (until_small, "more than"),
         (many_branches, "more than"),
