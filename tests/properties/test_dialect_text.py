@@ -23,6 +23,7 @@ from ttnn_jit.dialects import (
     verify,
 )
 from ttnn_jit.dialects.affine import LoadOp, StoreOp
+from ttnn_jit.dialects.elementwise import properties_of
 from ttnn_jit.dialects.float_text import float_text
 from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.locations import fused_location, location_attribute
@@ -71,7 +72,7 @@ def tensor_modules(draw: st.DrawFn) -> ModuleOp:
     for operation in draw(st.lists(st.sampled_from(ops.OPERATIONS), max_size=5)):
         op_class = table[operation]
         operands = [draw(st.sampled_from(values)) for _ in range(operation.arity)]
-        properties = op_class.number_properties([draw(float32_values) for _ in operation.attributes])
+        properties = properties_of(operation, [draw(float32_values) for _ in operation.attributes])
         if operation.has_dtype_property and draw(st.booleans()):
             properties["dtype"] = data_type_attr(spec.dtype)
         op = op_class.make(operands, type_, properties=properties, attributes=draw(discardable))
@@ -138,7 +139,7 @@ def _loops(
     for operation in draw(st.lists(st.sampled_from(ops.OPERATIONS), max_size=4)):
         op_class = d2m.TILE_OP_OF[operation]
         operands = [tiles[-1]] + [draw(st.sampled_from([*tiles, scalar.result])) for _ in operation.operands[1:]]
-        numbers = op_class.number_properties([draw(float32_values) for _ in operation.attributes])
+        numbers = properties_of(operation, [draw(float32_values) for _ in operation.attributes])
         op = op_class.make(operands, tile, properties=numbers)
         bcast = d2m.TileBcastOp.make(op.result, draw(st.sampled_from(d2m.BCAST_TYPES)))
         inner.body.block.add_ops([op, bcast])

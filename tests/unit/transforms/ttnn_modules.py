@@ -10,6 +10,7 @@ from xdsl.ir import Block, Region, SSAValue
 
 from ttnn_jit import ops
 from ttnn_jit.dialects import d2m, set_system_desc, ttnn, verify
+from ttnn_jit.dialects.elementwise import properties_of
 from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.locations import set_location
 from ttnn_jit.options import CompileOptions
@@ -64,7 +65,7 @@ class Graph:
         op = cls.make(
             operands,
             tensor_type(spec) if spec else operands[0].type,
-            properties=cls.number_properties(numbers),
+            properties=properties_of(operation, numbers),
             attributes=dict(ttnn.HOISTED) if hoist else {},
         )
         return self._add(op)
