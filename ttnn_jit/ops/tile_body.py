@@ -17,20 +17,23 @@ from ttnn_jit.errors import ArgumentError
 from ttnn_jit.ops.emit import Emit
 from ttnn_jit.ops.operation import as_float32
 
-VALUE, MASK = "Value", "Mask"
+VALUE, MASK, NUMBER = "Value", "Mask", "float"
 
 
 def _functions() -> Mapping[str, tuple[tuple[str, ...], str]]:
     table = {}
     for name, function in inspect.getmembers(Emit, inspect.isfunction):
         kinds = {parameter: kind for parameter, kind in function.__annotations__.items() if parameter != "return"}
-        if kinds and set(kinds.values()) <= {VALUE, MASK}:
+        if kinds and set(kinds.values()) <= {VALUE, MASK, NUMBER} and name != "const":
             table[name] = tuple(kinds.values()), str(function.__annotations__["return"])
     return table
 
 
 FUNCTIONS = _functions()
-"""Function of the emit protocol -> whether each operand, and the result, is a value or a mask."""
+"""Function of the emit protocol -> whether each operand is a value, a mask or a plain number; and its result."""
+
+DEFAULTS = {name: getattr(Emit, name).__defaults__ or () for name in FUNCTIONS}
+"""Function of the emit protocol -> what its last operands are where they are not given."""
 
 Operand = str | float
 """A variable's name, or a number."""
@@ -88,11 +91,14 @@ class TracedBody:
         """The result on the builder `b`."""
         known = dict(zip(self.parameters, operands, strict=True))
 
-        def value(operand: Operand) -> Any:
-            return known[operand] if isinstance(operand, str) else b.const(operand)
+        def value(operand: Operand, kind: str = VALUE) -> Any:
+            if isinstance(operand, str):
+                return known[operand]
+            return operand if kind == NUMBER else b.const(operand)
 
         for call in self.calls:
-            known[call.name] = getattr(b, call.function)(*map(value, call.operands))
+            kinds, _ = FUNCTIONS[call.function]
+            known[call.name] = getattr(b, call.function)(*map(value, call.operands, kinds))
         return value(self.result)
 
 
@@ -157,7 +163,7 @@ def _parse_operand(text: str, kind: str, kinds: Mapping[str, str]) -> Operand:
         number = float(text)
     except ValueError:
         raise ArgumentError(f"`{text}` is neither a variable nor a number of the tile body") from None
-    if kind != VALUE:
+    if kind == MASK:
         raise ArgumentError(f"`{text}` is a number where a tile body needs a mask")
     return number
 

@@ -16,7 +16,7 @@ from ttnn_jit.errors import TtnnJitError
 from ttnn_jit.ops import OVERLOADS, bind
 from ttnn_jit.ops.operation import Number, as_float32
 from ttnn_jit.ops.rebind import rebind
-from ttnn_jit.ops.tile_body import FUNCTIONS, MASK, VALUE, Call, Operand, TracedBody
+from ttnn_jit.ops.tile_body import DEFAULTS, FUNCTIONS, MASK, VALUE, Call, Operand, TracedBody
 
 MAX_RUNS = 64  # of one function, to take every branch both ways
 MAX_CALLS = 4096
@@ -75,6 +75,8 @@ class _Tracer:
 
     def call(self, function: str, operands: Sequence[Operand]) -> str:
         """The variable that holds what `function` of the emit protocol returns."""
+        missing = len(FUNCTIONS[function][0]) - len(operands)
+        operands = (*operands, *DEFAULTS[function][-missing:]) if missing else operands
         key = function, tuple(map(repr, operands))
         if key not in self._known:
             if len(self._calls) >= MAX_CALLS:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ttnn_jit import ttnn
 from ttnn_jit.errors import ArgumentError
 from ttnn_jit.kernels.numpy_vector import NumpyVector
+from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.ops.tile_body import TracedBody
 from ttnn_jit.ops.tile_trace import MAX_RUNS, UntraceableError, trace
 
@@ -172,3 +173,16 @@ def test_every_number_survives_the_text(number):
     again = TracedBody.parse(body.text).result
     assert again == number or math.isnan(number)
     assert math.copysign(1, again) == math.copysign(1, number) or math.isnan(number)
+
+
+def test_every_operation_can_be_part_of_a_body():
+    untraceable = {}
+    for operation in OPERATIONS:
+        names = tuple(f"x{k}" for k in range(operation.arity))
+        function = getattr(ttnn, operation.name)
+        numbers = [0.5 + k for k, _ in enumerate(operation.attributes)]
+        try:
+            trace(eval(f"lambda {', '.join(names)}: function({', '.join(names)}, *numbers)", locals()), names)
+        except UntraceableError as error:
+            untraceable[operation.name] = str(error)
+    assert untraceable == {}
