@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -185,3 +187,53 @@ def test_a_second_process_compiles_nothing_and_never_imports_xdsl(tmp_path):
     changed = run_script(script)
     assert changed[1].startswith("[1, 0")
     assert changed[0] != first[0]
+
+
+class Settings:
+    """An object of the user's, with state that no path leads to."""
+
+    scale = 2.0
+
+    def __init__(self) -> None:
+        self.values = [1.0]
+
+    def __getitem__(self, index: int) -> float:
+        return self.values[index]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+SETTINGS = Settings()
+ARRAY = np.array([1.0])
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
+@pytest.mark.parametrize(
+    ("function", "change"),
+    [
+        (lambda x: x * float(ARRAY[0]), lambda: ARRAY.__setitem__(0, ARRAY[0] + 1)),
+        (lambda x: x * SETTINGS[0], lambda: SETTINGS.values.__setitem__(0, SETTINGS.values[0] + 1)),
+        (lambda x: x * len(SETTINGS), lambda: SETTINGS.values.append(1.0)),
+        (lambda x: x * float(os.environ["SCALE"]), lambda: os.environ.__setitem__("SCALE", "7")),
+    ],
+    ids=["array", "item", "length", "environment"],
+)
+def test_what_an_object_answers_is_asked_again_at_every_call(function, change, graph_capture, monkeypatch):
+    monkeypatch.setenv("SCALE", "1")
+    x = torch.ones(2)
+    jitted = ttnn_jit.jit(graph_capture=graph_capture)(function)
+    assert torch.equal(jitted(x), function(x))
+    change()
+    assert torch.equal(jitted(x), function(x))
+
+
+def test_attributes_of_an_object_are_guarded_so_that_calls_stay_warm():
+    jitted = ttnn_jit.jit()(lambda x: x * SETTINGS.scale if isinstance(SETTINGS, Settings) else x)
+    x = torch.ones(2)
+    jitted(x)
+    before = ttnn_jit.cache_info()
+    jitted(x)
+    assert ttnn_jit.cache_info().memory_hits == before.memory_hits + 1
+    SETTINGS.scale = 5.0
+    assert jitted(x)[0] == 5.0

@@ -95,6 +95,9 @@ class Interpreter(Emitter):
         Raises:
             CompileError: It raised; the text is Python's.
         """
+        if function is not getattr:  # whoever reads an attribute guards it
+            for value in (*args, *kwargs.values()):
+                self.recorder.look_inside(value, class_only=function is isinstance)
         try:
             return function(*args, **kwargs)
         except TtnnJitError:

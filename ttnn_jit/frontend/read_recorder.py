@@ -23,6 +23,7 @@ from ttnn_jit.reads import (
 
 CONTAINERS = (list, tuple, dict, set, frozenset)
 _MUTABLE_CONTAINERS = (list, dict, set)
+_GUARDED_BY_IDENTITY = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 _VALUES = (bool, int, float, complex, str, bytes, type(None), type(...), enum.Enum, range, slice)
 
 
@@ -129,6 +130,23 @@ class ReadRecorder:
         elif isinstance(value, functools.partial):
             for name in ("func", "args", "keywords"):
                 self.use(getattr(value, name), (*path, (ATTRIBUTE_STEP, name)))
+
+    def look_inside(self, value: Any, *, class_only: bool) -> None:
+        """Record that Python computed with `value`: an item, its length, its truth, whatever the object answers.
+
+        Of an object of the user's that is neither a value nor a builtin container nobody can tell what that read.
+
+        Args:
+            value: What an operator or a function of Python was given.
+            class_only: The answer depends on nothing but the object's class.
+        """
+        path = self._paths.get(id(value))
+        if path is None or is_immutable(value) or isinstance(value, _GUARDED_BY_IDENTITY):
+            return
+        if class_only:
+            self.use(type(value), (*path, (ATTRIBUTE_STEP, "__class__")))
+        else:
+            self.unguardable = True
 
     def use_function(self, function: types.FunctionType) -> Path | None:
         """Record that the program depends on the code and defaults of a helper; returns where it was found."""
