@@ -1,4 +1,4 @@
-"""exp and the functions that are made of it: sigmoid, silu, tanh."""
+"""exp and the functions that are made of it: expm1, sigmoid, silu, gelu by tanh, mish, tanh."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from ttnn_jit.ops.emit import Value
 LOG2_E = 1.4426950408889634
 LN2_HIGH = 0.6931471824645996  # float32 nearest to ln 2
 LN2_LOW = -1.9046542121259336e-09
+# gelu's inner function, 2 sqrt(2 / pi) (x + 0.044715 x**3), each coefficient as a sum.
+GELU_LINEAR = (1.5957691669464111, -4.534068054340423e-08)
+GELU_CUBIC = (0.07135481387376785, 2.3988324659995897e-09)
 # (exp(r) - 1 - r) / r**2 on |r| <= ln(2) / 2: relative error of exp 3.2e-9.
 EXP_TAIL = (0.4999999403953552, 0.1666652113199234, 0.04166828840970993, 0.008368704468011856, 0.0013818942243233323)
 # Relative error of tanh 3.6e-8, most of it from rounding the constant terms.
@@ -64,7 +67,7 @@ TANH = tuple(
 
 
 class Exponential(Piecewise):
-    """exp, sigmoid, silu and tanh."""
+    """exp, expm1, sigmoid, silu, gelu by tanh, mish and tanh."""
 
     def exp(self, a: Value) -> Value:
         """E to the power a: 0 below -104, infinity above 89."""
@@ -79,6 +82,14 @@ class Exponential(Piecewise):
         r = self.fma(n, rest, r) if low is None else self.add(r, self.fma(n, rest, low))
         return self.fma(self.mul(r, r), self.polynomial(r, EXP_TAIL), r), n
 
+    def expm1(self, a: Value) -> Value:
+        """exp(a) - 1, the digits of small results kept."""
+        s, n = self.exp_minus_one_and_power(self.at_most(89.0, self.at_least(-104.5, a)))
+        bounded = self.at_most(126.0, n)
+        power = self.scale(self.const(1.0), bounded)
+        result = self.fma(s, power, self.sub(power, self.const(1.0)))
+        return self.copysign(self.scale(result, self.sub(n, bounded)), a)
+
     def sigmoid(self, a: Value) -> Value:
         """1 / (1 + exp(-a)), good to the last denormal."""
         return self._logistic(self.const(1.0), a)
@@ -86,12 +97,42 @@ class Exponential(Piecewise):
     def silu(self, a: Value) -> Value:
         """A * sigmoid(a), scaled last so that tiny results keep their digits; NaN at -infinity, as the product is."""
         finite = self.at_least(-200.0, a)
-        result = self._logistic(finite, a)
+        return self._nan_at_minus_infinity(a, self._logistic(finite, a))
+
+    def gelu_tanh(self, a: Value) -> Value:
+        """A * sigmoid(2 sqrt(2 / pi) (a + 0.044715 a**3)), the argument of exp to twice float32's digits."""
+        x = self.at_most(20.0, self.at_least(-20.0, a))
+        square = self.mul(x, x)
+        square_low = self.fma(x, x, self.neg(square))
+        cubic = self.mul(square, self.const(GELU_CUBIC[0]))
+        cubic_low = self.fma(square, self.const(GELU_CUBIC[0]), self.neg(cubic))
+        cubic_low = self.fma(
+            square, self.const(GELU_CUBIC[1]), self.fma(square_low, self.const(GELU_CUBIC[0]), cubic_low)
+        )
+        slope, rest = self.two_sum(cubic, self.const(GELU_LINEAR[0]))
+        rest = self.add(self.add(rest, cubic_low), self.const(GELU_LINEAR[1]))
+        inner = self.mul(x, slope)
+        inner_low = self.fma(x, rest, self.fma(x, slope, self.neg(inner)))
+        result = self._logistic(self.at_least(-20.0, a), inner, inner_low)
+        return self._nan_at_minus_infinity(a, result)
+
+    def mish(self, a: Value) -> Value:
+        """A * tanh(log(1 + exp(a))) as a (e**2 + 2 e) / (e**2 + 2 e + 2), scaled last; NaN at -infinity."""
+        factor = self.at_least(-200.0, a)
+        s, n = self.exp_minus_one_and_power(self.at_most(40.0, self.at_least(-112.0, a)))
+        mantissa = self.add(s, self.const(1.0))
+        power = self.scale(mantissa, n)
+        outer = self.add(power, self.const(2.0))
+        ratio = self.div(self.mul(mantissa, outer), self.fma(power, outer, self.const(2.0)))
+        return self._nan_at_minus_infinity(a, self.scale(self.mul(factor, ratio), n))
+
+    def _nan_at_minus_infinity(self, a: Value, result: Value) -> Value:
         return self.select(self.eq(a, self.const(float("-inf"))), self.const(float("nan")), result)
 
-    def _logistic(self, factor: Value, a: Value) -> Value:
-        """Factor / (1 + exp(-a)); |factor| at most 200 where a is below -100."""
-        s, n = self.exp_minus_one_and_power(self.at_most(112.0, self.at_least(-112.0, self.neg(a))))
+    def _logistic(self, factor: Value, a: Value, low: Value | None = None) -> Value:
+        """Factor / (1 + exp(-a - low)); |factor| at most 200 where a is below -100."""
+        bounded = self.at_most(112.0, self.at_least(-112.0, self.neg(a)))
+        s, n = self.exp_minus_one_and_power(bounded, None if low is None else self.neg(low))
         # Where exp(-a) would overflow, 1 is lost beside it anyway: take 2**bounded, and the rest off the quotient.
         bounded = self.at_most(100.0, n)
         power = self.scale(self.const(1.0), bounded)

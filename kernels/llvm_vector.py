@@ -175,29 +175,32 @@ class LlvmVector(VectorMath):
         return self._emit(f"select {self._mask} {m}, {self._float} {a}, {self._float} {b}")
 
     def rarely(  # noqa: D102
-        self, mask: Mask, usual: Value, name: str, body: Callable[[LlvmVector, Value], Value], argument: Value
+        self, mask: Mask, usual: Value, name: str, body: Callable[..., Value], *arguments: Value
     ) -> Value:
-        function = self._function(name, body)
+        function = self._function(name, body, len(arguments))
         any_lane = self._call("i1", f"llvm.vector.reduce.or.v{self.isa.lanes}i1", (self._mask, mask))
         before, rare, after = self.block, f"{self._prefix}{self._count}.rare", f"{self._prefix}{self._count}.after"
         weights = '!prof !{!"branch_weights", i32 1, i32 100000}'
         self.lines += [f"br i1 {any_lane}, label %{rare}, label %{after}, {weights}", f"{rare}:"]
-        value = self._emit(f"call {self._float} @{function}({self._float} {argument})")
+        operands = ", ".join(f"{self._float} {argument}" for argument in arguments)
+        value = self._emit(f"call {self._float} @{function}({operands})")
         chosen = self.select(mask, value, usual)
         self.lines += [f"br label %{after}", f"{after}:"]
         self.block = after
         return self._emit(f"phi {self._float} [ {usual}, %{before} ], [ {chosen}, %{rare} ]")
 
-    def _function(self, name: str, body: Callable[[LlvmVector, Value], Value]) -> str:
+    def _function(self, name: str, body: Callable[..., Value], arity: int) -> str:
         """The symbol of the out-of-line function that computes `body`, written into the module at first use."""
         symbol = f"ttnn_jit.{name}.v{self.isa.lanes}"
         if symbol not in self.module.functions:
             self.module.functions[symbol] = ""  # keeps its place before what its own body asks for
             inner = LlvmVector(self.isa, self.module)
-            result = body(inner, "%x")
+            parameters = [f"%x{k}" for k in range(arity)]
+            result = body(inner, *parameters)
+            head = ", ".join(f"{self._float} {parameter}" for parameter in parameters)
             lines = "\n  ".join(inner.lines)
             self.module.functions[symbol] = (
-                f"define internal {self._float} @{symbol}({self._float} %x) noinline cold nounwind {{\n"
+                f"define internal {self._float} @{symbol}({head}) noinline cold nounwind {{\n"
                 f"entry:\n  {lines}\n  ret {self._float} {result}\n}}"
             )
         return symbol

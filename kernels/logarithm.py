@@ -1,9 +1,9 @@
-"""log, rsqrt and pow."""
+"""Logarithms, rsqrt and cbrt."""
 
 from __future__ import annotations
 
 from ttnn_jit.kernels.exponential import Exponential
-from ttnn_jit.kernels.primitives import Table
+from ttnn_jit.kernels.primitives import Int, Table
 from ttnn_jit.ops.emit import Value
 
 # Entry i serves the mantissas of [0.75, 1.5) whose upper four bits are i. Each factor is near 1 / mantissa, exactly 1
@@ -26,23 +26,129 @@ LOG_OF_FACTOR = Table.of_floats(
         -0.11505126953125, -0.081512451171875, -0.0479583740234375, 0.0,
     ),
 )  # fmt: skip
+# log2 and log10 of the factors, negated, as multiples of 2**-16 and what they leave; likewise of 1 / log(base) and, of
+# log10, the logarithm of 2.
+LOG2_OF_FACTOR = Table.of_floats(
+    "log2_of_short_factor",
+    (
+        0.0, 0.129791259765625, 0.210540771484375, 0.2849884033203125,
+        0.3582916259765625, 0.425750732421875, 0.492340087890625, 0.5545501708984375,
+        -0.384002685546875, -0.3267974853515625, -0.2714080810546875, -0.2187042236328125,
+        -0.165985107421875, -0.1175994873046875, -0.069183349609375, 0.0,
+    ),
+)  # fmt: skip
+LOG2_OF_FACTOR_LOW = Table.of_floats(
+    "log2_of_short_factor_low",
+    (
+        0.0, 1.9828687527478905e-06, -9.85573024081532e-07, 1.983941047001281e-06,
+        4.64546428702306e-06, -4.240329872118309e-06, -1.913571168188355e-06, -1.0574148063824396e-06,
+        -5.681400580215268e-06, 2.931148173956899e-06, 1.955153976496149e-07, -2.6723353130364558e-06,
+        1.2115898471165565e-06, 1.880455897662614e-06, -5.957675057288725e-06, 0.0,
+    ),
+)  # fmt: skip
+LOG10_OF_FACTOR = Table.of_floats(
+    "log10_of_factor",
+    (
+        0.0, 0.0390777587890625, 0.063385009765625, 0.085784912109375,
+        0.1078643798828125, 0.1281585693359375, 0.1482086181640625, 0.16693115234375,
+        -0.1156005859375, -0.0983734130859375, -0.081695556640625, -0.0658416748046875,
+        -0.0499725341796875, -0.035400390625, -0.0208282470703125, 0.0,
+    ),
+)  # fmt: skip
+LOG10_OF_FACTOR_LOW = Table.of_floats(
+    "log10_of_factor_low",
+    (
+        0.0, -6.099521669966634e-06, -6.218925591383595e-06, 5.742931989516364e-06,
+        -6.454844424297335e-06, 3.895332611136837e-06, -5.968347238649585e-08, 4.764883669849951e-06,
+        2.5489005111012375e-06, -1.5501489087910159e-06, -6.357966412906535e-06, 4.3388595258875284e-06,
+        6.402737199096009e-06, -1.6454796636367064e-08, 1.9019849162305036e-07, 0.0,
+    ),
+)  # fmt: skip
+LOG2_E = (1.4426950216293335, 1.925963033500011e-08)
+LOG10_E = (0.4342944920063019, -1.0103049952192578e-08)
+LOG10_2 = (0.301025390625, 4.605039066518657e-06)
 LN2_SHORT = 0.693145751953125  # a multiple of 2**-16: its products with exponents are exact
 LN2_REST = 1.428606765330187e-06
 # (log(1 + r) - r) / r**2 on [-1/32, 1/16]: relative error of log 8e-11.
 LOG_TAIL = (-0.5, 0.33333343267440796, -0.2500111758708954, 0.1999579668045044, -0.15515436232089996)
+# cbrt on [0.75, 1.5): relative error 9.2e-06.
+CBRT_START = (0.46062171459198, 0.8699800968170166, -0.48555126786231995, 0.18540717661380768, -0.0304487943649292)
+CBRT_2 = 1.2599210739135742
+CBRT_4 = 1.587401032447815
 
 
 class Logarithm(Exponential):
-    """log, rsqrt and pow."""
+    """log, log2, log10, log1p, rsqrt and cbrt."""
 
     def log(self, a: Value) -> Value:
         """The natural logarithm: -infinity at zeros, NaN below."""
         mantissa, exponent = self.split(a)
         index = self.shift_right(self.bits(mantissa), self.int_const(19))
         r = self.fma(mantissa, self.lookup(LOG_FACTOR, index), self.const(-1.0))
+        return self._log_of(exponent, index, r)
+
+    def log1p(self, a: Value) -> Value:
+        """log(1 + a) without the rounding of the sum; -infinity at -1, NaN below."""
+        total = self.add(a, self.const(1.0))
+        finite = self.lt(self.abs(total), self.const(float("inf")))
+        lost = self.select(finite, self.sub(a, self.sub(total, self.const(1.0))), self.const(0.0))
+        mantissa, exponent = self.split(total)
+        index = self.shift_right(self.bits(mantissa), self.int_const(19))
+        factor = self.lookup(LOG_FACTOR, index)
+        # Where something is lost, the exponent is moderate.
+        lost = self.scale(lost, self.at_most(64.0, self.at_least(-64.0, self.neg(exponent))))
+        r = self.fma(lost, factor, self.fma(mantissa, factor, self.const(-1.0)))
+        return self.copysign(self._log_of(exponent, index, r), a)
+
+    def _log_of(self, exponent: Value, index: Int, r: Value) -> Value:
+        """log(2**exponent * (1 + r) / factor), the factor that of `index`."""
         high = self.fma(exponent, self.const(LN2_SHORT), self.lookup(LOG_OF_FACTOR, index))
         tail = self.mul(self.mul(r, r), self.polynomial(r, LOG_TAIL))
         return self.add(high, self.add(r, self.fma(exponent, self.const(LN2_REST), tail)))
+
+    def log2(self, a: Value) -> Value:
+        """The logarithm to base 2, exact of powers of two; -infinity at zeros, NaN below."""
+        return self._log_to_base(a, LOG2_E, (1.0, 0.0), (LOG2_OF_FACTOR, LOG2_OF_FACTOR_LOW))
+
+    def log10(self, a: Value) -> Value:
+        """The logarithm to base 10; -infinity at zeros, NaN below."""
+        return self._log_to_base(a, LOG10_E, LOG10_2, (LOG10_OF_FACTOR, LOG10_OF_FACTOR_LOW))
+
+    def _log_to_base(
+        self, a: Value, unit: tuple[float, float], of_two: tuple[float, float], of_factor: tuple[Table, Table]
+    ) -> Value:
+        """The logarithm whose `unit` is that of e, each number and entry given as a sum."""
+        mantissa, exponent = self.split(a)
+        index = self.shift_right(self.bits(mantissa), self.int_const(19))
+        r = self.fma(mantissa, self.lookup(LOG_FACTOR, index), self.const(-1.0))
+        tail = self.mul(self.mul(r, r), self.polynomial(r, LOG_TAIL))
+        rest = self.fma(tail, self.const(unit[0]), self.lookup(of_factor[1], index))
+        rest = self.fma(r, self.const(unit[1]), rest)
+        high = self.lookup(of_factor[0], index)
+        if of_two == (1.0, 0.0):
+            high = self.add(exponent, high)
+        else:
+            high = self.fma(exponent, self.const(of_two[0]), high)
+            rest = self.fma(exponent, self.const(of_two[1]), rest)
+        return self.add(high, self.fma(r, self.const(unit[0]), rest))
+
+    def cbrt(self, a: Value) -> Value:
+        """The cube root: a polynomial's, cut to eight bits so that its cube is exact, and one step of Halley's."""
+        mantissa, exponent = self.split(self.abs(a))
+        third = self.round_even(self.mul(exponent, self.const(1 / 3)))
+        over = self.fma(third, self.const(-3.0), exponent)  # -1, 0 or 1
+        start = self.polynomial(mantissa, CBRT_START)
+        up, down = self.gt(over, self.const(0.0)), self.lt(over, self.const(0.0))
+        factor = self.select(up, self.const(CBRT_2), self.select(down, self.const(CBRT_4 / 2), self.const(1.0)))
+        power = self.select(up, self.const(2.0), self.select(down, self.const(0.5), self.const(1.0)))
+        reduced = self.mul(mantissa, power)
+        nearest = self.int_add(self.bits(self.mul(start, factor)), self.int_const(0x8000))
+        y = self.from_bits(self.int_and(nearest, self.int_const(-0x1_0000)))
+        cube = self.mul(self.mul(y, y), y)
+        step = self.div(self.sub(reduced, cube), self.fma(cube, self.const(2.0), reduced))
+        result = self.copysign(self.scale(self.fma(y, step, y), self.at_most(60.0, self.at_least(-60.0, third))), a)
+        unbounded = self.eq(self.abs(exponent), self.const(float("inf")))  # of zeros and infinities
+        return self.select(unbounded, a, result)
 
     def rsqrt(self, a: Value) -> Value:
         """1 / sqrt(a): from the bits of a normal number, otherwise by sqrt and division.

@@ -125,10 +125,10 @@ class NumpyVector(VectorMath):
         return np.where(m, a, b)
 
     def rarely(  # noqa: D102
-        self, mask: Mask, usual: Value, name: str, body: Callable[[NumpyVector, Value], Value], argument: Value
+        self, mask: Mask, usual: Value, name: str, body: Callable[..., Value], *arguments: Value
     ) -> Value:
         del name
-        return np.where(mask, body(self, argument), usual) if np.any(mask) else usual
+        return np.where(mask, body(self, *arguments), usual) if np.any(mask) else usual
 
     def int_const(self, value: int) -> Int:  # noqa: D102
         return np.int32(value)

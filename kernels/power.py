@@ -1,4 +1,4 @@
-"""pow: the logarithm to base 2 as the sum of two floats, times y, exponentiated."""
+"""exp2, and pow: the logarithm to base 2 as the sum of two floats, times y, exponentiated."""
 
 from __future__ import annotations
 
@@ -59,7 +59,15 @@ EXP2_TAIL = (
 
 
 class Power(Primitives):
-    """pow with the special cases of C99, Annex F.9.4.4."""
+    """exp2, and pow with the special cases of C99, Annex F.9.4.4."""
+
+    def exp2(self, a: Value) -> Value:
+        """2 to the power a, exact of integers: 0 below -150, infinity from 128 on."""
+        bounded = self.at_most(130.0, self.at_least(-155.0, a))
+        n = self.round_even(bounded)
+        f = self.sub(bounded, n)
+        tail = self.mul(f, self.fma(f, self.polynomial(f, EXP2_TAIL), self.const(LN2_LOW)))
+        return self.scale(self.add(self.fma(f, self.const(LN2_HIGH), tail), self.const(1.0)), n)
 
     def pow(self, a: Value, b: Value) -> Value:
         """A to the power b."""
@@ -96,7 +104,7 @@ class Power(Primitives):
         quadratic, quadratic_low = self._times_pair(square, square_low, -0.5 * LOG2_E_HIGH, -0.5 * LOG2_E_LOW)
         cubic = self.mul(self.mul(r, square), self.polynomial(r, LOG2_TAIL))
         whole = self.add(exponent, self.lookup(LOG2_OF_FACTOR, index))  # exact
-        first, first_low = self._two_sum(whole, linear)
+        first, first_low = self.two_sum(whole, linear)
         second = self.add(first, quadratic)
         second_low = self.sub(quadratic, self.sub(second, first))
         low = self.add(self.add(linear_low, quadratic_low), self.lookup(LOG2_OF_FACTOR_LOW, index))
@@ -110,12 +118,6 @@ class Power(Primitives):
         product = self.mul(a, self.const(high))
         rest = self.fma(a, self.const(high), self.neg(product))
         return product, self.fma(a, self.const(low), self.fma(a_low, self.const(high), rest))
-
-    def _two_sum(self, a: Value, b: Value) -> tuple[Value, Value]:
-        """A + b and its rounding error (Knuth)."""
-        total = self.add(a, b)
-        part = self.sub(total, a)
-        return total, self.add(self.sub(a, self.sub(total, part)), self.sub(b, part))
 
     def _exp2(self, high: Value, low: Value) -> Value:
         """2**(high + low) for |high| <= 400."""

@@ -131,17 +131,15 @@ class Primitives(ABC):
         """`a` where the mask is true, else `b`."""
 
     @abstractmethod
-    def rarely(
-        self: Self, mask: Mask, usual: Value, name: str, body: Callable[[Self, Value], Value], argument: Value
-    ) -> Value:
-        """`body(argument)` where the mask is true, else `usual`; the body costs nothing where no lane asks for it.
+    def rarely(self: Self, mask: Mask, usual: Value, name: str, body: Callable[..., Value], *arguments: Value) -> Value:
+        """`body(b, *arguments)` where the mask is true, else `usual`; the body costs nothing where no lane asks for it.
 
         Args:
             mask: Lanes that need the body. Each lane is selected on its own: its bits never depend on its neighbours.
             usual: The value of the other lanes.
             name: Names the body, in generated text; one name, one body.
-            body: Computes the rare value from `argument`, on the builder that it is given.
-            argument: What the body sees, all lanes of it.
+            body: Computes the rare value from `arguments`, on the builder that it is given first.
+            arguments: What the body sees, all lanes of it.
         """
 
     # int32
@@ -241,6 +239,17 @@ class Primitives(ABC):
         exponent = self.select(self.eq(x, zero), self.const(float("-inf")), exponent)
         exponent = self.select(self.eq(x, infinity), infinity, exponent)
         return self.select(self.ge(x, zero), m, self.const(float("nan"))), exponent
+
+    def two_sum(self, a: Value, b: Value) -> tuple[Value, Value]:
+        """A + b and its rounding error (Knuth)."""
+        total = self.add(a, b)
+        part = self.sub(total, a)
+        return total, self.add(self.sub(a, self.sub(total, part)), self.sub(b, part))
+
+    def with_low_part(self, high: Value, low: Value) -> Value:
+        """High + low; `high` where low is no number, since a sum beside an infinity has no error."""
+        bounded = self.lt(self.abs(low), self.const(float("inf")))
+        return self.select(bounded, self.add(high, low), high)
 
     def polynomial(self, x: Value, coefficients: Sequence[float]) -> Value:
         """By Horner's rule, the constant term first in `coefficients`."""

@@ -15,18 +15,20 @@ Largest errors in units of float32's last place, against float64 over every 61st
 
 from __future__ import annotations
 
+from ttnn_jit.kernels.bessel import Bessel
 from ttnn_jit.kernels.error_function import ErrorFunction
-from ttnn_jit.kernels.logarithm import Logarithm
-from ttnn_jit.kernels.power import Power
+from ttnn_jit.kernels.gamma import Gamma
+from ttnn_jit.kernels.hyperbolic import Hyperbolic
+from ttnn_jit.kernels.inverse_trigonometry import InverseTrigonometry
 from ttnn_jit.kernels.primitives import SIGN_BIT
-from ttnn_jit.kernels.trigonometry import Trigonometry
+from ttnn_jit.kernels.quotient import Quotient
 from ttnn_jit.ops.emit import Value
 from ttnn_jit.target import Numerics
 
 SMALLEST_NORMAL = 2.0**-126
 
 
-class VectorMath(Power, Logarithm, ErrorFunction, Trigonometry):
+class VectorMath(ErrorFunction, Hyperbolic, InverseTrigonometry, Gamma, Bessel, Quotient):
     """All of ops.emit.Emit, and the rounding to bfloat16."""
 
     def round_bfloat16(self, value: Value, numerics: Numerics) -> Value:

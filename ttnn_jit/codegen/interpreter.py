@@ -265,7 +265,7 @@ class _Machine:
 
     def _apply(self, op: ElementwiseOp) -> None:
         operands = [self._tile(value) for value in op.operands]
-        exact = op.operation.emit(self.math, *operands, *op.numbers)
+        exact = op.operation.tile_body(self.numerics)(self.math, *operands, *op.numbers)
         self.known[op.results[0]] = self.math.round_to(exact, _dtype_of(op.results[0].type), self.numerics)
 
     def _cast(self, op: TileTypecastOp) -> None:

@@ -114,7 +114,7 @@ class _BodyEmitter:
                     for operand in step.operands
                 ]
                 numbers = [number.value for number in step.numbers]
-                exact = operation_of_tile(step.tile_name).emit(builder, *operands, *numbers)
+                exact = operation_of_tile(step.tile_name).tile_body(numerics)(builder, *operands, *numbers)
                 return builder.round_to(exact, step.dtype, numerics)
 
     def _is_bfloat16(self, index: int) -> bool:

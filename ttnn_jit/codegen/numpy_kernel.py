@@ -121,7 +121,7 @@ class NumpyKernel:
             for operand in step.operands
         ]
         numbers = [number.value for number in step.numbers]
-        exact = operation_of_tile(step.tile_name).emit(self._math, *operands, *numbers)
+        exact = operation_of_tile(step.tile_name).tile_body(self.body.numerics)(self._math, *operands, *numbers)
         return self._math.round_to(exact, step.dtype, self.body.numerics)
 
     def _store(self, target: Array, value: Any, dtype: DataType) -> None:

@@ -6,12 +6,13 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
-from ttnn_jit.ops import binary, ternary, unary
+from ttnn_jit.ops import activations, binary, predicates, ternary, unary
 from ttnn_jit.ops.operation import (
     HARDWARE_KEYWORDS,
     RESULT_KEYWORDS,
     Attribute,
     BoundCall,
+    DeviceForm,
     Number,
     Operand,
     Operation,
@@ -27,6 +28,7 @@ __all__ = [
     "RESULT_KEYWORDS",
     "Attribute",
     "BoundCall",
+    "DeviceForm",
     "Number",
     "Operand",
     "Operation",
@@ -36,7 +38,13 @@ __all__ = [
     "overloads_of",
 ]
 
-OPERATIONS: tuple[Operation, ...] = unary.OPERATIONS + binary.OPERATIONS + ternary.OPERATIONS
+OPERATIONS: tuple[Operation, ...] = (
+    *unary.OPERATIONS,
+    *activations.OPERATIONS,
+    *predicates.OPERATIONS,
+    *binary.OPERATIONS,
+    *ternary.OPERATIONS,
+)
 
 
 def _overloads() -> Mapping[str, tuple[Operation, ...]]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
-from ttnn_jit.ops.operation import Operand, Operation, Probe
+from ttnn_jit.ops.operation import Attribute, Operand, Operation, Probe
+from ttnn_jit.ops.unary import ROUNDED_TWICE
 
 
 def binary(name: str, **fields: Any) -> Operation:
@@ -22,6 +25,37 @@ def comparison(name: str, operator: str, summary: str) -> Operation:
         emit=lambda b, x, y: b.select(getattr(b, name)(x, y), b.const(1.0), b.const(0.0)),
         golden=lambda torch, x, y: getattr(torch, name)(x, y).to(x.dtype),
     )
+
+
+def logical(name: str, summary: str, combined: Callable[[Any, Any, Any], Any]) -> Operation:
+    """A logical operation: 1.0 or 0.0 in the dtype of the first operand; NaN counts as not zero."""
+    return binary(
+        name,
+        summary=f"1 where {summary} not zero, else 0, in the first operand's dtype.",
+        emit=lambda b, x, y: b.select(
+            combined(b, b.ne(x, b.const(0.0)), b.ne(y, b.const(0.0))), b.const(1.0), b.const(0.0)
+        ),
+        golden=lambda torch, x, y: getattr(torch, name)(x, y).to(x.dtype),
+    )
+
+
+def _xlogy(b: Any, x: Any, y: Any) -> Any:
+    zero = b.both(b.eq(x, b.const(0.0)), b.eq(y, y))
+    return b.select(zero, b.const(0.0), b.mul(x, b.log(y)))
+
+
+def _squared_difference(b: Any, x: Any, y: Any) -> Any:
+    difference = b.sub(x, y)
+    return b.mul(difference, difference)
+
+
+def _isclose(b: Any, x: Any, y: Any, rtol: float, atol: float, equal_nan: float) -> Any:
+    distance = b.abs(b.sub(x, y))
+    near = b.le(distance, b.fma(b.const(rtol), b.abs(y), b.const(atol)))
+    close = b.either(b.eq(x, y), b.both(near, b.lt(distance, b.const(math.inf))))
+    if equal_nan:
+        close = b.either(close, b.both(b.ne(x, x), b.ne(y, y)))
+    return b.select(close, b.const(1.0), b.const(0.0))
 
 
 ADD = binary(
@@ -86,4 +120,121 @@ LE = comparison("le", "<=", "x is not above y")
 GT = comparison("gt", ">", "x is above y")
 GE = comparison("ge", ">=", "x is not below y")
 
-OPERATIONS = (ADD, SUBTRACT, MULTIPLY, DIVIDE, MAXIMUM, MINIMUM, POW, EQ, NE, LT, LE, GT, GE)
+RSUB = binary(
+    "rsub",
+    summary="y - x.",
+    emit=lambda b, x, y: b.sub(y, x),
+    golden=lambda torch, x, y: torch.sub(y, x),
+)
+RDIV = binary(
+    "rdiv",
+    summary="y / x, correctly rounded.",
+    emit=lambda b, x, y: b.div(y, x),
+    golden=lambda torch, x, y: torch.div(y, x),
+)
+RPOW = binary(
+    "rpow",
+    summary="y to the power x, as C99 Annex F says.",
+    emit=lambda b, x, y: b.pow(y, x),
+    golden=lambda torch, x, y: torch.pow(y, x),
+    probe=POW.probe,
+)
+FLOOR_DIVIDE = binary(
+    "floor_divide",
+    summary="The floor of x / y.",
+    emit=lambda b, x, y: b.floor_divide(x, y),
+    golden=lambda torch, x, y: torch.floor(x / y),
+    probe=Probe((-100.0, 100.0), 1.0, ROUNDED_TWICE),
+    aliases=("floor_div",),
+)
+FMOD = binary(
+    "fmod",
+    summary="What is left of x when y is taken off as often as goes, exactly; the sign of x.",
+    emit=lambda b, x, y: b.fmod(x, y),
+    golden=lambda torch, x, y: torch.fmod(x, y),
+    probe=Probe((-100.0, 100.0)),
+)
+REMAINDER = binary(
+    "remainder",
+    summary="fmod with the sign of y, as Python's %.",
+    emit=lambda b, x, y: b.remainder(x, y),
+    golden=lambda torch, x, y: torch.remainder(x, y),
+    probe=Probe((-100.0, 100.0)),
+)
+ATAN2 = binary(
+    "atan2",
+    summary="The angle of the point (y, x), x the first operand, as C99 Annex F says.",
+    emit=lambda b, x, y: b.atan2(x, y),
+    golden=lambda torch, x, y: torch.atan2(x, y),
+    probe=Probe((-100.0, 100.0), 3.0, ROUNDED_TWICE),
+)
+HYPOT = binary(
+    "hypot",
+    summary="sqrt(x * x + y * y) without overflow on the way.",
+    emit=lambda b, x, y: b.hypot(x, y),
+    golden=lambda torch, x, y: torch.hypot(x, y),
+    probe=Probe((-100.0, 100.0), 1.5, ROUNDED_TWICE),
+)
+LDEXP = binary(
+    "ldexp",
+    summary="x * 2**y.",
+    emit=lambda b, x, y: b.ldexp(x, y),
+    golden=lambda torch, x, y: x * torch.pow(2.0, y),
+    probe=Probe((-100.0, 100.0), 2.0, ROUNDED_TWICE),
+)
+LOGADDEXP = binary(
+    "logaddexp",
+    summary="log(exp(x) + exp(y)).",
+    emit=lambda b, x, y: b.logaddexp(x, y),
+    golden=lambda torch, x, y: torch.logaddexp(x, y),
+    probe=Probe((-30.0, 30.0), 2.0, ROUNDED_TWICE, max_absolute=2.0**-23),
+)
+LOGADDEXP2 = binary(
+    "logaddexp2",
+    summary="log2(2**x + 2**y).",
+    emit=lambda b, x, y: b.logaddexp2(x, y),
+    # Where they are equal, torch's is off by the rounding of its constants, also where the result is 0.
+    golden=lambda torch, x, y: torch.where(x == y, x + 1, torch.logaddexp2(x, y)),
+    probe=Probe((-30.0, 30.0), 2.0, ROUNDED_TWICE, max_absolute=2.0**-23),
+)
+XLOGY = binary(
+    "xlogy",
+    summary="x * log(y); 0 where x is zero, unless y is NaN.",
+    emit=_xlogy,
+    golden=lambda torch, x, y: torch.xlogy(x, y),
+    probe=Probe((0.0, 100.0), 2.5, ROUNDED_TWICE),
+)
+SQUARED_DIFFERENCE = binary(
+    "squared_difference",
+    summary="(x - y) squared.",
+    emit=_squared_difference,
+    golden=lambda torch, x, y: torch.square(x - y),
+    probe=Probe((-100.0, 100.0), 2.0, ROUNDED_TWICE),
+)
+ISCLOSE = binary(
+    "isclose",
+    summary="1 where |x - y| <= atol + rtol * |y|, else 0, in x's dtype.",
+    attributes=(Attribute("rtol", 1e-5), Attribute("atol", 1e-8), Attribute("equal_nan", 0.0)),
+    emit=_isclose,
+    golden=lambda torch, x, y, rtol, atol, equal_nan: torch.isclose(x, y, rtol, atol, bool(equal_nan)).to(x.dtype),
+    probe=Probe((-10.0, 10.0), attributes=(0.25, 0.5, 1.0)),
+)
+PRELU = Operation(
+    name="prelu",
+    operands=(Operand("input_tensor_a"), Operand("weight")),
+    summary="x where it is positive, else weight * x.",
+    source="ttnn.prelu",
+    emit=lambda b, x, weight: b.select(b.gt(x, b.const(0.0)), x, b.mul(weight, x)),
+    golden=lambda torch, x, weight: torch.where(x > 0, x, weight * x),
+)
+LOGICAL_AND = logical("logical_and", "both x and y are", lambda b, p, q: b.both(p, q))
+LOGICAL_OR = logical("logical_or", "x or y or both are", lambda b, p, q: b.either(p, q))
+LOGICAL_XOR = logical(
+    "logical_xor", "one of x and y is", lambda b, p, q: b.both(b.either(p, q), b.invert(b.both(p, q)))
+)
+
+OPERATIONS = (
+    ADD, SUBTRACT, MULTIPLY, DIVIDE, MAXIMUM, MINIMUM, POW, EQ, NE, LT, LE, GT, GE, RSUB, RDIV, RPOW, FLOOR_DIVIDE,
+    FMOD, REMAINDER, ATAN2, HYPOT, LDEXP, LOGADDEXP, LOGADDEXP2, XLOGY, SQUARED_DIFFERENCE, ISCLOSE, PRELU, LOGICAL_AND,
+    LOGICAL_OR, LOGICAL_XOR,
+)  # fmt: skip

@@ -72,3 +72,49 @@ class Emit(Protocol):
 
     def rsqrt(self, a: Value) -> Value: ...  # noqa: D102
     def pow(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+
+    def exp2(self, a: Value) -> Value: ...  # noqa: D102
+    def expm1(self, a: Value) -> Value: ...  # noqa: D102
+    def log2(self, a: Value) -> Value: ...  # noqa: D102
+    def log10(self, a: Value) -> Value: ...  # noqa: D102
+    def log1p(self, a: Value) -> Value: ...  # noqa: D102
+    def cbrt(self, a: Value) -> Value: ...  # noqa: D102
+    def tan(self, a: Value) -> Value: ...  # noqa: D102
+    def asin(self, a: Value) -> Value: ...  # noqa: D102
+    def acos(self, a: Value) -> Value: ...  # noqa: D102
+    def atan(self, a: Value) -> Value: ...  # noqa: D102
+    def sinh(self, a: Value) -> Value: ...  # noqa: D102
+    def cosh(self, a: Value) -> Value: ...  # noqa: D102
+    def asinh(self, a: Value) -> Value: ...  # noqa: D102
+    def acosh(self, a: Value) -> Value: ...  # noqa: D102
+    def atanh(self, a: Value) -> Value: ...  # noqa: D102
+    def erf(self, a: Value) -> Value: ...  # noqa: D102
+    def erfinv(self, a: Value) -> Value: ...  # noqa: D102
+    def i0(self, a: Value) -> Value: ...  # noqa: D102
+    def lgamma(self, a: Value) -> Value: ...  # noqa: D102
+    def digamma(self, a: Value) -> Value: ...  # noqa: D102
+    def digamma_series(self, a: Value) -> Value:
+        """What TTNN computes for digamma; see the declaration."""
+
+    def gelu_tanh(self, a: Value) -> Value:
+        """Gelu by tanh; as one function, since the tail needs the argument of exp to more digits than float32."""
+
+    def mish(self, a: Value) -> Value:
+        """A * tanh(softplus(a)); as one function, so that tiny results keep their digits."""
+
+    def softplus(self, a: Value, beta: float = 1.0) -> Value:
+        """log(1 + exp(beta * a)) / beta."""
+
+    def tanhshrink(self, a: Value) -> Value: ...  # noqa: D102
+
+    def atan2(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+    def hypot(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+    def ldexp(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+    def logaddexp(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+    def logaddexp2(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+    def fmod(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+    def remainder(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+    def floor_divide(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+    def lerp(self, a: Value, b: Value, weight: Value) -> Value: ...  # noqa: D102
+    def addcmul(self, a: Value, b: Value, c: Value, value: float) -> Value: ...  # noqa: D102
+    def addcdiv(self, a: Value, b: Value, c: Value, value: float) -> Value: ...  # noqa: D102

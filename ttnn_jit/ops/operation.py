@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ttnn_jit.errors import ArgumentError
+from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
 
 Number = bool | int | float
@@ -29,10 +30,17 @@ class Operand:
 
 @dataclass(frozen=True)
 class Attribute:
-    """A keyword that is a number at compile time and prints as a float32 attribute."""
+    """A keyword that is a number at compile time and prints as a float32 attribute.
+
+    Attributes:
+        name: Of the keyword and of the property.
+        default: What it is when it is not given.
+        aliases: Further keywords that ttnn's versions have for it.
+    """
 
     name: str
     default: float
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -42,12 +50,33 @@ class Probe:
     Attributes:
         domain: Interval of random arguments, beside the special values that every operation is given.
         max_ulp: Bound against the golden in float64, in units in the last place of float32; 0 means correctly rounded.
-        max_ulp_bf16: The same for bfloat16 operands and results; 0 means correctly rounded for all inputs.
+        max_ulp_bf16: The same for bfloat16 operands and results; 0 means correctly rounded for all inputs. Half a unit
+            and a hundredth is what a float32 result within its own bound gives when it is rounded once more.
+        max_absolute: An error up to this is within the bound whatever its units: for results that cross zero where no
+            argument is exact.
+        attributes: The values that attributes are tested with; a sequence about zero if empty.
     """
 
     domain: tuple[float, float] = (-10.0, 10.0)
     max_ulp: float = 0.0
     max_ulp_bf16: float = 0.0
+    max_absolute: float = 0.0
+    attributes: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class DeviceForm:
+    """What TTNN itself computes on a chip, where that differs from the function by more than rounding.
+
+    Attributes:
+        summary: What it is, and how far from the function.
+        emit: Its tile body, used under device numerics.
+        golden: An independent statement of the same formula.
+    """
+
+    summary: str
+    emit: Callable[..., Any]
+    golden: Callable[..., Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +97,8 @@ class Operation:
         aliases: Further names that eager ttnn has and `@jit` refuses (ttnn.jit document, FAQ).
         operator: The Python operator that spells it: ``+``, ``neg`` ...
         body: Of a user's tile operation, the body as the IR spells it (ops/tile_body.py); the IR's name is ``tile_op``.
+        chosen_by: Keywords that may be given with these values only: they tell declarations of one name apart.
+        on_device: What device numerics compute instead, if that is another formula.
     """
 
     name: str
@@ -86,6 +117,8 @@ class Operation:
     aliases: tuple[str, ...] = ()
     operator: str = ""
     body: str = ""
+    chosen_by: Mapping[str, Any] = field(default_factory=dict)
+    on_device: DeviceForm | None = None
 
     def __post_init__(self) -> None:
         for attribute, default in (
@@ -101,6 +134,17 @@ class Operation:
         """Number of tensor operands."""
         return len(self.operands)
 
+    def tile_body(self, numerics: Numerics) -> Callable[..., Any]:
+        """The `emit` that `numerics` ask for."""
+        return self._form(numerics).emit
+
+    def golden_under(self, numerics: Numerics) -> Callable[..., Any]:
+        """The golden of `tile_body`."""
+        return self._form(numerics).golden
+
+    def _form(self, numerics: Numerics) -> Operation | DeviceForm:
+        return self.on_device if self.on_device is not None and numerics is Numerics.DEVICE else self
+
     @property
     def has_dtype_property(self) -> bool:
         """Whether the TTNN op prints ``dtype``: binary ops do (features A8)."""
@@ -111,6 +155,7 @@ class Operation:
         """The call as it is written, ``clamp(input, *, min=..., max=...)``."""
         names = [o.name if o.default is None else f"{o.name}={o.default:g}" for o in self.operands]
         names += [f"{a.name}={a.default:g}" for a in self.attributes]
+        names += [f"{keyword}={value!r}" for keyword, value in self.chosen_by.items()]
         return f"{self.name}({', '.join(names)})"
 
     def __repr__(self) -> str:
@@ -184,7 +229,14 @@ def _by_name(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any
     if len(args) > len(names):
         return f"`{operation.name}` takes at most {len(names)} arguments, got {len(args)}"
     given = dict(zip(names, args, strict=False))
-    for name, value in kwargs.items():
+    for keyword, only in operation.chosen_by.items():
+        if kwargs.get(keyword, only) != only:
+            return f"`{operation.name}` has no form for {keyword}={kwargs[keyword]!r}"
+    renamed = {alias: attribute.name for attribute in operation.attributes for alias in attribute.aliases}
+    for keyword, value in kwargs.items():
+        name = renamed.get(keyword, keyword)
+        if name in operation.chosen_by:
+            continue
         if name not in names:
             return f"`{operation.name}` has no argument `{name}`"
         if name in given:

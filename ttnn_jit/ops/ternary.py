@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ttnn_jit.ops.operation import Operand, Operation
+from ttnn_jit.ops.operation import Attribute, Operand, Operation, Probe
+from ttnn_jit.ops.unary import ROUNDED_TWICE
+
+_THREE = (Operand("input_tensor_a"), Operand("input_tensor_b"), Operand("input_tensor_c"))
 
 
 def _clamp(b: Any, x: Any, low: Any, high: Any) -> Any:
@@ -32,4 +35,46 @@ CLAMP_TENSOR = Operation(
     ttir_name="clamp_tensor",
 )
 
-OPERATIONS = (WHERE, CLAMP_TENSOR)
+ADDCMUL = Operation(
+    name="addcmul",
+    operands=_THREE,
+    attributes=(Attribute("value", 1.0),),
+    summary="x + value * y * z.",
+    source="ttnn.addcmul",
+    emit=lambda b, x, y, z, value: b.addcmul(x, y, z, value),
+    golden=lambda _, x, y, z, value: x + value * y * z,
+    probe=Probe((-10.0, 10.0), 1.5, ROUNDED_TWICE),
+)
+ADDCDIV = Operation(
+    name="addcdiv",
+    operands=_THREE,
+    attributes=(Attribute("value", 1.0),),
+    summary="x + value * y / z.",
+    source="ttnn.addcdiv",
+    emit=lambda b, x, y, z, value: b.addcdiv(x, y, z, value),
+    golden=lambda _, x, y, z, value: x + value * y / z,
+    probe=Probe((-10.0, 10.0), 1.5, ROUNDED_TWICE),
+)
+LERP = Operation(
+    name="lerp",
+    operands=(Operand("input"), Operand("end"), Operand("weight")),
+    summary="input + weight * (end - input).",
+    source="ttnn.lerp",
+    emit=lambda b, x, y, weight: b.lerp(x, y, weight),
+    # torch's form keeps the digits of `end` beside a large input, the plain one says what infinities give.
+    golden=lambda torch, x, y, weight: torch.where(
+        x.isfinite() & y.isfinite(), torch.lerp(x, y, weight), x + weight * (y - x)
+    ),
+    probe=Probe((-10.0, 10.0), 1.5, ROUNDED_TWICE),
+)
+MAC = Operation(
+    name="mac",
+    operands=_THREE,
+    summary="x * y + z, rounded once.",
+    source="ttnn.mac",
+    emit=lambda b, x, y, z: b.fma(x, y, z),
+    golden=lambda _, x, y, z: x * y + z,
+    probe=Probe((-10.0, 10.0), 0.51, ROUNDED_TWICE),
+)
+
+OPERATIONS = (WHERE, CLAMP_TENSOR, ADDCMUL, ADDCDIV, LERP, MAC)

@@ -1,13 +1,15 @@
-"""Elementwise operations of one tensor."""
+"""Elementwise functions of one tensor; activations and predicates have files of their own."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
-from ttnn_jit.ops.operation import Attribute, Operand, Operation, Probe
+from ttnn_jit.ops.operation import Attribute, DeviceForm, Operand, Operation, Probe
 
 MAX_FLOAT32 = 3.4028234663852886e38
+ROUNDED_TWICE = 0.51  # of bfloat16: a float32 result that is nearly right, rounded once more
 
 
 def unary(name: str, **fields: Any) -> Operation:
@@ -19,98 +21,118 @@ def _clamp(b: Any, x: Any, low: float, high: float) -> Any:
     return b.minimum(b.maximum(x, b.const(low)), b.const(high))
 
 
-def _golden(name: str) -> Callable[..., Any]:
+def torch_function(name: str) -> Callable[..., Any]:
+    """The golden that is torch's function of that name."""
     return lambda torch, x: getattr(torch, name)(x)
 
 
-ABS = unary("abs", summary="|x|.", emit=lambda b, x: b.abs(x), golden=_golden("abs"))
+def _function(
+    name: str, summary: str, domain: tuple[float, float], max_ulp: float, *, basic: bool = False, **fields: Any
+) -> Operation:
+    """A function that the emit protocol has by the same name, with torch's of that name as golden unless given.
+
+    The bound in bfloat16 is correct rounding for `basic` ones, that of a float32 result rounded once more for others.
+    """
+    fields.setdefault("golden", torch_function(name))
+    absolute = fields.pop("max_absolute", 0.0)
+    probe = Probe(domain, max_ulp, 0.0 if basic else ROUNDED_TWICE, max_absolute=absolute)
+    return unary(name, summary=summary, emit=lambda b, x: getattr(b, name)(x), probe=probe, **fields)
+
+
+def _angle(name: str, summary: str, factor: float, rest: float) -> Operation:
+    """A product with factor + rest, both positive, so that infinities pass."""
+    return unary(
+        name,
+        summary=summary,
+        emit=lambda b, x: b.fma(x, b.const(factor), b.mul(x, b.const(rest))),
+        golden=torch_function(name),
+        probe=Probe((-720.0, 720.0), 0.51, ROUNDED_TWICE),
+    )
+
+
+def _nan_to_num(b: Any, x: Any, nan: float, posinf: float, neginf: float) -> Any:
+    infinity = b.const(math.inf)
+    bounded = b.select(b.eq(x, infinity), b.const(posinf), b.select(b.eq(x, b.neg(infinity)), b.const(neginf), x))
+    return b.select(b.ne(x, x), b.const(nan), bounded)
+
+
+def _cbrt(torch: Any, x: Any) -> Any:
+    y = torch.pow(x, 1 / 3)
+    refined = y - (y * y * y - x) / (3 * y * y)
+    return torch.where(torch.isfinite(refined), refined, y)
+
+
+def _asinh(torch: Any, x: Any) -> Any:
+    # torch's own cancels for negative arguments.
+    return torch.copysign(torch.asinh(x.abs()), x)
+
+
+def _ttnn_digamma(torch: Any, x: Any) -> Any:
+    w = x**-2.0
+    series = w * (1 / 12 - w * (1 / 120 - w * (1 / 252 - w * (1 / 240 - w * (1 / 132 - w * (691 / 32760 - w / 12))))))
+    return torch.log(x) - 0.5 / x + series
+
+
+ABS = unary("abs", summary="|x|.", emit=lambda b, x: b.abs(x), golden=torch_function("abs"))
 NEG = unary(
-    "neg", summary="-x: the sign bit flipped.", emit=lambda b, x: b.neg(x), golden=_golden("neg"), operator="neg"
+    "neg", summary="-x: the sign bit flipped.", emit=lambda b, x: b.neg(x), golden=torch_function("neg"), operator="neg"
 )
 EXP = unary(
     "exp",
     summary="e to the power x.",
     emit=lambda b, x: b.exp(x),
-    golden=_golden("exp"),
+    golden=torch_function("exp"),
     probe=Probe(domain=(-110.0, 100.0), max_ulp=1.25),
 )
 LOG = unary(
     "log",
     summary="The natural logarithm; NaN below zero.",
     emit=lambda b, x: b.log(x),
-    golden=_golden("log"),
+    golden=torch_function("log"),
     probe=Probe(domain=(0.0, 1e6), max_ulp=1.25),
 )
 SIN = unary(
     "sin",
     summary="Sine of x radians, to the largest float.",
     emit=lambda b, x: b.sin(x),
-    golden=_golden("sin"),
+    golden=torch_function("sin"),
     probe=Probe(domain=(-1e4, 1e4), max_ulp=2.0),
 )
 COS = unary(
     "cos",
     summary="Cosine of x radians, to the largest float.",
     emit=lambda b, x: b.cos(x),
-    golden=_golden("cos"),
+    golden=torch_function("cos"),
     probe=Probe(domain=(-1e4, 1e4), max_ulp=2.0),
 )
 TANH = unary(
     "tanh",
     summary="Hyperbolic tangent.",
     emit=lambda b, x: b.tanh(x),
-    golden=_golden("tanh"),
+    golden=torch_function("tanh"),
     probe=Probe(domain=(-12.0, 12.0), max_ulp=1.5),
-)
-SIGMOID = unary(
-    "sigmoid",
-    summary="1 / (1 + exp(-x)).",
-    emit=lambda b, x: b.sigmoid(x),
-    golden=_golden("sigmoid"),
-    probe=Probe(domain=(-100.0, 100.0), max_ulp=2.5),
 )
 SQRT = unary(
     "sqrt",
     summary="Square root, correctly rounded; NaN below zero.",
     emit=lambda b, x: b.sqrt(x),
-    golden=_golden("sqrt"),
+    golden=torch_function("sqrt"),
     probe=Probe(domain=(0.0, 1e6)),
 )
 RSQRT = unary(
     "rsqrt",
     summary="1 / sqrt(x).",
     emit=lambda b, x: b.rsqrt(x),
-    golden=_golden("rsqrt"),
+    golden=torch_function("rsqrt"),
     probe=Probe(domain=(0.0, 1e6), max_ulp=1.5),
 )
 RECIPROCAL = unary(
     "reciprocal",
     summary="1 / x, correctly rounded.",
     emit=lambda b, x: b.div(b.const(1.0), x),
-    golden=_golden("reciprocal"),
+    golden=torch_function("reciprocal"),
+    aliases=("recip",),
     tile_name="tile_recip",
-)
-RELU = unary(
-    "relu",
-    summary="max(x, 0); NaN stays NaN.",
-    emit=lambda b, x: b.maximum(x, b.const(0.0)),
-    golden=_golden("relu"),
-)
-GELU = unary(
-    "gelu",
-    summary="x times the normal distribution function of x.",
-    emit=lambda b, x: b.gelu(x),
-    # torch's own gelu cancels in the left tail, in float64 too.
-    golden=lambda torch, x: x * torch.special.erfc(-x * 0.5**0.5) / 2,
-    probe=Probe(domain=(-14.0, 14.0), max_ulp=3.5, max_ulp_bf16=1.0),
-)
-SILU = unary(
-    "silu",
-    summary="x * sigmoid(x), the smooth relu.",
-    emit=lambda b, x: b.silu(x),
-    golden=lambda torch, x: torch.nn.functional.silu(x),
-    probe=Probe(domain=(-100.0, 100.0), max_ulp=2.5, max_ulp_bf16=1.0),
-    aliases=("swish",),
 )
 CLAMP = unary(
     "clamp",
@@ -122,6 +144,108 @@ CLAMP = unary(
     ttir_name="clamp_scalar",
 )
 
+SQUARE = unary(
+    "square",
+    summary="x * x.",
+    emit=lambda b, x: b.mul(x, x),
+    golden=torch_function("square"),
+)
+EXP2 = _function("exp2", "2 to the power x.", (-155.0, 130.0), 1.25)
+EXPM1 = _function("expm1", "exp(x) - 1, the digits of small results kept.", (-20.0, 90.0), 2.0)
+LOG2 = _function("log2", "The logarithm to base 2; NaN below zero.", (0.0, 1e6), 1.25)
+LOG10 = _function("log10", "The logarithm to base 10; NaN below zero.", (0.0, 1e6), 1.25)
+LOG1P = _function("log1p", "log(1 + x), the digits of small results kept; NaN below -1.", (-1.0, 10.0), 1.5)
+CBRT = _function(
+    "cbrt",
+    "The cube root.",
+    (-1e6, 1e6),
+    0.8,
+    golden=lambda torch, x: torch.copysign(_cbrt(torch, x.abs()), x),
+)
+TAN = _function("tan", "Tangent of x radians, to the largest float.", (-1e4, 1e4), 2.0)
+ASIN = _function("asin", "The inverse of sin, in [-pi/2, pi/2]; NaN beyond [-1, 1].", (-1.0, 1.0), 2.0)
+ACOS = _function("acos", "The inverse of cos, in [0, pi]; NaN beyond [-1, 1].", (-1.0, 1.0), 2.0)
+ATAN = _function("atan", "The inverse of tan, in [-pi/2, pi/2].", (-30.0, 30.0), 2.0)
+SINH = _function("sinh", "Hyperbolic sine.", (-92.0, 92.0), 3.0)
+COSH = _function("cosh", "Hyperbolic cosine.", (-92.0, 92.0), 3.0)
+ASINH = _function("asinh", "The inverse of sinh.", (-1e3, 1e3), 3.0, golden=_asinh)
+ACOSH = _function("acosh", "The inverse of cosh, at least 0; NaN below 1.", (1.0, 1e3), 3.0)
+ATANH = _function("atanh", "The inverse of tanh; NaN beyond [-1, 1].", (-1.0, 1.0), 3.0)
+ERF = _function(
+    "erf", "The error function.", (-5.0, 5.0), 2.0, golden=lambda torch, x: torch.special.erf(x), basic=True
+)
+ERFC = _function(
+    "erfc",
+    "1 - erf(x), the digits of the right tail kept.",
+    (-5.0, 10.5),
+    2.5,
+    golden=lambda torch, x: torch.special.erfc(x),
+)
+ERFINV = _function(
+    "erfinv",
+    "The inverse of erf; NaN beyond [-1, 1].",
+    (-1.0, 1.0),
+    4.0,
+    golden=lambda torch, x: torch.special.erfinv(x),
+)
+I0 = _function(
+    "i0",
+    "The modified Bessel function of the first kind and order 0.",
+    (-95.0, 95.0),
+    3.0,
+    golden=lambda torch, x: torch.where(x.isinf(), x.abs(), torch.special.i0(x)),  # torch's is NaN there
+)
+LGAMMA = _function(
+    "lgamma",
+    "The logarithm of |gamma(x)|; infinite at 0 and the negative integers.",
+    (-20.0, 50.0),
+    4.0,
+    max_absolute=1e-6,
+)
+DIGAMMA = _function(
+    "digamma",
+    "The derivative of lgamma; NaN at the negative integers.",
+    (-20.0, 50.0),
+    4.0,
+    max_absolute=1e-6,
+    on_device=DeviceForm(
+        summary="On a chip target what TTNN computes: log(x) - 1/(2x) + 1/(12 x**2) - 1/(120 x**4) + 1/(252 x**6) - "
+        "1/(240 x**8) + 1/(132 x**10) - 691/(32760 x**12) + 1/(12 x**14). From x = 2 on it is within 1/(6 x**2) of "
+        "digamma, whose own series has the opposite signs after 1/(2x).",
+        emit=lambda b, x: b.digamma_series(x),
+        golden=_ttnn_digamma,
+    ),
+)
+DEG2RAD = _angle("deg2rad", "x degrees in radians.", 0.01745329238474369, 1.3519960151420207e-10)
+RAD2DEG = _angle("rad2deg", "x radians in degrees.", 57.2957763671875, 3.145894820876799e-06)
+IDENTITY = unary("identity", summary="x.", emit=lambda _, x: x, golden=torch_function("clone"))
+CEIL = unary(
+    "ceil", summary="The least integer that is not below x.", emit=lambda b, x: b.ceil(x), golden=torch_function("ceil")
+)
+FLOOR = unary(
+    "floor",
+    summary="The largest integer that is not above x.",
+    emit=lambda b, x: b.floor(x),
+    golden=torch_function("floor"),
+)
+ROUND = unary(
+    "round",
+    summary="The nearest integer, the even one of two.",
+    emit=lambda b, x: b.round_even(x),
+    golden=torch_function("round"),
+)
+TRUNC = unary("trunc", summary="x without its fraction.", emit=lambda b, x: b.trunc(x), golden=torch_function("trunc"))
+FRAC = unary("frac", summary="x - trunc(x).", emit=lambda b, x: b.sub(x, b.trunc(x)), golden=torch_function("frac"))
+NAN_TO_NUM = unary(
+    "nan_to_num",
+    summary="x with NaN and the infinities replaced; bfloat16 rounds the default bounds to infinities again.",
+    attributes=(Attribute("nan", 0.0), Attribute("posinf", MAX_FLOAT32), Attribute("neginf", -MAX_FLOAT32)),
+    emit=_nan_to_num,
+    golden=lambda torch, x, nan, posinf, neginf: torch.nan_to_num(x, nan, posinf, neginf),
+)
+
 OPERATIONS = (
-    ABS, NEG, EXP, LOG, SIN, COS, TANH, SIGMOID, SQRT, RSQRT, RECIPROCAL, RELU, GELU, SILU, CLAMP,
+    ABS, NEG, EXP, LOG, SIN, COS, TANH, SQRT, RSQRT, RECIPROCAL, CLAMP, SQUARE, EXP2, EXPM1, LOG2, LOG10, LOG1P, CBRT,
+    TAN, ASIN, ACOS, ATAN, SINH, COSH, ASINH, ACOSH, ATANH, ERF, ERFC, ERFINV, I0, LGAMMA, DIGAMMA, DEG2RAD, RAD2DEG,
+    IDENTITY, CEIL, FLOOR, ROUND, TRUNC, FRAC, NAN_TO_NUM,
 )  # fmt: skip

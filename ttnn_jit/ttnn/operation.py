@@ -133,6 +133,8 @@ def _documentation(overloads: tuple[Operation, ...]) -> str:
             f"Operands broadcast over size-1 dimensions; dtypes {dtypes}; the result has the dtype of "
             f"`{operation.operands[operation.dtype_from].name}`. Semantics: {operation.source}."
         )
+        if operation.on_device is not None:
+            paragraphs.append(operation.on_device.summary)
     return "\n\n".join(paragraphs)
 
 

@@ -15,9 +15,28 @@ from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
 
-UNARY = ["exp", "log", "sin", "cos", "tanh", "sigmoid", "silu", "erfc", "gelu", "rsqrt", "sqrt", "abs", "neg",
-         "round_even", "floor", "ceil", "trunc"]  # fmt: skip
-BINARY = ["pow", "minimum", "maximum", "copysign", "add", "sub", "mul", "div"]
+UNARY = ["exp", "log", "exp2", "expm1", "log2", "log10", "log1p", "cbrt", "tan", "asin", "acos", "atan", "sinh", "cosh",
+         "asinh", "acosh", "atanh", "erf", "erfinv", "i0", "lgamma", "digamma", "digamma_series", "mish", "gelu_tanh",
+         "softplus", "tanhshrink", "sin", "cos", "tanh", "sigmoid", "silu", "erfc", "gelu", "rsqrt", "sqrt", "abs",
+         "neg", "round_even", "floor", "ceil", "trunc"]  # fmt: skip
+BINARY = [
+    "pow",
+    "atan2",
+    "hypot",
+    "ldexp",
+    "logaddexp",
+    "logaddexp2",
+    "fmod",
+    "remainder",
+    "floor_divide",
+    "minimum",
+    "maximum",
+    "copysign",
+    "add",
+    "sub",
+    "mul",
+    "div",
+]
 EDGES = np.array(
     [
         0.0,
@@ -163,7 +182,7 @@ def test_code_for_every_instruction_set_calls_no_library(isa: HostIsa) -> None:
 
     text = assembly(loop_text(build, 2, isa), isa)
     called = set(re.findall(r"^\s+(?:callq?|bl|jmp|b)\s+([A-Za-z_][\w.]*)", text, re.MULTILINE))
-    assert called == {f"ttnn_jit.{name}.v{isa.lanes}" for name in ("sin_far", "cos_far", "rsqrt_special")}
+    assert called == {f"ttnn_jit.{name}.v{isa.lanes}" for name in ("sin_far", "cos_far", "tan_far", "rsqrt_special")}
 
 
 def test_two_copies_of_a_function_share_the_rare_path() -> None:

@@ -1,0 +1,1 @@
+"""Where the polynomials and tables of kernels/ come from."""

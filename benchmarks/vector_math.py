@@ -1,0 +1,241 @@
+"""Speed of every function on one core, data in the cache: this library's kernels beside torch and numpy in one run.
+
+    python -m benchmarks.vector_math [--only NAME ...] [--rounds N] [--json FILE]
+
+Elements per nanosecond of kernels as programs hold them (loads, stores, and rounding to bfloat16 included), of torch
+(``out=``, one thread) and of numpy (``out=``), medians of interleaved rounds; the largest error of this library in the
+next column, from benchmarks/accuracy.py's sample. The same kernels for AVX2 alone, with the ratio.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import platform
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+import torch
+
+from benchmarks.accuracy import attribute_values, measured
+from ttnn_jit.codegen.assemble import assemble
+from ttnn_jit.codegen.llvm_kernel import kernel_name, kernel_text
+from ttnn_jit.codegen.steps import Apply, Constant, KernelBody, Load, Store
+from ttnn_jit.kernels.isa import AVX2, HostIsa, isa_for
+from ttnn_jit.kernels.tile_loop import Access, Stream
+from ttnn_jit.ops import OPERATIONS, Operation
+from ttnn_jit.target import Numerics
+from ttnn_jit.tensor_spec import DataType
+
+RESULTS = Path(__file__).parent / "results"
+ELEMENTS = 4096
+FLOAT32, BFLOAT16 = DataType.FLOAT32, DataType.BFLOAT16
+TORCH = {FLOAT32: torch.float32, BFLOAT16: torch.bfloat16}
+IN_TORCH: dict[str, Callable[..., Any]] = {
+    "gelu": torch.nn.functional.gelu,
+    "silu": torch.nn.functional.silu,
+    "mish": torch.nn.functional.mish,
+    "relu6": torch.nn.functional.relu6,
+    "hardsigmoid": torch.nn.functional.hardsigmoid,
+    "hardswish": torch.nn.functional.hardswish,
+    "log_sigmoid": torch.nn.functional.logsigmoid,
+    "softplus": torch.nn.functional.softplus,
+    "elu": torch.nn.functional.elu,
+    "selu": torch.nn.functional.selu,
+    "celu": torch.nn.functional.celu,
+    "tanhshrink": torch.nn.functional.tanhshrink,
+    "softsign": torch.nn.functional.softsign,
+    "gelu_tanh": lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
+}
+IN_NUMPY = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh",
+            "atanh": "arctanh", "neg": "negative", "atan2": "arctan2"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Elements per nanosecond of one function in one dtype; None where a peer has no such function.
+
+    Attributes:
+        name: Of the operation in the TTNN dialect.
+        dtype: Of operands and result.
+        numerics: How results are rounded.
+        ours: This library's.
+        max_ulp: Largest error of it over a sample.
+        torch: torch's.
+        numpy: numpy's, in float32 only.
+        avx2: This library's without AVX-512.
+    """
+
+    name: str
+    dtype: str
+    numerics: str
+    ours: float
+    max_ulp: float
+    torch: float | None
+    numpy: float | None
+    avx2: float | None
+
+
+def host_isa() -> HostIsa:
+    """What this host runs."""
+    llvm.initialize_native_target()
+    return isa_for(llvm.get_host_cpu_name(), llvm.get_host_cpu_features(), llvm.get_process_triple())
+
+
+def kernel_body(operation: Operation, dtype: DataType, numerics: Numerics) -> KernelBody:
+    """One contiguous loop over the operation alone."""
+    inputs = [Stream(dtype, Access.CONTIGUOUS) for _ in range(operation.arity)]
+    loads = [Load(k, None) for k in range(operation.arity)]
+    numbers = tuple(Constant.of(value) for value in _numbers(operation))
+    apply = Apply(operation.tile_name, tuple(range(operation.arity)), numbers, dtype, None)
+    streams = (*inputs, Stream(dtype, Access.CONTIGUOUS, written=True))
+    return KernelBody(streams, 0, (*loads, apply, Store(operation.arity, operation.arity)), numerics)
+
+
+def _numbers(operation: Operation) -> list[float]:
+    """The defaults where all are finite and usual; the tested values of others."""
+    return [attribute.default for attribute in operation.attributes] or attribute_values(operation)
+
+
+class Kernel:
+    """A kernel on buffers of its own, callable."""
+
+    _engines: list[Any] = []  # noqa: RUF012 - an engine owns the code that kernels point at
+
+    def __init__(self, operation: Operation, dtype: DataType, numerics: Numerics, isa: HostIsa) -> None:
+        text = kernel_text(kernel_body(operation, dtype, numerics), isa)
+        builder = llvm.JITLibraryBuilder().add_object_img(assemble(text, isa)).export_symbol(kernel_name(text))
+        jit = llvm.create_lljit_compiler()
+        library = builder.link(jit, f"bench_{len(self._engines)}")
+        self._engines.append((jit, library))
+        self._function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(library[kernel_name(text)])
+        self._tensors = [*random_inputs(operation, dtype), torch.empty(ELEMENTS, dtype=TORCH[dtype])]
+        self._pointers = (ctypes.c_void_p * len(self._tensors))(*[t.data_ptr() for t in self._tensors])
+        self._words = (ctypes.c_int64 * (1 + len(self._tensors)))(ELEMENTS, *[1] * len(self._tensors))
+
+    def __call__(self) -> None:
+        """One run over all elements."""
+        self._function(self._pointers, self._words)
+
+
+def random_inputs(operation: Operation, dtype: DataType) -> list[torch.Tensor]:
+    """Arguments of the operation's domain, or of [-8, 8] within it: what programs hold."""
+    low, high = operation.probe.domain
+    generator = torch.Generator().manual_seed(3)
+    low, high = max(low, -8.0), min(high, 8.0)
+    numbers = torch.rand(operation.arity, ELEMENTS, generator=generator) * (high - low) + low
+    return [column.to(TORCH[dtype]).contiguous() for column in numbers]
+
+
+def torch_call(operation: Operation, dtype: DataType) -> Callable[[], Any] | None:
+    """torch's function on the same numbers, with ``out=`` where it takes one."""
+    function = IN_TORCH.get(operation.ttnn_name) or getattr(torch, operation.name, None)
+    if function is None or (operation.attributes and operation.ttnn_name not in IN_TORCH):
+        return None
+    inputs = random_inputs(operation, dtype)
+    out = torch.empty(ELEMENTS, dtype=TORCH[dtype])
+    for call in (lambda: function(*inputs, out=out), lambda: function(*inputs)):
+        try:
+            call()
+        except (TypeError, RuntimeError):
+            continue
+        return call
+    return None
+
+
+def numpy_call(operation: Operation, dtype: DataType) -> Callable[[], Any] | None:
+    """numpy's function of that name, float32 only."""
+    function = getattr(np, IN_NUMPY.get(operation.name, operation.name), None)
+    if dtype is not FLOAT32 or not isinstance(function, np.ufunc) or operation.attributes:
+        return None
+    inputs, out = [t.numpy() for t in random_inputs(operation, dtype)], np.empty(ELEMENTS, np.float32)
+    try:
+        function(*inputs, out=out)
+    except TypeError:
+        return None
+    return lambda: function(*inputs, out=out)
+
+
+def elements_per_ns(calls: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+    """Medians of interleaved rounds of about a tenth of a millisecond each."""
+    repeats = {}
+    for name, call in calls.items():
+        call()
+        start = time.perf_counter_ns()
+        call()
+        repeats[name] = max(1, 100_000 // max(1, time.perf_counter_ns() - start))
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            start = time.perf_counter_ns()
+            for _ in range(repeats[name]):
+                call()
+            times[name].append((time.perf_counter_ns() - start) / repeats[name])
+    return {name: ELEMENTS / statistics.median(values) for name, values in times.items()}
+
+
+def rate(operation: Operation, dtype: DataType, numerics: Numerics, isa: HostIsa, rounds: int) -> Rate:
+    """Measures one function in one dtype."""
+    calls: dict[str, Callable[[], Any]] = {"ours": Kernel(operation, dtype, numerics, isa)}
+    if isa.avx512:
+        lesser = replace(AVX2, triple=isa.triple)
+        calls["avx2"] = Kernel(operation, dtype, numerics, lesser)
+    for name, peer in (("torch", torch_call(operation, dtype)), ("numpy", numpy_call(operation, dtype))):
+        if peer is not None:
+            calls[name] = peer
+    found = elements_per_ns(calls, rounds)
+    error = measured(operation, dtype, Numerics.IEEE, 1e-3).max_ulp
+    peers = {name: found.get(name) for name in ("torch", "numpy", "avx2")}
+    return Rate(operation.ttnn_name, dtype.name, numerics.value, found["ours"], error, **peers)
+
+
+def cases(only: list[str]) -> Iterator[tuple[Operation, DataType, Numerics]]:
+    """float32, bfloat16 as on cpu and bfloat16 as on a chip target, of every operation or of those named."""
+    for operation in OPERATIONS:
+        if not only or operation.ttnn_name in only:
+            yield operation, FLOAT32, Numerics.IEEE
+            yield operation, BFLOAT16, Numerics.IEEE
+            yield operation, BFLOAT16, Numerics.DEVICE
+
+
+def table(rates: list[Rate]) -> str:
+    """A line per function and dtype."""
+    lines = [f"{'function':20s} {'dtype':9s} {'rounding':8s} {'el/ns':>6s} {'ulp':>6s} {'torch':>6s} {'x':>5s} "
+             f"{'numpy':>6s} {'x':>5s} {'avx2':>6s} {'ratio':>5s}"]  # fmt: skip
+    for r in rates:
+        peers = [f"{'-' if p is None else format(p, '.2f'):>6s} {'-' if p is None else format(r.ours / p, '.1f'):>5s}"
+                 for p in (r.torch, r.numpy, r.avx2)]  # fmt: skip
+        lines.append(f"{r.name:20s} {r.dtype:9s} {r.numerics:8s} {r.ours:6.2f} {r.max_ulp:6.2f} {' '.join(peers)}")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measures behind a progress bar, prints the table and writes it with a JSON beside it."""
+    from rich.progress import track
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="*", default=[], help="operations by their names in the TTNN dialect")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--json", type=Path, default=RESULTS / f"vector_math-{date.today().isoformat()}.json")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    isa = host_isa()
+    chosen = list(cases(options.only))
+    rates = [rate(*case, isa, options.rounds) for case in track(chosen, description="functions")]
+    print(text := table(rates))
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    machine = {"isa": isa.name, "cpu": isa.cpu, "python": platform.python_version(), "torch": torch.__version__}
+    options.json.write_text(json.dumps({"machine": machine, "rates": [asdict(r) for r in rates]}, indent=1) + "\n")
+    options.json.with_suffix(".txt").write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()

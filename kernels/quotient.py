@@ -1,0 +1,133 @@
+"""Exact remainders, floored quotients, and sums of products without intermediate overflow."""
+
+from __future__ import annotations
+
+from ttnn_jit.kernels.power import Power
+from ttnn_jit.ops.emit import Value
+
+_STEP = 22  # bits of a quotient that one step of a long division takes
+_STEPS = 13  # 13 * 22 >= 277, the largest difference of two exponents
+
+
+class Quotient(Power):
+    """fmod, remainder, floor_divide, hypot, ldexp, lerp, addcmul and addcdiv."""
+
+    def fmod(self, a: Value, b: Value) -> Value:
+        """What is left of a when b is taken off as often as goes, exactly; the sign of a (C99)."""
+        x, y = self.abs(a), self.abs(b)
+        quotient = self.trunc(self.div(x, y))
+        left = self.fma(self.neg(quotient), y, x)
+        near = self.select(self.lt(left, self.const(0.0)), self.add(left, y), left)
+        # A quotient of up to 22 bits is off by one at most, and then too large.
+        far = self.invert(self.lt(quotient, self.const(2.0**_STEP)))
+        result = self.rarely(far, near, "fmod_far", lambda b, x, y: b.fmod_far(x, y), x, y)
+        result = self.select(self.lt(x, y), x, result)
+        return self.copysign(result, a)
+
+    def fmod_far(self, x: Value, y: Value) -> Value:
+        """Fmod of x >= y >= 0 by long division; NaN for y = 0 and for infinite x."""
+        m, e = self.split(x)
+        divisor, d = self.split(y)
+        left = self.sub(e, d)
+        for _ in range(_STEPS):
+            bits = self.at_most(float(_STEP), self.at_least(0.0, left))
+            left = self.sub(left, bits)
+            m = self.scale(m, bits)
+            m = self.fma(self.neg(self.round_even(self.div(m, divisor))), divisor, m)
+        m = self.select(self.lt(m, self.const(0.0)), self.add(m, divisor), m)
+        result = self.scale(m, self.at_most(200.0, self.at_least(-200.0, d)))
+        undefined = self.either(self.eq(y, self.const(0.0)), self.invert(self.lt(x, self.const(float("inf")))))
+        undefined = self.either(undefined, self.ne(y, y))
+        return self.select(undefined, self.const(float("nan")), result)
+
+    def remainder(self, a: Value, b: Value) -> Value:
+        """Fmod with the sign of b, as Python's ``%``."""
+        left = self.fmod(a, b)
+        signs = self.int_xor(self.bits(left), self.bits(b))
+        differ = self.both(self.int_lt(signs, self.int_const(0)), self.ne(left, self.const(0.0)))
+        return self.select(differ, self.add(left, b), left)
+
+    def floor_divide(self, a: Value, b: Value) -> Value:
+        """The floor of the exact quotient."""
+        quotient = self.floor(self.div(a, b))
+        left = self.fma(self.neg(quotient), b, a)
+        signs = self.int_xor(self.bits(left), self.bits(b))
+        beyond = self.both(self.int_lt(signs, self.int_const(0)), self.ne(left, self.const(0.0)))
+        known = self.both(self.eq(left, left), self.lt(self.abs(quotient), self.const(float("inf"))))
+        return self.select(self.both(beyond, known), self.sub(quotient, self.const(1.0)), quotient)
+
+    def hypot(self, a: Value, b: Value) -> Value:
+        """sqrt(a * a + b * b); infinite where either is, NaN beside it or not."""
+        x, y = self.abs(a), self.abs(b)
+        larger, infinity = self.maximum(x, y), self.const(float("inf"))
+        huge, tiny = self.gt(larger, self.const(2.0**62)), self.lt(larger, self.const(2.0**-50))
+        down = self.select(huge, self.const(2.0**-70), self.select(tiny, self.const(2.0**90), self.const(1.0)))
+        up = self.select(huge, self.const(2.0**70), self.select(tiny, self.const(2.0**-90), self.const(1.0)))
+        x_scaled, y_scaled = self.mul(x, down), self.mul(y, down)
+        root = self.sqrt(self.fma(x_scaled, x_scaled, self.mul(y_scaled, y_scaled)))
+        unbounded = self.either(self.eq(x, infinity), self.eq(y, infinity))
+        return self.select(unbounded, infinity, self.mul(root, up))
+
+    def ldexp(self, a: Value, b: Value) -> Value:
+        """A * 2**b, rounded once for integral b."""
+        n = self.round_even(self.at_most(400.0, self.at_least(-400.0, b)))
+        mantissa, exponent = self.split(self.abs(a))
+        mantissa = self.mul(mantissa, self.exp2(self.sub(b, n)))
+        total = self.at_most(250.0, self.at_least(-250.0, self.add(exponent, n)))
+        result = self.copysign(self.scale(mantissa, total), a)
+        usual = self.both(self.le(self.abs(b), self.const(400.0)), self.lt(self.abs(a), self.const(float("inf"))))
+        usual = self.both(usual, self.ne(a, self.const(0.0)))
+        return self.select(usual, result, self.mul(a, self.exp2(b)))
+
+    def lerp(self, a: Value, b: Value, weight: Value) -> Value:
+        """A + weight * (b - a), with the digits that the difference loses."""
+        infinity = self.const(float("inf"))
+        plain = self.fma(weight, self.sub(b, a), a)
+        largest = self.maximum(self.abs(a), self.abs(b))
+        down, up = self._away_from_overflow(largest)
+        x, y = self.mul(a, down), self.mul(b, down)
+        part = self.mul(weight, x)
+        part_low = self.fma(weight, x, self.neg(part))
+        rest, rest_low = self.two_sum(x, self.neg(part))
+        careful = self.with_low_part(self.fma(weight, y, rest), self.sub(rest_low, part_low))
+        usual = self.both(self.lt(largest, infinity), self.le(self.abs(weight), self.const(2.0)))
+        careful = self.select(self.eq(weight, self.const(0.0)), a, self.mul(careful, up))
+        return self.select(usual, careful, plain)
+
+    def _away_from_overflow(self, magnitude: Value) -> tuple[Value, Value]:
+        """Factors down and up again: powers of two for huge numbers, 1 for others."""
+        huge, one = self.gt(magnitude, self.const(2.0**100)), self.const(1.0)
+        return self.select(huge, self.const(2.0**-8), one), self.select(huge, self.const(2.0**8), one)
+
+    def _away_from_denormals(self, a: Value, other: float) -> tuple[Value, Value]:
+        """A tiny `a` times 2**60, any other as it is, and in those lanes `other`, else 1."""
+        tiny = self.lt(self.abs(a), self.const(2.0**-100))
+        one = self.const(1.0)
+        return self.mul(a, self.select(tiny, self.const(2.0**60), one)), self.select(tiny, self.const(other), one)
+
+    def addcmul(self, a: Value, b: Value, c: Value, value: float) -> Value:
+        """A + value * b * c."""
+        if value == 1.0:
+            return self.fma(b, c, a)
+        b, factor = self._away_from_denormals(b, 2.0**-60)
+        c = self.mul(c, factor)
+        scaled = self.mul(b, self.const(value))
+        scaled_low = self.fma(b, self.const(value), self.neg(scaled))
+        return self.with_low_part(self.fma(scaled, c, a), self.mul(scaled_low, c))
+
+    def addcdiv(self, a: Value, b: Value, c: Value, value: float) -> Value:
+        """A + value * b / c."""
+        down, up = self._away_from_overflow(self.abs(a))
+        b, factor = self._away_from_denormals(b, 2.0**60)
+        c = self.mul(c, factor)
+        part = self.mul(b, down)
+        scaled = self.mul(part, self.const(value))
+        scaled_low = self.fma(part, self.const(value), self.neg(scaled))
+        quotient = self.div(scaled, c)
+        left = self.add(self.fma(self.neg(quotient), c, scaled), scaled_low)
+        total, low = self.two_sum(self.mul(a, down), quotient)
+        result = self.mul(self.with_low_part(total, self.add(low, self.div(left, c))), up)
+        # A finite quotient beyond float32 leaves an infinite sum as it is.
+        infinity = self.const(float("inf"))
+        finite = self.both(self.lt(self.abs(scaled), infinity), self.gt(self.abs(c), self.const(0.0)))
+        return self.select(self.both(self.eq(self.abs(a), infinity), finite), a, result)

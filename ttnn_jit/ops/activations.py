@@ -1,0 +1,202 @@
+"""Activations: elementwise functions of one tensor that networks bend their values with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ttnn_jit.ops.operation import Attribute, Probe
+from ttnn_jit.ops.unary import ROUNDED_TWICE, torch_function, unary
+
+SELU_SCALE = 1.0507009873554805
+SELU_ALPHA = 1.6732632423543772
+
+
+def _limited(b: Any, x: Any, low: float, high: float) -> Any:
+    return b.minimum(b.maximum(x, b.const(low)), b.const(high))
+
+
+def _where_positive(b: Any, x: Any, positive: Any, other: Any) -> Any:
+    return b.select(b.gt(x, b.const(0.0)), positive, other)
+
+
+def _softplus(b: Any, x: Any, beta: float, threshold: float) -> Any:
+    above = b.gt(b.mul(x, b.const(beta)), b.const(threshold))
+    return b.select(above, x, b.softplus(x, beta))
+
+
+def _selu(b: Any, x: Any, scale: float, alpha: float) -> Any:
+    return b.mul(_where_positive(b, x, x, b.mul(b.const(alpha), b.expm1(x))), b.const(scale))
+
+
+def _tanhshrink(torch: Any, x: Any) -> Any:
+    # In float64 the difference cancels too: by its series near zero.
+    w = x * x
+    series = x * w * (1 / 3 - w * (2 / 15 - w * (17 / 315 - w * (62 / 2835 - w * 1382 / 155925))))
+    return torch.where(x.abs() < 0.02, series, x - torch.tanh(x))
+
+
+SIGMOID = unary(
+    "sigmoid",
+    summary="1 / (1 + exp(-x)).",
+    emit=lambda b, x: b.sigmoid(x),
+    golden=torch_function("sigmoid"),
+    probe=Probe(domain=(-100.0, 100.0), max_ulp=2.5),
+)
+RELU = unary(
+    "relu",
+    summary="max(x, 0); NaN stays NaN.",
+    emit=lambda b, x: b.maximum(x, b.const(0.0)),
+    golden=torch_function("relu"),
+)
+GELU = unary(
+    "gelu",
+    summary="x times the normal distribution function of x.",
+    emit=lambda b, x: b.gelu(x),
+    # torch's own gelu cancels in the left tail, in float64 too.
+    golden=lambda torch, x: x * torch.special.erfc(-x * 0.5**0.5) / 2,
+    probe=Probe(domain=(-14.0, 14.0), max_ulp=3.5, max_ulp_bf16=1.0),
+    chosen_by={"approximate": "none", "fast_and_approximate_mode": False},
+)
+GELU_TANH = unary(
+    "gelu",
+    summary="x * sigmoid(2 sqrt(2 / pi) (x + 0.044715 x**3)): gelu with tanh in place of erf.",
+    emit=lambda b, x: b.gelu_tanh(x),
+    # torch's own cancels in the left tail.
+    golden=lambda torch, x: x * torch.sigmoid(8**0.5 / torch.pi**0.5 * (x + 0.044715 * x**3)),
+    probe=Probe(domain=(-10.0, 10.0), max_ulp=3.0, max_ulp_bf16=1.0),
+    chosen_by={"approximate": "tanh", "fast_and_approximate_mode": True},
+    ttnn_name="gelu_tanh",
+    ttir_name="gelu_tanh",
+)
+SILU = unary(
+    "silu",
+    summary="x * sigmoid(x), the smooth relu.",
+    emit=lambda b, x: b.silu(x),
+    golden=lambda torch, x: torch.nn.functional.silu(x),
+    probe=Probe(domain=(-100.0, 100.0), max_ulp=2.5, max_ulp_bf16=1.0),
+    aliases=("swish",),
+)
+RELU6 = unary(
+    "relu6",
+    summary="x limited to [0, 6]; NaN stays NaN.",
+    emit=lambda b, x: _limited(b, x, 0.0, 6.0),
+    golden=lambda torch, x: torch.clamp(x, 0.0, 6.0),
+)
+LEAKY_RELU = unary(
+    "leaky_relu",
+    summary="x where it is positive, else slope * x.",
+    attributes=(Attribute("slope", 0.01, aliases=("negative_slope",)),),
+    emit=lambda b, x, slope: _where_positive(b, x, x, b.mul(x, b.const(slope))),
+    golden=lambda torch, x, slope: torch.nn.functional.leaky_relu(x, slope),
+)
+ELU = unary(
+    "elu",
+    summary="x where it is positive, else alpha * (exp(x) - 1).",
+    attributes=(Attribute("alpha", 1.0),),
+    emit=lambda b, x, alpha: _where_positive(b, x, x, b.mul(b.const(alpha), b.expm1(x))),
+    golden=lambda torch, x, alpha: torch.where(x > 0, x, alpha * torch.expm1(x)),
+    probe=Probe((-20.0, 20.0), 3.0, ROUNDED_TWICE, attributes=(0.75,)),
+)
+SELU = unary(
+    "selu",
+    summary="scale * x where x is positive, else scale * alpha * (exp(x) - 1).",
+    attributes=(Attribute("scale", SELU_SCALE), Attribute("alpha", SELU_ALPHA)),
+    emit=_selu,
+    golden=lambda torch, x, scale, alpha: scale * torch.where(x > 0, x, alpha * torch.expm1(x)),
+    probe=Probe((-20.0, 20.0), 4.0, ROUNDED_TWICE, attributes=(1.0507, 1.67326)),
+)
+CELU = unary(
+    "celu",
+    summary="x where it is positive, else alpha * (exp(x / alpha) - 1).",
+    attributes=(Attribute("alpha", 1.0),),
+    emit=lambda b, x, alpha: _where_positive(b, x, x, b.mul(b.const(alpha), b.expm1(b.div(x, b.const(alpha))))),
+    golden=lambda torch, x, alpha: torch.where(x > 0, x, alpha * torch.expm1(x / alpha)),
+    probe=Probe((-20.0, 20.0), 4.0, ROUNDED_TWICE, attributes=(0.75,)),
+)
+MISH = unary(
+    "mish",
+    summary="x * tanh(log(1 + exp(x))).",
+    emit=lambda b, x: b.mish(x),
+    golden=lambda torch, x: torch.nn.functional.mish(x),
+    probe=Probe((-100.0, 50.0), 4.0, 1.0),
+)
+SOFTPLUS = unary(
+    "softplus",
+    summary="log(1 + exp(beta * x)) / beta; x where beta * x is above the threshold.",
+    attributes=(Attribute("beta", 1.0), Attribute("threshold", 20.0)),
+    emit=_softplus,
+    golden=lambda torch, x, beta, threshold: torch.nn.functional.softplus(x, beta, threshold),
+    probe=Probe((-80.0, 40.0), 4.0, ROUNDED_TWICE, attributes=(0.75, 20.0)),
+)
+LOG_SIGMOID = unary(
+    "log_sigmoid",
+    summary="log(sigmoid(x)).",
+    emit=lambda b, x: b.neg(b.softplus(b.neg(x))),
+    golden=lambda torch, x: torch.nn.functional.logsigmoid(x),
+    probe=Probe((-80.0, 80.0), 3.0, ROUNDED_TWICE),
+)
+HARDSIGMOID = unary(
+    "hardsigmoid",
+    summary="(x + 3) / 6, limited to [0, 1].",
+    emit=lambda b, x: b.div(_limited(b, b.add(x, b.const(3.0)), 0.0, 6.0), b.const(6.0)),
+    golden=lambda torch, x: torch.clamp(x + 3, 0, 6) / 6,
+    probe=Probe((-4.0, 4.0), 1.5, ROUNDED_TWICE),
+)
+HARDSWISH = unary(
+    "hardswish",
+    summary="x * hardsigmoid(x).",
+    emit=lambda b, x: b.mul(x, b.div(_limited(b, b.add(x, b.const(3.0)), 0.0, 6.0), b.const(6.0))),
+    golden=lambda torch, x: x * (torch.clamp(x + 3, 0, 6) / 6),
+    probe=Probe((-4.0, 4.0), 2.5, ROUNDED_TWICE),
+)
+HARDTANH = unary(
+    "hardtanh",
+    summary="x limited to [min_val, max_val]; NaN stays NaN.",
+    attributes=(Attribute("min_val", -1.0), Attribute("max_val", 1.0)),
+    emit=_limited,
+    golden=lambda torch, x, low, high: torch.clamp(x, low, high),
+)
+TANHSHRINK = unary(
+    "tanhshrink",
+    summary="x - tanh(x), the digits of small results kept.",
+    emit=lambda b, x: b.tanhshrink(x),
+    golden=_tanhshrink,
+    probe=Probe((-12.0, 12.0), 4.0, ROUNDED_TWICE),
+)
+SOFTSIGN = unary(
+    "softsign",
+    summary="x / (1 + |x|).",
+    emit=lambda b, x: b.div(x, b.add(b.const(1.0), b.abs(x))),
+    golden=lambda _, x: x / (1 + x.abs()),
+    probe=Probe((-10.0, 10.0), 1.5, ROUNDED_TWICE),
+)
+SOFTSHRINK = unary(
+    "softshrink",
+    summary="x moved towards zero by lambd, 0 where that would cross zero; NaN stays NaN.",
+    attributes=(Attribute("lambd", 0.5),),
+    emit=lambda b, x, lambd: b.select(
+        b.le(b.abs(x), b.const(lambd)), b.const(0.0), b.sub(x, b.copysign(b.const(lambd), x))
+    ),
+    golden=lambda torch, x, lambd: torch.where(x.abs() <= lambd, 0.0, x - lambd * torch.sign(x)),
+    probe=Probe((-2.0, 2.0), attributes=(0.75,)),
+)
+HARDSHRINK = unary(
+    "hardshrink",
+    summary="0 where |x| is at most lambd, else x; NaN stays NaN.",
+    attributes=(Attribute("lambd", 0.5),),
+    emit=lambda b, x, lambd: b.select(b.le(b.abs(x), b.const(lambd)), b.const(0.0), x),
+    golden=lambda torch, x, lambd: torch.where(x.abs() <= lambd, 0.0, x),
+    probe=Probe((-2.0, 2.0), attributes=(0.75,)),
+)
+THRESHOLD = unary(
+    "threshold",
+    summary="x where it is above the threshold (or NaN), else value.",
+    attributes=(Attribute("threshold", 0.0), Attribute("value", 0.0)),
+    emit=lambda b, x, threshold, value: b.select(b.le(x, b.const(threshold)), b.const(value), x),
+    golden=lambda torch, x, threshold, value: torch.nn.functional.threshold(x, threshold, value),
+)
+
+OPERATIONS = (
+    SIGMOID, RELU, GELU, GELU_TANH, SILU, RELU6, LEAKY_RELU, ELU, SELU, CELU, MISH, SOFTPLUS, LOG_SIGMOID, HARDSIGMOID,
+    HARDSWISH, HARDTANH, TANHSHRINK, SOFTSIGN, SOFTSHRINK, HARDSHRINK, THRESHOLD,
+)  # fmt: skip

@@ -1,0 +1,56 @@
+"""Elementwise questions about one tensor: 1 or 0 in its dtype."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ttnn_jit.ops.operation import Attribute, Operation
+from ttnn_jit.ops.unary import unary
+
+
+def _predicate(name: str, summary: str, mask: Callable[[Any, Any], Any]) -> Operation:
+    return unary(
+        name,
+        summary=f"1 where x is {summary}, else 0, in x's dtype.",
+        emit=lambda b, x: b.select(mask(b, x), b.const(1.0), b.const(0.0)),
+        golden=lambda torch, x: getattr(torch, name)(x).to(x.dtype),
+    )
+
+
+def _sign(b: Any, x: Any) -> Any:
+    zero = b.const(0.0)
+    return b.select(b.gt(x, zero), b.const(1.0), b.select(b.lt(x, zero), b.const(-1.0), x))
+
+
+def _heaviside(b: Any, x: Any, value: float) -> Any:
+    zero = b.const(0.0)
+    at_zero_or_below = b.select(b.eq(x, zero), b.const(value), zero)
+    return b.select(b.gt(x, zero), b.const(1.0), b.select(b.ne(x, x), x, at_zero_or_below))
+
+
+LOGICAL_NOT = _predicate("logical_not", "zero", lambda b, x: b.eq(x, b.const(0.0)))
+ISNAN = _predicate("isnan", "NaN", lambda b, x: b.ne(x, x))
+ISINF = _predicate("isinf", "infinite", lambda b, x: b.eq(b.abs(x), b.const(math.inf)))
+ISPOSINF = _predicate("isposinf", "positive infinity", lambda b, x: b.eq(x, b.const(math.inf)))
+ISNEGINF = _predicate("isneginf", "negative infinity", lambda b, x: b.eq(x, b.const(-math.inf)))
+ISFINITE = _predicate("isfinite", "neither infinite nor NaN", lambda b, x: b.lt(b.abs(x), b.const(math.inf)))
+SIGNBIT = _predicate("signbit", "below zero or -0", lambda b, x: b.lt(b.copysign(b.const(1.0), x), b.const(0.0)))
+SIGN = unary(
+    "sign",
+    summary="-1, 0 or 1, as x is below zero, zero or above; zeros keep their sign, NaN stays NaN.",
+    emit=_sign,
+    golden=lambda torch, x: torch.where(x.isnan(), x, torch.sign(x)),
+)
+HEAVISIDE = unary(
+    "heaviside",
+    summary="0 below zero, `value` at zero, 1 above; NaN stays NaN.",
+    attributes=(Attribute("value", 0.0),),
+    emit=_heaviside,
+    golden=lambda torch, x, value: torch.where(
+        x.isnan(), x, torch.heaviside(x, torch.tensor(value, dtype=x.dtype).expand_as(x))
+    ),
+)
+
+OPERATIONS = (LOGICAL_NOT, ISNAN, ISINF, ISPOSINF, ISNEGINF, ISFINITE, SIGNBIT, SIGN, HEAVISIDE)
