@@ -17,23 +17,29 @@ class Piecewise(Primitives):
     Tables begin with the piece at x = 1, since the exponent of x + 1 counts on from there; those of [0, 1] come last.
     """
 
-    def piecewise(self, x: Value, tables: Sequence[Table], *, odd: bool = False) -> Value:
+    def piecewise(self, x: Value, tables: Sequence[Table], *, odd: bool = False, slope: float | None = None) -> Value:
         """Entry i of `tables[d]` is the coefficient of (x - centre)**d in piece i; x in [0, 15].
 
         Args:
             x: The argument.
             tables: Coefficients, the constant terms first.
             odd: The first piece is centred at 0 rather than in its middle, so that an odd function keeps its digits.
+            slope: Of an odd function, a power of two near its slope at 0: the first piece holds what that leaves, so
+                that its coefficients' rounding counts less.
         """
         position = self.bits(self.add(x, self.const(1.0)))
         index = self.shift_right(position, self.int_const(21))
         lower = self.int_and(position, self.int_const(-0x20_0000))
         middle = self.from_bits(self.int_or(lower, self.int_const(0x10_0000)))
         centre = self.sub(middle, self.const(1.0))
+        first = self.lt(x, self.const(0.25))
         if odd:
-            centre = self.select(self.lt(x, self.const(0.25)), self.const(0.0), centre)
+            centre = self.select(first, self.const(0.0), centre)
         r = self.sub(x, centre)
         result = self.lookup(tables[-1], index)
-        for table in reversed(tables[:-1]):
+        for table in reversed(tables[1:-1]):
             result = self.fma(result, r, self.lookup(table, index))
-        return result
+        constant = self.lookup(tables[0], index)
+        if slope is not None:
+            constant = self.select(first, self.mul(x, self.const(slope)), constant)
+        return self.fma(result, r, constant)

@@ -137,12 +137,12 @@ class PythonScalar(VectorMath):
         return self.assign(f"{a} if {m} else {b}")
 
     def rarely(  # noqa: D102
-        self, mask: Mask, usual: Value, name: str, body: Callable[[PythonScalar, Value], Value], argument: Value
+        self, mask: Mask, usual: Value, name: str, body: Callable[..., Value], *arguments: Value
     ) -> Value:
         result = self.assign(usual)
         self.lines.append(f"{self._indent}if {mask}:  # {name}")
         self._indent += "    "
-        rare = body(self, argument)
+        rare = body(self, *arguments)
         self.lines.append(f"{self._indent}{result} = {rare}")
         self._indent = self._indent[4:]
         return result
@@ -246,6 +246,54 @@ class PythonScalar(VectorMath):
 
     def pow(self, a: Value, b: Value) -> Value:  # noqa: D102
         return self.call("power", a, b)
+
+    def expm1(self, a: Value) -> Value:  # noqa: D102
+        return self.call("expm1", a)
+
+    def log1p(self, a: Value) -> Value:  # noqa: D102
+        return self.call("log1p", a)
+
+    def log10(self, a: Value) -> Value:  # noqa: D102
+        return self.call("log10", a)
+
+    def tan(self, a: Value) -> Value:  # noqa: D102
+        return self.call("tan", a)
+
+    def asin(self, a: Value) -> Value:  # noqa: D102
+        return self.call("asin", a)
+
+    def acos(self, a: Value) -> Value:  # noqa: D102
+        return self.call("acos", a)
+
+    def atan(self, a: Value) -> Value:  # noqa: D102
+        return self.call("atan", a)
+
+    def sinh(self, a: Value) -> Value:  # noqa: D102
+        return self.call("sinh", a)
+
+    def cosh(self, a: Value) -> Value:  # noqa: D102
+        return self.call("cosh", a)
+
+    def asinh(self, a: Value) -> Value:  # noqa: D102
+        return self.call("asinh", a)
+
+    def acosh(self, a: Value) -> Value:  # noqa: D102
+        return self.call("acosh", a)
+
+    def atanh(self, a: Value) -> Value:  # noqa: D102
+        return self.call("atanh", a)
+
+    def erf(self, a: Value) -> Value:  # noqa: D102
+        return self.call("erf", a)
+
+    def atan2(self, a: Value, b: Value) -> Value:  # noqa: D102
+        return self.call("atan2", a, b)
+
+    def hypot(self, a: Value, b: Value) -> Value:  # noqa: D102
+        return self.call("hypot", a, b)
+
+    def fmod(self, a: Value, b: Value) -> Value:  # noqa: D102
+        return self.call("fmod", a, b)
 
     # bfloat16
 

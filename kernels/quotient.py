@@ -81,7 +81,6 @@ class Quotient(Power):
 
     def lerp(self, a: Value, b: Value, weight: Value) -> Value:
         """A + weight * (b - a), with the digits that the difference loses."""
-        infinity = self.const(float("inf"))
         plain = self.fma(weight, self.sub(b, a), a)
         largest = self.maximum(self.abs(a), self.abs(b))
         down, up = self._away_from_overflow(largest)
@@ -90,8 +89,13 @@ class Quotient(Power):
         part_low = self.fma(weight, x, self.neg(part))
         rest, rest_low = self.two_sum(x, self.neg(part))
         careful = self.with_low_part(self.fma(weight, y, rest), self.sub(rest_low, part_low))
-        usual = self.both(self.lt(largest, infinity), self.le(self.abs(weight), self.const(2.0)))
+        product = self.mul(self.abs(weight), self.mul(largest, down))
+        usual = self.both(self.lt(product, self.const(2.0**126)), self.lt(largest, self.const(float("inf"))))
+        # With a larger weight, what cancels the input is a difference without error.
+        usual = self.both(usual, self.le(self.abs(weight), self.const(2.0**16)))
+        # Denormals do not survive the factors.
         careful = self.select(self.eq(weight, self.const(0.0)), a, self.mul(careful, up))
+        careful = self.select(self.eq(weight, self.const(1.0)), b, careful)
         return self.select(usual, careful, plain)
 
     def _away_from_overflow(self, magnitude: Value) -> tuple[Value, Value]:

@@ -233,3 +233,99 @@ def rsqrt(a: Any) -> Any:
 def power(a: Any, b: Any) -> Any:
     """A to the power b, as C99 Annex F says."""
     return f32(math.pow(f64(a), f64(b)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def expm1(a: Any) -> Any:
+    """exp(a) - 1."""
+    return f32(math.expm1(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def log1p(a: Any) -> Any:
+    """log(1 + a)."""
+    return f32(np.log1p(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def log10(a: Any) -> Any:
+    """The logarithm to base 10."""
+    return f32(np.log10(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def tan(a: Any) -> Any:
+    """Tangent."""
+    return f32(math.tan(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def asin(a: Any) -> Any:
+    """The inverse of sin."""
+    return f32(math.asin(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def acos(a: Any) -> Any:
+    """The inverse of cos."""
+    return f32(math.acos(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def atan(a: Any) -> Any:
+    """The inverse of tan."""
+    return f32(math.atan(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def sinh(a: Any) -> Any:
+    """Hyperbolic sine."""
+    return f32(math.sinh(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def cosh(a: Any) -> Any:
+    """Hyperbolic cosine."""
+    return f32(math.cosh(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def asinh(a: Any) -> Any:
+    """The inverse of sinh."""
+    return f32(math.asinh(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def acosh(a: Any) -> Any:
+    """The inverse of cosh."""
+    return f32(math.acosh(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def atanh(a: Any) -> Any:
+    """The inverse of tanh."""
+    return f32(math.atanh(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def erf(a: Any) -> Any:
+    """The error function."""
+    return f32(math.erf(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def atan2(a: Any, b: Any) -> Any:
+    """The angle of the point (b, a)."""
+    return f32(math.atan2(f64(a), f64(b)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def hypot(a: Any, b: Any) -> Any:
+    """sqrt(a * a + b * b)."""
+    return f32(math.hypot(f64(a), f64(b)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def fmod(a: Any, b: Any) -> Any:
+    """What is left of a when b is taken off as often as goes."""
+    return f32(np.fmod(f64(a), f64(b)))

@@ -99,6 +99,7 @@ class Trigonometry(Primitives):
         """sin(r) for |r| <= 1.6, negated where the lowest bit of `odd` is set."""
         square = self.mul(r, r)
         sine = self.fma(self.mul(r, square), self.polynomial(square, SIN_TAIL), r)
+        sine = self.at_least(-1.0, self.at_most(1.0, sine))  # at 1, rounding errors leave the interval
         return self.from_bits(self.int_xor(self.bits(sine), self.shift_left(odd, self.int_const(31))))
 
     def tan_far(self, x: Value) -> Value:

@@ -1,19 +1,31 @@
 """Every polynomial and table of kernels/ that was fitted: of what, where, in which form, and how well.
 
-A constant of kernels/ is made by `Fit.fitted` or, of a table, piece by piece; `python -m benchmarks.fitting` compares
-the committed constants with what the fit gives now, and prints the errors of both.
+A constant of kernels/ is what `minimax.fitted` gives of a `Fit`, or a `PiecewiseFit.tables`; `python -m
+benchmarks.fitting` prints the errors of the committed constants beside those of a fit made now. Constants that this
+code did not make (those of exp, log, sin, tanh, pow and erfc are older) stand here with what they approximate.
 """
 
 from __future__ import annotations
 
+import importlib
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import mpmath as mp
+import numpy as np
 
-from benchmarks.fitting.minimax import Function, fitted
+from benchmarks.fitting.minimax import Function, error_of, fitted
 
+HALF_LN2 = (-math.log(2) / 2, math.log(2) / 2)
 DIGAMMA_ROOT = mp.mpf("1.46163214496836234126265954232572132846819620400644629512959")
+
+
+def committed_constant(name: str) -> Any:
+    """The constant ``module.NAME`` of kernels/."""
+    module, _, constant = name.partition(".")
+    return getattr(importlib.import_module(f"ttnn_jit.kernels.{module}"), constant)
 
 
 @dataclass(frozen=True)
@@ -34,6 +46,11 @@ class Fit:
     interval: tuple[float, float]
     degree: int
 
+    def errors(self) -> tuple[float, float]:
+        """Of the committed coefficients, and of what the fit gives now."""
+        committed = error_of(committed_constant(self.constant), self.function, self.weight, self.interval)
+        return committed, fitted(self.function, self.weight, self.interval, self.degree).error
+
 
 @dataclass(frozen=True)
 class PiecewiseFit:
@@ -45,6 +62,7 @@ class PiecewiseFit:
         degree: Of each piece.
         domain: The part of [0, 15] that is asked for; pieces outside it hold zeros.
         odd: The first piece is centred at 0 and has no constant term.
+        slope: Taken off the linear term of the first piece.
     """
 
     constant: str
@@ -52,6 +70,7 @@ class PiecewiseFit:
     degree: int
     domain: tuple[float, float] = (0.0, 15.0)
     odd: bool = False
+    slope: float = 0.0
 
     def pieces(self) -> Iterator[tuple[float, float, float] | None]:
         """(low, high, centre) of each piece; None of those outside the domain."""
@@ -62,26 +81,46 @@ class PiecewiseFit:
                 centre = 0.0 if self.odd and low == 0 else (low + high) / 2
                 yield (low, min(high, self.domain[1]), centre) if inside else None
 
-    def fitted(self) -> tuple[tuple[tuple[float, ...], ...], float]:
-        """The words of each table, constant terms first, and the largest relative error."""
-        rows, worst = [], 0.0
+    def polynomials(self) -> Iterator[tuple[Fit, bool] | None]:
+        """Each piece as a polynomial about its centre, and whether its constant term is left out, as it is 0."""
         for piece in self.pieces():
             if piece is None:
-                rows.append((0.0,) * (self.degree + 1))
+                yield None
                 continue
             low, high, centre = piece
-            without_constant = self.odd and low == 0
-            function, weight = _shifted(self.function, centre, without_constant)
-            found = fitted(function, weight, (low - centre, high - centre), self.degree - without_constant)
-            rows.append(((0.0,) if without_constant else ()) + found.coefficients)
-            worst = max(worst, found.error)
-        return tuple(zip(*rows, strict=True)), worst
+            bare = self.odd and low == 0
+            function, weight = _shifted(self.function, centre, bare, self.slope)
+            yield Fit(self.constant, function, weight, (low - centre, high - centre), self.degree - bare), bare
+
+    def tables(self) -> tuple[tuple[float, ...], ...]:
+        """The numbers of each table, constant terms first, as the fit gives them now."""
+        rows = []
+        for found in self.polynomials():
+            if found is None:
+                rows.append((0.0,) * (self.degree + 1))
+            else:
+                fit, bare = found
+                coefficients = fitted(fit.function, fit.weight, fit.interval, fit.degree).coefficients
+                rows.append((0.0,) * bare + coefficients)
+        return tuple(zip(*rows, strict=True))
+
+    def errors(self) -> tuple[float, float]:
+        """Largest relative errors of the committed tables, and of what the fit gives now."""
+        tables = [np.array(table.words, np.int32).view(np.float32) for table in committed_constant(self.constant)]
+        committed = refitted = 0.0
+        for found, *coefficients in zip(self.polynomials(), *tables, strict=True):
+            if found is not None:
+                fit, bare = found
+                numbers = tuple(float(c) for c in coefficients[bare:])
+                committed = max(committed, error_of(numbers, fit.function, fit.weight, fit.interval))
+                refitted = max(refitted, fitted(fit.function, fit.weight, fit.interval, fit.degree).error)
+        return committed, refitted
 
 
-def _shifted(function: Function, centre: float, divided: bool) -> tuple[Function, Function]:
+def _shifted(function: Function, centre: float, divided: bool, slope: float) -> tuple[Function, Function]:
     """The function of x - centre and its weight; divided by the argument where the polynomial has no constant."""
     if divided:
-        return lambda t: function(t) / t, lambda t: abs(t / function(t))
+        return lambda t: function(t) / t - slope, lambda t: abs(t / function(t))
     return lambda t: function(t + centre), lambda t: 1 / abs(function(t + centre))
 
 
@@ -106,6 +145,18 @@ def _odd(constant: str, function: Function, limit: float, degree: int) -> Fit:
 
 def _relative(constant: str, function: Function, interval: tuple[float, float], degree: int) -> Fit:
     return Fit(constant, function, lambda t: 1 / abs(function(t)), interval, degree)
+
+
+def _exp2_tail(f: mp.mpf) -> mp.mpf:
+    return (mp.expm1(f * mp.log(2)) - f * mp.log(2)) / f**2
+
+
+def _log2_tail(r: mp.mpf) -> mp.mpf:
+    return (mp.log1p(r) - r + r**2 / 2) / mp.log(2) / r**3
+
+
+def _scaled_complement(z: mp.mpf) -> mp.mpf:
+    return mp.exp(z * z) * mp.erfc(z)
 
 
 def _tanh_shrink(square: mp.mpf) -> mp.mpf:
@@ -138,6 +189,11 @@ def _digamma_tail(w: mp.mpf) -> mp.mpf:
 def _fits() -> tuple[Fit | PiecewiseFit, ...]:
     scaled_bessel: Callable[[mp.mpf], mp.mpf] = lambda x: mp.exp(-x) * mp.besseli(0, x)  # noqa: E731 - used twice
     return (
+        Fit("exponential.EXP_TAIL", lambda r: (mp.expm1(r) - r) / r**2, lambda r: r**2 / mp.exp(r), HALF_LN2, 4),
+        Fit("power.EXP2_TAIL", _exp2_tail, lambda f: f**2 / 2**f, (-0.502, 0.502), 4),
+        Fit("power.LOG2_TAIL", _log2_tail, lambda r: r**2, (-0.02880430780351162, 1 / 32), 2),
+        Fit("logarithm.LOG_TAIL", lambda r: (mp.log1p(r) - r) / r**2, abs, (-1 / 32, 1 / 16), 4),
+        _odd("trigonometry.SIN_TAIL", mp.sin, 1.012 * math.pi / 2, 3),
         _odd("trigonometry.TAN_TAIL", mp.tan, 0.79, 5),
         _odd("inverse_trigonometry.ATAN_TAIL", mp.atan, 1.0, 8),
         _odd("inverse_trigonometry.ASIN_TAIL", mp.asin, 0.5, 4),
@@ -149,7 +205,9 @@ def _fits() -> tuple[Fit | PiecewiseFit, ...]:
         _relative("gamma.STIRLING", _stirling, (1e-5, 1 / 15), 2),
         _relative("gamma.DIGAMMA_TAIL", _digamma_tail, (1e-8, 1 / 225), 2),
         _relative("bessel.I0_TAIL", lambda t: scaled_bessel(1 / t) / mp.sqrt(t), (1e-5, 1 / 15), 4),
-        PiecewiseFit("error_function.ERF", lambda z: mp.erf(z / 2), 6, domain=(0.0, 8.0), odd=True),
+        PiecewiseFit("exponential.TANH", mp.tanh, 6, domain=(0.0, 9.1), odd=True),
+        PiecewiseFit("error_function.SCALED_COMPLEMENT", _scaled_complement, 6, domain=(0.0, 10.33)),
+        PiecewiseFit("error_function.ERF", lambda z: mp.erf(z / 2), 6, domain=(0.0, 8.0), odd=True, slope=0.5),
         PiecewiseFit("gamma.LOG_GAMMA", _log_gamma, 6, domain=(1.0, 15.0)),
         PiecewiseFit("gamma.DIGAMMA", lambda x: mp.digamma(x) / (x - DIGAMMA_ROOT), 7, domain=(1.0, 15.0)),
         PiecewiseFit("bessel.I0", scaled_bessel, 6),

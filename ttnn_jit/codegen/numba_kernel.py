@@ -131,8 +131,9 @@ class _SourceWriter:
             for operand in step.operands
         ]
         numbers = [number.value for number in step.numbers]
-        exact = operation.emit(builder, *operands, *numbers)
-        return str(builder.round_to(exact, step.dtype, self._body.numerics))
+        numerics = self._body.numerics
+        exact = operation_of_tile(step.tile_name).tile_body(numerics)(builder, *operands, *numbers)
+        return str(builder.round_to(exact, step.dtype, numerics))
 
     def _index(self, k: int) -> str:
         terms = {Access.CONTIGUOUS: ["i0"], Access.SCALAR: [], Access.STRIDED: [f"i0 * s{k}_0"]}[

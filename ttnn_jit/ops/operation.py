@@ -72,11 +72,13 @@ class DeviceForm:
         summary: What it is, and how far from the function.
         emit: Its tile body, used under device numerics.
         golden: An independent statement of the same formula.
+        domain: Where the formula is meant to be used; beyond it nothing is stated.
     """
 
     summary: str
     emit: Callable[..., Any]
     golden: Callable[..., Any]
+    domain: tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
