@@ -25,7 +25,6 @@ import torch
 import ttnn_jit
 from ttnn_jit import ttnn
 from ttnn_jit.ops import OPERATIONS, Operation
-from ttnn_jit.ops.operation import as_float32
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
 
@@ -103,12 +102,6 @@ class Accuracy:
     bound: float
 
 
-def attribute_values(operation: Operation) -> list[float]:
-    """The attributes that an operation is measured with."""
-    values = operation.probe.attributes or [-0.75 + 1.5 * k for k, _ in enumerate(operation.attributes)]
-    return [as_float32(value) for value in values]
-
-
 def arguments(operation: Operation, dtype: DataType, fraction: float) -> list[torch.Tensor]:
     """The sample: all of bfloat16 or a share of all float32 for one operand, special values and random ones for more.
 
@@ -136,7 +129,7 @@ def arguments(operation: Operation, dtype: DataType, fraction: float) -> list[to
 def results(operation: Operation, tensors: list[torch.Tensor], numerics: Numerics, device: Any) -> torch.Tensor:
     """What this library computes."""
     function = partial(getattr(ttnn, operation.name), **operation.chosen_by)
-    values = attribute_values(operation)
+    values = operation.tested_attributes
     if numerics is Numerics.IEEE:
         return ttnn_jit.jit(enable_cache=False)(lambda *xs: function(*xs, *values))(*tensors)
     on_device = [ttnn.from_torch(t.reshape(1, -1), layout=ttnn.TILE_LAYOUT, device=device) for t in tensors]
@@ -146,7 +139,7 @@ def results(operation: Operation, tensors: list[torch.Tensor], numerics: Numeric
 def reference(operation: Operation, tensors: list[torch.Tensor], numerics: Numerics) -> torch.Tensor:
     """The golden in float64."""
     golden = operation.golden_under(numerics)
-    exact: torch.Tensor = golden(torch, *[t.double() for t in tensors], *attribute_values(operation))
+    exact: torch.Tensor = golden(torch, *[t.double() for t in tensors], *operation.tested_attributes)
     return exact.double()
 
 
@@ -272,7 +265,7 @@ mpmath has the function, the {rechecked} worst arguments of each are computed ag
 0 means that every result was the very number; up to 0.5 the nearest one.
 
 - *f32*: one in {step} of all 2^32 float32 (NaN, infinities and denormals among them), and {random:,} random arguments
-  of the operation's domain; of two operands and more, random bit patterns, every pair of special values, and the domain.
+  of the operation's domain; of two operands and more, random bit patterns, pairs of special values, and the domain.
   The same bits on AVX-512, AVX2 and NEON. Chip targets compute the same in f32, but for the operations named below.
 - *bf16*: all 65,536 arguments of one operand, the samples of f32 rounded for more. *nearest* is the share of results
   that are the nearest bfloat16.

@@ -67,10 +67,6 @@ def assert_agree(operation, dtype, ours, theirs):
     assert apart.max(initial=0) <= bound + LIBM_ULP
 
 
-def attribute_values(operation):
-    return operation.probe.attributes or [-0.75 + 1.5 * k for k, _ in enumerate(operation.attributes)]
-
-
 def stored(values, dtype):
     values = np.asarray(values, np.float32).reshape(32, SIZE // 32)
     return values if dtype is FLOAT32 else bfloat16(values)
@@ -93,7 +89,7 @@ def arguments(operation, dtype):
 def test_an_operation_agrees_with_its_libm_twin(operation, dtype):
     inputs = list(arguments(operation, dtype))
     for target in ("cpu", "wormhole_b0"):
-        module = one_op(operation, dtype, target, attribute_values(operation))
+        module = one_op(operation, dtype, target, operation.tested_attributes)
         (ours,), (theirs,) = native(module, inputs), by_numba(module, inputs)
         assert_agree(operation, dtype, ours, theirs)
 
@@ -105,7 +101,7 @@ def test_an_operation_agrees_with_its_libm_twin(operation, dtype):
 def test_every_bfloat16_input_agrees(operation):
     words = np.arange(2**16, dtype=np.uint16).reshape(256, 256)
     spec = TensorSpec(words.shape, BFLOAT16, Layout.TILE)
-    module = scheduled([spec], [(operation.tile_name, 0, *attribute_values(operation))])
+    module = scheduled([spec], [(operation.tile_name, 0, *operation.tested_attributes)])
     (ours,), (theirs,) = native(module, [words]), by_numba(module, [words])
     assert_agree(operation, BFLOAT16, ours, theirs)
 
@@ -131,7 +127,7 @@ def test_every_op_of_an_expression_tree_agrees_on_the_values_that_reach_it(calls
         numbers[: len(SPECIALS)] = rng.permutation(SPECIALS)
         values.append(stored(numbers, dtype))
     for operation, operands in calls:
-        module = one_op(operation, dtype, target, attribute_values(operation))
+        module = one_op(operation, dtype, target, operation.tested_attributes)
         inputs = [values[k] for k in operands]
         (ours,), (theirs,) = native(module, inputs), by_numba(module, inputs)
         assert_agree(operation, dtype, ours, theirs)
@@ -155,7 +151,7 @@ def test_a_fused_program_of_exact_operations_has_equal_bits(data, target):
         places = st.integers(0, len(specs) + number - 1)
         others = st.one_of(places, st.just(0.3))
         operands = [data.draw(places), *(data.draw(others) for _ in range(operation.arity - 1))]
-        calls.append((operation.tile_name, *operands, *attribute_values(operation)))
+        calls.append((operation.tile_name, *operands, *operation.tested_attributes))
     module = scheduled(specs, calls, target=target)
     rng = np.random.default_rng(1)
     inputs = [(rng.standard_normal(spec.shape) * 3).astype(np.float32) for spec in specs]

@@ -11,7 +11,6 @@ import torch
 import ttnn_jit
 from ttnn_jit import ttnn
 from ttnn_jit.ops import OPERATIONS
-from ttnn_jit.ops.operation import as_float32
 from ttnn_jit.tensor_spec import DataType
 
 TORCH_DTYPE = {DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}
@@ -33,13 +32,8 @@ def arguments(operation, dtype):
     return [column.to(TORCH_DTYPE[dtype]).contiguous() for column in torch.cat([specials, random]).T]
 
 
-def attribute_values(operation):
-    return operation.probe.attributes or [-0.75 + 1.5 * k for k, _ in enumerate(operation.attributes)]
-
-
 def reference(operation, tensors):
-    values = [as_float32(value) for value in attribute_values(operation)]
-    return operation.golden(torch, *[t.double() for t in tensors], *values).double()
+    return operation.golden(torch, *[t.double() for t in tensors], *operation.tested_attributes).double()
 
 
 def ulp_errors(result, exact):
@@ -60,7 +54,7 @@ def ulp_errors(result, exact):
 def test_an_operation_is_as_accurate_as_its_declaration_says(cpu_device, operation, dtype):
     tensors = arguments(operation, dtype)
     function = partial(getattr(ttnn, operation.name), **operation.chosen_by)
-    values = attribute_values(operation)
+    values = operation.tested_attributes
     jitted = ttnn_jit.jit(enable_cache=False)(lambda *xs: function(*xs, *values))
     alone = jitted(*tensors)
     on_device = [ttnn.from_torch(t, layout=ttnn.TILE_LAYOUT, device=cpu_device) for t in tensors]
@@ -83,7 +77,7 @@ def test_an_operation_in_a_fused_kernel_gives_the_bits_of_eager_calls(device, op
         for t in arguments(operation, dtype)
     ]
     function = partial(getattr(ttnn, operation.name), **operation.chosen_by)
-    values = attribute_values(operation)
+    values = operation.tested_attributes
 
     def program(*xs):
         return ttnn.neg(ttnn.multiply(function(*xs, *values), xs[0]))

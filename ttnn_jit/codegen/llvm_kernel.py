@@ -16,6 +16,8 @@ from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_vector import LlvmVector, ModuleText
 from ttnn_jit.kernels.tile_loop import BODY_BLOCK, TileLoop, VectorText
 from ttnn_jit.ops import OPERATIONS, Operation, user_operation
+from ttnn_jit.kernels.tile_loop import BODY_BLOCK, Access, TileLoop, VectorText
+from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.ops.emit import Value
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
@@ -31,8 +33,11 @@ def operation_of_tile(tile_name: str) -> Operation:
 
 # Two vectors a chunk keep 128 bytes per stream in flight, which bodies bound by memory need. With more live tiles they
 # would spill; and the longer ones are bound by arithmetic, where two vectors gain nothing and double the compile time.
+# Of bfloat16 alone, though, two vectors are one load, and narrowing them costs no shuffle: without the instruction that
+# rounds to bfloat16, a body of one function gains a fifth.
 _MOST_LIVE_FOR_TWO_VECTORS = 10
 _MOST_LINES_FOR_TWO_VECTORS = 24
+_MOST_LINES_FOR_A_PAIR = 64
 
 _NAME = "kernel"
 
@@ -44,10 +49,18 @@ def kernel_text(body: KernelBody, isa: HostIsa) -> str:
     The name is a hash of the text, so that equal names mean equal code.
     """
     text, lines = _text(body, isa, 1)
-    if lines <= _MOST_LINES_FOR_TWO_VECTORS and body.live_tiles <= _MOST_LIVE_FOR_TWO_VECTORS:
+    most_lines = _MOST_LINES_FOR_A_PAIR if _gains_by_pairs(body, isa) else _MOST_LINES_FOR_TWO_VECTORS
+    if lines <= most_lines and body.live_tiles <= _MOST_LIVE_FOR_TWO_VECTORS:
         text, _ = _text(body, isa, 2)
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     return text.replace(f"@{_NAME}(", f"@k_{digest}(", 1)
+
+
+def _gains_by_pairs(body: KernelBody, isa: HostIsa) -> bool:
+    moving = [stream for stream in body.streams if stream.access is not Access.SCALAR]
+    by_instruction = body.numerics is Numerics.DEVICE and isa.avx512_bf16
+    pairs = all(stream.dtype is DataType.BFLOAT16 and stream.access is Access.CONTIGUOUS for stream in moving)
+    return pairs and not by_instruction
 
 
 def _text(body: KernelBody, isa: HostIsa, unroll: int) -> tuple[str, int]:
@@ -115,7 +128,13 @@ class _BodyEmitter:
                 ]
                 numbers = [number.value for number in step.numbers]
                 exact = operation_of_tile(step.tile_name).tile_body(numerics)(builder, *operands, *numbers)
-                return builder.round_to(exact, step.dtype, numerics)
+                return exact if self._needs_no_rounding(step) else builder.round_to(exact, step.dtype, numerics)
+
+    def _needs_no_rounding(self, step: Apply) -> bool:
+        """Whether the result is bfloat16 because the tiles are that it is chosen from."""
+        tiles = [operand for operand in step.operands if isinstance(operand, int)]
+        chosen = operation_of_tile(step.tile_name).chooses and len(tiles) == len(step.operands)
+        return chosen and not step.numbers and all(map(self._is_bfloat16, tiles))
 
     def _is_bfloat16(self, index: int) -> bool:
         """Whether rounding the step's tile to bfloat16 would return it."""
@@ -125,5 +144,7 @@ class _BodyEmitter:
             case Load() if self._body.numerics is Numerics.DEVICE:
                 # A NaN or denormal that the host put there is rounded like a result.
                 return False
+            case Apply() if self._needs_no_rounding(step):
+                return True
             case _:
                 return self._body.dtype_of(index) is DataType.BFLOAT16

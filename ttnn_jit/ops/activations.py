@@ -47,6 +47,7 @@ RELU = unary(
     summary="max(x, 0); NaN stays NaN.",
     emit=lambda b, x: b.maximum(x, b.const(0.0)),
     golden=torch_function("relu"),
+    chooses=True,
 )
 GELU = unary(
     "gelu",
@@ -55,7 +56,7 @@ GELU = unary(
     # torch's own gelu cancels in the left tail, in float64 too.
     golden=lambda torch, x: x * torch.special.erfc(-x * 0.5**0.5) / 2,
     probe=Probe(domain=(-14.0, 14.0), max_ulp=3.5, max_ulp_bf16=1.0),
-    chosen_by={"approximate": "none", "fast_and_approximate_mode": False},
+    chosen_by={"approximate": "none"},
 )
 GELU_TANH = unary(
     "gelu",
@@ -64,7 +65,7 @@ GELU_TANH = unary(
     # torch's own cancels in the left tail.
     golden=lambda torch, x: x * torch.sigmoid(8**0.5 / torch.pi**0.5 * (x + 0.044715 * x**3)),
     probe=Probe(domain=(-10.0, 10.0), max_ulp=3.0, max_ulp_bf16=1.0),
-    chosen_by={"approximate": "tanh", "fast_and_approximate_mode": True},
+    chosen_by={"approximate": "tanh"},
     ttnn_name="gelu_tanh",
     ttir_name="gelu_tanh",
 )
@@ -81,6 +82,7 @@ RELU6 = unary(
     summary="x limited to [0, 6]; NaN stays NaN.",
     emit=lambda b, x: _limited(b, x, 0.0, 6.0),
     golden=lambda torch, x: torch.clamp(x, 0.0, 6.0),
+    chooses=True,
 )
 LEAKY_RELU = unary(
     "leaky_relu",

@@ -24,6 +24,7 @@ def comparison(name: str, operator: str, summary: str) -> Operation:
         summary=f"1 where {summary}, else 0, in the first operand's dtype.",
         emit=lambda b, x, y: b.select(getattr(b, name)(x, y), b.const(1.0), b.const(0.0)),
         golden=lambda torch, x, y: getattr(torch, name)(x, y).to(x.dtype),
+        chooses=True,
     )
 
 
@@ -36,6 +37,7 @@ def logical(name: str, summary: str, combined: Callable[[Any, Any, Any], Any]) -
             combined(b, b.ne(x, b.const(0.0)), b.ne(y, b.const(0.0))), b.const(1.0), b.const(0.0)
         ),
         golden=lambda torch, x, y: getattr(torch, name)(x, y).to(x.dtype),
+        chooses=True,
     )
 
 
@@ -97,12 +99,14 @@ MAXIMUM = binary(
     summary="The larger of x and y; NaN if either is.",
     emit=lambda b, x, y: b.maximum(x, y),
     golden=lambda torch, x, y: torch.maximum(x, y),
+    chooses=True,
 )
 MINIMUM = binary(
     "minimum",
     summary="The smaller of x and y; NaN if either is.",
     emit=lambda b, x, y: b.minimum(x, y),
     golden=lambda torch, x, y: torch.minimum(x, y),
+    chooses=True,
 )
 POW = binary(
     "pow",

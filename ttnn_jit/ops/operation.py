@@ -101,6 +101,8 @@ class Operation:
         body: Of a user's tile operation, the body as the IR spells it (ops/tile_body.py); the IR's name is ``tile_op``.
         chosen_by: Keywords that may be given with these values only: they tell declarations of one name apart.
         on_device: What device numerics compute instead, if that is another formula.
+        chooses: The result is always an operand, perhaps with another sign, or an integer of up to two digits, and
+            never a NaN where no operand is one: it needs no rounding that its operands had.
     """
 
     name: str
@@ -121,6 +123,7 @@ class Operation:
     body: str = ""
     chosen_by: Mapping[str, Any] = field(default_factory=dict)
     on_device: DeviceForm | None = None
+    chooses: bool = False
 
     def __post_init__(self) -> None:
         for attribute, default in (
@@ -135,6 +138,12 @@ class Operation:
     def arity(self) -> int:
         """Number of tensor operands."""
         return len(self.operands)
+
+    @property
+    def tested_attributes(self) -> tuple[float, ...]:
+        """The attributes that the operation is tested and measured with, as float32."""
+        about_zero = tuple(-0.75 + 1.5 * k for k, _ in enumerate(self.attributes))
+        return tuple(as_float32(value) for value in self.probe.attributes or about_zero)
 
     def tile_body(self, numerics: Numerics) -> Callable[..., Any]:
         """The `emit` that `numerics` ask for."""

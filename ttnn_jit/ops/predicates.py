@@ -16,6 +16,7 @@ def _predicate(name: str, summary: str, mask: Callable[[Any, Any], Any]) -> Oper
         summary=f"1 where x is {summary}, else 0, in x's dtype.",
         emit=lambda b, x: b.select(mask(b, x), b.const(1.0), b.const(0.0)),
         golden=lambda torch, x: getattr(torch, name)(x).to(x.dtype),
+        chooses=True,
     )
 
 
@@ -42,6 +43,7 @@ SIGN = unary(
     summary="-1, 0 or 1, as x is below zero, zero or above; zeros keep their sign, NaN stays NaN.",
     emit=_sign,
     golden=lambda torch, x: torch.where(x.isnan(), x, torch.sign(x)),
+    chooses=True,
 )
 HEAVISIDE = unary(
     "heaviside",

@@ -23,6 +23,7 @@ WHERE = Operation(
     emit=lambda b, p, x, y: b.select(b.ne(p, b.const(0.0)), x, y),
     golden=lambda torch, p, x, y: torch.where(p != 0, x, y),
     dtype_from=1,
+    chooses=True,
 )
 CLAMP_TENSOR = Operation(
     name="clamp",

@@ -65,10 +65,9 @@ def test_cosh_spills_no_register_in_its_loop(isa, dtype):
 @pytest.mark.parametrize("isa", [AVX512, AVX2, NEON], ids=lambda isa: isa.name)
 def test_every_operation_assembles_for_every_instruction_set(isa):
     spec = TensorSpec((32, 32), F32, Layout.TILE)
-    numbers = {operation: [-1.0, 2.0][: len(operation.attributes)] for operation in OPERATIONS}
     for operation in OPERATIONS:
         module = scheduled(
-            [spec] * operation.arity, [(operation.tile_name, *range(operation.arity), *numbers[operation])]
+            [spec] * operation.arity, [(operation.tile_name, *range(operation.arity), *operation.tested_attributes)]
         )
         assert assemble(text_of(module, isa), isa)[:4] == b"\x7fELF"
 
