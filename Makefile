@@ -31,6 +31,7 @@ bench: $(VENV)/.bench  ## Program-cache benchmark: table, and JSON under benchma
 
 docs: $(VENV)/.dev  ## Renew the generated table of names in docs/from_ttnn.md
 	$(BIN)/ttnn-jit names --write docs/from_ttnn.md
+
 accuracy: $(VENV)/.dev $(VENV)/.bench  ## Measure every operation against float64 and mpmath: docs/accuracy.md
 	$(BIN)/python -W ignore -m benchmarks.accuracy --write docs/accuracy.md
 

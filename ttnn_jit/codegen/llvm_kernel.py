@@ -14,10 +14,8 @@ from functools import lru_cache
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Store, operands_of
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_vector import LlvmVector, ModuleText
-from ttnn_jit.kernels.tile_loop import BODY_BLOCK, TileLoop, VectorText
-from ttnn_jit.ops import OPERATIONS, Operation, user_operation
 from ttnn_jit.kernels.tile_loop import BODY_BLOCK, Access, TileLoop, VectorText
-from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.ops import OPERATIONS, Operation, user_operation
 from ttnn_jit.ops.emit import Value
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType

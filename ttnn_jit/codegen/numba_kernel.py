@@ -132,7 +132,7 @@ class _SourceWriter:
         ]
         numbers = [number.value for number in step.numbers]
         numerics = self._body.numerics
-        exact = operation_of_tile(step.tile_name).tile_body(numerics)(builder, *operands, *numbers)
+        exact = operation.tile_body(numerics)(builder, *operands, *numbers)
         return str(builder.round_to(exact, step.dtype, numerics))
 
     def _index(self, k: int) -> str:
