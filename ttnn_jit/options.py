@@ -95,3 +95,17 @@ def _output_layout(value: str | None) -> OutputLayout:
             f"TTNN_JIT_OUTPUT_LAYOUT is {value!r}", help=f"it takes {' or '.join(repr(name) for name in known)}"
         )
     return known[value] if value else OutputLayout.FIRST_OPERAND
+
+
+def requested_threads() -> int | None:
+    """``TTNN_JIT_NUM_THREADS``: the threads that a kernel may use; None if it is not set.
+
+    Raises:
+        ArgumentError: It is set to something else than a positive number.
+    """
+    text = os.environ.get("TTNN_JIT_NUM_THREADS")
+    if not text:
+        return None
+    if not text.isdecimal() or int(text) == 0:
+        raise ArgumentError(f"TTNN_JIT_NUM_THREADS is {text!r}", help="set it to a number of threads, 1 or more")
+    return int(text)

@@ -110,6 +110,25 @@ def _chip(name: str, l1_bytes: int) -> SystemDesc:
     )
 
 
+@dataclass(frozen=True)
+class HostCosts:
+    """What work costs on the host, roughly: every target runs there. Decides how a kernel runs, never what it gives.
+
+    Attributes:
+        vector_instructions_per_ns: Of one core.
+        bytes_per_ns: Read and written by one core, from the last cache.
+        shared_from_ns: Predicted time from which a kernel is shared among threads: waking one takes 5 to 20 us, and
+            measured gains begin there.
+    """
+
+    vector_instructions_per_ns: float
+    bytes_per_ns: float
+    shared_from_ns: float
+
+
+HOST_COSTS = HostCosts(vector_instructions_per_ns=4.0, bytes_per_ns=60.0, shared_from_ns=60_000.0)
+
+
 PRESETS = {
     desc.name: desc
     for desc in (

@@ -17,7 +17,7 @@ from ttnn_jit.kernels.llvm_vector import LlvmVector, ModuleText
 from ttnn_jit.kernels.tile_loop import BODY_BLOCK, Access, TileLoop, VectorText
 from ttnn_jit.ops import OPERATIONS, Operation, user_operation
 from ttnn_jit.ops.emit import Value
-from ttnn_jit.target import Numerics
+from ttnn_jit.target import HOST_COSTS, Numerics
 from ttnn_jit.tensor_spec import DataType
 
 OPERATION_OF_TILE = {operation.tile_name: operation for operation in OPERATIONS}
@@ -50,6 +50,8 @@ def kernel_text(body: KernelBody, isa: HostIsa) -> str:
     most_lines = _MOST_LINES_FOR_A_PAIR if _gains_by_pairs(body, isa) else _MOST_LINES_FOR_TWO_VECTORS
     if lines <= most_lines and body.live_tiles <= _MOST_LIVE_FOR_TWO_VECTORS:
         text, _ = _text(body, isa, 2)
+    instructions = lines / isa.lanes
+    text = f"; predicted: {round(1000 * instructions / HOST_COSTS.vector_instructions_per_ns)} ps per element\n{text}"
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     return text.replace(f"@{_NAME}(", f"@k_{digest}(", 1)
 
@@ -67,6 +69,13 @@ def _text(body: KernelBody, isa: HostIsa, unroll: int) -> tuple[str, int]:
     builder = LlvmVector(isa, module, prefix="v", block=BODY_BLOCK)
     function = TileLoop(_NAME, body.streams, body.rank, _BodyEmitter(body, builder), isa.lanes, unroll).text()
     return f"{function}\n{module.text()}\n", len(builder.lines)
+
+
+def kernel_picoseconds(text: str) -> int:
+    """The predicted arithmetic per element on one thread that `kernel_text` states, at least 1."""
+    found = re.search(r"^; predicted: (\d+) ps", text)
+    assert found is not None, "the text is no kernel's"
+    return max(1, int(found.group(1)))
 
 
 def kernel_name(text: str) -> str:

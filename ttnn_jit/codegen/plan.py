@@ -10,7 +10,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
 from ttnn_jit.codegen.kernel_body import Kernel, read_kernel
-from ttnn_jit.codegen.llvm_kernel import kernel_name, kernel_text
+from ttnn_jit.codegen.llvm_kernel import kernel_name, kernel_picoseconds, kernel_text
 from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.dialects.d2m import EmptyOp, GenericOp
@@ -44,11 +44,11 @@ def generate(module: ModuleOp, isa: HostIsa) -> GeneratedProgram:
     """
     texts: dict[str, str] = {}
 
-    def named(body: KernelBody) -> str:
+    def named(body: KernelBody) -> tuple[str, int]:
         text = kernel_text(body, isa)
         name = kernel_name(text)
         texts[name] = text
-        return name
+        return name, kernel_picoseconds(text)
 
     kernels, plan_ = planned(module, named)
     return GeneratedProgram(plan_, texts, tuple(kernel.body for kernel in kernels))
@@ -59,8 +59,8 @@ def plan(module: ModuleOp, isa: HostIsa) -> ProgramPlan:
     return generate(module, isa).plan
 
 
-def planned(module: ModuleOp, named: Callable[[KernelBody], str]) -> tuple[list[Kernel], ProgramPlan]:
-    """The launches of a scheduled module and its plan, in which `named` names the kernels.
+def planned(module: ModuleOp, named: Callable[[KernelBody], tuple[str, int]]) -> tuple[list[Kernel], ProgramPlan]:
+    """The launches of a scheduled module and its plan, in which `named` gives kernels their names and picoseconds.
 
     Raises:
         CompileError: The module holds what is no scheduled kernel.
@@ -88,11 +88,12 @@ def planned(module: ModuleOp, named: Callable[[KernelBody], str]) -> tuple[list[
     inputs, visible = len(block.args), len(block.args) + len(outputs)
     launches = tuple(
         Launch(
-            named(kernel.body),
+            name,
             tuple(_buffer(index, function, value) for value in (*kernel.inputs, *kernel.outputs)),
             kernel.walk.params,
+            picoseconds,
         )
-        for kernel in kernels
+        for kernel, (name, picoseconds) in ((kernel, named(kernel.body)) for kernel in kernels)
     )
     return kernels, ProgramPlan(
         name=function.sym_name.data,

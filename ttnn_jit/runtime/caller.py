@@ -15,11 +15,13 @@ from typing import Any, NoReturn
 from ttnn_jit.errors import ArgumentError
 from ttnn_jit.runtime import native
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
+from ttnn_jit.runtime.chunks import chunks_of
 from ttnn_jit.runtime.device import Device, implicit_cpu_device
 from ttnn_jit.runtime.l1 import circular_buffer_bytes, in_l1
-from ttnn_jit.runtime.launch_ir import ENTRY_WORDS, HEADER_WORDS
+from ttnn_jit.runtime.launch_ir import CALL_WORDS, ENTRY_WORDS, HEADER_WORDS, LAUNCH_SYMBOL
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.threads import HELPERS
 
 RELEASE_GIL_BYTES = 1 << 20
 """Programs that touch this much let other Python threads run: 1 MB takes a kernel about 50 us at 20 GB/s, which pays
@@ -31,15 +33,15 @@ class NativeCall:
     """A program's native code, ready to be called.
 
     Attributes:
-        function: Called with the packed addresses and `params`.
-        params: Address of the kernel's words or of the launch table.
-        order: Buffer index of each packed address.
-        keeps: What `params` points into.
+        function: Called with the packed words of launch_ir.py.
+        table: Address of the launch table.
+        shares: Whether it has chunks for helper threads.
+        keeps: What the table points into.
     """
 
-    function: Callable[[bytes, int], None]
-    params: int
-    order: tuple[int, ...]
+    function: Callable[[bytes], None]
+    table: int
+    shares: bool
     keeps: tuple[Any, ...]
 
 
@@ -48,35 +50,30 @@ def link(plan: ProgramPlan, objects: Mapping[str, bytes]) -> NativeCall | None:
     if not plan.launches:
         return None
     addresses = {kernel: native.kernel_address(kernel, objects[kernel]) for kernel in plan.kernels}
-    words = [_words(launch.params) for launch in plan.launches]
-    if len(plan.launches) == 1:
-        launch = plan.launches[0]
-        function = _ctypes_function(addresses[launch.kernel], plan)
-        return NativeCall(function, ctypes.addressof(words[0]), launch.operands, tuple(words))
-    indices = [_words(launch.operands) for launch in plan.launches]
     table = [len(plan.launches), max(len(launch.operands) for launch in plan.launches)]
-    for launch, operands, params in zip(plan.launches, indices, words, strict=True):
-        table += [
-            addresses[launch.kernel],
-            len(launch.operands),
-            ctypes.addressof(operands),
-            ctypes.addressof(params),
-        ]
+    keeps: list[ctypes.Array[ctypes.c_int64]] = []
+    shares = False
+    for launch in plan.launches:
+        specs = [plan.buffers[index] for index in launch.operands]
+        chunks = chunks_of(launch, [spec.dtype.itemsize for spec in specs], sum(spec.nbytes for spec in specs))
+        shares = shares or chunks is not None
+        words = [_words(launch.operands), _words(launch.params)]
+        words += [_words(part) for part in ((chunks.params, chunks.last_params, chunks.steps) if chunks else ())]
+        operands, params, *parts = map(ctypes.addressof, words)
+        count = chunks.count if chunks else 1
+        table += [addresses[launch.kernel], len(launch.operands), operands, params, count, *(parts or (0, 0, 0))]
+        keeps += words
     assert len(table) == HEADER_WORDS + ENTRY_WORDS * len(plan.launches)
     packed = _words(table)
-    function = _ctypes_function(native.launch_address(), plan)
-    order = tuple(range(len(plan.buffers)))
-    return NativeCall(function, ctypes.addressof(packed), order, (packed, *words, *indices))
+    gives_lock_away = shares or plan.bytes_touched >= RELEASE_GIL_BYTES
+    kind = ctypes.CFUNCTYPE if gives_lock_away else ctypes.PYFUNCTYPE
+    function = kind(None, ctypes.c_char_p)(native.launch_address(LAUNCH_SYMBOL))
+    return NativeCall(function, ctypes.addressof(packed), shares, (packed, *keeps))
 
 
 def _words(values: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:
     # One word more, so that an empty list still has an address.
     return (ctypes.c_int64 * (len(values) + 1))(*values)
-
-
-def _ctypes_function(address: int, plan: ProgramPlan) -> Callable[[bytes, int], None]:
-    kind = ctypes.CFUNCTYPE if plan.bytes_touched >= RELEASE_GIL_BYTES else ctypes.PYFUNCTYPE
-    return kind(None, ctypes.c_void_p, ctypes.c_void_p)(address)
 
 
 def tensor_caller(plan: ProgramPlan, call: NativeCall | None) -> Callable[..., Any]:
@@ -93,7 +90,7 @@ def tensor_caller(plan: ProgramPlan, call: NativeCall | None) -> Callable[..., A
     lines += [f"  p{i} = a{i}._buffer.address" for i in inputs]
     lines += [" except AttributeError:", f"  refuse(({arguments}{',' if inputs else ''}))", "  raise"]
     lines += device_allocations(plan)
-    lines += native_call(call)
+    lines += native_call(plan, call)
     results = ", ".join(f"a{i}" if i in inputs else f"Tensor(S{i}, device, b{i})" for i in plan.results)
     lines += [f" return {results}" if len(plan.results) == 1 else f" return ({results},)"]
     return generate(plan, call, lines)
@@ -104,7 +101,7 @@ def address_caller(plan: ProgramPlan, call: NativeCall | None) -> Callable[..., 
     visible = range(len(plan.inputs) + len(plan.outputs))
     lines = [f"def {identifier(plan.name)}({', '.join(f'p{i}' for i in visible)}):"]
     lines += allocations(plan, range(len(visible), len(plan.buffers)))
-    return generate(plan, call, [*lines, *native_call(call), " return None"])
+    return generate(plan, call, [*lines, *native_call(plan, call), " return None"])
 
 
 def allocations(plan: ProgramPlan, indices: Iterable[int]) -> list[str]:
@@ -134,11 +131,12 @@ def _circular_buffer_bytes(plan: ProgramPlan) -> int:
     return max(map(circular_buffer_bytes, kernels), default=0)
 
 
-def native_call(call: NativeCall | None) -> list[str]:
+def native_call(plan: ProgramPlan, call: NativeCall | None) -> list[str]:
     """The line that runs a program's kernels on addresses ``p<index>``."""
     if call is None:
         return []
-    return [f" native(pack({', '.join(f'p{index}' for index in call.order)}), PARAMS)"]
+    addresses = ", ".join(f"p{index}" for index in range(len(plan.buffers)))
+    return [f" native(pack(TABLE, {'lend_helpers()' if call.shares else '0'}, {addresses}))"]
 
 
 def generate(
@@ -163,8 +161,9 @@ def generate(
         **(names or {}),
     }
     if call is not None:
-        scope |= {"native": call.function, "pack": struct.Struct(f"{len(call.order)}P").pack, "PARAMS": call.params}
-        scope["KEEPS"] = call.keeps
+        pack = struct.Struct(f"{CALL_WORDS + len(plan.buffers)}P").pack
+        scope |= {"native": call.function, "pack": pack, "TABLE": call.table, "KEEPS": call.keeps}
+        scope["lend_helpers"] = HELPERS.lend
     exec(compile("\n".join(lines), f"<ttnn_jit call of {plan.name}>", "exec"), scope)
     generated: Callable[..., Any] = scope[identifier(plan.name)]
     return generated

@@ -1,40 +1,91 @@
-"""The launch function: runs every kernel of a program in one native call.
+"""The native entry of every program: runs its kernels in order, and shares the big ones among threads.
 
-A kernel is ``void kernel(ptr pointers, ptr params)``. The launch function has the same signature, so that a program of
-one kernel calls that directly: ``pointers`` holds the address of every buffer of the program, ``params`` is a table::
+A kernel is ``void kernel(ptr pointers, ptr params)``. The launch function has one argument, because that is what ctypes
+passes fastest: words packed into one bytes object::
+
+    table, pool, address of every buffer of the program
+
+``pool`` is the state of a `HelperPool`, or 0 if the call runs on its own thread alone. The table, in words::
 
     number of kernels, largest number of operands,
-    then per kernel: function, number of operands, address of its i64 operand indices, address of its params
+    then per kernel: function, number of operands, address of its i64 operand indices, address of its params,
+                     chunks, address of a chunk's params, of the last chunk's params, of the bytes between chunks
 
-For each kernel it gathers the addresses of its operands and calls it: a few nanoseconds per kernel and operand.
+A kernel of several chunks is run chunk by chunk: chunk i has its operands' addresses moved on by i times their bytes
+between chunks, and loops over less (`ttnn_jit.runtime.chunks`). Kernels know nothing of it.
+
+**The pool.** The caller publishes a kernel, wakes a helper if one sleeps, and takes chunks from one counter itself; a
+helper that wakes up wakes the next, registers, and takes chunks too. The caller then closes the kernel to newcomers
+and waits for helpers that registered, never for one that has not started: a late helper costs nothing. Nobody spins.
+A caller that finds the pool taken (another thread's call, or one from inside a kernel) runs its kernels alone.
+
+Bound: 1 to 2 ns per operand and kernel; a shared kernel costs the caller two uncontended mutexes, about 50 ns, and one
+wake of a few microseconds where a helper sleeps.
 """
 
 from __future__ import annotations
 
 LAUNCH_SYMBOL = "ttnn_jit_launch"
+HELP_SYMBOL = "ttnn_jit_help"
+NEW_POOL_SYMBOL = "ttnn_jit_new_pool"
+LAUNCH_SYMBOLS = (LAUNCH_SYMBOL, HELP_SYMBOL, NEW_POOL_SYMBOL)
 HEADER_WORDS = 2
-ENTRY_WORDS = 4
+ENTRY_WORDS = 8
+CALL_WORDS = 2  # before the addresses
 
-_TEXT = f"""
-define void @{LAUNCH_SYMBOL}(ptr %pointers, ptr %table) {{
+POOL_BYTES = 1024
+LIMIT_OFFSET = 64
+"""Of the pool's word that says how many helpers may join a kernel; the other words are the text's own."""
+
+# Offsets in the pool's state, in bytes. The counter has a cache line of its own; POSIX hosts' mutexes and conditions
+# take 40 to 64 bytes.
+_BUSY, _CHUNKS, _ENTRY, _POINTERS, _OPEN, _ACTIVE, _ROUND, _PLACES = 0, 8, 16, 24, 32, 40, 48, 56
+_SLEEPERS, _NEXT, _MUTEX, _WORK, _DONE = 72, 128, 256, 384, 512
+
+
+def _field(name: str, base: str, offset: int) -> str:
+    return f"  %{name} = getelementptr i8, ptr %{base}, i64 {offset}"
+
+
+def _word(name: str, base: str, offset: int, kind: str = "i64") -> str:
+    return f"{_field(f'{name}.at', base, offset)}\n  %{name} = load {kind}, ptr %{name}.at"
+
+
+def _add(name: str, base: str, offset: int, step: int) -> str:
+    return (
+        f"{_word(f'{name}.old', base, offset)}\n  %{name} = add i64 %{name}.old, {step}\n"
+        f"  store i64 %{name}, ptr %{name}.old.at"
+    )
+
+
+_DECLARATIONS = """
+declare i32 @pthread_mutex_lock(ptr)
+declare i32 @pthread_mutex_unlock(ptr)
+declare i32 @pthread_cond_wait(ptr, ptr)
+declare i32 @pthread_cond_signal(ptr)
+"""
+
+_LAUNCH = f"""
+define void @{LAUNCH_SYMBOL}(ptr %words) {{
 entry:
-  %kernels = load i64, ptr %table
-  %widest.at = getelementptr i64, ptr %table, i64 1
-  %widest = load i64, ptr %widest.at
+{_word("table", "words", 0, "ptr")}
+{_word("pool", "words", 8, "ptr")}
+{_field("pointers", "words", 8 * CALL_WORDS)}
+{_word("kernels", "table", 0)}
+{_word("widest", "table", 8)}
   %gathered = alloca ptr, i64 %widest
-  %entries = getelementptr i64, ptr %table, i64 {HEADER_WORDS}
+  %alone = icmp eq ptr %pool, null
+{_field("entries", "table", 8 * HEADER_WORDS)}
   br label %kernel
 
 kernel:
-  %k = phi i64 [ 0, %entry ], [ %k.next, %call ]
-  %function.at = getelementptr [{ENTRY_WORDS} x i64], ptr %entries, i64 %k
-  %function = load ptr, ptr %function.at
-  %count.at = getelementptr i64, ptr %function.at, i64 1
-  %count = load i64, ptr %count.at
-  %indices.at = getelementptr i64, ptr %function.at, i64 2
-  %indices = load ptr, ptr %indices.at
-  %params.at = getelementptr i64, ptr %function.at, i64 3
-  %params = load ptr, ptr %params.at
+  %k = phi i64 [ 0, %entry ], [ %k.next, %next ]
+  %at = getelementptr [{ENTRY_WORDS} x i64], ptr %entries, i64 %k
+{_word("function", "at", 0, "ptr")}
+{_word("count", "at", 8)}
+{_word("indices", "at", 16, "ptr")}
+{_word("params", "at", 24, "ptr")}
+{_word("chunks", "at", 32)}
   br label %operand
 
 operand:
@@ -47,10 +98,28 @@ operand:
   store ptr %pointer, ptr %gathered.at
   %o.next = add i64 %o, 1
   %operands.left = icmp ult i64 %o.next, %count
-  br i1 %operands.left, label %operand, label %call
+  br i1 %operands.left, label %operand, label %gathering.done
 
-call:
+gathering.done:
+  %one = icmp ult i64 %chunks, 2
+  %unshared = or i1 %alone, %one
+  br i1 %unshared, label %whole, label %claim
+
+claim:
+  %claimed = cmpxchg ptr %pool, i64 0, i64 1 acquire monotonic
+  %mine = extractvalue {{ i64, i1 }} %claimed, 1
+  br i1 %mine, label %share, label %whole
+
+share:
+  call void @ttnn_jit_share(ptr %pool, ptr %at, ptr %gathered, i64 %chunks)
+  store atomic i64 0, ptr %pool release, align 8
+  br label %next
+
+whole:
   call void %function(ptr %gathered, ptr %params)
+  br label %next
+
+next:
   %k.next = add i64 %k, 1
   %kernels.left = icmp ult i64 %k.next, %kernels
   br i1 %kernels.left, label %kernel, label %done
@@ -60,7 +129,180 @@ done:
 }}
 """
 
+_SHARE = f"""
+define internal void @ttnn_jit_share(ptr %pool, ptr %at, ptr %gathered, i64 %chunks) {{
+entry:
+{_field("mutex", "pool", _MUTEX)}
+{_field("work", "pool", _WORK)}
+{_field("finished", "pool", _DONE)}
+  %locked = call i32 @pthread_mutex_lock(ptr %mutex)
+{_field("chunks.at", "pool", _CHUNKS)}
+  store i64 %chunks, ptr %chunks.at
+{_field("entry.at", "pool", _ENTRY)}
+  store ptr %at, ptr %entry.at
+{_field("pointers.at", "pool", _POINTERS)}
+  store ptr %gathered, ptr %pointers.at
+{_field("next.at", "pool", _NEXT)}
+  store atomic i64 0, ptr %next.at monotonic, align 8
+{_word("limit", "pool", LIMIT_OFFSET)}
+{_field("places.at", "pool", _PLACES)}
+  store i64 %limit, ptr %places.at
+{_add("round", "pool", _ROUND, 1)}
+{_field("open.at", "pool", _OPEN)}
+  store i64 1, ptr %open.at
+{_word("sleepers", "pool", _SLEEPERS)}
+  %any = icmp ne i64 %sleepers, 0
+  %unlocked = call i32 @pthread_mutex_unlock(ptr %mutex)
+  br i1 %any, label %wake, label %run
+
+wake:
+  %woken = call i32 @pthread_cond_signal(ptr %work)
+  br label %run
+
+run:
+  call void @ttnn_jit_take_chunks(ptr %pool, ptr %at, ptr %gathered, i64 %chunks)
+  %locked.again = call i32 @pthread_mutex_lock(ptr %mutex)
+  store i64 0, ptr %open.at
+  br label %check
+
+check:
+{_word("active", "pool", _ACTIVE)}
+  %over = icmp eq i64 %active, 0
+  br i1 %over, label %close, label %wait
+
+wait:
+  %waited = call i32 @pthread_cond_wait(ptr %finished, ptr %mutex)
+  br label %check
+
+close:
+  %unlocked.again = call i32 @pthread_mutex_unlock(ptr %mutex)
+  ret void
+}}
+"""
+
+_TAKE_CHUNKS = f"""
+define internal void @ttnn_jit_take_chunks(ptr %pool, ptr %at, ptr %gathered, i64 %chunks) {{
+entry:
+{_field("next.at", "pool", _NEXT)}
+{_word("function", "at", 0, "ptr")}
+{_word("count", "at", 8)}
+{_word("inner", "at", 40, "ptr")}
+{_word("last", "at", 48, "ptr")}
+{_word("steps", "at", 56, "ptr")}
+  %own = alloca ptr, i64 %count
+  %top = sub i64 %chunks, 1
+  br label %take
+
+take:
+  %i = atomicrmw add ptr %next.at, i64 1 monotonic
+  %some = icmp ult i64 %i, %chunks
+  br i1 %some, label %place, label %done
+
+place:
+  %is.last = icmp eq i64 %i, %top
+  %params = select i1 %is.last, ptr %last, ptr %inner
+  br label %operand
+
+operand:
+  %o = phi i64 [ 0, %place ], [ %o.next, %operand ]
+  %step.at = getelementptr i64, ptr %steps, i64 %o
+  %step = load i64, ptr %step.at
+  %offset = mul i64 %step, %i
+  %base.at = getelementptr ptr, ptr %gathered, i64 %o
+  %base = load ptr, ptr %base.at
+  %moved = getelementptr i8, ptr %base, i64 %offset
+  %own.at = getelementptr ptr, ptr %own, i64 %o
+  store ptr %moved, ptr %own.at
+  %o.next = add i64 %o, 1
+  %left = icmp ult i64 %o.next, %count
+  br i1 %left, label %operand, label %call
+
+call:
+  call void %function(ptr %own, ptr %params)
+  br label %take
+
+done:
+  ret void
+}}
+"""
+
+_HELP = f"""
+define void @{HELP_SYMBOL}(ptr %pool) {{
+entry:
+{_field("mutex", "pool", _MUTEX)}
+{_field("work", "pool", _WORK)}
+{_field("finished", "pool", _DONE)}
+  %locked = call i32 @pthread_mutex_lock(ptr %mutex)
+  br label %look
+
+look:
+  %seen = phi i64 [ 0, %entry ], [ %seen, %sleep ], [ %round, %served ]
+{_word("open", "pool", _OPEN)}
+{_word("places", "pool", _PLACES)}
+{_word("round", "pool", _ROUND)}
+  %is.open = icmp ne i64 %open, 0
+  %has.place = icmp sgt i64 %places, 0
+  %is.new = icmp ne i64 %round, %seen
+  %joins.open = and i1 %is.open, %has.place
+  %joins = and i1 %joins.open, %is.new
+  br i1 %joins, label %join, label %sleep
+
+sleep:
+{_add("more", "pool", _SLEEPERS, 1)}
+  %slept = call i32 @pthread_cond_wait(ptr %work, ptr %mutex)
+{_add("fewer", "pool", _SLEEPERS, -1)}
+  br label %look
+
+join:
+  %places.left = sub i64 %places, 1
+  store i64 %places.left, ptr %places.at
+{_add("joined", "pool", _ACTIVE, 1)}
+{_word("chunks", "pool", _CHUNKS)}
+{_word("at", "pool", _ENTRY, "ptr")}
+{_word("gathered", "pool", _POINTERS, "ptr")}
+{_word("sleepers", "pool", _SLEEPERS)}
+  %unlocked = call i32 @pthread_mutex_unlock(ptr %mutex)
+  %others = icmp ne i64 %sleepers, 0
+  %room = icmp sgt i64 %places.left, 0
+  %wakes = and i1 %others, %room
+  br i1 %wakes, label %wake, label %serve
+
+wake:
+  %woken = call i32 @pthread_cond_signal(ptr %work)
+  br label %serve
+
+serve:
+  call void @ttnn_jit_take_chunks(ptr %pool, ptr %at, ptr %gathered, i64 %chunks)
+  %locked.again = call i32 @pthread_mutex_lock(ptr %mutex)
+{_add("left", "pool", _ACTIVE, -1)}
+  %last.out = icmp eq i64 %left, 0
+  br i1 %last.out, label %tell, label %served
+
+tell:
+  %told = call i32 @pthread_cond_signal(ptr %finished)
+  br label %served
+
+served:
+  br label %look
+}}
+"""
+
+_NEW_POOL = f"""
+declare i32 @pthread_mutex_init(ptr, ptr)
+declare i32 @pthread_cond_init(ptr, ptr)
+
+define void @{NEW_POOL_SYMBOL}(ptr %pool) {{
+{_field("mutex", "pool", _MUTEX)}
+{_field("work", "pool", _WORK)}
+{_field("finished", "pool", _DONE)}
+  %a = call i32 @pthread_mutex_init(ptr %mutex, ptr null)
+  %b = call i32 @pthread_cond_init(ptr %work, ptr null)
+  %c = call i32 @pthread_cond_init(ptr %finished, ptr null)
+  ret void
+}}
+"""
+
 
 def launch_text() -> str:
-    """The launch function as LLVM text. Every kernel has at least one operand, every table at least one kernel."""
-    return _TEXT
+    """The functions as LLVM text. Every kernel has at least one operand, every table at least one kernel."""
+    return "".join((_DECLARATIONS, _LAUNCH, _SHARE, _TAKE_CHUNKS, _HELP, _NEW_POOL))

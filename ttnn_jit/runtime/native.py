@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from ttnn_jit.errors import InternalError, ProgramFormatError
-from ttnn_jit.runtime.launch_ir import LAUNCH_SYMBOL, launch_text
+from ttnn_jit.runtime.launch_ir import LAUNCH_SYMBOLS, launch_text
 
 
 @dataclass(frozen=True)
@@ -69,19 +69,23 @@ class _Loader:
             return found
         with self._lock:
             if symbol not in self._addresses:
-                self._addresses[symbol] = self._link(symbol, code)
+                self._link((symbol,), code)
             return self._addresses[symbol]
 
-    def launch_address(self) -> int:
-        found = self._addresses.get(LAUNCH_SYMBOL)
-        return found if found is not None else self.address_of(LAUNCH_SYMBOL, self._launch_code())
+    def launch_address(self, symbol: str) -> int:
+        found = self._addresses.get(symbol)
+        if found is not None:
+            return found
+        with self._lock:
+            if symbol not in self._addresses:
+                self._link(LAUNCH_SYMBOLS, self._launch_code())
+            return self._addresses[symbol]
 
     def _launch_code(self) -> bytes:
         import llvmlite.binding as llvm
 
-        with self._lock:
-            self._start()
-            code: bytes = self._machine.emit_object(llvm.parse_assembly(launch_text()))
+        self._start()
+        code: bytes = self._machine.emit_object(llvm.parse_assembly(launch_text()))
         return code
 
     def _start(self) -> None:
@@ -96,19 +100,20 @@ class _Loader:
         )
         self._jit = llvm.create_lljit_compiler(self._machine)
 
-    def _link(self, symbol: str, code: bytes) -> int:
+    def _link(self, symbols: tuple[str, ...], code: bytes) -> None:
         import llvmlite.binding as llvm
 
         self._start()
         # The current process serves memset and the like, which code generation may call.
-        library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process().export_symbol(symbol)
+        library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+        for symbol in symbols:
+            library = library.export_symbol(symbol)
         try:
-            tracker = library.link(self._jit, symbol)
+            tracker = library.link(self._jit, symbols[0])
         except RuntimeError as error:
-            raise InternalError(f"native code of {symbol} cannot be linked: {error}") from error
+            raise InternalError(f"native code of {symbols[0]} cannot be linked: {error}") from error
         self._trackers.append(tracker)
-        address: int = tracker[symbol]
-        return address
+        self._addresses |= {symbol: tracker[symbol] for symbol in symbols}
 
 
 _LOADER = _Loader()
@@ -123,9 +128,9 @@ def kernel_address(symbol: str, code: bytes) -> int:
     return _LOADER.address_of(symbol, code)
 
 
-def launch_address() -> int:
-    """The address of the function that runs a table of kernels; see launch_ir.py."""
-    return _LOADER.launch_address()
+def launch_address(symbol: str) -> int:
+    """The address of a function of launch_ir.py: the one that runs a table of kernels, or one for its helpers."""
+    return _LOADER.launch_address(symbol)
 
 
 def require_runnable(built_for: HostCpu, name: str) -> None:

@@ -22,11 +22,13 @@ class Launch:
         kernel: Symbol of the native function ``void kernel(ptr pointers, ptr params)``.
         operands: Buffer index of each of its pointers, in order.
         params: The i64 words of its second argument: extents and strides (codegen/launch.py).
+        picoseconds: Predicted arithmetic per element on one thread; 0 for a kernel that must run whole.
     """
 
     kernel: str
     operands: tuple[int, ...]
     params: tuple[int, ...]
+    picoseconds: int = 0
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,10 @@ class ProgramPlan:
             "inputs": [spec_to_json(spec) for spec in self.inputs],
             "outputs": [spec_to_json(spec) for spec in self.outputs],
             "intermediates": [spec_to_json(spec) for spec in self.intermediates],
-            "launches": [[launch.kernel, list(launch.operands), list(launch.params)] for launch in self.launches],
+            "launches": [
+                [launch.kernel, list(launch.operands), list(launch.params), launch.picoseconds]
+                for launch in self.launches
+            ],
             "results": list(self.results),
         }
 
@@ -119,8 +124,8 @@ class ProgramPlan:
             outputs=tuple(spec_from_json(spec) for spec in fields["outputs"]),
             intermediates=tuple(spec_from_json(spec) for spec in fields["intermediates"]),
             launches=tuple(
-                Launch(str(kernel), tuple(map(int, operands)), tuple(map(int, params)))
-                for kernel, operands, params in fields["launches"]
+                Launch(str(kernel), tuple(map(int, operands)), tuple(map(int, params)), int(picoseconds))
+                for kernel, operands, params, picoseconds in fields["launches"]
             ),
             results=tuple(int(index) for index in fields["results"]),
         )

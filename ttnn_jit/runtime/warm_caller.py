@@ -52,7 +52,7 @@ def warm_tensor_caller(
     same_device = ["(device := a0._device)", *(f"a{i}._device is device" for i in inputs[1:])]
     lines = _head(plan, [*same_device, *guard.conditions], [f"p{i} = a{i}._buffer.address" for i in inputs])
     lines += device_allocations(plan)
-    lines += native_call(call)
+    lines += native_call(plan, call)
     for i in dict.fromkeys(index for index in plan.results if index not in inputs):
         lines += [f" r{i} = new(Tensor)", f" r{i}.spec = S{i}", f" r{i}._device = device", f" r{i}._buffer = b{i}"]
     return generate(plan, call, [*lines, *_return(plan, rebuild)], _scope(guard, rebuild, counters))
@@ -73,7 +73,7 @@ def warm_torch_caller(
     for i in visible[len(inputs) :]:
         lines += [f" r{i} = {_fresh_torch(plan, i)}", f" p{i} = r{i}.data_ptr()"]
     lines += allocations(plan, range(len(visible), len(plan.buffers)))
-    lines += native_call(call)
+    lines += native_call(plan, call)
     scope = _scope(guard, rebuild, counters) | {
         "empty": torch.empty,
         "empty_like": torch.empty_like,

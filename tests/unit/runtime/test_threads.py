@@ -1,0 +1,119 @@
+"""Kernels shared among threads: the same bits for any number of them, from any caller, and in a forked child."""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tests.programs import add_mul_exp_sigmoid, cosh
+from ttnn_jit import jit
+from ttnn_jit.errors import ArgumentError
+from ttnn_jit.options import requested_threads
+from ttnn_jit.runtime import chunks
+from ttnn_jit.runtime.chunks import chunks_of
+from ttnn_jit.runtime.plan import Launch
+from ttnn_jit.runtime.threads import thread_count
+from ttnn_jit.target import HOST_COSTS
+
+SHAPES = [(1000,), (7, 333), (64, 64), (3, 5, 77), (4099,)]
+
+
+@pytest.fixture
+def shares_everything(monkeypatch):
+    """Kernels of any size are cut, into chunks that leave tails everywhere."""
+    monkeypatch.setattr(chunks, "HOST_COSTS", replace(HOST_COSTS, shared_from_ns=0.0))
+    monkeypatch.setattr(chunks, "CHUNK_ELEMENTS", 96)
+
+
+def operands(shape):
+    """Pairs of inputs that are walked by one loop, by strides, and with broadcasts."""
+    x = torch.randn(*shape) * 8
+    wide = torch.randn(*shape[:-1], 2 * shape[-1])[..., ::2]
+    return [(x, x + 1), (x, wide), (x, torch.randn(1)), (x, torch.randn(shape[-1])), (x.bfloat16(), x.bfloat16())]
+
+
+@pytest.mark.usefixtures("shares_everything")
+def test_no_bit_depends_on_the_number_of_threads(monkeypatch):
+    compiled = jit(add_mul_exp_sigmoid)
+    for a, b in (pair for shape in SHAPES for pair in operands(shape)):
+        results = []
+        for count in ("1", "2", "5", "2"):
+            monkeypatch.setenv("TTNN_JIT_NUM_THREADS", count)
+            results.append(compiled(a, b))
+        assert all(torch.equal(result, results[0]) for result in results[1:])
+
+
+@pytest.mark.usefixtures("shares_everything")
+def test_many_python_threads_may_call_at_once(monkeypatch):
+    monkeypatch.setenv("TTNN_JIT_NUM_THREADS", "3")
+    compiled = jit(cosh)
+    inputs = [torch.randn(200, 300) for _ in range(6)]
+    expected = [compiled(x) for x in inputs]
+    wrong = []
+
+    def call(x, result):
+        wrong.extend(not torch.equal(compiled(x), result) for _ in range(40))
+
+    callers = [threading.Thread(target=call, args=pair) for pair in zip(inputs, expected, strict=True)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert len(wrong) == 240
+    assert not any(wrong)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the host has no fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.usefixtures("shares_everything")
+def test_a_forked_child_starts_helpers_of_its_own(monkeypatch):
+    monkeypatch.setenv("TTNN_JIT_NUM_THREADS", "2")
+    compiled = jit(cosh)
+    x = torch.randn(200, 300)
+    expected = compiled(x)
+    child = os.fork()
+    if child == 0:
+        same = all(compiled(x).numpy().tobytes() == expected.numpy().tobytes() for _ in range(3))
+        os._exit(0 if same else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert torch.equal(compiled(x), expected)
+
+
+def test_the_number_of_threads_is_the_variables_else_torchs(monkeypatch):
+    monkeypatch.delenv("TTNN_JIT_NUM_THREADS", raising=False)
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        assert thread_count() == 3
+        monkeypatch.setenv("TTNN_JIT_NUM_THREADS", "7")
+        assert thread_count() == 7
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5"])
+def test_a_number_of_threads_that_is_none_is_refused(monkeypatch, text):
+    monkeypatch.setenv("TTNN_JIT_NUM_THREADS", text)
+    with pytest.raises(ArgumentError, match="TTNN_JIT_NUM_THREADS"):
+        requested_threads()
+
+
+def test_a_short_launch_and_one_of_unknown_cost_are_not_cut():
+    def cut(elements, picoseconds):
+        return chunks_of(Launch("k", (0, 1), (elements, 1, 1), picoseconds), (4, 4), 8 * elements)
+
+    assert cut(1 << 16, 500) is None
+    assert cut(1 << 24, 0) is None
+    assert cut(1 << 18, 500).count == 16
+
+
+@pytest.mark.usefixtures("shares_everything")
+def test_chunks_cover_a_launch_once():
+    launch = Launch("k", (0, 1), (50, 7, 1, 60, 2, 100), 10)
+    cut = chunks_of(launch, (4, 2), 1 << 20)
+    assert (cut.count, cut.params, cut.last_params) == (4, (13, 7, 1, 60, 2, 100), (11, 7, 1, 60, 2, 100))
+    assert cut.steps == (13 * 4, 13 * 2 * 2)

@@ -1,0 +1,69 @@
+"""How a launch is cut into chunks that threads can take: along one loop, by moving addresses and shortening extents.
+
+A chunk is a launch of the same kernel, so what a lane computes cannot depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ttnn_jit.runtime.plan import Launch
+from ttnn_jit.target import HOST_COSTS
+
+CHUNK_ELEMENTS = 1 << 14
+"""64 KB of float32 a stream: small enough that a stolen CPU delays little, large enough that a chunk costs nothing."""
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """A launch in parts.
+
+    Attributes:
+        count: Of chunks, at least 2.
+        params: The launch's words for every chunk but the last.
+        last_params: The last chunk's.
+        steps: Per operand, the bytes from one chunk to the next.
+    """
+
+    count: int
+    params: tuple[int, ...]
+    last_params: tuple[int, ...]
+    steps: tuple[int, ...]
+
+
+def predicted_ns(launch: Launch, nbytes: int) -> float:
+    """Time of a launch on one thread: its arithmetic or the `nbytes` it touches, whichever takes longer."""
+    elements = math.prod(launch.params[: _loops(launch)])
+    return max(elements * launch.picoseconds / 1000, nbytes / HOST_COSTS.bytes_per_ns)
+
+
+def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks | None:
+    """The chunks of a launch; None if it is too short to share, or of a kernel that must run whole.
+
+    Args:
+        launch: Its params are those of `ttnn_jit.codegen.launch`.
+        itemsizes: Per operand, the bytes of an element.
+        nbytes: That the launch touches.
+    """
+    if not launch.picoseconds or predicted_ns(launch, nbytes) < HOST_COSTS.shared_from_ns:
+        return None
+    loops = _loops(launch)
+    extents, strides = launch.params[:loops], launch.params[loops:]
+    loop = max(range(loops), key=extents.__getitem__)
+    size = max(1, CHUNK_ELEMENTS * extents[loop] // math.prod(extents))
+    count = -(-extents[loop] // size)
+    if count < 2:
+        return None
+    steps = tuple(strides[operand * loops + loop] * size * itemsize for operand, itemsize in enumerate(itemsizes))
+    rest = extents[loop] - size * (count - 1)
+    return Chunks(count, _with_extent(launch, loop, size), _with_extent(launch, loop, rest), steps)
+
+
+def _loops(launch: Launch) -> int:
+    return len(launch.params) // (1 + len(launch.operands))
+
+
+def _with_extent(launch: Launch, loop: int, extent: int) -> tuple[int, ...]:
+    return (*launch.params[:loop], extent, *launch.params[loop + 1 :])

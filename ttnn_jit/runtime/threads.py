@@ -1,0 +1,92 @@
+"""The helper threads that share big kernels with their callers; see launch_ir.py for how they do."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import threading
+
+from ttnn_jit.options import requested_threads
+from ttnn_jit.runtime import native
+from ttnn_jit.runtime.launch_ir import HELP_SYMBOL, LIMIT_OFFSET, NEW_POOL_SYMBOL, POOL_BYTES
+
+
+class HelperPool:
+    """Threads that sleep in native code until a kernel is published; started when they are first wanted.
+
+    They never hold Python's lock, and are daemons: a process ends without asking them. A forked child starts its own.
+    """
+
+    def __init__(self) -> None:
+        self.forget_other_threads()
+
+    def forget_other_threads(self) -> None:
+        """In a forked child: leave the parent's state, which its threads may have been changing, and start anew."""
+        self._lock = threading.Lock()
+        self._started = 0
+        self._limit = 0
+        self._state: ctypes.Array[ctypes.c_int64] | None = None
+        self._address = 0
+
+    def lend(self) -> int:
+        """What a call with work to share passes on: the address of the pool's state, 0 if it has one thread only.
+
+        Raises:
+            ArgumentError: ``TTNN_JIT_NUM_THREADS`` is no number of threads.
+        """
+        helpers = thread_count() - 1
+        if helpers != self._limit:
+            self._resize(helpers)
+        return self._address if helpers else 0
+
+    def _resize(self, helpers: int) -> None:
+        with self._lock:
+            if self._state is None:
+                self._state = (ctypes.c_int64 * (POOL_BYTES // 8))()
+                self._address = ctypes.addressof(self._state)
+                _POOLS.append(self._state)
+                _native_function(NEW_POOL_SYMBOL)(self._address)
+            help_ = _native_function(HELP_SYMBOL)
+            while self._started < helpers:
+                name = f"ttnn_jit helper {self._started + 1}"
+                threading.Thread(target=help_, args=(self._address,), name=name, daemon=True).start()
+                self._started += 1
+            self._state[LIMIT_OFFSET // 8] = helpers
+            self._limit = helpers
+
+
+_POOLS: list[ctypes.Array[ctypes.c_int64]] = []  # threads sleep in these for as long as the process lives
+
+
+def _native_function(symbol: str) -> ctypes._FuncPointer:
+    return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(native.launch_address(symbol))
+
+
+def thread_count() -> int:
+    """Threads that a kernel may use, the caller's included.
+
+    ``TTNN_JIT_NUM_THREADS`` if it is set, else as many as torch would use where torch is loaded, else one per CPU that
+    the process may run on.
+    """
+    requested = requested_threads()
+    if requested is not None:
+        return requested
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        count: int = torch.get_num_threads()
+        return count
+    return _usable_cpus()
+
+
+def _usable_cpus() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+HELPERS = HelperPool()
+"""The one pool of the process: a second caller at the same time works alone."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=HELPERS.forget_other_threads)
