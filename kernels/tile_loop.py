@@ -42,11 +42,21 @@ class Access(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """One operand of a kernel: element type, walk, and whether the kernel writes it."""
+    """One operand of a kernel.
+
+    Attributes:
+        dtype: Element type.
+        access: How it is walked.
+        written: Whether the kernel writes it.
+        around_caches: Its stores go to memory around the caches, which saves reading every line before writing it, and
+            leaves the caches to others. Only for a contiguous stream in a kernel without outer loops, and memory
+            aligned to 64 bytes: a store elsewhere faults.
+    """
 
     dtype: DataType
     access: Access
     written: bool = False
+    around_caches: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,7 +84,12 @@ class TileLoop:
         """The definition and the declarations that it needs, without those that the body needs."""
         parts = (self._entry, self._open_loops, self._row, self._chunk, self._tail, self._close_loops)
         head = f"define void @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
-        return "\n".join([head, *(line for part in parts for line in part()), "}", _DECLARATION])
+        metadata = [_NONTEMPORAL] if self._around_caches else []
+        return "\n".join([head, *(line for part in parts for line in part()), "}", *metadata, _DECLARATION])
+
+    @cached_property
+    def _around_caches(self) -> bool:
+        return any(stream.around_caches for stream in self.streams)
 
     @cached_property
     def _strided_inputs(self) -> list[int]:
@@ -163,6 +178,8 @@ class TileLoop:
             yield f"  %more{loop} = icmp slt i64 %i{loop}.next, %extent{loop}"
             yield f"  br i1 %more{loop}, label %loop{loop}, label %close{loop + 1}"
         yield f"close{self.rank + 1}:"
+        if self._around_caches:
+            yield "  fence seq_cst"  # other threads see these stores in no order otherwise
         yield "  ret void"
 
     def _row(self) -> Iterator[str]:
@@ -288,6 +305,7 @@ BODY_BLOCK = "body"
 """Label of the block that the body's text begins in."""
 
 _DECLARATION = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
+_NONTEMPORAL = "!0 = !{i32 1}"
 _ELEMENT = {DataType.FLOAT32: "float", DataType.BFLOAT16: "i16"}
 
 
@@ -328,6 +346,11 @@ class _Moves:
     def _store(self, k: int, vectors: list[str]) -> None:
         raise NotImplementedError
 
+    def _hint(self, k: int, nbytes: int) -> str:
+        """What follows the address in a store of `nbytes` to stream `k`."""
+        stream = self._loop.streams[k]
+        return f"align {nbytes}, !nontemporal !0" if stream.around_caches else f"align {stream.dtype.itemsize}"
+
     def _value(self, text: str) -> str:
         self._count += 1
         self._lines.append(f"  %m{self._count} = {text}")
@@ -347,7 +370,9 @@ class _PairedMoves(_Moves):
         even, odd = (self._value(f"bitcast {self._float} {vector} to {self._word}") for vector in vectors)
         low = self._value(f"lshr {self._word} {even}, splat (i32 16)")
         words = self._value(f"or {self._word} {low}, {odd}")
-        self._lines.append(f"  store {self._word} {words}, ptr {self._address(k)}, align 2")
+        self._lines.append(
+            f"  store {self._word} {words}, ptr {self._address(k)}, {self._hint(k, 4 * self._loop.lanes)}"
+        )
 
     def _address(self, k: int) -> str:
         return self._value(f"getelementptr i16, ptr %in_{k}, i64 %at")
@@ -376,7 +401,8 @@ class _PlainMoves(_Moves):
         kind = f"<{self._loop.lanes} x {_ELEMENT[stream.dtype]}>"
         for vector, name in enumerate(vectors):
             value, address = self._narrowed(k, name), self._address(k, vector)
-            self._lines.append(f"  store {kind} {value}, ptr {address}, align {stream.dtype.itemsize}")
+            hint = self._hint(k, stream.dtype.itemsize * self._loop.lanes)
+            self._lines.append(f"  store {kind} {value}, ptr {address}, {hint}")
 
     def _narrowed(self, k: int, vector: str) -> str:
         if self._loop.streams[k].dtype is DataType.FLOAT32:

@@ -10,9 +10,10 @@ from ttnn_jit.arguments import Family
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.nests import map_leaves
 from ttnn_jit.reads import GuardText
+from ttnn_jit.runtime.buffer import HOST_POOL, POOLED_RESULT_BYTES
 from ttnn_jit.runtime.program import Program
-from ttnn_jit.runtime.tensor import torch_dtype, torch_tensor
-from ttnn_jit.runtime.warm_caller import POOLED_RESULT_BYTES, warm_tensor_caller, warm_torch_caller
+from ttnn_jit.runtime.tensor import numpy_array, torch_dtype, torch_tensor
+from ttnn_jit.runtime.warm_caller import warm_tensor_caller, warm_torch_caller
 from ttnn_jit.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
@@ -90,8 +91,6 @@ def _torch_addresses(tensors: Sequence[Any]) -> list[int]:
 def _torch_results(specs: Sequence[TensorSpec]) -> list[Any]:
     import torch
 
-    from ttnn_jit.runtime.buffer import HOST_POOL
-
     return [
         torch_tensor(spec, HOST_POOL.allocate(spec.nbytes))
         if spec.nbytes >= POOLED_RESULT_BYTES
@@ -107,4 +106,9 @@ def _numpy_addresses(arrays: Sequence[numpy.ndarray[Any, Any]]) -> list[int]:
 def _numpy_results(specs: Sequence[TensorSpec]) -> list[Any]:
     import numpy
 
-    return [numpy.empty(spec.shape, dtype=numpy.float32) for spec in specs]
+    return [
+        numpy_array(spec, HOST_POOL.allocate(spec.nbytes))
+        if spec.nbytes >= POOLED_RESULT_BYTES
+        else numpy.empty(spec.shape, dtype=numpy.float32)
+        for spec in specs
+    ]

@@ -10,6 +10,7 @@ import enum
 import json
 import os
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
 from ttnn_jit.errors import ArgumentError
@@ -127,6 +128,16 @@ class HostCosts:
 
 
 HOST_COSTS = HostCosts(vector_instructions_per_ns=4.0, bytes_per_ns=60.0, shared_from_ns=60_000.0)
+
+
+@cache
+def last_cache_bytes() -> int:
+    """Size of the last cache that a core of the host shares; 32 MB where the system does not say."""
+    try:
+        text = Path("/sys/devices/system/cpu/cpu0/cache/index3/size").read_text(encoding="ascii").strip()
+        return int(text.removesuffix("K")) << 10
+    except (OSError, ValueError):
+        return 32 << 20
 
 
 PRESETS = {

@@ -16,6 +16,9 @@ from dataclasses import dataclass
 from itertools import count
 
 BIG_BYTES = 1 << 20  # from here on, a block is a mapping of its own
+POOLED_RESULT_BYTES = BIG_BYTES
+"""Results for torch and numpy of this size and more lie in the pool: fresh memory of theirs costs a page fault per
+4 KB, a block of the pool about a microsecond of wrapping. Kernels may count on the alignment of such results."""
 ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 HUGE_PAGE = 2 << 20  # bytes
 # Blocks whose addresses agree in the low 12 bits disturb each other's loads and stores (4 KB aliasing), so the starts

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from ttnn_jit.errors import ArgumentError
 from ttnn_jit.runtime import native
-from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
+from ttnn_jit.runtime.buffer import ALIGNMENT, HOST_POOL, POOLED_RESULT_BYTES, Buffer
 from ttnn_jit.runtime.chunks import chunks_of
 from ttnn_jit.runtime.device import Device, implicit_cpu_device
 from ttnn_jit.runtime.l1 import circular_buffer_bytes, in_l1
@@ -100,6 +100,8 @@ def address_caller(plan: ProgramPlan, call: NativeCall | None) -> Callable[..., 
     """The function of the addresses of inputs and outputs, in order; the caller keeps both alive."""
     visible = range(len(plan.inputs) + len(plan.outputs))
     lines = [f"def {identifier(plan.name)}({', '.join(f'p{i}' for i in visible)}):"]
+    big = [i for i in visible[len(plan.inputs) :] if plan.buffers[i].nbytes >= POOLED_RESULT_BYTES]
+    lines += [f" if p{i} % ALIGNMENT: refuse_unaligned(NAME, {i - len(plan.inputs)})" for i in big]
     lines += allocations(plan, range(len(visible), len(plan.buffers)))
     return generate(plan, call, [*lines, *native_call(plan, call), " return None"])
 
@@ -154,6 +156,8 @@ def generate(
         "grow": HOST_POOL.grow,
         "differ": _targets_differ,
         "implicit_device": implicit_cpu_device,
+        "ALIGNMENT": ALIGNMENT,
+        "refuse_unaligned": _refuse_unaligned,
         "refuse": lambda tensors: _refuse(plan, tensors),
         **{f"S{index}": spec for index, spec in enumerate(plan.buffers)},
         **{f"class{index}": size_class for index, size_class in enumerate(classes)},
@@ -198,6 +202,13 @@ def _refuse_tensor(plan: ProgramPlan, index: int, tensor: Tensor, fits: bool) ->
             help="move it to a device: `ttnn.from_torch(..., device=device)`",
         )
     tensor.buffer(plan.name)
+
+
+def _refuse_unaligned(name: str, index: int) -> NoReturn:
+    raise ArgumentError(
+        f"{name}: the memory for output {index} does not start at a multiple of {ALIGNMENT} bytes",
+        help=f"kernels count on that from {POOLED_RESULT_BYTES} bytes on; `Program.allocate_outputs` gives such memory",
+    )
 
 
 def wrong_count(plan: ProgramPlan, what: str, expected: int, got: int) -> NoReturn:

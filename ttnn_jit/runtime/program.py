@@ -37,7 +37,8 @@ class Program:
         notes: As given.
         call: The function behind ``__call__``, without its detour: takes the input tensors.
         run: A function of the addresses of inputs and outputs, in order, as ints. The memory must be that of the
-            plan's specs and outlive the call; intermediates come from the pool.
+            plan's specs and outlive the call, outputs of 1 MB and more aligned to 64 bytes; intermediates come from
+            the pool.
     """
 
     call: Callable[..., Any]

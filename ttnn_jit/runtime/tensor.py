@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ttnn_jit.errors import DeallocatedError, ShapeError
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.tensor_spec import DataType, Layout, MemoryConfig, Shape, TensorSpec, dense_strides
 
 if TYPE_CHECKING:
+    import numpy
     import torch
 
     from ttnn_jit.runtime.device import Device
@@ -212,6 +213,14 @@ def torch_tensor(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
     if not spec.volume:
         return torch.empty(tuple(spec.shape), dtype=dtype)
     return torch.frombuffer(_owning_bytes(buffer, _logical_bytes(spec)), dtype=dtype).view(tuple(spec.shape))
+
+
+def numpy_array(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
+    """A dense numpy array of `spec`'s shape, float32, whose memory is `buffer`, which lives as long as it does."""
+    import numpy
+
+    memory = memoryview(_owning_bytes(buffer, _logical_bytes(spec)))
+    return numpy.frombuffer(memory, dtype=numpy.float32).reshape(spec.shape)
 
 
 def _logical_bytes(spec: TensorSpec) -> int:

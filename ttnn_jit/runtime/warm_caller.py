@@ -14,15 +14,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ttnn_jit.reads import GUARD_ERRORS, GuardText
-from ttnn_jit.runtime.buffer import HOST_POOL
+from ttnn_jit.runtime.buffer import HOST_POOL, POOLED_RESULT_BYTES
 from ttnn_jit.runtime.caller import NativeCall, allocations, device_allocations, generate, identifier, native_call
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.runtime.tensor import torch_dtype, torch_tensor
 from ttnn_jit.tensor_spec import TensorSpec
-
-POOLED_RESULT_BYTES = 1 << 20
-"""Torch results of this size and more lie in the pool: a fresh block of torch's costs a page fault per 4 KB, a block
-of the pool about a microsecond of wrapping."""
 
 
 class _Stale(enum.Enum):

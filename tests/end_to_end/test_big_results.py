@@ -1,0 +1,66 @@
+"""Kernels that touch more than the last cache holds: their results go around it, and lie where that is allowed."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy
+import pytest
+import torch
+
+from tests.programs import add_tree_8_to_1, cosh
+from ttnn_jit import compiler, jit
+from ttnn_jit.codegen import kernel_body
+from ttnn_jit.errors import ArgumentError
+
+MEGABYTE_OF_ELEMENTS = 1 << 18
+
+
+@pytest.fixture
+def nothing_fits(monkeypatch):
+    """Every kernel counts as larger than the caches; nothing compiled before or after is taken for it."""
+    monkeypatch.setenv("TTNN_JIT_CACHE", "0")
+    monkeypatch.setattr(compiler, "_PROGRAMS", {})
+    monkeypatch.setattr(kernel_body, "SHARE_OF_LAST_CACHE", 0)
+
+
+def test_a_kernel_larger_than_the_caches_stores_around_them():
+    small, big = torch.randn(1024, 1024), torch.randn(4096, 4096)
+    assert "!nontemporal" not in jit(cosh).ir(small, stage="codegen")
+    assert "!nontemporal" in jit(cosh).ir(big, stage="codegen")
+    assert "fence seq_cst" in jit(cosh).ir(big, stage="codegen")
+
+
+@pytest.mark.usefixtures("nothing_fits")
+def test_rows_with_gaps_and_small_results_are_stored_as_usual():
+    wide = torch.randn(1024, 2048)[:, :1024]
+    assert "!nontemporal" not in jit(add_tree_8_to_1).ir(*[torch.randn(64)] * 8, stage="codegen")
+    assert "!nontemporal" not in jit(cosh).ir(wide, stage="codegen")
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("extra", [0, 1, 31, 4097])
+def test_no_bit_depends_on_how_results_are_stored(monkeypatch, nothing_fits, dtype, extra):  # noqa: ARG001
+    x = torch.randn(2 * MEGABYTE_OF_ELEMENTS + extra).to(dtype)
+    around = jit(cosh)(x)
+    monkeypatch.setattr(compiler, "_PROGRAMS", {})
+    monkeypatch.setattr(kernel_body, "SHARE_OF_LAST_CACHE", 1e9)
+    assert torch.equal(jit(cosh)(x), around)
+
+
+@pytest.mark.usefixtures("nothing_fits")
+def test_numpy_results_lie_where_such_stores_are_allowed():
+    x = numpy.random.default_rng(0).standard_normal((513, 1025), numpy.float32)[1:, 1:]
+    result = jit(cosh)(numpy.ascontiguousarray(x))
+    assert result.ctypes.data % 64 == 0
+    assert numpy.array_equal(result, jit(cosh)(x))
+
+
+def test_memory_that_is_not_aligned_is_refused():
+    x = torch.randn(MEGABYTE_OF_ELEMENTS)
+    compiled = compiler.compile_function(jit(cosh).request(x), use_disk=False).program
+    memory = ctypes.create_string_buffer(4 * MEGABYTE_OF_ELEMENTS + 128)
+    start = -(-ctypes.addressof(memory) // 64) * 64
+    compiled.run(x.data_ptr(), start)
+    with pytest.raises(ArgumentError, match="multiple of 64"):
+        compiled.run(x.data_ptr(), start + 16)
