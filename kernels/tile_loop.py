@@ -50,7 +50,8 @@ class Stream:
         written: Whether the kernel writes it.
         around_caches: Its stores go to memory around the caches, which saves reading every line before writing it, and
             leaves the caches to others. Only for a contiguous stream in a kernel without outer loops, and memory
-            aligned to 64 bytes: a store elsewhere faults.
+            aligned to 64 bytes: a store elsewhere faults. Code generators ignore it where a vector of bf16 is narrowed
+            by its store, and on aarch64 unless two stores make a pair.
     """
 
     dtype: DataType

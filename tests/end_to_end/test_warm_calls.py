@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 import torch
 
-from tests.programs import cosh
+from tests.programs import add_tree_8_to_1, cosh
 from ttnn_jit import cache_info, jit, ttnn
 from ttnn_jit.errors import ArgumentError, DeallocatedError, DeviceError, TtnnJitError
 
@@ -143,3 +145,34 @@ def test_big_torch_results_lie_in_the_pool_and_outlive_the_call():
     results = [compiled(x, x) for _ in range(3)]
     assert len({result.data_ptr() for result in results}) == 3
     assert all(torch.equal(result, x + x) for result in results)
+
+
+def opcodes_of(call):
+    """Bytecode instructions that `call` executes, its own few included: what an interpreter does, without a clock."""
+    count = 0
+
+    def tracer(frame, event, _):
+        nonlocal count
+        frame.f_trace_opcodes = True
+        count += event == "opcode"
+        return tracer
+
+    before = sys.gettrace()
+    sys.settrace(tracer)
+    try:
+        call()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "ttnn_budget", "torch_budget"),
+    [(cosh, 1, 175, 155), (add_tree_8_to_1, 8, 260, 360)],
+)
+def test_a_warm_call_stays_within_its_budget_of_bytecode(function, inputs, ttnn_budget, torch_budget, device):
+    given = [torch.randn(32, 32).to(torch.bfloat16) for _ in range(inputs)]
+    held = [ttnn.from_torch(tensor, layout=ttnn.TILE_LAYOUT, device=device) for tensor in given]
+    for tensors, budget in ((held, ttnn_budget), (given, torch_budget)):
+        compiled = warmed(function, *tensors)
+        assert opcodes_of(lambda tensors=tensors, compiled=compiled: compiled(*tensors)) <= budget

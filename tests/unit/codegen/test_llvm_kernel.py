@@ -121,3 +121,41 @@ def test_ops_that_do_not_depend_on_each_other_stand_side_by_side():
     lines = kernel_text(body, host_isa()).splitlines()
     adds = [k for k, line in enumerate(lines) if re.search(r"fadd <\d+ x float> %m\d+, %m\d+$", line)]
     assert adds[1] - adds[0] == 1
+
+
+SUMS = [("add", 0, 1), ("add", 2, 3), ("add", 4, 5), ("add", 6, 7), ("add", 8, 9), ("add", 10, 11), ("add", 12, 13)]
+PROGRAMS = {
+    "cosh": (1, COSH),
+    "add-mul-exp-sigmoid": (2, [("add", 0, 1), ("multiply", 2, 0.25), ("exp", 3), ("sigmoid", 4)]),
+    "tree": (8, SUMS),
+    "chain": (1, [("abs", 0), ("sin", 1), ("neg", 2), ("exp", 3)]),
+}
+STACK_STORE = re.compile(r"(v?mov\S*\s.*,\s*-?\d*\(%r[sb]p\)|st[rp]\s.*\[sp.*)$")
+
+
+def listing_of(program, isa, target, shape=(64, 64), dtype=BF16):
+    inputs, ops = PROGRAMS[program]
+    return assembly(text_of(scheduled([TensorSpec(shape, dtype, Layout.TILE)] * inputs, ops, target=target), isa), isa)
+
+
+@pytest.mark.parametrize("isa", [AVX512, AVX2, NEON], ids=lambda isa: isa.name)
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+def test_no_program_calls_a_function_of_libm(target, isa):
+    for program in PROGRAMS:
+        called = re.findall(r"^\s+(?:call|callq|bl)\s+(\w+)", listing_of(program, isa, target), re.MULTILINE)
+        assert {name for name in called if not name.startswith("ttnn_jit")} <= {"memcpy"}
+
+
+@pytest.mark.parametrize("isa", [AVX512, AVX2, NEON], ids=lambda isa: isa.name)
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+@pytest.mark.parametrize("program", ["cosh", "add-mul-exp-sigmoid", "tree"])
+def test_no_loop_stores_a_register_on_the_stack(program, target, isa):
+    assert not [line for line in hot_loop(listing_of(program, isa, target)) if STACK_STORE.match(line)]
+
+
+@pytest.mark.parametrize("isa", [AVX512, AVX2], ids=lambda isa: isa.name)
+@pytest.mark.parametrize(("program", "dtype"), [("cosh", F32), ("tree", F32), ("tree", BF16)])
+def test_results_larger_than_the_last_cache_are_stored_around_it(program, dtype, isa):
+    small, large = (hot_loop(listing_of(program, isa, "cpu", (n, n), dtype)) for n in (64, 8192))
+    assert not [line for line in small if line.startswith("vmovnt")]
+    assert [line for line in large if line.startswith("vmovnt")]
