@@ -26,8 +26,8 @@ check: $(VENV)/.dev  ## Format, lint, types and the direction of imports
 oracle: $(VENV)/.oracle  ## Have the MLIR parser of jaxlib read our dumps (a large download)
 	$(BIN)/python -m pytest -q -m oracle tests/oracle
 
-bench: $(VENV)/.bench  ## Program-cache benchmark: table, and JSON under benchmarks/results
-	$(BIN)/python benchmarks/program_cache.py
+bench: $(VENV)/.bench  ## All benchmarks: tables, JSON and plots under benchmarks/results
+	$(BIN)/python benchmarks/run.py
 
 docs: $(VENV)/.dev  ## Renew the generated table of names in docs/from_ttnn.md
 	$(BIN)/ttnn-jit names --write docs/from_ttnn.md

@@ -24,45 +24,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from programs import TorchOps, TtnnOps, cosh, tree30
+
 RESULTS = Path(__file__).parent / "results"
 CONTENDERS = ("ttnn_jit", "eager torch", "torch.compile")
 MIXED_CALLS = 400
 MIXED_SHAPES = [(32, 32), (64, 96), (33, 65), (128, 128), (7, 5), (256, 64), (1, 1000), (96, 96)]
-
-
-def cosh(x: Any, ops: Any) -> Any:
-    """The document's cosh over a namespace of operations."""
-    return ops.mul(ops.add(ops.exp(x), ops.exp(ops.neg(x))), 0.5)
-
-
-def tree30(x: Any, y: Any, ops: Any) -> Any:
-    """Thirty ops, twelve of them transcendental."""
-    value = x
-    for _ in range(4):
-        left = ops.tanh(ops.mul(value, 0.5))
-        right = ops.sigmoid(ops.add(value, y))
-        value = ops.exp(ops.neg(ops.add(ops.mul(left, right), 0.25)))
-    return ops.add(ops.mul(value, 2.0), y)
-
-
-class TorchOps:
-    """torch under the names that the programs use."""
-
-    def __init__(self) -> None:
-        import torch
-
-        self.exp, self.neg, self.add, self.mul = torch.exp, torch.neg, torch.add, torch.mul
-        self.tanh, self.sigmoid = torch.tanh, torch.sigmoid
-
-
-class TtnnOps:
-    """ttnn under the names that the programs use."""
-
-    def __init__(self) -> None:
-        from ttnn_jit import ttnn
-
-        self.exp, self.neg, self.add, self.mul = ttnn.exp, ttnn.neg, ttnn.add, ttnn.multiply
-        self.tanh, self.sigmoid = ttnn.tanh, ttnn.sigmoid
 
 
 def compiler_of(contender: str) -> tuple[Callable[[Any], Any], Any]:
