@@ -123,12 +123,20 @@ def numba_text(function: Any, signature: Any) -> tuple[str, str]:
 
     The symbol's function takes where to put the result, where to put an exception, then the arguments; it returns 0
     if nothing was raised.
+
+    Raises:
+        CompileError: numba's vectorizer calls a library of its own.
     """
     from numba import njit
 
     dispatcher = njit(signature, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
     (overload,) = dispatcher.overloads.values()
     text: str = overload.library.get_llvm_str()
+    if "@__svml" in text:
+        raise CompileError(
+            "numba is set up to call Intel's SVML, which the process that runs a stored program may lack",
+            help="set NUMBA_DISABLE_INTEL_SVML=1 before numba is imported",
+        )
     # The assembler says what the target is.
     kept = [line for line in text.splitlines() if not line.startswith(("target ", "source_filename", "; ModuleID"))]
     return "\n".join(kept), str(overload.fndesc.llvm_func_name)

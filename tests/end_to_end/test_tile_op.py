@@ -62,6 +62,13 @@ def test_both_kinds_run_in_jitted_functions_of_both_frontends(backend, graph_cap
     assert_allclose(jit(uses_steps)(x), 2 * (x.trunc() + 0.5 * x), rtol=1e-6)
 
 
+def test_untraced_python_has_the_same_bits_on_both_backends():
+    operation = ttnn_jit.tile_op(lambda x: math.exp(x) + int(x) / 3)
+    x = 5 * torch.randn(1000)
+    ours, theirs = (ttnn_jit.jit(backend=backend)(lambda x: operation(x))(x) for backend in ("ttnn", "numba"))
+    assert torch.equal(ours, theirs)
+
+
 def test_the_report_says_which_was_traced():
     x = torch.randn(4, 4)
     assert "tile_op softcap: traced, 3 steps" in str(ttnn_jit.jit(uses_softcap).explain(x))
