@@ -35,11 +35,10 @@ def by_numba(module, inputs):
     return run_plan(plan, objects, inputs)
 
 
-def one_op(operation, dtype, target, numbers):
-    spec = TensorSpec((32, SIZE // 32), dtype, Layout.TILE)
-    return scheduled(
-        [spec] * operation.arity, [(operation.tile_name, *range(operation.arity), *numbers)], target=target
-    )
+def one_op(operation, dtype, target, shape=(32, SIZE // 32)):
+    spec = TensorSpec(shape, dtype, Layout.TILE)
+    call = (operation.tile_name, *range(operation.arity), *operation.tested_attributes)
+    return scheduled([spec] * operation.arity, [call], target=target)
 
 
 def as_float32(array):
@@ -73,7 +72,10 @@ def stored(values, dtype):
 
 
 def arguments(operation, dtype):
-    """Special values against each other, then the declaration's domain."""
+    """Every bfloat16 of a unary operation; else special values against each other, then the declaration's domain."""
+    if dtype is BFLOAT16 and operation.arity == 1:
+        yield np.arange(2**16, dtype=np.uint16).reshape(256, 256)
+        return
     rng = np.random.default_rng(len(operation.name))
     grids = np.meshgrid(*[np.array(SPECIALS, np.float32)] * operation.arity)
     low, high = operation.probe.domain
@@ -87,23 +89,12 @@ def arguments(operation, dtype):
 @pytest.mark.slow
 @pytest.mark.parametrize(("operation", "dtype"), CASES)
 def test_an_operation_agrees_with_its_libm_twin(operation, dtype):
+    """Under device numerics the rounding differs alone, which the fused programs below show; or another formula."""
     inputs = list(arguments(operation, dtype))
-    for target in ("cpu", "wormhole_b0"):
-        module = one_op(operation, dtype, target, operation.tested_attributes)
+    for target in ("cpu",) if operation.on_device is None else ("cpu", "wormhole_b0"):
+        module = one_op(operation, dtype, target, inputs[0].shape)
         (ours,), (theirs,) = native(module, inputs), by_numba(module, inputs)
         assert_agree(operation, dtype, ours, theirs)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "operation", [o for o in OPERATIONS if o.arity == 1 and BFLOAT16 in o.dtypes], ids=lambda o: o.ttnn_name
-)
-def test_every_bfloat16_input_agrees(operation):
-    words = np.arange(2**16, dtype=np.uint16).reshape(256, 256)
-    spec = TensorSpec(words.shape, BFLOAT16, Layout.TILE)
-    module = scheduled([spec], [(operation.tile_name, 0, *operation.tested_attributes)])
-    (ours,), (theirs,) = native(module, [words]), by_numba(module, [words])
-    assert_agree(operation, BFLOAT16, ours, theirs)
 
 
 @st.composite
@@ -118,7 +109,7 @@ def trees(draw):
 
 @pytest.mark.slow
 @given(calls=trees(), dtype=st.sampled_from([FLOAT32, BFLOAT16]), target=st.sampled_from(["cpu", "wormhole_b0"]))
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 def test_every_op_of_an_expression_tree_agrees_on_the_values_that_reach_it(calls, dtype, target):
     rng = np.random.default_rng(len(calls))
     values = []
@@ -127,7 +118,7 @@ def test_every_op_of_an_expression_tree_agrees_on_the_values_that_reach_it(calls
         numbers[: len(SPECIALS)] = rng.permutation(SPECIALS)
         values.append(stored(numbers, dtype))
     for operation, operands in calls:
-        module = one_op(operation, dtype, target, operation.tested_attributes)
+        module = one_op(operation, dtype, target)
         inputs = [values[k] for k in operands]
         (ours,), (theirs,) = native(module, inputs), by_numba(module, inputs)
         assert_agree(operation, dtype, ours, theirs)
