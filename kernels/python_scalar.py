@@ -295,6 +295,18 @@ class PythonScalar(VectorMath):
     def fmod(self, a: Value, b: Value) -> Value:  # noqa: D102
         return self.call("fmod", a, b)
 
+    def exp2(self, a: Value) -> Value:  # noqa: D102
+        return self.call("exp2", a)
+
+    def log2(self, a: Value) -> Value:  # noqa: D102
+        return self.call("log2", a)
+
+    def cbrt(self, a: Value) -> Value:  # noqa: D102
+        return self.call("cbrt", a)
+
+    def lgamma(self, a: Value) -> Value:  # noqa: D102
+        return self.call("lgamma", a)
+
     # bfloat16
 
     def round_to(self, value: Value, dtype: DataType, numerics: Numerics) -> Value:

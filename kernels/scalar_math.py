@@ -329,3 +329,27 @@ def hypot(a: Any, b: Any) -> Any:
 def fmod(a: Any, b: Any) -> Any:
     """What is left of a when b is taken off as often as goes."""
     return f32(np.fmod(f64(a), f64(b)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def exp2(a: Any) -> Any:
+    """2 to the power a."""
+    return f32(np.exp2(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def log2(a: Any) -> Any:
+    """The logarithm to base 2."""
+    return f32(np.log2(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def cbrt(a: Any) -> Any:
+    """Cube root."""
+    return f32(np.cbrt(f64(a)))
+
+
+@scalar  # type: ignore[untyped-decorator]
+def lgamma(a: Any) -> Any:
+    """The logarithm of the absolute value of gamma."""
+    return f32(math.lgamma(f64(a)))
