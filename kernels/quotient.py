@@ -81,14 +81,26 @@ class Quotient(Power):
 
     def lerp(self, a: Value, b: Value, weight: Value) -> Value:
         """A + weight * (b - a), with the digits that the difference loses."""
+        limit = self.const(2.0**100)
+        moderate = self.both(self.lt(self.abs(a), limit), self.lt(self.abs(b), limit))
+        moderate = self.both(moderate, self.le(self.abs(weight), self.const(2.0**16)))
+        near = self._lerp_near(a, b, weight)
+        return self.rarely(
+            self.invert(moderate), near, "lerp_far", lambda b, x, y, w: b.lerp_far(x, y, w), a, b, weight
+        )
+
+    def _lerp_near(self, a: Value, b: Value, weight: Value) -> Value:
+        part = self.mul(weight, a)
+        part_low = self.fma(weight, a, self.neg(part))
+        rest, rest_low = self.two_sum(a, self.neg(part))
+        return self.add(self.fma(weight, b, rest), self.sub(rest_low, part_low))
+
+    def lerp_far(self, a: Value, b: Value, weight: Value) -> Value:
+        """The same where products may overflow or weights are large."""
         plain = self.fma(weight, self.sub(b, a), a)
         largest = self.maximum(self.abs(a), self.abs(b))
         down, up = self._away_from_overflow(largest)
-        x, y = self.mul(a, down), self.mul(b, down)
-        part = self.mul(weight, x)
-        part_low = self.fma(weight, x, self.neg(part))
-        rest, rest_low = self.two_sum(x, self.neg(part))
-        careful = self.with_low_part(self.fma(weight, y, rest), self.sub(rest_low, part_low))
+        careful = self._lerp_near(self.mul(a, down), self.mul(b, down), weight)
         product = self.mul(self.abs(weight), self.mul(largest, down))
         usual = self.both(self.lt(product, self.const(2.0**126)), self.lt(largest, self.const(float("inf"))))
         # With a larger weight, what cancels the input is a difference without error.
