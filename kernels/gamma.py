@@ -135,7 +135,8 @@ class Gamma(Logarithm, Trigonometry):
         near = self._lgamma_near(x, below_one)
         far = self.fma(self.sub(x, self.const(0.5)), self.sub(log, self.const(1.0)), self._stirling_rest(x))
         zero = self.const(0.0)
-        positive = self.sub(near, self.select(below_one, log, zero))
+        # Taking -0 off makes the roots at 1 and 2 +0, as C99 has them.
+        positive = self.sub(near, self.select(below_one, log, self.const(-0.0)))
         positive = self.select(self.lt(x, self.const(FAR)), positive, far)
         # gamma(x) gamma(-x) = -pi / (x sin(pi x)); below 1 the logarithms of x cancel.
         from_integer = self.sub(x, self.round_even(x))

@@ -23,13 +23,14 @@ BOUNDS = {
     "tanh": 1.2,
     "sigmoid": 2.4,
     "silu": 2.4,
+    "erf": 1.0,
     "erfc": 2.4,
     "gelu": 3.4,
     "rsqrt": 1.5,
     "sqrt": 0.5,
 }
 # Where most of a function's work happens, with both signs.
-DENSE = {"erfc": 10.3, "gelu": 14.4, "tanh": 9.2, "sigmoid": 105.0, "silu": 109.0, "exp": 104.0}
+DENSE = {"erf": 4.2, "erfc": 10.3, "gelu": 14.4, "tanh": 9.2, "sigmoid": 105.0, "silu": 109.0, "exp": 104.0}
 
 
 def bits_sampled(step: int) -> np.ndarray:
@@ -106,6 +107,17 @@ SPECIALS = {
     "sigmoid": [(0.0, 0.5), (-0.0, 0.5), (INF, 1.0), (-INF, 0.0), (NAN, NAN)],
     "silu": [(0.0, 0.0), (-0.0, -0.0), (INF, INF), (-INF, NAN), (NAN, NAN), (3e38, 3e38), (-3e38, -0.0)],
     "gelu": [(0.0, 0.0), (-0.0, -0.0), (INF, INF), (-INF, NAN), (NAN, NAN), (3e38, 3e38), (-3e38, -0.0)],
+    "erf": [(0.0, 0.0), (-0.0, -0.0), (INF, 1.0), (-INF, -1.0), (NAN, NAN)],
+    "tan": [(0.0, 0.0), (-0.0, -0.0), (INF, NAN), (-INF, NAN), (NAN, NAN), (1e-45, 1e-45)],
+    "expm1": [(0.0, 0.0), (-0.0, -0.0), (INF, INF), (-INF, -1.0), (NAN, NAN), (1e-45, 1e-45)],
+    "log1p": [(0.0, 0.0), (-0.0, -0.0), (INF, INF), (-1.0, -INF), (-2.0, NAN), (NAN, NAN)],
+    "log2": [(8.0, 3.0), (0.0, -INF), (-1.0, NAN), (INF, INF), (2.0**-149, -149.0)],
+    "exp2": [(10.0, 1024.0), (-149.0, 2.0**-149), (128.0, INF), (-INF, 0.0), (NAN, NAN)],
+    "asin": [(0.0, 0.0), (-0.0, -0.0), (1.5, NAN), (NAN, NAN)],
+    "atanh": [(0.0, 0.0), (-0.0, -0.0), (1.0, INF), (-1.0, -INF), (2.0, NAN)],
+    "acosh": [(1.0, 0.0), (0.5, NAN), (-INF, NAN), (INF, INF)],
+    "cbrt": [(27.0, 3.0), (-8.0, -2.0), (0.0, 0.0), (-0.0, -0.0), (INF, INF), (NAN, NAN)],
+    "lgamma": [(1.0, 0.0), (2.0, 0.0), (0.0, INF), (-3.0, INF), (INF, INF), (-INF, INF), (NAN, NAN)],
     "erfc": [(0.0, 1.0), (-0.0, 1.0), (INF, 0.0), (-INF, 2.0), (NAN, NAN)],
     "rsqrt": [(0.0, INF), (-0.0, -INF), (INF, 0.0), (-1.0, NAN), (-INF, NAN), (NAN, NAN), (4.0, 0.5)],
     "sqrt": [(0.0, 0.0), (-0.0, -0.0), (INF, INF), (-1.0, NAN), (NAN, NAN)],
@@ -153,3 +165,17 @@ def test_tiny_results_of_silu_and_gelu_keep_their_digits() -> None:
     with NumpyVector.quiet():
         assert float(b.silu(np.float32(-100.0))) == pytest.approx(-100.0 * math.exp(-100.0), rel=1e-3)
         assert float(b.gelu(np.float32(-14.0))) == pytest.approx(-7.0 * math.erfc(14.0 / math.sqrt(2)), rel=1e-2)
+
+
+def test_no_sine_or_cosine_is_beyond_one() -> None:
+    x = np.linspace(-4.0, 4.0, 1_000_000).astype(np.float32)
+    for name in ("sin", "cos"):
+        assert np.abs(native_function(name, 1, host_isa())(x)).max() <= 1.0
+
+
+def test_fmod_is_exact_however_far_the_exponents_are_apart() -> None:
+    rng = np.random.default_rng(13)
+    x, y = (rng.integers(0, 2**32, 100_000, dtype=np.uint64).astype(np.uint32).view(np.float32) for _ in range(2))
+    with np.errstate(all="ignore"):
+        expected = np.fmod(x.astype(np.float64), y.astype(np.float64)).astype(np.float32)
+    np.testing.assert_array_equal(native_function("fmod", 2, host_isa())(x, y), expected)
