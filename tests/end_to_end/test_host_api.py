@@ -98,6 +98,15 @@ def test_tensors_go_to_a_device_and_back(device):
     assert torch.equal(ttnn.as_tensor(X, ttnn.float32, device=device).to_torch(), X)
 
 
+def test_a_host_tensor_remembers_where_it_is_to_lie(device):
+    host = ttnn.from_torch(X, layout=ttnn.TILE_LAYOUT, memory_config=BLOCK)
+    assert ttnn.to_device(host, device).memory_config() == BLOCK
+    assert host.to(device, HEIGHT).memory_config() == HEIGHT
+    assert device.memory_view().used == 0
+    assert ttnn.from_torch(X).to(device).memory_config() == ttnn.DRAM_MEMORY_CONFIG
+    assert ttnn.to_device(tiled(device, memory_config=BLOCK).cpu(), device).memory_config() == BLOCK
+
+
 def test_a_spec_says_everything_at_once(device):
     cores = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(7, 7))})
     spec = ttnn.TensorSpec(

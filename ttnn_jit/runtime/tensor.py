@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ttnn_jit.errors import DeallocatedError, ShapeError
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
-from ttnn_jit.tensor_spec import DataType, Layout, MemoryConfig, Shape, TensorSpec, dense_strides
+from ttnn_jit.tensor_spec import (
+    DRAM_MEMORY_CONFIG,
+    HOST_MEMORY_CONFIG,
+    DataType,
+    Layout,
+    MemoryConfig,
+    Shape,
+    TensorSpec,
+    checked,
+    dense_strides,
+)
 
 if TYPE_CHECKING:
     import numpy
@@ -117,16 +127,19 @@ class Tensor:
         ctypes.memmove(copy.address, source.address, source.nbytes)
         return Tensor(self.spec, None, copy)
 
-    def to(self, device: Device) -> Tensor:
-        """A copy on `device` with the same spec.
+    def to(self, device: Device, memory_config: MemoryConfig | None = None) -> Tensor:
+        """A copy on `device`: where `memory_config` says, else where this tensor's does, which on the host is DRAM.
 
         Raises:
             DeviceError: The device is closed.
+            GridError, L1CapacityError: It does not fit.
         """
+        config = memory_config or self.spec.memory_config
+        spec = checked(self.spec.with_(memory_config=DRAM_MEMORY_CONFIG if config == HOST_MEMORY_CONFIG else config))
         source = self.buffer("to")
-        copy = device.allocate_tensor(self.spec)
+        copy = device.allocate_tensor(spec)
         ctypes.memmove(copy.address, source.address, source.nbytes)
-        return Tensor(self.spec, device, copy)
+        return Tensor(spec, device, copy)
 
     def to_torch(self) -> torch.Tensor:
         """A torch tensor with the logical elements, fresh and contiguous.

@@ -33,7 +33,7 @@ def from_torch(
         spec: Shape, dtype, layout and memory config at once, instead of the others.
         layout: ROW_MAJOR when omitted.
         device: Where it goes; None keeps it on the host.
-        memory_config: Interleaved DRAM when omitted.
+        memory_config: Interleaved DRAM when omitted; a host tensor keeps it for `to_device`.
         mesh_mapper: None: there are no meshes.
 
     Raises:
@@ -85,8 +85,9 @@ def _spec(
     device: Device | None,
     memory_config: MemoryConfig | None,
 ) -> TensorSpec:
-    config = HOST_MEMORY_CONFIG if device is None else memory_config
-    return checked(TensorSpec(shape, dtype, layout or Layout.ROW_MAJOR, config))
+    if memory_config is None and device is None:
+        memory_config = HOST_MEMORY_CONFIG
+    return checked(TensorSpec(shape, dtype, layout or Layout.ROW_MAJOR, memory_config))
 
 
 def _inferred_dtype(tensor: torch.Tensor) -> DataType:

@@ -23,13 +23,12 @@ from ttnn_jit.tensor_spec import (
 
 
 def to_device(tensor: Tensor, device: Device, memory_config: MemoryConfig | None = None) -> Tensor:
-    """A copy on `device`, in interleaved DRAM when `memory_config` is omitted (ttnn.to_device).
+    """A copy on `device` (ttnn.to_device): where `memory_config` says, else where the tensor's own does.
 
     Raises:
         GridError, L1CapacityError, DeallocatedError, DeviceError: It does not fit, or one of the two is gone.
     """
-    current = tensor.memory_config() if tensor.device() else DRAM_MEMORY_CONFIG
-    return _stored_as(tensor, tensor.spec.with_(memory_config=memory_config or current), device, "to_device")
+    return tensor.to(device, memory_config)
 
 
 def from_device(tensor: Tensor) -> Tensor:
