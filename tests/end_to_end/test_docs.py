@@ -50,6 +50,7 @@ def test_every_name_is_honoured_ignored_or_refused_and_never_two_of_these():
         assert reason in str(raised.value)
 
 
+@pytest.mark.slow
 @pytest.mark.process
 @pytest.mark.parametrize("path", sorted(DOCS.glob("examples/*.py")), ids=lambda path: path.stem)
 def test_scripts_that_import_ttnn_run_unmodified(path, tmp_path):
@@ -65,6 +66,7 @@ def test_scripts_that_import_ttnn_run_unmodified(path, tmp_path):
     assert done.stdout.endswith("PASSED\n")
 
 
+@pytest.mark.slow
 def test_the_tutorial_runs_cell_by_cell(monkeypatch):
     notebook = json.loads((DOCS / "tutorial.ipynb").read_text())
     assert (notebook["nbformat"], len({cell["id"] for cell in notebook["cells"]})) == (4, len(notebook["cells"]))

@@ -150,6 +150,8 @@ def test_layouts_and_element_types_change(device):
     tiles = ttnn.to_layout(rows, ttnn.TILE_LAYOUT)
     assert (tiles.layout, tiles.padded_shape, tiles.shape) == (ttnn.TILE_LAYOUT, (64, 32), (33, 5))
     assert torch.equal(ttnn.to_layout(tiles, ttnn.ROW_MAJOR_LAYOUT).to_torch(), odd)
+    assert torch.equal(rows.to(ttnn.TILE_LAYOUT).to_torch(), odd)
+    assert rows.to(ttnn.TILE_LAYOUT).spec is tiles.spec
     small = ttnn.typecast(tiles, ttnn.bfloat16)
     assert torch.equal(small.to_torch(), odd.bfloat16())
     assert torch.equal(ttnn.typecast(small, ttnn.float32).to_torch(), odd.bfloat16().float())
@@ -186,6 +188,22 @@ def test_a_shape_reads_as_a_sequence():
     assert (shape == (2, 3, 4), shape == ttnn.Shape((2, 3, 4)), shape != [2, 3]) == (True, True, True)
     assert (len(shape), shape[0], shape[-2:], list(shape)) == (3, 2, (3, 4), [2, 3, 4])
     assert hash(shape) == hash((2, 3, 4))
+
+
+def test_random_tensors_come_from_torchs_generator(device):
+    torch.manual_seed(3)
+    made = ttnn.rand((64, 64), ttnn.float32, ttnn.TILE_LAYOUT, device)
+    torch.manual_seed(3)
+    assert torch.equal(made.to_torch(), torch.rand(64, 64))
+    assert (ttnn.is_tensor_storage_on_device(made), ttnn.is_tensor_storage_on_device(made.cpu())) == (True, False)
+
+
+def test_a_managed_device_is_closed_at_the_end():
+    with ttnn.manage_device(device_id=0) as device:
+        ttnn.disable_and_clear_program_cache(device)
+        ttnn.enable_program_cache(device)
+        assert not device.closed
+    assert device.closed
 
 
 def test_float16_becomes_bfloat16():

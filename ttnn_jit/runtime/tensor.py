@@ -127,19 +127,24 @@ class Tensor:
         ctypes.memmove(copy.address, source.address, source.nbytes)
         return Tensor(self.spec, None, copy)
 
-    def to(self, device: Device, memory_config: MemoryConfig | None = None) -> Tensor:
-        """A copy on `device`: where `memory_config` says, else where this tensor's does, which on the host is DRAM.
+    def to(self, place: Device | Layout, memory_config: MemoryConfig | None = None) -> Tensor:
+        """A copy on a device, or in another layout where the tensor is.
+
+        On a device it lies where `memory_config` says, else where this tensor's own does, which on the host is DRAM.
 
         Raises:
             DeviceError: The device is closed.
             GridError, L1CapacityError: It does not fit.
         """
+        if isinstance(place, Layout):
+            spec = TensorSpec(self.shape, self.dtype, place, memory_config or self.spec.memory_config)
+            return from_torch(self.to_torch(), checked(spec), self._device)
         config = memory_config or self.spec.memory_config
         spec = checked(self.spec.with_(memory_config=DRAM_MEMORY_CONFIG if config == HOST_MEMORY_CONFIG else config))
         source = self.buffer("to")
-        copy = device.allocate_tensor(spec)
+        copy = place.allocate_tensor(spec)
         ctypes.memmove(copy.address, source.address, source.nbytes)
-        return Tensor(spec, device, copy)
+        return Tensor(spec, place, copy)
 
     def to_torch(self) -> torch.Tensor:
         """A torch tensor with the logical elements, fresh and contiguous.

@@ -153,6 +153,20 @@ def empty(shape: Iterable[int], *args: Any, **kwargs: Any) -> Tensor:
     return full(shape, 0.0, *args, **kwargs)
 
 
+def rand(
+    shape: Iterable[int],
+    dtype: DataType | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    memory_config: MemoryConfig | None = None,
+) -> Tensor:
+    """Random elements, uniform in [0, 1), from torch's generator (ttnn.rand); BFLOAT16 and ROW_MAJOR when omitted."""
+    import torch
+
+    spec = _spec(shape, dtype or DataType.BFLOAT16, layout, device, memory_config)
+    return storage.from_torch(torch.rand(tuple(spec.shape), dtype=torch.float32), spec, device)
+
+
 def full_like(
     tensor: Tensor,
     fill_value: float,

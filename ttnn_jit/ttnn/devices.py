@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -74,6 +75,26 @@ def open_device(*, device_id: int = 0, target: SystemDesc | str | None = None, *
 def close_device(device: Device) -> None:
     """Give the device's memory back; closing twice is allowed (ttnn.close_device)."""
     device.close()
+
+
+@contextlib.contextmanager
+def manage_device(device_id: int = 0, **keywords: Any) -> Iterator[Device]:
+    """A device that is open in the body of a ``with`` (ttnn.manage_device); arguments as for `open_device`."""
+    device = open_device(device_id=device_id, **keywords)
+    try:
+        yield device
+    finally:
+        device.close()
+
+
+def enable_program_cache(device: Device) -> None:
+    """Count the device's programs (ttnn.enable_program_cache)."""
+    device.enable_program_cache()
+
+
+def disable_and_clear_program_cache(device: Device) -> None:
+    """Stop counting the device's programs (ttnn.disable_and_clear_program_cache)."""
+    device.disable_and_clear_program_cache()
 
 
 def open_mesh_device(

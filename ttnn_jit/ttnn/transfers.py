@@ -183,6 +183,11 @@ def is_sharded(tensor: Tensor) -> bool:
     return tensor.is_sharded()
 
 
+def is_tensor_storage_on_device(tensor: Tensor) -> bool:
+    """Whether a tensor is on a device (ttnn.is_tensor_storage_on_device)."""
+    return tensor.device() is not None
+
+
 def get_memory_config(tensor: Tensor) -> MemoryConfig:
     """Where a tensor lies (ttnn.get_memory_config)."""
     return tensor.memory_config()
