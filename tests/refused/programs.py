@@ -30,9 +30,9 @@ def an_alias_that_only_eager_ttnn_has(x):
 
 
 def a_misspelt_operation(x):
-    y = ttnn.expp(x)
-#       ^^^^^^^^^ Function expp not supported
-#       help: did you mean `exp`?
+    y = ttnn.abss(x)
+#       ^^^^^^^^^ Function abss not supported
+#       help: did you mean `abs`?
     return y
 
 
