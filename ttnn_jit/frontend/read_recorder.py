@@ -6,7 +6,7 @@ import enum
 import functools
 import types
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from ttnn_jit.reads import (
     ABSENT,
@@ -86,7 +86,7 @@ class ReadRecorder:
         if name in function.__globals__:
             return function.__globals__[name], at
         self._record(at, ABSENT)
-        builtins: dict[str, Any] = function.__builtins__
+        builtins: dict[str, Any] = cast(Any, function).__builtins__  # typeshed and mypy disagree on it from run to run
         if name in builtins:
             return builtins[name], _extended(path, BUILTIN_STEP, name)
         return ABSENT, None
