@@ -84,6 +84,11 @@ def _spec_of_torch(tensor: torch.Tensor) -> TensorSpec:
             "a torch tensor requires grad, and compiled functions have no backward",
             help="call it under `torch.no_grad()`, or pass `tensor.detach()`",
         )
+    if tensor.is_neg():
+        raise ArgumentError(
+            "a torch tensor has its negative bit set: its memory holds the negatives of its values",
+            help="pass `tensor.resolve_neg()`",
+        )
     dtype = {torch.float32: DataType.FLOAT32, torch.bfloat16: DataType.BFLOAT16}.get(tensor.dtype)
     if dtype is None:
         raise DTypeError(

@@ -296,7 +296,7 @@ def _program(
     text = json.dumps([print_module(lowered.module), repr(options), notes])
     content = notes["content"] = manifest.content_key(text, host_cpu())
     if not (observer or keep_texts):
-        if (known := _PROGRAMS.get(content)) is not None:
+        if not options.extra_pipeline_options and (known := _PROGRAMS.get(content)) is not None:
             return known
         if stored and (data := stored.program(content)) is not None:
             statistics.count_disk_hit()
@@ -392,9 +392,12 @@ def _generate(
         if observer:
             observer(stage, print_module(after))
 
+    # A pass of the user's own may leave anything.
+    verify = observer is not None or bool(options.extra_pipeline_options)
+
     def run(passes: Sequence[ModulePass]) -> None:
         reproducers = Environment.read().reproducers
-        pipeline.run_passes(module, passes, observer=seen, verify_each=observer is not None, reproducers=reproducers)
+        pipeline.run_passes(module, passes, observer=seen, verify_each=verify, reproducers=reproducers)
 
     seen(FRONTEND, module)
     every = pipeline.passes_between(options)

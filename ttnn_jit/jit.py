@@ -118,6 +118,10 @@ class JitFunction:
         self._lock = threading.RLock()
         statistics.register(self)
 
+    def __reduce__(self) -> str:
+        """Copied and pickled as functions are: as themselves, by their global name."""
+        return self.func.__qualname__
+
     @property
     def num_entries(self) -> int:
         """Programs in this function's memory cache; a method's are those of all instances."""
@@ -300,7 +304,7 @@ class JitFunction:
         return self._request(values, placement(list(tensors_in(values)), self._target, PRESETS["cpu"]))
 
     def ir(self, *args: Any, stage: str = "frontend", **kwargs: Any) -> str:
-        """The text after `stage`, without running: a stage of docs/architecture.md, ``codegen`` or ``assembly``.
+        """The text after `stage`, without running: one that ``ttnn-jit opt --list`` names, ``codegen`` or ``assembly``.
 
         Raises:
             ArgumentError: No stage has that name.

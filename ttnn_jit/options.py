@@ -73,6 +73,7 @@ class Environment:
     def read() -> Environment:
         """``TTNN_JIT_CACHE=0`` turns the disk cache off; ``TTNN_JIT_CACHE_DIR`` moves it.
 
+        ``~`` and ``$NAME`` in the folder are expanded.
         ``TTNN_JIT_DEBUG=1`` has a failing pass leave its input and the command to repeat it in
         ``generated/jit/reproducer``. ``TTNN_JIT_OUTPUT_LAYOUT`` is a value of `OutputLayout`.
 
@@ -81,11 +82,27 @@ class Environment:
         """
         base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
         return Environment(
-            cache_enabled=os.environ.get("TTNN_JIT_CACHE", "1") != "0",
-            cache_dir=Path(os.environ.get("TTNN_JIT_CACHE_DIR") or Path(base) / "ttnn_jit"),
+            cache_enabled=_switch("TTNN_JIT_CACHE", default=True),
+            cache_dir=_expanded(os.environ.get("TTNN_JIT_CACHE_DIR") or str(Path(base) / "ttnn_jit")),
             output_layout=_output_layout(os.environ.get("TTNN_JIT_OUTPUT_LAYOUT")),
-            reproducers=DUMP_FOLDER / "reproducer" if os.environ.get("TTNN_JIT_DEBUG", "0") != "0" else None,
+            reproducers=DUMP_FOLDER / "reproducer" if _switch("TTNN_JIT_DEBUG", default=False) else None,
         )
+
+
+def _switch(name: str, *, default: bool) -> bool:
+    value = os.environ.get(name, "").lower()
+    if value in {"0", "false", "no", "off"}:
+        return False
+    if value in {"1", "true", "yes", "on"}:
+        return True
+    if value:
+        raise ArgumentError(f"{name} is {value!r}", help="set it to 1 or 0")
+    return default
+
+
+def _expanded(path: str) -> Path:
+    # diskcache expands these in what it is given; the folder whose owner is checked must be the folder that is used.
+    return Path(os.path.expandvars(Path(path).expanduser())).absolute()
 
 
 def _output_layout(value: str | None) -> OutputLayout:

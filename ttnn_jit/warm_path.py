@@ -68,6 +68,7 @@ def torch_warm_call(count: int, table: dict[Any, WarmCall]) -> WarmCall:
         f"def find({', '.join(names)}):",
         " try:",
         f"  if not ({' and '.join([*plain, *(f'{name}.is_cpu' for name in names)])}): return STALE",
+        f"  if {' or '.join(f'{name}.is_neg()' for name in names)}: return STALE",
         f"  if grad_enabled() and ({wants_grad}): return STALE",
         f"  warm = table[{', '.join(f'{name}.shape, {name}.stride(), {name}.dtype' for name in names)}]",
         " except (KeyError, AttributeError, RuntimeError):",  # a sparse tensor has no strides

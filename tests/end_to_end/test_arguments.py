@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -132,6 +134,29 @@ def test_what_it_cannot_take_is_refused_with_the_way_out(argument, error, text):
     with pytest.raises(error, match=text):
         double(argument)
     assert double.num_entries == len(double._entries)
+
+
+@pytest.mark.parametrize("call", ["first", "warm"])
+def test_a_negative_bit_is_refused_with_the_way_out(call):
+    jitted = ttnn_jit.jit()(lambda v: v + v)
+    negative = (torch.ones(3, dtype=torch.complex64) * 1j).conj().imag
+    if call == "warm":
+        for _ in range(3):
+            jitted(torch.ones(6)[::2])  # the same shape, strides and dtype
+    with pytest.raises(ArgumentError, match=r"negative bit(.|\n)*resolve_neg"):
+        jitted(negative)
+
+
+def test_results_that_the_user_wrote_apart_are_two_tensors():
+    first, second = ttnn_jit.jit()(lambda v: (v + 1.0, v + 1.0))(torch.zeros(2))
+    first[0] = 99.0
+    assert second[0] == 1.0
+
+
+def test_a_jitted_function_is_copied_and_pickled_as_itself():
+    assert copy.copy(double) is double
+    assert copy.deepcopy([double])[0] is double
+    assert double.__reduce__() == "double"
 
 
 def test_requires_grad_is_fine_without_grad_mode():

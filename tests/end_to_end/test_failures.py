@@ -14,7 +14,7 @@ import torch
 import ttnn_jit
 from tests import programs
 from ttnn_jit import ttnn
-from ttnn_jit.errors import CompileError, UnsupportedFunction
+from ttnn_jit.errors import ArgumentError, CompileError, UnsupportedFunction
 
 
 def files_below(folder: Path) -> set[str]:
@@ -62,10 +62,26 @@ def test_a_call_writes_nothing_outside_the_cache_folder(tmp_path, monkeypatch):
     assert {name.split("/")[0] for name in files_below(tmp_path)} == {"ttnn_jit_cache"}
 
 
-def test_the_cache_can_be_turned_off(tmp_path, monkeypatch):
-    monkeypatch.setenv("TTNN_JIT_CACHE", "0")
+@pytest.mark.parametrize("value", ["0", "false", "NO", "off"])
+def test_the_cache_can_be_turned_off(value, tmp_path, monkeypatch):
+    monkeypatch.setenv("TTNN_JIT_CACHE", value)
     ttnn_jit.jit()(programs.cosh)(torch.randn(4))
     assert files_below(tmp_path) == set()
+
+
+def test_a_switch_that_is_neither_on_nor_off_is_refused(monkeypatch):
+    monkeypatch.setenv("TTNN_JIT_CACHE", "maybe")
+    with pytest.raises(ArgumentError, match="TTNN_JIT_CACHE is 'maybe'"):
+        ttnn_jit.jit()(programs.cosh)(torch.randn(4))
+
+
+def test_the_cache_folder_is_the_one_whose_owner_was_checked(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("FOLDER", "inner")
+    monkeypatch.setenv("TTNN_JIT_CACHE_DIR", "~/$FOLDER/cache")
+    ttnn_jit.jit()(programs.cosh)(torch.randn(4))
+    assert ttnn_jit.cache_info().entries == 1
+    assert (tmp_path / "inner" / "cache" / "cache.db").exists()
 
 
 def test_compile_only_returns_a_program_that_runs_and_writes_every_stage(tmp_path, monkeypatch, cpu_device):

@@ -24,6 +24,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output has gone, as `| head` does; there is nobody left to tell.
         sys.stderr.close()
         return 1
+    except OSError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
 
 
 def _parser() -> argparse.ArgumentParser:

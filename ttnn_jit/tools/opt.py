@@ -56,6 +56,8 @@ def read_module(file: str) -> ModuleOp:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
     except OSError as error:
         raise ArgumentError(f"{file} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ArgumentError(f"{file} is no text", help="these commands read MLIR text") from error
     name = "<stdin>" if file == "-" else file
     try:
         module = parse_module(text, name)

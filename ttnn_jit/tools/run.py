@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -36,7 +37,10 @@ def main(options: argparse.Namespace) -> int:
         stage = compiler.SCHEDULED
     if stage != compiler.SCHEDULED:
         pipeline.run(module, CompileOptions(), start_after=stage, until=compiler.SCHEDULED)
-    function = next(op for op in module.body.block.ops if isinstance(op, FuncOp))
+    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
+    if not functions:
+        raise ArgumentError(f"{options.file} has no function to run")
+    function = functions[0]
     specs = [spec_of(argument.type) for argument in function.body.block.args]
     inputs = _inputs(options, specs)
     results = _interpreted(module, inputs) if options.interpret else _native(module, specs, inputs)
@@ -71,12 +75,26 @@ def _inputs(options: argparse.Namespace, specs: Sequence[TensorSpec]) -> list[to
     import torch
 
     if options.inputs:
-        loaded: list[torch.Tensor] = torch.load(options.inputs, weights_only=True)
+        loaded = _loaded(options.inputs)
         if [tuple(tensor.shape) for tensor in loaded] != [tuple(spec.shape) for spec in specs]:
             raise ArgumentError(f"{options.inputs} does not hold tensors of shapes {[list(s.shape) for s in specs]}")
         return [tensor.to(_torch_dtype(spec)) for tensor, spec in zip(loaded, specs, strict=True)]
     generator = torch.Generator().manual_seed(options.seed)
     return [torch.randn(tuple(spec.shape), generator=generator).to(_torch_dtype(spec)) for spec in specs]
+
+
+def _loaded(path: Path) -> list[torch.Tensor]:
+    import pickle
+
+    import torch
+
+    try:
+        loaded = torch.load(path, weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
+        raise ArgumentError(f"{path} is no file that torch.save wrote: {error}") from error
+    if not isinstance(loaded, (list, tuple)) or not all(isinstance(item, torch.Tensor) for item in loaded):
+        raise ArgumentError(f"{path} does not hold a list of tensors")
+    return list(loaded)
 
 
 def _torch_dtype(spec: TensorSpec) -> torch.dtype:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import is_side_effect_free
@@ -20,7 +21,8 @@ class CSE(ModulePass):
     """An op without side effects that repeats an earlier one is replaced by it.
 
     On targets that fuse over trees only, ops tagged ``ttnn.hoist_generic_via_d2m`` stay: one value with two users
-    instead of two values would have to be stored between kernels.
+    instead of two values would have to be stored between kernels. A value that the function returns stays too: two
+    results that the user wrote apart are two tensors.
     """
 
     name = "cse"
@@ -40,6 +42,8 @@ def eliminate_repetitions(block: Block, *, keep_tagged: bool) -> None:
     first_of: dict[_Key, Operation] = {}
     for op in list(block.ops):
         if not op.results or (keep_tagged and HOIST in op.attributes) or not is_side_effect_free(op):
+            continue
+        if any(isinstance(use.operation, ReturnOp) for result in op.results for use in result.uses):
             continue
         attributes = (*sorted(op.properties.items()), *sorted(op.attributes.items()))
         key = (type(op), tuple(op.operands), attributes, tuple(op.result_types))

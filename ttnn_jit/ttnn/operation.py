@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ttnn_jit.cache import statistics
 from ttnn_jit.errors import ArgumentError, ShapeError, UnsupportedFunction
 from ttnn_jit.ops import HARDWARE_KEYWORDS, OVERLOADS, RESULT_KEYWORDS, BoundCall, Operation, bind
 from ttnn_jit.runtime.device import Device
@@ -52,6 +53,16 @@ class TtnnOperation:
         self.__ttnn_overloads__: Iterable[Operation] = overloads
         self.__doc__ = _documentation(overloads)
         self._programs: dict[tuple[object, ...], Program] = {}
+        statistics.register(self)
+
+    @property
+    def num_entries(self) -> int:
+        """Programs in this operation's memory cache."""
+        return len(self._programs)
+
+    def clear(self) -> None:
+        """Forget every program."""
+        self._programs.clear()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run eagerly, or record the call if an argument is a tracer.
