@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from programs import COPY, ELEMENTWISE, NAMED, TorchOps, TtnnOps, Workload
+from programs import COPY, ELEMENTWISE, NAMED, Workload, torch_operations, ttnn_operations
 
 RESULTS = Path(__file__).parent / "results"
 WORKLOADS: dict[str, Workload] = ELEMENTWISE | NAMED | {"copy": COPY}
@@ -69,12 +69,12 @@ def prepared(contender: str, case: Case) -> Callable[[], Any]:
     if contender in {PEER, TUNED}:
         import torch
 
-        compiled = torch.compile(workload.over(TorchOps()), fullgraph=True, dynamic=False)
+        compiled = torch.compile(workload.over(torch_operations()), fullgraph=True, dynamic=False)
         return lambda: compiled(*tensors)
     import ttnn_jit
     from ttnn_jit import ttnn
 
-    function = ttnn_jit.jit(workload.over(TtnnOps()))
+    function = ttnn_jit.jit(workload.over(ttnn_operations()))
     if contender == CHIP:
         device = ttnn.open_device(device_id=0)
         tensors = [ttnn.from_torch(tensor, layout=ttnn.TILE_LAYOUT, device=device) for tensor in tensors]
@@ -105,7 +105,7 @@ def distance(contender: str, case: Case, call: Callable[[], Any]) -> float:
 
     result = call()
     result = result.to_torch() if contender == CHIP else result
-    golden = WORKLOADS[case.workload].over(TorchOps())(*(tensor.double() for tensor in inputs_of(case)))
+    golden = WORKLOADS[case.workload].over(torch_operations())(*(tensor.double() for tensor in inputs_of(case)))
     return float((result.double() - golden).abs().max() / golden.abs().max()) if torch.is_tensor(golden) else 0.0
 
 

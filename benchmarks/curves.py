@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from comparison import RESULTS, machine, seconds_of
-from programs import TtnnOps, Workload, cosh, unary_chain
+from programs import Workload, cosh, ttnn_operations, unary_chain
 
 Curve = dict[int, float]
 
@@ -35,7 +35,7 @@ def elements_curve(powers: range) -> Curve:
 
     import ttnn_jit
 
-    function = ttnn_jit.jit(Workload(cosh, 1).over(TtnnOps()))
+    function = ttnn_jit.jit(Workload(cosh, 1).over(ttnn_operations()))
     curve = {}
     for power in powers:
         x = torch.randn(1 << power)
@@ -50,7 +50,7 @@ def operations_curve(counts: list[int]) -> Curve:
     import ttnn_jit
 
     x = torch.randn(32, 32)
-    ops = TtnnOps()
+    ops = ttnn_operations()
     kinds = [ops.add, ops.mul, ops.sub]
 
     def chain(value: Any, count: int) -> Any:
@@ -73,7 +73,7 @@ def shapes_curve(counts: list[int]) -> tuple[Curve, Curve]:
     import ttnn_jit
     from ttnn_jit import compiler
 
-    function = ttnn_jit.jit(Workload(unary_chain, 1).over(TtnnOps()))
+    function = ttnn_jit.jit(Workload(unary_chain, 1).over(ttnn_operations()))
     probe = torch.randn(8, 8)
     seen = 0
     shapes = _shapes()

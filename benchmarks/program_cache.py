@@ -24,7 +24,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from programs import TorchOps, TtnnOps, cosh, tree30
+from programs import cosh, torch_operations, tree30, ttnn_operations
 
 RESULTS = Path(__file__).parent / "results"
 CONTENDERS = ("ttnn_jit", "eager torch", "torch.compile")
@@ -37,14 +37,14 @@ def compiler_of(contender: str) -> tuple[Callable[[Any], Any], Any]:
     if contender == "ttnn_jit":
         import ttnn_jit
 
-        return ttnn_jit.jit(), TtnnOps()
+        return ttnn_jit.jit(), ttnn_operations()
     if contender == "eager torch":
-        return lambda function: function, TorchOps()
+        return lambda function: function, torch_operations()
     import torch
     import torch._dynamo
 
     torch._dynamo.config.recompile_limit = 2 * len(MIXED_SHAPES)  # every shape and dtype its own program, as ours has
-    return lambda function: torch.compile(function, fullgraph=True, dynamic=False), TorchOps()
+    return lambda function: torch.compile(function, fullgraph=True, dynamic=False), torch_operations()
 
 
 def seconds(function: Callable[[], Any]) -> float:

@@ -3,33 +3,43 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 
-class TorchOps:
-    """torch under the names that the programs use."""
+def torch_operations() -> types.ModuleType:
+    """Torch under the names that the programs use."""
+    import torch
 
-    def __init__(self) -> None:
-        import torch
+    functional = torch.nn.functional
+    return _module(
+        "torch_operations",
+        {name: getattr(torch, name) for name in (*SHARED_NAMES, "mul", "sub")}
+        | {"silu": functional.silu, "gelu": functional.gelu},
+    )
 
-        self.exp, self.neg, self.add, self.mul, self.sub = torch.exp, torch.neg, torch.add, torch.mul, torch.sub
-        self.tanh, self.sigmoid, self.abs, self.sin = torch.tanh, torch.sigmoid, torch.abs, torch.sin
-        self.reciprocal, self.log, self.silu = torch.reciprocal, torch.log, torch.nn.functional.silu
-        self.gelu, self.clamp = torch.nn.functional.gelu, torch.clamp
+
+def ttnn_operations() -> types.ModuleType:
+    """Ttnn under the names that the programs use."""
+    from ttnn_jit import ttnn
+
+    return _module(
+        "ttnn_operations",
+        {name: getattr(ttnn, name) for name in (*SHARED_NAMES, "silu", "gelu")}
+        | {"mul": ttnn.multiply, "sub": ttnn.subtract},
+    )
 
 
-class TtnnOps:
-    """ttnn under the names that the programs use."""
+SHARED_NAMES = ("exp", "neg", "add", "tanh", "sigmoid", "abs", "sin", "reciprocal", "log", "clamp")
 
-    def __init__(self) -> None:
-        from ttnn_jit import ttnn
 
-        self.exp, self.neg, self.add, self.mul, self.sub = ttnn.exp, ttnn.neg, ttnn.add, ttnn.multiply, ttnn.subtract
-        self.tanh, self.sigmoid, self.abs, self.sin = ttnn.tanh, ttnn.sigmoid, ttnn.abs, ttnn.sin
-        self.reciprocal, self.log, self.silu = ttnn.reciprocal, ttnn.log, ttnn.silu
-        self.gelu, self.clamp = ttnn.gelu, ttnn.clamp
+def _module(name: str, functions: Mapping[str, Any]) -> types.ModuleType:
+    # A module, and no object of some class: other processes recognise it by its name, so that programs are stored.
+    module = types.ModuleType(name)
+    vars(module).update(functions)
+    return module
 
 
 @dataclass(frozen=True)
