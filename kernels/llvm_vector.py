@@ -91,52 +91,52 @@ class LlvmVector(VectorMath):
 
     # float32
 
-    def const(self, value: float) -> Value:  # noqa: D102
+    def const(self, value: float) -> Value:
         return f"splat (float {_float_text(value)})"
 
-    def add(self, a: Value, b: Value) -> Value:  # noqa: D102
+    def add(self, a: Value, b: Value) -> Value:
         return self._emit(f"fadd {self._float} {a}, {b}")
 
-    def sub(self, a: Value, b: Value) -> Value:  # noqa: D102
+    def sub(self, a: Value, b: Value) -> Value:
         return self._emit(f"fsub {self._float} {a}, {b}")
 
-    def mul(self, a: Value, b: Value) -> Value:  # noqa: D102
+    def mul(self, a: Value, b: Value) -> Value:
         return self._emit(f"fmul {self._float} {a}, {b}")
 
-    def div(self, a: Value, b: Value) -> Value:  # noqa: D102
+    def div(self, a: Value, b: Value) -> Value:
         return self._emit(f"fdiv {self._float} {a}, {b}")
 
-    def fma(self, a: Value, b: Value, c: Value) -> Value:  # noqa: D102
+    def fma(self, a: Value, b: Value, c: Value) -> Value:
         return self._float_call("llvm.fma", a, b, c)
 
-    def neg(self, a: Value) -> Value:  # noqa: D102
+    def neg(self, a: Value) -> Value:
         return self._emit(f"fneg {self._float} {a}")
 
-    def abs(self, a: Value) -> Value:  # noqa: D102
+    def abs(self, a: Value) -> Value:
         return self._float_call("llvm.fabs", a)
 
-    def copysign(self, magnitude: Value, sign: Value) -> Value:  # noqa: D102
+    def copysign(self, magnitude: Value, sign: Value) -> Value:
         return self._float_call("llvm.copysign", magnitude, sign)
 
-    def sqrt(self, a: Value) -> Value:  # noqa: D102
+    def sqrt(self, a: Value) -> Value:
         return self._float_call("llvm.sqrt", a)
 
-    def minimum(self, a: Value, b: Value) -> Value:  # noqa: D102
+    def minimum(self, a: Value, b: Value) -> Value:
         return self._float_call("llvm.minimum", a, b)
 
-    def maximum(self, a: Value, b: Value) -> Value:  # noqa: D102
+    def maximum(self, a: Value, b: Value) -> Value:
         return self._float_call("llvm.maximum", a, b)
 
-    def round_even(self, a: Value) -> Value:  # noqa: D102
+    def round_even(self, a: Value) -> Value:
         return self._float_call("llvm.roundeven", a)
 
-    def floor(self, a: Value) -> Value:  # noqa: D102
+    def floor(self, a: Value) -> Value:
         return self._float_call("llvm.floor", a)
 
-    def ceil(self, a: Value) -> Value:  # noqa: D102
+    def ceil(self, a: Value) -> Value:
         return self._float_call("llvm.ceil", a)
 
-    def trunc(self, a: Value) -> Value:  # noqa: D102
+    def trunc(self, a: Value) -> Value:
         return self._float_call("llvm.trunc", a)
 
     # masks
@@ -144,39 +144,37 @@ class LlvmVector(VectorMath):
     def _compare(self, predicate: str, a: Value, b: Value) -> Mask:
         return self._emit(f"fcmp {predicate} {self._float} {a}, {b}")
 
-    def lt(self, a: Value, b: Value) -> Mask:  # noqa: D102
+    def lt(self, a: Value, b: Value) -> Mask:
         return self._compare("olt", a, b)
 
-    def le(self, a: Value, b: Value) -> Mask:  # noqa: D102
+    def le(self, a: Value, b: Value) -> Mask:
         return self._compare("ole", a, b)
 
-    def gt(self, a: Value, b: Value) -> Mask:  # noqa: D102
+    def gt(self, a: Value, b: Value) -> Mask:
         return self._compare("ogt", a, b)
 
-    def ge(self, a: Value, b: Value) -> Mask:  # noqa: D102
+    def ge(self, a: Value, b: Value) -> Mask:
         return self._compare("oge", a, b)
 
-    def eq(self, a: Value, b: Value) -> Mask:  # noqa: D102
+    def eq(self, a: Value, b: Value) -> Mask:
         return self._compare("oeq", a, b)
 
-    def ne(self, a: Value, b: Value) -> Mask:  # noqa: D102
+    def ne(self, a: Value, b: Value) -> Mask:
         return self._compare("une", a, b)
 
-    def both(self, m: Mask, n: Mask) -> Mask:  # noqa: D102
+    def both(self, m: Mask, n: Mask) -> Mask:
         return self._emit(f"and {self._mask} {m}, {n}")
 
-    def either(self, m: Mask, n: Mask) -> Mask:  # noqa: D102
+    def either(self, m: Mask, n: Mask) -> Mask:
         return self._emit(f"or {self._mask} {m}, {n}")
 
-    def invert(self, m: Mask) -> Mask:  # noqa: D102
+    def invert(self, m: Mask) -> Mask:
         return self._emit(f"xor {self._mask} {m}, splat (i1 true)")
 
-    def select(self, m: Mask, a: Value, b: Value) -> Value:  # noqa: D102
+    def select(self, m: Mask, a: Value, b: Value) -> Value:
         return self._emit(f"select {self._mask} {m}, {self._float} {a}, {self._float} {b}")
 
-    def rarely(  # noqa: D102
-        self, mask: Mask, usual: Value, name: str, body: Callable[..., Value], *arguments: Value
-    ) -> Value:
+    def rarely(self, mask: Mask, usual: Value, name: str, body: Callable[..., Value], *arguments: Value) -> Value:
         function = self._function(name, body, len(arguments))
         any_lane = self._call("i1", f"llvm.vector.reduce.or.v{self.isa.lanes}i1", (self._mask, mask))
         before, rare, after = self.block, f"{self._prefix}{self._count}.rare", f"{self._prefix}{self._count}.after"
@@ -207,43 +205,43 @@ class LlvmVector(VectorMath):
 
     # int32
 
-    def int_const(self, value: int) -> Int:  # noqa: D102
+    def int_const(self, value: int) -> Int:
         return f"splat (i32 {value})"
 
-    def bits(self, a: Value) -> Int:  # noqa: D102
+    def bits(self, a: Value) -> Int:
         return self._emit(f"bitcast {self._float} {a} to {self._int}")
 
-    def from_bits(self, i: Int) -> Value:  # noqa: D102
+    def from_bits(self, i: Int) -> Value:
         return self._emit(f"bitcast {self._int} {i} to {self._float}")
 
     def _int_op(self, opcode: str, i: Int, j: Int) -> Int:
         return self._emit(f"{opcode} {self._int} {i}, {j}")
 
-    def int_add(self, i: Int, j: Int) -> Int:  # noqa: D102
+    def int_add(self, i: Int, j: Int) -> Int:
         return self._int_op("add", i, j)
 
-    def int_sub(self, i: Int, j: Int) -> Int:  # noqa: D102
+    def int_sub(self, i: Int, j: Int) -> Int:
         return self._int_op("sub", i, j)
 
-    def int_and(self, i: Int, j: Int) -> Int:  # noqa: D102
+    def int_and(self, i: Int, j: Int) -> Int:
         return self._int_op("and", i, j)
 
-    def int_or(self, i: Int, j: Int) -> Int:  # noqa: D102
+    def int_or(self, i: Int, j: Int) -> Int:
         return self._int_op("or", i, j)
 
-    def int_xor(self, i: Int, j: Int) -> Int:  # noqa: D102
+    def int_xor(self, i: Int, j: Int) -> Int:
         return self._int_op("xor", i, j)
 
-    def shift_left(self, i: Int, count: Int) -> Int:  # noqa: D102
+    def shift_left(self, i: Int, count: Int) -> Int:
         return self._int_op("shl", i, count)
 
-    def shift_right(self, i: Int, count: Int) -> Int:  # noqa: D102
+    def shift_right(self, i: Int, count: Int) -> Int:
         return self._int_op("ashr", i, count)
 
-    def shift_right_zero(self, i: Int, count: Int) -> Int:  # noqa: D102
+    def shift_right_zero(self, i: Int, count: Int) -> Int:
         return self._int_op("lshr", i, count)
 
-    def multiply_wide(self, i: Int, j: Int) -> tuple[Int, Int]:  # noqa: D102
+    def multiply_wide(self, i: Int, j: Int) -> tuple[Int, Int]:
         wide = f"<{self.isa.lanes} x i64>"
         left = self._emit(f"zext {self._int} {i} to {wide}")
         right = self._emit(f"zext {self._int} {j} to {wide}")
@@ -252,19 +250,19 @@ class LlvmVector(VectorMath):
         high = self._emit(f"trunc {wide} {shifted} to {self._int}")
         return high, self._emit(f"trunc {wide} {product} to {self._int}")
 
-    def int_eq(self, i: Int, j: Int) -> Mask:  # noqa: D102
+    def int_eq(self, i: Int, j: Int) -> Mask:
         return self._int_op("icmp eq", i, j)
 
-    def int_lt(self, i: Int, j: Int) -> Mask:  # noqa: D102
+    def int_lt(self, i: Int, j: Int) -> Mask:
         return self._int_op("icmp slt", i, j)
 
-    def int_select(self, m: Mask, i: Int, j: Int) -> Int:  # noqa: D102
+    def int_select(self, m: Mask, i: Int, j: Int) -> Int:
         return self._emit(f"select {self._mask} {m}, {self._int} {i}, {self._int} {j}")
 
-    def to_float(self, i: Int) -> Value:  # noqa: D102
+    def to_float(self, i: Int) -> Value:
         return self._emit(f"sitofp {self._int} {i} to {self._float}")
 
-    def lookup(self, table: Table, index: Int) -> Value:  # noqa: D102
+    def lookup(self, table: Table, index: Int) -> Value:
         if self.isa.avx512:
             return self.from_bits(self._lookup_avx512(table, index))
         if self.isa.avx2:
@@ -326,7 +324,7 @@ class LlvmVector(VectorMath):
         operands = (*kept, *(("<16 x i8>", quarter) for quarter in quarters), ("<16 x i8>", indices))
         return self._call("<16 x i8>", f"llvm.aarch64.neon.{instruction}.v16i8", *operands)
 
-    def call_scalar(self, function: ScalarFunction, operands: Sequence[Value]) -> Value:  # noqa: D102
+    def call_scalar(self, function: ScalarFunction, operands: Sequence[Value]) -> Value:
         self.module.scalar_functions[function.symbol] = function
         result = "poison"
         for lane in range(self.isa.lanes):
@@ -337,13 +335,13 @@ class LlvmVector(VectorMath):
 
     # Instructions of AVX-512 with the bits of the generic forms
 
-    def scale(self, a: Value, n: Value) -> Value:  # noqa: D102
+    def scale(self, a: Value, n: Value) -> Value:
         if not self.isa.avx512:
             return super().scale(a, n)
         operands = ((self._float, a), (self._float, n), (self._float, self.const(0.0)), ("i16", "-1"), ("i32", "4"))
         return self._call(self._float, "llvm.x86.avx512.mask.scalef.ps.512", *operands)
 
-    def split(self, x: Value) -> tuple[Value, Value]:  # noqa: D102
+    def split(self, x: Value) -> tuple[Value, Value]:
         if not self.isa.avx512:
             return super().split(x)
         # Mantissas of [0.75, 1.5); 15 is that interval (3) and NaN for numbers below zero (4 + 8).

@@ -34,22 +34,22 @@ class NumpyVector(VectorMath):
         """The context in which no floating point warning is given."""
         return np.errstate(all="ignore")
 
-    def const(self, value: float) -> Value:  # noqa: D102
+    def const(self, value: float) -> Value:
         return np.float32(value)
 
-    def add(self, a: Value, b: Value) -> Value:  # noqa: D102
+    def add(self, a: Value, b: Value) -> Value:
         return np.add(a, b, dtype=np.float32)
 
-    def sub(self, a: Value, b: Value) -> Value:  # noqa: D102
+    def sub(self, a: Value, b: Value) -> Value:
         return np.subtract(a, b, dtype=np.float32)
 
-    def mul(self, a: Value, b: Value) -> Value:  # noqa: D102
+    def mul(self, a: Value, b: Value) -> Value:
         return np.multiply(a, b, dtype=np.float32)
 
-    def div(self, a: Value, b: Value) -> Value:  # noqa: D102
+    def div(self, a: Value, b: Value) -> Value:
         return np.divide(a, b, dtype=np.float32)
 
-    def fma(self, a: Value, b: Value, c: Value) -> Value:  # noqa: D102
+    def fma(self, a: Value, b: Value, c: Value) -> Value:
         # The product is exact in float64. Its sum with c is rounded to odd, so that rounding it again to float32
         # is rounding once (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
         product = np.multiply(a, b, dtype=np.float64)
@@ -62,128 +62,126 @@ class NumpyVector(VectorMath):
         odd = np.where((error != 0) & np.isfinite(error) & (words & 1 == 0), words + away, words)
         return odd.view(np.float64).astype(np.float32)
 
-    def neg(self, a: Value) -> Value:  # noqa: D102
+    def neg(self, a: Value) -> Value:
         return np.negative(a)
 
-    def abs(self, a: Value) -> Value:  # noqa: D102
+    def abs(self, a: Value) -> Value:
         return np.abs(a)
 
-    def copysign(self, magnitude: Value, sign: Value) -> Value:  # noqa: D102
+    def copysign(self, magnitude: Value, sign: Value) -> Value:
         return np.copysign(magnitude, sign)
 
-    def sqrt(self, a: Value) -> Value:  # noqa: D102
+    def sqrt(self, a: Value) -> Value:
         return np.sqrt(a)
 
-    def minimum(self, a: Value, b: Value) -> Value:  # noqa: D102
+    def minimum(self, a: Value, b: Value) -> Value:
         either_zero = self.from_bits(self.bits(a) | self.bits(b))
         return np.where(np.equal(a, b), either_zero, np.minimum(a, b))
 
-    def maximum(self, a: Value, b: Value) -> Value:  # noqa: D102
+    def maximum(self, a: Value, b: Value) -> Value:
         both_zero = self.from_bits(self.bits(a) & self.bits(b))
         return np.where(np.equal(a, b), both_zero, np.maximum(a, b))
 
-    def round_even(self, a: Value) -> Value:  # noqa: D102
+    def round_even(self, a: Value) -> Value:
         return np.rint(a)
 
-    def floor(self, a: Value) -> Value:  # noqa: D102
+    def floor(self, a: Value) -> Value:
         return np.floor(a)
 
-    def ceil(self, a: Value) -> Value:  # noqa: D102
+    def ceil(self, a: Value) -> Value:
         return np.ceil(a)
 
-    def trunc(self, a: Value) -> Value:  # noqa: D102
+    def trunc(self, a: Value) -> Value:
         return np.trunc(a)
 
-    def lt(self, a: Value, b: Value) -> Mask:  # noqa: D102
+    def lt(self, a: Value, b: Value) -> Mask:
         return np.less(a, b)
 
-    def le(self, a: Value, b: Value) -> Mask:  # noqa: D102
+    def le(self, a: Value, b: Value) -> Mask:
         return np.less_equal(a, b)
 
-    def gt(self, a: Value, b: Value) -> Mask:  # noqa: D102
+    def gt(self, a: Value, b: Value) -> Mask:
         return np.greater(a, b)
 
-    def ge(self, a: Value, b: Value) -> Mask:  # noqa: D102
+    def ge(self, a: Value, b: Value) -> Mask:
         return np.greater_equal(a, b)
 
-    def eq(self, a: Value, b: Value) -> Mask:  # noqa: D102
+    def eq(self, a: Value, b: Value) -> Mask:
         return np.equal(a, b)
 
-    def ne(self, a: Value, b: Value) -> Mask:  # noqa: D102
+    def ne(self, a: Value, b: Value) -> Mask:
         return np.not_equal(a, b)
 
-    def both(self, m: Mask, n: Mask) -> Mask:  # noqa: D102
+    def both(self, m: Mask, n: Mask) -> Mask:
         return np.logical_and(m, n)
 
-    def either(self, m: Mask, n: Mask) -> Mask:  # noqa: D102
+    def either(self, m: Mask, n: Mask) -> Mask:
         return np.logical_or(m, n)
 
-    def invert(self, m: Mask) -> Mask:  # noqa: D102
+    def invert(self, m: Mask) -> Mask:
         return np.logical_not(m)
 
-    def select(self, m: Mask, a: Value, b: Value) -> Value:  # noqa: D102
+    def select(self, m: Mask, a: Value, b: Value) -> Value:
         return np.where(m, a, b)
 
-    def rarely(  # noqa: D102
-        self, mask: Mask, usual: Value, name: str, body: Callable[..., Value], *arguments: Value
-    ) -> Value:
+    def rarely(self, mask: Mask, usual: Value, name: str, body: Callable[..., Value], *arguments: Value) -> Value:
         del name
         return np.where(mask, body(self, *arguments), usual) if np.any(mask) else usual
 
-    def int_const(self, value: int) -> Int:  # noqa: D102
+    def int_const(self, value: int) -> Int:
         return np.int32(value)
 
-    def bits(self, a: Value) -> Int:  # noqa: D102
+    def bits(self, a: Value) -> Int:
         return np.asarray(a, np.float32).view(np.int32)
 
-    def from_bits(self, i: Int) -> Value:  # noqa: D102
+    def from_bits(self, i: Int) -> Value:
         return np.asarray(i, np.int32).view(np.float32)
 
-    def int_add(self, i: Int, j: Int) -> Int:  # noqa: D102
+    def int_add(self, i: Int, j: Int) -> Int:
         return np.add(i, j)
 
-    def int_sub(self, i: Int, j: Int) -> Int:  # noqa: D102
+    def int_sub(self, i: Int, j: Int) -> Int:
         return np.subtract(i, j)
 
-    def int_and(self, i: Int, j: Int) -> Int:  # noqa: D102
+    def int_and(self, i: Int, j: Int) -> Int:
         return np.bitwise_and(i, j)
 
-    def int_or(self, i: Int, j: Int) -> Int:  # noqa: D102
+    def int_or(self, i: Int, j: Int) -> Int:
         return np.bitwise_or(i, j)
 
-    def int_xor(self, i: Int, j: Int) -> Int:  # noqa: D102
+    def int_xor(self, i: Int, j: Int) -> Int:
         return np.bitwise_xor(i, j)
 
-    def shift_left(self, i: Int, count: Int) -> Int:  # noqa: D102
+    def shift_left(self, i: Int, count: Int) -> Int:
         return np.left_shift(i, count)
 
-    def shift_right(self, i: Int, count: Int) -> Int:  # noqa: D102
+    def shift_right(self, i: Int, count: Int) -> Int:
         return np.right_shift(i, count)
 
-    def shift_right_zero(self, i: Int, count: Int) -> Int:  # noqa: D102
+    def shift_right_zero(self, i: Int, count: Int) -> Int:
         return np.right_shift(_unsigned(i), _unsigned(count)).view(np.int32)
 
-    def multiply_wide(self, i: Int, j: Int) -> tuple[Int, Int]:  # noqa: D102
+    def multiply_wide(self, i: Int, j: Int) -> tuple[Int, Int]:
         product = np.multiply(_unsigned(i), _unsigned(j), dtype=np.uint64)
         low = (product & np.uint64(0xFFFF_FFFF)).astype(np.uint32)
         return (product >> np.uint64(32)).astype(np.uint32).view(np.int32), low.view(np.int32)
 
-    def int_eq(self, i: Int, j: Int) -> Mask:  # noqa: D102
+    def int_eq(self, i: Int, j: Int) -> Mask:
         return np.equal(i, j)
 
-    def int_lt(self, i: Int, j: Int) -> Mask:  # noqa: D102
+    def int_lt(self, i: Int, j: Int) -> Mask:
         return np.less(i, j)
 
-    def int_select(self, m: Mask, i: Int, j: Int) -> Int:  # noqa: D102
+    def int_select(self, m: Mask, i: Int, j: Int) -> Int:
         return np.where(m, i, j)
 
-    def to_float(self, i: Int) -> Value:  # noqa: D102
+    def to_float(self, i: Int) -> Value:
         return np.asarray(i).astype(np.float32)
 
-    def lookup(self, table: Table, index: Int) -> Value:  # noqa: D102
+    def lookup(self, table: Table, index: Int) -> Value:
         return np.array(table.words, np.int32)[np.bitwise_and(index, len(table.words) - 1)].view(np.float32)
 
-    def call_scalar(self, function: ScalarFunction, operands: Sequence[Value]) -> Value:  # noqa: D102
+    def call_scalar(self, function: ScalarFunction, operands: Sequence[Value]) -> Value:
         return vectorized(function)(*operands)
 
     def round_to(self, value: Value, dtype: DataType, numerics: Numerics) -> Value:

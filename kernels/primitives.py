@@ -60,13 +60,13 @@ class Primitives(ABC):
         """`value`, rounded to float32, in every lane."""
 
     @abstractmethod
-    def add(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+    def add(self, a: Value, b: Value) -> Value: ...
     @abstractmethod
-    def sub(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+    def sub(self, a: Value, b: Value) -> Value: ...
     @abstractmethod
-    def mul(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+    def mul(self, a: Value, b: Value) -> Value: ...
     @abstractmethod
-    def div(self, a: Value, b: Value) -> Value: ...  # noqa: D102
+    def div(self, a: Value, b: Value) -> Value: ...
     @abstractmethod
     def fma(self, a: Value, b: Value, c: Value) -> Value:
         """A * b + c, rounded once."""
@@ -80,7 +80,7 @@ class Primitives(ABC):
         """`a` with its sign bit cleared, NaN included."""
 
     @abstractmethod
-    def copysign(self, magnitude: Value, sign: Value) -> Value: ...  # noqa: D102
+    def copysign(self, magnitude: Value, sign: Value) -> Value: ...
     @abstractmethod
     def sqrt(self, a: Value) -> Value:
         """Correctly rounded."""
@@ -98,34 +98,34 @@ class Primitives(ABC):
         """To an integral value, ties to even; the sign of zero is kept."""
 
     @abstractmethod
-    def floor(self, a: Value) -> Value: ...  # noqa: D102
+    def floor(self, a: Value) -> Value: ...
     @abstractmethod
-    def ceil(self, a: Value) -> Value: ...  # noqa: D102
+    def ceil(self, a: Value) -> Value: ...
     @abstractmethod
-    def trunc(self, a: Value) -> Value: ...  # noqa: D102
+    def trunc(self, a: Value) -> Value: ...
 
     # masks
 
     @abstractmethod
-    def lt(self, a: Value, b: Value) -> Mask: ...  # noqa: D102
+    def lt(self, a: Value, b: Value) -> Mask: ...
     @abstractmethod
-    def le(self, a: Value, b: Value) -> Mask: ...  # noqa: D102
+    def le(self, a: Value, b: Value) -> Mask: ...
     @abstractmethod
-    def gt(self, a: Value, b: Value) -> Mask: ...  # noqa: D102
+    def gt(self, a: Value, b: Value) -> Mask: ...
     @abstractmethod
-    def ge(self, a: Value, b: Value) -> Mask: ...  # noqa: D102
+    def ge(self, a: Value, b: Value) -> Mask: ...
     @abstractmethod
-    def eq(self, a: Value, b: Value) -> Mask: ...  # noqa: D102
+    def eq(self, a: Value, b: Value) -> Mask: ...
     @abstractmethod
     def ne(self, a: Value, b: Value) -> Mask:
         """True for NaN, as every comparison but this one is false for it."""
 
     @abstractmethod
-    def both(self, m: Mask, n: Mask) -> Mask: ...  # noqa: D102
+    def both(self, m: Mask, n: Mask) -> Mask: ...
     @abstractmethod
-    def either(self, m: Mask, n: Mask) -> Mask: ...  # noqa: D102
+    def either(self, m: Mask, n: Mask) -> Mask: ...
     @abstractmethod
-    def invert(self, m: Mask) -> Mask: ...  # noqa: D102
+    def invert(self, m: Mask) -> Mask: ...
     @abstractmethod
     def select(self, m: Mask, a: Value, b: Value) -> Value:
         """`a` where the mask is true, else `b`."""
@@ -145,7 +145,7 @@ class Primitives(ABC):
     # int32
 
     @abstractmethod
-    def int_const(self, value: int) -> Int: ...  # noqa: D102
+    def int_const(self, value: int) -> Int: ...
     @abstractmethod
     def bits(self, a: Value) -> Int:
         """The bits of a float32."""
@@ -155,15 +155,15 @@ class Primitives(ABC):
         """The float32 with these bits."""
 
     @abstractmethod
-    def int_add(self, i: Int, j: Int) -> Int: ...  # noqa: D102
+    def int_add(self, i: Int, j: Int) -> Int: ...
     @abstractmethod
-    def int_sub(self, i: Int, j: Int) -> Int: ...  # noqa: D102
+    def int_sub(self, i: Int, j: Int) -> Int: ...
     @abstractmethod
-    def int_and(self, i: Int, j: Int) -> Int: ...  # noqa: D102
+    def int_and(self, i: Int, j: Int) -> Int: ...
     @abstractmethod
-    def int_or(self, i: Int, j: Int) -> Int: ...  # noqa: D102
+    def int_or(self, i: Int, j: Int) -> Int: ...
     @abstractmethod
-    def int_xor(self, i: Int, j: Int) -> Int: ...  # noqa: D102
+    def int_xor(self, i: Int, j: Int) -> Int: ...
     @abstractmethod
     def shift_left(self, i: Int, count: Int) -> Int:
         """By `count` in [0, 31]."""
@@ -181,13 +181,13 @@ class Primitives(ABC):
         """High and low word of the 64-bit product of two unsigned words."""
 
     @abstractmethod
-    def int_eq(self, i: Int, j: Int) -> Mask: ...  # noqa: D102
+    def int_eq(self, i: Int, j: Int) -> Mask: ...
     @abstractmethod
     def int_lt(self, i: Int, j: Int) -> Mask:
         """Signed."""
 
     @abstractmethod
-    def int_select(self, m: Mask, i: Int, j: Int) -> Int: ...  # noqa: D102
+    def int_select(self, m: Mask, i: Int, j: Int) -> Int: ...
     @abstractmethod
     def to_float(self, i: Int) -> Value:
         """The signed integer as float32, to nearest even."""

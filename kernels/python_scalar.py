@@ -56,89 +56,87 @@ class PythonScalar(VectorMath):
 
     # float32
 
-    def const(self, value: float) -> Value:  # noqa: D102
+    def const(self, value: float) -> Value:
         return self._cast("f32", _float_text(value))
 
-    def add(self, a: Value, b: Value) -> Value:  # noqa: D102
+    def add(self, a: Value, b: Value) -> Value:
         return self.assign(f"{a} + {b}")
 
-    def sub(self, a: Value, b: Value) -> Value:  # noqa: D102
+    def sub(self, a: Value, b: Value) -> Value:
         return self.assign(f"{a} - {b}")
 
-    def mul(self, a: Value, b: Value) -> Value:  # noqa: D102
+    def mul(self, a: Value, b: Value) -> Value:
         return self.assign(f"{a} * {b}")
 
-    def div(self, a: Value, b: Value) -> Value:  # noqa: D102
+    def div(self, a: Value, b: Value) -> Value:
         return self.assign(f"{a} / {b}")
 
-    def fma(self, a: Value, b: Value, c: Value) -> Value:  # noqa: D102
+    def fma(self, a: Value, b: Value, c: Value) -> Value:
         return self.call("fma", a, b, c)
 
-    def neg(self, a: Value) -> Value:  # noqa: D102
+    def neg(self, a: Value) -> Value:
         return self.assign(f"-{a}")
 
-    def abs(self, a: Value) -> Value:  # noqa: D102
+    def abs(self, a: Value) -> Value:
         return self.assign(f"abs({a})")
 
-    def copysign(self, magnitude: Value, sign: Value) -> Value:  # noqa: D102
+    def copysign(self, magnitude: Value, sign: Value) -> Value:
         return self.call("copysign", magnitude, sign)
 
-    def sqrt(self, a: Value) -> Value:  # noqa: D102
+    def sqrt(self, a: Value) -> Value:
         return self.call("sqrt", a)
 
-    def minimum(self, a: Value, b: Value) -> Value:  # noqa: D102
+    def minimum(self, a: Value, b: Value) -> Value:
         return self.call("minimum", a, b)
 
-    def maximum(self, a: Value, b: Value) -> Value:  # noqa: D102
+    def maximum(self, a: Value, b: Value) -> Value:
         return self.call("maximum", a, b)
 
-    def round_even(self, a: Value) -> Value:  # noqa: D102
+    def round_even(self, a: Value) -> Value:
         return self.call("round_even", a)
 
-    def floor(self, a: Value) -> Value:  # noqa: D102
+    def floor(self, a: Value) -> Value:
         return self.call("floor", a)
 
-    def ceil(self, a: Value) -> Value:  # noqa: D102
+    def ceil(self, a: Value) -> Value:
         return self.call("ceil", a)
 
-    def trunc(self, a: Value) -> Value:  # noqa: D102
+    def trunc(self, a: Value) -> Value:
         return self.call("trunc", a)
 
     # masks
 
-    def lt(self, a: Value, b: Value) -> Mask:  # noqa: D102
+    def lt(self, a: Value, b: Value) -> Mask:
         return self.assign(f"{a} < {b}")
 
-    def le(self, a: Value, b: Value) -> Mask:  # noqa: D102
+    def le(self, a: Value, b: Value) -> Mask:
         return self.assign(f"{a} <= {b}")
 
-    def gt(self, a: Value, b: Value) -> Mask:  # noqa: D102
+    def gt(self, a: Value, b: Value) -> Mask:
         return self.assign(f"{a} > {b}")
 
-    def ge(self, a: Value, b: Value) -> Mask:  # noqa: D102
+    def ge(self, a: Value, b: Value) -> Mask:
         return self.assign(f"{a} >= {b}")
 
-    def eq(self, a: Value, b: Value) -> Mask:  # noqa: D102
+    def eq(self, a: Value, b: Value) -> Mask:
         return self.assign(f"{a} == {b}")
 
-    def ne(self, a: Value, b: Value) -> Mask:  # noqa: D102
+    def ne(self, a: Value, b: Value) -> Mask:
         return self.assign(f"{a} != {b}")
 
-    def both(self, m: Mask, n: Mask) -> Mask:  # noqa: D102
+    def both(self, m: Mask, n: Mask) -> Mask:
         return self.assign(f"{m} and {n}")
 
-    def either(self, m: Mask, n: Mask) -> Mask:  # noqa: D102
+    def either(self, m: Mask, n: Mask) -> Mask:
         return self.assign(f"{m} or {n}")
 
-    def invert(self, m: Mask) -> Mask:  # noqa: D102
+    def invert(self, m: Mask) -> Mask:
         return self.assign(f"not {m}")
 
-    def select(self, m: Mask, a: Value, b: Value) -> Value:  # noqa: D102
+    def select(self, m: Mask, a: Value, b: Value) -> Value:
         return self.assign(f"{a} if {m} else {b}")
 
-    def rarely(  # noqa: D102
-        self, mask: Mask, usual: Value, name: str, body: Callable[..., Value], *arguments: Value
-    ) -> Value:
+    def rarely(self, mask: Mask, usual: Value, name: str, body: Callable[..., Value], *arguments: Value) -> Value:
         result = self.assign(usual)
         self.lines.append(f"{self._indent}if {mask}:  # {name}")
         self._indent += "    "
@@ -152,159 +150,159 @@ class PythonScalar(VectorMath):
     def _int(self, text: str) -> Int:
         return self.assign(self._cast("i32", text))
 
-    def int_const(self, value: int) -> Int:  # noqa: D102
+    def int_const(self, value: int) -> Int:
         return self._cast("i32", str(value))
 
-    def bits(self, a: Value) -> Int:  # noqa: D102
+    def bits(self, a: Value) -> Int:
         return self.call("bits", a)
 
-    def from_bits(self, i: Int) -> Value:  # noqa: D102
+    def from_bits(self, i: Int) -> Value:
         return self.call("from_bits", i)
 
-    def int_add(self, i: Int, j: Int) -> Int:  # noqa: D102
+    def int_add(self, i: Int, j: Int) -> Int:
         return self._int(f"{i} + {j}")
 
-    def int_sub(self, i: Int, j: Int) -> Int:  # noqa: D102
+    def int_sub(self, i: Int, j: Int) -> Int:
         return self._int(f"{i} - {j}")
 
-    def int_and(self, i: Int, j: Int) -> Int:  # noqa: D102
+    def int_and(self, i: Int, j: Int) -> Int:
         return self._int(f"{i} & {j}")
 
-    def int_or(self, i: Int, j: Int) -> Int:  # noqa: D102
+    def int_or(self, i: Int, j: Int) -> Int:
         return self._int(f"{i} | {j}")
 
-    def int_xor(self, i: Int, j: Int) -> Int:  # noqa: D102
+    def int_xor(self, i: Int, j: Int) -> Int:
         return self._int(f"{i} ^ {j}")
 
-    def shift_left(self, i: Int, count: Int) -> Int:  # noqa: D102
+    def shift_left(self, i: Int, count: Int) -> Int:
         return self._int(f"{i} << {count}")
 
-    def shift_right(self, i: Int, count: Int) -> Int:  # noqa: D102
+    def shift_right(self, i: Int, count: Int) -> Int:
         return self._int(f"{i} >> {count}")
 
-    def shift_right_zero(self, i: Int, count: Int) -> Int:  # noqa: D102
+    def shift_right_zero(self, i: Int, count: Int) -> Int:
         return self._int(f"{self._cast('u32', i)} >> {self._cast('u32', count)}")
 
-    def multiply_wide(self, i: Int, j: Int) -> tuple[Int, Int]:  # noqa: D102
+    def multiply_wide(self, i: Int, j: Int) -> tuple[Int, Int]:
         factors = [self._cast("u64", self._cast("u32", word)) for word in (i, j)]
         product = self.assign(" * ".join(factors))
         return self._int(f"{product} >> {self._cast('u64', '32')}"), self._int(product)
 
-    def int_eq(self, i: Int, j: Int) -> Mask:  # noqa: D102
+    def int_eq(self, i: Int, j: Int) -> Mask:
         return self.assign(f"{i} == {j}")
 
-    def int_lt(self, i: Int, j: Int) -> Mask:  # noqa: D102
+    def int_lt(self, i: Int, j: Int) -> Mask:
         return self.assign(f"{i} < {j}")
 
-    def int_select(self, m: Mask, i: Int, j: Int) -> Int:  # noqa: D102
+    def int_select(self, m: Mask, i: Int, j: Int) -> Int:
         return self.assign(f"{i} if {m} else {j}")
 
-    def to_float(self, i: Int) -> Value:  # noqa: D102
+    def to_float(self, i: Int) -> Value:
         return self.assign(self._cast("f32", i))
 
-    def lookup(self, table: Table, index: Int) -> Value:  # noqa: D102
+    def lookup(self, table: Table, index: Int) -> Value:
         name = f"TABLE_{table.name.upper()}"
         self.tables[name] = str(table.words)
         return self.from_bits(self._cast("i32", f"{name}[{index} & {len(table.words) - 1}]"))
 
-    def call_scalar(self, function: ScalarFunction, operands: Sequence[Value]) -> Value:  # noqa: D102
+    def call_scalar(self, function: ScalarFunction, operands: Sequence[Value]) -> Value:
         name = register(function)
         self.functions.add(name)
         return self.assign(f"{name}({', '.join(operands)})")
 
     # libm
 
-    def exp(self, a: Value) -> Value:  # noqa: D102
+    def exp(self, a: Value) -> Value:
         return self.call("exp", a)
 
-    def log(self, a: Value) -> Value:  # noqa: D102
+    def log(self, a: Value) -> Value:
         return self.call("log", a)
 
-    def sin(self, a: Value) -> Value:  # noqa: D102
+    def sin(self, a: Value) -> Value:
         return self.call("sin", a)
 
-    def cos(self, a: Value) -> Value:  # noqa: D102
+    def cos(self, a: Value) -> Value:
         return self.call("cos", a)
 
-    def tanh(self, a: Value) -> Value:  # noqa: D102
+    def tanh(self, a: Value) -> Value:
         return self.call("tanh", a)
 
-    def sigmoid(self, a: Value) -> Value:  # noqa: D102
+    def sigmoid(self, a: Value) -> Value:
         return self.call("sigmoid", a)
 
-    def silu(self, a: Value) -> Value:  # noqa: D102
+    def silu(self, a: Value) -> Value:
         return self.call("silu", a)
 
-    def erfc(self, a: Value) -> Value:  # noqa: D102
+    def erfc(self, a: Value) -> Value:
         return self.call("erfc", a)
 
-    def gelu(self, a: Value) -> Value:  # noqa: D102
+    def gelu(self, a: Value) -> Value:
         return self.call("gelu", a)
 
-    def rsqrt(self, a: Value) -> Value:  # noqa: D102
+    def rsqrt(self, a: Value) -> Value:
         return self.call("rsqrt", a)
 
-    def pow(self, a: Value, b: Value) -> Value:  # noqa: D102
+    def pow(self, a: Value, b: Value) -> Value:
         return self.call("power", a, b)
 
-    def expm1(self, a: Value) -> Value:  # noqa: D102
+    def expm1(self, a: Value) -> Value:
         return self.call("expm1", a)
 
-    def log1p(self, a: Value) -> Value:  # noqa: D102
+    def log1p(self, a: Value) -> Value:
         return self.call("log1p", a)
 
-    def log10(self, a: Value) -> Value:  # noqa: D102
+    def log10(self, a: Value) -> Value:
         return self.call("log10", a)
 
-    def tan(self, a: Value) -> Value:  # noqa: D102
+    def tan(self, a: Value) -> Value:
         return self.call("tan", a)
 
-    def asin(self, a: Value) -> Value:  # noqa: D102
+    def asin(self, a: Value) -> Value:
         return self.call("asin", a)
 
-    def acos(self, a: Value) -> Value:  # noqa: D102
+    def acos(self, a: Value) -> Value:
         return self.call("acos", a)
 
-    def atan(self, a: Value) -> Value:  # noqa: D102
+    def atan(self, a: Value) -> Value:
         return self.call("atan", a)
 
-    def sinh(self, a: Value) -> Value:  # noqa: D102
+    def sinh(self, a: Value) -> Value:
         return self.call("sinh", a)
 
-    def cosh(self, a: Value) -> Value:  # noqa: D102
+    def cosh(self, a: Value) -> Value:
         return self.call("cosh", a)
 
-    def asinh(self, a: Value) -> Value:  # noqa: D102
+    def asinh(self, a: Value) -> Value:
         return self.call("asinh", a)
 
-    def acosh(self, a: Value) -> Value:  # noqa: D102
+    def acosh(self, a: Value) -> Value:
         return self.call("acosh", a)
 
-    def atanh(self, a: Value) -> Value:  # noqa: D102
+    def atanh(self, a: Value) -> Value:
         return self.call("atanh", a)
 
-    def erf(self, a: Value) -> Value:  # noqa: D102
+    def erf(self, a: Value) -> Value:
         return self.call("erf", a)
 
-    def atan2(self, a: Value, b: Value) -> Value:  # noqa: D102
+    def atan2(self, a: Value, b: Value) -> Value:
         return self.call("atan2", a, b)
 
-    def hypot(self, a: Value, b: Value) -> Value:  # noqa: D102
+    def hypot(self, a: Value, b: Value) -> Value:
         return self.call("hypot", a, b)
 
-    def fmod(self, a: Value, b: Value) -> Value:  # noqa: D102
+    def fmod(self, a: Value, b: Value) -> Value:
         return self.call("fmod", a, b)
 
-    def exp2(self, a: Value) -> Value:  # noqa: D102
+    def exp2(self, a: Value) -> Value:
         return self.call("exp2", a)
 
-    def log2(self, a: Value) -> Value:  # noqa: D102
+    def log2(self, a: Value) -> Value:
         return self.call("log2", a)
 
-    def cbrt(self, a: Value) -> Value:  # noqa: D102
+    def cbrt(self, a: Value) -> Value:
         return self.call("cbrt", a)
 
-    def lgamma(self, a: Value) -> Value:  # noqa: D102
+    def lgamma(self, a: Value) -> Value:
         return self.call("lgamma", a)
 
     # bfloat16
