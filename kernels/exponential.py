@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ttnn_jit.kernels.piecewise import Piecewise
-from ttnn_jit.kernels.primitives import Table
+from ttnn_jit.kernels.primitives import Primitives, Table
 from ttnn_jit.ops.emit import Value
 
 LOG2_E = 1.4426950408889634
@@ -66,21 +68,53 @@ TANH = tuple(
 )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class _Reduced:
+    """The argument r + n ln 2 of exp, and the even and odd part of EXP_TAIL at r, functions of r**2."""
+
+    r: Value
+    n: Value
+    square: Value
+    even: Value
+    odd: Value
+
+    def expm1(self, b: Primitives, r: Value) -> Value:
+        """exp(r) - 1, of the reduced r or of its negation."""
+        return b.fma(self.square, b.fma(r, self.odd, self.even), r)
+
+
 class Exponential(Piecewise):
     """exp, expm1, sigmoid, silu, gelu by tanh, mish and tanh."""
 
     def exp(self, a: Value) -> Value:
         """E to the power a: 0 below -104, infinity above 89."""
-        s, n = self.exp_minus_one_and_power(self.at_most(89.0, self.at_least(-104.5, a)))
-        return self.scale(self.add(s, self.const(1.0)), n)
+        reduced = self._reduced(self._bounded_exponent(a))
+        return self.scale(self.add(reduced.expm1(self, reduced.r), self.const(1.0)), reduced.n)
+
+    def exp_of_both_signs(self, a: Value) -> tuple[Value, Value]:
+        """(exp(a), exp(-a)), each with the bits of `exp`: the reduction and the powers of r**2 serve both."""
+        reduced = self._reduced(self._bounded_exponent(a))
+        one = self.const(1.0)
+        up = self.scale(self.add(reduced.expm1(self, reduced.r), one), reduced.n)
+        down = self.scale(self.add(reduced.expm1(self, self.neg(reduced.r)), one), self.neg(reduced.n))
+        return up, down
 
     def exp_minus_one_and_power(self, a: Value, low: Value | None = None) -> tuple[Value, Value]:
         """(s, n) with exp(a + low) = (1 + s) * 2**n, n integral, |s| <= 0.42; finite a and tiny `low`."""
+        reduced = self._reduced(a, low)
+        return reduced.expm1(self, reduced.r), reduced.n
+
+    def _bounded_exponent(self, a: Value) -> Value:
+        return self.at_most(104.5, self.at_least(-104.5, a))
+
+    def _reduced(self, a: Value, low: Value | None = None) -> _Reduced:
         n = self.round_even(self.mul(a, self.const(LOG2_E)))
         r = self.fma(n, self.const(-LN2_HIGH), a)
         rest = self.const(-LN2_LOW)
         r = self.fma(n, rest, r) if low is None else self.add(r, self.fma(n, rest, low))
-        return self.fma(self.mul(r, r), self.polynomial(r, EXP_TAIL), r), n
+        square = self.mul(r, r)
+        even, odd = (self.polynomial(square, EXP_TAIL[k::2]) for k in (0, 1))
+        return _Reduced(r, n, square, even, odd)
 
     def expm1(self, a: Value) -> Value:
         """exp(a) - 1, the digits of small results kept."""

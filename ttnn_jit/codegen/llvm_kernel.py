@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Store, operands_of
@@ -97,6 +98,49 @@ def emission_order(body: KernelBody) -> list[int]:
     return sorted(range(len(depths)), key=depths.__getitem__)
 
 
+@dataclass(frozen=True, slots=True)
+class BothSigns:
+    """The steps that are f(x) and f(-x) of one f and one x, which share work; x is the tile of `argument`."""
+
+    argument: int
+    plain: int
+    negated: int
+
+
+def both_signs(body: KernelBody) -> dict[int, BothSigns]:
+    """The pair of every step that belongs to one."""
+    found: dict[tuple[str, int], dict[bool, int]] = {}
+    for index, step in enumerate(body.steps):
+        if isinstance(step, Apply) and operation_of_tile(step.tile_name).emit_both_signs is not None:
+            for operand in operands_of(step):
+                argument, is_negated = _without_sign(body, operand)
+                found.setdefault((step.tile_name, argument), {}).setdefault(is_negated, index)
+    pairs = [
+        BothSigns(argument, signs[False], signs[True]) for (_, argument), signs in found.items() if len(signs) == 2
+    ]
+    return {index: pair for pair in pairs for index in (pair.plain, pair.negated)}
+
+
+def _without_sign(body: KernelBody, index: int) -> tuple[int, bool]:
+    """The step whose tile, or its negation (True), the step at `index` has.
+
+    The chips round what neg makes of an input, which changes a NaN or a denormal that the host put there. So neg's
+    tile counts as a negation only for functions whose own rounding hides that: to all of these, a NaN and +infinity
+    mean +infinity there, and a denormal zero.
+    """
+    match step := body.steps[index]:
+        case Load(stream):
+            first = next(k for k, other in enumerate(body.steps) if isinstance(other, Load) and other.stream == stream)
+            return first, False
+        case Cast(operand) if step.dtype is DataType.FLOAT32:
+            return _without_sign(body, operand)
+        case Apply("tile_neg", (int() as operand,)) if step.dtype in (DataType.FLOAT32, body.dtype_of(operand)):
+            argument, negated = _without_sign(body, operand)
+            return argument, not negated
+        case _:
+            return index, False
+
+
 class _BodyEmitter:
     """Writes one vector's steps per call."""
 
@@ -104,23 +148,26 @@ class _BodyEmitter:
         self._body = body
         self._builder = builder
         self._order = emission_order(body)
+        self._both_signs = both_signs(body)
         self._outputs = [k for k, stream in enumerate(body.streams) if stream.written]
 
     def __call__(self, inputs: Sequence[str]) -> VectorText:
         start = len(self._builder.lines)
         values: dict[int, Value] = {}
         results: dict[int, Value] = {}
+        exact: dict[int, Value] = {}
         for index in self._order:
             step = self._body.steps[index]
             if isinstance(step, Store):
                 results[step.stream] = values[step.operand]
             else:
-                values[index] = self._value(step, values, inputs)
+                values[index] = self._value(index, values, exact, inputs)
         return self._builder.lines[start:], [results[k] for k in self._outputs]
 
-    def _value(self, step: Load | Apply | Cast, values: Mapping[int, Value], inputs: Sequence[str]) -> Value:
+    def _value(self, index: int, values: Mapping[int, Value], exact: dict[int, Value], inputs: Sequence[str]) -> Value:
+        """The tile of a step; `exact` holds tiles that are known before they are rounded."""
         builder, numerics = self._builder, self._body.numerics
-        match step:
+        match step := self._body.steps[index]:
             case Load():
                 return inputs[step.stream]
             case Cast():
@@ -129,13 +176,25 @@ class _BodyEmitter:
                     return values[step.operand]
                 return builder.round_to(values[step.operand], step.dtype, numerics)
             case Apply():
-                operands = [
-                    builder.const(operand.value) if isinstance(operand, Constant) else values[operand]
-                    for operand in step.operands
-                ]
-                numbers = [number.value for number in step.numbers]
-                exact = operation_of_tile(step.tile_name).tile_body(numerics)(builder, *operands, *numbers)
-                return exact if self._needs_no_rounding(step) else builder.round_to(exact, step.dtype, numerics)
+                if index not in exact:
+                    exact |= self._computed(index, step, values)
+                if self._needs_no_rounding(step):
+                    return exact[index]
+                return builder.round_to(exact[index], step.dtype, numerics)
+
+    def _computed(self, index: int, step: Apply, values: Mapping[int, Value]) -> dict[int, Value]:
+        """The tile of an op before it is rounded, and that of its pair."""
+        builder, operation = self._builder, operation_of_tile(step.tile_name)
+        pair = self._both_signs.get(index)
+        if pair is not None and operation.emit_both_signs is not None:
+            plain, negated = operation.emit_both_signs(builder, values[pair.argument])
+            return {pair.plain: plain, pair.negated: negated}
+        operands = [
+            builder.const(operand.value) if isinstance(operand, Constant) else values[operand]
+            for operand in step.operands
+        ]
+        numbers = [number.value for number in step.numbers]
+        return {index: operation.tile_body(self._body.numerics)(builder, *operands, *numbers)}
 
     def _needs_no_rounding(self, step: Apply) -> bool:
         """Whether the result is bfloat16 because the tiles are that it is chosen from."""

@@ -103,6 +103,8 @@ class Operation:
         on_device: What device numerics compute instead, if that is another formula.
         chooses: The result is always an operand, perhaps with another sign, or an integer of up to two digits, and
             never a NaN where no operand is one: it needs no rounding that its operands had.
+        emit_both_signs: ``emit_both_signs(b, x)`` is (f(x), f(-x)) in the bits of `emit`, where they share work; of a
+            function with f(NaN) = NaN, f(infinity) = infinity and f(denormal) = f(0).
     """
 
     name: str
@@ -124,6 +126,7 @@ class Operation:
     chosen_by: Mapping[str, Any] = field(default_factory=dict)
     on_device: DeviceForm | None = None
     chooses: bool = False
+    emit_both_signs: Callable[..., tuple[Any, Any]] | None = None
 
     def __post_init__(self) -> None:
         for attribute, default in (

@@ -86,6 +86,7 @@ EXP = unary(
     "exp",
     summary="e to the power x.",
     emit=lambda b, x: b.exp(x),
+    emit_both_signs=lambda b, x: b.exp_of_both_signs(x),
     golden=torch_function("exp"),
     probe=Probe(domain=(-110.0, 100.0), max_ulp=1.25),
 )

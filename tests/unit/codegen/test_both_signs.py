@@ -1,0 +1,73 @@
+"""exp(x) and exp(-x) of one kernel are computed together: less work, the same bits."""
+
+import numpy as np
+import pytest
+
+from tests.unit.codegen.programs import host_isa, scheduled
+from tests.unit.codegen.test_llvm_kernel import hot_loop
+from ttnn_jit.codegen.assemble import assembly
+from ttnn_jit.codegen.kernel_body import read_kernels
+from ttnn_jit.codegen.llvm_kernel import both_signs, kernel_text
+from ttnn_jit.kernels.numpy_vector import NumpyVector
+from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+
+F32, BF16 = DataType.FLOAT32, DataType.BFLOAT16
+WITH_BOTH_SIGNS = [operation for operation in OPERATIONS if operation.emit_both_signs is not None]
+COSH = [("neg", 0), ("exp", 0), ("exp", 1), ("add", 2, 3)]
+
+
+def body_of(calls, dtype=F32, target="cpu", arguments=1):
+    (body,) = read_kernels(scheduled([TensorSpec((32, 32), dtype, Layout.TILE)] * arguments, calls, target=target))
+    return body
+
+
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+@pytest.mark.parametrize("dtype", [F32, BF16])
+def test_exp_of_a_value_and_of_its_negation_are_one_pair(target, dtype):
+    body = body_of(COSH, dtype, target)
+    assert len(both_signs(body)) == 2
+    (pair,) = set(both_signs(body).values())
+    assert [body.steps[k].tile_name for k in (pair.plain, pair.negated)] == ["tile_exp", "tile_exp"]
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [("exp", 0), ("exp", 1), ("add", 2, 3)],
+        [("neg", 0), ("exp", 2), ("exp", 1), ("add", 3, 4)],
+        [("neg", 0), ("exp", 2), ("sin", 0), ("add", 3, 4)],
+        [("abs", 0), ("exp", 2), ("exp", 0), ("add", 3, 4)],
+    ],
+)
+def test_other_arguments_are_no_pair(calls):
+    assert not both_signs(body_of(calls, arguments=2))
+
+
+@pytest.mark.parametrize("operation", WITH_BOTH_SIGNS, ids=lambda operation: operation.name)
+def test_both_signs_at_once_have_the_bits_of_one_at_a_time(operation):
+    patterns = np.arange(0, 2**32, 4093, dtype=np.uint64).astype(np.uint32)
+    x = np.concatenate([patterns.view(np.float32), np.linspace(-110, 110, 500_001, dtype=np.float32)])
+    b = NumpyVector()
+    with b.quiet():
+        together = operation.emit_both_signs(b, x)
+        apart = operation.emit(b, x), operation.emit(b, -x)
+    np.testing.assert_array_equal(together, apart)
+
+
+def test_what_the_pair_asks_of_the_function_holds():
+    b = NumpyVector()
+    for operation in WITH_BOTH_SIGNS:
+        with b.quiet():
+            nan, infinity, tiny, zero = operation.emit(b, np.float32([np.nan, np.inf, -1e-40, -0.0]))
+        assert (np.isnan(nan), infinity, tiny) == (True, np.inf, zero)
+
+
+def test_the_pair_takes_two_thirds_of_the_arithmetic():
+    def arithmetic(calls):
+        loop = hot_loop(assembly(kernel_text(body_of(calls), isa), isa))
+        return len([line for line in loop if line.startswith("vf") or line.startswith("vm")])
+
+    isa = host_isa()
+    once = arithmetic([("exp", 0)])
+    assert arithmetic(COSH) < 1.6 * once
