@@ -21,6 +21,7 @@ from ttnn_jit.tensor_spec import (
     BufferType,
     DataType,
     Layout,
+    MemoryConfig,
     ShardOrientation,
     TensorSpec,
 )
@@ -209,12 +210,29 @@ def check_target_rules(name: str, spec: TensorSpec, target: SystemDesc) -> None:
     """
     if not target.tile_aligned_only:
         return
-    config = spec.memory_config
     if spec.layout is not Layout.TILE:
         raise LayoutError(
             f"Only Layout.Tile tensors are supported. Found layout: {spec.layout}",
             help=f"`{name}`: pass `layout=ttnn.TILE_LAYOUT` to `ttnn.from_torch`",
         )
+    check_config_rules(name, spec.memory_config, target)
+    for extent, tile in zip(reversed(spec.shape), (TILE_WIDTH, TILE_HEIGHT), strict=False):
+        if extent % tile and extent != 1:
+            raise ShapeError(
+                f"`{name}` has shape {spec.shape}, which is not made of whole {TILE_HEIGHT}x{TILE_WIDTH} tiles; "
+                f"target {target.name} does not pad inside a jitted function",
+                help="pad the tensor, or use a device opened with `target='cpu'`",
+            )
+
+
+def check_config_rules(name: str, config: MemoryConfig, target: SystemDesc) -> None:
+    """Refuse a memory config that the ttnn.jit document refuses on a chip target, of an argument or of results.
+
+    Raises:
+        LayoutError: Interleaved L1, sharded DRAM or column-major shards.
+    """
+    if not target.tile_aligned_only:
+        return
     if config.is_sharded() and config.buffer_type is BufferType.DRAM:
         raise LayoutError("Sharded DRAM tensors are not supported.", help=f"`{name}`: shard it in L1")
     if not config.is_sharded() and config.buffer_type is BufferType.L1:
@@ -224,13 +242,6 @@ def check_target_rules(name: str, spec: TensorSpec, target: SystemDesc) -> None:
         )
     if config.orientation is ShardOrientation.COL_MAJOR:
         raise LayoutError("Column major sharding is not supported.", help=f"`{name}`: use `ShardOrientation.ROW_MAJOR`")
-    for extent, tile in zip(reversed(spec.shape), (TILE_WIDTH, TILE_HEIGHT), strict=False):
-        if extent % tile and extent != 1:
-            raise ShapeError(
-                f"`{name}` has shape {spec.shape}, which is not made of whole {TILE_HEIGHT}x{TILE_WIDTH} tiles; "
-                f"target {target.name} does not pad inside a jitted function",
-                help="pad the tensor, or use a device opened with `target='cpu'`",
-            )
 
 
 def check_max_grid(max_grid: tuple[int, int] | None, target: SystemDesc) -> None:

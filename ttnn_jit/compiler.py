@@ -31,13 +31,13 @@ from ttnn_jit.runtime.native import host_cpu
 from ttnn_jit.runtime.program import Program, ProgramPlan
 from ttnn_jit.sharding import maximal_block_sharding_config
 from ttnn_jit.target import SystemDesc
-from ttnn_jit.tensor_spec import BufferType, DataType, MemoryConfig, TensorSpec
+from ttnn_jit.tensor_spec import DataType, MemoryConfig, TensorSpec
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.passes import ModulePass
 
-    from ttnn_jit.frontend import FrontendResult
+    from ttnn_jit.frontend import FrontendResult, ResultLayout
     from ttnn_jit.kernels.isa import HostIsa
     from ttnn_jit.report import Report
     from ttnn_jit.runtime.plan import ProgramPlan
@@ -169,7 +169,7 @@ def compile_operation(
             return Program.from_bytes(found.program)
     from ttnn_jit.frontend import lower_operation
 
-    lowered = lower_operation(operation, operands, attributes, target, result.dtype)
+    lowered = lower_operation(operation, operands, attributes, target, result.dtype, _result_layout(options, target))
     program = _program(lowered, options, stored, None, keep_texts=False)
     if stored and key:
         _store(stored, key, lowered, program)
@@ -269,7 +269,8 @@ def _lower(request: Request) -> FrontendResult:
     from ttnn_jit.frontend import lower
 
     arguments = {name: _lowered_argument(value) for name, value in request.arguments.items()}
-    return lower(request.function, arguments, request.target, request.options.graph_capture)
+    layout = _result_layout(request.options, request.target)
+    return lower(request.function, arguments, request.target, request.options.graph_capture, layout)
 
 
 def _lowered_argument(value: Any) -> Any:
@@ -320,29 +321,20 @@ def _compile(
         if observer:
             observer(stage, text)
 
-    from ttnn_jit.dialects import system_desc_of
-
     code, descriptors = _generate(module, options, seen if keep_texts or observer else None)
-    plan = _placed(code.plan, options, system_desc_of(module))
-    return Program(plan, _objects(code), descriptors=descriptors, texts=texts, notes=notes, built_for=host_cpu())
+    return Program(code.plan, _objects(code), descriptors=descriptors, texts=texts, notes=notes, built_for=host_cpu())
 
 
-def _placed(plan: ProgramPlan, options: CompileOptions, target: SystemDesc) -> ProgramPlan:
-    """The plan with its results where the options want them; torch and numpy results stay on the host."""
+def _result_layout(options: CompileOptions, target: SystemDesc) -> ResultLayout | None:
+    """Where the options want results; None leaves it to the operations."""
     rows, columns = target.grid
     last_core = options.max_grid or (columns - 1, rows - 1)
-
-    def config_of(spec: TensorSpec) -> MemoryConfig:
-        current = spec.memory_config
-        if current.buffer_type is BufferType.SYSTEM_MEMORY:
-            return current
-        if options.memory_config is not None:
-            return options.memory_config
-        if options.output_layout is OutputLayout.MAX_BLOCK_SHARDED:
-            return maximal_block_sharding_config(spec.shape, last_core) or current
-        return current
-
-    return plan.placed(config_of)
+    if options.memory_config is not None:
+        chosen = options.memory_config
+        return lambda _: chosen
+    if options.output_layout is OutputLayout.MAX_BLOCK_SHARDED:
+        return lambda spec: maximal_block_sharding_config(spec.shape, last_core) or spec.memory_config
+    return None
 
 
 def compile_scheduled(module: ModuleOp) -> Program:

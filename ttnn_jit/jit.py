@@ -17,6 +17,7 @@ from ttnn_jit.arguments import (
     Family,
     Placement,
     argument_key,
+    check_config_rules,
     check_max_grid,
     check_target_rules,
     is_traced,
@@ -197,6 +198,8 @@ class JitFunction:
             if found is not None:
                 return found
             check_max_grid(self._options.max_grid, where.target)
+            if self._options.memory_config is not None and where.family is Family.TTNN:
+                check_config_rules("memory_config of the decorator", self._options.memory_config, where.target)
             for name, value in zip(self._signature.parameters, values, strict=True):
                 for tensor in tensors_in(value):
                     check_target_rules(name, spec_of(tensor), where.target)

@@ -280,6 +280,42 @@ def test_the_decorator_chooses_where_results_lie(device):
         assert torch.equal(result.to_torch(), expected.to_torch())
 
 
+def test_the_ir_shows_where_results_will_lie_and_kernels_are_cut_so(device):
+    jitted = ttnn_jit.jit(memory_config=HEIGHT)(lambda x: ttnn.neg(ttnn.exp(x) * 0.5))
+    lines = jitted.ir(tiled(device)).splitlines()
+    alias = next(line.split(" = ")[0] for line in lines if "<height_sharded>" in line)
+    for op in ("ttnn.exp", "ttnn.full", "ttnn.multiply", "ttnn.neg"):
+        assert next(line for line in lines if f'"{op}"' in line).endswith(f"tensor<64x64xf32, {alias}>")
+    (kernel,) = jitted.explain(tiled(device)).kernels
+    assert kernel.ops == ("exp", "multiply", "neg")
+    assert "grid = #ttcore.grid<2x1>" in jitted.ir(tiled(device), stage="d2m-generic-fusion")
+    assert jitted(tiled(device)).memory_config() == HEIGHT
+
+
+def test_a_value_of_another_shape_lies_where_its_first_operand_does(device):
+    jitted = ttnn_jit.jit(memory_config=BLOCK)(lambda x, row: ttnn.add(x, ttnn.exp(row)))
+    row = tiled(device, torch.randn(1, 64))
+    assert (
+        '"ttnn.exp"(%arg1) {ttnn.hoist_generic_via_d2m} : (tensor<1x64xf32, #ttnn_layout1>) -> tensor<1x64xf32, '
+        in (text := jitted.ir(tiled(device), row))
+    )
+    assert text.count("-> tensor<1x64xf32, #ttnn_layout1>") == 1
+    assert jitted(tiled(device), row).memory_config() == BLOCK
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
+def test_a_returned_argument_gets_the_layout_that_was_asked_for(device, graph_capture):
+    jitted = ttnn_jit.jit(memory_config=BLOCK, graph_capture=graph_capture)(lambda x, y: (x, y, ttnn.exp(x)))
+    x, y = tiled(device), tiled(device, memory_config=BLOCK)
+    for _ in range(3):
+        first, second, _ = jitted(x, y)
+        assert first.memory_config() == BLOCK
+        assert torch.equal(first.to_torch(), X)
+        assert second is y
+    data = torch.randn(3, 4)
+    assert jitted(data, data)[0] is data
+
+
 def test_the_environment_asks_for_maximal_block_sharding(device, monkeypatch):
     monkeypatch.setenv("TTNN_JIT_OUTPUT_LAYOUT", "max-block-sharded")
     result = ttnn_jit.jit()(programs.cosh)(tiled(device, torch.randn(96, 576)))

@@ -184,6 +184,18 @@ HOST = [
         "help: it is the last core (x, y) that may be used",
     ),
     (
+        lambda d: ttnn_jit.jit(memory_config=ttnn.L1_MEMORY_CONFIG)(lambda x: ttnn.exp(x))(tiled(d)),
+        ValueError,
+        "Interleaved L1 tensors are not supported.\nhelp: `memory_config of the decorator`: use "
+        "`ttnn.DRAM_MEMORY_CONFIG` or `ttnn.create_sharded_memory_config`",
+    ),
+    (
+        lambda d: ttnn_jit.jit(memory_config=SHARDS)(lambda x: ttnn.exp(x))(tiled(d, torch.randn(128, 64))),
+        RuntimeError,
+        "BLOCK_SHARDED shards of 32x32 on 4 cores (x=2, y=2) do not hold a tensor of 128x64\n"
+        "help: make the config for this shape with `ttnn.create_sharded_memory_config`",
+    ),
+    (
         lambda d: tiled(
             d,
             torch.randn(512, 32),

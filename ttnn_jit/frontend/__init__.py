@@ -18,11 +18,12 @@ from ttnn_jit.frontend.capture import trace
 from ttnn_jit.frontend.function_source import SourceError
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.result import FrontendResult
+from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.ops import Operation
 from ttnn_jit.target import SystemDesc
 from ttnn_jit.tensor_spec import DataType, TensorSpec
 
-__all__ = ["FrontendResult", "TensorArgument", "lower", "lower_operation"]
+__all__ = ["FrontendResult", "ResultLayout", "TensorArgument", "lower", "lower_operation"]
 
 _log = logging.getLogger("ttnn_jit")
 
@@ -32,6 +33,7 @@ def lower(
     arguments: Mapping[str, Any],
     target: SystemDesc,
     graph_capture: bool | None = None,
+    layout: ResultLayout | None = None,
 ) -> FrontendResult:
     """The module of `function` for these arguments.
 
@@ -41,21 +43,23 @@ def lower(
             dicts; compile-time values as themselves. ``*args`` is a tuple, ``**kwargs`` a dict.
         target: The rules and the numerics to compile for.
         graph_capture: True traces, False interprets the AST, None interprets and traces only where there is no source.
+        layout: Where results lie; None leaves each where its first operand does.
 
     Raises:
         CompileError: The function is outside the language; the text points into the user's file.
+        GridError: A config of `layout` does not hold its result.
     """
     if not isinstance(function, types.FunctionType):
         raise ArgumentError(f"only Python functions can be compiled, got {type(function).__name__}")
     if graph_capture:
-        return trace(function, arguments, target)
+        return trace(function, arguments, target, layout)
     try:
-        return interpret(function, arguments, target)
+        return interpret(function, arguments, target, layout)
     except SourceError as error:
         if graph_capture is False:
             raise
         _log.debug("`%s` is traced: %s", function.__name__, error.message)
-    return trace(function, arguments, target)
+    return trace(function, arguments, target, layout)
 
 
 def lower_operation(
@@ -64,13 +68,15 @@ def lower_operation(
     attributes: tuple[float, ...],
     target: SystemDesc,
     dtype: DataType | None = None,
+    layout: ResultLayout | None = None,
 ) -> FrontendResult:
     """The module of one operation, as eager `ttnn` runs it; a TensorSpec is an argument, a number is a constant.
 
-    The result has the element type `dtype`, if one is given.
+    The result has the element type `dtype` and lies as `layout` says, if they are given.
 
     Raises:
         CompileError: The operands do not fit the operation or each other.
+        GridError: The config of `layout` does not hold the result.
     """
     builder = ModuleBuilder(operation.name, target, None)
     values = [
@@ -78,4 +84,4 @@ def lower_operation(
         for operand in operands
     ]
     result, _ = builder.operation(operation, values, attributes, None, dtype=dtype)
-    return FrontendResult(builder.finish([result]), (), None, captured=False)
+    return FrontendResult(builder.finish([result], layout), (), None, captured=False)

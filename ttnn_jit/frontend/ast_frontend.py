@@ -17,6 +17,7 @@ from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.parameters import bind_parameters
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.result import FrontendResult
+from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.spans import location_of_span, span_of_node
 from ttnn_jit.frontend.statements import execute
 from ttnn_jit.frontend.structure import call_arguments, results_of
@@ -28,7 +29,12 @@ from ttnn_jit.target import SystemDesc
 _RULES = Rules(EXPRESSIONS, refuse_expression, execute, call_value)
 
 
-def interpret(function: types.FunctionType, arguments: Mapping[str, Any], target: SystemDesc) -> FrontendResult:
+def interpret(
+    function: types.FunctionType,
+    arguments: Mapping[str, Any],
+    target: SystemDesc,
+    layout: ResultLayout | None = None,
+) -> FrontendResult:
     """The module of `function` for these arguments, by its AST.
 
     Raises:
@@ -59,7 +65,7 @@ def interpret(function: types.FunctionType, arguments: Mapping[str, Any], target
         ) from None
     values, outline = results_of(returned, function.__name__, _header(source), _missing_return_help(source))
     return FrontendResult(
-        builder.finish(values),
+        builder.finish(values, layout),
         tuple(recorder.reads.values()),
         outline,
         captured=False,

@@ -21,6 +21,7 @@ from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.proxy import Emitter, ProxyTensor, unsupported_function
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.result import FrontendResult
+from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.spans import location_of_span
 from ttnn_jit.frontend.structure import call_arguments, results_of
 from ttnn_jit.nests import map_leaves
@@ -83,7 +84,12 @@ def _is_ours(frame: types.FrameType) -> bool:
     return module == "ttnn_jit" or module.startswith("ttnn_jit.")
 
 
-def trace(function: types.FunctionType, arguments: Mapping[str, Any], target: SystemDesc) -> FrontendResult:
+def trace(
+    function: types.FunctionType,
+    arguments: Mapping[str, Any],
+    target: SystemDesc,
+    layout: ResultLayout | None = None,
+) -> FrontendResult:
     """The module of `function` for these arguments, by running it.
 
     Raises:
@@ -124,7 +130,7 @@ def trace(function: types.FunctionType, arguments: Mapping[str, Any], target: Sy
         returned, function.__name__, definition, "end it with `return` and the tensors that it computes"
     )
     return FrontendResult(
-        builder.finish(values),
+        builder.finish(values, layout),
         tuple(recorder.reads.values()),
         outline,
         captured=True,

@@ -13,17 +13,19 @@ from typing import TypeAlias
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import CallSiteLoc, FunctionType, LocationAttr, ModuleOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Region, SSAValue
 
 from ttnn_jit.dialects import set_system_desc
 from ttnn_jit.dialects.elementwise import properties_of
-from ttnn_jit.dialects.layout import tensor_type
+from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.locations import UNKNOWN, location_attribute
 from ttnn_jit.dialects.ttcore import data_type_attr
 from ttnn_jit.dialects.ttnn import HOISTED, OP_OF, FullOp, GetDeviceOp
 from ttnn_jit.errors import CompileError
+from ttnn_jit.frontend.result_layout import ResultLayout, lay_out_results, wanted_spec
 from ttnn_jit.ops import Operation
 from ttnn_jit.ops.operation import as_float32
+from ttnn_jit.ops.unary import IDENTITY
 from ttnn_jit.source import Location
 from ttnn_jit.target import Numerics, SystemDesc
 from ttnn_jit.tensor_spec import DataType, TensorSpec
@@ -90,8 +92,15 @@ class ModuleBuilder:
         self._block.add_op(op)
         return op.results[0], result
 
-    def finish(self, results: Sequence[SSAValue]) -> ModuleOp:
-        """The module, verified; the function returns `results`."""
+    def finish(self, results: Sequence[SSAValue], layout: ResultLayout | None = None) -> ModuleOp:
+        """The module, verified; the function returns `results`, which lie as `layout` says, if it is given.
+
+        Raises:
+            GridError: A config of `layout` does not hold its result.
+        """
+        if layout is not None:
+            copies = {value: self._copied(value, layout) for value in results}
+            results = lay_out_results(self._block, [copies[value] for value in results], layout)
         self._block.add_op(func.ReturnOp.create(operands=results, location=self._location))
         function_type = FunctionType.from_lists(
             [argument.type for argument in self._block.args], [result.type for result in results]
@@ -103,6 +112,15 @@ class ModuleBuilder:
         set_system_desc(module, self._target)
         module.verify()
         return module
+
+    def _copied(self, value: SSAValue, layout: ResultLayout) -> SSAValue:
+        """A copy of an argument that shall lie elsewhere as a result; every other value is returned as it is."""
+        spec = spec_of(value.type)
+        if not isinstance(value, BlockArgument) or wanted_spec(spec, layout) is spec:
+            return value
+        op = OP_OF[IDENTITY].make((value,), tensor_type(spec), attributes=dict(HOISTED), location=self._location)
+        self._block.add_op(op)
+        return op.results[0]
 
     def _check(self, operation: Operation, specs: Sequence[TensorSpec], location: Location | None) -> None:
         for spec in specs:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from ttnn_jit.errors import InternalError
 from ttnn_jit.runtime.spec_json import spec_from_json, spec_to_json
-from ttnn_jit.tensor_spec import MemoryConfig, TensorSpec, checked
+from ttnn_jit.tensor_spec import TensorSpec
 
 
 @dataclass(frozen=True)
@@ -79,14 +79,6 @@ class ProgramPlan:
     def hash(self) -> str:
         """Sha256 of the plan, which names kernels by their content: equal programs have equal hashes, on any host."""
         return hashlib.sha256(self.text().encode()).hexdigest()
-
-    def placed(self, config_of: Callable[[TensorSpec], MemoryConfig]) -> ProgramPlan:
-        """The plan with its results laid out as `config_of` says of each; kernels write them all the same.
-
-        Raises:
-            GridError: A config does not hold its result.
-        """
-        return replace(self, outputs=tuple(checked(spec.with_(memory_config=config_of(spec))) for spec in self.outputs))
 
     @cached_property
     def bytes_touched(self) -> int:

@@ -41,7 +41,8 @@ def kernel_shape(
     """
     space = elementwise_space(inputs, output, fold=fold)
     rank = len(space.tiles)
-    configs = ((spec, spec.memory_config) for spec in (*inputs, output))
+    # The result first: what is written is cut as it shall lie.
+    configs = ((spec, spec.memory_config) for spec in (output, *inputs))
     sharded = next((spec for spec, config in configs if config.is_sharded() and not config.is_nd_sharded()), None)
     if sharded is not None and rank == 2:
         grid = layout_attribute(sharded).grid
