@@ -343,8 +343,13 @@ def compile_scheduled(module: ModuleOp) -> Program:
     Raises:
         CompileError: The module holds what is no scheduled kernel.
     """
+    from ttnn_jit.codegen.descriptors import program_descriptors
+    from ttnn_jit.transforms import pipeline
+
     code = _code(module, CompileOptions().backend)
-    return Program(code.plan, _objects(code), built_for=host_cpu())
+    launches = module.clone()
+    pipeline.run(launches, CompileOptions(), start_after=SCHEDULED)
+    return Program(code.plan, _objects(code), descriptors=program_descriptors(launches), built_for=host_cpu())
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ def warm_runner_for(family: Family, program: Program, structure: Any, guard: Gua
     if write is None:
         return None
     shaped = None if structure is None else partial(rebuild, structure)
-    return write(program.plan, program.native, guard, shaped, COUNTERS)
+    return write(program, guard, shaped, COUNTERS)
 
 
 _WARM_CALLERS = {Family.TTNN: warm_tensor_caller, Family.TORCH: warm_torch_caller}

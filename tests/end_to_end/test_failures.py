@@ -99,7 +99,12 @@ def test_compile_only_returns_a_program_that_runs_and_writes_every_stage(tmp_pat
     assert any(name.endswith(".ll") for name in names)
     loaded = Program.load(folder / "cosh.ttjp")
     assert torch.equal(loaded(x).to_torch(), expected)
-    assert loaded.descriptors[0]["cbs"][0] == {"dtype": "f32", "num_pages": 1, "page_size": 4096}
+    assert loaded.descriptors[0]["cbs"][0] == {
+        "access": "stream",
+        "dtype": "f32",
+        "num_pages": 1,
+        "page_size": 4096,
+    }
     assert "ttnn.generic" in program.ir("convert-d2m-to-ttnn")
 
 

@@ -381,3 +381,24 @@ def test_the_hash_of_a_program_is_one_everywhere(device):
     program(tiled(device))
     assert program.descriptors is first
     assert device.programs == {program.hash}
+
+
+def test_the_account_of_l1_charges_what_descriptors_list(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # `compile_only` writes below the current folder
+    large = torch.randn(1024, 1024, dtype=torch.bfloat16)
+    blocks = ttnn.create_sharded_memory_config((1024, 1024), ttnn.CoreGrid(x=8, y=8), ttnn.ShardStrategy.BLOCK)
+    rows = ttnn.create_sharded_memory_config((1024, 1024), ttnn.CoreGrid(x=8, y=4), ttnn.ShardStrategy.HEIGHT)
+    shard, block = 16 * 2048, 2 * 8 * 2048
+    cases = [
+        ([blocks, blocks], [("alias", 16)] * 3, 3 * shard),
+        ([blocks, ttnn.DRAM_MEMORY_CONFIG], [("alias", 16), ("stream", 16), ("alias", 16)], 2 * shard + block),
+        ([rows, ttnn.DRAM_MEMORY_CONFIG], [("alias", 32), ("stream", 16), ("alias", 32)], 4 * shard + block),
+    ]
+    for configs, buffers, high_water in cases:
+        with ttnn.open_device(device_id=0) as fresh:
+            tensors = [tiled(fresh, large, memory_config=config) for config in configs]
+            program = ttnn_jit.jit(compile_only=True)(lambda a, b: ttnn.add(a, b))(*tensors)
+            assert [(cb["access"], cb["num_pages"]) for cb in program.descriptors[0]["cbs"]] == buffers
+            kept = program(*tensors)
+            assert fresh.memory_view().high_water == high_water
+            del kept

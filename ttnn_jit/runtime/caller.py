@@ -17,7 +17,7 @@ from ttnn_jit.runtime import native
 from ttnn_jit.runtime.buffer import ALIGNMENT, HOST_POOL, POOLED_RESULT_BYTES, Buffer
 from ttnn_jit.runtime.chunks import chunks_of
 from ttnn_jit.runtime.device import Device, implicit_cpu_device
-from ttnn_jit.runtime.l1 import circular_buffer_bytes, in_l1
+from ttnn_jit.runtime.l1 import in_l1
 from ttnn_jit.runtime.launch_ir import CALL_WORDS, ENTRY_WORDS, HEADER_WORDS, LAUNCH_SYMBOL
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.runtime.tensor import Tensor
@@ -76,8 +76,14 @@ def _words(values: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:
     return (ctypes.c_int64 * (len(values) + 1))(*values)
 
 
-def tensor_caller(plan: ProgramPlan, call: NativeCall | None) -> Callable[..., Any]:
-    """The function from the program's input tensors to its result, or to the tuple of its results."""
+def tensor_caller(plan: ProgramPlan, call: NativeCall | None, buffer_bytes: int) -> Callable[..., Any]:
+    """The function from the program's input tensors to its result, or to the tuple of its results.
+
+    Args:
+        plan: Buffers and launches.
+        call: The plan's native code.
+        buffer_bytes: L1 of a core that circular buffers take while the program runs.
+    """
     inputs = range(len(plan.inputs))
     arguments = ", ".join(f"a{i}" for i in inputs)
     checks = [f"a{i}.spec is not S{i}" for i in inputs]
@@ -89,7 +95,7 @@ def tensor_caller(plan: ProgramPlan, call: NativeCall | None) -> Callable[..., A
     lines += ["  if device.closed:", "   device.require_open(NAME)"]
     lines += [f"  p{i} = a{i}._buffer.address" for i in inputs]
     lines += [" except AttributeError:", f"  refuse(({arguments}{',' if inputs else ''}))", "  raise"]
-    lines += device_allocations(plan)
+    lines += device_allocations(plan, buffer_bytes)
     lines += native_call(plan, call)
     results = ", ".join(f"a{i}" if i in inputs else f"Tensor(S{i}, device, b{i})" for i in plan.results)
     lines += [f" return {results}" if len(plan.results) == 1 else f" return ({results},)"]
@@ -116,21 +122,15 @@ def allocations(plan: ProgramPlan, indices: Iterable[int]) -> list[str]:
     return lines
 
 
-def device_allocations(plan: ProgramPlan) -> list[str]:
+def device_allocations(plan: ProgramPlan, buffer_bytes: int) -> list[str]:
     """Lines that count a program on ``device`` and make the buffers that it owns there, L1 accounted for."""
     owned = range(len(plan.inputs), len(plan.buffers))
     in_account = [i for i in owned if in_l1(plan.buffers[i])]
     lines = [" if HASH not in device.programs:", "  device.programs.add(HASH)"]
     lines += [f" l{i} = device.l1.lease(S{i})" for i in in_account]
     if any(map(in_l1, plan.buffers)):
-        lines += [f" device.l1.require({_circular_buffer_bytes(plan)}, CIRCULAR_BUFFERS)"]
+        lines += [f" device.l1.require({buffer_bytes}, CIRCULAR_BUFFERS)"]
     return [*lines, *allocations(plan, owned), *(f" b{i}.lease = l{i}" for i in in_account)]
-
-
-def _circular_buffer_bytes(plan: ProgramPlan) -> int:
-    """Bytes on a core of the kernel that needs most."""
-    kernels = ([plan.buffers[index] for index in launch.operands] for launch in plan.launches)
-    return max(map(circular_buffer_bytes, kernels), default=0)
 
 
 def native_call(plan: ProgramPlan, call: NativeCall | None) -> list[str]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from ttnn_jit.errors import GridError, L1CapacityError
 from ttnn_jit.sharding import folded_2d, shard_cores
@@ -19,9 +20,6 @@ from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
 from ttnn_jit.tensor_spec import BufferType, CoreCoord, Layout, TensorSpec
 
 LANE_BITS = 48
-STREAM_BYTES = 32 << 10
-"""Circular buffer of an operand that is not sharded in L1: two DST blocks of bf16 or f32 tiles. The buffer of a sharded
-operand is the shard itself."""
 
 _MAX_BYTES = (1 << (LANE_BITS - 2)) - 1  # a lane's top bit is the guard of subtractions
 
@@ -166,19 +164,9 @@ def in_l1(spec: TensorSpec) -> bool:
     return spec.memory_config.buffer_type is BufferType.L1
 
 
-def circular_buffer_bytes(operands: Iterable[TensorSpec]) -> int:
-    """Bytes of the circular buffers that a kernel over `operands` needs on a core besides shards in L1."""
-    return sum(
-        min(STREAM_BYTES, _tiled_bytes(spec))
-        for spec in operands
-        if not (in_l1(spec) and spec.memory_config.is_sharded())
-    )
-
-
-def _tiled_bytes(spec: TensorSpec) -> int:
-    """Bytes of the whole tensor in tiles: a small one does not fill its circular buffer."""
-    height, width = folded_2d(spec.shape)
-    return -(-height // TILE_HEIGHT) * -(-width // TILE_WIDTH) * _tile_bytes(spec)
+def circular_buffer_bytes(descriptor: Mapping[str, Any]) -> int:
+    """Bytes on a core of a kernel's circular buffers, from its program descriptor; one that is a shard is free."""
+    return sum(cb["num_pages"] * cb["page_size"] for cb in descriptor["cbs"] if cb["access"] == "stream")
 
 
 def _tile_bytes(spec: TensorSpec) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ttnn_jit.errors import ArgumentError, InternalError, ProgramFormatError, TtnnJitError
-from ttnn_jit.runtime import caller, program_format
+from ttnn_jit.runtime import caller, l1, program_format
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.native import HostCpu, host_cpu, require_runnable
 from ttnn_jit.runtime.plan import Launch, ProgramPlan
@@ -25,7 +25,7 @@ class Program:
         plan: Buffers and launches.
         objects: Object code of every kernel of the plan, by symbol.
         descriptors: Per kernel launch, what a ttnn program descriptor lists: ``{"kernel": symbol, "cbs":
-            [{"page_size": bytes, "num_pages": n}, ...], ...}``; JSON values.
+            [{"access": "alias" or "stream", "page_size": bytes, "num_pages": n}, ...], ...}``; JSON values.
         texts: The IR after each stage that was kept.
         notes: JSON values that the compiler wants back with the program.
         built_for: The processor of the object code; None means this host's.
@@ -94,6 +94,11 @@ class Program:
     def descriptors(self) -> tuple[dict[str, Any], ...]:
         """Per kernel launch, what a ttnn program descriptor lists, made once; `custom_program_hash` is `hash`."""
         return tuple({**fields, "custom_program_hash": self.hash} for fields in self._described)
+
+    @cached_property
+    def circular_buffer_bytes(self) -> int:
+        """L1 of a core that circular buffers take while the program runs, those that are shards apart."""
+        return max(map(l1.circular_buffer_bytes, self._described), default=0)
 
     @property
     def built_for(self) -> HostCpu:
@@ -176,7 +181,7 @@ class Program:
     def _first_call(self, *tensors: Tensor) -> Any:
         if len(tensors) != len(self.plan.inputs):
             caller.wrong_count(self.plan, "tensors", len(self.plan.inputs), len(tensors))
-        self.call = caller.tensor_caller(self.plan, self.native)
+        self.call = caller.tensor_caller(self.plan, self.native, self.circular_buffer_bytes)
         return self.call(*tensors)
 
     def _first_run(self, *addresses: int) -> None:

@@ -15,8 +15,9 @@ from typing import Any
 
 from ttnn_jit.reads import GUARD_ERRORS, GuardText
 from ttnn_jit.runtime.buffer import HOST_POOL, POOLED_RESULT_BYTES
-from ttnn_jit.runtime.caller import NativeCall, allocations, device_allocations, generate, identifier, native_call
+from ttnn_jit.runtime.caller import allocations, device_allocations, generate, identifier, native_call
 from ttnn_jit.runtime.plan import ProgramPlan
+from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import torch_dtype, torch_tensor
 from ttnn_jit.tensor_spec import TensorSpec
 
@@ -33,36 +34,35 @@ Rebuild = Callable[[tuple[Any, ...]], Any]
 
 
 def warm_tensor_caller(
-    plan: ProgramPlan, call: NativeCall | None, guard: GuardText, rebuild: Rebuild | None, counters: Any
+    program: Program, guard: GuardText, rebuild: Rebuild | None, counters: Any
 ) -> Callable[..., Any]:
     """The function of the program's input tensors, whose specs and open target were compared already.
 
     Args:
-        plan: Of at least one input.
-        call: The plan's native code.
+        program: Of at least one input.
         guard: When the program still is that of the user's function.
         rebuild: None if the function returns its one result.
         counters: Its ``memory_hits`` counts the calls.
     """
+    plan, call = program.plan, program.native
     inputs = range(len(plan.inputs))
     same_device = ["(device := a0._device)", *(f"a{i}._device is device" for i in inputs[1:])]
     lines = _head(plan, [*same_device, *guard.conditions], [f"p{i} = a{i}._buffer.address" for i in inputs])
-    lines += device_allocations(plan)
+    lines += device_allocations(plan, program.circular_buffer_bytes)
     lines += native_call(plan, call)
     for i in dict.fromkeys(index for index in plan.results if index not in inputs):
         lines += [f" r{i} = new(Tensor)", f" r{i}.spec = S{i}", f" r{i}._device = device", f" r{i}._buffer = b{i}"]
     return generate(plan, call, [*lines, *_return(plan, rebuild)], _scope(guard, rebuild, counters))
 
 
-def warm_torch_caller(
-    plan: ProgramPlan, call: NativeCall | None, guard: GuardText, rebuild: Rebuild | None, counters: Any
-) -> Callable[..., Any]:
+def warm_torch_caller(program: Program, guard: GuardText, rebuild: Rebuild | None, counters: Any) -> Callable[..., Any]:
     """The function of torch tensors that are dense on the CPU, whose shapes, strides and dtypes were compared already.
 
     Arguments as for `warm_tensor_caller`.
     """
     import torch
 
+    plan, call = program.plan, program.native
     inputs = range(len(plan.inputs))
     visible = range(len(plan.inputs) + len(plan.outputs))
     lines = _head(plan, guard.conditions, [f"p{i} = a{i}.data_ptr()" for i in inputs])

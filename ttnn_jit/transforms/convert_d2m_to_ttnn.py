@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -15,6 +16,7 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
+    TensorType,
     UnitAttr,
     i64,
 )
@@ -22,10 +24,10 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, Region
 from xdsl.passes import ModulePass
 
-from ttnn_jit.dialects import d2m, ttnn
-from ttnn_jit.dialects.ttcore import TileType, data_type_attr
-from ttnn_jit.dialects.ttnn_attributes import ProgramAttr
-from ttnn_jit.tensor_spec import MathFidelity
+from ttnn_jit.dialects import d2m, system_desc_of, ttnn
+from ttnn_jit.dialects.ttcore import GridAttr, TileType, data_type_attr
+from ttnn_jit.dialects.ttnn_attributes import ProgramAttr, TTNNLayoutAttr
+from ttnn_jit.tensor_spec import BufferType, MathFidelity
 from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
 from ttnn_jit.transforms.tile_inits import insert_tile_inits
 
@@ -40,19 +42,21 @@ class ConvertD2MToTTNN(ModulePass):
     In place of ``%r = d2m.generic {...} ins(%a, %b) outs(%out) {region}`` in ``@f``::
 
         %r = "ttnn.generic"(%a, %b, %out) <{program = #ttnn.program<{
-               cbs = [{dtype = #ttcore.supportedDataTypes<bf16>, num_pages = 16 : i64, page_size = 2048 : i64}, ...],
+               cbs = [{access = "stream", dtype = #ttcore.supportedDataTypes<bf16>, num_pages = 16 : i64,
+                       page_size = 2048 : i64}, ...],
                common_runtime_args = ["buffer_address 0", ...], compile_time_args = [0 : i64, ...],
                grid = #ttcore.grid<8x8>, kernel = @f_kernel0, math_fidelity = "HiFi4", semaphores = []}>}>
 
         func.func private @f_kernel0(%arg0: !d2m.cb<...>, %arg1: ..., %arg2: ...)
             attributes {block_factors, d2m.kernel, grid, indexing_maps, iterator_types, threads, ...} {region; return}
 
-    There is one circular buffer per tensor, inputs then output; a page is one tile, and a buffer has room for one
-    core's shard. Compile-time arguments are the buffers' indices, common runtime arguments the tensors' addresses, in
-    the same order. The kernel function keeps the generic's properties and discardable attributes, so that nothing of
-    the earlier stage is lost, and gains ``d2m.tile_init`` where a chip would set up its engines: before a nest of loops
-    that holds one tile op, else before each op in it. Tensors keep their layouts. ``d2m.empty`` stays: it allocates the
-    output.
+    There is one circular buffer per tensor, inputs then output; a page is one tile. A buffer whose tensor is sharded in
+    L1 as the kernel is cut is that shard, ``access = "alias"``. Every other one streams: it has room for two fillings
+    of DST, one that is computed with and one that arrives, and for no more than one core's part. Compile-time arguments
+    are the buffers' indices, common runtime arguments the tensors' addresses, in the same order. The kernel function
+    keeps the generic's properties and discardable attributes, so that nothing of the earlier stage is lost, and gains
+    ``d2m.tile_init`` where a chip would set up its engines: before a nest of loops that holds one tile op, else before
+    each op in it. Tensors keep their layouts. ``d2m.empty`` stays: it allocates the output.
 
     Attributes:
         math_fidelity: Name of the MathFidelity that the program descriptors carry.
@@ -69,9 +73,19 @@ class ConvertD2MToTTNN(ModulePass):
         for function in [inner for inner in op.body.block.ops if isinstance(inner, FuncOp)]:
             if (block := function.body.first_block) is None:
                 continue
-            outlining = _Outlining(function, self._configuration())
+            outlining = _Outlining(function, self._configuration(), self._dst_capacity(op))
             rebuild(block, outlining.rewrite)
             op.body.block.insert_ops_after(outlining.kernels, function)
+
+    def _dst_capacity(self, module: ModuleOp) -> Callable[[Iterable[d2m.CBType]], int]:
+        """From a kernel's buffers to the tiles that DST holds for it."""
+        target = system_desc_of(module)
+
+        def capacity(buffers: Iterable[d2m.CBType]) -> int:
+            wide = any(_tile_of(buffer).dtype.itemsize > 2 for buffer in buffers)
+            return target.dst_capacity(wide=wide or self.fp32_dest_acc)
+
+        return capacity
 
     def _configuration(self) -> dict[str, Attribute]:
         """What every program descriptor says of how to compute."""
@@ -82,9 +96,15 @@ class ConvertD2MToTTNN(ModulePass):
 class _Outlining:
     """The kernels of one function, moved out one after the other."""
 
-    def __init__(self, function: FuncOp, configuration: Mapping[str, Attribute]) -> None:
+    def __init__(
+        self,
+        function: FuncOp,
+        configuration: Mapping[str, Attribute],
+        dst_capacity: Callable[[Iterable[d2m.CBType]], int],
+    ) -> None:
         self._name = function.sym_name.data
         self._configuration = configuration
+        self._dst_capacity = dst_capacity
         self.kernels: list[FuncOp] = []
 
     def rewrite(self, op: Operation, values: ValueMap) -> Iterable[Operation] | None:
@@ -103,10 +123,17 @@ class _Outlining:
         return (launch,)
 
     def _program(self, generic: d2m.GenericOp, symbol: str) -> DictionaryAttr:
-        buffers = [argument.type for argument in generic.body.block.args]
+        buffers = [argument.type for argument in generic.body.block.args if isinstance(argument.type, d2m.CBType)]
+        streamed = 2 * self._dst_capacity(buffers)
+        tensors = [operand.type for operand in generic.operands]
         return DictionaryAttr(
             {
-                "cbs": ArrayAttr([_buffer_descriptor(buffer) for buffer in buffers]),
+                "cbs": ArrayAttr(
+                    [
+                        _buffer_descriptor(buffer, None if _is_shard(tensor, buffer, generic.grid) else streamed)
+                        for tensor, buffer in zip(tensors, buffers, strict=True)
+                    ]
+                ),
                 "common_runtime_args": ArrayAttr([StringAttr(f"buffer_address {i}") for i in range(len(buffers))]),
                 "compile_time_args": ArrayAttr([IntegerAttr(i, i64) for i in range(len(buffers))]),
                 "grid": generic.grid,
@@ -117,18 +144,35 @@ class _Outlining:
         )
 
 
-@cache
-def _buffer_descriptor(buffer: Attribute) -> DictionaryAttr:
-    assert isinstance(buffer, d2m.CBType)
+def _tile_of(buffer: d2m.CBType) -> TileType:
     tile = buffer.underlying.element_type
     assert isinstance(tile, TileType)
-    pages = 1
-    for extent in buffer.underlying.get_shape():
-        pages *= extent
+    return tile
+
+
+def _is_shard(tensor: Attribute, buffer: d2m.CBType, grid: GridAttr) -> bool:
+    """Whether a core of the kernel's `grid` finds its part of `tensor` in its own L1."""
+    assert isinstance(tensor, TensorType)
+    layout = tensor.encoding
+    return (
+        isinstance(layout, TTNNLayoutAttr)
+        and layout.is_sharded
+        and layout.buffer_type is BufferType.L1
+        and layout.grid == grid
+        and layout.memref.get_shape() == buffer.underlying.get_shape()
+    )
+
+
+@cache
+def _buffer_descriptor(buffer: d2m.CBType, streamed: int | None) -> DictionaryAttr:
+    """What a program descriptor lists of a circular buffer; at most `streamed` pages, None for a shard in place."""
+    tile = _tile_of(buffer)
+    part = math.prod(buffer.underlying.get_shape())
     return DictionaryAttr(
         {
+            "access": StringAttr("alias" if streamed is None else "stream"),
             "dtype": data_type_attr(tile.dtype),
-            "num_pages": IntegerAttr(pages, i64),
+            "num_pages": IntegerAttr(part if streamed is None else min(part, streamed), i64),
             "page_size": IntegerAttr(tile.nbytes, i64),
         }
     )

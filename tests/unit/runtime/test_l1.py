@@ -127,7 +127,7 @@ def test_leases_of_many_threads_add_up():
     assert 3 * 2048 <= account.view().high_water <= 4 * 3 * 2048 + 4 * 64
 
 
-def test_circular_buffers_stream_what_is_not_sharded_in_l1():
-    assert circular_buffer_bytes([sharded((64, 64), 2, 2)]) == 0
-    assert circular_buffer_bytes([spec((1024, 1024), MemoryConfig()), spec((1024, 1024))]) == 2 * (32 << 10)
-    assert circular_buffer_bytes([spec((32, 32), MemoryConfig())]) == 2048
+def test_a_buffer_that_is_a_shard_costs_nothing_more():
+    shard = {"access": "alias", "num_pages": 16, "page_size": 2048}
+    streamed = {"access": "stream", "num_pages": 8, "page_size": 4096}
+    assert circular_buffer_bytes({"cbs": [shard, streamed, streamed]}) == 2 * (32 << 10)

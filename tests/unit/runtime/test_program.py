@@ -217,7 +217,7 @@ def test_bytes_give_the_program_back(tensor, x):
     original = Program(
         minus_three_x().plan,
         minus_three_x().objects,
-        descriptors=[{"kernel": "t_add", "cbs": [{"page_size": 4096, "num_pages": 2}]}],
+        descriptors=[{"kernel": "t_add", "cbs": [{"access": "alias", "page_size": 4096, "num_pages": 2}]}],
         texts={"frontend": "module {}"},
         notes={"structure": [0, {"a": 1}]},
     )
@@ -277,7 +277,7 @@ def test_bytes_of_something_else_or_of_another_version_are_refused():
     data = neg().to_bytes()
     with pytest.raises(ProgramFormatError, match="no ttnn_jit program"):
         Program.from_bytes(b"\x7fELF" + data)
-    with pytest.raises(ProgramFormatError, match="format version 9; this ttnn_jit reads 2"):
+    with pytest.raises(ProgramFormatError, match="format version 9; this ttnn_jit reads 3"):
         Program.from_bytes(data[:4] + b"\x09\0\0\0" + data[8:])
     with pytest.raises(ProgramFormatError, match="checksum"):
         Program.from_bytes(data[:-1])
