@@ -122,10 +122,17 @@ def compile_function(
 
 @dataclass(frozen=True)
 class ResultPlacement:
-    """What the caller of one eager operation asks of its result; None leaves it to the operation."""
+    """What the caller of one eager operation asks of its result; None leaves it to the operation.
+
+    Attributes:
+        memory_config: Where it lies.
+        dtype: Its element type.
+        activations: Unary operations that are applied before the one rounding.
+    """
 
     memory_config: MemoryConfig | None = None
     dtype: DataType | None = None
+    activations: tuple[Operation, ...] = ()
 
 
 @_no_collection()
@@ -150,7 +157,8 @@ def compile_operation(
         GridError: The memory config asked for does not hold the result.
     """
     result = result or ResultPlacement()
-    options = CompileOptions(memory_config=result.memory_config)
+    # One call of the user's rounds once: what comes before an activation stays float32.
+    options = CompileOptions(memory_config=result.memory_config, fp32_dest_acc=bool(result.activations))
     stored = _stored(wanted=True, backend=options.backend)
     name = f"ttnn.{operation.name}"
     key = None
@@ -160,6 +168,7 @@ def compile_operation(
             "attributes": attributes,
             "declaration": operation.ttnn_name,
             "dtype": result.dtype,
+            "activations": tuple((activation.ttnn_name, activation.body) for activation in result.activations),
             "body": operation.body,
         }
         key = manifest.manifest_key(name, "eager", arguments, options, target, host_cpu())
@@ -169,7 +178,8 @@ def compile_operation(
             return Program.from_bytes(found.program)
     from ttnn_jit.frontend import lower_operation
 
-    lowered = lower_operation(operation, operands, attributes, target, result.dtype, _result_layout(options, target))
+    layout = _result_layout(options, target)
+    lowered = lower_operation(operation, operands, attributes, target, result.dtype, layout, result.activations)
     program = _program(lowered, options, stored, None, keep_texts=False)
     if stored and key:
         _store(stored, key, lowered, program)

@@ -237,6 +237,19 @@ def test_an_operation_writes_its_result_where_it_is_asked_to(device):
     assert torch.equal(active.to_torch(), -torch.relu(X.bfloat16() - 1.0))
 
 
+@pytest.mark.parametrize("name", ["exp", "gelu", "sigmoid"])
+def test_an_operation_and_its_activations_round_once(device, name):
+    a, wide = tiled(device, X.bfloat16()), tiled(device, X.bfloat16().float())
+    for _ in range(2):
+        active = ttnn.multiply(a, 1.7, activations=[name])
+    assert device.num_program_cache_entries() == 1
+    function = getattr(ttnn, name)
+    # In float32 there is nothing to round before the store; the number is bfloat16, as the tensor beside it.
+    exact = function(ttnn.multiply(wide, float(torch.tensor(1.7).bfloat16())))
+    assert torch.equal(active.to_torch(), ttnn.typecast(exact, ttnn.bfloat16).to_torch())
+    assert not torch.equal(active.to_torch(), function(ttnn.multiply(a, 1.7)).to_torch())
+
+
 @pytest.mark.parametrize("run", ["eager", "jitted"])
 @pytest.mark.parametrize("first", CONFIGS)
 def test_a_result_lies_where_its_first_operand_does(device, run, first):

@@ -277,7 +277,14 @@ def test_a_core_that_is_too_small_is_named_with_what_lies_there(device):
 
 def test_an_output_tensor_that_does_not_fit_is_left_as_it_was(device):
     output = ttnn.zeros((32, 64), ttnn.float32, ttnn.TILE_LAYOUT, device)
-    with pytest.raises(ValueError, match=r"^exp: `output_tensor` is .*32, 64.*, the result .*64, 64"):
+    text = r"^ttnn.exp: `output_tensor` is .*32, 64.*, the result .*64, 64"
+    compiles = ttnn_jit.cache_info().compiles
+    with pytest.raises(ValueError, match=text):
+        ttnn.exp(tiled(device), output_tensor=output)
+    assert ttnn_jit.cache_info().compiles == compiles
+    ttnn.exp(tiled(device), output_tensor=ttnn.zeros_like(tiled(device)))
+    device.clear_program_cache()
+    with pytest.raises(ValueError, match=text):
         ttnn.exp(tiled(device), output_tensor=output)
     assert device.num_program_cache_entries() == 0
     assert not output.to_torch().any()

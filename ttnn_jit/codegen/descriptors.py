@@ -12,7 +12,7 @@ from ttnn_jit.dialects.ttnn import GenericOp
 
 
 def program_descriptors(module: ModuleOp) -> list[dict[str, Any]]:
-    """Per kernel launch: circular buffers (access, dtype, page size in bytes, count), kernel symbol, arguments, grid."""
+    """Per kernel launch: circular buffers (access, dtype, page size in bytes, count), kernel symbol, arguments."""
     return [_plain(op.program.fields) for op in module.walk() if isinstance(op, GenericOp)]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ttnn_jit.errors import ArgumentError
@@ -20,6 +20,7 @@ from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.ops import Operation
+from ttnn_jit.ops.operation import as_float32
 from ttnn_jit.target import SystemDesc
 from ttnn_jit.tensor_spec import DataType, TensorSpec
 
@@ -69,10 +70,12 @@ def lower_operation(
     target: SystemDesc,
     dtype: DataType | None = None,
     layout: ResultLayout | None = None,
+    activations: Sequence[Operation] = (),
 ) -> FrontendResult:
     """The module of one operation, as eager `ttnn` runs it; a TensorSpec is an argument, a number is a constant.
 
-    The result has the element type `dtype` and lies as `layout` says, if they are given.
+    The result has the element type `dtype` and lies as `layout` says, if they are given; `activations` are unary
+    operations that it goes through, their attributes at their defaults.
 
     Raises:
         CompileError: The operands do not fit the operation or each other.
@@ -83,5 +86,8 @@ def lower_operation(
         (builder.argument(operand), operand) if isinstance(operand, TensorSpec) else float(operand)
         for operand in operands
     ]
-    result, _ = builder.operation(operation, values, attributes, None, dtype=dtype)
-    return FrontendResult(builder.finish([result], layout), (), None, captured=False)
+    result = builder.operation(operation, values, attributes, None, dtype=dtype)
+    for activation in activations:
+        defaults = [as_float32(attribute.default) for attribute in activation.attributes]
+        result = builder.operation(activation, [result], defaults, None)
+    return FrontendResult(builder.finish([result[0]], layout), (), None, captured=False)

@@ -25,6 +25,7 @@ from ttnn_jit.errors import CompileError
 from ttnn_jit.frontend.result_layout import ResultLayout, lay_out_results, wanted_spec
 from ttnn_jit.ops import Operation
 from ttnn_jit.ops.operation import as_float32
+from ttnn_jit.ops.result_spec import result_spec
 from ttnn_jit.ops.unary import IDENTITY
 from ttnn_jit.source import Location
 from ttnn_jit.target import Numerics, SystemDesc
@@ -79,7 +80,9 @@ class ModuleBuilder:
         tensors = [operand for operand in operands if not isinstance(operand, float)]
         specs = [spec for _, spec in tensors]
         self._check(operation, specs, location)
-        result = _result_spec(operation, operands, specs, location)
+        result = result_spec(
+            operation, [operand if isinstance(operand, float) else operand[1] for operand in operands], location
+        )
         if dtype is not None:
             result = result.with_(dtype=dtype)
         place = _attribute(location)
@@ -159,42 +162,6 @@ class ModuleBuilder:
                 self._block.insert_op_before(op, first)
             self._device = op.results[0]
         return self._device
-
-
-def _result_spec(
-    operation: Operation,
-    operands: Sequence[TensorOperand | float],
-    specs: Sequence[TensorSpec],
-    location: Location | None,
-) -> TensorSpec:
-    """Layout of the first tensor, dtype of the operand that the declaration names, the broadcast shape."""
-    shape = _broadcast(operation, specs, location)
-    naming = [o[1] for o in operands[operation.dtype_from :] if not isinstance(o, float)]
-    first = specs[0]
-    if first.memory_config.is_sharded() and tuple(first.shape) != shape:
-        raise CompileError(
-            f"`{operation.name}` would broadcast its first tensor, which is sharded, from {list(first.shape)} to "
-            f"{list(shape)}",
-            location=location,
-            help="the result is laid out as the first tensor: put the larger one first, or use DRAM interleaved",
-        )
-    return first.with_(shape=shape, dtype=(naming or specs)[0].dtype)
-
-
-def _broadcast(operation: Operation, specs: Sequence[TensorSpec], location: Location | None) -> tuple[int, ...]:
-    rank = max(len(spec.shape) for spec in specs)
-    shape: list[int] = []
-    for axis in range(rank):
-        extents = {(1,) * (rank - len(spec.shape)) + tuple(spec.shape) for spec in specs}
-        sizes = {extent[axis] for extent in extents} - {1}
-        if len(sizes) > 1:
-            raise CompileError(
-                f"`{operation.name}` got shapes that do not fit: {' and '.join(str(list(s.shape)) for s in specs)}",
-                location=location,
-                help="extents must be equal or 1, counted from the last dimension",
-            )
-        shape.append(sizes.pop() if sizes else 1)
-    return tuple(shape)
 
 
 def _attribute(location: Location | None) -> LocationAttr:

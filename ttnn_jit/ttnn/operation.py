@@ -9,11 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import statistics
 from ttnn_jit.errors import ArgumentError, ShapeError, UnsupportedFunction
-from ttnn_jit.ops import HARDWARE_KEYWORDS, OVERLOADS, RESULT_KEYWORDS, BoundCall, Operation, bind
+from ttnn_jit.ops import (
+    ALIASES,
+    HARDWARE_KEYWORDS,
+    OVERLOADS,
+    RESULT_KEYWORDS,
+    BoundCall,
+    Operation,
+    bind,
+    overloads_of,
+)
+from ttnn_jit.ops.result_spec import result_spec
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.tensor_spec import DataType, MemoryConfig
+from ttnn_jit.tensor_spec import DataType, MemoryConfig, TensorSpec
 from ttnn_jit.ttnn.call_key import scalar_key
 
 if TYPE_CHECKING:
@@ -28,13 +38,13 @@ class ResultKeywords:
         memory_config: Where it lies; None: where the first tensor does.
         dtype: Its element type, rounded to once; None: as the declaration says.
         output_tensor: The tensor to write into and return.
-        activations: Unary operations to apply afterwards; each rounds.
+        activations: Unary operations to apply before the one rounding of the call.
     """
 
     memory_config: MemoryConfig | None
     dtype: DataType | None
     output_tensor: Tensor | None
-    activations: tuple[TtnnOperation, ...]
+    activations: tuple[Operation, ...]
 
 
 class TtnnOperation:
@@ -100,19 +110,24 @@ class TtnnOperation:
             *(v.spec if isinstance(v, Tensor) else scalar_key(v) for v in bound.operands),
             *map(scalar_key, bound.attributes),
         )
-        program = self._programs.get(key) or self._compile(key, bound, device, placement)
-        if wanted is not None:
-            return _finish(program, tensors, wanted)
+        program = self._programs.get(key)
+        output = None if wanted is None else wanted.output_tensor
+        if output is not None and placement is not None:
+            _check_output(self.__name__, output, program, bound, placement)
+        program = program or self._compile(key, bound, device, placement)
         result: Tensor = program(*tensors)
-        return result
+        if output is None:
+            return result
+        source, target = result.buffer(self.__name__), output.buffer(self.__name__)
+        ctypes.memmove(target.address, source.address, output.spec.nbytes)
+        return output
 
     def _compile(
         self, key: tuple[object, ...], bound: BoundCall, device: Device, placement: ResultPlacement | None
     ) -> Program:
         from ttnn_jit import compiler
 
-        operands = tuple(value.spec if isinstance(value, Tensor) else value for value in bound.operands)
-        program = compiler.compile_operation(bound.operation, operands, bound.attributes, device.target, placement)
+        program = compiler.compile_operation(bound.operation, _specs(bound), bound.attributes, device.target, placement)
         self._programs[key] = program
         return program
 
@@ -169,7 +184,7 @@ def _placement(name: str, wanted: ResultKeywords, device: Device) -> ResultPlace
 
     output = wanted.output_tensor
     if output is None:
-        return ResultPlacement(wanted.memory_config, wanted.dtype)
+        return ResultPlacement(wanted.memory_config, wanted.dtype, wanted.activations)
     if output.device() is not device:
         raise ArgumentError(f"{name}: `output_tensor` does not lie on {device}")
     for keyword, asked, has in (
@@ -178,32 +193,37 @@ def _placement(name: str, wanted: ResultKeywords, device: Device) -> ResultPlace
     ):
         if asked is not None and asked != has:
             raise ArgumentError(f"{name}: `{keyword}` and `output_tensor` disagree: {asked} and {has}")
-    return ResultPlacement(output.memory_config(), output.dtype)
+    return ResultPlacement(output.memory_config(), output.dtype, wanted.activations)
 
 
-def _finish(program: Program, tensors: Sequence[Tensor], wanted: ResultKeywords) -> Tensor:
-    """Runs the program and does with its result what was asked."""
-    output, spec = wanted.output_tensor, program.plan.outputs[0]
-    if output is not None and output.spec is not spec:
-        raise ShapeError(f"{program.name}: `output_tensor` is {output.spec}, the result {spec}")
-    result: Tensor = program(*tensors)
-    for activation in wanted.activations:
-        result = activation(result)
-    if output is None:
-        return result
-    ctypes.memmove(output.buffer("output_tensor").address, result.buffer("output_tensor").address, spec.nbytes)
-    return output
+def _check_output(
+    name: str, output: Tensor, program: Program | None, bound: BoundCall, placement: ResultPlacement
+) -> None:
+    """Refuse an `output_tensor` that is gone, or that the result does not fit."""
+    output.buffer(name)
+    if program is None:
+        by_rule = result_spec(bound.operation, _specs(bound))
+        expected = by_rule.with_(dtype=placement.dtype, memory_config=placement.memory_config)
+    else:
+        expected = program.plan.outputs[0]
+    if output.spec is not expected:
+        raise ShapeError(f"{name}: `output_tensor` is {output.spec}, the result {expected}")
 
 
-def _activation(activation: Any) -> TtnnOperation:
-    if isinstance(activation, TtnnOperation):
-        return activation
-    overloads = OVERLOADS.get(activation, ()) if isinstance(activation, str) else ()
-    if not overloads or overloads[0].arity != 1:
+def _specs(bound: BoundCall) -> tuple[TensorSpec | float, ...]:
+    return tuple(value.spec if isinstance(value, Tensor) else value for value in bound.operands)
+
+
+def _activation(activation: Any) -> Operation:
+    overloads = overloads_of(activation) or ()
+    if isinstance(activation, str):
+        overloads = OVERLOADS.get(ALIASES.get(activation, activation), ())
+    unary = next((operation for operation in overloads if operation.arity == 1), None)
+    if unary is None:
         raise ArgumentError(
             f"{activation!r} is no activation", help="give names of unary operations, as `activations=['relu']`"
         )
-    return TtnnOperation(activation, overloads)
+    return unary
 
 
 def get_golden_function(operation: TtnnOperation) -> Callable[..., Any]:
