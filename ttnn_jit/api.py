@@ -129,7 +129,7 @@ def _checked_fidelity(math_fidelity: MathFidelity) -> MathFidelity:
 def _checked_max_grid(max_grid: tuple[int, int] | None) -> tuple[int, int] | None:
     if max_grid is None:
         return None
-    corner = tuple(max_grid)
+    corner = tuple(max_grid) if isinstance(max_grid, (tuple, list)) else ()
     if len(corner) != 2 or not all(isinstance(extent, int) and extent >= 0 for extent in corner):
         raise ArgumentError(
             f"max_grid is {max_grid!r}", help="it is the last core (x, y): (7, 7) is a grid of 8x8 cores"

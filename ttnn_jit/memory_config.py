@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from ttnn_jit.errors import GridError
+from ttnn_jit.errors import ArgumentError, GridError
 
 
 class TensorMemoryLayout(enum.Enum):
@@ -43,6 +43,22 @@ class ShardStrategy(enum.Enum):
     HEIGHT = 1
     WIDTH = 2
     BLOCK = 3
+
+
+def check_kind(value: object, kind: type, what: str) -> None:
+    """Refuse a `value` that is no `kind`, named `what` in the text.
+
+    Raises:
+        ArgumentError: It is something else.
+    """
+    if not isinstance(value, kind):
+        members = [str(member) for member in kind] if issubclass(kind, enum.Enum) else []
+        simple = isinstance(value, (str, int, float, enum.Enum, type(None)))
+        raise ArgumentError(
+            f"{what} must be a ttnn.{kind.__name__}, got "
+            + (repr(value) if simple else f"a {type(value).__module__.partition('.')[0]}.{type(value).__name__}"),
+            help=f"it takes {', '.join(f'ttnn.{member}' for member in members)}" if members else None,
+        )
 
 
 @dataclass(frozen=True, order=True)
@@ -92,6 +108,9 @@ class CoreRange:
         """Columns and rows of the range."""
         return CoreCoord(self.end.x - self.start.x + 1, self.end.y - self.start.y + 1)
 
+    def __repr__(self) -> str:
+        return f"CoreRange({self.start} to {self.end})"
+
 
 def _core(value: CoreCoord | tuple[int, int]) -> CoreCoord:
     return value if isinstance(value, CoreCoord) else CoreCoord(*value)
@@ -104,6 +123,8 @@ class CoreRangeSet:
         self._ranges = frozenset((ranges,) if isinstance(ranges, CoreRange) else ranges)
         if not self._ranges:
             raise GridError("a core range set needs at least one range")
+        if len(self.cores()) != self.num_cores():
+            raise GridError(f"core ranges overlap: {self.ranges()}")
 
     def ranges(self) -> list[CoreRange]:
         """The ranges, in order of their start."""
@@ -154,10 +175,18 @@ class ShardSpec:
         shard_shape: Iterable[int],
         shard_orientation: ShardOrientation = ShardOrientation.ROW_MAJOR,
     ) -> None:
-        height, width = shard_shape
+        extents = tuple(shard_shape)
+        if len(extents) != 2 or min(extents) < 1:
+            raise GridError(f"a shard has a height and a width of at least 1, got {list(extents)}")
+        height, width = extents
+        check_kind(grid, CoreRangeSet, "the grid of a shard spec")
+        check_kind(shard_orientation, ShardOrientation, "the orientation of a shard spec")
         object.__setattr__(self, "grid", grid)
         object.__setattr__(self, "shape", (int(height), int(width)))
         object.__setattr__(self, "orientation", shard_orientation)
+
+    def __repr__(self) -> str:
+        return f"ShardSpec({self.grid}, {list(self.shape)}, {self.orientation})"
 
 
 @dataclass(frozen=True)
@@ -174,9 +203,14 @@ class NdShardSpec:
         grid: CoreRangeSet,
         orientation: ShardOrientation = ShardOrientation.ROW_MAJOR,
     ) -> None:
+        check_kind(grid, CoreRangeSet, "the grid of a shard spec")
+        check_kind(orientation, ShardOrientation, "the orientation of a shard spec")
         object.__setattr__(self, "shard_shape", tuple(int(extent) for extent in shard_shape))
         object.__setattr__(self, "grid", grid)
         object.__setattr__(self, "orientation", orientation)
+
+    def __repr__(self) -> str:
+        return f"NdShardSpec({list(self.shard_shape)}, {self.grid}, {self.orientation})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +227,8 @@ class MemoryConfig:
     nd_shard_spec: NdShardSpec | None = None
 
     def __post_init__(self) -> None:
+        check_kind(self.memory_layout, TensorMemoryLayout, "`memory_layout`")
+        check_kind(self.buffer_type, BufferType, "`buffer_type`")
         if self.nd_shard_spec is not None and self.shard_spec is None:
             object.__setattr__(self, "memory_layout", TensorMemoryLayout.ND_SHARDED)
 
@@ -220,6 +256,10 @@ class MemoryConfig:
     def _spec(self) -> ShardSpec | NdShardSpec | None:
         return self.nd_shard_spec if self.is_nd_sharded() else self.shard_spec
 
+    def __repr__(self) -> str:
+        spec = f", {self._spec}" if self._spec else ""
+        return f"MemoryConfig({self.memory_layout}, {self.buffer_type}{spec})"
+
     @cached_property
     def _identity(self) -> tuple[object, ...]:
         return self.memory_layout, self.buffer_type, self._spec
@@ -233,4 +273,7 @@ class MemoryConfig:
 
 DRAM_MEMORY_CONFIG = MemoryConfig()
 L1_MEMORY_CONFIG = MemoryConfig(buffer_type=BufferType.L1)
+L1_BLOCK_SHARDED_MEMORY_CONFIG = MemoryConfig(TensorMemoryLayout.BLOCK_SHARDED, BufferType.L1)
+L1_HEIGHT_SHARDED_MEMORY_CONFIG = MemoryConfig(TensorMemoryLayout.HEIGHT_SHARDED, BufferType.L1)
+L1_WIDTH_SHARDED_MEMORY_CONFIG = MemoryConfig(TensorMemoryLayout.WIDTH_SHARDED, BufferType.L1)
 HOST_MEMORY_CONFIG = MemoryConfig(buffer_type=BufferType.SYSTEM_MEMORY)

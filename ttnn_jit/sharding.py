@@ -22,6 +22,7 @@ from ttnn_jit.memory_config import (
     ShardSpec,
     ShardStrategy,
     TensorMemoryLayout,
+    check_kind,
 )
 from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH
 
@@ -73,9 +74,13 @@ def create_sharded_memory_config(
 
     Raises:
         GridError: The grid does not divide the tensor.
-        ArgumentError: A `CoreRangeSet` without the shard's shape.
+        ArgumentError: A `CoreRangeSet` without the shard's shape; an argument of another kind.
     """
     orientation = orientation or ShardOrientation.ROW_MAJOR
+    check_kind(strategy, ShardStrategy, "`strategy`")
+    check_kind(orientation, ShardOrientation, "`orientation`")
+    if not isinstance(core_grid, CoreRangeSet):
+        check_kind(core_grid, CoreGrid, "`core_grid`")
     layout = TensorMemoryLayout[f"{strategy.name}_SHARDED"]
     if isinstance(core_grid, CoreRangeSet):
         if not use_height_and_width_as_shard_shape:

@@ -16,7 +16,10 @@ from ttnn_jit.errors import ArgumentError
 from ttnn_jit.memory_config import (
     DRAM_MEMORY_CONFIG,
     HOST_MEMORY_CONFIG,
+    L1_BLOCK_SHARDED_MEMORY_CONFIG,
+    L1_HEIGHT_SHARDED_MEMORY_CONFIG,
     L1_MEMORY_CONFIG,
+    L1_WIDTH_SHARDED_MEMORY_CONFIG,
     BufferType,
     CoreCoord,
     CoreGrid,
@@ -28,6 +31,7 @@ from ttnn_jit.memory_config import (
     ShardSpec,
     ShardStrategy,
     TensorMemoryLayout,
+    check_kind,
 )
 from ttnn_jit.sharding import (
     check_sharding,
@@ -45,7 +49,10 @@ from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH
 __all__ = [
     "DRAM_MEMORY_CONFIG",
     "HOST_MEMORY_CONFIG",
+    "L1_BLOCK_SHARDED_MEMORY_CONFIG",
+    "L1_HEIGHT_SHARDED_MEMORY_CONFIG",
     "L1_MEMORY_CONFIG",
+    "L1_WIDTH_SHARDED_MEMORY_CONFIG",
     "BufferType",
     "CoreCoord",
     "CoreGrid",
@@ -62,6 +69,7 @@ __all__ = [
     "ShardStrategy",
     "TensorMemoryLayout",
     "TensorSpec",
+    "check_kind",
     "checked",
     "create_sharded_memory_config",
     "dense_strides",
@@ -149,7 +157,7 @@ class TensorSpec:
         strides: Element strides of a ROW_MAJOR tensor that is not dense; None means dense.
 
     Raises:
-        ArgumentError: Strides on a tiled tensor, or of the wrong rank.
+        ArgumentError: Strides on a tiled tensor, or of the wrong rank; a field of another kind.
     """
 
     __slots__ = ("__dict__", "dtype", "layout", "memory_config", "shape", "strides")
@@ -175,6 +183,8 @@ class TensorSpec:
         shape = Shape(shape)
         if memory_config is None:
             memory_config = MemoryConfig(buffer_type=buffer_type or BufferType.DRAM)
+        elif not isinstance(memory_config, MemoryConfig):
+            check_kind(memory_config, MemoryConfig, "`memory_config`")
         elif memory_config.is_nd_sharded() and memory_config.shard_spec is None:
             memory_config = _with_legacy_spec(shape, layout, memory_config)
         if strides is not None and strides == dense_strides(shape):
@@ -183,6 +193,8 @@ class TensorSpec:
         found = cls._interned.get(key)
         if found is not None:
             return found
+        check_kind(dtype, DataType, "`dtype`")
+        check_kind(layout, Layout, "`layout`")
         if strides is not None and (layout is Layout.TILE or len(strides) != len(shape)):
             raise ArgumentError(f"strides {strides} do not describe a {layout} tensor of shape {shape}")
         spec = super().__new__(cls)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import warnings
 
+import numpy as np
 import pytest
 import torch
 
@@ -180,6 +182,37 @@ def test_tensors_of_one_value(device):
         assert torch.equal(made.to_torch(), expected)
     assert ttnn.empty((4, 4)).shape == (4, 4)
     assert ttnn.empty_like(tiled(device, memory_config=BLOCK)).memory_config() == BLOCK
+
+
+def test_tensors_are_copied_by_python_and_come_back_as_torch_wants_them(device):
+    x = tiled(device, memory_config=BLOCK)
+    other = copy.deepcopy(x)
+    assert other.spec is x.spec
+    ttnn.deallocate(x)
+    assert torch.equal(other.to_torch(), X)
+    assert copy.copy(other).buffer_address() == other.buffer_address()
+    assert ttnn.to_torch(other, dtype=torch.bfloat16).dtype is torch.bfloat16
+    deep = ttnn.from_torch(X.view(1, 1, 64, 64), layout=ttnn.TILE_LAYOUT, tile=ttnn.Tile((32, 32)), pad_value=0.0)
+    assert ttnn.to_torch(deep, torch_rank=2, device=device).shape == (64, 64)
+    with pytest.raises(ValueError, match="no form of rank 1"):
+        ttnn.to_torch(deep, torch_rank=1)
+    assert deep.tile.get_tile_size(ttnn.bfloat16) == 2048
+    assert ttnn.get_arch_name() == "wormhole_b0"
+
+
+def test_numpy_scalars_and_abs_meet_tensors_as_python_numbers_do(device):
+    x = tiled(device)
+    for made, expected in [(np.float64(2.0) * x, X * 2), (x * np.float32(2.0), X * 2), (np.int64(3) - x, 3 - X)]:
+        assert torch.equal(made.to_torch(), expected)
+    assert torch.equal(abs(x).to_torch(), X.abs())
+
+
+def test_a_sharded_config_without_a_spec_means_the_operands_shards(device):
+    x = tiled(device, memory_config=BLOCK)
+    assert ttnn.exp(x, memory_config=ttnn.L1_BLOCK_SHARDED_MEMORY_CONFIG).memory_config() == BLOCK
+    for config in (ttnn.L1_HEIGHT_SHARDED_MEMORY_CONFIG, ttnn.L1_WIDTH_SHARDED_MEMORY_CONFIG):
+        with pytest.raises(RuntimeError, match="has no shard spec"):
+            ttnn.exp(x, memory_config=config)
 
 
 def test_a_shape_reads_as_a_sequence():

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import pickle
+
+import numpy
 import pytest
 import torch
 
@@ -121,7 +124,79 @@ HOST = [
     (
         lambda d: ttnn.from_torch(X, ttnn.bfloat16, spec=ttnn.TensorSpec((64, 64), ttnn.bfloat16), device=d),
         RuntimeError,
-        "from_torch: `spec` excludes `dtype`, `layout` and `memory_config`: it holds them",
+        "from_torch: `spec` excludes `dtype`, `layout`, `memory_config` and `tile`: it holds them",
+    ),
+    (
+        lambda d: ttnn.from_torch(X.numpy(), device=d),
+        ValueError,
+        "from_torch takes a torch tensor, got a numpy.ndarray\nhelp: pass `torch.from_numpy(array)`",
+    ),
+    (
+        lambda d: ttnn.from_torch(X, dtype=torch.bfloat16, device=d),
+        ValueError,
+        "`dtype` must be a ttnn.DataType, got a torch.dtype\n"
+        "help: it takes ttnn.DataType.BFLOAT16, ttnn.DataType.FLOAT32",
+    ),
+    (lambda d: ttnn.from_torch(X, device="cpu"), ValueError, "`device` must be a ttnn.Device, got 'cpu'"),
+    (
+        lambda d: ttnn.to_layout(tiled(d), "row_major"),
+        ValueError,
+        "`layout` must be a ttnn.Layout, got 'row_major'\nhelp: it takes ttnn.Layout.ROW_MAJOR, ttnn.Layout.TILE",
+    ),
+    (
+        lambda d: ttnn.exp(tiled(d), memory_config="L1"),
+        ValueError,
+        "`memory_config` must be a ttnn.MemoryConfig, got 'L1'",
+    ),
+    (
+        lambda d: ttnn.MemoryConfig(ttnn.BufferType.L1),
+        ValueError,
+        "`memory_layout` must be a ttnn.TensorMemoryLayout, got <BufferType.L1: 1>\n"
+        "help: it takes ttnn.TensorMemoryLayout.INTERLEAVED, ttnn.TensorMemoryLayout.HEIGHT_SHARDED, "
+        "ttnn.TensorMemoryLayout.WIDTH_SHARDED, ttnn.TensorMemoryLayout.BLOCK_SHARDED, "
+        "ttnn.TensorMemoryLayout.ND_SHARDED",
+    ),
+    (
+        lambda d: ttnn.create_sharded_memory_config((64, 64), (2, 2), BLOCK),
+        ValueError,
+        "`core_grid` must be a ttnn.CoreGrid, got a builtins.tuple",
+    ),
+    (
+        lambda d: ttnn.ShardSpec(CORES, (32,), ttnn.ShardOrientation.ROW_MAJOR),
+        RuntimeError,
+        "a shard has a height and a width of at least 1, got [32]",
+    ),
+    (
+        lambda d: ttnn.CoreRangeSet([ttnn.CoreRange((0, 0), (1, 1)), ttnn.CoreRange((1, 1), (2, 2))]),
+        RuntimeError,
+        "core ranges overlap: [CoreRange((x=0, y=0) to (x=1, y=1)), CoreRange((x=1, y=1) to (x=2, y=2))]",
+    ),
+    (
+        lambda d: ttnn.deallocate(X),
+        ValueError,
+        "the argument of deallocate must be a ttnn.Tensor, got a torch.Tensor",
+    ),
+    (lambda d: ttnn.Tile((16, 32)), ValueError, "a tile is 32x32 elements, got 16x32"),
+    (
+        lambda d: pickle.dumps(ttnn.from_torch(X)),
+        ValueError,
+        "a ttnn tensor cannot be pickled: it lies in memory of this process\nhelp: pickle `ttnn.to_torch(tensor)`",
+    ),
+    (
+        lambda d: numpy.asarray(ttnn.from_torch(X)),
+        ValueError,
+        "a ttnn tensor is no numpy array\nhelp: call `.to_torch()` on it, then `.float().numpy()`",
+    ),
+    (
+        lambda d: list(ttnn.from_torch(X)),
+        ValueError,
+        "indexing a ttnn tensor is not supported: operations that move data are not implemented\n"
+        "help: index `ttnn.to_torch(tensor)`",
+    ),
+    (
+        lambda d: ttnn_jit.jit(max_grid=ttnn.CoreGrid(x=8, y=8)),
+        ValueError,
+        "max_grid is CoreGrid(x=8, y=8)\nhelp: it is the last core (x, y): (7, 7) is a grid of 8x8 cores",
     ),
     (
         lambda d: ttnn.from_torch(X, spec=ttnn.TensorSpec((32, 64), ttnn.bfloat16), device=d),
@@ -202,9 +277,8 @@ HOST = [
             memory_config=ttnn.create_sharded_memory_config((512, 32), ttnn.CoreGrid(x=1, y=16), BLOCK),
         ),
         RuntimeError,
-        "TensorSpec([512, 32], f32, TILE, l1, block_sharded ShardSpec(grid=CoreRangeSet([CoreRange("
-        "start=CoreCoord(x=0, y=0), end=CoreCoord(x=0, y=15))]), shape=(32, 32), "
-        "orientation=<ShardOrientation.ROW_MAJOR: 0>)) has a shard on "
+        "TensorSpec([512, 32], f32, TILE, l1, block_sharded ShardSpec(CoreRangeSet([CoreRange((x=0, y=0) to "
+        "(x=0, y=15))]), [32, 32], ShardOrientation.ROW_MAJOR)) has a shard on "
         "core (x=0, y=8); the device has x=8, y=8 cores",
     ),
     (
@@ -254,10 +328,10 @@ def test_a_core_that_is_too_small_is_named_with_what_lies_there(device):
     held = tiled(device, torch.zeros(64, 4096), memory_config=config)
     view = device.memory_view()
     assert (view.used, view.cores[0].used, view.cores[1].used) == (1 << 20, 1 << 20, 0)
-    cores = "CoreRangeSet([CoreRange(start=CoreCoord(x=0, y=0), end=CoreCoord(x=0, y=0))])"
+    cores = "CoreRangeSet([CoreRange((x=0, y=0) to (x=0, y=0))])"
     spec = (
-        f"TensorSpec([64, 4096], f32, TILE, l1, block_sharded ShardSpec(grid={cores}, shape=(64, 4096), "
-        "orientation=<ShardOrientation.ROW_MAJOR: 0>))"
+        f"TensorSpec([64, 4096], f32, TILE, l1, block_sharded ShardSpec({cores}, [64, 4096], "
+        "ShardOrientation.ROW_MAJOR))"
     )
     text = (
         f"L1 of core (x=0, y=0) is too small: {spec} needs 1,048,576 bytes there, of 1,369,120 there are 320,544 left. "

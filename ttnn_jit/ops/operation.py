@@ -226,7 +226,7 @@ def _bind_one(
         if not is_tensor(value):
             if operation.arity == 1 or not isinstance(value, Number):
                 wanted = "a tensor" if operation.arity == 1 else "a tensor or a number"
-                return f"`{operand.name}` of `{operation.name}` must be {wanted}, got {_type_name(value)}"
+                return f"`{operand.name}` of `{operation.name}` must be {wanted}, got {type_name(value)}"
             value = float(value)
         operands.append(value)
     if not any(is_tensor(value) for value in operands):
@@ -234,7 +234,7 @@ def _bind_one(
     attributes = [_given_or_default(given, attribute) for attribute in operation.attributes]
     for attribute, value in zip(operation.attributes, attributes, strict=True):
         if not isinstance(value, Number):
-            return f"`{attribute.name}` of `{operation.name}` must be a number, got {_type_name(value)}"
+            return f"`{attribute.name}` of `{operation.name}` must be a number, got {type_name(value)}"
     return BoundCall(operation, tuple(operands), tuple(as_float32(float(value)) for value in attributes))
 
 
@@ -272,7 +272,7 @@ def as_float32(value: float) -> float:
         return math.copysign(math.inf, value)
 
 
-def _type_name(value: Any) -> str:
+def type_name(value: Any) -> str:
     """The name of a value's class, with its library's where that is not Python: torch and numpy have tensors too."""
     library = type(value).__module__.partition(".")[0]
     return type(value).__name__ if library == "builtins" else f"{library}.{type(value).__name__}"

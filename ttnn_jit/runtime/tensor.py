@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ttnn_jit.errors import DeallocatedError, ShapeError
+from ttnn_jit.errors import ArgumentError, DeallocatedError, ShapeError
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
+from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.tensor_spec import (
     DRAM_MEMORY_CONFIG,
     HOST_MEMORY_CONFIG,
@@ -32,6 +34,27 @@ if TYPE_CHECKING:
 _SHOWN_ELEMENTS = 3  # at either end of a tensor's repr
 
 
+@dataclass(frozen=True)
+class Tile:
+    """The shape of a tile, of which there is one: 32x32 elements."""
+
+    shape: tuple[int, int] = (TILE_HEIGHT, TILE_WIDTH)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", tuple(self.shape))
+        if self.shape != (TILE_HEIGHT, TILE_WIDTH):
+            raise ShapeError(f"a tile is {TILE_HEIGHT}x{TILE_WIDTH} elements, got {'x'.join(map(str, self.shape))}")
+
+    @property
+    def tile_shape(self) -> tuple[int, int]:
+        """Height and width."""
+        return self.shape
+
+    def get_tile_size(self, dtype: DataType) -> int:
+        """Bytes of a tile of such elements."""
+        return self.shape[0] * self.shape[1] * dtype.itemsize
+
+
 class Tensor:
     """A tensor on a device, or on the host when `device()` is None.
 
@@ -40,6 +63,7 @@ class Tensor:
     """
 
     __slots__ = ("__weakref__", "_buffer", "_device", "spec")
+    __array_ufunc__ = None  # numpy scalars on the left leave the operator to us
 
     _buffer: Buffer | None
 
@@ -67,6 +91,11 @@ class Tensor:
     def layout(self) -> Layout:
         """ROW_MAJOR or TILE."""
         return self.spec.layout
+
+    @property
+    def tile(self) -> Tile:
+        """The shape of its tiles."""
+        return Tile()
 
     def memory_config(self) -> MemoryConfig:
         """Where the tensor lies."""
@@ -153,6 +182,32 @@ class Tensor:
             DeallocatedError: The tensor was deallocated.
         """
         return to_torch(self)
+
+    def __copy__(self) -> Tensor:
+        """Another name for the same memory."""
+        return Tensor(self.spec, self._device, self.buffer("copy"))
+
+    def __deepcopy__(self, _: object) -> Tensor:
+        """A copy of its own, on the same device."""
+        source = self.buffer("deepcopy")
+        nbytes = self.spec.nbytes
+        copy = HOST_POOL.allocate(nbytes) if self._device is None else self._device.allocate_tensor(self.spec)
+        ctypes.memmove(copy.address, source.address, nbytes)
+        return Tensor(self.spec, self._device, copy)
+
+    def __reduce__(self) -> NoReturn:
+        raise ArgumentError(
+            "a ttnn tensor cannot be pickled: it lies in memory of this process", help="pickle `ttnn.to_torch(tensor)`"
+        )
+
+    def __array__(self, *_: object, **__: object) -> NoReturn:
+        raise ArgumentError("a ttnn tensor is no numpy array", help="call `.to_torch()` on it, then `.float().numpy()`")
+
+    def __getitem__(self, _: object) -> NoReturn:
+        raise ArgumentError(
+            "indexing a ttnn tensor is not supported: operations that move data are not implemented",
+            help="index `ttnn.to_torch(tensor)`",
+        )
 
     def __repr__(self) -> str:
         spec = self.spec

@@ -17,11 +17,14 @@ from typing import Any
 from ttnn_jit.ops import ALIASES, OVERLOADS
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.l1 import MemoryView
-from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.tensor import Tensor, Tile
 from ttnn_jit.sharding import create_sharded_memory_config, get_maximal_block_sharding_grid
 from ttnn_jit.tensor_spec import (
     DRAM_MEMORY_CONFIG,
+    L1_BLOCK_SHARDED_MEMORY_CONFIG,
+    L1_HEIGHT_SHARDED_MEMORY_CONFIG,
     L1_MEMORY_CONFIG,
+    L1_WIDTH_SHARDED_MEMORY_CONFIG,
     BufferType,
     CoreCoord,
     CoreGrid,
@@ -67,6 +70,7 @@ from ttnn_jit.ttnn.devices import (
     close_mesh_device,
     disable_and_clear_program_cache,
     enable_program_cache,
+    get_arch_name,
     get_num_devices,
     get_pcie_device_ids,
     manage_device,
@@ -101,7 +105,10 @@ from ttnn_jit.ttnn.transfers import (
 
 __all__ = [
     "DRAM_MEMORY_CONFIG",
+    "L1_BLOCK_SHARDED_MEMORY_CONFIG",
+    "L1_HEIGHT_SHARDED_MEMORY_CONFIG",
     "L1_MEMORY_CONFIG",
+    "L1_WIDTH_SHARDED_MEMORY_CONFIG",
     "ROW_MAJOR_LAYOUT",
     "TILE_LAYOUT",
     "TILE_SIZE",
@@ -132,6 +139,7 @@ __all__ = [
     "Tensor",
     "TensorMemoryLayout",
     "TensorSpec",
+    "Tile",
     "_ttnn",
     "allocate_tensor_on_device",
     "as_tensor",
@@ -154,6 +162,7 @@ __all__ = [
     "from_torch",
     "full",
     "full_like",
+    "get_arch_name",
     "get_device_tensors",
     "get_golden_function",
     "get_maximal_block_sharding_grid",

@@ -5,17 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.errors import ArgumentError, DTypeError
+from ttnn_jit.errors import ArgumentError, DTypeError, ShapeError
+from ttnn_jit.ops.operation import type_name
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.tensor_spec import HOST_MEMORY_CONFIG, DataType, Layout, MemoryConfig, TensorSpec, checked
+from ttnn_jit.runtime.tensor import Tensor, Tile
+from ttnn_jit.tensor_spec import (
+    HOST_MEMORY_CONFIG,
+    DataType,
+    Layout,
+    MemoryConfig,
+    TensorSpec,
+    check_kind,
+    checked,
+)
 
 if TYPE_CHECKING:
     import torch
 
 
-def from_torch(
+def from_torch(  # noqa: PLR0913 - ttnn's keywords
     tensor: torch.Tensor,
     dtype: DataType | None = None,
     *,
@@ -24,6 +33,8 @@ def from_torch(
     device: Device | None = None,
     memory_config: MemoryConfig | None = None,
     mesh_mapper: None = None,
+    tile: Tile | None = None,
+    pad_value: float | None = None,  # noqa: ARG001 - no operation reads padding
 ) -> Tensor:
     """A copy of a torch tensor (ttnn.from_torch).
 
@@ -35,20 +46,25 @@ def from_torch(
         device: Where it goes; None keeps it on the host.
         memory_config: Interleaved DRAM when omitted; a host tensor keeps it for `to_device`.
         mesh_mapper: None: there are no meshes.
+        tile: Tiles of 32x32, the only ones there are.
+        pad_value: What fills up tiles; no operation reads it.
 
     Raises:
         DTypeError: An element type that ttnn_jit lacks.
         GridError: A shard that is not made of whole tiles, or shards that do not hold the tensor.
         ShapeError: `spec` has another shape.
         L1CapacityError: It does not fit into L1.
-        ArgumentError: `spec` beside what it says already, or a mesh mapper.
+        ArgumentError: `spec` beside what it says already, a mesh mapper, or an argument of another kind.
     """
+    check_torch(tensor, "from_torch")
     if mesh_mapper is not None:
         raise ArgumentError("from_torch: mesh mappers are not supported: a mesh has one device here")
     if spec is None:
         spec = _spec(tensor.shape, dtype or _inferred_dtype(tensor), layout, device, memory_config)
-    elif any(given is not None for given in (dtype, layout, memory_config)):
-        raise SpecConflictError("from_torch: `spec` excludes `dtype`, `layout` and `memory_config`: it holds them")
+    elif any(given is not None for given in (dtype, layout, memory_config, tile)):
+        raise SpecConflictError(
+            "from_torch: `spec` excludes `dtype`, `layout`, `memory_config` and `tile`: it holds them"
+        )
     return storage.from_torch(tensor, checked(spec), device)
 
 
@@ -85,7 +101,9 @@ def _spec(
     device: Device | None,
     memory_config: MemoryConfig | None,
 ) -> TensorSpec:
-    if memory_config is None and device is None:
+    if device is not None:
+        check_kind(device, Device, "`device`")
+    elif memory_config is None:
         memory_config = HOST_MEMORY_CONFIG
     return checked(TensorSpec(shape, dtype, layout or Layout.ROW_MAJOR, memory_config))
 
@@ -106,13 +124,50 @@ def _inferred_dtype(tensor: torch.Tensor) -> DataType:
     return table[tensor.dtype]
 
 
-def to_torch(tensor: Tensor) -> torch.Tensor:
+def check_torch(value: object, name: str) -> None:
+    """Refuse what is no torch tensor, for the use of the function `name`.
+
+    Raises:
+        ArgumentError: It is something else; the text says how to make a tensor of it.
+    """
+    import torch
+
+    if not isinstance(value, torch.Tensor):
+        known = {"ndarray": "torch.from_numpy(array)", "list": "torch.tensor(values)", "tuple": "torch.tensor(values)"}
+        way = known.get(type(value).__name__)
+        raise ArgumentError(
+            f"{name} takes a torch tensor, got a {type_name(value)}", help=f"pass `{way}`" if way else None
+        )
+
+
+def to_torch(
+    tensor: Tensor,
+    dtype: torch.dtype | None = None,
+    *,
+    torch_rank: int | None = None,
+    mesh_composer: None = None,  # noqa: ARG001 - there are no meshes
+    device: Device | None = None,  # noqa: ARG001 - where ttnn untilizes
+) -> torch.Tensor:
     """A torch tensor of the logical shape, copied (ttnn.to_torch).
+
+    Args:
+        tensor: On a device or on the host.
+        dtype: Element type of the copy; the tensor's own when omitted.
+        torch_rank: Rank of the copy: leading dimensions of extent 1 are left out.
+        mesh_composer: None: there are no meshes.
+        device: Where ttnn untilizes; nothing here.
 
     Raises:
         DeallocatedError: The tensor was deallocated.
+        ArgumentError: It is no tensor, or a leading dimension that is to go has another extent.
     """
-    return tensor.to_torch()
+    check_kind(tensor, Tensor, "the argument of to_torch")
+    result = tensor.to_torch()
+    while torch_rank is not None and result.dim() > torch_rank:
+        if result.shape[0] != 1:
+            raise ShapeError(f"to_torch: a tensor of shape {list(tensor.shape)} has no form of rank {torch_rank}")
+        result = result.squeeze(0)
+    return result if dtype is None else result.to(dtype)
 
 
 # --- Tensors of one value -------------------------------------------------------------------------------------------

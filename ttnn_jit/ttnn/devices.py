@@ -137,6 +137,11 @@ def get_num_devices() -> int:
     return 1
 
 
+def get_arch_name() -> str:
+    """The architecture of the device that `open_device` would open."""
+    return resolve_target(None).arch
+
+
 def get_pcie_device_ids() -> list[int]:
     """The ids that `open_device` takes without further ado."""
     return list(range(get_num_devices()))

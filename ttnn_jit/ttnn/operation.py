@@ -23,7 +23,7 @@ from ttnn_jit.ops.result_spec import result_spec
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.tensor_spec import DataType, MemoryConfig, TensorSpec
+from ttnn_jit.tensor_spec import DataType, MemoryConfig, TensorSpec, check_kind
 from ttnn_jit.ttnn.call_key import scalar_key
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class TtnnOperation:
         bound = bind(self.__ttnn_overloads__, args, kwargs, lambda value: isinstance(value, Tensor))
         tensors = tuple(value for value in bound.operands if isinstance(value, Tensor))
         device = _one_device(self.__name__, tensors)
-        placement = None if wanted is None else _placement(self.__name__, wanted, device)
+        placement = None if wanted is None else _placement(self.__name__, wanted, tensors[0])
         key = (
             bound.operation,
             device.target,
@@ -179,16 +179,25 @@ def _result_keywords(name: str, kwargs: Mapping[str, Any]) -> tuple[dict[str, An
     )
 
 
-def _placement(name: str, wanted: ResultKeywords, device: Device) -> ResultPlacement:
+def _placement(name: str, wanted: ResultKeywords, first: Tensor) -> ResultPlacement:
+    """What is asked of the result; a sharded config without a shard spec means the first tensor's of its kind."""
     from ttnn_jit.compiler import ResultPlacement
+
+    config, own = wanted.memory_config, first.memory_config()
+    if config is not None:
+        check_kind(config, MemoryConfig, "`memory_config`")
+        if config.is_sharded() and not config.shard_shape and config.memory_layout is own.memory_layout:
+            config = own if config.buffer_type is own.buffer_type else config
+    if wanted.dtype is not None:
+        check_kind(wanted.dtype, DataType, "`dtype`")
 
     output = wanted.output_tensor
     if output is None:
-        return ResultPlacement(wanted.memory_config, wanted.dtype, wanted.activations)
-    if output.device() is not device:
-        raise ArgumentError(f"{name}: `output_tensor` does not lie on {device}")
+        return ResultPlacement(config, wanted.dtype, wanted.activations)
+    if output.device() is not first.device():
+        raise ArgumentError(f"{name}: `output_tensor` does not lie on {first.device()}")
     for keyword, asked, has in (
-        ("memory_config", wanted.memory_config, output.memory_config()),
+        ("memory_config", config, output.memory_config()),
         ("dtype", wanted.dtype, output.dtype),
     ):
         if asked is not None and asked != has:

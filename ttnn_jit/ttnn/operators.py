@@ -37,6 +37,7 @@ def attach_operators(cls: type, operations: Mapping[str, TtnnOperation]) -> None
         setattr(cls, dunder, _method(operations[declaration.name]))
         if dunder in _REFLECTED:
             setattr(cls, dunder.replace("__", "__r", 1), _reflected(operations[declaration.name]))
+    setattr(cls, "__abs__", _method(operations["abs"]))  # noqa: B010 - beside the others
 
 
 def _method(operation: TtnnOperation) -> Callable[..., Any]:

@@ -18,6 +18,7 @@ from ttnn_jit.tensor_spec import (
     Layout,
     MemoryConfig,
     TensorSpec,
+    check_kind,
     checked,
 )
 
@@ -28,6 +29,8 @@ def to_device(tensor: Tensor, device: Device, memory_config: MemoryConfig | None
     Raises:
         GridError, L1CapacityError, DeallocatedError, DeviceError: It does not fit, or one of the two is gone.
     """
+    check_kind(tensor, Tensor, "the first argument of to_device")
+    check_kind(device, Device, "the second argument of to_device")
     return tensor.to(device, memory_config)
 
 
@@ -91,6 +94,7 @@ def to_layout(
     Raises:
         GridError, L1CapacityError: It does not fit.
     """
+    check_kind(tensor, Tensor, "the first argument of to_layout")
     if dtype is not None and dtype is not tensor.dtype:
         tensor = typecast(tensor, dtype)
     config = memory_config or tensor.memory_config()
@@ -104,6 +108,8 @@ def typecast(tensor: Tensor, dtype: DataType, memory_config: MemoryConfig | None
     On a device this is an operation and rounds as operations do there: on chip targets a NaN becomes +infinity in
     bfloat16, and what is denormal in bfloat16 becomes zero. On the host NaN stays NaN.
     """
+    check_kind(tensor, Tensor, "the first argument of typecast")
+    check_kind(dtype, DataType, "`dtype`")
     device = tensor.device()
     if device is None:
         return storage.from_torch(tensor.to_torch(), tensor.spec.with_(dtype=dtype), None)
@@ -175,6 +181,7 @@ def get_device_tensors(tensor: Tensor) -> list[Tensor]:
 
 def deallocate(tensor: Tensor, force: bool = True) -> None:  # noqa: ARG001 - as ttnn has it
     """Free the tensor's memory; using it later raises DeallocatedError (ttnn.deallocate)."""
+    check_kind(tensor, Tensor, "the argument of deallocate")
     tensor.deallocate()
 
 
@@ -194,6 +201,7 @@ def get_memory_config(tensor: Tensor) -> MemoryConfig:
 
 
 def _device_of(tensor: Tensor, name: str) -> Device:
+    check_kind(tensor, Tensor, f"the first argument of {name}")
     device = tensor.device()
     if device is None:
         raise ArgumentError(
