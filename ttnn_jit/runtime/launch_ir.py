@@ -16,11 +16,17 @@ between chunks, and loops over less (`ttnn_jit.runtime.chunks`). Kernels know no
 
 **The pool.** The caller publishes a kernel, wakes a helper if one sleeps, and takes chunks from one counter itself; a
 helper that wakes up wakes the next, registers, and takes chunks too. The caller then closes the kernel to newcomers
-and waits for helpers that registered, never for one that has not started: a late helper costs nothing. Nobody spins.
+and waits for helpers that registered, never for one that has not started: a late helper costs nothing.
 A caller that finds the pool taken (another thread's call, or one from inside a kernel) runs its kernels alone.
 
+Sleeping and waking another CPU take 20 to 50 us together, so both sides first *watch* for about as long, giving their
+CPU to whoever wants it between two looks: the helper for the next kernel, the caller for the last chunk.
+
+A helper keeps off the CPU of its caller, where it could only take turns with it. The kernel of a host with few CPUs
+wakes it there often: it looks for an idle CPU by a budget that shrinks with the load, and a busy caller is half of that.
+
 Bound: 1 to 2 ns per operand and kernel; a shared kernel costs the caller two uncontended mutexes, about 50 ns, and one
-wake of a few microseconds where a helper sleeps.
+wake of about 10 us where a helper sleeps.
 """
 
 from __future__ import annotations
@@ -37,10 +43,13 @@ POOL_BYTES = 1024
 LIMIT_OFFSET = 64
 """Of the pool's word that says how many helpers may join a kernel; the other words are the text's own."""
 
+LOOKS = 200  # of a watch: sched_yield takes a quarter of a microsecond
+CPU_MASK_BYTES = 128  # as many CPUs as the C library's cpu_set_t names
+
 # Offsets in the pool's state, in bytes. The counter has a cache line of its own; POSIX hosts' mutexes and conditions
 # take 40 to 64 bytes.
 _BUSY, _CHUNKS, _ENTRY, _POINTERS, _OPEN, _ACTIVE, _ROUND, _PLACES = 0, 8, 16, 24, 32, 40, 48, 56
-_SLEEPERS, _NEXT, _MUTEX, _WORK, _DONE = 72, 128, 256, 384, 512
+_SLEEPERS, _CALLER_CPU, _NEXT, _MUTEX, _WORK, _DONE = 72, 80, 128, 256, 384, 512
 
 
 def _field(name: str, base: str, offset: int) -> str:
@@ -58,11 +67,111 @@ def _add(name: str, base: str, offset: int, step: int) -> str:
     )
 
 
+def _add_watched(name: str, base: str, offset: int, step: int) -> str:
+    """`_add` to a word that others read without the mutex."""
+    return (
+        f"{_word(f'{name}.old', base, offset)}\n  %{name} = add i64 %{name}.old, {step}\n"
+        f"  store atomic i64 %{name}, ptr %{name}.old.at monotonic, align 8"
+    )
+
+
 _DECLARATIONS = """
 declare i32 @pthread_mutex_lock(ptr)
 declare i32 @pthread_mutex_unlock(ptr)
 declare i32 @pthread_cond_wait(ptr, ptr)
 declare i32 @pthread_cond_signal(ptr)
+declare i32 @sched_yield()
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+"""
+
+# While it `holds` that the word has this value, or that it has not; for so many looks at most.
+_WATCH = f"""
+define internal void @ttnn_jit_watch(ptr %word, i64 %value, i1 %holds) {{
+entry:
+  br label %look
+
+look:
+  %looks = phi i64 [ 0, %entry ], [ %looks.next, %wait ]
+  %now = load atomic i64, ptr %word monotonic, align 8
+  %equal = icmp eq i64 %now, %value
+  %still = icmp eq i1 %equal, %holds
+  %patient = icmp ult i64 %looks, {LOOKS}
+  %goes.on = and i1 %still, %patient
+  br i1 %goes.on, label %wait, label %done
+
+wait:
+  %yielded = call i32 @sched_yield()
+  %looks.next = add i64 %looks, 1
+  br label %look
+
+done:
+  ret void
+}}
+"""
+
+# Masks are of the CPUs that a thread may use. `own` is what was set here last; if the thread has another one now, its
+# user has changed it, and that is what bounds it from now on.
+_PLACE = f"""
+declare i32 @sched_getcpu()
+declare i32 @sched_getaffinity(i32, i64, ptr)
+declare i32 @sched_setaffinity(i32, i64, ptr)
+declare i32 @memcmp(ptr, ptr, i64)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+
+define internal i64 @ttnn_jit_cpu() {{
+  %cpu = call i32 @sched_getcpu()
+  %wide = sext i32 %cpu to i64
+  ret i64 %wide
+}}
+
+define internal void @ttnn_jit_keep_off(ptr %pool, ptr %allowed, ptr %own) {{
+entry:
+  %now = alloca i8, i64 {CPU_MASK_BYTES}, align 8
+{_field("caller.at", "pool", _CALLER_CPU)}
+  %caller = load atomic i64, ptr %caller.at monotonic, align 8
+  %here = call i64 @ttnn_jit_cpu()
+  %meets = icmp eq i64 %here, %caller
+  %named = icmp ult i64 %caller, {8 * CPU_MASK_BYTES}
+  %moves = and i1 %meets, %named
+  br i1 %moves, label %ask, label %done
+
+ask:
+  %asked = call i32 @sched_getaffinity(i32 0, i64 {CPU_MASK_BYTES}, ptr %now)
+  %differs = call i32 @memcmp(ptr %now, ptr %own, i64 {CPU_MASK_BYTES})
+  %is.own = icmp eq i32 %differs, 0
+  br i1 %is.own, label %move, label %learn
+
+learn:
+  call void @llvm.memcpy.p0.p0.i64(ptr %allowed, ptr %now, i64 {CPU_MASK_BYTES}, i1 false)
+  br label %move
+
+move:
+  call void @llvm.memcpy.p0.p0.i64(ptr %own, ptr %allowed, i64 {CPU_MASK_BYTES}, i1 false)
+  %byte = lshr i64 %caller, 3
+  %byte.at = getelementptr i8, ptr %own, i64 %byte
+  %cpus = load i8, ptr %byte.at
+  %number = trunc i64 %caller to i8
+  %within = and i8 %number, 7
+  %bit = shl i8 1, %within
+  %others = xor i8 %bit, -1
+  %left = and i8 %cpus, %others
+  store i8 %left, ptr %byte.at
+  %refused.if.none = call i32 @sched_setaffinity(i32 0, i64 {CPU_MASK_BYTES}, ptr %own)
+  br label %done
+
+done:
+  ret void
+}}
+"""
+
+_NO_PLACE = """
+define internal i64 @ttnn_jit_cpu() {
+  ret i64 -1
+}
+
+define internal void @ttnn_jit_keep_off(ptr %pool, ptr %allowed, ptr %own) {
+  ret void
+}
 """
 
 _LAUNCH = f"""
@@ -144,10 +253,13 @@ entry:
   store ptr %gathered, ptr %pointers.at
 {_field("next.at", "pool", _NEXT)}
   store atomic i64 0, ptr %next.at monotonic, align 8
+  %cpu = call i64 @ttnn_jit_cpu()
+{_field("cpu.at", "pool", _CALLER_CPU)}
+  store atomic i64 %cpu, ptr %cpu.at monotonic, align 8
 {_word("limit", "pool", LIMIT_OFFSET)}
 {_field("places.at", "pool", _PLACES)}
   store i64 %limit, ptr %places.at
-{_add("round", "pool", _ROUND, 1)}
+{_add_watched("round", "pool", _ROUND, 1)}
 {_field("open.at", "pool", _OPEN)}
   store i64 1, ptr %open.at
 {_word("sleepers", "pool", _SLEEPERS)}
@@ -163,6 +275,14 @@ run:
   call void @ttnn_jit_take_chunks(ptr %pool, ptr %at, ptr %gathered, i64 %chunks)
   %locked.again = call i32 @pthread_mutex_lock(ptr %mutex)
   store i64 0, ptr %open.at
+{_word("working", "pool", _ACTIVE)}
+  %none.works = icmp eq i64 %working, 0
+  br i1 %none.works, label %close, label %watch
+
+watch:
+  %unlocked.early = call i32 @pthread_mutex_unlock(ptr %mutex)
+  call void @ttnn_jit_watch(ptr %working.at, i64 0, i1 false)
+  %locked.late = call i32 @pthread_mutex_lock(ptr %mutex)
   br label %check
 
 check:
@@ -232,11 +352,15 @@ entry:
 {_field("mutex", "pool", _MUTEX)}
 {_field("work", "pool", _WORK)}
 {_field("finished", "pool", _DONE)}
+  %allowed = alloca i8, i64 {CPU_MASK_BYTES}, align 8
+  %own = alloca i8, i64 {CPU_MASK_BYTES}, align 8
+  call void @llvm.memset.p0.i64(ptr %own, i8 0, i64 {CPU_MASK_BYTES}, i1 false)
   %locked = call i32 @pthread_mutex_lock(ptr %mutex)
   br label %look
 
 look:
-  %seen = phi i64 [ 0, %entry ], [ %seen, %sleep ], [ %round, %served ]
+  %seen = phi i64 [ 0, %entry ], [ %seen, %sleep ], [ %seen, %watch ], [ %round, %served ]
+  %watches = phi i1 [ false, %entry ], [ false, %sleep ], [ false, %watch ], [ true, %served ]
 {_word("open", "pool", _OPEN)}
 {_word("places", "pool", _PLACES)}
 {_word("round", "pool", _ROUND)}
@@ -245,12 +369,23 @@ look:
   %is.new = icmp ne i64 %round, %seen
   %joins.open = and i1 %is.open, %has.place
   %joins = and i1 %joins.open, %is.new
-  br i1 %joins, label %join, label %sleep
+  br i1 %joins, label %join, label %idle
+
+idle:
+  br i1 %watches, label %watch, label %sleep
+
+watch:
+  %unlocked.early = call i32 @pthread_mutex_unlock(ptr %mutex)
+  call void @ttnn_jit_watch(ptr %round.at, i64 %round, i1 true)
+  call void @ttnn_jit_keep_off(ptr %pool, ptr %allowed, ptr %own)
+  %locked.late = call i32 @pthread_mutex_lock(ptr %mutex)
+  br label %look
 
 sleep:
 {_add("more", "pool", _SLEEPERS, 1)}
   %slept = call i32 @pthread_cond_wait(ptr %work, ptr %mutex)
 {_add("fewer", "pool", _SLEEPERS, -1)}
+  call void @ttnn_jit_keep_off(ptr %pool, ptr %allowed, ptr %own)
   br label %look
 
 join:
@@ -274,7 +409,7 @@ wake:
 serve:
   call void @ttnn_jit_take_chunks(ptr %pool, ptr %at, ptr %gathered, i64 %chunks)
   %locked.again = call i32 @pthread_mutex_lock(ptr %mutex)
-{_add("left", "pool", _ACTIVE, -1)}
+{_add_watched("left", "pool", _ACTIVE, -1)}
   %last.out = icmp eq i64 %left, 0
   br i1 %last.out, label %tell, label %served
 
@@ -303,6 +438,11 @@ define void @{NEW_POOL_SYMBOL}(ptr %pool) {{
 """
 
 
-def launch_text() -> str:
-    """The functions as LLVM text. Every kernel has at least one operand, every table at least one kernel."""
-    return "".join((_DECLARATIONS, _LAUNCH, _SHARE, _TAKE_CHUNKS, _HELP, _NEW_POOL))
+def launch_text(*, has_affinity: bool) -> str:
+    """The functions as LLVM text. Every kernel has at least one operand, every table at least one kernel.
+
+    Args:
+        has_affinity: Whether the C library has ``sched_setaffinity`` and ``sched_getcpu``.
+    """
+    place = _PLACE if has_affinity else _NO_PLACE
+    return "".join((_DECLARATIONS, _WATCH, place, _LAUNCH, _SHARE, _TAKE_CHUNKS, _HELP, _NEW_POOL))

@@ -5,6 +5,7 @@ llvmlite is imported inside, because importing it costs 40 ms that a program wit
 
 from __future__ import annotations
 
+import sys
 import threading
 from dataclasses import dataclass
 from functools import cache
@@ -87,7 +88,7 @@ class _Loader:
         self._start()
         # Without optimisation: a quarter of the time in every new process, for a few nanoseconds a call.
         machine = llvm.Target.from_default_triple().create_target_machine(opt=0, reloc="pic", codemodel="small")
-        code: bytes = machine.emit_object(llvm.parse_assembly(launch_text()))
+        code: bytes = machine.emit_object(llvm.parse_assembly(launch_text(has_affinity=sys.platform == "linux")))
         return code
 
     def _start(self) -> None:

@@ -83,6 +83,28 @@ def test_a_forked_child_starts_helpers_of_its_own(monkeypatch):
     assert torch.equal(compiled(x), expected)
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the host cannot say where a thread runs")
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="the host has no second CPU")
+@pytest.mark.usefixtures("shares_everything")
+def test_a_helper_moves_off_the_cpu_of_its_caller(monkeypatch):
+    monkeypatch.setenv("TTNN_JIT_NUM_THREADS", "2")
+    compiled, x = jit(cosh), torch.randn(200, 300)
+    compiled(x)
+    (helper,) = (thread for thread in threading.enumerate() if thread.name == "ttnn_jit helper 1")
+    usable = os.sched_getaffinity(0)
+    for cpu in sorted(usable)[:2]:
+        os.sched_setaffinity(helper.native_id, usable)
+        os.sched_setaffinity(0, {cpu})
+        try:
+            assert _comes_true(lambda cpu=cpu: compiled(x) is None or cpu not in os.sched_getaffinity(helper.native_id))
+        finally:
+            os.sched_setaffinity(0, usable)
+
+
+def _comes_true(condition):
+    return any(condition() for _ in range(10_000))
+
+
 def test_the_number_of_threads_is_the_variables_else_torchs(monkeypatch):
     monkeypatch.delenv("TTNN_JIT_NUM_THREADS", raising=False)
     before = torch.get_num_threads()
