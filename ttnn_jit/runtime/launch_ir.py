@@ -22,8 +22,8 @@ A caller that finds the pool taken (another thread's call, or one from inside a 
 Sleeping and waking another CPU take 20 to 50 us together, so both sides first *watch* for about as long, giving their
 CPU to whoever wants it between two looks: the helper for the next kernel, the caller for the last chunk.
 
-A helper keeps off the CPU of its caller, where it could only take turns with it. The kernel of a host with few CPUs
-wakes it there often: it looks for an idle CPU by a budget that shrinks with the load, and a busy caller is half of that.
+A helper keeps off the CPU of its caller, where it could only take turns with it. Linux often wakes it there on a host
+with few CPUs: the fewer and the busier, the less it looks for an idle one, and the caller is half of the load.
 
 Bound: 1 to 2 ns per operand and kernel; a shared kernel costs the caller two uncontended mutexes, about 50 ns, and one
 wake of about 10 us where a helper sleeps.
@@ -44,12 +44,14 @@ LIMIT_OFFSET = 64
 """Of the pool's word that says how many helpers may join a kernel; the other words are the text's own."""
 
 LOOKS = 200  # of a watch: sched_yield takes a quarter of a microsecond
+CALLER_CPU_OFFSET = 80  # of the pool's word that names the CPU of the last caller
+KEEP_OFF_SYMBOL = "ttnn_jit_keep_off"
 CPU_MASK_BYTES = 128  # as many CPUs as the C library's cpu_set_t names
 
 # Offsets in the pool's state, in bytes. The counter has a cache line of its own; POSIX hosts' mutexes and conditions
 # take 40 to 64 bytes.
 _BUSY, _CHUNKS, _ENTRY, _POINTERS, _OPEN, _ACTIVE, _ROUND, _PLACES = 0, 8, 16, 24, 32, 40, 48, 56
-_SLEEPERS, _CALLER_CPU, _NEXT, _MUTEX, _WORK, _DONE = 72, 80, 128, 256, 384, 512
+_SLEEPERS, _NEXT, _MUTEX, _WORK, _DONE = 72, 128, 256, 384, 512
 
 
 def _field(name: str, base: str, offset: int) -> str:
@@ -124,10 +126,10 @@ define internal i64 @ttnn_jit_cpu() {{
   ret i64 %wide
 }}
 
-define internal void @ttnn_jit_keep_off(ptr %pool, ptr %allowed, ptr %own) {{
+define internal void @{KEEP_OFF_SYMBOL}(ptr %pool, ptr %allowed, ptr %own) {{
 entry:
   %now = alloca i8, i64 {CPU_MASK_BYTES}, align 8
-{_field("caller.at", "pool", _CALLER_CPU)}
+{_field("caller.at", "pool", CALLER_CPU_OFFSET)}
   %caller = load atomic i64, ptr %caller.at monotonic, align 8
   %here = call i64 @ttnn_jit_cpu()
   %meets = icmp eq i64 %here, %caller
@@ -164,14 +166,14 @@ done:
 }}
 """
 
-_NO_PLACE = """
-define internal i64 @ttnn_jit_cpu() {
+_NO_PLACE = f"""
+define internal i64 @ttnn_jit_cpu() {{
   ret i64 -1
-}
+}}
 
-define internal void @ttnn_jit_keep_off(ptr %pool, ptr %allowed, ptr %own) {
+define internal void @{KEEP_OFF_SYMBOL}(ptr %pool, ptr %allowed, ptr %own) {{
   ret void
-}
+}}
 """
 
 _LAUNCH = f"""
@@ -254,7 +256,7 @@ entry:
 {_field("next.at", "pool", _NEXT)}
   store atomic i64 0, ptr %next.at monotonic, align 8
   %cpu = call i64 @ttnn_jit_cpu()
-{_field("cpu.at", "pool", _CALLER_CPU)}
+{_field("cpu.at", "pool", CALLER_CPU_OFFSET)}
   store atomic i64 %cpu, ptr %cpu.at monotonic, align 8
 {_word("limit", "pool", LIMIT_OFFSET)}
 {_field("places.at", "pool", _PLACES)}
@@ -377,7 +379,7 @@ idle:
 watch:
   %unlocked.early = call i32 @pthread_mutex_unlock(ptr %mutex)
   call void @ttnn_jit_watch(ptr %round.at, i64 %round, i1 true)
-  call void @ttnn_jit_keep_off(ptr %pool, ptr %allowed, ptr %own)
+  call void @{KEEP_OFF_SYMBOL}(ptr %pool, ptr %allowed, ptr %own)
   %locked.late = call i32 @pthread_mutex_lock(ptr %mutex)
   br label %look
 
@@ -385,7 +387,7 @@ sleep:
 {_add("more", "pool", _SLEEPERS, 1)}
   %slept = call i32 @pthread_cond_wait(ptr %work, ptr %mutex)
 {_add("fewer", "pool", _SLEEPERS, -1)}
-  call void @ttnn_jit_keep_off(ptr %pool, ptr %allowed, ptr %own)
+  call void @{KEEP_OFF_SYMBOL}(ptr %pool, ptr %allowed, ptr %own)
   br label %look
 
 join:

@@ -26,7 +26,8 @@ SHAPES = [(1000,), (7, 333), (64, 64), (3, 5, 77), (4099,)]
 def shares_everything(monkeypatch):
     """Kernels of any size are cut, into chunks that leave tails everywhere."""
     monkeypatch.setattr(chunks, "HOST_COSTS", replace(HOST_COSTS, shared_from_ns=0.0))
-    monkeypatch.setattr(chunks, "CHUNK_ELEMENTS", 96)
+    monkeypatch.setattr(chunks, "FEWEST_ELEMENTS", 96)
+    monkeypatch.setattr(chunks, "MOST_ELEMENTS", 96)
 
 
 def operands(shape):
@@ -83,28 +84,6 @@ def test_a_forked_child_starts_helpers_of_its_own(monkeypatch):
     assert torch.equal(compiled(x), expected)
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the host cannot say where a thread runs")
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="the host has no second CPU")
-@pytest.mark.usefixtures("shares_everything")
-def test_a_helper_moves_off_the_cpu_of_its_caller(monkeypatch):
-    monkeypatch.setenv("TTNN_JIT_NUM_THREADS", "2")
-    compiled, x = jit(cosh), torch.randn(200, 300)
-    compiled(x)
-    (helper,) = (thread for thread in threading.enumerate() if thread.name == "ttnn_jit helper 1")
-    usable = os.sched_getaffinity(0)
-    for cpu in sorted(usable)[:2]:
-        os.sched_setaffinity(helper.native_id, usable)
-        os.sched_setaffinity(0, {cpu})
-        try:
-            assert _comes_true(lambda cpu=cpu: compiled(x) is None or cpu not in os.sched_getaffinity(helper.native_id))
-        finally:
-            os.sched_setaffinity(0, usable)
-
-
-def _comes_true(condition):
-    return any(condition() for _ in range(10_000))
-
-
 def test_the_number_of_threads_is_the_variables_else_torchs(monkeypatch):
     monkeypatch.delenv("TTNN_JIT_NUM_THREADS", raising=False)
     before = torch.get_num_threads()
@@ -131,6 +110,22 @@ def test_a_short_launch_and_one_of_unknown_cost_are_not_cut():
     assert cut(1 << 16, 500) is None
     assert cut(1 << 24, 0) is None
     assert cut(1 << 18, 500).count == 16
+
+
+@pytest.mark.parametrize(
+    ("cpus", "elements", "chunk"),
+    [
+        (2, 1 << 18, 1 << 14),
+        (2, 1 << 20, 1 << 16),
+        (64, 1 << 20, 1 << 14),
+        (2, 1 << 26, 1 << 17),
+        (2, 1_000_001, 3 << 14),
+    ],
+)
+def test_every_cpu_finds_several_chunks_none_of_them_small_or_huge(monkeypatch, cpus, elements, chunk):
+    monkeypatch.setattr(os, "cpu_count", lambda: cpus)
+    cut = chunks_of(Launch("k", (0, 1), (elements, 1, 1), 500), (4, 4), 8 * elements)
+    assert cut.params[0] == chunk
 
 
 @pytest.mark.usefixtures("shares_everything")

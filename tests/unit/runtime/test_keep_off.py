@@ -1,0 +1,84 @@
+"""A helper thread on the CPU of its caller moves away, within what its user allows."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+
+import llvmlite.binding as llvm
+import pytest
+
+from ttnn_jit.runtime.launch_ir import CALLER_CPU_OFFSET, CPU_MASK_BYTES, KEEP_OFF_SYMBOL, POOL_BYTES, launch_text
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the host cannot say where a thread runs"),
+    pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="the host has no second CPU"),
+]
+
+
+@pytest.fixture(scope="module")
+def keep_off():
+    """The native function of (state of the pool, CPUs allowed, CPUs set here)."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    name = f"@{KEEP_OFF_SYMBOL}("
+    text = launch_text(has_affinity=True).replace(f"define internal void {name}", f"define void {name}")
+    machine = llvm.Target.from_default_triple().create_target_machine(opt=0, reloc="pic", codemodel="small")
+    code = machine.emit_object(llvm.parse_assembly(text))
+    jit = llvm.create_lljit_compiler()
+    builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process().export_symbol(KEEP_OFF_SYMBOL)
+    library = builder.link(jit, "keep_off")
+    yield ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(library[KEEP_OFF_SYMBOL])
+    del library
+
+
+class Helper:
+    """The state that a helper thread passes."""
+
+    def __init__(self, keep_off):
+        self._keep_off = keep_off
+        self._state = [ctypes.create_string_buffer(size) for size in (POOL_BYTES, CPU_MASK_BYTES, CPU_MASK_BYTES)]
+
+    def meet_caller(self):
+        """Whatever CPU this thread is on, the caller is there too; returns that CPU once it has been left out."""
+        usable = os.sched_getaffinity(0)
+        for _ in range(1000):
+            cpu = ctypes.CDLL(None).sched_getcpu()
+            ctypes.c_int64.from_buffer(self._state[0], CALLER_CPU_OFFSET).value = cpu
+            self._keep_off(*map(ctypes.addressof, self._state))
+            if os.sched_getaffinity(0) != usable:  # else it had been moved meanwhile
+                return cpu
+        return None
+
+
+def in_a_thread(function):
+    """The result of `function` in a thread, whose CPUs are its own."""
+    results = []
+    thread = threading.Thread(target=lambda: results.append(function()))
+    thread.start()
+    thread.join()
+    return results[0]
+
+
+def test_a_helper_leaves_the_cpu_of_its_caller_and_no_other(keep_off):
+    def leave_twice():
+        helper, usable = Helper(keep_off), os.sched_getaffinity(0)
+        first = helper.meet_caller()
+        without_first = os.sched_getaffinity(0)
+        second = helper.meet_caller()
+        return usable, (first, without_first), (second, os.sched_getaffinity(0))
+
+    usable, *left = in_a_thread(leave_twice)
+    assert left[0][0] != left[1][0]
+    for cpu, rest in left:
+        assert rest == usable - {cpu}
+
+
+def test_a_thread_that_its_user_has_bound_to_one_cpu_stays(keep_off):
+    def stay():
+        cpu = min(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {cpu})
+        return Helper(keep_off).meet_caller(), os.sched_getaffinity(0) == {cpu}
+
+    assert in_a_thread(stay) == (None, True)
