@@ -1,25 +1,24 @@
 """How costs grow: with elements, with operations, with shapes.
 
-    python benchmarks/curves.py [--quick]
-
 Time per element of cosh over 2^10 to 2^26 elements; time of a compile over 1 to 500 operations; time of a warm call
-and kernels compiled over 1 to 10,000 distinct shapes of one function. One process, no disk cache; writes
-``results/curves.json`` and ``.png``.
+and kernels compiled over 1 to 10,000 distinct shapes of one function. A process per curve, no disk cache.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
-from comparison import RESULTS, machine, seconds_of
-from programs import Workload, cosh, ttnn_operations, unary_chain
+from benchmarks import plots
+from benchmarks.contenders import seconds_of
+from benchmarks.harness import Benchmark, Plots, Step, main, table
+from benchmarks.process import Process
+from benchmarks.programs import Workload, cosh, ttnn_operations, unary_chain
 
-Curve = dict[int, float]
+Curve = dict[str, float]  # the point, as JSON writes keys -> the cost
 
 
 def seconds(call: Callable[[], Any]) -> float:
@@ -29,7 +28,7 @@ def seconds(call: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-def elements_curve(powers: range) -> Curve:
+def elements_curve(powers: list[int]) -> dict[str, Curve]:
     """Elements -> nanoseconds per element of a warm cosh."""
     import torch
 
@@ -39,11 +38,11 @@ def elements_curve(powers: range) -> Curve:
     curve = {}
     for power in powers:
         x = torch.randn(1 << power)
-        curve[1 << power] = seconds_of(lambda x=x: function(x)) / (1 << power) * 1e9
-    return curve
+        curve[str(1 << power)] = seconds_of(lambda x=x: function(x), 0.3) / (1 << power) * 1e9
+    return {"elements: ns an element, cosh f32": curve}
 
 
-def operations_curve(counts: list[int]) -> Curve:
+def operations_curve(counts: list[int]) -> dict[str, Curve]:
     """Operations -> milliseconds of a first call; every count is a function of its own text."""
     import torch
 
@@ -62,11 +61,11 @@ def operations_curve(counts: list[int]) -> Curve:
     curve = {}
     for count in counts:
         function = ttnn_jit.jit(lambda v, count=count: chain(v, count))
-        curve[count] = seconds(lambda function=function: function(x)) * 1e3
-    return curve
+        curve[str(count)] = seconds(lambda function=function: function(x)) * 1e3
+    return {"operations: ms of a first call": curve}
 
 
-def shapes_curve(counts: list[int]) -> tuple[Curve, Curve]:
+def shapes_curve(counts: list[int]) -> dict[str, Curve]:
     """Distinct shapes seen -> microseconds of a warm call, and kernels compiled so far."""
     import torch
 
@@ -84,9 +83,9 @@ def shapes_curve(counts: list[int]) -> tuple[Curve, Curve]:
         while seen < count:
             function(torch.empty(next(shapes)))
             seen += 1
-        lookups[count] = seconds_of(lambda: function(probe)) * 1e6
-        kernels[count] = len(compiler._OBJECTS) - before
-    return lookups, kernels
+        lookups[str(count)] = seconds_of(lambda: function(probe), 0.2) * 1e6
+        kernels[str(count)] = float(len(compiler._OBJECTS) - before)
+    return {"shapes: us of a warm call": lookups, "shapes: kernels compiled": kernels}
 
 
 def _shapes() -> Iterator[tuple[int, int]]:
@@ -94,47 +93,45 @@ def _shapes() -> Iterator[tuple[int, int]]:
     return ((rows, columns) for rows in range(1, 129) for columns in range(1, 129))
 
 
-def plot(curves: dict[str, Curve]) -> None:
-    """One panel a curve."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, panels = pyplot.subplots(1, len(curves), figsize=(4 * len(curves), 3.2))
-    for panel, (title, curve) in zip(panels, curves.items(), strict=True):
-        panel.plot(list(curve), list(curve.values()), marker="o", markersize=3)
-        panel.set_xscale("log")
-        panel.set_ylim(bottom=0)
-        panel.set_title(title, fontsize=9)
-    figure.tight_layout()
-    figure.savefig(RESULTS / "curves.png", dpi=120)
+@contextmanager
+def steps(quick: bool) -> Iterator[Sequence[Step]]:
+    """A step per curve."""
+    powers = list(range(10, 21 if quick else 27))
+    counts = [1, 3, 10, 30, *([] if quick else [100, 200, 500])]
+    shapes = [1, 10, 100, *([] if quick else [1000, 10_000])]
+    yield [
+        Step("elements", 5 if quick else 12, partial(_alone, elements_curve, powers)),
+        Step("operations", 4 if quick else 12, partial(_alone, operations_curve, counts)),
+        Step("shapes", 4 if quick else 60, partial(_alone, shapes_curve, shapes)),
+    ]
 
 
-def main() -> None:
-    """Measure, write, plot."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="fewer and smaller points")
-    quick = parser.parse_args().quick
-    os.environ["TTNN_JIT_CACHE"] = "0"
-    from rich.progress import Progress
+def _alone(curves: Callable[[list[int]], dict[str, Curve]], points: list[int]) -> dict[str, Curve]:
+    with Process({"TTNN_JIT_CACHE": "0"}) as process:
+        found: dict[str, Curve] = process.call(curves, points)
+    return found
 
-    curves: dict[str, Curve] = {}
-    with Progress() as progress:
-        task = progress.add_task("curves", total=3)
-        curves["elements: ns an element, cosh f32"] = elements_curve(range(10, 19 if quick else 27))
-        progress.advance(task)
-        curves["operations: ms of a first call"] = operations_curve([1, 3, 10, 30] + ([] if quick else [100, 200, 500]))
-        progress.advance(task)
-        lookups, kernels = shapes_curve([1, 10, 100] + ([] if quick else [1000, 10_000]))
-        curves |= {"shapes: us of a warm call": lookups, "shapes: kernels compiled": kernels}
-        progress.advance(task)
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    (RESULTS / "curves.json").write_text(json.dumps({"machine": machine(), "curves": curves}, indent=1) + "\n")
-    plot(curves)
+
+def report(results: Mapping[str, Any], plots_: Plots) -> str:
+    """A panel and a table per curve."""
+    curves = {title: curve for step in results.values() for title, curve in step.items()}
+    figure, axes = plots.panels(1, len(curves), 2.8, 2.4)
+    for axis, (title, curve) in zip(axes[0], curves.items(), strict=True):
+        axis.plot([int(point) for point in curve], list(curve.values()), marker="o")
+        axis.set_xscale("log")
+        axis.set_ylim(bottom=0)
+        what, _, unit = title.partition(": ")
+        axis.set_title(unit)
+        axis.set_xlabel(what)
+    plots.save(figure, plots_.path())
+    parts = [plots_.shown("cost against elements, operations and shapes")]
     for title, curve in curves.items():
-        print(title, *(f"{count}: {value:.3g}" for count, value in curve.items()), sep="  ")
+        what, _, unit = title.partition(": ")
+        parts.append(table([[what, *(f"{int(point):,}" for point in curve)], [unit, *(f"{v:.3g}" for v in curve.values())]]))
+    return "\n".join(parts)
 
+
+BENCHMARK = Benchmark("curves", (__doc__ or "").splitlines()[0], steps, report)
 
 if __name__ == "__main__":
-    main()
+    main(BENCHMARK)

@@ -1,7 +1,5 @@
 """What a program costs: compiled, found on disk by a new process, found in memory; beside eager torch and inductor.
 
-    python benchmarks/program_cache.py [--rounds N] [--json FILE]
-
 Every contender runs in a process of its own, unpinned, with its own threads and default flags (inductor with
 ``fullgraph=True, dynamic=False``, under ``torch.inference_mode``, which its warm call is fastest in); processes of
 different contenders alternate, so that a drift of the machine's speed meets them all. Medians of the rounds.
@@ -9,36 +7,32 @@ different contenders alternate, so that a drift of the machine's speed meets the
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import platform
 import random
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable
-from datetime import date
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
-from programs import cosh, torch_operations, tree30, ttnn_operations
+from benchmarks.harness import Benchmark, Plots, Step, main, table
+from benchmarks.process import Process
+from benchmarks.programs import cosh, torch_operations, tree30, ttnn_operations
 
-RESULTS = Path(__file__).parent / "results"
-CONTENDERS = ("ttnn_jit", "eager torch", "torch.compile")
+OURS, EAGER, PEER = "ttnn_jit", "eager torch", "torch.compile"
+CONTENDERS = (OURS, EAGER, PEER)
 MIXED_CALLS = 400
 MIXED_SHAPES = [(32, 32), (64, 96), (33, 65), (128, 128), (7, 5), (256, 64), (1, 1000), (96, 96)]
 
 
 def compiler_of(contender: str) -> tuple[Callable[[Any], Any], Any]:
     """How a contender turns a function into a callable, and the operations that it writes it with."""
-    if contender == "ttnn_jit":
+    if contender == OURS:
         import ttnn_jit
 
         return ttnn_jit.jit(), ttnn_operations()
-    if contender == "eager torch":
+    if contender == EAGER:
         return lambda function: function, torch_operations()
     import torch
     import torch._dynamo
@@ -84,7 +78,7 @@ def measure(contender: str) -> dict[str, float]:
             "warm call, 30 ops f32 32x32": warm_seconds(lambda: second(x, y)),
         }
         figures |= mixed_sequence(decorate, ops)
-        if contender == "ttnn_jit":
+        if contender == OURS:
             figures |= ttnn_tensor_calls(decorate, ops)
     return figures
 
@@ -123,27 +117,14 @@ def ttnn_tensor_calls(decorate: Callable[[Any], Any], ops: Any) -> dict[str, flo
     return figures
 
 
-def run_worker(contender: str, cache_dir: str) -> dict[str, float]:
-    """`measure` in a new process whose disk caches are `cache_dir`."""
-    environment = os.environ | {
-        "TTNN_JIT_CACHE_DIR": f"{cache_dir}/ttnn",
-        "TORCHINDUCTOR_CACHE_DIR": f"{cache_dir}/inductor",
-    }
-    command = [sys.executable, __file__, "--worker", contender]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    if done.returncode:
-        raise SystemExit(f"{contender} failed:\n{done.stderr}")
-    figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return figures
-
-
-def one_round(contender: str, advance: Callable[[], None]) -> dict[str, float]:
+def one_round(contender: str) -> dict[str, float]:
     """A process with an empty disk cache, then one that finds what the first left."""
-    with tempfile.TemporaryDirectory() as cache_dir:
-        cold = run_worker(contender, cache_dir)
-        advance()
-        again = run_worker(contender, cache_dir)
-        advance()
+    with tempfile.TemporaryDirectory() as cache:
+        variables = {"TTNN_JIT_CACHE_DIR": f"{cache}/ttnn", "TORCHINDUCTOR_CACHE_DIR": f"{cache}/inductor"}
+        with Process(variables) as process:
+            cold = process.call(measure, contender)
+        with Process(variables) as process:
+            again = process.call(measure, contender)
     renamed = {
         "first call in process, cosh": "disk hit: first call in a new process, cosh",
         "first call in warm process, 30 ops": "disk hit: next call in a new process, 30 ops",
@@ -151,9 +132,38 @@ def one_round(contender: str, advance: Callable[[], None]) -> dict[str, float]:
     return cold | {new: again[old] for old, new in renamed.items()}
 
 
+@contextmanager
+def steps(quick: bool) -> Iterator[Sequence[Step]]:
+    """A step per contender and round."""
+    yield [
+        Step(f"{contender}, round {turn}", 50 if contender == PEER else 8, partial(one_round, contender))
+        for turn in range(1 if quick else 3)
+        for contender in CONTENDERS
+    ]
+
+
+def report(results: Mapping[str, Any], plots: Plots)  -> str:
+    """A row per figure: everyone's median over the rounds, and each peer's time over ours."""
+    figures = {contender: medians(_rounds_of(results, contender)) for contender in CONTENDERS}
+    rows = [["figure", *CONTENDERS, *(f"{peer} / ours" for peer in CONTENDERS[1:])]]
+    for name, ours in figures[OURS].items():
+        values = [figures[peer].get(name) for peer in CONTENDERS[1:]]
+        ratios = ["-" if v is None or name.endswith("rate") else f"{v / ours:.3g}" for v in values]
+        rows.append([name, *(shown(name, v) for v in (ours, *values)), *ratios])
+    return (
+        f"Medians of {len(_rounds_of(results, OURS))} rounds. A first call includes loading the compiler; eager torch "
+        f"has nothing to compile. The mixed sequence is {MIXED_CALLS} calls over {2 * len(MIXED_SHAPES)} combinations of "
+        f"shape and dtype.\n\n{table(rows)}"
+    )
+
+
+def _rounds_of(results: Mapping[str, Any], contender: str) -> list[dict[str, float]]:
+    return [result for step, result in results.items() if step.startswith(f"{contender}, ")]
+
+
 def medians(rounds: list[dict[str, float]]) -> dict[str, float]:
     """Per figure, the median over the rounds."""
-    return {name: statistics.median(figures[name] for figures in rounds) for name in rounds[0]}
+    return {name: statistics.median(figures[name] for figures in rounds) for name in (rounds[0] if rounds else ())}
 
 
 def shown(name: str, value: float | None) -> str:
@@ -168,57 +178,7 @@ def shown(name: str, value: float | None) -> str:
     return f"{value / 1e-9:.3g} ns"
 
 
-def report(results: dict[str, dict[str, float]]) -> list[list[str]]:
-    """The table's rows: a figure, the time of every contender, and each peer's time over ours."""
-    peers = CONTENDERS[1:]
-    rows = [["figure", *CONTENDERS, *(f"{peer} / ours" for peer in peers)]]
-    for name, ours in results["ttnn_jit"].items():
-        values = [results[peer].get(name) for peer in peers]
-        ratios = ["" if v is None or name.endswith("rate") else f"{v / ours:.3g}" for v in values]
-        rows.append([name, *(shown(name, v) for v in (ours, *values)), *ratios])
-    return rows
-
-
-def main() -> None:
-    """Run the benchmark, or one worker of it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json", type=Path, default=RESULTS / "program_cache.json")
-    parser.add_argument("--worker", choices=CONTENDERS, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.worker:
-        print(json.dumps(measure(options.worker)))
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-    from rich.table import Table
-
-    rounds: dict[str, list[dict[str, float]]] = {contender: [] for contender in CONTENDERS}
-    with Progress() as progress:
-        task = progress.add_task("program cache", total=2 * options.rounds * len(CONTENDERS))
-        for _ in range(options.rounds):
-            for contender in CONTENDERS:
-                progress.update(task, description=contender)
-                rounds[contender].append(one_round(contender, lambda: progress.advance(task)))
-    results = {contender: medians(rounds[contender]) for contender in CONTENDERS}
-    heads, *rows = report(results)
-    table = Table(*heads, title="Program cache")
-    for row in rows:
-        table.add_row(*row)
-    Console(width=140).print(table)
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    markdown = [heads, ["---"] * len(heads), *rows]
-    lines = "\n".join(f"| {' | '.join(row)} |" for row in markdown)
-    options.json.with_suffix(".md").write_text(f"{lines}\n", encoding="utf-8")
-    machine = {
-        "date": str(date.today()),
-        "python": platform.python_version(),
-        "machine": platform.processor() or platform.machine(),
-        "cpus": os.cpu_count(),
-    }
-    options.json.write_text(json.dumps({"machine": machine, "medians_s": results, "rounds": rounds}, indent=2) + "\n")
-    print(f"written: {options.json}")
-
+BENCHMARK = Benchmark("program_cache", (__doc__ or "").splitlines()[0], steps, report)
 
 if __name__ == "__main__":
-    main()
+    main(BENCHMARK)

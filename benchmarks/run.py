@@ -1,37 +1,60 @@
-"""Every benchmark in turn, with a progress bar: what ``make bench`` runs.
+"""Every benchmark of speed in turn, behind one progress bar: what ``make bench`` runs.
 
-    python benchmarks/run.py [NAME ...]
-
-Each writes its own files under ``benchmarks/results``.
+Each writes ``benchmarks/results/<name>.json`` step by step, then tables (.md) and plots (.png); results/README.md is the
+index. A full run takes about a quarter of an hour on two cores, a quick one about three minutes. Run it on a machine
+that does nothing else.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
+import argparse
+import json
 
-NAMES = ("program_cache", "elementwise", "workloads", "curves")
+from benchmarks import curves, elementwise, latency, memory, program_cache, roofline, vector_math, workloads
+from benchmarks.harness import RESULTS, Benchmark, Plots, report, run
+
+BENCHMARKS: dict[str, Benchmark] = {
+    module.BENCHMARK.name: module.BENCHMARK
+    for module in (program_cache, latency, elementwise, workloads, roofline, memory, curves, vector_math)
+}
+
+
+def write_index() -> None:
+    """``results/README.md``: what there is, from which machine, with the plots."""
+    parts = ["# Results\n\nWritten by `make bench` (`python -m benchmarks.run`), not by hand.\n"]
+    for benchmark in BENCHMARKS.values():
+        file = RESULTS / f"{benchmark.name}.json"
+        if not file.exists():
+            continue
+        content = json.loads(file.read_text(encoding="utf-8"))
+        about = content["machine"]
+        facts = f"{about['date']}, {about['cpus']} CPUs of {about['cpu']}, commit {about['commit']}, `{about['command']}`"
+        parts.append(f"## [{benchmark.name}]({benchmark.name}.md)\n\n{benchmark.summary}\n\n{facts}\n")
+        shown = sorted(RESULTS.glob(f"{benchmark.name}.png")) + sorted(RESULTS.glob(f"{benchmark.name}_*.png"))
+        parts += [f"![{benchmark.name}]({path.name})\n" for path in shown]
+    (RESULTS / "README.md").write_text("\n".join(parts), encoding="utf-8")
 
 
 def main() -> None:
     """Run the named benchmarks, all by default."""
-    from rich.progress import Progress
-
-    names = sys.argv[1:] or NAMES
-    if os.getloadavg()[0] > 0.5 * (os.cpu_count() or 1):
-        print("This machine is busy with something else: the figures will not mean much.", file=sys.stderr)
-    with Progress() as progress:
-        task = progress.add_task("benchmarks", total=len(names))
-        for name in names:
-            progress.update(task, description=name)
-            script = Path(__file__).with_name(f"{name}.py")
-            done = subprocess.run([sys.executable, script], stdout=subprocess.PIPE, text=True, check=False)
-            progress.console.print(done.stdout, markup=False, soft_wrap=True)
-            if done.returncode:
-                raise SystemExit(f"{name} failed")
-            progress.advance(task)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.run", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; all by default")
+    parser.add_argument("--quick", action="store_true", help="fewer cases and rounds")
+    parser.add_argument("--resume", action="store_true", help="keep the results of a run that was broken off")
+    parser.add_argument("--report", action="store_true", help="measure nothing: tables and plots of what was measured")
+    options = parser.parse_args()
+    unknown = [name for name in options.names if name not in BENCHMARKS]
+    if unknown:
+        parser.error(f"there is no {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+    chosen = [BENCHMARKS[name] for name in options.names or BENCHMARKS]
+    if not options.report:
+        run(chosen, quick=options.quick, resume=options.resume)
+    for benchmark in chosen:
+        report(benchmark)
+    write_index()
+    print(f"written: {RESULTS / 'README.md'}")
 
 
 if __name__ == "__main__":

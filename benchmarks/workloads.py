@@ -1,14 +1,20 @@
-"""Named programs of real models against torch.compile, each with its error against float64.
-
-    python benchmarks/workloads.py [--rounds N] [--only TEXT]
+"""Named programs of real models against torch.compile, targets cpu and wormhole_b0.
 
 The activation between the two halves of a GPT-OSS expert, (2, 32, 3072) in bf16; the digamma series; a ladder of 31
-additions; swiglu; four gelus in a row. See comparison.py for how peers are measured.
+additions; swiglu; four gelus in a row. How peers are measured stands in benchmarks/contenders.py; errors are relative to
+the largest result, against the program in float64.
 """
 
 from __future__ import annotations
 
-from comparison import Case, run
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from benchmarks import tables
+from benchmarks.contenders import Case, contenders
+from benchmarks.elementwise import compared
+from benchmarks.harness import Benchmark, Plots, Step, main
 
 CASES = [
     Case("gate-up activation", (2, 32, 3072), "bf16"),
@@ -19,6 +25,27 @@ CASES = [
         for dtype in ("f32", "bf16")
     ),
 ]
+QUICK = [CASES[0], CASES[2]]
+
+
+@contextmanager
+def steps(quick: bool) -> Iterator[Sequence[Step]]:
+    """A step per case."""
+    with contenders() as running:
+        yield [compared(running, case, quick) for case in (QUICK if quick else CASES)]
+
+
+def report(results: Mapping[str, Any], plots: Plots) -> str:
+    """Ratios, then every figure."""
+    found = [case for case in CASES if case.name in results]
+    tables.plot_bars(results, found, plots.path())
+    return (
+        f"{plots.shown('ratios of the named programs')}\n## Every case\n\n{tables.by_case(results, found)}\n"
+        f"## Errors against float64\n\nRelative to the largest result.\n\n{tables.errors(results, found)}"
+    )
+
+
+BENCHMARK = Benchmark("workloads", (__doc__ or "").splitlines()[0], steps, report)
 
 if __name__ == "__main__":
-    run("workloads", __file__, __doc__, CASES)
+    main(BENCHMARK)
