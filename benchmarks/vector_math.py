@@ -4,7 +4,7 @@
 
 Elements per nanosecond of kernels as programs hold them (loads, stores, and rounding to bfloat16 included), of torch
 (``out=``, one thread) and of numpy (``out=``); the largest error of this library in the next column, from
-benchmarks/accuracy.py's sample. The same kernels for AVX2 alone, with the ratio.
+benchmarks/accuracy's sample. The same kernels for AVX2 alone, with the ratio.
 
 Rounds of about a tenth of a millisecond alternate between the contenders; the tenth percentile of each counts, since a
 shared machine only ever adds time. Our kernels pass over 4,096 elements many times in one native call; the peers get
@@ -29,7 +29,7 @@ import llvmlite.binding as llvm
 import numpy as np
 import torch
 
-from benchmarks.accuracy import measured
+from benchmarks.accuracy.measure import Mode, measured
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.llvm_kernel import kernel_name, kernel_text
 from ttnn_jit.codegen.steps import Apply, Constant, KernelBody, Load, Store
@@ -198,7 +198,7 @@ def rate(operation: Operation, dtype: DataType, numerics: Numerics, isa: HostIsa
         if peer is not None:
             calls[name] = peer
     found = elements_per_ns(calls, rounds)
-    error = measured(operation, dtype, Numerics.IEEE, 1e-3).max_ulp
+    error = measured(operation, dtype, 1e-3, modes=[Mode.CPU])[0].max_ulp
     peers = {name: found.get(name) for name in ("torch", "numpy", "avx2")}
     return Rate(operation.ttnn_name, dtype.name, numerics.value, found["ours"], error, **peers)
 

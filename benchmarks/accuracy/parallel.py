@@ -1,0 +1,44 @@
+"""Shares the measuring among processes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import fields
+from multiprocessing import get_context
+from typing import Any
+
+import torch
+
+from benchmarks.accuracy.measure import FLOAT32, Accuracy, cases, measured
+from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.tensor_spec import DataType
+
+
+def measured_cases(fraction: float, exhaustive: Sequence[str], processes: int) -> Iterator[list[Accuracy]]:
+    """What `measured` gives of every operation and dtype, in order.
+
+    Args:
+        fraction: Of the sample.
+        exhaustive: Names of operations that are given every float32.
+        processes: That share the work, one thread each.
+    """
+    tasks = [(OPERATIONS.index(operation), dtype.name, fraction, tuple(exhaustive)) for operation, dtype in cases()]
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_one_thread) as pool:
+        for task, rows in zip(tasks, pool.map(_measured, tasks), strict=True):
+            yield [Accuracy(OPERATIONS[task[0]], *rest) for rest in rows]
+
+
+def _one_thread() -> None:
+    os.environ["TTNN_JIT_NUM_THREADS"] = "1"
+    torch.set_num_threads(1)
+
+
+def _measured(task: tuple[int, str, float, tuple[str, ...]]) -> list[tuple[Any, ...]]:
+    """The fields of each row but the operation, which does not travel."""
+    number, dtype, fraction, exhaustive = task
+    operation = OPERATIONS[number]
+    every_one = operation.name in exhaustive and dtype == FLOAT32.name
+    rows = measured(operation, DataType[dtype], fraction, step=1 if every_one else None)
+    return [tuple(getattr(row, field.name) for field in fields(row)[1:]) for row in rows]

@@ -1,0 +1,138 @@
+"""What results are compared with: the declared golden in float64, and mpmath where that may not be enough."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import mpmath
+import torch
+
+from ttnn_jit.ops import Operation
+
+_BITS = 400  # of mpmath's numbers
+_MOST_BITS = 4000  # where two numbers of very different size meet in a sum
+
+Reference = Callable[..., Any]
+
+
+def _log_gamma(x: Any) -> Any:
+    if abs(x) < 1e4:
+        return mpmath.log(abs(mpmath.gamma(x)))
+    return mpmath.re(mpmath.loggamma(x))
+
+
+def _softplus(x: Any, beta: Any, threshold: Any) -> Any:
+    return x if x * beta > threshold else mpmath.log1p(mpmath.exp(beta * x)) / beta
+
+
+def _expm1_below_zero(x: Any, slope: Any, alpha: Any, inner: Any) -> Any:
+    return slope * (x if x > 0 else alpha * mpmath.expm1(x / inner))
+
+
+def _cube_root(x: Any) -> Any:
+    return mpmath.sign(x) * mpmath.cbrt(abs(x))
+
+
+MPMATH: dict[str, Reference] = {
+    "exp": mpmath.exp,
+    "exp2": lambda x: mpmath.power(2, x),
+    "expm1": mpmath.expm1,
+    "log": mpmath.log,
+    "log2": lambda x: mpmath.log(x, 2),
+    "log10": lambda x: mpmath.log(x, 10),
+    "log1p": mpmath.log1p,
+    "sqrt": mpmath.sqrt,
+    "rsqrt": lambda x: 1 / mpmath.sqrt(x),
+    "reciprocal": lambda x: 1 / x,
+    "cbrt": _cube_root,
+    "sin": mpmath.sin,
+    "cos": mpmath.cos,
+    "tan": mpmath.tan,
+    "asin": mpmath.asin,
+    "acos": mpmath.acos,
+    "atan": mpmath.atan,
+    "sinh": mpmath.sinh,
+    "cosh": mpmath.cosh,
+    "tanh": mpmath.tanh,
+    "asinh": mpmath.asinh,
+    "acosh": mpmath.acosh,
+    "atanh": mpmath.atanh,
+    "erf": mpmath.erf,
+    "erfc": mpmath.erfc,
+    "erfinv": mpmath.erfinv,
+    "i0": lambda x: mpmath.besseli(0, x),
+    "lgamma": _log_gamma,
+    "digamma": mpmath.digamma,
+    "deg2rad": lambda x: x * mpmath.pi / 180,
+    "rad2deg": lambda x: x * 180 / mpmath.pi,
+    "sigmoid": lambda x: 1 / (1 + mpmath.exp(-x)),
+    "silu": lambda x: x / (1 + mpmath.exp(-x)),
+    "gelu": lambda x: x * mpmath.erfc(-x / mpmath.sqrt(2)) / 2,
+    "gelu_tanh": lambda x: x / (1 + mpmath.exp(-mpmath.sqrt(8 / mpmath.pi) * (x + mpmath.mpf("0.044715") * x**3))),
+    "mish": lambda x: x * mpmath.tanh(mpmath.log1p(mpmath.exp(x))),
+    "softplus": _softplus,
+    "log_sigmoid": lambda x: -mpmath.log1p(mpmath.exp(-x)),
+    "elu": lambda x, alpha: _expm1_below_zero(x, 1, alpha, 1),
+    "selu": lambda x, scale, alpha: _expm1_below_zero(x, scale, alpha, 1),
+    "celu": lambda x, alpha: _expm1_below_zero(x, 1, alpha, alpha),
+    "tanhshrink": lambda x: x - mpmath.tanh(x),
+    "softsign": lambda x: x / (1 + abs(x)),
+    "hardsigmoid": lambda x: min(max(x + 3, 0), 6) / mpmath.mpf(6),
+    "hardswish": lambda x: x * min(max(x + 3, 0), 6) / mpmath.mpf(6),
+    "square": lambda x: x * x,
+    "add": lambda x, y: x + y,
+    "subtract": lambda x, y: x - y,
+    "rsub": lambda x, y: y - x,
+    "multiply": lambda x, y: x * y,
+    "divide": lambda x, y: x / y,
+    "rdiv": lambda x, y: y / x,
+    "pow_tensor": mpmath.power,
+    "rpow": lambda x, y: mpmath.power(y, x),
+    "atan2": mpmath.atan2,
+    "hypot": mpmath.hypot,
+    "ldexp": lambda x, y: x * mpmath.power(2, y),
+    "logaddexp": lambda x, y: max(x, y) + mpmath.log1p(mpmath.exp(-abs(x - y))),
+    "logaddexp2": lambda x, y: max(x, y) + mpmath.log1p(mpmath.power(2, -abs(x - y))) / mpmath.log(2),
+    "xlogy": lambda x, y: x * mpmath.log(y) if x else mpmath.mpf(0),
+    "squared_difference": lambda x, y: (x - y) ** 2,
+    "addcmul": lambda x, y, z, value: x + value * y * z,
+    "addcdiv": lambda x, y, z, value: x + value * y / z,
+    "lerp": lambda x, y, weight: x + weight * (y - x),
+    "mac": lambda x, y, z: x * y + z,
+}
+"""Name in the TTNN dialect -> the function to any number of digits; others are exact in float64, or choices."""
+
+
+def to_many_digits(operation: Operation, values: Sequence[float]) -> Any:
+    """The operation's result, of at least 53 correct bits and as an mpmath number; None where that is not defined.
+
+    Sums are computed with as many bits as their operands are apart.
+    """
+    function = MPMATH.get(operation.ttnn_name)
+    if function is None or not all(map(math.isfinite, values)):
+        return None
+    sizes = [math.frexp(value)[1] for value in values if value]
+    spread = 4 * max(map(abs, sizes), default=0)
+    with mpmath.workprec(min(_BITS + spread, _MOST_BITS)):
+        try:
+            exact = function(*map(mpmath.mpf, [*values, *operation.tested_attributes]))
+        except (ZeroDivisionError, ValueError):
+            return None
+        if not isinstance(exact, mpmath.mpf) or not mpmath.isfinite(exact) or exact == 0:
+            return None
+        return exact
+
+
+def error_in_ulp(got: float, exact: Any, digits: int) -> float:
+    """Distance of `got` from an mpmath number, in units of the last place of `digits` bits after the first."""
+    with mpmath.workprec(_MOST_BITS):
+        unit = mpmath.ldexp(1, max(mpmath.frexp(exact)[1] - 1, -126) - digits)
+        return float(abs(mpmath.mpf(got) - exact) / unit)
+
+
+def in_float64(operation: Operation, golden: Reference, tensors: Sequence[torch.Tensor]) -> torch.Tensor:
+    """The golden of float64 operands."""
+    exact: torch.Tensor = golden(torch, *[t.double() for t in tensors], *operation.tested_attributes)
+    return exact.double()
