@@ -143,6 +143,8 @@ class Gamma(Logarithm, Trigonometry):
         r = self.fma(from_integer, self.const(PI_HIGH), self.mul(from_integer, self.const(PI_MIDDLE)))
         sine = self.log(self.abs(self._sine(r, self.int_const(0))))
         reflected = self.sub(self.sub(self.const(LOG_PI), sine), self.select(below_one, near, self.add(positive, log)))
+        # Multiples of pi among the denormals have lost their digits.
+        reflected = self.select(self.lt(x, self.const(2.0**-60)), self.neg(log), reflected)
         result = self.select(self.lt(a, zero), reflected, positive)
         infinity = self.const(float("inf"))
         pole = self.both(self.le(a, zero), self.eq(from_integer, zero))

@@ -27,12 +27,13 @@ class Piecewise(Primitives):
             slope: Of an odd function, a power of two near its slope at 0: the first piece holds what that leaves, so
                 that its coefficients' rounding counts less.
         """
-        position = self.bits(self.add(x, self.const(1.0)))
+        shifted = self.add(x, self.const(1.0))
+        position = self.bits(shifted)
         index = self.shift_right(position, self.int_const(21))
         lower = self.int_and(position, self.int_const(-0x20_0000))
         middle = self.from_bits(self.int_or(lower, self.int_const(0x10_0000)))
         centre = self.sub(middle, self.const(1.0))
-        first = self.lt(x, self.const(0.25))
+        first = self.lt(shifted, self.const(1.25))  # not x < 1/4: that sum rounds, and the index comes from it
         if odd:
             centre = self.select(first, self.const(0.0), centre)
         r = self.sub(x, centre)

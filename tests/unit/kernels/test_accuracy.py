@@ -8,6 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from benchmarks.accuracy.sample import hard_places
 from tests.unit.kernels.native_loop import host_isa, native, native_function
 from tests.unit.kernels.references import FLOAT64, correctly_rounded_bfloat16, ulps
 from ttnn_jit.kernels.llvm_vector import LlvmVector
@@ -55,7 +56,7 @@ def check_bound(name: str, x: np.ndarray) -> None:
 
 @pytest.mark.parametrize("name", BOUNDS)
 def test_float32_is_within_the_stated_bound(name: str) -> None:
-    check_bound(name, np.concatenate([bits_sampled(40_009), dense(name, 50_000)]))
+    check_bound(name, np.concatenate([bits_sampled(40_009), dense(name, 50_000), hard_places(4)]))
 
 
 @pytest.mark.slow
@@ -96,6 +97,23 @@ def test_arguments_next_to_a_zero_keep_their_digits(name: str) -> None:
     with mpmath.workprec(400):
         reference = np.array([float(getattr(mpmath, name)(mpmath.mpf(float(v)))) for v in x])
     assert ulps(native_function(name, 1, host_isa())(x), reference).max() <= BOUNDS[name]
+
+
+@pytest.mark.parametrize("name", ["tanh", "erf", "lgamma"])
+def test_the_float_below_the_end_of_an_interval_has_the_polynomial_of_its_index(name: str) -> None:
+    """x + 1 may round up to the next interval: the largest float below 1/4 does."""
+    ends = np.array([0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 7.0], np.float32)
+    x = np.concatenate([np.nextafter(ends, np.float32(0)), ends, np.nextafter(ends, np.float32(9))])
+    with mpmath.workprec(400):
+        function = {"lgamma": lambda v: mpmath.log(mpmath.gamma(v))}.get(name) or getattr(mpmath, name)
+        reference = np.array([float(function(mpmath.mpf(float(v)))) for v in x])
+    assert ulps(native_function(name, 1, host_isa())(x), reference).max() <= 3.0
+
+
+def test_lgamma_of_tiny_negative_numbers_is_that_of_positive_ones() -> None:
+    x = np.array([1e-45, 1e-40, 1.2e-38, 1e-30, 1e-19], np.float32)
+    lgamma = native_function("lgamma", 1, host_isa())
+    np.testing.assert_array_equal(lgamma(-x), lgamma(x))
 
 
 SPECIALS = {
