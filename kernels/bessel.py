@@ -67,7 +67,7 @@ class Bessel(Exponential):
         """exp(|a|) times what varies slowly."""
         x = self.abs(a)
         inverse = self.div(self.const(1.0), x)
-        far = self.mul(self.polynomial(inverse, I0_TAIL), self.sqrt(inverse))
+        far = self.div(self.polynomial(inverse, I0_TAIL), self.sqrt(x))
         scaled = self.select(self.lt(x, self.const(14.99)), self.piecewise(self.at_most(14.99, x), I0), far)
         s, n = self.exp_minus_one_and_power(self.at_most(95.0, x))
         beyond = self.gt(x, self.const(95.0))

@@ -151,13 +151,19 @@ class Exponential(Piecewise):
         return self._nan_at_minus_infinity(a, result)
 
     def mish(self, a: Value) -> Value:
-        """A * tanh(log(1 + exp(a))) as a (e**2 + 2 e) / (e**2 + 2 e + 2), scaled last; NaN at -infinity."""
+        """A * tanh(log(1 + exp(a))) as a (e**2 + 2 e) / (e**2 + 2 e + 2), scaled last; NaN at -infinity.
+
+        Where e is small the quotient is e less a little of it, and only the little is divided.
+        """
         factor = self.at_least(-200.0, a)
         s, n = self.exp_minus_one_and_power(self.at_most(40.0, self.at_least(-112.0, a)))
         mantissa = self.add(s, self.const(1.0))
         power = self.scale(mantissa, n)
+        small = self.lt(power, self.const(1.0))
         outer = self.add(power, self.const(2.0))
-        ratio = self.div(self.mul(mantissa, outer), self.fma(power, outer, self.const(2.0)))
+        above = self.select(small, self.fma(power, power, power), self.mul(mantissa, outer))
+        quotient = self.div(above, self.fma(power, outer, self.const(2.0)))
+        ratio = self.select(small, self.fma(self.neg(mantissa), quotient, mantissa), quotient)
         return self._nan_at_minus_infinity(a, self.scale(self.mul(factor, ratio), n))
 
     def _nan_at_minus_infinity(self, a: Value, result: Value) -> Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ttnn_jit.kernels.exponential import LN2_HIGH
 from ttnn_jit.kernels.logarithm import Logarithm
-from ttnn_jit.kernels.power import LOG2_E_HIGH, Power
+from ttnn_jit.kernels.power import Power
 from ttnn_jit.ops.emit import Value
 
 # (sinh(x) - x) / x**3 in x**2 on [0, 1]: relative error of sinh 3e-10.
@@ -93,9 +93,7 @@ class Hyperbolic(Logarithm, Power):
 
     def logaddexp2(self, a: Value, b: Value) -> Value:
         """log2(2**a + 2**b)."""
-        tail = self.log1p(self.exp2(self._minus_distance(a, b)))
-        # No fma: log2(1/2 + 1/2) is exactly 0.
-        return self.add(self.maximum(a, b), self.mul(tail, self.const(LOG2_E_HIGH)))
+        return self.add(self.maximum(a, b), self.log2_plus_one(self.exp2(self._minus_distance(a, b))))
 
     def _minus_distance(self, a: Value, b: Value) -> Value:
         """-|a - b|, 0 for equal infinities."""

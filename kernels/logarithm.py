@@ -82,13 +82,20 @@ class Logarithm(Exponential):
 
     def log(self, a: Value) -> Value:
         """The natural logarithm: -infinity at zeros, NaN below."""
+        return self._log_of(*self._reduced(a))
+
+    def _reduced(self, a: Value) -> tuple[Value, Int, Value]:
+        """(exponent, index, r) with a = 2**exponent * (1 + r) / factor, the factor that of `index`."""
         mantissa, exponent = self.split(a)
         index = self.shift_right(self.bits(mantissa), self.int_const(19))
-        r = self.fma(mantissa, self.lookup(LOG_FACTOR, index), self.const(-1.0))
-        return self._log_of(exponent, index, r)
+        return exponent, index, self.fma(mantissa, self.lookup(LOG_FACTOR, index), self.const(-1.0))
 
     def log1p(self, a: Value) -> Value:
         """log(1 + a) without the rounding of the sum; -infinity at -1, NaN below."""
+        return self.copysign(self._log_of(*self._reduced_plus_one(a)), a)
+
+    def _reduced_plus_one(self, a: Value) -> tuple[Value, Int, Value]:
+        """`_reduced` of 1 + a."""
         total = self.add(a, self.const(1.0))
         finite = self.lt(self.abs(total), self.const(float("inf")))
         lost = self.select(finite, self.sub(a, self.sub(total, self.const(1.0))), self.const(0.0))
@@ -97,8 +104,7 @@ class Logarithm(Exponential):
         factor = self.lookup(LOG_FACTOR, index)
         # Where something is lost, the exponent is moderate.
         lost = self.scale(lost, self.at_most(64.0, self.at_least(-64.0, self.neg(exponent))))
-        r = self.fma(lost, factor, self.fma(mantissa, factor, self.const(-1.0)))
-        return self.copysign(self._log_of(exponent, index, r), a)
+        return exponent, index, self.fma(lost, factor, self.fma(mantissa, factor, self.const(-1.0)))
 
     def _log_of(self, exponent: Value, index: Int, r: Value) -> Value:
         """log(2**exponent * (1 + r) / factor), the factor that of `index`."""
@@ -108,28 +114,27 @@ class Logarithm(Exponential):
 
     def log2(self, a: Value) -> Value:
         """The logarithm to base 2, exact of powers of two; -infinity at zeros, NaN below."""
-        return self._log_to_base(a, LOG2_E, (1.0, 0.0), (LOG2_OF_FACTOR, LOG2_OF_FACTOR_LOW))
+        return self._log2_of(*self._reduced(a))
+
+    def log2_plus_one(self, a: Value) -> Value:
+        """log2(1 + a) without the rounding of the sum, for a >= 0."""
+        return self._log2_of(*self._reduced_plus_one(a))
+
+    def _log2_of(self, exponent: Value, index: Int, r: Value) -> Value:
+        high = self.add(exponent, self.lookup(LOG2_OF_FACTOR, index))
+        return self._log_to_base(high, r, LOG2_E, self.lookup(LOG2_OF_FACTOR_LOW, index))
 
     def log10(self, a: Value) -> Value:
         """The logarithm to base 10; -infinity at zeros, NaN below."""
-        return self._log_to_base(a, LOG10_E, LOG10_2, (LOG10_OF_FACTOR, LOG10_OF_FACTOR_LOW))
+        exponent, index, r = self._reduced(a)
+        high = self.fma(exponent, self.const(LOG10_2[0]), self.lookup(LOG10_OF_FACTOR, index))
+        low = self.fma(exponent, self.const(LOG10_2[1]), self.lookup(LOG10_OF_FACTOR_LOW, index))
+        return self._log_to_base(high, r, LOG10_E, low)
 
-    def _log_to_base(
-        self, a: Value, unit: tuple[float, float], of_two: tuple[float, float], of_factor: tuple[Table, Table]
-    ) -> Value:
-        """The logarithm whose `unit` is that of e, each number and entry given as a sum."""
-        mantissa, exponent = self.split(a)
-        index = self.shift_right(self.bits(mantissa), self.int_const(19))
-        r = self.fma(mantissa, self.lookup(LOG_FACTOR, index), self.const(-1.0))
+    def _log_to_base(self, high: Value, r: Value, unit: tuple[float, float], low: Value) -> Value:
+        """High + log(1 + r) * unit + low, the unit the logarithm of e as a sum."""
         tail = self.mul(self.mul(r, r), self.polynomial(r, LOG_TAIL))
-        rest = self.fma(tail, self.const(unit[0]), self.lookup(of_factor[1], index))
-        rest = self.fma(r, self.const(unit[1]), rest)
-        high = self.lookup(of_factor[0], index)
-        if of_two == (1.0, 0.0):
-            high = self.add(exponent, high)
-        else:
-            high = self.fma(exponent, self.const(of_two[0]), high)
-            rest = self.fma(exponent, self.const(of_two[1]), rest)
+        rest = self.fma(r, self.const(unit[1]), self.fma(tail, self.const(unit[0]), low))
         return self.add(high, self.fma(r, self.const(unit[0]), rest))
 
     def cbrt(self, a: Value) -> Value:

@@ -53,7 +53,7 @@ def _squared_difference(b: Any, x: Any, y: Any) -> Any:
 
 def _isclose(b: Any, x: Any, y: Any, rtol: float, atol: float, equal_nan: float) -> Any:
     distance = b.abs(b.sub(x, y))
-    near = b.le(distance, b.fma(b.const(rtol), b.abs(y), b.const(atol)))
+    near = b.le(distance, b.add(b.const(atol), b.abs(b.mul(b.const(rtol), y))))
     close = b.either(b.eq(x, y), b.both(near, b.lt(distance, b.const(math.inf))))
     if equal_nan:
         close = b.either(close, b.both(b.ne(x, x), b.ne(y, y)))
@@ -217,10 +217,12 @@ SQUARED_DIFFERENCE = binary(
 )
 ISCLOSE = binary(
     "isclose",
-    summary="1 where |x - y| <= atol + rtol * |y|, else 0, in x's dtype.",
+    summary="1 where |x - y| <= atol + rtol * |y|, else 0, in x's dtype; both sides in float32, as torch has them.",
     attributes=(Attribute("rtol", 1e-5), Attribute("atol", 1e-8), Attribute("equal_nan", 0.0)),
     emit=_isclose,
-    golden=lambda torch, x, y, rtol, atol, equal_nan: torch.isclose(x, y, rtol, atol, bool(equal_nan)).to(x.dtype),
+    golden=lambda torch, x, y, rtol, atol, equal_nan: torch.isclose(
+        x.float(), y.float(), rtol, atol, bool(equal_nan)
+    ).to(x.dtype),
     probe=Probe((-10.0, 10.0), attributes=(0.25, 0.5, 1.0)),
 )
 PRELU = Operation(
