@@ -7,7 +7,7 @@ Elements per nanosecond of kernels as programs hold them (loads, stores, and rou
 benchmarks/accuracy's sample. The same kernels for AVX2 alone, with the ratio.
 
 Rounds of about a tenth of a millisecond alternate between the contenders; the tenth percentile of each counts, since a
-shared machine only ever adds time. Our kernels pass over 4,096 elements many times in one native call; the peers get
+shared machine only ever adds time. Our kernels pass over 2,048 elements many times in one native call; the peers get
 32,768 at once, so that what a call costs them counts little.
 """
 
@@ -40,8 +40,9 @@ from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
 
 RESULTS = Path(__file__).parent / "results"
-ELEMENTS = 4096  # of our kernels, in L1
-PASSES = 32  # over them in one call
+ELEMENTS = 2048  # of our kernels: three float32 operands of this size leave room in an L1 of 32 KB
+PASSES = 64  # over them in one call
+STAGGER = 1088  # bytes between operands: at equal offsets in their pages, a load would wait for an unrelated store
 PEER_ELEMENTS = 32_768
 FLOAT32, BFLOAT16 = DataType.FLOAT32, DataType.BFLOAT16
 TORCH = {FLOAT32: torch.float32, BFLOAT16: torch.bfloat16}
@@ -118,7 +119,9 @@ class Kernel:
         library = builder.link(jit, f"bench_{len(self._engines)}")
         self._engines.append((jit, library))
         self._function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(library[kernel_name(text)])
-        self._tensors = [*random_inputs(operation, dtype, ELEMENTS), torch.empty(ELEMENTS, dtype=TORCH[dtype])]
+        self._tensors = staggered(operation.arity + 1, dtype)
+        for tensor, numbers in zip(self._tensors, random_inputs(operation, dtype, ELEMENTS), strict=False):
+            tensor.copy_(numbers)
         self._pointers = (ctypes.c_void_p * len(self._tensors))(*[t.data_ptr() for t in self._tensors])
         strides = [1, 0] * len(self._tensors)
         self._words = (ctypes.c_int64 * (2 + len(strides)))(ELEMENTS, PASSES, *strides)
@@ -126,6 +129,15 @@ class Kernel:
     def __call__(self) -> None:
         """All passes over the elements."""
         self._function(self._pointers, self._words)
+
+
+def staggered(count: int, dtype: DataType) -> list[torch.Tensor]:
+    """Tensors of `ELEMENTS` in one block of memory, each aligned to a cache line, no two at one offset in a page."""
+    apart = ELEMENTS * dtype.itemsize + STAGGER
+    block = torch.zeros(count * apart + 4096, dtype=torch.uint8)
+    first = -block.data_ptr() % 4096
+    starts = range(first, first + count * apart, apart)
+    return [block[start : start + ELEMENTS * dtype.itemsize].view(TORCH[dtype]) for start in starts]
 
 
 def random_inputs(operation: Operation, dtype: DataType, count: int) -> list[torch.Tensor]:
