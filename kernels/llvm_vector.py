@@ -65,7 +65,6 @@ class LlvmVector(VectorMath):
         self.block = block
         self._prefix = prefix
         self._count = 0
-        self._bf16_words: dict[str, str] = {}
         self._float = f"<{isa.lanes} x float>"
         self._int = f"<{isa.lanes} x i32>"
         self._mask = f"<{isa.lanes} x i1>"
@@ -176,16 +175,23 @@ class LlvmVector(VectorMath):
 
     def rarely(self, mask: Mask, usual: Value, name: str, body: Callable[..., Value], *arguments: Value) -> Value:
         function = self._function(name, body, len(arguments))
-        any_lane = self._call("i1", f"llvm.vector.reduce.or.v{self.isa.lanes}i1", (self._mask, mask))
-        before, rare, after = self.block, f"{self._prefix}{self._count}.rare", f"{self._prefix}{self._count}.after"
-        weights = '!prof !{!"branch_weights", i32 1, i32 100000}'
-        self.lines += [f"br i1 {any_lane}, label %{rare}, label %{after}, {weights}", f"{rare}:"]
         operands = ", ".join(f"{self._float} {argument}" for argument in arguments)
-        value = self._emit(f"call {self._float} @{function}({operands})")
-        chosen = self.select(mask, value, usual)
+
+        def rare() -> Value:
+            return self.select(mask, self._emit(f"call {self._float} @{function}({operands})"), usual)
+
+        return self._if_any_lane(mask, self._float, usual, rare)
+
+    def _if_any_lane(self, mask: Mask, type_: str, usual: str, rare: Callable[[], str]) -> str:
+        """What `rare` writes, off the straight path, if the mask is true of any lane, else `usual`."""
+        any_lane = self._call("i1", f"llvm.vector.reduce.or.v{self.isa.lanes}i1", (self._mask, mask))
+        before, branch, after = self.block, f"{self._prefix}{self._count}.rare", f"{self._prefix}{self._count}.after"
+        weights = '!prof !{!"branch_weights", i32 1, i32 100000}'
+        self.lines += [f"br i1 {any_lane}, label %{branch}, label %{after}, {weights}", f"{branch}:"]
+        chosen = rare()
         self.lines += [f"br label %{after}", f"{after}:"]
         self.block = after
-        return self._emit(f"phi {self._float} [ {usual}, %{before} ], [ {chosen}, %{rare} ]")
+        return self._emit(f"phi {type_} [ {usual}, %{before} ], [ {chosen}, %{branch} ]")
 
     def _function(self, name: str, body: Callable[..., Value], arity: int) -> str:
         """The symbol of the out-of-line function that computes `body`, written into the module at first use."""
@@ -367,14 +373,9 @@ class LlvmVector(VectorMath):
         """`value` as a float32 that `dtype` holds exactly; see `VectorMath.round_bfloat16`."""
         if dtype is DataType.FLOAT32:
             return value
-        if numerics is Numerics.DEVICE and self.isa.avx512_bf16:
-            words = self._device_words(value)
-            rounded = self.load_bf16(words)
-        else:
-            rounded = self.round_bfloat16(value, numerics)
-            words = self._high_words(rounded)
-        self._bf16_words[rounded] = words
-        return rounded
+        if self.isa.avx512_bf16:
+            return self.load_bf16(self.converted((value,), numerics))
+        return self.round_bfloat16(value, numerics)
 
     def load_bf16(self, words: Value) -> Value:
         """The float32 values of bfloat16 `words`, an operand of type ``<lanes x i16>``."""
@@ -382,20 +383,81 @@ class LlvmVector(VectorMath):
         return self.from_bits(self.shift_left(wide, self.int_const(16)))
 
     def store_bf16(self, value: Value, numerics: Numerics) -> Value:
-        """The bfloat16 words, ``<lanes x i16>``, of `value`; what `round_to` has rounded is not rounded again."""
-        rounded = value if value in self._bf16_words else self.round_to(value, DataType.BFLOAT16, numerics)
-        return self._bf16_words[rounded]
+        """The bfloat16 words, ``<lanes x i16>``, of `value` rounded."""
+        if self.isa.avx512_bf16:
+            return self.converted((value,), numerics)
+        return self.high_words((self.round_bfloat16(value, numerics),))
 
-    def _high_words(self, value: Value) -> Value:
-        high = self.shift_right_zero(self.bits(value), self.int_const(16))
-        return self._emit(f"trunc {self._int} {high} to <{self.isa.lanes} x i16>")
+    def high_words(self, values: Sequence[Value]) -> str:
+        """The upper halves of one or two values, one's after the other's: ``<n x i16>``."""
+        count = 2 * self.isa.lanes
+        halves = [self._emit(f"bitcast {self._float} {value} to <{count} x i16>") for value in values]
+        return self.shuffled(count, halves, range(1, len(values) * count, 2))
 
-    def _device_words(self, value: Value) -> Value:
-        # vcvtneps2bf16 reads denormals as zeros of their sign and rounds to nearest even: device numerics but for NaN.
-        number = self.select(self._compare("uno", value, value), self.const(float("inf")), value)
-        half = f"<{self.isa.lanes} x bfloat>"
-        converted = self._call(half, "llvm.x86.avx512bf16.cvtneps2bf16.512", (self._float, number))
-        return self._emit(f"bitcast {half} {converted} to <{self.isa.lanes} x i16>")
+    def shuffled(self, count: int, parts: Sequence[str], order: Sequence[int]) -> str:
+        """The words of one or two ``<count x i16>`` in another order."""
+        first, second = (*parts, "poison")[:2]
+        indices = ", ".join(f"i32 {index}" for index in order)
+        kind = f"<{count} x i16>"
+        return self._emit(f"shufflevector {kind} {first}, {kind} {second}, <{len(order)} x i32> <{indices}>")
+
+    def halves(self, words: str) -> tuple[Value, Value]:
+        """The float32 values of the even and of the odd ones of bfloat16 `words`, ``<2 lanes x i16>``."""
+        pairs = self._emit(f"bitcast <{2 * self.isa.lanes} x i16> {words} to {self._int}")
+        even, odd = self.shift_left(pairs, self.int_const(16)), self.int_and(pairs, self.int_const(-0x1_0000))
+        return self.from_bits(even), self.from_bits(odd)
+
+    def interleaved_high_words(self, even: Value, odd: Value) -> str:
+        """The words, ``<2 lanes x i16>``, whose `halves` are these values; their lower halves are zeros."""
+        low = self.shift_right_zero(self.bits(even), self.int_const(16))
+        pairs = self.int_or(low, self.bits(odd))
+        return self._emit(f"bitcast {self._int} {pairs} to <{2 * self.isa.lanes} x i16>")
+
+    def as_high(self, words: str, start: int) -> Value:
+        """The float32 values of a vector's bfloat16 words, those from `start` on of ``<2 lanes x i16>``."""
+        count = 2 * self.isa.lanes
+        order = [count + k if k % 2 == 0 else start + k // 2 for k in range(count)]
+        placed = self.shuffled(count, [words, "zeroinitializer"], order)
+        return self._emit(f"bitcast <{count} x i16> {placed} to {self._float}")
+
+    def converted(self, values: Sequence[Value], numerics: Numerics) -> str:
+        """The bfloat16 words of one or two values, one's after the other's, by the instructions of avx512_bf16.
+
+        They round to nearest even and read denormals as zeros of their sign: device numerics but for NaN, IEEE numerics
+        but for denormals.
+        """
+        if numerics is Numerics.DEVICE:
+            # vminps gives its second operand where the first is NaN.
+            kinds = ((self._float, self.const(float("inf"))), ("i32", "4"))
+            minimum = "llvm.x86.avx512.min.ps.512"
+            return self._converted([self._call(self._float, minimum, (self._float, v), *kinds) for v in values])
+        words = self._converted(values)
+        denormal = [
+            self._call(self._mask, "llvm.x86.avx512.fpclass.ps.512", (self._float, v), ("i32", "32")) for v in values
+        ]
+        count = len(values) * self.isa.lanes
+        kind = f"<{count} x i16>"
+
+        def keep_denormals() -> str:
+            kept = self.high_words([self.round_bfloat16(value, numerics) for value in values])
+            lanes = denormal[0] if len(values) == 1 else self._side_by_side(denormal)
+            return self._emit(f"select <{count} x i1> {lanes}, {kind} {kept}, {kind} {words}")
+
+        any_denormal = denormal[0] if len(values) == 1 else self.either(*denormal)
+        return self._if_any_lane(any_denormal, kind, words, keep_denormals)
+
+    def _converted(self, values: Sequence[Value]) -> str:
+        count = len(values) * self.isa.lanes
+        name = "llvm.x86.avx512bf16.cvtneps2bf16.512" if len(values) == 1 else "llvm.x86.avx512bf16.cvtne2ps2bf16.512"
+        # Of two, the instruction puts the second operand's words first.
+        halves = self._call(f"<{count} x bfloat>", name, *((self._float, value) for value in reversed(values)))
+        return self._emit(f"bitcast <{count} x bfloat> {halves} to <{count} x i16>")
+
+    def _side_by_side(self, masks: Sequence[Mask]) -> Mask:
+        first, second = masks
+        indices = ", ".join(f"i32 {index}" for index in range(2 * self.isa.lanes))
+        order = f"<{2 * self.isa.lanes} x i32> <{indices}>"
+        return self._emit(f"shufflevector {self._mask} {first}, {self._mask} {second}, {order}")
 
 
 def _float_text(value: float) -> str:

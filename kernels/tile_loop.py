@@ -27,9 +27,11 @@ from functools import cached_property
 
 from ttnn_jit.tensor_spec import DataType
 
-VectorText = tuple[Sequence[str], Sequence[str]]
-Body = Callable[[Sequence[str]], VectorText]
-"""Names of ``<lanes x float>`` inputs -> lines of text and the names of the outputs, one per written stream."""
+Chunk = Sequence[str]
+"""Operands with a stream's chunk: of float32, and of a scalar, `unroll` vectors; of bfloat16 one, of all its words."""
+
+Body = Callable[[Sequence[Chunk]], tuple[Sequence[str], Sequence[Chunk]]]
+"""The inputs' chunks -> lines of text and the outputs' chunks."""
 
 
 class Access(enum.Enum):
@@ -50,8 +52,8 @@ class Stream:
         written: Whether the kernel writes it.
         around_caches: Its stores go to memory around the caches, which saves reading every line before writing it, and
             leaves the caches to others. Only for a contiguous stream in a kernel without outer loops, and memory
-            aligned to 64 bytes: a store elsewhere faults. Code generators ignore it where a vector of bf16 is narrowed
-            by its store, and on aarch64 unless two stores make a pair.
+            aligned to 64 bytes: a store elsewhere faults. Code generators ignore it on aarch64 unless two stores make a
+            pair.
     """
 
     dtype: DataType
@@ -68,8 +70,7 @@ class TileLoop:
         name: Symbol of the function.
         streams: Inputs, then outputs, in the order of ``pointers``; written streams are never SCALAR.
         rank: Loops around the innermost one.
-        body: Text of one vector's computation; asked once per vector of a chunk, with names that are new each time.
-            Its first line stands in the block `BODY_BLOCK`. A result for a bf16 stream is already rounded to bf16.
+        body: Text of a chunk's computation. Its first line stands in the block `BODY_BLOCK`.
         lanes: Lanes of a vector of float32.
         unroll: Vectors in a chunk.
     """
@@ -109,16 +110,12 @@ class TileLoop:
         return [k for k in self._all if self.streams[k].access is not Access.SCALAR]
 
     @cached_property
-    def _written(self) -> list[int]:
-        return [k for k in self._all if self.streams[k].written]
+    def _read(self) -> list[int]:
+        return [k for k in self._all if not self.streams[k].written]
 
     @cached_property
-    def _paired(self) -> bool:
-        # Two vectors of bf16 are one load of words, whose halves are the even and the odd elements: no shuffles.
-        return self.unroll == 2 and all(
-            self.streams[k].access is Access.CONTIGUOUS and self.streams[k].dtype is DataType.BFLOAT16
-            for k in self._moving
-        )
+    def _written(self) -> list[int]:
+        return [k for k in self._all if self.streams[k].written]
 
     @property
     def _chunk_size(self) -> int:
@@ -219,16 +216,12 @@ class TileLoop:
             yield "  %first = add i64 %at, %origin"
         yield from self._lanes("collect", "chunk", BODY_BLOCK, self._strided_inputs)
         yield f"{BODY_BLOCK}:"
-        moves: _Moves = (_PairedMoves if self._paired else _PlainMoves)(self)
-        inputs = moves.loads()
-        yield from moves.take()
-        outputs = []
-        for vector in range(self.unroll):
-            lines, results = self.body([inputs[k][vector] for k in self._all if not self.streams[k].written])
-            yield from lines
-            outputs.append(results)
-        moves.stores({k: [results[i] for results in outputs] for i, k in enumerate(self._written)})
-        yield from moves.take()
+        for k in self._read:
+            yield from self._load(k)
+        lines, results = self.body([self._names(k) for k in self._read])
+        yield from lines
+        for k, operands in zip(self._written, results, strict=True):
+            yield from self._store(k, operands)
         # The body may have branched; the loop's phi needs a block of a known name.
         yield "  br label %done"
         yield "done:"
@@ -244,6 +237,41 @@ class TileLoop:
         else:
             yield f"  %was.tail = icmp ne i64 %count, {self._chunk_size}"
         yield "  br i1 %was.tail, label %scatter, label %after"
+
+    def _vector(self, k: int) -> tuple[str, int, int]:
+        """Type of a chunk's operands, their number, and the elements of one."""
+        if self.streams[k].dtype is DataType.BFLOAT16:
+            return f"<{self._chunk_size} x i16>", 1, self._chunk_size
+        return f"<{self.lanes} x float>", self.unroll, self.lanes
+
+    def _names(self, k: int) -> list[str]:
+        if self.streams[k].access is Access.SCALAR:
+            return [f"%splat_{k}"] * self.unroll
+        return [f"%m{k}.{i}" for i in range(self._vector(k)[1])]
+
+    def _load(self, k: int) -> Iterator[str]:
+        if self.streams[k].access is Access.SCALAR:
+            return
+        vector, _, elements = self._vector(k)
+        for i, name in enumerate(self._names(k)):
+            yield from self._address(f"{name}.at", k, i * elements)
+            yield f"  {name} = load {vector}, ptr {name}.at, align {self.streams[k].dtype.itemsize}"
+
+    def _store(self, k: int, operands: Chunk) -> Iterator[str]:
+        vector, _, elements = self._vector(k)
+        itemsize = self.streams[k].dtype.itemsize
+        hint = f"align {elements * itemsize}, !nontemporal !0" if self.streams[k].around_caches else f"align {itemsize}"
+        for name, operand, i in zip(self._names(k), operands, range(len(operands)), strict=True):
+            yield from self._address(f"{name}.at", k, i * elements)
+            yield f"  store {vector} {operand}, ptr {name}.at, {hint}"
+
+    def _address(self, name: str, k: int, offset: int) -> Iterator[str]:
+        """`name`: where the chunk's elements from `offset` on lie; a strided stream's chunk is in its scratch."""
+        if self.streams[k].access is Access.STRIDED:
+            yield f"  {name} = getelementptr {self._element(k)}, ptr %scratch_{k}, i64 {offset}"
+            return
+        yield f"  {name}.index = add i64 %at, {offset}"
+        yield f"  {name} = getelementptr {self._element(k)}, ptr %in_{k}, i64 {name}.index"
 
     def _lanes(self, loop: str, before: str, after: str, streams: list[int]) -> Iterator[str]:
         """From block `before` to `after`: the chunk's elements of strided `streams` to their scratch, or back."""
@@ -308,114 +336,3 @@ BODY_BLOCK = "body"
 _DECLARATION = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
 _NONTEMPORAL = "!0 = !{i32 1}"
 _ELEMENT = {DataType.FLOAT32: "float", DataType.BFLOAT16: "i16"}
-
-
-class _Moves:
-    """Loads and stores of one chunk; `take` hands over the lines written so far."""
-
-    def __init__(self, loop: TileLoop) -> None:
-        self._loop = loop
-        self._lines: list[str] = []
-        self._count = 0
-        self._float = f"<{loop.lanes} x float>"
-        self._word = f"<{loop.lanes} x i32>"
-        self._half = f"<{loop.lanes} x i16>"
-
-    def take(self) -> list[str]:
-        lines, self._lines = self._lines, []
-        return lines
-
-    def loads(self) -> dict[int, list[str]]:
-        """Stream -> the chunk's vectors, as float32."""
-        streams = self._loop.streams
-        vectors: dict[int, list[str]] = {}
-        for k, stream in enumerate(streams):
-            if stream.access is Access.SCALAR:
-                vectors[k] = [f"%splat_{k}"] * self._loop.unroll
-            elif not stream.written:
-                vectors[k] = self._load(k)
-        return vectors
-
-    def stores(self, results: dict[int, list[str]]) -> None:
-        """Stores the chunk's vectors of each written stream."""
-        for k, vectors in results.items():
-            self._store(k, vectors)
-
-    def _load(self, k: int) -> list[str]:
-        raise NotImplementedError
-
-    def _store(self, k: int, vectors: list[str]) -> None:
-        raise NotImplementedError
-
-    def _hint(self, k: int, nbytes: int) -> str:
-        """What follows the address in a store of `nbytes` to stream `k`."""
-        stream = self._loop.streams[k]
-        return f"align {nbytes}, !nontemporal !0" if stream.around_caches else f"align {stream.dtype.itemsize}"
-
-    def _value(self, text: str) -> str:
-        self._count += 1
-        self._lines.append(f"  %m{self._count} = {text}")
-        return f"%m{self._count}"
-
-
-class _PairedMoves(_Moves):
-    """bf16 by words: the low half of a word is an even element, the high half an odd one (little-endian)."""
-
-    def _load(self, k: int) -> list[str]:
-        words = self._value(f"load {self._word}, ptr {self._address(k)}, align 2")
-        even = self._value(f"shl {self._word} {words}, splat (i32 16)")
-        odd = self._value(f"and {self._word} {words}, splat (i32 -65536)")
-        return [self._value(f"bitcast {self._word} {bits} to {self._float}") for bits in (even, odd)]
-
-    def _store(self, k: int, vectors: list[str]) -> None:
-        even, odd = (self._value(f"bitcast {self._float} {vector} to {self._word}") for vector in vectors)
-        low = self._value(f"lshr {self._word} {even}, splat (i32 16)")
-        words = self._value(f"or {self._word} {low}, {odd}")
-        self._lines.append(
-            f"  store {self._word} {words}, ptr {self._address(k)}, {self._hint(k, 4 * self._loop.lanes)}"
-        )
-
-    def _address(self, k: int) -> str:
-        return self._value(f"getelementptr i16, ptr %in_{k}, i64 %at")
-
-
-class _PlainMoves(_Moves):
-    """Vector after vector; a strided stream's chunk lies in its scratch."""
-
-    def _load(self, k: int) -> list[str]:
-        return [self._widened(k, self._load_vector(k, vector)) for vector in range(self._loop.unroll)]
-
-    def _load_vector(self, k: int, vector: int) -> str:
-        stream = self._loop.streams[k]
-        kind = f"<{self._loop.lanes} x {_ELEMENT[stream.dtype]}>"
-        return self._value(f"load {kind}, ptr {self._address(k, vector)}, align {stream.dtype.itemsize}")
-
-    def _widened(self, k: int, vector: str) -> str:
-        if self._loop.streams[k].dtype is DataType.FLOAT32:
-            return vector
-        wide = self._value(f"zext {self._half} {vector} to {self._word}")
-        bits = self._value(f"shl {self._word} {wide}, splat (i32 16)")
-        return self._value(f"bitcast {self._word} {bits} to {self._float}")
-
-    def _store(self, k: int, vectors: list[str]) -> None:
-        stream = self._loop.streams[k]
-        kind = f"<{self._loop.lanes} x {_ELEMENT[stream.dtype]}>"
-        for vector, name in enumerate(vectors):
-            value, address = self._narrowed(k, name), self._address(k, vector)
-            hint = self._hint(k, stream.dtype.itemsize * self._loop.lanes)
-            self._lines.append(f"  store {kind} {value}, ptr {address}, {hint}")
-
-    def _narrowed(self, k: int, vector: str) -> str:
-        if self._loop.streams[k].dtype is DataType.FLOAT32:
-            return vector
-        bits = self._value(f"bitcast {self._float} {vector} to {self._word}")
-        high = self._value(f"lshr {self._word} {bits}, splat (i32 16)")
-        return self._value(f"trunc {self._word} {high} to {self._half}")
-
-    def _address(self, k: int, vector: int) -> str:
-        stream, offset = self._loop.streams[k], vector * self._loop.lanes
-        element = _ELEMENT[stream.dtype]
-        if stream.access is Access.STRIDED:
-            return self._value(f"getelementptr {element}, ptr %scratch_{k}, i64 {offset}")
-        index = self._value(f"add i64 %at, {offset}") if offset else "%at"
-        return self._value(f"getelementptr {element}, ptr %in_{k}, i64 {index}")

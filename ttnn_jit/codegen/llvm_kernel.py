@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Store, operands_of
+from ttnn_jit.kernels.bfloat16_words import Bfloat16Words, Vectors
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_vector import LlvmVector, ModuleText
-from ttnn_jit.kernels.tile_loop import BODY_BLOCK, Access, TileLoop, VectorText
+from ttnn_jit.kernels.tile_loop import BODY_BLOCK, Access, Chunk, TileLoop
 from ttnn_jit.ops import OPERATIONS, Operation, user_operation
-from ttnn_jit.ops.emit import Value
 from ttnn_jit.target import HOST_COSTS, Numerics
 from ttnn_jit.tensor_spec import DataType
 
@@ -32,8 +32,7 @@ def operation_of_tile(tile_name: str) -> Operation:
 
 # Two vectors a chunk keep 128 bytes per stream in flight, which bodies bound by memory need. With more live tiles they
 # would spill; and the longer ones are bound by arithmetic, where two vectors gain nothing and double the compile time.
-# Of bfloat16 alone, though, two vectors are one load, and narrowing them costs no shuffle: without the instruction that
-# rounds to bfloat16, a body of one function gains a fifth.
+# Of bfloat16 alone, though, two vectors are one load without a shuffle, and one instruction rounds both.
 _MOST_LIVE_FOR_TWO_VECTORS = 10
 _MOST_LINES_FOR_TWO_VECTORS = 24
 _MOST_LINES_FOR_A_PAIR = 64
@@ -48,7 +47,7 @@ def kernel_text(body: KernelBody, isa: HostIsa) -> str:
     The name is a hash of the text, so that equal names mean equal code.
     """
     text, lines = _text(body, isa, 1)
-    most_lines = _MOST_LINES_FOR_A_PAIR if _gains_by_pairs(body, isa) else _MOST_LINES_FOR_TWO_VECTORS
+    most_lines = _MOST_LINES_FOR_A_PAIR if _of_words(body) else _MOST_LINES_FOR_TWO_VECTORS
     if lines <= most_lines and body.live_tiles <= _MOST_LIVE_FOR_TWO_VECTORS:
         text, _ = _text(body, isa, 2)
     instructions = lines / isa.lanes
@@ -57,18 +56,17 @@ def kernel_text(body: KernelBody, isa: HostIsa) -> str:
     return text.replace(f"@{_NAME}(", f"@k_{digest}(", 1)
 
 
-def _gains_by_pairs(body: KernelBody, isa: HostIsa) -> bool:
-    moving = [stream for stream in body.streams if stream.access is not Access.SCALAR]
-    by_instruction = body.numerics is Numerics.DEVICE and isa.avx512_bf16
-    pairs = all(stream.dtype is DataType.BFLOAT16 and stream.access is Access.CONTIGUOUS for stream in moving)
-    return pairs and not by_instruction
+def _of_words(body: KernelBody) -> bool:
+    """Whether all that moves is bfloat16, so that two vectors may be the halves of 32-bit words."""
+    return all(stream.dtype is DataType.BFLOAT16 for stream in body.streams if stream.access is not Access.SCALAR)
 
 
 def _text(body: KernelBody, isa: HostIsa, unroll: int) -> tuple[str, int]:
     """The module's text with `unroll` vectors a chunk, and the number of lines of its steps."""
     module = ModuleText()
     builder = LlvmVector(isa, module, prefix="v", block=BODY_BLOCK)
-    function = TileLoop(_NAME, body.streams, body.rank, _BodyEmitter(body, builder), isa.lanes, unroll).text()
+    emitter = _BodyEmitter(body, builder, unroll)
+    function = TileLoop(_NAME, body.streams, body.rank, emitter, isa.lanes, unroll).text()
     return f"{function}\n{module.text()}\n", len(builder.lines)
 
 
@@ -142,59 +140,75 @@ def _without_sign(body: KernelBody, index: int) -> tuple[int, bool]:
 
 
 class _BodyEmitter:
-    """Writes one vector's steps per call."""
+    """Writes the steps of a chunk of `unroll` vectors, each step for all of them before the next."""
 
-    def __init__(self, body: KernelBody, builder: LlvmVector) -> None:
+    def __init__(self, body: KernelBody, builder: LlvmVector, unroll: int) -> None:
         self._body = body
         self._builder = builder
+        self._unroll = unroll
+        self._words = Bfloat16Words(builder, body.numerics, interleaved=_of_words(body))
         self._order = emission_order(body)
         self._both_signs = both_signs(body)
+        self._inputs = [k for k, stream in enumerate(body.streams) if not stream.written]
         self._outputs = [k for k, stream in enumerate(body.streams) if stream.written]
 
-    def __call__(self, inputs: Sequence[str]) -> VectorText:
-        start = len(self._builder.lines)
-        values: dict[int, Value] = {}
-        results: dict[int, Value] = {}
-        exact: dict[int, Value] = {}
+    def __call__(self, inputs: Sequence[Chunk]) -> tuple[Sequence[str], Sequence[Chunk]]:
+        loaded = dict(zip(self._inputs, inputs, strict=True))
+        values: dict[int, Vectors] = {}
+        results: dict[int, Chunk] = {}
+        exact: dict[int, Vectors] = {}
         for index in self._order:
-            step = self._body.steps[index]
-            if isinstance(step, Store):
-                results[step.stream] = values[step.operand]
-            else:
-                values[index] = self._value(index, values, exact, inputs)
-        return self._builder.lines[start:], [results[k] for k in self._outputs]
+            match step := self._body.steps[index]:
+                case Load():
+                    values[index] = self._widened(step.stream, loaded[step.stream])
+                case Store():
+                    results[step.stream] = self._narrowed(step.stream, values[step.operand])
+                case _:
+                    values[index] = self._value(index, step, values, exact)
+        return self._builder.lines, [results[k] for k in self._outputs]
 
-    def _value(self, index: int, values: Mapping[int, Value], exact: dict[int, Value], inputs: Sequence[str]) -> Value:
+    def _widened(self, k: int, chunk: Chunk) -> Vectors:
+        stream = self._body.streams[k]
+        if stream.dtype is DataType.FLOAT32 or stream.access is Access.SCALAR:
+            return tuple(chunk)
+        return self._words.widened(chunk[0], self._unroll)
+
+    def _narrowed(self, k: int, vectors: Vectors) -> Chunk:
+        return vectors if self._body.streams[k].dtype is DataType.FLOAT32 else [self._words.narrowed(vectors)]
+
+    def _value(
+        self, index: int, step: Apply | Cast, values: Mapping[int, Vectors], exact: dict[int, Vectors]
+    ) -> Vectors:
         """The tile of a step; `exact` holds tiles that are known before they are rounded."""
-        builder, numerics = self._builder, self._body.numerics
-        match step := self._body.steps[index]:
-            case Load():
-                return inputs[step.stream]
+        match step:
             case Cast():
                 same = step.dtype is self._body.dtype_of(step.operand)
                 if same or step.dtype is DataType.FLOAT32 or self._is_bfloat16(step.operand):
                     return values[step.operand]
-                return builder.round_to(values[step.operand], step.dtype, numerics)
+                return self._words.rounded(values[step.operand], step.dtype)
             case Apply():
                 if index not in exact:
                     exact |= self._computed(index, step, values)
                 if self._needs_no_rounding(step):
                     return exact[index]
-                return builder.round_to(exact[index], step.dtype, numerics)
+                return self._words.rounded(exact[index], step.dtype)
 
-    def _computed(self, index: int, step: Apply, values: Mapping[int, Value]) -> dict[int, Value]:
+    def _computed(self, index: int, step: Apply, values: Mapping[int, Vectors]) -> dict[int, Vectors]:
         """The tile of an op before it is rounded, and that of its pair."""
         builder, operation = self._builder, operation_of_tile(step.tile_name)
         pair = self._both_signs.get(index)
         if pair is not None and operation.emit_both_signs is not None:
-            plain, negated = operation.emit_both_signs(builder, values[pair.argument])
+            both = [operation.emit_both_signs(builder, vector) for vector in values[pair.argument]]
+            plain, negated = zip(*both, strict=True)
             return {pair.plain: plain, pair.negated: negated}
-        operands = [
-            builder.const(operand.value) if isinstance(operand, Constant) else values[operand]
-            for operand in step.operands
-        ]
-        numbers = [number.value for number in step.numbers]
-        return {index: operation.tile_body(self._body.numerics)(builder, *operands, *numbers)}
+        emit, numbers = operation.tile_body(self._body.numerics), [number.value for number in step.numbers]
+        operands = [self._operand(operand, values) for operand in step.operands]
+        return {index: tuple(emit(builder, *vectors, *numbers) for vectors in zip(*operands, strict=True))}
+
+    def _operand(self, operand: int | Constant, values: Mapping[int, Vectors]) -> Vectors:
+        if isinstance(operand, Constant):
+            return (self._builder.const(operand.value),) * self._unroll
+        return values[operand]
 
     def _needs_no_rounding(self, step: Apply) -> bool:
         """Whether the result is bfloat16 because the tiles are that it is chosen from."""

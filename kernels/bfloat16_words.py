@@ -1,0 +1,69 @@
+"""bfloat16 words of a chunk, and the float32 vectors that compute with them, as LLVM IR text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ttnn_jit.kernels.llvm_vector import LlvmVector
+from ttnn_jit.ops.emit import Value
+from ttnn_jit.target import Numerics
+from ttnn_jit.tensor_spec import DataType
+
+Vectors = tuple[Value, ...]
+"""One value per vector of a chunk."""
+
+
+@dataclass
+class Bfloat16Words:
+    """Widens, rounds and narrows the one or two vectors of a chunk together, on `builder`.
+
+    Two vectors are rounded by one instruction where the host has it. The words that loading or rounding knew are
+    remembered, so that narrowing makes none twice.
+
+    Attributes:
+        builder: Where the text goes.
+        numerics: How results are rounded.
+        interleaved: Two vectors hold the even and the odd elements, the halves of 32-bit words (little-endian), which
+            widens without a shuffle. Otherwise one follows the other.
+    """
+
+    builder: LlvmVector
+    numerics: Numerics
+    interleaved: bool
+    _loaded: dict[Vectors, str] = field(default_factory=dict)
+    _converted: dict[Vectors, str] = field(default_factory=dict)
+
+    def widened(self, words: str, count: int) -> Vectors:
+        """The `count` vectors of ``<chunk x i16>`` words."""
+        b, lanes = self.builder, self.builder.isa.lanes
+        if count == 1:
+            vectors: Vectors = (b.load_bf16(words),)
+        elif self.interleaved:
+            vectors = b.halves(words)
+        else:
+            parts = (b.shuffled(2 * lanes, [words], range(k * lanes, (k + 1) * lanes)) for k in (0, 1))
+            vectors = tuple(b.load_bf16(part) for part in parts)
+        self._loaded[vectors] = words
+        return vectors
+
+    def rounded(self, vectors: Vectors, dtype: DataType) -> Vectors:
+        """Each vector as `LlvmVector.round_to` gives it."""
+        b, lanes = self.builder, self.builder.isa.lanes
+        if dtype is DataType.FLOAT32 or not b.isa.avx512_bf16:
+            return tuple(b.round_to(vector, dtype, self.numerics) for vector in vectors)
+        words = b.converted(vectors, self.numerics)
+        result = (b.load_bf16(words),) if len(vectors) == 1 else (b.as_high(words, 0), b.as_high(words, lanes))
+        self._converted[result] = words
+        return result
+
+    def narrowed(self, vectors: Vectors) -> str:
+        """The words, ``<chunk x i16>``, of vectors that hold bfloat16 numbers."""
+        b, lanes = self.builder, self.builder.isa.lanes
+        if vectors in self._loaded:
+            return self._loaded[vectors]
+        if not (self.interleaved and len(vectors) == 2):
+            return self._converted[vectors] if vectors in self._converted else b.high_words(vectors)
+        if vectors in self._converted:
+            order = [half + k for k in range(lanes) for half in (0, lanes)]
+            return b.shuffled(2 * lanes, [self._converted[vectors]], order)
+        return b.interleaved_high_words(*vectors)
