@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 import weakref
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from ttnn_jit.cache import disk
 from ttnn_jit.options import Environment
+
+if TYPE_CHECKING:
+    from ttnn_jit.cache.disk import DiskStore
 
 
 class MemoryCache(Protocol):
@@ -109,5 +111,7 @@ def cache_clear() -> None:
         store.clear()
 
 
-def _store() -> disk.DiskStore | None:
-    return disk.store_of(Environment.read())
+def _store() -> DiskStore | None:
+    from ttnn_jit.cache.disk import store_of
+
+    return store_of(Environment.read())

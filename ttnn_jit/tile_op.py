@@ -18,13 +18,10 @@ import threading
 import types
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from ttnn_jit.errors import ArgumentError, CompileError
 from ttnn_jit.ops import Number, Operation
-from ttnn_jit.ops.tile_body import ScalarFunction, TileBody
-from ttnn_jit.ops.tile_trace import UntraceableError, trace
-from ttnn_jit.ops.user_operation import declare
 from ttnn_jit.reads import (
     ATTRIBUTE_STEP,
     NoStableIdentityError,
@@ -36,6 +33,9 @@ from ttnn_jit.reads import (
 )
 from ttnn_jit.source import Location
 from ttnn_jit.ttnn.operation import TtnnOperation
+
+if TYPE_CHECKING:
+    from ttnn_jit.ops.tile_body import TileBody
 
 __all__ = ["TileOperation", "tile_op"]
 
@@ -84,9 +84,10 @@ class TileOperation(TtnnOperation):
         return super().__call__(*args, **kwargs)
 
     def _declare(self) -> None:
-        # The scan is the frontend's, which loads the compiler: not before someone needs the operation.
+        # The scan is the frontend's, which loads the compiler; that and the tracer: not before they are needed.
         from ttnn_jit.frontend.code_scan import scan
         from ttnn_jit.frontend.read_recorder import ReadRecorder
+        from ttnn_jit.ops.user_operation import declare
 
         recorder = ReadRecorder()
         scan(self.func, recorder)
@@ -96,6 +97,9 @@ class TileOperation(TtnnOperation):
         self._guard = None if recorder.unguardable else compile_guard(self.func, reads)
 
     def _body(self, reads: Sequence[Read], *, complete: bool) -> TileBody:
+        from ttnn_jit.ops.tile_body import ScalarFunction
+        from ttnn_jit.ops.tile_trace import UntraceableError, trace
+
         try:
             return trace(self.func, self._parameters)
         except UntraceableError as error:
