@@ -69,7 +69,7 @@ TANH = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class _Reduced:
+class _ReducedExponent:
     """The argument r + n ln 2 of exp, and the even and odd part of EXP_TAIL at r, functions of r**2."""
 
     r: Value
@@ -88,12 +88,12 @@ class Exponential(Piecewise):
 
     def exp(self, a: Value) -> Value:
         """E to the power a: 0 below -104, infinity above 89."""
-        reduced = self._reduced(self._bounded_exponent(a))
+        reduced = self._reduced_exponent(self._bounded_exponent(a))
         return self.scale(self.add(reduced.expm1(self, reduced.r), self.const(1.0)), reduced.n)
 
     def exp_of_both_signs(self, a: Value) -> tuple[Value, Value]:
         """(exp(a), exp(-a)), each with the bits of `exp`: the reduction and the powers of r**2 serve both."""
-        reduced = self._reduced(self._bounded_exponent(a))
+        reduced = self._reduced_exponent(self._bounded_exponent(a))
         one = self.const(1.0)
         up = self.scale(self.add(reduced.expm1(self, reduced.r), one), reduced.n)
         down = self.scale(self.add(reduced.expm1(self, self.neg(reduced.r)), one), self.neg(reduced.n))
@@ -101,20 +101,20 @@ class Exponential(Piecewise):
 
     def exp_minus_one_and_power(self, a: Value, low: Value | None = None) -> tuple[Value, Value]:
         """(s, n) with exp(a + low) = (1 + s) * 2**n, n integral, |s| <= 0.42; finite a and tiny `low`."""
-        reduced = self._reduced(a, low)
+        reduced = self._reduced_exponent(a, low)
         return reduced.expm1(self, reduced.r), reduced.n
 
     def _bounded_exponent(self, a: Value) -> Value:
         return self.at_most(104.5, self.at_least(-104.5, a))
 
-    def _reduced(self, a: Value, low: Value | None = None) -> _Reduced:
+    def _reduced_exponent(self, a: Value, low: Value | None = None) -> _ReducedExponent:
         n = self.round_even(self.mul(a, self.const(LOG2_E)))
         r = self.fma(n, self.const(-LN2_HIGH), a)
         rest = self.const(-LN2_LOW)
         r = self.fma(n, rest, r) if low is None else self.add(r, self.fma(n, rest, low))
         square = self.mul(r, r)
         even, odd = (self.polynomial(square, EXP_TAIL[k::2]) for k in (0, 1))
-        return _Reduced(r, n, square, even, odd)
+        return _ReducedExponent(r, n, square, even, odd)
 
     def expm1(self, a: Value) -> Value:
         """exp(a) - 1, the digits of small results kept."""

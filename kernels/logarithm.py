@@ -82,9 +82,9 @@ class Logarithm(Exponential):
 
     def log(self, a: Value) -> Value:
         """The natural logarithm: -infinity at zeros, NaN below."""
-        return self._log_of(*self._reduced(a))
+        return self._log_of(*self._reduced_logarithm(a))
 
-    def _reduced(self, a: Value) -> tuple[Value, Int, Value]:
+    def _reduced_logarithm(self, a: Value) -> tuple[Value, Int, Value]:
         """(exponent, index, r) with a = 2**exponent * (1 + r) / factor, the factor that of `index`."""
         mantissa, exponent = self.split(a)
         index = self.shift_right(self.bits(mantissa), self.int_const(19))
@@ -114,7 +114,7 @@ class Logarithm(Exponential):
 
     def log2(self, a: Value) -> Value:
         """The logarithm to base 2, exact of powers of two; -infinity at zeros, NaN below."""
-        return self._log2_of(*self._reduced(a))
+        return self._log2_of(*self._reduced_logarithm(a))
 
     def log2_plus_one(self, a: Value) -> Value:
         """log2(1 + a) without the rounding of the sum, for a >= 0."""
@@ -126,7 +126,7 @@ class Logarithm(Exponential):
 
     def log10(self, a: Value) -> Value:
         """The logarithm to base 10; -infinity at zeros, NaN below."""
-        exponent, index, r = self._reduced(a)
+        exponent, index, r = self._reduced_logarithm(a)
         high = self.fma(exponent, self.const(LOG10_2[0]), self.lookup(LOG10_OF_FACTOR, index))
         low = self.fma(exponent, self.const(LOG10_2[1]), self.lookup(LOG10_OF_FACTOR_LOW, index))
         return self._log_to_base(high, r, LOG10_E, low)
