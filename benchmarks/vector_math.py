@@ -115,7 +115,7 @@ class Kernel:
     def __init__(self, operation: Operation, dtype: DataType, numerics: Numerics, isa: HostIsa) -> None:
         text = kernel_text(kernel_body(operation, dtype, numerics), isa)
         builder = llvm.JITLibraryBuilder().add_object_img(assemble(text, isa)).export_symbol(kernel_name(text))
-        jit = llvm.create_lljit_compiler()
+        jit = llvm.create_lljit_compiler(use_jit_link=True)
         library = builder.link(jit, f"bench_{len(self._engines)}")
         self._engines.append((jit, library))
         self._function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(library[kernel_name(text)])

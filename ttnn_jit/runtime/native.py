@@ -101,7 +101,8 @@ class _Loader:
         self._machine = llvm.Target.from_default_triple().create_target_machine(
             opt=1, reloc="pic", codemodel="small", jit=False
         )
-        self._jit = llvm.create_lljit_compiler(self._machine)
+        # The older linker gives code and constants a mapping each, which may come to lie too far apart.
+        self._jit = llvm.create_lljit_compiler(self._machine, use_jit_link=True)
 
     def _link(self, symbols: tuple[str, ...], code: bytes) -> None:
         import llvmlite.binding as llvm

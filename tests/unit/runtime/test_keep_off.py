@@ -26,7 +26,7 @@ def keep_off():
     text = launch_text(has_affinity=True).replace(f"define internal void {name}", f"define void {name}")
     machine = llvm.Target.from_default_triple().create_target_machine(opt=0, reloc="pic", codemodel="small")
     code = machine.emit_object(llvm.parse_assembly(text))
-    jit = llvm.create_lljit_compiler()
+    jit = llvm.create_lljit_compiler(use_jit_link=True)
     builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process().export_symbol(KEEP_OFF_SYMBOL)
     library = builder.link(jit, "keep_off")
     yield ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(library[KEEP_OFF_SYMBOL])

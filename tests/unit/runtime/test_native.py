@@ -1,0 +1,36 @@
+"""Code is linked wherever the address space has room."""
+
+import subprocess
+import sys
+
+import pytest
+
+IN_A_TORN_ADDRESS_SPACE = """
+import ctypes
+from tests.unit.codegen.programs import host_isa, native, scheduled
+from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+import numpy as np
+
+PAGE, FAR = 4096, 5 << 30
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+reserved = lambda size: libc.mmap(None, size, 0, 0x4022, -1, 0)  # private, anonymous, nothing behind it
+
+x = np.linspace(-3, 3, 1024, dtype=np.float32).reshape(32, 32)
+module = scheduled([TensorSpec((32, 32), DataType.FLOAT32, Layout.TILE)], [("exp", 0)])
+native(module, [x])  # loads what there is to load
+for _ in range(4000):
+    reserved(PAGE)  # no small hole is left
+libc.munmap(reserved(FAR + PAGE) + FAR, PAGE)  # but one, with the next 5 GB below it
+module = scheduled([TensorSpec((32, 32), DataType.FLOAT32, Layout.TILE)], [("tanh", 0)])
+(result,) = native(module, [x])
+np.testing.assert_allclose(result, np.tanh(x), rtol=1e-6)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mmap's flags are those of Linux")
+def test_code_and_its_constants_stay_together_where_memory_is_torn_into_pieces():
+    done = subprocess.run([sys.executable, "-c", IN_A_TORN_ADDRESS_SPACE], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
