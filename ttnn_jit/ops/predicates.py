@@ -10,12 +10,15 @@ from ttnn_jit.ops.operation import Attribute, Operation
 from ttnn_jit.ops.unary import unary
 
 
-def _predicate(name: str, summary: str, mask: Callable[[Any, Any], Any]) -> Operation:
+def _predicate(
+    name: str, summary: str, mask: Callable[[Any, Any], Any], golden: Callable[..., Any] | None = None
+) -> Operation:
+    golden = golden or (lambda torch, x: getattr(torch, name)(x))
     return unary(
         name,
         summary=f"1 where x is {summary}, else 0, in x's dtype.",
         emit=lambda b, x: b.select(mask(b, x), b.const(1.0), b.const(0.0)),
-        golden=lambda torch, x: getattr(torch, name)(x).to(x.dtype),
+        golden=lambda torch, x: golden(torch, x).to(x.dtype),
         chooses=True,
     )
 
@@ -37,7 +40,12 @@ ISINF = _predicate("isinf", "infinite", lambda b, x: b.eq(b.abs(x), b.const(math
 ISPOSINF = _predicate("isposinf", "positive infinity", lambda b, x: b.eq(x, b.const(math.inf)))
 ISNEGINF = _predicate("isneginf", "negative infinity", lambda b, x: b.eq(x, b.const(-math.inf)))
 ISFINITE = _predicate("isfinite", "neither infinite nor NaN", lambda b, x: b.lt(b.abs(x), b.const(math.inf)))
-SIGNBIT = _predicate("signbit", "below zero or -0", lambda b, x: b.lt(b.copysign(b.const(1.0), x), b.const(0.0)))
+SIGNBIT = _predicate(
+    "signbit",
+    "below zero or -0, and no NaN (whose sign differs between processors)",
+    lambda b, x: b.both(b.lt(b.copysign(b.const(1.0), x), b.const(0.0)), b.eq(x, x)),
+    lambda torch, x: torch.signbit(x) & ~x.isnan(),
+)
 SIGN = unary(
     "sign",
     summary="-1, 0 or 1, as x is below zero, zero or above; zeros keep their sign, NaN stays NaN.",
