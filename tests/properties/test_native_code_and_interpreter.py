@@ -19,7 +19,7 @@ from tests.unit.codegen.programs import (
 )
 from ttnn_jit.codegen.interpreter import interpret
 from ttnn_jit.codegen.numpy_kernel import interpreted_program
-from ttnn_jit.kernels.isa import AVX2
+from ttnn_jit.kernels.isa import AVX2, NEON
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
 
@@ -96,8 +96,7 @@ def check(program, target, seed):
     inputs = [data_for(spec, seed + k) for k, spec in enumerate(arguments)]
     module = scheduled(arguments, calls, target=target, results=results)
     expected = interpret(module, inputs)
-    isas = [host_isa()] if host_isa().neon or not host_isa().avx512 else [host_isa(), AVX2]
-    for isa in isas:
+    for isa in {host_isa(), AVX2 if host_isa().avx512 else host_isa(), NEON}:
         for got, wanted in zip(native(module, inputs, isa), expected, strict=True):
             assert_same_bits(got, wanted)
     for got, wanted in zip(run_plan(*interpreted_program(module), inputs), expected, strict=True):

@@ -9,6 +9,7 @@ from functools import cache
 import llvmlite.binding as llvm
 import numpy as np
 
+from tests.unit.kernels.emulated import Machine, is_foreign
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.llvm_kernel import OPERATION_OF_TILE
 from ttnn_jit.codegen.plan import generate
@@ -91,13 +92,29 @@ def run_plan(plan: ProgramPlan, objects, inputs: Sequence[np.ndarray]) -> list[n
         buffers.append(np.full(max(spec.nbytes // spec.dtype.itemsize, 1), 99, buffers[0].dtype).astype(_numpy(spec)))
     guards = [buffer.copy() for buffer in buffers]
     for launch in plan.launches:
-        code = objects[launch.kernel]
-        function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(kernel_address(launch.kernel, code))
-        addresses = [buffers[k].ctypes.data + _start(plan.buffers[k]) * buffers[k].itemsize for k in launch.operands]
-        function((ctypes.c_void_p * len(addresses))(*addresses), (ctypes.c_int64 * len(launch.params))(*launch.params))
+        run = emulate_kernel if is_foreign(objects[launch.kernel]) else run_kernel
+        run(launch, plan, objects[launch.kernel], buffers)
     for k in range(len(inputs)):
         assert (buffers[k] == guards[k]).all() or np.isnan(guards[k]).any(), "an input was written"
     return [logical(buffers[k], plan.buffers[k]).copy() for k in plan.results]
+
+
+def run_kernel(launch, plan, code, buffers) -> None:
+    """One kernel on `buffers`."""
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(kernel_address(launch.kernel, code))
+    addresses = [buffers[k].ctypes.data + _start(plan.buffers[k]) * buffers[k].itemsize for k in launch.operands]
+    function((ctypes.c_void_p * len(addresses))(*addresses), (ctypes.c_int64 * len(launch.params))(*launch.params))
+
+
+def emulate_kernel(launch, plan, code, buffers) -> None:
+    """`run_kernel`, of aarch64 code on another machine."""
+    machine = Machine(code)
+    places = {k: machine.place(buffers[k]) for k in launch.operands}
+    addresses = [places[k] + _start(plan.buffers[k]) * buffers[k].itemsize for k in launch.operands]
+    pointers, params = np.array(addresses, np.int64), np.array(launch.params, np.int64)
+    machine.call(launch.kernel, machine.place(pointers), machine.place(params))
+    for k in set(launch.operands):
+        buffers[k][...] = machine.read(places[k], buffers[k])
 
 
 def native(module, inputs, isa=None) -> list[np.ndarray]:

@@ -1,19 +1,23 @@
-"""A loop around LlvmVector's text, compiled and called on numpy arrays: the smallest stand-in for a kernel."""
+"""A loop around LlvmVector's text, compiled and called on numpy arrays: the smallest stand-in for a kernel.
+
+Code for another architecture is called in an emulator.
+"""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 import llvmlite.binding as llvm
 import numpy as np
 
+from tests.unit.kernels.emulated import Machine, is_foreign
 from ttnn_jit.kernels.isa import HostIsa, isa_for
 from ttnn_jit.kernels.llvm_vector import LlvmVector, ModuleText
 
 Build = Callable[[LlvmVector, list[str]], str]
-_ENGINES: list[llvm.ExecutionEngine] = []  # an engine owns its code: functions live as long as the tests
+_LIBRARIES: list[object] = []  # a library owns its code: functions live as long as the tests
 
 
 def host_isa() -> HostIsa:
@@ -70,15 +74,26 @@ done:
 """
 
 
-def compiled(text: str, isa: HostIsa, level: int = 2) -> int:
-    """The address of @f."""
+def function_of(text: str, inputs: int, isa: HostIsa, output: type, level: int) -> Callable[..., np.ndarray]:
+    """@f of `text` on flat float32 arrays of equal size, a multiple of the lanes."""
     module = llvm.parse_assembly(text)
     module.verify()
     llvm.initialize_native_asmprinter()
-    engine = llvm.create_mcjit_compiler(module, machine(isa, level))
-    engine.finalize_object()
-    _ENGINES.append(engine)
-    return int(engine.get_function_address("f"))
+    code = machine(isa, level).emit_object(module)
+    if is_foreign(code):
+        return partial(emulated, code, output)
+    jit = llvm.create_lljit_compiler(use_jit_link=True)
+    library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process().export_symbol("f").link(jit, "f")
+    _LIBRARIES.append((jit, library))
+    address = library["f"]
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, *[ctypes.c_void_p] * inputs)(address)
+
+    def call(*arrays: np.ndarray) -> np.ndarray:
+        out = np.empty(arrays[0].size, output)
+        function(out.ctypes.data, out.size, *(array.ctypes.data for array in arrays))
+        return out
+
+    return call
 
 
 def assembly(text: str, isa: HostIsa, level: int = 2) -> str:
@@ -89,18 +104,24 @@ def assembly(text: str, isa: HostIsa, level: int = 2) -> str:
 
 def native(build: Build, inputs: int, isa: HostIsa, output: str = "float", level: int = 2) -> Callable[..., np.ndarray]:
     """`build` as a function of flat arrays, float32 in; a 16-bit output comes as uint16."""
-    address = compiled(loop_text(build, inputs, isa, output), isa, level)
-    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, *[ctypes.c_void_p] * inputs)(address)
+    element = np.float32 if output == "float" else np.uint16
+    function = function_of(loop_text(build, inputs, isa, output), inputs, isa, element, level)
 
     def call(*arrays: np.ndarray) -> np.ndarray:
         count = arrays[0].size
-        padded = -(-count // isa.lanes) * isa.lanes
-        padded_arrays = [np.concatenate([a, np.zeros(padded - count, np.float32)]) for a in arrays]
-        out = np.empty(padded, np.float32 if output == "float" else np.uint16)
-        function(out.ctypes.data, padded, *(a.ctypes.data for a in padded_arrays))
-        return out[:count]
+        padding = np.zeros(-count % isa.lanes, np.float32)
+        return function(*(np.concatenate([array, padding]) for array in arrays))[:count]
 
     return call
+
+
+def emulated(code: bytes, output: type, *arrays: np.ndarray) -> np.ndarray:
+    """@f of aarch64 code."""
+    guest = Machine(code)
+    out = np.empty(arrays[0].size, output)
+    place = guest.place(out)
+    guest.call("f", place, out.size, *map(guest.place, arrays))
+    return guest.read(place, out)
 
 
 @cache

@@ -1,8 +1,9 @@
-"""One algorithm, one result: numpy, AVX-512, AVX2, every optimisation level, every neighbour."""
+"""One algorithm, one result: numpy, AVX-512, AVX2, NEON, every optimisation level, every neighbour."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from tests.unit.kernels.native_loop import assembly, host_isa, loop_text, native, native_function
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON, HostIsa
 from ttnn_jit.kernels.numpy_vector import NumpyVector
+from ttnn_jit.kernels.vector_math import VectorMath
 from ttnn_jit.ops import OPERATIONS, Operation
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
@@ -48,12 +50,12 @@ EDGES = np.array(
 
 
 def runnable_isas() -> list[HostIsa]:
-    """The host's own, and what a lesser host of its kind would run."""
+    """The host's own, what a lesser host of its kind would run, and NEON, in an emulator where it must be."""
     host = host_isa()
     lesser = [
         preset for preset in (AVX512, AVX2) if (host.avx512 or not preset.avx512) and (host.avx2 or not preset.avx2)
     ]
-    return [host, *lesser]
+    return list(dict.fromkeys([host, *lesser, NEON]))
 
 
 def arguments(seed: int, count: int = 20_000) -> np.ndarray:
@@ -192,3 +194,9 @@ def test_the_bf16_instruction_changes_no_bit() -> None:
     with_it = native(build, 1, host, output="i16")(x)
     without = native(build, 1, replace(host, avx512_bf16=False), output="i16")(x)
     np.testing.assert_array_equal(with_it, without)
+
+
+def test_no_family_of_functions_overrides_another_s() -> None:
+    families = [family for family in VectorMath.__mro__ if family.__module__.startswith("ttnn_jit.kernels.")]
+    defined = Counter(name for family in families for name in vars(family) if not name.startswith("__"))
+    assert [name for name, count in defined.items() if count > 1 and name != "_abc_impl"] == []
