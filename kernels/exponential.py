@@ -125,8 +125,10 @@ class Exponential(Piecewise):
         return self.copysign(self.scale(result, self.sub(n, bounded)), a)
 
     def sigmoid(self, a: Value) -> Value:
-        """1 / (1 + exp(-a)), good to the last denormal."""
-        return self._logistic(self.const(1.0), a)
+        """1 / (1 + exp(-a)), good to the last denormal: times 2**-32, above and below, exp(-a) does not overflow."""
+        s, n = self.exp_minus_one_and_power(self.neg(self._bounded_exponent(a)))
+        one = self.const(2.0**-32)
+        return self.div(one, self.add(self.scale(self.fma(s, one, one), n), one))
 
     def silu(self, a: Value) -> Value:
         """A * sigmoid(a), scaled last so that tiny results keep their digits; NaN at -infinity, as the product is."""
@@ -171,7 +173,7 @@ class Exponential(Piecewise):
 
     def _logistic(self, factor: Value, a: Value, low: Value | None = None) -> Value:
         """Factor / (1 + exp(-a - low)); |factor| at most 200 where a is below -100."""
-        bounded = self.at_most(112.0, self.at_least(-112.0, self.neg(a)))
+        bounded = self.neg(self.at_most(112.0, self.at_least(-112.0, a)))
         s, n = self.exp_minus_one_and_power(bounded, None if low is None else self.neg(low))
         # Where exp(-a) would overflow, 1 is lost beside it anyway: take 2**bounded, and the rest off the quotient.
         bounded = self.at_most(100.0, n)
