@@ -10,8 +10,11 @@
 Importing it loads neither torch, numpy, numba, llvmlite nor xDSL; each loads when something needs it.
 """
 
-from ttnn_jit.api import cache_clear, cache_info, explain_miss, jit, supported_ops, tile_op
-from ttnn_jit.stand_in import register_as_ttnn
+from ttnn_jit.garbage import collection_postponed
+
+with collection_postponed():
+    from ttnn_jit.api import cache_clear, cache_info, explain_miss, jit, supported_ops, tile_op
+    from ttnn_jit.stand_in import register_as_ttnn
 
 __all__ = [
     "__version__",

@@ -6,13 +6,11 @@ level (found by the program's text), the passes, codegen, assembly.
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import json
 import types
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,6 +20,7 @@ from ttnn_jit.cache import manifest, statistics
 from ttnn_jit.cache.disk import store_of
 from ttnn_jit.cache.manifest import Manifest, ManifestKey
 from ttnn_jit.errors import ArgumentError
+from ttnn_jit.garbage import collection_postponed
 from ttnn_jit.nests import holds_named_classes, items_of, map_leaves
 from ttnn_jit.ops import Operation
 from ttnn_jit.options import DUMP_FOLDER, CompileOptions, Environment, OutputLayout
@@ -78,22 +77,7 @@ class Compilation:
     warnings: tuple[str, ...] = ()
 
 
-@contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
-    """Cyclic garbage waits: a compile makes enough objects to set off full collections, each a walk over the heap.
-
-    With torch loaded that is 40 to 60 ms a walk, ten times what the compile takes.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-@_no_collection()
+@collection_postponed()
 def compile_function(
     request: Request, *, use_disk: bool, observer: Observer | None = None, keep_texts: bool = False
 ) -> Compilation:
@@ -135,7 +119,7 @@ class ResultPlacement:
     activations: tuple[Operation, ...] = ()
 
 
-@_no_collection()
+@collection_postponed()
 def compile_operation(
     operation: Operation,
     operands: tuple[TensorSpec | float, ...],

@@ -28,6 +28,7 @@ from ttnn_jit.arguments import (
 )
 from ttnn_jit.cache import statistics
 from ttnn_jit.errors import ArgumentError, TtnnJitError
+from ttnn_jit.garbage import collection_postponed
 from ttnn_jit.options import CompileOptions
 from ttnn_jit.reads import compile_guard, guard_text
 from ttnn_jit.receiver import RECEIVER, bound_to
@@ -193,7 +194,7 @@ class JitFunction:
         return tuple(bound.arguments.values())
 
     def _miss(self, key: object, values: tuple[Any, ...], where: Placement) -> Variant:
-        with self._lock:
+        with collection_postponed(), self._lock:
             found = self._find(key)
             if found is not None:
                 return found
