@@ -282,13 +282,13 @@ def _program(
     keep_texts: bool,
 ) -> Program:
     """The program of a module: by its content from memory or disk, else compiled."""
-    from ttnn_jit.dialects import print_module
+    from ttnn_jit.dialects.content import content_of
 
     notes: dict[str, Any] = {
         "structure": _structure_to_json(lowered.output_structure),
         "warnings": list(lowered.warnings),
     }
-    text = json.dumps([print_module(lowered.module), repr(options), notes])
+    text = json.dumps([content_of(lowered.module), repr(options), notes])
     content = notes["content"] = manifest.content_key(text, host_cpu())
     if not (observer or keep_texts):
         if not options.extra_pipeline_options and (known := _PROGRAMS.get(content)) is not None:
@@ -376,7 +376,7 @@ def _generate(
 ) -> tuple[_Code, Sequence[Mapping[str, Any]]]:
     """All stages over `module`, in place; codegen reads it where it is scheduled, the user's passes included."""
     from ttnn_jit.codegen.descriptors import program_descriptors
-    from ttnn_jit.dialects import print_module
+    from ttnn_jit.dialects import print_module, verify
     from ttnn_jit.transforms import pipeline
 
     def seen(stage: str, after: ModuleOp) -> None:
@@ -384,12 +384,14 @@ def _generate(
             observer(stage, print_module(after))
 
     # A pass of the user's own may leave anything.
-    verify = observer is not None or bool(options.extra_pipeline_options)
+    checked = observer is not None or bool(options.extra_pipeline_options)
 
     def run(passes: Sequence[ModulePass]) -> None:
         reproducers = Environment.read().reproducers
-        pipeline.run_passes(module, passes, observer=seen, verify_each=verify, reproducers=reproducers)
+        pipeline.run_passes(module, passes, observer=seen, verify_each=checked, reproducers=reproducers)
 
+    if checked:
+        verify(module)
     seen(FRONTEND, module)
     every = pipeline.passes_between(options)
     until_scheduled = pipeline.passes_between(options, until=SCHEDULED)

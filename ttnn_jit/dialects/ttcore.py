@@ -188,9 +188,21 @@ class SystemDescAttr(ParametrizedAttribute):
         with parser.in_angle_brackets():
             return (DictionaryAttr(parser.parse_optional_dictionary_attr_dict()),)
 
+    @property
+    def desc(self) -> SystemDesc:
+        """What the fields say.
+
+        Raises:
+            VerifyException: They are not those of a SystemDesc.
+        """
+        known: SystemDesc | None = vars(self).get("desc")  # IRDL takes no cached_property
+        if known is None:
+            known = vars(self)["desc"] = _desc_of_fields(self.fields.data)
+        return known
+
     def verify(self) -> None:
         """Refuses a dictionary that is not a SystemDesc."""
-        _desc_of_fields(self.fields.data)
+        _ = self.desc
 
 
 @cache
@@ -234,7 +246,7 @@ def system_desc_of(module: ModuleOp) -> SystemDesc:
         return DEFAULT_TARGET
     if not isinstance(attribute, SystemDescAttr):
         raise VerifyException(f"{SYSTEM_DESC} must be a #ttcore.system_desc, got {attribute}")
-    return _desc_of_fields(attribute.fields.data)
+    return attribute.desc
 
 
 def set_system_desc(module: ModuleOp, target: SystemDesc) -> None:

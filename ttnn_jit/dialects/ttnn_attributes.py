@@ -145,6 +145,13 @@ class TTNNLayoutAttr(ParametrizedAttribute):
     core_ranges: ArrayAttr[CoreRangeAttr] | NoneAttr
     nd_shard: ShapeAttr | NoneAttr
 
+    def __hash__(self) -> int:
+        """Taken once: every look-up of a tensor's type asks for it, and it goes through the whole attribute."""
+        known: int | None = vars(self).get("hash")  # IRDL takes no cached_property
+        if known is None:
+            known = vars(self)["hash"] = hash(self.parameters)
+        return known
+
     def alias_stem(self) -> str:
         """``#ttnn_layout``."""
         return "ttnn_layout"

@@ -11,8 +11,8 @@ slot that holds it between uses would be missing elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ttnn_jit.transforms.tile_graph import TileGraph
 
@@ -36,8 +36,9 @@ class SlotAssignment:
     peak: int
 
 
-def assign_slots(graph: TileGraph, order: Sequence[int]) -> SlotAssignment:
-    """The slots of `graph`'s ops when they run in `order`."""
+@lru_cache(maxsize=16)
+def assign_slots(graph: TileGraph, order: tuple[int, ...]) -> SlotAssignment:
+    """The slots of `graph`'s ops when they run in `order`; the stages of one compile ask several times for the same."""
     stack = _SlotStack()
     slot_of: dict[int, int] = {}
     uses_left = graph.use_counts()
