@@ -19,13 +19,14 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.dialects.affine_text import affine_map_text
+from ttnn_jit.dialects.creation import QuickOperation
 
 INDEX = IndexType()
 Index = SSAValue | int
 
 
 @irdl_op_definition
-class LoadOp(IRDLOperation):
+class LoadOp(QuickOperation, IRDLOperation):
     """``%2 = affine.load %memref[%i, 0] : memref<...>``."""
 
     name = "affine.load"
@@ -75,7 +76,7 @@ class LoadOp(IRDLOperation):
 
 
 @irdl_op_definition
-class StoreOp(IRDLOperation):
+class StoreOp(QuickOperation, IRDLOperation):
     """``affine.store %2, %memref[%i, 0] : memref<...>``."""
 
     name = "affine.store"

@@ -29,6 +29,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from ttnn_jit.dialects.affine import INDEX
+from ttnn_jit.dialects.creation import create
 from ttnn_jit.dialects.ttcore import memory_space, tile_type
 from ttnn_jit.tensor_spec import DataType
 
@@ -61,12 +62,12 @@ def _index_attr(value: int) -> IntegerAttr:
 
 def constant_index(value: int, location: LocationAttr | None = None) -> arith.ConstantOp:
     """``%c4 = arith.constant 4 : index``."""
-    return arith.ConstantOp.create(result_types=(INDEX,), properties={"value": _index_attr(value)}, location=location)
+    return create(arith.ConstantOp, result_types=(INDEX,), properties={"value": _index_attr(value)}, location=location)
 
 
 def constant_f32(value: float, location: LocationAttr | None = None) -> arith.ConstantOp:
     """``%cst = arith.constant 5.000000e-01 : f32``."""
-    return arith.ConstantOp.create(result_types=(f32,), properties={"value": FloatAttr(value, f32)}, location=location)
+    return create(arith.ConstantOp, result_types=(f32,), properties={"value": FloatAttr(value, f32)}, location=location)
 
 
 @cache
@@ -145,7 +146,8 @@ def linalg_generic(
     location: LocationAttr | None = None,
 ) -> LinalgGenericOp:
     """``linalg.generic`` over memrefs, every dimension parallel; `body` ends with `linalg_yield`."""
-    return LinalgGenericOp.create(
+    return create(
+        LinalgGenericOp,
         operands=(*inputs, *outputs),
         properties={
             "indexing_maps": ArrayAttr(indexing_maps),
@@ -159,4 +161,4 @@ def linalg_generic(
 
 def linalg_yield(values: Sequence[SSAValue], location: LocationAttr | None = None) -> LinalgYieldOp:
     """``linalg.yield %values``."""
-    return LinalgYieldOp.create(operands=values, location=location)
+    return create(LinalgYieldOp, operands=values, location=location)

@@ -22,6 +22,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.d2m_generic import GenericOp, ThreadAttr
 from ttnn_jit.dialects.elementwise import ElementwiseOp, derive
 from ttnn_jit.dialects.ttcore import KeywordAttr, TileType, parse_keyword
@@ -82,7 +83,7 @@ class TileBcastTypeAttr(KeywordAttr, SpacedOpaqueSyntaxAttribute):
 
 
 @irdl_op_definition
-class EmptyOp(IRDLOperation):
+class EmptyOp(QuickOperation, IRDLOperation):
     """``d2m.empty() : tensor<...>``: a tensor for a generic to write into."""
 
     name = "d2m.empty"
@@ -107,7 +108,7 @@ class EmptyOp(IRDLOperation):
 
 
 @irdl_op_definition
-class AcquireDstOp(IRDLOperation):
+class AcquireDstOp(QuickOperation, IRDLOperation):
     """``%dst = d2m.acquire_dst() : memref<...>``: the slots of the DST register file."""
 
     name = "d2m.acquire_dst"
@@ -134,7 +135,7 @@ class AcquireDstOp(IRDLOperation):
 
 
 @irdl_op_definition
-class WaitOp(IRDLOperation):
+class WaitOp(QuickOperation, IRDLOperation):
     """``d2m.wait %cb0 : <memref<...>> -> memref<...>``: the data of an input buffer."""
 
     name = "d2m.wait"
@@ -163,7 +164,7 @@ class WaitOp(IRDLOperation):
 
 
 @irdl_op_definition
-class ReserveOp(IRDLOperation):
+class ReserveOp(QuickOperation, IRDLOperation):
     """``d2m.reserve %cb2 : <memref<...>> -> memref<...>``: the room of an output buffer."""
 
     name = "d2m.reserve"
@@ -207,7 +208,7 @@ class TileElementwiseOp(ElementwiseOp):
 
 
 @irdl_op_definition
-class TileBcastOp(IRDLOperation):
+class TileBcastOp(QuickOperation, IRDLOperation):
     """``"d2m.tile_bcast"(%tile) <{bcast_type = #d2m<tile_bcast_type row>}>``: what fills the tile."""
 
     name = "d2m.tile_bcast"
@@ -229,7 +230,7 @@ class TileBcastOp(IRDLOperation):
 
 
 @irdl_op_definition
-class TileTypecastOp(IRDLOperation):
+class TileTypecastOp(QuickOperation, IRDLOperation):
     """``"d2m.tile_typecast"(%tile)``: the tile with its elements rounded or widened to the result's type."""
 
     name = "d2m.tile_typecast"
@@ -245,7 +246,7 @@ class TileTypecastOp(IRDLOperation):
 
 
 @irdl_op_definition
-class TileInitOp(IRDLOperation):
+class TileInitOp(QuickOperation, IRDLOperation):
     """``"d2m.tile_init"() <{tile_op = "tile_exp"}>``: the core's engines are set up for a tile op."""
 
     name = "d2m.tile_init"

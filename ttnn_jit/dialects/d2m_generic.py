@@ -23,6 +23,7 @@ from xdsl.printer import Printer
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.ttcore import GridAttr, IteratorTypeAttr, KeywordAttr, iterator_type
 
 _SEGMENTS = "operandSegmentSizes"
@@ -40,7 +41,7 @@ _COMPUTE_THREAD = ArrayAttr([ThreadAttr("compute")])
 
 
 @irdl_op_definition
-class GenericOp(IRDLOperation):
+class GenericOp(QuickOperation, IRDLOperation):
     """A kernel: inputs, outputs, one core's share of the work as a region over circular buffers.
 
     The region's arguments are one circular buffer per operand, inputs then outputs.

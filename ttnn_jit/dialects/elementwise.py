@@ -14,12 +14,13 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit import ops
+from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.ttcore import DataTypeAttr
 from ttnn_jit.errors import ArgumentError
 from ttnn_jit.ops import user_operation
 
 
-class ElementwiseOp(Operation):
+class ElementwiseOp(QuickOperation):
     """Base of the derived op classes: operands, then one result; numbers are f32 properties."""
 
     declared: ClassVar[ops.Operation]

@@ -11,13 +11,14 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
+from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.elementwise import TensorElementwiseOp, derive
 
 __all__ = ["OP_OF", "TTIR", "EmptyOp", "FullOp", "TensorElementwiseOp"]
 
 
 @irdl_op_definition
-class EmptyOp(IRDLOperation):
+class EmptyOp(QuickOperation, IRDLOperation):
     """``ttir.empty() : tensor<...>``: a tensor to write into."""
 
     name = "ttir.empty"
@@ -48,7 +49,7 @@ class EmptyOp(IRDLOperation):
 
 
 @irdl_op_definition
-class FullOp(IRDLOperation):
+class FullOp(QuickOperation, IRDLOperation):
     """``"ttir.full"()``: a tensor of one number."""
 
     name = "ttir.full"

@@ -18,6 +18,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.elementwise import TensorElementwiseOp, derive
 from ttnn_jit.dialects.ttcore import DataTypeAttr, data_type_attr
 from ttnn_jit.dialects.ttnn_attributes import (
@@ -72,7 +73,7 @@ _GET_DEVICE_PROPERTIES: dict[str, Attribute] = {
 
 
 @irdl_op_definition
-class GetDeviceOp(IRDLOperation):
+class GetDeviceOp(QuickOperation, IRDLOperation):
     """``"ttnn.get_device"()``: the device that created tensors live on."""
 
     name = "ttnn.get_device"
@@ -89,7 +90,7 @@ class GetDeviceOp(IRDLOperation):
 
 
 @irdl_op_definition
-class FullOp(IRDLOperation):
+class FullOp(QuickOperation, IRDLOperation):
     """``"ttnn.full"(%device)``: a tensor of one number."""
 
     name = "ttnn.full"
@@ -121,7 +122,7 @@ class FullOp(IRDLOperation):
 
 
 @irdl_op_definition
-class GenericOp(IRDLOperation):
+class GenericOp(QuickOperation, IRDLOperation):
     """``"ttnn.generic"(%inputs..., %output) <{program = ...}>``: one kernel launch."""
 
     name = "ttnn.generic"

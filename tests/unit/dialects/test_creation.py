@@ -1,0 +1,59 @@
+"""Ops made the quick way are the ops that xDSL makes."""
+
+import pytest
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import UnitAttr, f32
+from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
+from xdsl.dialects.linalg.ops import YieldOp as LinalgYieldOp
+from xdsl.ir import Block, Operation, Region
+from xdsl.irdl import OptionalDef
+
+from ttnn_jit.dialects import context
+from ttnn_jit.dialects.creation import QuickOperation, create
+
+XDSL_CLASSES = [LinalgGenericOp, LinalgYieldOp, arith.ConstantOp]
+OWN_CLASSES = [op for op in context().loaded_ops if issubclass(op, QuickOperation)]
+
+
+def made_by(make, cls):
+    block = Block(arg_types=[f32, f32])
+    return make(
+        cls,
+        operands=[*block.args, block.args[0]],
+        result_types=[f32, f32],
+        properties={"p": UnitAttr()},
+        attributes={"a": UnitAttr()},
+        regions=[Region(Block())],
+    )
+
+
+def xdsl_create(cls, **fields):
+    return Operation.create.__func__(cls, **fields)
+
+
+def seen(op):
+    uses = [sorted((use.operation is op, use.index) for use in value.uses) for value in op.operands]
+    return (
+        [value.type for value in op.operands],
+        uses,
+        [(result.type, result.index, result.op is op) for result in op.results],
+        (op.properties, op.attributes, op.location, list(op.successors), op.parent, op.next_op, op.prev_op),
+        [region.parent is op for region in op.regions],
+    )
+
+
+@pytest.mark.parametrize("cls", [*XDSL_CLASSES, *OWN_CLASSES[:3], *OWN_CLASSES[-3:]])
+def test_a_quick_op_has_all_that_a_slow_one_has(cls):
+    assert seen(made_by(create, cls)) == seen(made_by(xdsl_create, cls))
+
+
+def test_every_op_of_these_dialects_is_made_quickly():
+    own = {op for op in context().loaded_ops if op.__module__.startswith("ttnn_jit")}
+    assert own == set(OWN_CLASSES)
+
+
+@pytest.mark.parametrize("cls", [*XDSL_CLASSES, *OWN_CLASSES])
+def test_no_quick_op_has_a_default_that_quick_creation_would_leave_out(cls):
+    definition = getattr(cls, "get_irdl_definition", lambda: None)()
+    fields = {**definition.properties, **definition.attributes} if definition else {}
+    assert [name for name, field in fields.items() if not isinstance(field, OptionalDef) and field.default_value] == []
