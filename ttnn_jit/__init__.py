@@ -10,7 +10,7 @@
 Importing it loads neither torch, numpy, numba, llvmlite nor xDSL; each loads when something needs it.
 """
 
-from ttnn_jit.garbage import collection_postponed
+from ttnn_jit.compiling import collection_postponed
 
 with collection_postponed():
     from ttnn_jit.api import cache_clear, cache_info, explain_miss, jit, supported_ops, tile_op

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.cache import manifest, statistics
 from ttnn_jit.cache.disk import store_of
 from ttnn_jit.cache.manifest import Manifest, ManifestKey
+from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import ArgumentError
-from ttnn_jit.garbage import collection_postponed
 from ttnn_jit.nests import holds_named_classes, items_of, map_leaves
 from ttnn_jit.ops import Operation
 from ttnn_jit.options import DUMP_FOLDER, CompileOptions, Environment, OutputLayout
@@ -77,7 +77,7 @@ class Compilation:
     warnings: tuple[str, ...] = ()
 
 
-@collection_postponed()
+@compiling()
 def compile_function(
     request: Request, *, use_disk: bool, observer: Observer | None = None, keep_texts: bool = False
 ) -> Compilation:
@@ -119,7 +119,7 @@ class ResultPlacement:
     activations: tuple[Operation, ...] = ()
 
 
-@collection_postponed()
+@compiling()
 def compile_operation(
     operation: Operation,
     operands: tuple[TensorSpec | float, ...],

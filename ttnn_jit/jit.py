@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-import threading
 import types
 import warnings
 import weakref
@@ -27,8 +26,8 @@ from ttnn_jit.arguments import (
     tensors_in,
 )
 from ttnn_jit.cache import statistics
+from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import ArgumentError, TtnnJitError
-from ttnn_jit.garbage import collection_postponed
 from ttnn_jit.options import CompileOptions
 from ttnn_jit.reads import compile_guard, guard_text
 from ttnn_jit.receiver import RECEIVER, bound_to
@@ -117,7 +116,6 @@ class JitFunction:
         self._scalars_seen: dict[str, set[object]] = {}
         self._is_method = False
         self._methods: dict[int, tuple[weakref.ref[Any], JitFunction]] = {}
-        self._lock = threading.RLock()
         statistics.register(self)
 
     def __reduce__(self) -> str:
@@ -132,7 +130,7 @@ class JitFunction:
 
     def clear(self) -> None:
         """Forget every program."""
-        with self._lock:
+        with compiling():
             self._entries.clear()
             self._warm.clear()
 
@@ -194,7 +192,7 @@ class JitFunction:
         return tuple(bound.arguments.values())
 
     def _miss(self, key: object, values: tuple[Any, ...], where: Placement) -> Variant:
-        with collection_postponed(), self._lock:
+        with compiling():
             found = self._find(key)
             if found is not None:
                 return found

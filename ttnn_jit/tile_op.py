@@ -14,12 +14,12 @@ import dis
 import hashlib
 import inspect
 import re
-import threading
 import types
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import ArgumentError, CompileError
 from ttnn_jit.ops import Number, Operation
 from ttnn_jit.reads import (
@@ -62,7 +62,6 @@ class TileOperation(TtnnOperation):
         self.golden = golden
         self._guard: Callable[[], bool] | None = None
         self._operation: Operation | None = None
-        self._lock = threading.RLock()
 
     @property
     def operation(self) -> Operation:
@@ -71,7 +70,7 @@ class TileOperation(TtnnOperation):
         Raises:
             CompileError: It changes the world, or raises where it cannot be traced.
         """
-        with self._lock:
+        with compiling():
             if self._operation is None or self._guard is None or not self._guard():
                 self._declare()
             assert self._operation is not None

@@ -6,11 +6,11 @@ llvmlite is imported inside, because importing it costs 40 ms that a program wit
 from __future__ import annotations
 
 import sys
-import threading
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import InternalError, ProgramFormatError
 from ttnn_jit.runtime.launch_ir import LAUNCH_SYMBOLS, launch_text
 
@@ -41,7 +41,8 @@ def _enabled(features: str) -> set[str]:
 @cache
 def host_cpu() -> HostCpu:
     """The processor that this process runs on."""
-    import llvmlite.binding as llvm
+    with compiling():
+        import llvmlite.binding as llvm
 
     return HostCpu(llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
 
@@ -58,7 +59,6 @@ class _Loader:
     """One LLJIT per process; every kernel is linked once and stays, for programs share kernels by name."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._addresses: dict[str, int] = {}
         self._trackers: list[Any] = []  # dropping one would unload its code
         self._jit: Any = None
@@ -68,7 +68,7 @@ class _Loader:
         found = self._addresses.get(symbol)
         if found is not None:
             return found
-        with self._lock:
+        with compiling():
             if symbol not in self._addresses:
                 self._link((symbol,), code)
             return self._addresses[symbol]
@@ -77,7 +77,7 @@ class _Loader:
         found = self._addresses.get(symbol)
         if found is not None:
             return found
-        with self._lock:
+        with compiling():
             if symbol not in self._addresses:
                 self._link(LAUNCH_SYMBOLS, self._launch_code())
             return self._addresses[symbol]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import statistics
+from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import ArgumentError, ShapeError, UnsupportedFunction
 from ttnn_jit.ops import (
     ALIASES,
@@ -125,7 +126,8 @@ class TtnnOperation:
     def _compile(
         self, key: tuple[object, ...], bound: BoundCall, device: Device, placement: ResultPlacement | None
     ) -> Program:
-        from ttnn_jit import compiler
+        with compiling():
+            from ttnn_jit import compiler
 
         program = compiler.compile_operation(bound.operation, _specs(bound), bound.attributes, device.target, placement)
         self._programs[key] = program

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterable
 
+from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import ArgumentError, ShapeError
 from ttnn_jit.ops import OVERLOADS
 from ttnn_jit.runtime import tensor as storage
@@ -113,7 +114,8 @@ def typecast(tensor: Tensor, dtype: DataType, memory_config: MemoryConfig | None
     device = tensor.device()
     if device is None:
         return storage.from_torch(tensor.to_torch(), tensor.spec.with_(dtype=dtype), None)
-    from ttnn_jit import compiler
+    with compiling():
+        from ttnn_jit import compiler
 
     multiply = OVERLOADS["multiply"][0]
     placement = compiler.ResultPlacement(memory_config=memory_config, dtype=dtype)
