@@ -28,7 +28,7 @@ from ttnn_jit.arguments import (
 from ttnn_jit.cache import statistics
 from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import ArgumentError, TtnnJitError
-from ttnn_jit.options import CompileOptions
+from ttnn_jit.options import USER_PASSES, CompileOptions
 from ttnn_jit.reads import compile_guard, guard_text
 from ttnn_jit.receiver import RECEIVER, bound_to
 from ttnn_jit.results import runner_for, warm_runner_for
@@ -154,7 +154,7 @@ class JitFunction:
         values = args if not kwargs and len(args) == self._positional else self._bind(args, kwargs)
         tensors = list(tensors_in(values))
         where = placement(tensors, self._target, PRESETS["cpu"])
-        key = (id(where.target), *map(argument_key, values))
+        key = (id(where.target), *map(argument_key, values), *self._user_passes())
         variant = self._find(key)
         if variant is None:
             variant = self._miss(key, values, where)
@@ -164,7 +164,7 @@ class JitFunction:
 
     def _remember(self, key: tuple[Any, ...], tensors: tuple[Any, ...], family: Family, variant: Variant) -> None:
         """Have the next call with these metadata take the short way."""
-        if self._compile_only or variant.warm is None:
+        if self._compile_only or self._user_passes() or variant.warm is None:
             return
         if family is Family.TTNN:
             self._warm[key] = variant.warm
@@ -172,6 +172,10 @@ class JitFunction:
             kind = type(tensors[0])
             self._warm_foreign[kind] = self._warm_foreign.get(kind) or torch_warm_call(len(tensors), self._warm)
             self._warm[torch_key(tensors)] = variant.warm
+
+    def _user_passes(self) -> tuple[object, ...]:
+        """What the options' names of passes stand for now."""
+        return tuple(USER_PASSES.values()) if self._options.extra_pipeline_options else ()
 
     def _find(self, key: object) -> Variant | None:
         for variant in self._entries.get(key, ()):

@@ -21,6 +21,10 @@ BACKENDS = ("ttnn", "numba")
 """What makes a scheduled program's native code: LLVM vectors and functions of our own; or Python loops and libm."""
 
 
+USER_PASSES: dict[str, tuple[type, str]] = {}
+"""Passes of the user's own, which `extra_pipeline_options` may name: the class, and the stage that it follows there."""
+
+
 class OutputLayout(enum.Enum):
     """Where the results of a jitted function lie: ``TTNN_JIT_OUTPUT_LAYOUT`` chooses.
 

@@ -80,6 +80,26 @@ def test_a_pass_of_the_users_own_runs_between_named_stages():
     assert torch.equal(placed(x), x + 2)
 
 
+def test_a_pass_registered_again_under_its_name_takes_the_place_of_the_first():
+    @dataclass(frozen=True)
+    class Nothing(ModulePass):
+        """Changes nothing."""
+
+        name = AddInsteadOfMultiply.name
+
+        def apply(self, _, __) -> None:
+            pass
+
+    x = torch.randn(3)
+    pipeline.register_pass(AddInsteadOfMultiply, after="canonicalize")
+    changed = ttnn_jit.jit(extra_pipeline_options="add-instead-of-multiply")(lambda v: v * 2.0)
+    for _ in range(3):
+        assert torch.equal(changed(x), x + 2)
+    pipeline.register_pass(Nothing, after="canonicalize")
+    for _ in range(3):
+        assert torch.equal(changed(x), x * 2)
+
+
 def test_a_failing_pass_names_itself_and_the_users_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pipeline.register_pass(Failing, after="cse")

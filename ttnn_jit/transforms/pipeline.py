@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import ArgSpecParseError
 from ttnn_jit.dialects import context, print_module, verify
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.errors import ArgumentError, PassError, TtnnJitError
-from ttnn_jit.options import CompileOptions
+from ttnn_jit.options import USER_PASSES, CompileOptions
 from ttnn_jit.source import Location
 from ttnn_jit.transforms.canonicalize import Canonicalize
 from ttnn_jit.transforms.convert_d2m_to_ttnn import ConvertD2MToTTNN
@@ -65,8 +65,7 @@ _DEFAULT_PASSES = stage_passes(CompileOptions())
 STAGES: tuple[str, ...] = tuple(stage.name for stage in _DEFAULT_PASSES)
 """Names of the stages after `FRONTEND`, in order."""
 
-_passes: dict[str, type[ModulePass]] = {stage.name: type(stage) for stage in _DEFAULT_PASSES}
-_default_place: dict[str, str] = {}
+_STAGE_PASSES: dict[str, type[ModulePass]] = {stage.name: type(stage) for stage in _DEFAULT_PASSES}
 
 
 def run(
@@ -143,7 +142,8 @@ def register_pass(cls: type[ModulePass], *, after: str) -> type[ModulePass]:
     """Makes a user's pass known by its name.
 
     Args:
-        cls: The pass; registering a class of the same name again replaces it.
+        cls: The pass; registering another class of the same name replaces it, and what was compiled with the first is
+            compiled again.
         after: The stage that it follows where `extra_pipeline_options` names the pass alone.
 
     Raises:
@@ -151,8 +151,7 @@ def register_pass(cls: type[ModulePass], *, after: str) -> type[ModulePass]:
     """
     if cls.name in STAGES or cls.name == FRONTEND:
         raise ArgumentError(f"`{cls.name}` is a stage of the pipeline", help="give the pass another name")
-    _default_place[cls.name] = _known(after, (FRONTEND, *STAGES), "stage")
-    _passes[cls.name] = cls
+    USER_PASSES[cls.name] = cls, _known(after, (FRONTEND, *STAGES), "stage")
     return cls
 
 
@@ -195,7 +194,7 @@ def extra_passes(text: str) -> dict[str, tuple[ModulePass, ...]]:
             places[place] = places.get(place, ()) + parse_passes(match[2])
             continue
         for own in parse_passes(item):
-            place = _default_place.get(own.name, own.name)
+            _, place = USER_PASSES.get(own.name, (type(own), own.name))
             places[place] = (*places.get(place, ()), own)
     return places
 
@@ -214,7 +213,8 @@ def _split_outside_braces(text: str) -> list[str]:
 
 
 def _pass_of(spec: ArgSpec) -> ModulePass:
-    cls = _passes[_known(spec.name, tuple(_passes), "pass")]
+    known = _STAGE_PASSES | {name: cls for name, (cls, _) in USER_PASSES.items()}
+    cls = known[_known(spec.name, tuple(known), "pass")]
     try:
         return cls.from_pass_spec(spec)
     except (ArgSpecParseError, ValueError) as error:
