@@ -13,7 +13,6 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import manifest, statistics
@@ -23,7 +22,7 @@ from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import ArgumentError
 from ttnn_jit.nests import holds_named_classes, items_of, map_leaves
 from ttnn_jit.ops import Operation
-from ttnn_jit.options import DUMP_FOLDER, CompileOptions, Environment, OutputLayout
+from ttnn_jit.options import CompileOptions, Environment, OutputLayout
 from ttnn_jit.reads import NoStableIdentityError, Read, fingerprint, fingerprint_code, resolve
 from ttnn_jit.reads import Path as ReadPath
 from ttnn_jit.runtime.native import host_cpu
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 
     from ttnn_jit.frontend import FrontendResult, ResultLayout
     from ttnn_jit.kernels.isa import HostIsa
-    from ttnn_jit.report import Report
     from ttnn_jit.runtime.plan import ProgramPlan
 
 Observer = Callable[[str, str], None]
@@ -93,11 +91,12 @@ def compile_function(
         CompileError: The function is outside the language, or a stage refuses it.
     """
     # A pass of the user's own, and a kernel of the interpreter's, are things that only this process knows.
-    stored = _stored(wanted=use_disk and not request.options.extra_pipeline_options, backend=request.options.backend)
-    key = _function_key(request) if stored else None
+    options = request.options
+    stored = stored_programs(wanted=use_disk and not options.extra_pipeline_options, backend=options.backend)
+    key = function_key(request) if stored else None
     if stored and key and (found := _from_manifest(stored, key, request.function)):
         return found
-    lowered = _lower(request)
+    lowered = lower_request(request)
     program = _program(lowered, request.options, stored, observer, keep_texts=keep_texts)
     if stored and key and not lowered.unguardable:
         _store(stored, key, lowered, program)
@@ -143,7 +142,7 @@ def compile_operation(
     result = result or ResultPlacement()
     # One call of the user's rounds once: what comes before an activation stays float32.
     options = CompileOptions(memory_config=result.memory_config, fp32_dest_acc=bool(result.activations))
-    stored = _stored(wanted=True, backend=options.backend)
+    stored = stored_programs(wanted=True, backend=options.backend)
     name = f"ttnn.{operation.name}"
     key = None
     if stored:
@@ -176,12 +175,13 @@ _PROGRAMS: weakref.WeakValueDictionary[str, Program] = weakref.WeakValueDictiona
 """Programs in memory by content key, for as long as some function holds them."""
 
 
-def _stored(*, wanted: bool, backend: str) -> Manifest | None:
+def stored_programs(*, wanted: bool, backend: str) -> Manifest | None:
+    """The programs on disk; None where they are turned off, or where nothing could be stored."""
     store = store_of(Environment.read()) if wanted and (backend == "numba" or _host_isa()) else None
     return Manifest(store) if store else None
 
 
-def _function_key(request: Request) -> ManifestKey | None:
+def function_key(request: Request) -> ManifestKey | None:
     """The manifest key; None if an argument has no identity that another process could recognise."""
     code = fingerprint_code(request.function.__code__)
     name = request.function.__qualname__
@@ -198,7 +198,7 @@ def _from_manifest(stored: Manifest, key: ManifestKey, function: types.FunctionT
 
     def current(path: str) -> str | None:
         try:
-            values[path] = resolve(function, _path_from_json(path))
+            values[path] = resolve(function, path_from_json(path))
             return fingerprint(values[path])
         except (LookupError, AttributeError, ValueError, TypeError):
             return None  # nothing is there any more, or something that has no stable identity: no hit
@@ -208,7 +208,7 @@ def _from_manifest(stored: Manifest, key: ManifestKey, function: types.FunctionT
         return None
     program = Program.from_bytes(found.program)
     statistics.count_disk_hit()
-    reads = tuple(Read(_path_from_json(path), values[path]) for path in found.reads)
+    reads = tuple(Read(path_from_json(path), values[path]) for path in found.reads)
     notes = program.notes
     return Compilation(program, reads, _structure_from_json(notes["structure"]), warnings=tuple(notes["warnings"]))
 
@@ -231,7 +231,8 @@ def _path_to_json(path: ReadPath) -> str:
     return json.dumps(path)
 
 
-def _path_from_json(text: str) -> ReadPath:
+def path_from_json(text: str) -> ReadPath:
+    """The inverse of how `Manifest` entries spell the path of a read."""
     return tuple((kind, name) for kind, name in json.loads(text))
 
 
@@ -259,7 +260,8 @@ def _structure_from_json(value: Any) -> Any:
 # --- The way down: frontend, passes, code ---------------------------------------------------------------------------
 
 
-def _lower(request: Request) -> FrontendResult:
+def lower_request(request: Request) -> FrontendResult:
+    """The request's module, and what the frontend read to make it."""
     from ttnn_jit.frontend import lower
 
     arguments = {name: _lowered_argument(value) for name, value in request.arguments.items()}
@@ -315,7 +317,7 @@ def _compile(
         if observer:
             observer(stage, text)
 
-    code, descriptors = _generate(module, options, seen if keep_texts or observer else None)
+    code, descriptors = run_stages(module, options, seen if keep_texts or observer else None)
     return Program(code.plan, _objects(code), descriptors=descriptors, texts=texts, notes=notes, built_for=host_cpu())
 
 
@@ -371,7 +373,7 @@ class _Code:
         return dict(self.texts)
 
 
-def _generate(
+def run_stages(
     module: ModuleOp, options: CompileOptions, observer: Observer | None
 ) -> tuple[_Code, Sequence[Mapping[str, Any]]]:
     """All stages over `module`, in place; codegen reads it where it is scheduled, the user's passes included."""
@@ -429,13 +431,13 @@ def _objects(code: _Code) -> dict[str, bytes]:
     from ttnn_jit.codegen.assemble import assemble
 
     if not all(name in _OBJECTS for name in code.texts):
-        isa = _assembler_isa(code.backend)
+        isa = assembler_isa(code.backend)
         for name, text in code.llvm_texts().items():
             _OBJECTS[name] = assemble(text, isa)
     return {name: _OBJECTS[name] for name in code.texts} | dict(code.objects)
 
 
-def _assembler_isa(backend: str) -> HostIsa:
+def assembler_isa(backend: str) -> HostIsa:
     """What the assembler may use; scalar code by numba is assembled for any host."""
     from ttnn_jit.kernels.isa import HostIsa
 
@@ -461,84 +463,3 @@ def _host_isa() -> HostIsa | None:
             stacklevel=2,
         )
         return None
-
-
-# --- Seeing inside --------------------------------------------------------------------------------------------------
-
-
-def print_stage(stage: str, text: str) -> None:
-    """Print a stage's text under its banner, as mlir-opt's ``--mlir-print-ir-after-all`` does, flushed."""
-    print(f"// -----// IR Dump After {stage} //----- //\n{text}", flush=True)  # noqa: T201 - what `debug=True` is for
-
-
-def stage_text(request: Request, stage: str) -> str:
-    """The text after `stage` of a request's compile, which starts from its source.
-
-    Raises:
-        ArgumentError: No stage has that name.
-    """
-    from ttnn_jit.codegen.assemble import assembly
-    from ttnn_jit.transforms import pipeline
-
-    names = (FRONTEND, *pipeline.STAGES, CODEGEN, ASSEMBLY)
-    if stage not in names:
-        raise ArgumentError(f"no stage is named {stage!r}", help=f"the stages are {', '.join(names)}")
-    texts: dict[str, str] = {}
-    code, _ = _generate(_lower(request).module, request.options, texts.__setitem__)
-    if stage == ASSEMBLY:
-        isa = _assembler_isa(request.options.backend)
-        return "\n".join(assembly(text, isa) for text in code.llvm_texts().values())
-    return texts[stage]
-
-
-def explain(request: Request) -> Report:
-    """What a request's compile fuses and schedules."""
-    from ttnn_jit.report import report_of
-    from ttnn_jit.transforms import pipeline
-
-    module = _lower(request).module
-    pipeline.run(module, request.options, until=SCHEDULED)
-    return report_of(module)
-
-
-def explain_miss(request: Request) -> str:
-    """The fields in which a request's manifest key differs from the nearest on disk, one per line."""
-    stored = _stored(wanted=True, backend=request.options.backend)
-    if stored is None:
-        return "the disk cache is turned off"
-    key = _function_key(request)
-    if key is None:
-        return "an argument has no identity that another process could recognise: such programs are not kept on disk"
-    differences = stored.nearest(key)
-    if differences is None:
-        return "the disk cache is empty"
-    if not differences:
-        return _changed_reads(stored, key, request.function)
-    return "\n".join(map(str, differences))
-
-
-def _changed_reads(stored: Manifest, key: ManifestKey, function: types.FunctionType) -> str:
-    from ttnn_jit.reads import path_text
-
-    lines = []
-    for path, then in stored.reads_of(key)[0]:
-        try:
-            now = fingerprint(resolve(function, _path_from_json(path)))
-        except (LookupError, AttributeError, ValueError, TypeError):
-            now = "gone, or without a stable identity"
-        if now != then:
-            lines.append(f"read {path_text(_path_from_json(path))}: {then} -> {now}")
-    return "\n".join(lines) or "nothing differs: this call is a hit"
-
-
-def write_dump(program: Program, name: str, backend: str) -> Path:
-    """Write a program, its IR after every stage and its kernels under ``generated/jit/<name>_<hash>/``; the folder."""
-    folder = DUMP_FOLDER / f"{name}_{program.hash[:8]}"
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, (stage, text) in enumerate(program.texts.items()):
-        suffix = (".py" if backend == "numba" else ".ll") if stage == CODEGEN else ".mlir"
-        (folder / f"{number:02}_{stage}{suffix}").write_text(text, encoding="utf-8")
-    for kernel, code in program.objects.items():
-        (folder / f"{kernel}.o").write_bytes(code)
-    program.save(folder / f"{name}.ttjp")
-    return folder

@@ -224,18 +224,18 @@ class JitFunction:
         return Variant(compile_guard(self.func, compilation.reads), program, structure, runner, warm)
 
     def _compile(self, values: tuple[Any, ...], where: Placement) -> Compilation:
-        from ttnn_jit import compiler
+        from ttnn_jit import compiler, inspection
 
         compilation = compiler.compile_function(
             self._request(values, where),
             use_disk=self._enable_cache and not (self._debug or self._compile_only),
-            observer=compiler.print_stage if self._debug else None,
+            observer=inspection.print_stage if self._debug else None,
             keep_texts=self._compile_only,
         )
         for text in compilation.warnings:
             warnings.warn(text, stacklevel=5)
         if self._compile_only:
-            compiler.write_dump(compilation.program, self.func.__name__, self._options.backend)
+            inspection.write_dump(compilation.program, self.func.__name__, self._options.backend)
         return compilation
 
     def _count_scalars(self, values: tuple[Any, ...]) -> None:
@@ -315,15 +315,15 @@ class JitFunction:
         Raises:
             ArgumentError: No stage has that name.
         """
-        from ttnn_jit import compiler
+        from ttnn_jit import inspection
 
-        return compiler.stage_text(self.request(*args, **kwargs), stage)
+        return inspection.stage_text(self.request(*args, **kwargs), stage)
 
     def explain(self, *args: Any, **kwargs: Any) -> Report:
         """What was fused, at which DST cost, and why the rest was not; ``str()`` of it reads well."""
-        from ttnn_jit import compiler
+        from ttnn_jit import inspection
 
-        return compiler.explain(self.request(*args, **kwargs))
+        return inspection.explain(self.request(*args, **kwargs))
 
     def __repr__(self) -> str:
         return f"<JitFunction {self.func.__qualname__}, {self.num_entries} programs>"
@@ -381,6 +381,6 @@ def _plain_positional_count(signature: inspect.Signature) -> int:
 
 def explain_miss(function: JitFunction, *args: Any, **kwargs: Any) -> str:
     """Why a call with these arguments would not find its program on disk: the fields that differ from the nearest."""
-    from ttnn_jit import compiler
+    from ttnn_jit import inspection
 
-    return compiler.explain_miss(function.request(*args, **kwargs))
+    return inspection.explain_miss(function.request(*args, **kwargs))

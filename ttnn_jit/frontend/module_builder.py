@@ -96,7 +96,7 @@ class ModuleBuilder:
         return op.results[0], result
 
     def finish(self, results: Sequence[SSAValue], layout: ResultLayout | None = None) -> ModuleOp:
-        """The module, valid by construction; the function returns `results`, which lie as `layout` says, if it is given.
+        """The module, valid by construction; the function returns `results`, laid out as `layout` says if it is given.
 
         Raises:
             GridError: A config of `layout` does not hold its result.

@@ -1,0 +1,94 @@
+"""Seeing inside a compile: the text of a stage, what was fused and why not, why the disk had nothing, a dump."""
+
+from __future__ import annotations
+
+import types
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ttnn_jit import compiler
+from ttnn_jit.cache.manifest import Manifest, ManifestKey
+from ttnn_jit.compiler import Request
+from ttnn_jit.errors import ArgumentError
+from ttnn_jit.options import DUMP_FOLDER
+from ttnn_jit.reads import fingerprint, path_text, resolve
+from ttnn_jit.runtime.program import Program
+
+if TYPE_CHECKING:
+    from ttnn_jit.report import Report
+
+
+def print_stage(stage: str, text: str) -> None:
+    """Print a stage's text under its banner, as mlir-opt's ``--mlir-print-ir-after-all`` does, flushed."""
+    print(f"// -----// IR Dump After {stage} //----- //\n{text}", flush=True)  # noqa: T201 - what `debug=True` is for
+
+
+def stage_text(request: Request, stage: str) -> str:
+    """The text after `stage` of a request's compile, which starts from its source.
+
+    Raises:
+        ArgumentError: No stage has that name.
+    """
+    from ttnn_jit.codegen.assemble import assembly
+    from ttnn_jit.transforms import pipeline
+
+    names = (compiler.FRONTEND, *pipeline.STAGES, compiler.CODEGEN, compiler.ASSEMBLY)
+    if stage not in names:
+        raise ArgumentError(f"no stage is named {stage!r}", help=f"the stages are {', '.join(names)}")
+    texts: dict[str, str] = {}
+    code, _ = compiler.run_stages(compiler.lower_request(request).module, request.options, texts.__setitem__)
+    if stage == compiler.ASSEMBLY:
+        isa = compiler.assembler_isa(request.options.backend)
+        return "\n".join(assembly(text, isa) for text in code.llvm_texts().values())
+    return texts[stage]
+
+
+def explain(request: Request) -> Report:
+    """What a request's compile fuses and schedules."""
+    from ttnn_jit.report import report_of
+    from ttnn_jit.transforms import pipeline
+
+    module = compiler.lower_request(request).module
+    pipeline.run(module, request.options, until=compiler.SCHEDULED)
+    return report_of(module)
+
+
+def explain_miss(request: Request) -> str:
+    """The fields in which a request's manifest key differs from the nearest on disk, one per line."""
+    stored = compiler.stored_programs(wanted=True, backend=request.options.backend)
+    if stored is None:
+        return "the disk cache is turned off"
+    key = compiler.function_key(request)
+    if key is None:
+        return "an argument has no identity that another process could recognise: such programs are not kept on disk"
+    differences = stored.nearest(key)
+    if differences is None:
+        return "the disk cache is empty"
+    if not differences:
+        return _changed_reads(stored, key, request.function)
+    return "\n".join(map(str, differences))
+
+
+def _changed_reads(stored: Manifest, key: ManifestKey, function: types.FunctionType) -> str:
+    lines = []
+    for path, then in stored.reads_of(key)[0]:
+        try:
+            now = fingerprint(resolve(function, compiler.path_from_json(path)))
+        except (LookupError, AttributeError, ValueError, TypeError):
+            now = "gone, or without a stable identity"
+        if now != then:
+            lines.append(f"read {path_text(compiler.path_from_json(path))}: {then} -> {now}")
+    return "\n".join(lines) or "nothing differs: this call is a hit"
+
+
+def write_dump(program: Program, name: str, backend: str) -> Path:
+    """Write a program, its IR after every stage and its kernels under ``generated/jit/<name>_<hash>/``; the folder."""
+    folder = DUMP_FOLDER / f"{name}_{program.hash[:8]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, (stage, text) in enumerate(program.texts.items()):
+        suffix = (".py" if backend == "numba" else ".ll") if stage == compiler.CODEGEN else ".mlir"
+        (folder / f"{number:02}_{stage}{suffix}").write_text(text, encoding="utf-8")
+    for kernel, code in program.objects.items():
+        (folder / f"{kernel}.o").write_bytes(code)
+    program.save(folder / f"{name}.ttjp")
+    return folder
