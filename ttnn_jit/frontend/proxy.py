@@ -294,7 +294,7 @@ class Emitter(ABC):
                     help=outside,
                 )
         try:
-            return bind(overloads, args, kwargs, _is_tensor)
+            return bind(overloads, args, kwargs, _dtype_of)
         except ArgumentError as error:
             raise CompileError(error.message, location=self.location(), help=error.help) from None
         except OverflowError as error:
@@ -309,8 +309,8 @@ class Emitter(ABC):
         tensors[0].deallocate()
 
 
-def _is_tensor(value: Any) -> bool:
-    return isinstance(value, ProxyTensor)
+def _dtype_of(value: Any) -> DataType | None:
+    return value.dtype if isinstance(value, ProxyTensor) else None
 
 
 def _operand(value: ProxyTensor | Number) -> tuple[SSAValue, TensorSpec] | float:

@@ -12,7 +12,7 @@ from ttnn_jit.ops.unary import ROUNDED_TWICE
 
 def binary(name: str, **fields: Any) -> Operation:
     """A declaration with the operands that ttnn calls ``input_tensor_a`` and ``input_tensor_b``."""
-    operands = (Operand("input_tensor_a"), Operand("input_tensor_b"))
+    operands = fields.pop("operands", (Operand("input_tensor_a"), Operand("input_tensor_b")))
     return Operation(name=name, operands=operands, source=f"ttnn.{name}", **fields)
 
 
@@ -49,6 +49,12 @@ def _xlogy(b: Any, x: Any, y: Any) -> Any:
 def _squared_difference(b: Any, x: Any, y: Any) -> Any:
     difference = b.sub(x, y)
     return b.mul(difference, difference)
+
+
+def _divide_trunc(b: Any, x: Any, y: Any) -> Any:
+    one = b.const(1.0)
+    sign = b.mul(b.copysign(one, x), b.copysign(one, y))
+    return b.copysign(b.floor_divide(b.abs(x), b.abs(y)), sign)
 
 
 def _isclose(b: Any, x: Any, y: Any, rtol: float, atol: float, equal_nan: float) -> Any:
@@ -91,8 +97,29 @@ DIVIDE = binary(
     summary="x / y, correctly rounded.",
     emit=lambda b, x, y: b.div(x, y),
     golden=lambda torch, x, y: torch.div(x, y),
+    chosen_by={"rounding_mode": None},
     ttir_name="div",
     aliases=("div",),
+)
+DIVIDE_FLOOR = binary(
+    "divide",
+    summary="The floor of the exact x / y.",
+    emit=lambda b, x, y: b.floor_divide(x, y),
+    golden=lambda torch, x, y: torch.floor(x / y),
+    probe=Probe((-100.0, 100.0), 1.0, ROUNDED_TWICE),
+    chosen_by={"rounding_mode": "floor"},
+    ttnn_name="divide_floor",
+    ttir_name="div_floor",
+)
+DIVIDE_TRUNC = binary(
+    "divide",
+    summary="The exact x / y without its fraction.",
+    emit=_divide_trunc,
+    golden=lambda torch, x, y: torch.trunc(x / y),
+    probe=Probe((-100.0, 100.0), 1.0, ROUNDED_TWICE),
+    chosen_by={"rounding_mode": "trunc"},
+    ttnn_name="divide_trunc",
+    ttir_name="div_trunc",
 )
 MAXIMUM = binary(
     "maximum",
@@ -108,8 +135,10 @@ MINIMUM = binary(
     golden=lambda torch, x, y: torch.minimum(x, y),
     chooses=True,
 )
+_POWER = (Operand("input_tensor_a", aliases=("input_tensor",)), Operand("input_tensor_b", aliases=("exponent",)))
 POW = binary(
     "pow",
+    operands=_POWER,
     operator="**",
     summary="x to the power y, as C99 Annex F says.",
     emit=lambda b, x, y: b.pow(x, y),
@@ -138,6 +167,7 @@ RDIV = binary(
 )
 RPOW = binary(
     "rpow",
+    operands=_POWER,
     summary="y to the power x, as C99 Annex F says.",
     emit=lambda b, x, y: b.pow(y, x),
     golden=lambda torch, x, y: torch.pow(y, x),
@@ -227,7 +257,7 @@ ISCLOSE = binary(
 )
 PRELU = Operation(
     name="prelu",
-    operands=(Operand("input_tensor_a"), Operand("weight")),
+    operands=(Operand("input_tensor_a", aliases=("input_tensor",)), Operand("weight")),
     summary="x where it is positive, else weight * x.",
     source="ttnn.prelu",
     emit=lambda b, x, weight: b.select(b.gt(x, b.const(0.0)), x, b.mul(weight, x)),
@@ -240,7 +270,7 @@ LOGICAL_XOR = logical(
 )
 
 OPERATIONS = (
-    ADD, SUBTRACT, MULTIPLY, DIVIDE, MAXIMUM, MINIMUM, POW, EQ, NE, LT, LE, GT, GE, RSUB, RDIV, RPOW, FLOOR_DIVIDE,
-    FMOD, REMAINDER, ATAN2, HYPOT, LDEXP, LOGADDEXP, LOGADDEXP2, XLOGY, SQUARED_DIFFERENCE, ISCLOSE, PRELU, LOGICAL_AND,
-    LOGICAL_OR, LOGICAL_XOR,
+    ADD, SUBTRACT, MULTIPLY, DIVIDE, DIVIDE_FLOOR, DIVIDE_TRUNC, MAXIMUM, MINIMUM, POW, EQ, NE, LT, LE, GT, GE, RSUB,
+    RDIV, RPOW, FLOOR_DIVIDE, FMOD, REMAINDER, ATAN2, HYPOT, LDEXP, LOGADDEXP, LOGADDEXP2, XLOGY, SQUARED_DIFFERENCE,
+    ISCLOSE, PRELU, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR,
 )  # fmt: skip

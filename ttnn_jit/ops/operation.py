@@ -22,10 +22,17 @@ HARDWARE_KEYWORDS = ("fast_and_approximate_mode", "queue_id", "sub_core_grids", 
 
 @dataclass(frozen=True)
 class Operand:
-    """A tensor operand. A Python number may stand in for it unless it is the operation's only operand."""
+    """A tensor operand. A Python number may stand in for it unless it is the operation's only operand.
+
+    Attributes:
+        name: Of the parameter.
+        default: The number that it is when it is not given.
+        aliases: Further keywords that ttnn's versions have for it.
+    """
 
     name: str
     default: float | None = None
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -36,11 +43,20 @@ class Attribute:
         name: Of the keyword and of the property.
         default: What it is when it is not given.
         aliases: Further keywords that ttnn's versions have for it.
+        default_bfloat16: What it is instead where the tensors are bfloat16: its largest number is not float32's.
+        integers: The integers that it may be; None: any number.
     """
 
     name: str
     default: float
     aliases: tuple[str, ...] = ()
+    default_bfloat16: float | None = None
+    integers: range | None = None
+
+    def default_of(self, dtype: DataType) -> float:
+        """The default for tensors of that dtype."""
+        own = self.default_bfloat16 if dtype is DataType.BFLOAT16 else None
+        return self.default if own is None else own
 
 
 @dataclass(frozen=True)
@@ -189,7 +205,7 @@ def bind(
     overloads: Iterable[Operation],
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
-    is_tensor: Callable[[Any], bool],
+    dtype_of: Callable[[Any], DataType | None],
 ) -> BoundCall:
     """The first declaration in `overloads` that takes these arguments.
 
@@ -197,45 +213,65 @@ def bind(
         overloads: Declarations that share a Python name, in order of preference.
         args: Positional arguments, tensors (in the caller's sense) or numbers.
         kwargs: Keyword arguments, by operand and attribute name.
-        is_tensor: Tells the caller's tensors from everything else.
+        dtype_of: The dtype of the caller's tensors; None of everything else.
 
     Raises:
         ArgumentError: None fits; the text says why, and what the operation takes.
     """
-    reasons = []
+    of_names, of_values = [], []
     for operation in overloads:
-        result = _bind_one(operation, args, kwargs, is_tensor)
+        given = _by_name(operation, args, kwargs)
+        if isinstance(given, str):
+            of_names.append(given)
+            continue
+        result = _bind_one(operation, given, dtype_of)
         if isinstance(result, BoundCall):
             return result
-        reasons.append(result)
+        of_values.append(result)
     signatures = " or ".join(f"`ttnn.{operation.signature}`" for operation in overloads)
-    raise ArgumentError(reasons[0], help=f"the call is written {signatures}")
+    # The declaration whose keywords fit is the one that was meant.
+    raise ArgumentError([*of_values, *of_names][0], help=f"the call is written {signatures}")
 
 
 def _bind_one(
-    operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any], is_tensor: Callable[[Any], bool]
+    operation: Operation, given: Mapping[str, Any], dtype_of: Callable[[Any], DataType | None]
 ) -> BoundCall | str:
-    given = _by_name(operation, args, kwargs)
-    if isinstance(given, str):
-        return given
     operands: list[Any] = []
+    dtypes: list[DataType] = []
     for operand in operation.operands:
-        value = _given_or_default(given, operand)
+        value = given.get(operand.name)
+        if value is None:
+            value = operand.default
         if value is None:
             return f"`{operation.name}` misses its argument `{operand.name}`"
-        if not is_tensor(value):
+        dtype = dtype_of(value)
+        if dtype is not None:
+            dtypes.append(dtype)
+        else:
             if operation.arity == 1 or not isinstance(value, Number):
                 wanted = "a tensor" if operation.arity == 1 else "a tensor or a number"
                 return f"`{operand.name}` of `{operation.name}` must be {wanted}, got {type_name(value)}"
             value = float(value)
         operands.append(value)
-    if not any(is_tensor(value) for value in operands):
+    if not dtypes:
         return f"`{operation.name}` needs a tensor among its arguments"
-    attributes = [_given_or_default(given, attribute) for attribute in operation.attributes]
-    for attribute, value in zip(operation.attributes, attributes, strict=True):
+    attributes = _attributes(operation, given, dtypes[0])
+    return attributes if isinstance(attributes, str) else BoundCall(operation, tuple(operands), attributes)
+
+
+def _attributes(operation: Operation, given: Mapping[str, Any], dtype: DataType) -> tuple[float, ...] | str:
+    attributes = []
+    for attribute in operation.attributes:
+        value = given.get(attribute.name)
+        if value is None:
+            value = attribute.default_of(dtype)
         if not isinstance(value, Number):
             return f"`{attribute.name}` of `{operation.name}` must be a number, got {type_name(value)}"
-    return BoundCall(operation, tuple(operands), tuple(as_float32(float(value)) for value in attributes))
+        if attribute.integers is not None and value not in attribute.integers:
+            low, high = attribute.integers[0], attribute.integers[-1]
+            return f"`{attribute.name}` of `{operation.name}` must be an integer from {low} to {high}, got {value}"
+        attributes.append(as_float32(float(value)))
+    return tuple(attributes)
 
 
 def _by_name(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any] | str:
@@ -246,7 +282,8 @@ def _by_name(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any
     for keyword, only in operation.chosen_by.items():
         if kwargs.get(keyword, only) != only:
             return f"`{operation.name}` has no form for {keyword}={kwargs[keyword]!r}"
-    renamed = {alias: attribute.name for attribute in operation.attributes for alias in attribute.aliases}
+    parameters = (*operation.operands, *operation.attributes)
+    renamed = {alias: parameter.name for parameter in parameters for alias in parameter.aliases}
     for keyword, value in kwargs.items():
         name = renamed.get(keyword, keyword)
         if name in operation.chosen_by:
@@ -257,11 +294,6 @@ def _by_name(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any
             return f"`{operation.name}` got two values for `{name}`"
         given[name] = value
     return given
-
-
-def _given_or_default(given: Mapping[str, Any], parameter: Operand | Attribute) -> Any:
-    value = given.get(parameter.name)
-    return parameter.default if value is None else value
 
 
 def as_float32(value: float) -> float:

@@ -17,6 +17,7 @@ from ttnn_jit.ops import OVERLOADS, bind
 from ttnn_jit.ops.operation import Number, as_float32
 from ttnn_jit.ops.rebind import rebind
 from ttnn_jit.ops.tile_body import DEFAULTS, FUNCTIONS, MASK, VALUE, Call, Operand, TracedBody
+from ttnn_jit.tensor_spec import DataType
 
 MAX_RUNS = 64  # of one function, to take every branch both ways
 MAX_CALLS = 4096
@@ -160,7 +161,7 @@ class _Tracer:
     def apply_operation(self, overloads: Sequence[Any], values: Sequence[Any], keywords: Mapping[str, Any]) -> Traced:
         """What an operation of the registry returns."""
         values = [Traced(self, str(self.operand(v))) if isinstance(v, TracedMask) else v for v in values]
-        bound = bind(overloads, values, keywords, lambda value: isinstance(value, Traced))
+        bound = bind(overloads, values, keywords, _dtype_of)
         operands = [self.operand(value) for value in bound.operands]
         return Traced(self, bound.operation.emit(self, *operands, *bound.attributes))
 
@@ -279,6 +280,10 @@ class Traced:
 
     def __float__(self) -> NoReturn:
         raise UntraceableError("it calls a function that needs the number behind a value")
+
+
+def _dtype_of(value: Any) -> DataType | None:
+    return DataType.FLOAT32 if isinstance(value, Traced) else None
 
 
 def _method(function: str, *, reflected: bool = False) -> Callable[..., Any]:

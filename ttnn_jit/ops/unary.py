@@ -9,6 +9,7 @@ from typing import Any
 from ttnn_jit.ops.operation import Attribute, DeviceForm, Operand, Operation, Probe
 
 MAX_FLOAT32 = 3.4028234663852886e38
+MAX_BFLOAT16 = 3.3895313892515355e38
 ROUNDED_TWICE = 0.51  # of bfloat16: a float32 result that is nearly right, rounded once more
 
 
@@ -48,6 +49,27 @@ def _angle(name: str, summary: str, factor: float, rest: float) -> Operation:
         golden=torch_function(name),
         probe=Probe((-720.0, 720.0), 1.0, ROUNDED_TWICE),
     )
+
+
+def _round_decimals(b: Any, x: Any, decimals: float) -> Any:
+    """By way of the exact product or quotient: a rounded one that lies in the middle of two integers may not."""
+    factor = b.const(10.0 ** abs(decimals))  # exact up to 10**10
+    if decimals < 0:
+        scaled = b.div(x, factor)
+        left = b.fma(b.neg(scaled), factor, x)
+    else:
+        scaled = b.mul(x, factor)
+        left = b.fma(x, factor, b.neg(scaled))
+    nearest = b.round_even(scaled)
+    side = b.sub(scaled, nearest)
+    at_middle = b.eq(b.abs(side), b.const(0.5))
+    beyond = b.both(at_middle, b.gt(b.mul(side, b.copysign(b.const(1.0), left)), b.const(0.0)))
+    beyond = b.both(beyond, b.ne(left, b.const(0.0)))
+    nearest = b.select(beyond, b.add(nearest, b.add(side, side)), nearest)
+    if decimals < 0:
+        return b.mul(nearest, factor)
+    has_more_digits = b.lt(b.abs(scaled), b.const(2.0**24))
+    return b.select(has_more_digits, b.copysign(b.div(nearest, factor), x), x)
 
 
 def _nan_to_num(b: Any, x: Any, nan: float, posinf: float, neginf: float) -> Any:
@@ -241,12 +263,26 @@ ROUND = unary(
     emit=lambda b, x: b.round_even(x),
     golden=torch_function("round"),
 )
+ROUND_DECIMALS = unary(
+    "round",
+    summary="The number of that many decimals that is nearest to x, the even one of two; tens where negative.",
+    attributes=(Attribute("decimals", 0.0, integers=range(-10, 11)),),
+    emit=_round_decimals,
+    golden=lambda torch, x, decimals: torch.round(x, decimals=int(decimals)),
+    probe=Probe((-1000.0, 1000.0), attributes=(2.0,)),
+    ttnn_name="round_decimals",
+    ttir_name="round_decimals",
+)
 TRUNC = unary("trunc", summary="x without its fraction.", emit=lambda b, x: b.trunc(x), golden=torch_function("trunc"))
 FRAC = unary("frac", summary="x - trunc(x).", emit=lambda b, x: b.sub(x, b.trunc(x)), golden=torch_function("frac"))
 NAN_TO_NUM = unary(
     "nan_to_num",
-    summary="x with NaN and the infinities replaced; bfloat16 rounds the default bounds to infinities again.",
-    attributes=(Attribute("nan", 0.0), Attribute("posinf", MAX_FLOAT32), Attribute("neginf", -MAX_FLOAT32)),
+    summary="x with NaN and the infinities replaced, by default by 0 and the largest numbers of x's dtype.",
+    attributes=(
+        Attribute("nan", 0.0),
+        Attribute("posinf", MAX_FLOAT32, default_bfloat16=MAX_BFLOAT16),
+        Attribute("neginf", -MAX_FLOAT32, default_bfloat16=-MAX_BFLOAT16),
+    ),
     emit=_nan_to_num,
     golden=lambda torch, x, nan, posinf, neginf: torch.nan_to_num(x, nan, posinf, neginf),
 )
@@ -254,5 +290,5 @@ NAN_TO_NUM = unary(
 OPERATIONS = (
     ABS, NEG, EXP, LOG, SIN, COS, TANH, SQRT, RSQRT, RECIPROCAL, CLAMP, SQUARE, EXP2, EXPM1, LOG2, LOG10, LOG1P, CBRT,
     TAN, ASIN, ACOS, ATAN, SINH, COSH, ASINH, ACOSH, ATANH, ERF, ERFC, ERFINV, I0, LGAMMA, DIGAMMA, DEG2RAD, RAD2DEG,
-    IDENTITY, CEIL, FLOOR, ROUND, TRUNC, FRAC, NAN_TO_NUM,
+    IDENTITY, CEIL, FLOOR, ROUND, ROUND_DECIMALS, TRUNC, FRAC, NAN_TO_NUM,
 )  # fmt: skip

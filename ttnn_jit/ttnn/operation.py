@@ -92,15 +92,22 @@ class TtnnOperation:
         """The operation on torch tensors, stated in torch."""
         import torch
 
-        kwargs = {name: value for name, value in kwargs.items() if name != "device"}
-        bound = bind(self.__ttnn_overloads__, args, kwargs, lambda value: isinstance(value, torch.Tensor))
+        ignored = ("device", *HARDWARE_KEYWORDS, *RESULT_KEYWORDS)
+        kwargs = {name: value for name, value in kwargs.items() if name not in ignored}
+        dtypes = {torch.bfloat16: DataType.BFLOAT16}
+        bound = bind(
+            self.__ttnn_overloads__,
+            args,
+            kwargs,
+            lambda value: dtypes.get(value.dtype, DataType.FLOAT32) if isinstance(value, torch.Tensor) else None,
+        )
         return bound.operation.golden(torch, *bound.operands, *bound.attributes)
 
     def _run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
         wanted = None
         if kwargs:
             kwargs, wanted = _result_keywords(self.__name__, kwargs)
-        bound = bind(self.__ttnn_overloads__, args, kwargs, lambda value: isinstance(value, Tensor))
+        bound = bind(self.__ttnn_overloads__, args, kwargs, _dtype_of)
         tensors = tuple(value for value in bound.operands if isinstance(value, Tensor))
         device = _one_device(self.__name__, tensors)
         placement = None if wanted is None else _placement(self.__name__, wanted, tensors[0])
@@ -135,6 +142,10 @@ class TtnnOperation:
 
     def __repr__(self) -> str:
         return f"<{self.__name__}>"
+
+
+def _dtype_of(value: Any) -> DataType | None:
+    return value.dtype if isinstance(value, Tensor) else None
 
 
 def _one_device(name: str, tensors: Sequence[Tensor]) -> Device:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 import torch
 
@@ -10,10 +12,11 @@ from ttnn_jit import ttnn
 from ttnn_jit.errors import ArgumentError
 from ttnn_jit.ops import OVERLOADS, bind
 from ttnn_jit.target import Numerics
+from ttnn_jit.tensor_spec import DataType
 
 
 def bound(name, *args, **kwargs):
-    return bind(OVERLOADS[name], args, kwargs, lambda value: value == "tensor")
+    return bind(OVERLOADS[name], args, kwargs, {"tensor": DataType.FLOAT32, "short": DataType.BFLOAT16}.get)
 
 
 def test_a_keyword_chooses_among_declarations_of_one_name():
@@ -30,6 +33,62 @@ def test_a_value_that_no_declaration_has_is_named():
 def test_an_attribute_answers_to_the_names_of_all_versions():
     for keyword in ("slope", "negative_slope"):
         assert bound("leaky_relu", "tensor", **{keyword: 0.25}).attributes == (0.25,)
+
+
+def test_an_operand_answers_to_the_names_of_all_versions():
+    assert bound("pow", input_tensor="tensor", exponent=2).operands == ("tensor", 2.0)
+    assert bound("prelu", input_tensor="tensor", weight=0.5).operands == ("tensor", 0.5)
+
+
+def test_the_largest_number_is_that_of_the_dtype():
+    assert bound("nan_to_num", "tensor").attributes == (0.0, 3.4028234663852886e38, -3.4028234663852886e38)
+    assert bound("nan_to_num", "short").attributes == (0.0, 3.3895313892515355e38, -3.3895313892515355e38)
+    assert bound("nan_to_num", "short", nan=1, posinf=2.0, neginf=-2).attributes == (1.0, 2.0, -2.0)
+
+
+@pytest.mark.parametrize("decimals", [11, -11, 1.5])
+def test_decimals_that_float32_has_no_power_of_ten_for_are_refused(decimals):
+    with pytest.raises(ArgumentError, match="`decimals` of `round` must be an integer from -10 to 10"):
+        bound("round", "tensor", decimals=decimals)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_nan_to_num_without_bounds_is_torchs(device, cpu_device, dtype):
+    x = torch.tensor([torch.inf, -torch.inf, torch.nan, -0.0, 1.5]).to(dtype)
+    for place in (device, cpu_device):
+        got = ttnn.nan_to_num(ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=place)).to_torch()
+        assert torch.equal(got, torch.nan_to_num(x))
+    assert torch.equal(ttnn_jit.jit(lambda x: ttnn.nan_to_num(x))(x), torch.nan_to_num(x))
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 2, 5, 10, -1, -3])
+def test_round_takes_decimals_and_ties_are_judged_on_the_exact_value(decimals):
+    torch.manual_seed(0)
+    x = torch.cat([torch.randn(4000) * 1000, torch.arange(-500, 500) / 8, torch.tensor([2.675, -0.0, 1e30, torch.inf])])
+    got = ttnn_jit.jit(lambda x: ttnn.round(x, decimals=decimals))(x)
+    exact = torch.tensor([float(round(Fraction(v), decimals)) if abs(v) < 1e9 else v for v in x.tolist()]).float()
+    assert torch.equal(got, exact)
+    assert torch.equal(got.signbit(), x.signbit())
+
+
+@pytest.mark.parametrize("mode", ["floor", "trunc", None])
+def test_divide_takes_torchs_rounding_modes(cpu_device, mode):
+    torch.manual_seed(0)
+    x, y = torch.randn(2, 4000) * 50
+    x[:4], y[:4] = torch.tensor([-0.5, 0.5, 6.0, -7.0]), torch.tensor([3.0, -3.0, -2.0, 2.0])
+    tensors = [ttnn.from_torch(v, layout=ttnn.TILE_LAYOUT, device=cpu_device) for v in (x, y)]
+    expected = torch.div(x.double(), y.double(), rounding_mode=mode).float()
+    for divide in (ttnn.divide, ttnn.div):
+        got = divide(*tensors, rounding_mode=mode).to_torch()
+        assert torch.equal(got, expected)
+        assert torch.equal(got.signbit(), expected.signbit())
+    with pytest.raises(ArgumentError, match="no form for rounding_mode='ceil'"):
+        ttnn.divide(*tensors, rounding_mode="ceil")
+
+
+def test_golden_functions_ignore_what_chooses_among_ways_to_compute():
+    x = torch.randn(4)
+    assert torch.equal(ttnn.get_golden_function(ttnn.exp)(x, fast_and_approximate_mode=True), torch.exp(x))
 
 
 def test_both_forms_of_gelu_run_in_one_jitted_function():
