@@ -297,10 +297,6 @@ class Emitter(ABC):
             return bind(overloads, args, kwargs, _dtype_of)
         except ArgumentError as error:
             raise CompileError(error.message, location=self.location(), help=error.help) from None
-        except OverflowError as error:
-            raise CompileError(
-                f"a number among the arguments of `{overloads[0].name}` has no float: {error}", location=self.location()
-            ) from None
 
     def _deallocate(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, ProxyTensor)]

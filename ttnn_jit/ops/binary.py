@@ -257,8 +257,8 @@ ISCLOSE = binary(
 )
 PRELU = Operation(
     name="prelu",
-    operands=(Operand("input_tensor_a", aliases=("input_tensor",)), Operand("weight")),
-    summary="x where it is positive, else weight * x.",
+    operands=(Operand("input_tensor_a", aliases=("input_tensor",)), Operand("weight", per_channel=True)),
+    summary="x where it is positive, else weight * x; a weight per channel, dimension 1, or one for all.",
     source="ttnn.prelu",
     emit=lambda b, x, weight: b.select(b.gt(x, b.const(0.0)), x, b.mul(weight, x)),
     golden=lambda torch, x, weight: torch.where(x > 0, x, weight * x),

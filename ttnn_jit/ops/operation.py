@@ -16,7 +16,9 @@ Number = bool | int | float
 FLOATS = frozenset({DataType.FLOAT32, DataType.BFLOAT16})
 RESULT_KEYWORDS = ("memory_config", "dtype", "output_tensor", "optional_output_tensor", "activations")
 """Keywords that every eager operation takes besides its own, about its result; inside `@jit` they are ignored."""
-HARDWARE_KEYWORDS = ("fast_and_approximate_mode", "queue_id", "sub_core_grids", "use_legacy")
+HARDWARE_KEYWORDS = (
+    "accurate_mode", "fast_and_approximate_mode", "queue_id", "sub_core_grids", "use_legacy", "vector_mode",
+)  # fmt: skip
 """Keywords of ttnn's operations that choose among ways to compute the same on a chip: accepted and ignored."""
 
 
@@ -28,11 +30,13 @@ class Operand:
         name: Of the parameter.
         default: The number that it is when it is not given.
         aliases: Further keywords that ttnn's versions have for it.
+        per_channel: It holds a number per channel, dimension 1 of the first operand, and not per column.
     """
 
     name: str
     default: float | None = None
     aliases: tuple[str, ...] = ()
+    per_channel: bool = False
 
 
 @dataclass(frozen=True)
@@ -224,7 +228,10 @@ def bind(
         if isinstance(given, str):
             of_names.append(given)
             continue
-        result = _bind_one(operation, given, dtype_of)
+        try:
+            result = _bind_one(operation, given, dtype_of)
+        except OverflowError as error:
+            raise ArgumentError(f"a number among the arguments of `{operation.name}` has no float: {error}") from None
         if isinstance(result, BoundCall):
             return result
         of_values.append(result)
@@ -247,12 +254,10 @@ def _bind_one(
         dtype = dtype_of(value)
         if dtype is not None:
             dtypes.append(dtype)
-        else:
-            if operation.arity == 1 or not isinstance(value, Number):
-                wanted = "a tensor" if operation.arity == 1 else "a tensor or a number"
-                return f"`{operand.name}` of `{operation.name}` must be {wanted}, got {type_name(value)}"
-            value = float(value)
-        operands.append(value)
+        elif operation.arity == 1 or not isinstance(value, Number):
+            wanted = "a tensor" if operation.arity == 1 else "a tensor or a number"
+            return f"`{operand.name}` of `{operation.name}` must be {wanted}, got {type_name(value)}"
+        operands.append(float(value) if dtype is None else value)
     if not dtypes:
         return f"`{operation.name}` needs a tensor among its arguments"
     attributes = _attributes(operation, given, dtypes[0])

@@ -24,6 +24,7 @@ def result_spec(
         CompileError: The shapes do not fit, or the first tensor is sharded and would be broadcast.
     """
     specs = [operand for operand in operands if isinstance(operand, TensorSpec)]
+    _check_channels(operation, operands, location)
     shape = _broadcast(operation, specs, location)
     naming = [operand for operand in operands[operation.dtype_from :] if isinstance(operand, TensorSpec)]
     first = specs[0]
@@ -35,6 +36,22 @@ def result_spec(
             help="the result is laid out as the first tensor: put the larger one first, or use DRAM interleaved",
         )
     return first.with_(shape=shape, dtype=(naming or specs)[0].dtype)
+
+
+def _check_channels(operation: Operation, operands: Sequence[TensorSpec | float], location: Location | None) -> None:
+    """Refuses numbers per channel that broadcasting would spread along the columns."""
+    first = operands[0]
+    for operand, spec in zip(operation.operands, operands, strict=True):
+        if not operand.per_channel or not isinstance(spec, TensorSpec) or not isinstance(first, TensorSpec):
+            continue
+        rank = len(first.shape)
+        if 2 < rank != len(spec.shape) and spec.volume > 1:
+            raise CompileError(
+                f"`{operand.name}` of `{operation.name}` has shape {list(spec.shape)}: it holds a number per channel, "
+                f"which is dimension 1 of {list(first.shape)}",
+                location=location,
+                help=f"reshape it to {[1, spec.volume, *[1] * (rank - 2)]} before the call",
+            )
 
 
 def _broadcast(operation: Operation, specs: Sequence[TensorSpec], location: Location | None) -> tuple[int, ...]:

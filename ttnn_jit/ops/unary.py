@@ -19,7 +19,9 @@ def unary(name: str, **fields: Any) -> Operation:
 
 
 def _clamp(b: Any, x: Any, low: float, high: float) -> Any:
-    return b.minimum(b.maximum(x, b.const(low)), b.const(high))
+    """The IR says of a bound that is not given that it is the largest number: infinities are not to become that."""
+    x = b.maximum(x, b.const(low)) if low > -MAX_FLOAT32 else x
+    return b.minimum(x, b.const(high)) if high < MAX_FLOAT32 else x
 
 
 def torch_function(name: str) -> Callable[..., Any]:
@@ -164,7 +166,7 @@ RECIPROCAL = unary(
 )
 CLAMP = unary(
     "clamp",
-    summary="x limited to [min, max]; NaN stays NaN.",
+    summary="x limited to [min, max]; NaN stays NaN. The largest float32 is no bound, for infinities neither.",
     attributes=(Attribute("min", -MAX_FLOAT32), Attribute("max", MAX_FLOAT32)),
     emit=_clamp,
     golden=lambda torch, x, low, high: torch.clamp(x, low, high),

@@ -9,7 +9,7 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.errors import ArgumentError
+from ttnn_jit.errors import ArgumentError, CompileError
 from ttnn_jit.ops import OVERLOADS, bind
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
@@ -84,6 +84,33 @@ def test_divide_takes_torchs_rounding_modes(cpu_device, mode):
         assert torch.equal(got.signbit(), expected.signbit())
     with pytest.raises(ArgumentError, match="no form for rounding_mode='ceil'"):
         ttnn.divide(*tensors, rounding_mode="ceil")
+
+
+@pytest.mark.parametrize("bounds", [{"min": 0.0}, {"max": 1.0}, {"min": -1.0, "max": 2.0}, {}])
+def test_a_bound_that_is_not_given_bounds_nothing(cpu_device, bounds):
+    x = torch.tensor([torch.inf, -torch.inf, torch.nan, 3.4e38, -3.0, -0.0])
+    got = ttnn.clamp(ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=cpu_device), **bounds).to_torch()
+    expected = torch.clamp(x, **bounds) if bounds else x
+    assert torch.equal(got.nan_to_num(7.0, torch.inf, -torch.inf), expected.nan_to_num(7.0, torch.inf, -torch.inf))
+
+
+def test_a_weight_of_prelu_counts_channels_and_is_not_spread_along_columns(cpu_device):
+    x, weight = torch.randn(2, 4, 4, 4), torch.rand(4)
+    on_device = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=cpu_device)
+    flat, shaped = (
+        ttnn.from_torch(w.contiguous(), layout=ttnn.TILE_LAYOUT, device=cpu_device)
+        for w in (weight, weight.reshape(1, 4, 1, 1))
+    )
+    with pytest.raises(CompileError, match=r"reshape it to \[1, 4, 1, 1\]"):
+        ttnn.prelu(on_device, flat)
+    assert torch.equal(ttnn.prelu(on_device, shaped).to_torch(), torch.nn.functional.prelu(x, weight))
+    assert torch.equal(ttnn.prelu(on_device, weight=0.5).to_torch(), torch.nn.functional.prelu(x, torch.tensor([0.5])))
+
+
+def test_a_number_without_a_float_is_refused(cpu_device):
+    x = ttnn.from_torch(torch.ones(2), layout=ttnn.TILE_LAYOUT, device=cpu_device)
+    with pytest.raises(ArgumentError, match="has no float"):
+        ttnn.add(x, 10**400)
 
 
 def test_golden_functions_ignore_what_chooses_among_ways_to_compute():
