@@ -30,4 +30,5 @@ def evaluate(expression, tensors):
     if isinstance(expression, float):
         return expression
     operation, *operands = expression
-    return getattr(ttnn, operation.name)(*[evaluate(operand, tensors) for operand in operands])
+    function = getattr(ttnn, operation.name)
+    return function(*[evaluate(operand, tensors) for operand in operands], **operation.chosen_by)
