@@ -2,6 +2,7 @@
 # PIP_FLAGS="--extra-index-url https://download.pytorch.org/whl/cpu" for a CPU build of torch.
 PYTHON ?= python3
 PIP_FLAGS ?=
+BENCH_FLAGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 
@@ -26,8 +27,8 @@ check: $(VENV)/.dev  ## Format, lint, types and the direction of imports
 oracle: $(VENV)/.oracle  ## Have the MLIR parser of jaxlib read our dumps (a large download)
 	$(BIN)/python -m pytest -q -m oracle tests/oracle
 
-bench: $(VENV)/.bench  ## All benchmarks: tables, JSON and plots under benchmarks/results
-	$(BIN)/python benchmarks/run.py
+bench: $(VENV)/.bench  ## All benchmarks into benchmarks/results; BENCH_FLAGS=--quick for four minutes, --resume
+	$(BIN)/python -m benchmarks.run $(BENCH_FLAGS)
 
 docs: $(VENV)/.dev  ## Renew the generated table of names in docs/from_ttnn.md
 	$(BIN)/ttnn-jit names --write docs/from_ttnn.md

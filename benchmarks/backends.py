@@ -1,10 +1,11 @@
 """Both backends, and tile operations beside built-in ones, in one run: the table of docs/backends.md.
 
-python benchmarks/backends.py
+python -m benchmarks.backends
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 import statistics
 import time
@@ -53,6 +54,11 @@ def nanoseconds_per_element(functions: list[Callable[[Any], Any]], x: torch.Tens
 
 def main() -> None:
     """Print the table."""
+    argparse.ArgumentParser(
+        prog="python -m benchmarks.backends",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    ).parse_args()
     torch.set_num_threads(1)
     print("ns per element, medians, one thread")
     print("| program | dtype | backend ttnn | backend numba | numba / ttnn |")

@@ -127,7 +127,9 @@ def report(results: Mapping[str, Any], plots_: Plots) -> str:
     parts = [plots_.shown("cost against elements, operations and shapes")]
     for title, curve in curves.items():
         what, _, unit = title.partition(": ")
-        parts.append(table([[what, *(f"{int(point):,}" for point in curve)], [unit, *(f"{v:.3g}" for v in curve.values())]]))
+        parts.append(
+            table([[what, *(f"{int(point):,}" for point in curve)], [unit, *(f"{v:.3g}" for v in curve.values())]])
+        )
     return "\n".join(parts)
 
 

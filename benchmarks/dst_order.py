@@ -1,6 +1,6 @@
 """Does the order that saves DST tiles help native code? Balanced trees of 8 to 31 inputs in three orders.
 
-    python benchmarks/dst_order.py [--rounds N] [--markdown FILE]
+    python -m benchmarks.dst_order [--rounds N] [--markdown FILE]
 
 *scheduled* emits a kernel's ops in the order of ``d2m-op-scheduler``, *source* in the order of the program,
 *breadth-first* is what codegen does: ops that do not depend on each other side by side. The ops are the same in all
@@ -124,7 +124,11 @@ def measure(node: str, inputs: int, dtype: torch.dtype, target: str, rounds: int
 
 def main() -> None:
     """Measure and print the table as markdown."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.dst_order",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--markdown", type=Path, help="write the table there too")
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Four elementwise programs and a copy against torch.compile, 256^2 to 4096^2, f32 and bf16, targets cpu and wormhole_b0.
+"""Elementwise programs against torch.compile, 256^2 to 4096^2, f32 and bf16, targets cpu and wormhole_b0.
 
 ``copy`` is one operation that costs nothing: what this machine moves. How peers are measured stands in
 benchmarks/contenders.py; errors are relative to the largest result, against the program in float64.

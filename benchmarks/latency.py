@@ -48,7 +48,7 @@ def _thinned(ordered: list[float]) -> list[float]:
 def report(results: Mapping[str, Any], plots_: Plots) -> str:
     """A panel per case with everyone's histogram, and the percentiles."""
     cases = [case for case in CASES if any(step.startswith(case.name) for step in results)]
-    figure, axes = plots.panels(1, len(cases), 3.2, 2.4, sharey=True)
+    figure, axes = plots.panels(1, len(cases), 3.4, 2.4, sharey=True)
     rows = [["case", "contender", *(f"{p} %, us" for p in PERCENTILES)]]
     for axis, case in zip(axes[0], cases, strict=True):
         for name in (name for name in CONTENDERS if f"{case.name}, {name}" in results):
@@ -59,7 +59,7 @@ def report(results: Mapping[str, Any], plots_: Plots) -> str:
         axis.set_xlabel("microseconds")
         axis.set_title(case.name)
     axes[0][0].set_ylabel("share of the calls")
-    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=len(CONTENDERS))
+    plots.legend_below(figure, axes[0])
     plots.save(figure, plots_.path())
     return f"{plots_.shown('histograms of warm calls')}\n{table(rows, text_columns=2)}"
 

@@ -1,10 +1,11 @@
 """What the numerics of a target do to exp(cosh(x)): the table of docs/numerics.md.
 
-python benchmarks/numerics.py
+python -m benchmarks.numerics
 """
 
 from __future__ import annotations
 
+import argparse
 from typing import Any
 
 import torch
@@ -27,6 +28,11 @@ def bfloat16_inputs() -> torch.Tensor:
 
 def main() -> None:
     """Print the table."""
+    argparse.ArgumentParser(
+        prog="python -m benchmarks.numerics",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    ).parse_args()
     x = bfloat16_inputs()
     exact = torch.exp(torch.cosh(x.double()))
     print(f"{x.unique().numel()} inputs, exp(cosh(x)) in bfloat16 against float64")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ def panels(rows: int, columns: int, width: float, height: float, **options: Any)
     style = {
         "font.size": 8,
         "axes.titlesize": 9,
+        "legend.fontsize": 7,
         "axes.spines.top": False,
         "axes.spines.right": False,
         "axes.grid": True,
@@ -39,8 +41,18 @@ def panels(rows: int, columns: int, width: float, height: float, **options: Any)
         "legend.frameon": False,
         "figure.constrained_layout.use": True,
     }
-    with pyplot.rc_context(style):
-        return pyplot.subplots(rows, columns, figsize=(columns * width, rows * height), squeeze=False, **options)
+    matplotlib.rcParams.update(style)
+    return pyplot.subplots(rows, columns, figsize=(columns * width, rows * height), squeeze=False, **options)
+
+
+def legend_below(figure: Any, axes: Iterable[Any]) -> None:
+    """One legend for all panels, in as many columns as fit."""
+    pairs = [pair for axis in axes for pair in zip(*axis.get_legend_handles_labels(), strict=True)]
+    named = {label: handle for handle, label in reversed(pairs)}
+    ordered = list(dict.fromkeys(label for _, label in pairs))
+    columns = max(1, int(figure.get_figwidth() / (0.6 + 0.058 * max(map(len, ordered)))))
+    handles = [named[label] for label in ordered]
+    figure.legend(handles, ordered, loc="outside lower center", ncols=min(columns, len(ordered)))
 
 
 def save(figure: Any, path: Path) -> None:
@@ -59,10 +71,10 @@ def powers_of_two(axis: Any, values: list[int], labels: list[str]) -> None:
 
 
 def plain_logarithm(axis: Any) -> None:
-    """A logarithmic y axis whose numbers are written out: 0.5, 1, 2, 10."""
+    """A logarithmic axis whose numbers are written out: 0.5, 1, 2, 10."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    axis.set_yscale("log")
-    axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.yaxis.set_minor_formatter(NullFormatter())
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())

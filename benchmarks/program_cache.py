@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from benchmarks import plots
 from benchmarks.harness import Benchmark, Plots, Step, main, table
 from benchmarks.process import Process
 from benchmarks.programs import cosh, torch_operations, tree30, ttnn_operations
@@ -142,19 +143,41 @@ def steps(quick: bool) -> Iterator[Sequence[Step]]:
     ]
 
 
-def report(results: Mapping[str, Any], plots: Plots)  -> str:
+def report(results: Mapping[str, Any], plots_: Plots) -> str:
     """A row per figure: everyone's median over the rounds, and each peer's time over ours."""
+    if not _rounds_of(results, OURS):
+        return "Nothing is measured yet.\n"
     figures = {contender: medians(_rounds_of(results, contender)) for contender in CONTENDERS}
     rows = [["figure", *CONTENDERS, *(f"{peer} / ours" for peer in CONTENDERS[1:])]]
     for name, ours in figures[OURS].items():
         values = [figures[peer].get(name) for peer in CONTENDERS[1:]]
         ratios = ["-" if v is None or name.endswith("rate") else f"{v / ours:.3g}" for v in values]
         rows.append([name, *(shown(name, v) for v in (ours, *values)), *ratios])
+    _plot(figures, plots_)
     return (
-        f"Medians of {len(_rounds_of(results, OURS))} rounds. A first call includes loading the compiler; eager torch "
-        f"has nothing to compile. The mixed sequence is {MIXED_CALLS} calls over {2 * len(MIXED_SHAPES)} combinations of "
-        f"shape and dtype.\n\n{table(rows)}"
+        f"{plots_.shown('times of all contenders')}\nMedians of {len(_rounds_of(results, OURS))} rounds. A first call "
+        f"includes loading the compiler; eager torch has nothing to compile. The mixed sequence is {MIXED_CALLS} calls "
+        f"over {2 * len(MIXED_SHAPES)} combinations of shape and dtype.\n\n{table(rows)}"
     )
+
+
+def _plot(figures: Mapping[str, Mapping[str, float]], plots_: Plots) -> None:
+    """Times as points on one logarithmic axis."""
+    names = [name for name in figures[OURS] if not name.endswith("rate")]
+    figure, axes = plots.panels(1, 1, 7.5, 0.8 + 0.24 * len(names))
+    axis = axes[0][0]
+    for contender, colour in zip(CONTENDERS, (plots.CYCLE[0], plots.COLOURS[EAGER], plots.COLOURS[PEER]), strict=True):
+        found = [(figures[contender][name], place) for place, name in enumerate(names) if name in figures[contender]]
+        axis.plot(*zip(*found, strict=True), "o", markersize=6, color=colour, label=contender)
+    axis.set_xscale("log")
+    axis.set_xticks(
+        [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10], ["1us", "10us", "100us", "1ms", "10ms", "100ms", "1s", "10s"]
+    )
+    axis.minorticks_off()
+    axis.set_yticks(range(len(names)), names)
+    axis.invert_yaxis()
+    figure.legend(loc="outside lower center", ncols=len(CONTENDERS))
+    plots.save(figure, plots_.path())
 
 
 def _rounds_of(results: Mapping[str, Any], contender: str) -> list[dict[str, float]]:

@@ -1,8 +1,8 @@
 """Every benchmark of speed in turn, behind one progress bar: what ``make bench`` runs.
 
-Each writes ``benchmarks/results/<name>.json`` step by step, then tables (.md) and plots (.png); results/README.md is the
-index. A full run takes about a quarter of an hour on two cores, a quick one about three minutes. Run it on a machine
-that does nothing else.
+Each writes ``benchmarks/results/<name>.json`` step by step, then tables (.md) and plots (.png); results/README.md is
+the index. A full run takes about a quarter of an hour on two cores, a quick one about four minutes. Run it on a
+machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import argparse
 import json
 
 from benchmarks import curves, elementwise, latency, memory, program_cache, roofline, vector_math, workloads
-from benchmarks.harness import RESULTS, Benchmark, Plots, report, run
+from benchmarks.harness import RESULTS, Benchmark, report, run
 
 BENCHMARKS: dict[str, Benchmark] = {
     module.BENCHMARK.name: module.BENCHMARK
@@ -26,9 +26,10 @@ def write_index() -> None:
         file = RESULTS / f"{benchmark.name}.json"
         if not file.exists():
             continue
-        content = json.loads(file.read_text(encoding="utf-8"))
-        about = content["machine"]
-        facts = f"{about['date']}, {about['cpus']} CPUs of {about['cpu']}, commit {about['commit']}, `{about['command']}`"
+        about = json.loads(file.read_text(encoding="utf-8"))["machine"]
+        facts = (
+            f"{about['date']}, {about['cpus']} CPUs of {about['cpu']}, commit {about['commit']}, `{about['command']}`"
+        )
         parts.append(f"## [{benchmark.name}]({benchmark.name}.md)\n\n{benchmark.summary}\n\n{facts}\n")
         shown = sorted(RESULTS.glob(f"{benchmark.name}.png")) + sorted(RESULTS.glob(f"{benchmark.name}_*.png"))
         parts += [f"![{benchmark.name}]({path.name})\n" for path in shown]

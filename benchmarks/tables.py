@@ -84,14 +84,11 @@ def plot_by_size(results: Results, cases: Sequence[Case], path: Path) -> None:
                     _line(axis, points, peer, ours)
             axis.axhline(1, color="black", linewidth=0.8)
             plots.powers_of_two(axis, [case.shape[0] for case in chosen], [f"{case.shape[0]}²" for case in chosen])
-            plots.plain_logarithm(axis)
+            plots.plain_logarithm(axis.yaxis)
             axis.set_title(f"{program}, {dtype}")
     for row in axes:
         row[0].set_ylabel("times as long as ttnn_jit")
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    more = [pair for axis in axes.flat for pair in zip(*axis.get_legend_handles_labels(), strict=True)]
-    named = dict(zip(labels, handles, strict=True)) | {label: handle for handle, label in more}
-    figure.legend(list(named.values()), list(named), loc="outside lower center", ncols=len(named))
+    plots.legend_below(figure, axes.flat)
     plots.save(figure, path)
 
 
@@ -122,7 +119,6 @@ def plot_bars(results: Results, cases: Sequence[Case], path: Path) -> None:
     axis.set_xlabel("times as long as ttnn_jit")
     axis.invert_yaxis()
     axis.grid(axis="y", visible=False)
-    figure.legend(loc="outside lower center", ncols=2)
+    plots.plain_logarithm(axis.xaxis)
+    plots.legend_below(figure, [axis])
     plots.save(figure, path)
-
-

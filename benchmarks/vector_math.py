@@ -1,7 +1,5 @@
 """Speed of every function on one core, data in the cache: this library's kernels beside torch and numpy in one run.
 
-    python -m benchmarks.vector_math [--only NAME ...] [--rounds N] [--json FILE]
-
 Elements per nanosecond of kernels as programs hold them (loads, stores, and rounding to bfloat16 included), of torch
 (``out=``, one thread) and of numpy (``out=``); the largest error of this library in the next column, from
 benchmarks/accuracy's sample. The same kernels for AVX2 alone, with the ratio.
@@ -13,33 +11,33 @@ shared machine only ever adds time. Our kernels pass over 2,048 elements many ti
 
 from __future__ import annotations
 
-import argparse
 import ctypes
-import json
-import platform
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from datetime import date
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
 import torch
 
+from benchmarks import plots
 from benchmarks.accuracy.measure import Mode, measured
+from benchmarks.harness import Benchmark, Plots, Step, main, table
+from benchmarks.process import Process
+from benchmarks.roofs import host_isa
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.llvm_kernel import kernel_name, kernel_text
 from ttnn_jit.codegen.steps import Apply, Constant, KernelBody, Load, Store
-from ttnn_jit.kernels.isa import AVX2, HostIsa, isa_for
+from ttnn_jit.kernels.isa import AVX2, HostIsa
 from ttnn_jit.kernels.tile_loop import Access, Stream
 from ttnn_jit.ops import OPERATIONS, Operation
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
 
-RESULTS = Path(__file__).parent / "results"
 ELEMENTS = 2048  # of our kernels: three float32 operands of this size leave room in an L1 of 32 KB
 PASSES = 64  # over them in one call
 STAGGER = 1088  # bytes between operands: at equal offsets in their pages, a load would wait for an unrelated store
@@ -89,12 +87,6 @@ class Rate:
     torch: float | None
     numpy: float | None
     avx2: float | None
-
-
-def host_isa() -> HostIsa:
-    """What this host runs."""
-    llvm.initialize_native_target()
-    return isa_for(llvm.get_host_cpu_name(), llvm.get_host_cpu_features(), llvm.get_process_triple())
 
 
 def kernel_body(operation: Operation, dtype: DataType, numerics: Numerics) -> KernelBody:
@@ -215,45 +207,76 @@ def rate(operation: Operation, dtype: DataType, numerics: Numerics, isa: HostIsa
     return Rate(operation.ttnn_name, dtype.name, numerics.value, found["ours"], error, **peers)
 
 
-def cases(only: list[str]) -> Iterator[tuple[Operation, DataType, Numerics]]:
-    """float32, bfloat16 as on cpu and bfloat16 as on a chip target, of every operation or of those named."""
-    for operation in OPERATIONS:
-        if not only or operation.ttnn_name in only:
-            yield operation, FLOAT32, Numerics.IEEE
-            yield operation, BFLOAT16, Numerics.IEEE
-            yield operation, BFLOAT16, Numerics.DEVICE
-
-
-def table(rates: list[Rate]) -> str:
-    """A line per function and dtype."""
-    lines = [f"{'function':20s} {'dtype':9s} {'rounding':8s} {'el/ns':>6s} {'ulp':>6s} {'torch':>6s} {'x':>5s} "
-             f"{'numpy':>6s} {'x':>5s} {'avx2':>6s} {'ratio':>5s}"]  # fmt: skip
-    for r in rates:
-        peers = [f"{'-' if p is None else format(p, '.2f'):>6s} {'-' if p is None else format(r.ours / p, '.1f'):>5s}"
-                 for p in (r.torch, r.numpy, r.avx2)]  # fmt: skip
-        lines.append(f"{r.name:20s} {r.dtype:9s} {r.numerics:8s} {r.ours:6.2f} {r.max_ulp:6.2f} {' '.join(peers)}")
-    return "\n".join(lines)
-
-
-def main() -> None:
-    """Measures behind a progress bar, prints the table and writes it with a JSON beside it."""
-    from rich.progress import track
-
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="*", default=[], help="operations by their names in the TTNN dialect")
-    parser.add_argument("--rounds", type=int, default=41)
-    parser.add_argument("--json", type=Path, default=RESULTS / f"vector_math-{date.today().isoformat()}.json")
-    options = parser.parse_args()
+def rates(index: int, rounds: int) -> list[dict[str, Any]]:
+    """One operation in float32, in bfloat16 as on cpu and in bfloat16 as on a chip target; in a process of its own."""
     torch.set_num_threads(1)
-    isa = host_isa()
-    chosen = list(cases(options.only))
-    rates = [rate(*case, isa, options.rounds) for case in track(chosen, description="functions")]
-    print(text := table(rates))
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    machine = {"isa": isa.name, "cpu": isa.cpu, "python": platform.python_version(), "torch": torch.__version__}
-    options.json.write_text(json.dumps({"machine": machine, "rates": [asdict(r) for r in rates]}, indent=1) + "\n")
-    options.json.with_suffix(".txt").write_text(text + "\n")
+    kinds = ((FLOAT32, Numerics.IEEE), (BFLOAT16, Numerics.IEEE), (BFLOAT16, Numerics.DEVICE))
+    return [asdict(rate(OPERATIONS[index], *kind, host_isa(), rounds)) for kind in kinds]
 
+
+@contextmanager
+def steps(quick: bool) -> Iterator[Sequence[Step]]:
+    """A step per operation; one process for all."""
+    chosen = range(0, len(OPERATIONS), 12 if quick else 1)
+    with _Shared() as shared:
+        yield [
+            Step(OPERATIONS[index].signature, 1, partial(shared.call, index, 11 if quick else 31)) for index in chosen
+        ]
+
+
+class _Shared:
+    """A process that is started when the first operation wants it."""
+
+    def __init__(self) -> None:
+        self._process: Process | None = None
+
+    def call(self, index: int, rounds: int) -> Any:
+        if self._process is None:
+            self._process = Process({})
+        return self._process.call(rates, index, rounds)
+
+    def __enter__(self) -> _Shared:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process is not None:
+            self._process.__exit__()
+
+
+def report(results: Mapping[str, Any], plots_: Plots) -> str:
+    """A row per operation and dtype; where ours stands beside torch, as a plot."""
+    rows = [["operation", "dtype", "rounding", "el/ns", "largest error, ulp", "torch", "ours / torch", "numpy",
+             "ours / numpy", "AVX2", "AVX-512 / AVX2"]]  # fmt: skip
+    found = [Rate(**fields) for step in results.values() for fields in step]
+    for r in found:
+        cells = [r.name, r.dtype.lower(), r.numerics, f"{r.ours:.2f}", f"{r.max_ulp:.2f}"]
+        for peer in (r.torch, r.numpy, r.avx2):
+            cells += ["-", "-"] if peer is None else [f"{peer:.2f}", f"{r.ours / peer:.1f}"]
+        rows.append(cells)
+    _plot(found, plots_)
+    return f"{plots_.shown('ours beside torch')}\n{table(rows, text_columns=3)}"
+
+
+def _plot(found: Sequence[Rate], plots_: Plots) -> None:
+    """Ratios to torch, sorted: how many functions are how much faster."""
+    figure, axes = plots.panels(1, 1, 6, 3)
+    axis = axes[0][0]
+    for dtype, numerics, label in (
+        ("FLOAT32", Numerics.IEEE, "f32"),
+        ("BFLOAT16", Numerics.IEEE, "bf16 on cpu"),
+        ("BFLOAT16", Numerics.DEVICE, "bf16 on wormhole_b0"),
+    ):
+        chosen = [r for r in found if (r.dtype, r.numerics) == (dtype, numerics.value) and r.torch]
+        axis.plot(sorted(r.ours / r.torch for r in chosen if r.torch), marker="o", label=label)
+    axis.axhline(1, color="black", linewidth=0.8)
+    plots.plain_logarithm(axis.yaxis)
+    axis.set_xlabel("operations, by ratio")
+    axis.set_ylabel("times as fast as torch")
+    axis.legend()
+    plots.save(figure, plots_.path())
+
+
+BENCHMARK = Benchmark("vector_math", (__doc__ or "").splitlines()[0], steps, report)
 
 if __name__ == "__main__":
-    main()
+    main(BENCHMARK)

@@ -1,8 +1,8 @@
 """Named programs of real models against torch.compile, targets cpu and wormhole_b0.
 
 The activation between the two halves of a GPT-OSS expert, (2, 32, 3072) in bf16; the digamma series; a ladder of 31
-additions; swiglu; four gelus in a row. How peers are measured stands in benchmarks/contenders.py; errors are relative to
-the largest result, against the program in float64.
+additions; swiglu; four gelus in a row. How peers are measured stands in benchmarks/contenders.py; errors are relative
+to the largest result, against the program in float64.
 """
 
 from __future__ import annotations
