@@ -170,13 +170,21 @@ def _plot(figures: Mapping[str, Mapping[str, float]], plots_: Plots) -> None:
         found = [(figures[contender][name], place) for place, name in enumerate(names) if name in figures[contender]]
         axis.plot(*zip(*found, strict=True), "o", markersize=6, color=colour, label=contender)
     axis.set_xscale("log")
-    axis.set_xticks(
-        [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10], ["1us", "10us", "100us", "1ms", "10ms", "100ms", "1s", "10s"]
-    )
+    ticks = {
+        1e-6: "1 us",
+        1e-5: "10 us",
+        1e-4: "100 us",
+        1e-3: "1 ms",
+        1e-2: "10 ms",
+        0.1: "100 ms",
+        1: "1 s",
+        10: "10 s",
+    }
+    axis.set_xticks(list(ticks), list(ticks.values()))
     axis.minorticks_off()
     axis.set_yticks(range(len(names)), names)
     axis.invert_yaxis()
-    figure.legend(loc="outside lower center", ncols=len(CONTENDERS))
+    plots.legend_below(figure, [axis])
     plots.save(figure, plots_.path())
 
 

@@ -187,7 +187,7 @@ def _plot_roofline(
     axis.set_ylabel("GFLOP/s")
     axis.set_title(f"larger marks: more bytes; peak of multiply-adds {gflops:.0f} GFLOP/s")
     for of in (axis.xaxis, axis.yaxis):
-        of.set_major_formatter(lambda value, _: f"{value:g}")
+        of.set_major_formatter(lambda value, _: f"{value:g}" if value >= 1 else f"1/{1 / value:g}")
     figure.legend(loc="outside right upper")
     plots.save(figure, plots_.path())
 
