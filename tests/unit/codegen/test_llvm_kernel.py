@@ -123,6 +123,14 @@ def test_ops_that_do_not_depend_on_each_other_stand_side_by_side():
     assert adds[1] - adds[0] == 1
 
 
+@pytest.mark.parametrize(("inputs", "lines"), [(1, 0), (2, 4), (8, 16)])
+def test_kernels_of_several_inputs_ask_for_their_lines_ahead(inputs, lines):
+    specs = [TensorSpec((64, 64), F32, Layout.TILE)] * inputs
+    sums = [("add", 0 if k == 1 else inputs + k - 2, k) for k in range(1, inputs)] or [("abs", 0)]
+    loop = hot_loop(assembly(text_of(scheduled(specs, sums), AVX512), AVX512))
+    assert len([line for line in loop if line.startswith("prefetch")]) == lines
+
+
 SUMS = [("add", 0, 1), ("add", 2, 3), ("add", 4, 5), ("add", 6, 7), ("add", 8, 9), ("add", 10, 11), ("add", 12, 13)]
 PROGRAMS = {
     "cosh": (1, COSH),
