@@ -69,15 +69,17 @@ class Quotient(Power):
         return self.select(unbounded, infinity, self.mul(root, up))
 
     def ldexp(self, a: Value, b: Value) -> Value:
-        """A * 2**b, rounded once for integral b."""
+        """A * 2**b, rounded once for integral b; zeros and infinities stay where b is finite."""
         n = self.round_even(self.at_most(400.0, self.at_least(-400.0, b)))
         mantissa, exponent = self.split(self.abs(a))
         mantissa = self.mul(mantissa, self.exp2(self.sub(b, n)))
         total = self.at_most(250.0, self.at_least(-250.0, self.add(exponent, n)))
         result = self.copysign(self.scale(mantissa, total), a)
-        usual = self.both(self.le(self.abs(b), self.const(400.0)), self.lt(self.abs(a), self.const(float("inf"))))
-        usual = self.both(usual, self.ne(a, self.const(0.0)))
-        return self.select(usual, result, self.mul(a, self.exp2(b)))
+        infinity = self.const(float("inf"))
+        stays = self.either(self.eq(a, self.const(0.0)), self.eq(self.abs(a), infinity))
+        stays = self.both(stays, self.lt(self.abs(b), infinity))
+        usual = self.both(self.le(self.abs(b), self.const(400.0)), self.eq(a, a))
+        return self.select(stays, a, self.select(usual, result, self.mul(a, self.exp2(b))))
 
     def lerp(self, a: Value, b: Value, weight: Value) -> Value:
         """A + weight * (b - a), with the digits that the difference loses."""

@@ -10,6 +10,11 @@ from ttnn_jit.ops.operation import Attribute, Operand, Operation, Probe
 from ttnn_jit.ops.unary import ROUNDED_TWICE
 
 
+def _ldexp(torch: Any, x: Any, y: Any) -> Any:
+    stays = ((x == 0) | x.isinf()) & torch.as_tensor(y).isfinite()
+    return torch.where(stays, x, x * torch.pow(2.0, y))
+
+
 def binary(name: str, **fields: Any) -> Operation:
     """A declaration with the operands that ttnn calls ``input_tensor_a`` and ``input_tensor_b``."""
     operands = fields.pop("operands", (Operand("input_tensor_a"), Operand("input_tensor_b")))
@@ -211,9 +216,9 @@ HYPOT = binary(
 )
 LDEXP = binary(
     "ldexp",
-    summary="x * 2**y.",
+    summary="x * 2**y; zeros and infinities stay where y is finite.",
     emit=lambda b, x, y: b.ldexp(x, y),
-    golden=lambda torch, x, y: x * torch.pow(2.0, y),
+    golden=_ldexp,
     probe=Probe((-100.0, 100.0), 2.0, ROUNDED_TWICE),
 )
 LOGADDEXP = binary(

@@ -15,6 +15,13 @@ def _clamp(b: Any, x: Any, low: Any, high: Any) -> Any:
     return b.minimum(b.maximum(x, low), high)
 
 
+def _lerp(torch: Any, x: Any, y: Any, weight: Any) -> Any:
+    # The digits of a small input beside a large `end`, those of a small `end`, and what infinities give.
+    near_input, near_end = (x + weight * y) - weight * x, torch.lerp(x, y, weight)
+    finite = torch.where(torch.as_tensor(weight).abs() < 0.5, near_input, near_end)
+    return torch.where(x.isfinite() & y.isfinite(), finite, x + weight * (y - x))
+
+
 WHERE = Operation(
     name="where",
     operands=(Operand("predicate"), Operand("true_value"), Operand("false_value")),
@@ -62,10 +69,7 @@ LERP = Operation(
     summary="input + weight * (end - input).",
     source="ttnn.lerp",
     emit=lambda b, x, y, weight: b.lerp(x, y, weight),
-    # torch's form keeps the digits of `end` beside a large input, the plain one says what infinities give.
-    golden=lambda torch, x, y, weight: torch.where(
-        x.isfinite() & y.isfinite(), torch.lerp(x, y, weight), x + weight * (y - x)
-    ),
+    golden=_lerp,
     probe=Probe((-10.0, 10.0), 1.5, ROUNDED_TWICE),
 )
 MAC = Operation(
