@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.errors import ArgumentError, DTypeError, GridError, LayoutError, ShapeError
 from ttnn_jit.nests import fields_of, is_record, leaves, map_leaves
+from ttnn_jit.numpy_scalar import is_numpy_scalar
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
 from ttnn_jit.tensor_spec import (
@@ -60,7 +61,8 @@ def spec_of(value: Any) -> TensorSpec:
 
     Raises:
         DTypeError: An element type that ttnn_jit lacks; the text names the cast.
-        ArgumentError: A torch tensor on another device, sparse, or one that requires grad under grad mode.
+        ArgumentError: A torch tensor on another device, sparse, or one that requires grad under grad mode; a numpy
+            array that is masked or of another subclass.
     """
     if type(value) is Tensor:
         return value.spec
@@ -102,6 +104,15 @@ def _spec_of_torch(tensor: torch.Tensor) -> TensorSpec:
 def _spec_of_numpy(array: numpy.ndarray[Any, Any]) -> TensorSpec:
     import numpy
 
+    if isinstance(array, numpy.ma.MaskedArray):
+        raise ArgumentError(
+            "a masked numpy array would lose its mask", help="pass `array.filled(value)`, or choose with `ttnn.where`"
+        )
+    if type(array) not in {numpy.ndarray, numpy.memmap}:
+        raise ArgumentError(
+            f"a numpy {type(array).__name__} has rules of its own, which a compiled function does not know",
+            help="pass `numpy.asarray(array)`",
+        )
     if array.dtype != numpy.float32:
         raise DTypeError(
             f"numpy arrays of {array.dtype} are not supported", help="cast it: `array.astype(numpy.float32)`"
@@ -124,7 +135,7 @@ def argument_key(value: Any) -> object:
     """
     if type(value) is Tensor:
         return value.spec
-    if isinstance(value, _SCALARS):
+    if isinstance(value, _SCALARS) or is_numpy_scalar(value):
         return scalar_key(value)
     if isinstance(value, (tuple, list)):
         return type(value), *map(argument_key, value)
@@ -210,12 +221,14 @@ def check_target_rules(name: str, spec: TensorSpec, target: SystemDesc) -> None:
     """
     if not target.tile_aligned_only:
         return
-    if spec.layout is not Layout.TILE:
-        raise LayoutError(
-            f"Only Layout.Tile tensors are supported. Found layout: {spec.layout}",
-            help=f"`{name}`: pass `layout=ttnn.TILE_LAYOUT` to `ttnn.from_torch`",
-        )
-    check_config_rules(name, spec.memory_config, target)
+    # Torch and numpy memory has no layout of ttnn's: it is taken for the tiles that it would be moved to.
+    if spec.memory_config.buffer_type is not BufferType.SYSTEM_MEMORY:
+        if spec.layout is not Layout.TILE:
+            raise LayoutError(
+                f"Only Layout.Tile tensors are supported. Found layout: {spec.layout}",
+                help=f"`{name}`: pass `layout=ttnn.TILE_LAYOUT` to `ttnn.from_torch`",
+            )
+        check_config_rules(name, spec.memory_config, target)
     for extent, tile in zip(reversed(spec.shape), (TILE_WIDTH, TILE_HEIGHT), strict=False):
         if extent % tile and extent != 1:
             raise ShapeError(

@@ -28,6 +28,7 @@ from ttnn_jit.arguments import (
 from ttnn_jit.cache import statistics
 from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import ArgumentError, TtnnJitError
+from ttnn_jit.numpy_scalar import is_numpy_scalar
 from ttnn_jit.options import USER_PASSES, CompileOptions
 from ttnn_jit.reads import compile_guard, guard_text
 from ttnn_jit.receiver import RECEIVER, bound_to
@@ -241,7 +242,7 @@ class JitFunction:
     def _count_scalars(self, values: tuple[Any, ...]) -> None:
         """Warn once about an argument whose every new value compiles anew."""
         for name, value in zip(self._signature.parameters, values, strict=True):
-            if type(value) not in {int, float}:
+            if type(value) not in {int, float} and not is_numpy_scalar(value):
                 continue
             seen = self._scalars_seen.setdefault(name, set())
             seen.add(argument_key(value))

@@ -19,6 +19,8 @@ from functools import _lru_cache_wrapper, partial
 from operator import is_
 from typing import Any, TypeAlias
 
+from ttnn_jit.numpy_scalar import is_numpy_function, is_numpy_scalar
+
 Step: TypeAlias = tuple[str, Any]
 """One step of a path: its kind, one of the `*_STEP` names, and the name or key it looks up."""
 
@@ -364,6 +366,8 @@ _LEAVES: tuple[tuple[_Belongs, Callable[[Any], str]], ...] = (
     (_is_exactly(type(None), bool, _Absent), repr),
     (_is_exactly(int, str, bytes), lambda value: f"{type(value).__name__}:{value!r}"),
     (_is_exactly(float), lambda value: f"float:{struct.pack('>d', value).hex()}"),
+    (is_numpy_scalar, lambda value: f"{_class_name(type(value))}:{value.tobytes().hex()}"),
+    (is_numpy_function, lambda value: f"function:numpy.{value.__name__}"),
     (_is_exactly(complex), lambda value: f"complex:{struct.pack('>dd', value.real, value.imag).hex()}"),
     (_is_a(types.CodeType), lambda value: f"code:{fingerprint_code(value)}"),
     (_is_a(types.ModuleType), lambda value: f"module:{value.__name__}"),

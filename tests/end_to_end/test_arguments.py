@@ -126,6 +126,8 @@ REFUSED = [
     (torch.randn(3, requires_grad=True), ArgumentError, r"requires grad.*\n.*detach"),
     (torch.randn(3, 3).to_sparse(), ArgumentError, "dense on the CPU"),
     (object(), ArgumentError, "there is no tensor"),
+    (np.ma.masked_array(np.ones(3, np.float32), [0, 1, 0]), ArgumentError, r"lose its mask\nhelp: pass `array\.filled"),
+    (np.ones(3, np.float32).view(np.recarray), ArgumentError, r"numpy recarray has rules .*\n.*numpy\.asarray"),
 ]
 
 
@@ -157,6 +159,49 @@ def test_a_jitted_function_is_copied_and_pickled_as_itself():
     assert copy.copy(double) is double
     assert copy.deepcopy([double])[0] is double
     assert double.__reduce__() == "double"
+
+
+GLOBAL_SCALE = np.float32(0.1)
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
+@pytest.mark.parametrize("scale", [np.float64(0.1), np.float32(0.1), np.float16(0.1), np.int64(3), np.bool_(True)])
+def test_numpy_scalars_are_numbers(graph_capture, scale):
+    x = torch.randn(5)
+    jitted = ttnn_jit.jit(graph_capture=graph_capture)(lambda v, s: ttnn.multiply(v * s, s * v) * GLOBAL_SCALE)
+    expected = (x * float(scale)) * (float(scale) * x) * float(GLOBAL_SCALE)
+    for _ in range(3):
+        assert torch.equal(jitted(x, scale), expected)
+    assert jitted.num_entries == 1
+
+
+def test_numpy_scalars_of_other_bits_or_types_are_other_constants():
+    jitted = ttnn_jit.jit()(lambda v, s: v / s)
+    one = torch.ones(1)
+    assert [jitted(one, np.float64(zero)).item() for zero in (0.0, -0.0, 0.0)] == [np.inf, -np.inf, np.inf]
+    jitted(one, np.float32(0.0))
+    jitted(one, np.float64("nan"))
+    jitted(one, np.float64("nan"))
+    assert jitted.num_entries == 4
+
+
+def test_a_second_process_would_find_what_a_numpy_scalar_made():
+    jitted = ttnn_jit.jit()(lambda v, s: v * s * np.sqrt(2.0) * GLOBAL_SCALE)
+    jitted(torch.ones(3), np.float32(2.0))
+    assert ttnn_jit.explain_miss(jitted, torch.ones(3), np.float32(2.0)) == "nothing differs: this call is a hit"
+    assert "nothing differs" not in ttnn_jit.explain_miss(jitted, torch.ones(3), np.float32(3.0))
+
+
+@pytest.mark.parametrize("shape", [(64, 64), (32,), (1, 32)])
+def test_torch_tensors_obey_the_target_that_the_decorator_names(device, shape):
+    x = torch.randn(shape).bfloat16()
+    x.view(-1)[:2] = torch.tensor([float("nan"), 1e-39])
+    on_chip = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
+    jitted = ttnn_jit.jit(target="wormhole_b0")(programs.cosh)
+    assert torch.equal(jitted(x), jitted(on_chip).to_torch())
+    assert not torch.equal(jitted(x), ttnn_jit.jit()(programs.cosh)(x))
+    with pytest.raises(ShapeError, match="whole 32x32 tiles"):
+        jitted(torch.randn(33, 32))
 
 
 def test_requires_grad_is_fine_without_grad_mode():

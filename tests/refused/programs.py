@@ -8,10 +8,12 @@ legal, or stopped elsewhere, when it is traced.
 
 from __future__ import annotations
 
+import math
 import random
 from typing import Any
 
 import numpy
+import torch
 
 from tests.unit.frontend.stand_in import BF16, StandInJit, ttnn
 
@@ -47,6 +49,39 @@ def a_function_of_another_library(x):
     return numpy.exp(x)
 #          ^^^^^^^^^ Function exp not supported
 #          help: the operation is `ttnn.exp`
+
+
+def a_function_of_math(x):
+    """AST only: traced, math asks for a float."""
+    return x * math.exp(x)
+#              ^^^^^^^^ Function exp not supported
+#              help: the operation is `ttnn.exp`
+
+
+def a_function_of_torch(x):
+    """AST only: a trace sees the whole call."""
+    return torch.mul(x, x)
+#          ^^^^^^^^^ Function mul not supported
+#          help: the operation is `ttnn.multiply`
+
+
+def a_reduction_of_torch(x):
+    """AST only: a trace sees the whole call."""
+    return torch.sum(x)
+#          ^^^^^^^^^ Function sum not supported
+#          help: reductions are not implemented
+
+
+def an_operation_that_is_not_here(x):
+    return ttnn.matmul(x, x)
+#          ^^^^^^^^^^^ Function matmul not supported
+#          help: matrix multiplication is not implemented
+
+
+def a_method_of_torch(x):
+    return x.reshape(4)
+#          ^^^^^^^^^ a tensor has no attribute `reshape` while a function is compiled
+#          help: operations that move data are not implemented; do it in torch before `from_torch`
 
 
 def too_many_arguments(x):
@@ -155,9 +190,9 @@ def a_tensor_in_a_string(x):
 
 
 def an_attribute_that_tensors_lack(x):
-    return x.mean()
-#          ^^^^^^ a tensor has no attribute `mean` while a function is compiled
-#          help: it has `shape`, `dtype`, `layout`, `memory_config`; operations are written `ttnn.mean(x)`
+    return x.exp()
+#          ^^^^^ a tensor has no attribute `exp` while a function is compiled
+#          help: it has `shape`, `dtype`, `layout`, `memory_config`; operations are written `ttnn.exp(x)`
 
 
 # --- Returning ------------------------------------------------------------------------------------------------------
@@ -219,6 +254,7 @@ def a_random_number(x):
     """AST only: traced, the number stays what it was."""
     return x * random.random()
 #              ^^^^^^^^^^^^^ Function random not supported
+#              help: `random.random` would be called once, when the function is compiled: call it before, and pass its value or tensor as an argument
 
 
 class Settings:

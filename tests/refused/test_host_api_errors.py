@@ -176,6 +176,11 @@ HOST = [
         ValueError,
         "the argument of deallocate must be a ttnn.Tensor, got a torch.Tensor",
     ),
+    (
+        lambda d: torch.exp(tiled(d)),
+        ValueError,
+        "torch's `exp` got a ttnn tensor\nhelp: write `ttnn.exp`, or call `.to_torch()` on the tensor first",
+    ),
     (lambda d: ttnn.Tile((16, 32)), ValueError, "a tile is 32x32 elements, got 16x32"),
     (
         lambda d: pickle.dumps(ttnn.from_torch(X)),
@@ -362,6 +367,18 @@ def test_an_output_tensor_that_does_not_fit_is_left_as_it_was(device):
         ttnn.exp(tiled(device), output_tensor=output)
     assert device.num_program_cache_entries() == 0
     assert not output.to_torch().any()
+
+
+def test_a_compiled_program_says_what_it_takes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # `compile_only` writes below the current folder
+    program = ttnn_jit.jit(compile_only=True)(lambda x: x * 2.0)(X)
+    with pytest.raises(ValueError, match="argument 0 is a ") as raised:
+        program(X)
+    assert str(raised.value) == (
+        "lambda: argument 0 is a torch.Tensor; the program was compiled for torch or numpy memory, of which it takes "
+        "addresses only\n"
+        "help: call the jitted function itself, without `compile_only`; or give addresses to `Program.run`"
+    )
 
 
 def test_using_a_deallocated_tensor_names_the_operation_and_the_tensor(device):

@@ -17,8 +17,9 @@ from ttnn_jit.frontend.function_source import function_source
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.language import MUTATING_METHODS, is_namespace_function, is_pure
 from ttnn_jit.frontend.parameters import bind_parameters
-from ttnn_jit.frontend.proxy import ProxyTensor, unsupported_function
-from ttnn_jit.ops import OVERLOADS, overloads_of
+from ttnn_jit.frontend.proxy import ProxyTensor, foreign_function_help
+from ttnn_jit.numpy_scalar import is_numpy_function, is_numpy_scalar
+from ttnn_jit.ops import overloads_of
 from ttnn_jit.reads import ATTRIBUTE_STEP
 
 
@@ -116,7 +117,7 @@ def call_value(  # noqa: PLR0911 - one line for each kind of callee
             return _call_method(interpreter, function, args, kwargs)
         case _ if function is getattr or function is hasattr:
             return _call_getattr(interpreter, function, args)
-        case _ if is_pure(function):
+        case _ if is_pure(function) or (is_numpy_function(function) and all(map(_is_number, args))):
             return _call_python(interpreter, function, args, kwargs)
         case types.FunctionType():
             return inline(interpreter, function, args, kwargs)
@@ -207,6 +208,8 @@ class _Callback:
 def _call_python(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     owner = getattr(function, "__self__", None)
     name = getattr(function, "__name__", "")
+    if getattr(function, "__module__", None) == "math" and any(isinstance(value, ProxyTensor) for value in args):
+        raise _unsupported(interpreter, function, name)
     if name in MUTATING_METHODS and isinstance(owner, (list, dict, set)) and interpreter.recorder.is_foreign(owner):
         interpreter.refuse(
             f"`{name}` would change a {type(owner).__name__} from outside the function",
@@ -217,6 +220,10 @@ def _call_python(interpreter: Interpreter, function: Any, args: Sequence[Any], k
         *(_callback(interpreter, value) for value in args),
         **{key: _callback(interpreter, value) for key, value in kwargs.items()},
     )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float)) or is_numpy_scalar(value)
 
 
 def _callback(interpreter: Interpreter, value: Any) -> Any:
@@ -242,12 +249,10 @@ def _call_instance(interpreter: Interpreter, function: Any, args: Sequence[Any],
 
 def _unsupported(interpreter: Interpreter, function: Callable[..., Any], name: str) -> UnsupportedFunction:
     location = interpreter.callee_location()
-    if name in OVERLOADS:
-        help_text = f"the operation is `ttnn.{name}`"
-    elif isinstance(function, type):
+    if isinstance(function, type):
         help_text = "make the object outside the function and pass it in, or use tuples, lists and dicts"
     elif getattr(function, "__module__", None) == "builtins":
         help_text = f"`{name}` would act once, when the function is compiled, and not at each call"
     else:
-        return unsupported_function(name, location)
+        help_text = foreign_function_help(function, name)
     return UnsupportedFunction(f"Function {name} not supported", location=location, help=help_text)

@@ -25,6 +25,7 @@ from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.spans import location_of_span
 from ttnn_jit.frontend.structure import call_arguments, results_of
 from ttnn_jit.nests import map_leaves
+from ttnn_jit.numpy_scalar import is_numpy_scalar
 from ttnn_jit.reads import compile_guard
 from ttnn_jit.receiver import RECEIVER
 from ttnn_jit.source import Location
@@ -141,7 +142,8 @@ def trace(
 
 def _is_value(value: Any) -> bool:
     """Whether an argument is told apart by the call's key alone."""
-    return value is None or isinstance(value, (bool, int, float, str)) or hasattr(value, "__ttnn_overloads__")
+    scalar = isinstance(value, (bool, int, float, str)) or is_numpy_scalar(value)
+    return value is None or scalar or hasattr(value, "__ttnn_overloads__")
 
 
 def _refuse_generator(function: types.FunctionType, definition: Location) -> None:
@@ -176,6 +178,12 @@ def _failure(emitter: CaptureEmitter, error: Exception) -> CompileError:
         if beyond is not None and _is_host_api(beyond) and not beyond.f_code.co_name.startswith("_"):
             return unsupported_function(beyond.f_code.co_name, location)
         return CompileError(error.message, location=location, help=error.help)
+    if isinstance(error, TypeError) and "does not support ufuncs" in str(error):
+        return CompileError(
+            "a function of numpy needs the values of a tensor, which are not known before the call",
+            location=location,
+            help="operations are written `ttnn.exp(x)`",
+        )
     return CompileError(failure_text(error), location=location)
 
 

@@ -11,6 +11,7 @@ import types
 from typing import Any
 
 from ttnn_jit.frontend.read_recorder import is_of_this_package
+from ttnn_jit.numpy_scalar import is_numpy_scalar_class
 from ttnn_jit.ops import overloads_of
 
 _PURE_BUILTIN_NAMES = (
@@ -73,7 +74,7 @@ def is_pure(function: Any) -> bool:
 
 def is_pure_class(cls: type) -> bool:
     """Whether making an instance of `cls` runs no code of the user's."""
-    if cls in _PURE_CALLABLES or cls.__module__ in _PURE_ROOMS | _PURE_MODULES:
+    if cls in _PURE_CALLABLES or cls.__module__ in _PURE_ROOMS | _PURE_MODULES or is_numpy_scalar_class(cls):
         return True
     named_tuple = issubclass(cls, tuple) and hasattr(cls, "_fields") and cls.__bases__ == (tuple,)
     return named_tuple or _is_plain_dataclass(cls) or issubclass(cls, (enum.Enum, BaseException))

@@ -5,6 +5,7 @@ Both frontends hand out these objects; they differ in how they walk the program 
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
@@ -13,10 +14,14 @@ from xdsl.ir import SSAValue
 
 from ttnn_jit.errors import ArgumentError, CompileError, UnsupportedFunction
 from ttnn_jit.frontend.module_builder import ModuleBuilder
+from ttnn_jit.nests import leaves
+from ttnn_jit.numpy_scalar import is_numpy_scalar, python_number
 from ttnn_jit.ops import (
+    ABSENT,
     ALIASES,
     HARDWARE_KEYWORDS,
     OPERATIONS,
+    OVERLOADS,
     RESULT_KEYWORDS,
     BoundCall,
     Number,
@@ -32,6 +37,7 @@ from ttnn_jit.tensor_spec import DataType, Layout, MemoryConfig, Shape, TensorSp
 TENSOR_ATTRIBUTES = ("shape", "dtype", "layout", "memory_config")
 """What a function may ask a tensor for while it is compiled."""
 
+_KNOWN_ATTRIBUTES = ", ".join(f"`{name}`" for name in TENSOR_ATTRIBUTES)
 _BRANCH_HELP = (
     "choose element by element with `ttnn.where(condition, a, b)`; repeat with `for _ in range(n)` where n is a "
     "Python int; branch on a compile-time value such as `x.shape`"
@@ -79,6 +85,19 @@ class ProxyTensor:
         """Where the tensor lies."""
         return self.spec.memory_config
 
+    @classmethod
+    def __torch_function__(
+        cls, function: Any, _types: object, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> NoReturn:
+        """Refuse a function of torch's, which would need the data."""
+        proxy = next(leaf for leaf in leaves([*args, *(kwargs or {}).values()]) if type(leaf) is cls)
+        name = str(getattr(function, "__name__", function))
+        raise UnsupportedFunction(
+            f"Function {name} not supported",
+            location=proxy._emitter.location(),
+            help=foreign_function_help(function, name),
+        )
+
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         """So that ``isinstance(x, ttnn.Tensor)`` says of a tensor being compiled what it says of one at run time."""
@@ -111,7 +130,7 @@ class ProxyTensor:
             raise AttributeError(name)
         self.refuse(
             f"a tensor has no attribute `{name}` while a function is compiled",
-            f"it has {', '.join(f'`{known}`' for known in TENSOR_ATTRIBUTES)}; operations are written `ttnn.{name}(x)`",
+            ABSENT.get(name) or f"it has {_KNOWN_ATTRIBUTES}; operations are written `ttnn.{name}(x)`",
         )
 
     def __bool__(self) -> NoReturn:  # noqa: PLE0304 - that it never returns is the point
@@ -129,6 +148,7 @@ def _binary(operation: Operation, *, reflected: bool = False) -> Callable[[Proxy
     def method(self: ProxyTensor, other: Any) -> Any:
         if operation.operator in {"==", "!="} and (other is None or isinstance(other, str)):
             return NotImplemented  # a comparison with what no tensor equals is Python's business
+        other = python_number(other)
         if not isinstance(other, (ProxyTensor, *_NUMBERS)):
             self.refuse(
                 f"`{operation.operator}` needs tensors or numbers, got {type(other).__name__}",
@@ -201,7 +221,9 @@ def _needs_data(what: str) -> Callable[..., NoReturn]:
     def method(self: ProxyTensor, *_operands: Any) -> NoReturn:
         self.refuse(
             f"{what} is not supported: its value is not known before the call",
-            "what is known is its `.shape`, `.dtype` and `.layout`",
+            "what is known is its `.shape`, `.dtype` and `.layout`; for `math.exp(x)` write `ttnn.exp(x)`"
+            if "float" in what
+            else "what is known is its `.shape`, `.dtype` and `.layout`",
         )
 
     return method
@@ -217,8 +239,26 @@ def outside_tensor_help(value: Any) -> str | None:
     return None
 
 
+def foreign_function_help(function: Any, name: str) -> str:
+    """What to write instead of a function of another library, or of the user's that cannot be compiled."""
+    meant = {"fabs": "abs", "power": "pow", "true_divide": "divide"}.get(name, name)
+    if (operation := ALIASES.get(meant, meant)) in OVERLOADS:
+        return f"the operation is `ttnn.{operation}`"
+    if meant in ABSENT:
+        return ABSENT[meant]
+    module = getattr(function, "__module__", None) or type(getattr(function, "__self__", function)).__module__
+    library = module.partition(".")[0]
+    called = f"{library}.{name}" if library in sys.modules else name
+    return (
+        f"`{called}` would be called once, when the function is compiled: call it before, and pass its value or tensor "
+        "as an argument"
+    )
+
+
 def unsupported_function(name: str, location: Location) -> UnsupportedFunction:
-    """The error for a call to something that is no operation, with the nearest names (features A18)."""
+    """The error for a call to something that is no operation: why ttnn's is not here, else the nearest names (A18)."""
+    if name in ABSENT:
+        return UnsupportedFunction(f"Function {name} not supported", location=location, help=ABSENT[name])
     near = nearest_names(name)
     hint = f"did you mean {' or '.join(f'`{candidate}`' for candidate in near)}?" if near else None
     return UnsupportedFunction(f"Function {name} not supported", location=location, help=hint)
@@ -287,7 +327,11 @@ class Emitter(ABC):
 
     def _bind(self, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]) -> BoundCall:
         for value in (*args, *kwargs.values()):
-            if not isinstance(value, ProxyTensor) and (outside := outside_tensor_help(value)):
+            if (
+                not isinstance(value, ProxyTensor)
+                and not is_numpy_scalar(value)
+                and (outside := outside_tensor_help(value))
+            ):
                 raise CompileError(
                     f"`{overloads[0].name}` got a {type(value).__name__} from outside the function",
                     location=self.location(),

@@ -8,6 +8,7 @@ import types
 from collections.abc import Iterator
 from typing import Any, cast
 
+from ttnn_jit.numpy_scalar import is_numpy_scalar
 from ttnn_jit.reads import (
     ABSENT,
     ATTRIBUTE_STEP,
@@ -37,8 +38,10 @@ def is_of_this_package(value: Any) -> bool:
 
 def is_immutable(value: Any) -> bool:
     """Whether reading an attribute of `value` reads nothing but `value` itself."""
-    return isinstance(value, (*_VALUES, *CONTAINERS)) or (
-        not isinstance(value, (type, types.ModuleType, types.FunctionType)) and is_of_this_package(value)
+    return (
+        isinstance(value, (*_VALUES, *CONTAINERS))
+        or is_numpy_scalar(value)
+        or (not isinstance(value, (type, types.ModuleType, types.FunctionType)) and is_of_this_package(value))
     )
 
 

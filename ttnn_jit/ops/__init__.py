@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ttnn_jit.ops import activations, binary, predicates, ternary, unary
+from ttnn_jit.ops.absent import ABSENT
 from ttnn_jit.ops.operation import (
     HARDWARE_KEYWORDS,
     RESULT_KEYWORDS,
@@ -21,6 +22,7 @@ from ttnn_jit.ops.operation import (
 )
 
 __all__ = [
+    "ABSENT",
     "ALIASES",
     "HARDWARE_KEYWORDS",
     "OPERATIONS",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ttnn_jit.errors import ArgumentError
+from ttnn_jit.numpy_scalar import python_number
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
 
@@ -251,6 +252,7 @@ def _bind_one(
             value = operand.default
         if value is None:
             return f"`{operation.name}` misses its argument `{operand.name}`"
+        value = python_number(value)
         dtype = dtype_of(value)
         if dtype is not None:
             dtypes.append(dtype)
@@ -267,7 +269,7 @@ def _bind_one(
 def _attributes(operation: Operation, given: Mapping[str, Any], dtype: DataType) -> tuple[float, ...] | str:
     attributes = []
     for attribute in operation.attributes:
-        value = given.get(attribute.name)
+        value = python_number(given.get(attribute.name))
         if value is None:
             value = attribute.default_of(dtype)
         if not isinstance(value, Number):

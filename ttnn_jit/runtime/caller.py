@@ -22,6 +22,7 @@ from ttnn_jit.runtime.launch_ir import CALL_WORDS, ENTRY_WORDS, HEADER_WORDS, LA
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.threads import HELPERS
+from ttnn_jit.tensor_spec import BufferType
 
 RELEASE_GIL_BYTES = 1 << 20
 """Programs that touch this much let other Python threads run: 1 MB takes a kernel about 50 us at 20 GB/s, which pays
@@ -186,11 +187,25 @@ def _refuse(plan: ProgramPlan, tensors: tuple[Any, ...]) -> None:
     """Raise what is wrong with the arguments of a call; return if nothing is."""
     for index, (tensor, spec) in enumerate(zip(tensors, plan.inputs, strict=True)):
         if not isinstance(tensor, Tensor):
-            raise ArgumentError(f"{plan.name}: argument {index} is a {type(tensor).__name__}, not a ttnn tensor")
+            _refuse_foreign(plan, index, tensor)
         _refuse_tensor(plan, index, tensor, spec is tensor.spec)
     devices = {repr(tensor.device()): tensor.device().target for tensor in tensors}
     if len(set(devices.values())) > 1:
         raise ArgumentError(f"{plan.name}: the tensors lie on devices of different targets: {', '.join(devices)}")
+
+
+def _refuse_foreign(plan: ProgramPlan, index: int, value: object) -> NoReturn:
+    kind = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
+    if plan.inputs[index].memory_config.buffer_type is BufferType.SYSTEM_MEMORY:
+        raise ArgumentError(
+            f"{plan.name}: argument {index} is a {kind}; the program was compiled for torch or numpy memory, of which "
+            "it takes addresses only",
+            help="call the jitted function itself, without `compile_only`; or give addresses to `Program.run`",
+        )
+    raise ArgumentError(
+        f"{plan.name}: argument {index} is a {kind}, not a ttnn tensor",
+        help="make it with `ttnn.from_torch(..., device=device)`",
+    )
 
 
 def _refuse_tensor(plan: ProgramPlan, index: int, tensor: Tensor, fits: bool) -> None:

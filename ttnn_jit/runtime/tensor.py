@@ -200,6 +200,14 @@ class Tensor:
             "a ttnn tensor cannot be pickled: it lies in memory of this process", help="pickle `ttnn.to_torch(tensor)`"
         )
 
+    @classmethod
+    def __torch_function__(cls, function: Any, *_: object, **__: object) -> NoReturn:
+        name = getattr(function, "__name__", "a function")
+        raise ArgumentError(
+            f"torch's `{name}` got a ttnn tensor",
+            help=f"write `ttnn.{name}`, or call `.to_torch()` on the tensor first",
+        )
+
     def __array__(self, *_: object, **__: object) -> NoReturn:
         raise ArgumentError("a ttnn tensor is no numpy array", help="call `.to_torch()` on it, then `.float().numpy()`")
 

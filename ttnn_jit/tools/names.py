@@ -9,9 +9,9 @@ from typing import Any
 
 from ttnn_jit import jit, ttnn
 from ttnn_jit.errors import ArgumentError
-from ttnn_jit.ops import ALIASES, HARDWARE_KEYWORDS, OVERLOADS, RESULT_KEYWORDS
+from ttnn_jit.ops import ABSENT, ALIASES, HARDWARE_KEYWORDS, OVERLOADS, RESULT_KEYWORDS
 from ttnn_jit.ttnn import devices
-from ttnn_jit.ttnn.names import REFUSED, WITHOUT_EFFECT
+from ttnn_jit.ttnn.names import WITHOUT_EFFECT
 
 BEGIN, END = "<!-- names: begin -->", "<!-- names: end -->"
 
@@ -97,7 +97,7 @@ def _decorator_keywords() -> Iterator[Row]:
 
 
 def _refused() -> Iterator[Row]:
-    for name, reason in sorted(REFUSED.items()):
+    for name, reason in sorted(ABSENT.items()):
         yield f"ttnn.{name}", "refused", reason
 
 

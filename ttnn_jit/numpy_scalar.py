@@ -1,0 +1,29 @@
+"""numpy's scalars, which count as numbers wherever Python's do; numpy is not imported for it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+
+def is_numpy_scalar(value: object) -> bool:
+    """Whether `value` is a ``numpy.float32(2)`` or its like, a number or a bool."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, (numpy.number, numpy.bool_))
+
+
+def is_numpy_scalar_class(cls: type) -> bool:
+    """Whether `cls` is ``numpy.float32`` or its like."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and cls.__module__ == "numpy" and issubclass(cls, (numpy.number, numpy.bool_))
+
+
+def is_numpy_function(value: object) -> bool:
+    """Whether `value` is a ``numpy.sqrt`` or its like: of numbers it gives numbers, and does nothing else."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ufunc) and getattr(numpy, value.__name__, None) is value
+
+
+def python_number(value: Any) -> Any:
+    """The Python number that a numpy scalar is, exactly; every other value as it is."""
+    return value.item() if is_numpy_scalar(value) else value
