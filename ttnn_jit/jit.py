@@ -115,6 +115,7 @@ class JitFunction:
         self._warm: dict[tuple[Any, ...], WarmCall] = {}
         self._warm_foreign: dict[type, WarmCall] = {}
         self._scalars_seen: dict[str, set[object]] = {}
+        self._unguarded = 0
         self._is_method = False
         self._methods: dict[int, tuple[weakref.ref[Any], JitFunction]] = {}
         statistics.register(self)
@@ -217,12 +218,24 @@ class JitFunction:
         program, structure = compilation.program, compilation.structure
         runner = runner_for(family, program, structure)
         if compilation.unguardable:
+            self._count_unguarded()
             return Variant(lambda: False, program, structure, runner, lambda: None)
 
         def warm() -> WarmCall | None:
             return warm_runner_for(family, program, structure, guard_text(self.func, compilation.reads))
 
         return Variant(compile_guard(self.func, compilation.reads), program, structure, runner, warm)
+
+    def _count_unguarded(self) -> None:
+        """Warn, the second time, of a program that serves one call only."""
+        self._unguarded += 1
+        if self._unguarded == 2:
+            warnings.warn(
+                f"{self.func.__name__} is compiled at every call: it is traced, or reads an object of a class of its "
+                "own, and no change of what it reads could be seen; pass it as an argument, or write the function "
+                "where its source can be read",
+                stacklevel=5,
+            )
 
     def _compile(self, values: tuple[Any, ...], where: Placement) -> Compilation:
         from ttnn_jit import compiler, inspection

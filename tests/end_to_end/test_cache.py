@@ -208,6 +208,7 @@ SETTINGS = Settings()
 ARRAY = np.array([1.0])
 
 
+@pytest.mark.filterwarnings("ignore:.*compiled at every call")
 @pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.parametrize(
     ("function", "change"),

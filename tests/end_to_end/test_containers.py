@@ -127,7 +127,7 @@ class Layer:
 
     @ttnn_jit.jit(graph_capture=True)
     def traced(self, x):
-        return ttnn.abs(x) * self.scale
+        return self.inner(x) * self.scale
 
     @staticmethod
     @ttnn_jit.jit()
@@ -150,11 +150,84 @@ def test_methods_read_their_instance_and_see_it_change():
     assert torch.equal(Layer.doubled(A), A + A)
 
 
-def test_a_traced_method_sees_its_instance_change_too():
-    layer = Layer(2.0)
-    assert torch.equal(layer.traced(A), A.abs() * 2.0)
-    layer.scale = 3.0
-    assert torch.equal(layer.traced(A), A.abs() * 3.0)
+def test_a_traced_method_compiles_once_and_sees_its_instance_change():
+    first, second = Layer(2.0), Layer(3.0)
+    for _ in range(3):
+        assert torch.equal(first.traced(A), A.abs() * 2.0 * 0.5)
+        assert torch.equal(second.traced(A), A.abs() * 3.0 * 0.5)
+    assert Layer.traced.num_entries == 2
+    first.scale = 3.0
+    assert torch.equal(first.traced(A), A.abs() * 3.0 * 0.5)
+    first.decay = 0.25
+    assert torch.equal(first.traced(A), A.abs() * 3.0 * 0.25)
+    assert torch.equal(second.traced(A), A.abs() * 3.0 * 0.5)
+
+
+class Careless:
+    scale = 2.0
+    calls = 0
+
+    def scaled_by(self, x):
+        return x * self.scale
+
+    def passes_itself(self, x):
+        return scaled(self, x)
+
+    def writes(self, x):
+        self.calls = 1
+        return x * self.scale
+
+    def keeps_count(self, x):
+        self.calls = self.calls + 1
+        return x * self.scale
+
+    def hides_itself(self, x):
+        return next(me.scale * x for me in [self])
+
+    def nests_itself(self, x):
+        def scaled_inside(y):
+            return y * self.scale
+
+        return scaled_inside(x)
+
+
+def scaled(model, x):
+    return x * model.scale
+
+
+def traced_model(name):
+    """An instance of a class whose method `name` is traced, as a decorator in the class body would have it."""
+    traced = ttnn_jit.jit(graph_capture=True)(getattr(Careless, name))
+    model = type("Model", (Careless,), {name: traced})()
+    return model, getattr(model, name)
+
+
+GUARDED = ["scaled_by", "nests_itself"]
+ANEW = ["passes_itself", "hides_itself", "writes"]
+
+
+@pytest.mark.parametrize("name", GUARDED + ANEW)
+@pytest.mark.filterwarnings("ignore:.*compiled at every call")
+def test_whatever_a_traced_method_does_with_its_instance_no_call_sees_a_stale_value(name):
+    model, method = traced_model(name)
+    for scale in (2.0, 3.0, 3.0, 5.0):
+        model.scale = scale
+        assert torch.equal(method(A), A * scale)
+
+
+@pytest.mark.parametrize("name", ANEW)
+def test_a_function_that_is_compiled_at_every_call_says_so_once(name):
+    _, method = traced_model(name)
+    method(A)
+    with pytest.warns(UserWarning, match=f"^{name} is compiled at every call: .* pass it as an argument"):
+        method(A)
+    method(A)
+
+
+def test_a_traced_method_that_counts_is_refused_as_a_function_is():
+    _, method = traced_model("keeps_count")
+    with pytest.raises(CompileError, match="`keeps_count` changes something outside itself"):
+        method(A)
 
 
 def test_a_method_keeps_no_instance_alive():

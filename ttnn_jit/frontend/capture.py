@@ -27,7 +27,6 @@ from ttnn_jit.frontend.structure import call_arguments, results_of
 from ttnn_jit.nests import map_leaves
 from ttnn_jit.numpy_scalar import is_numpy_scalar
 from ttnn_jit.reads import compile_guard
-from ttnn_jit.receiver import RECEIVER
 from ttnn_jit.source import Location
 from ttnn_jit.target import SystemDesc
 
@@ -135,7 +134,7 @@ def trace(
         tuple(recorder.reads.values()),
         outline,
         captured=True,
-        unguardable=recorder.unguardable or bool(unknown) or hasattr(function, RECEIVER),
+        unguardable=recorder.unguardable or bool(unknown),
         warnings=tuple(emitter.warnings),
     )
 

@@ -1,7 +1,8 @@
 """What a traced function may read of the user's world, found in its code object and in those it reaches.
 
 Tracing runs the function, so nothing sees its look-ups; the instructions name every one. What they do not name, the
-inside of an object that goes through a variable, cannot be guarded, and `ReadRecorder.unguardable` says so.
+inside of an object that goes through a variable, cannot be guarded, and `ReadRecorder.unguardable` says so. A method's
+instance is known as long as its parameter is used for attributes alone.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ttnn_jit.frontend.language import is_pure, is_pure_class
 from ttnn_jit.frontend.read_recorder import ReadRecorder, holds_attribute, is_immutable, is_of_this_package
 from ttnn_jit.frontend.spans import location_of_span
 from ttnn_jit.reads import ABSENT, ATTRIBUTE_STEP, ITEM_STEP, Path
+from ttnn_jit.receiver import RECEIVER, RECEIVER_PATH
 from ttnn_jit.source import Location
 
 _MAX_FUNCTIONS = 200  # reached from one function; beyond, nothing is guarded
@@ -37,7 +39,9 @@ def scan(function: types.FunctionType, recorder: ReadRecorder) -> None:
     Raises:
         CompileError: It assigns to a global.
     """
-    _Scanner(recorder).function(function, ())
+    receiver = getattr(function, RECEIVER, None)
+    instance = None if receiver is None else _Instance(_first_parameter(function), receiver.instance, RECEIVER_PATH)
+    _Scanner(recorder).function(function, (), instance)
 
 
 def scan_value(value: Any, path: Path, recorder: ReadRecorder) -> None:
@@ -45,22 +49,41 @@ def scan_value(value: Any, path: Path, recorder: ReadRecorder) -> None:
     _Scanner(recorder)._value(value, path)
 
 
+@dataclasses.dataclass(frozen=True)
+class _Instance:
+    """The object that a method runs on.
+
+    Attributes:
+        name: The parameter that holds it.
+        value: The object.
+        path: Where it was found.
+    """
+
+    name: str
+    value: Any
+    path: Path
+
+
 class _Scanner:
     def __init__(self, recorder: ReadRecorder) -> None:
         self._recorder = recorder
-        self._seen: set[int] = set()
+        self._seen: set[tuple[int, int]] = set()
 
-    def function(self, function: types.FunctionType, path: Path) -> None:
-        """Record what `function`, found at `path`, reads."""
-        if id(function) in self._seen:
+    def function(self, function: types.FunctionType, path: Path, instance: _Instance | None = None) -> None:
+        """Record what `function`, found at `path`, reads; a method reads of its `instance` too."""
+        identity = id(function), id(instance.value if instance else None)
+        if identity in self._seen:
             return
-        self._seen.add(id(function))
+        self._seen.add(identity)
         if len(self._seen) > _MAX_FUNCTIONS:
             self._recorder.unguardable = True
             return
         for code in _codes(function.__code__):
-            for name, attributes in _chains(code):
-                if code is function.__code__ or name not in code.co_cellvars:
+            own = instance.name if instance else None
+            for name, attributes in _chains(code, own):
+                if instance and name == own:
+                    self._instance_chain(instance, attributes)
+                elif code is function.__code__ or name not in code.co_cellvars:
                     self._chain(function, path, name, attributes)
 
     def _chain(self, function: types.FunctionType, path: Path, name: str, attributes: list[str]) -> None:
@@ -70,8 +93,18 @@ class _Scanner:
         if name in function.__code__.co_cellvars or _is_local_of_nested(function, name):
             return
         value, at = self._recorder.closure_or_global(function, path, name)
-        if value is ABSENT or at is None:
+        if value is not ABSENT and at is not None:
+            self._attributes(value, at, attributes)
+
+    def _instance_chain(self, instance: _Instance, attributes: list[str]) -> None:
+        if not attributes:
+            # It goes on as a variable, or is written to.
+            self._recorder.unguardable = True
             return
+        self._recorder.found(instance.value, instance.path)
+        self._attributes(instance.value, instance.path, attributes)
+
+    def _attributes(self, value: Any, at: Path, attributes: list[str]) -> None:
         for attribute in attributes:
             if holds_attribute(value, attribute):
                 break
@@ -92,8 +125,7 @@ class _Scanner:
             case types.FunctionType() if not is_of_this_package(value):
                 self._helper(value, path)
             case types.MethodType():
-                # What the method reads of its object goes through `self`, a variable.
-                self._recorder.unguardable = True
+                self._method(value, path)
             case functools.partial():
                 self._value(value.func, (*path, (ATTRIBUTE_STEP, "func")))
                 self._value(value.args, (*path, (ATTRIBUTE_STEP, "args")))
@@ -117,6 +149,19 @@ class _Scanner:
         for name in ("__defaults__", "__kwdefaults__"):
             self._value(getattr(function, name), (*path, (ATTRIBUTE_STEP, name)))
         self.function(function, path)
+
+    def _method(self, method: types.MethodType, path: Path) -> None:
+        function: Any = method.__func__
+        at = (*path, (ATTRIBUTE_STEP, "__func__"))
+        if (name := wrapped_attribute(function)) is not None:
+            function, at = getattr(function, name), (*at, (ATTRIBUTE_STEP, name))
+        if not isinstance(function, types.FunctionType) or isinstance(method.__self__, type):
+            self._recorder.unguardable = True
+            return
+        self._recorder.use(function, at)
+        self._recorder.use_function(function)
+        instance_path = (*path, (ATTRIBUTE_STEP, "__self__"))
+        self.function(function, at, _Instance(_first_parameter(function), method.__self__, instance_path))
 
     def _items(self, container: Any, path: Path) -> None:
         items = container.items() if isinstance(container, dict) else enumerate(container)
@@ -170,8 +215,15 @@ TILE_FUNCTION = "__ttnn_tile_function__"
 _IMPORT = "<import>"
 
 
-def _chains(code: types.CodeType) -> Iterator[tuple[str, list[str]]]:
-    """Every name that the code loads from outside, with the attributes taken from it right away."""
+def _first_parameter(function: types.FunctionType) -> str:
+    return function.__code__.co_varnames[0] if function.__code__.co_argcount else ""
+
+
+def _chains(code: types.CodeType, own: str | None = None) -> Iterator[tuple[str, list[str]]]:
+    """Every name that the code loads from outside, with the attributes taken from it right away.
+
+    So too for its parameter `own`, which comes without attributes where it is used in any other way.
+    """
     name: str | None = None
     attributes: list[str] = []
     for instruction in dis.get_instructions(code):
@@ -183,7 +235,12 @@ def _chains(code: types.CodeType) -> Iterator[tuple[str, list[str]]]:
         if name is not None:
             yield name, attributes
         name, attributes = None, []
-        if instruction.opname in _NAME_LOADS:
+        if own is not None and own in _variables(instruction):
+            *others, last = _variables(instruction)
+            if own in others or "LOAD" not in instruction.opname:
+                yield own, []
+            name = last if last == own else None
+        elif instruction.opname in _NAME_LOADS:
             name = instruction.argval
         elif instruction.opname == "IMPORT_NAME":
             yield _IMPORT, []
@@ -194,6 +251,14 @@ def _chains(code: types.CodeType) -> Iterator[tuple[str, list[str]]]:
                 location=_place(code, instruction),
                 help="return the value",
             )
+
+
+def _variables(instruction: dis.Instruction) -> tuple[str, ...]:
+    """The local variables that an instruction names: some of newer Pythons name two."""
+    if not any(part in instruction.opname for part in ("_FAST", "_DEREF", "_CLOSURE")):
+        return ()
+    named = instruction.argval
+    return named if isinstance(named, tuple) else (str(named),)
 
 
 def _place(code: types.CodeType, instruction: dis.Instruction) -> Location:
