@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ttnn_jit import nests
 from ttnn_jit.cache import manifest, statistics
 from ttnn_jit.cache.disk import store_of
 from ttnn_jit.cache.manifest import Manifest, ManifestKey
 from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import ArgumentError
-from ttnn_jit.nests import holds_named_classes, items_of, map_leaves
+from ttnn_jit.nests import map_leaves
 from ttnn_jit.ops import Operation
 from ttnn_jit.options import CompileOptions, Environment, OutputLayout
 from ttnn_jit.reads import NoStableIdentityError, Read, fingerprint, fingerprint_code, resolve
@@ -210,19 +211,31 @@ def _from_manifest(stored: Manifest, key: ManifestKey, function: types.FunctionT
     statistics.count_disk_hit()
     reads = tuple(Read(path_from_json(path), values[path]) for path in found.reads)
     notes = program.notes
-    return Compilation(program, reads, _structure_from_json(notes["structure"]), warnings=tuple(notes["warnings"]))
+    structure = nests.from_json(notes["structure"], values.__getitem__)
+    return Compilation(program, reads, structure, warnings=tuple(notes["warnings"]))
 
 
 def _store(stored: Manifest, key: ManifestKey, lowered: FrontendResult, program: Program) -> None:
-    if holds_named_classes(lowered.output_structure):
-        return  # the classes of what the function returns are this process's
+    if program.notes["structure"] == NOT_STORABLE:
+        return
     try:
         reads = [(_path_to_json(read.path), fingerprint(read.value)) for read in lowered.reads]
     except NoStableIdentityError:
-        return  # the function read something that only this process knows
+        return  # the function read, or returns, something that only this process knows
     content = program.notes["content"]
     data = None if stored.program(content) else program.to_bytes()
     stored.store(key, reads, content, data)
+
+
+NOT_STORABLE = "not storable"
+"""Stands for the structure of what a function returns, where that holds a class that only this process knows."""
+
+
+def _storable_structure(lowered: FrontendResult) -> Any:
+    try:
+        return nests.to_json(lowered.output_structure, _class_name(lowered.reads))
+    except NoStableIdentityError:
+        return NOT_STORABLE
 
 
 def _path_to_json(path: ReadPath) -> str:
@@ -236,25 +249,16 @@ def path_from_json(text: str) -> ReadPath:
     return tuple((kind, name) for kind, name in json.loads(text))
 
 
-_NESTS: dict[str, type] = {"tuple": tuple, "list": list}
+def _class_name(reads: Sequence[Read]) -> Callable[[type], str]:
+    """How a class of the user's is written down: by the place where the compile read it."""
+    found = {read.value: read.path for read in reads if isinstance(read.value, type)}
 
+    def name(cls: type) -> str:
+        if cls not in found:
+            raise NoStableIdentityError(f"{cls.__qualname__} was not found in the user's world")
+        return _path_to_json(found[cls])
 
-def _structure_to_json(structure: Any) -> Any:
-    if isinstance(structure, dict):
-        return {"dict": [[name, _structure_to_json(item)] for name, item in structure.items()]}
-    items = items_of(structure)
-    if items is None:
-        return structure
-    return {type(structure).__qualname__: [_structure_to_json(item) for item in items]}
-
-
-def _structure_from_json(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    ((kind, items),) = value.items()
-    if kind == "dict":
-        return {name: _structure_from_json(item) for name, item in items}
-    return _NESTS[kind](_structure_from_json(item) for item in items)
+    return name
 
 
 # --- The way down: frontend, passes, code ---------------------------------------------------------------------------
@@ -287,7 +291,7 @@ def _program(
     from ttnn_jit.dialects.content import content_of
 
     notes: dict[str, Any] = {
-        "structure": _structure_to_json(lowered.output_structure),
+        "structure": _storable_structure(lowered),
         "warnings": list(lowered.warnings),
     }
     text = json.dumps([content_of(lowered.module), repr(options), notes])

@@ -69,9 +69,40 @@ def _map_record(record: Any, function: Callable[[Any], Any]) -> Any:
     return copy
 
 
-def holds_named_classes(value: Any) -> bool:
-    """Whether a container of the nest has a class of the user's, which another process may not have."""
+def made_of(cls: type, fields: dict[str, Any]) -> Any:
+    """An instance of a dataclass or NamedTuple of the user's, without running the class's ``__init__``."""
+    if issubclass(cls, tuple):
+        return cls(*fields.values())
+    record = object.__new__(cls)
+    for name, value in fields.items():
+        object.__setattr__(record, name, value)
+    return record
+
+
+def to_json(value: Any, name_of: Callable[[type], str]) -> Any:
+    """A nest as JSON values; `name_of` names the classes of the user's in it. `from_json` is the inverse."""
     items = items_of(value)
     if items is None:
-        return False
-    return is_record(value) or is_named_tuple(value) or any(map(holds_named_classes, items))
+        return value
+    if isinstance(value, dict):
+        return {"dict": [[key, to_json(item, name_of)] for key, item in value.items()]}
+    if is_record(value) or is_named_tuple(value):
+        fields = fields_of(value) if is_record(value) else value._asdict()
+        return {"class": [name_of(type(value)), [[key, to_json(item, name_of)] for key, item in fields.items()]]}
+    return {type(value).__name__: [to_json(item, name_of) for item in items]}
+
+
+_PLAIN: dict[str, type] = {"tuple": tuple, "list": list}
+
+
+def from_json(value: Any, class_of: Callable[[str], Any]) -> Any:
+    """The nest that `to_json` wrote down; `class_of` finds the user's classes by their names."""
+    if not isinstance(value, dict):
+        return value
+    ((kind, items),) = value.items()
+    if kind == "dict":
+        return {key: from_json(item, class_of) for key, item in items}
+    if kind == "class":
+        name, fields = items
+        return made_of(class_of(name), {key: from_json(item, class_of) for key, item in fields})
+    return _PLAIN[kind](from_json(item, class_of) for item in items)

@@ -11,6 +11,7 @@ import dataclasses
 import enum
 import hashlib
 import keyword
+import reprlib
 import struct
 import sys
 import types
@@ -351,6 +352,41 @@ def _is_named_tuple(value: Any) -> bool:
     return isinstance(value, type) and value.__bases__ == (tuple,) and hasattr(value, "_field_defaults")
 
 
+def is_plain_dataclass(cls: type) -> bool:
+    """Whether everything that makes an instance of `cls` was written by `dataclasses`."""
+    if not dataclasses.is_dataclass(cls) or hasattr(cls, "__post_init__") or cls.__new__ is not object.__new__:
+        return False
+    generated = [cls.__init__] + ([cls.__setattr__] if cls.__setattr__ is not object.__setattr__ else [])
+    factories: set[Any] = {field.default_factory for field in dataclasses.fields(cls)} - {dataclasses.MISSING}
+    return all(
+        isinstance(method, types.FunctionType) and method.__code__.co_filename == "<string>" for method in generated
+    ) and factories <= {list, dict, set}
+
+
+_WRITTEN_BY_DATACLASSES = {"<string>", dataclasses.__file__, reprlib.__file__}
+
+
+def _is_plain_dataclass_type(value: Any) -> bool:
+    """Whether a class is a dataclass that brings no code of the user's, whose text could change under its name."""
+    if not isinstance(value, type) or not is_plain_dataclass(value):
+        return False
+    members = [member for cls in value.__mro__[:-1] for member in vars(cls).values()]
+    functions = [member for member in members if isinstance(member, types.FunctionType)]
+    return not any(isinstance(member, (property, classmethod, staticmethod)) for member in members) and all(
+        function.__code__.co_filename in _WRITTEN_BY_DATACLASSES for function in functions
+    )
+
+
+def _dataclass_parts(cls: Any) -> list[Any]:
+    """What decides the fields of an instance that a plain dataclass makes."""
+    parts: list[Any] = [repr(cls.__dataclass_params__)]
+    for field in dataclasses.fields(cls):
+        default = "no default" if field.default is dataclasses.MISSING else field.default
+        factory = "no factory" if field.default_factory is dataclasses.MISSING else field.default_factory
+        parts += [field.name, field.init, default, factory]
+    return parts
+
+
 def _is_of_ttnn_jit(value: Any) -> bool:
     return type(value).__module__.startswith("ttnn_jit.")
 
@@ -381,6 +417,7 @@ _COMPOUNDS: tuple[tuple[_Belongs, Callable[[Any], tuple[str, Iterable[Any]]]], .
     (_is_a(enum.Enum), lambda value: (f"{_class_name(type(value))}.{value.name}", (value.value,))),
     (_is_a(enum.EnumMeta), lambda value: (f"type:{_class_name(value)}", list(value))),
     (_is_named_tuple, lambda value: (f"type:{_class_name(value)}", (value._fields, value._field_defaults))),
+    (_is_plain_dataclass_type, lambda value: (f"type:{_class_name(value)}", _dataclass_parts(value))),
     (_is_tuple_with_names, lambda value: (_class_name(type(value)), (type(value)._fields, tuple(value)))),
     (_is_exactly(tuple, list), lambda value: (type(value).__name__, value)),
     (_is_exactly(set, frozenset), lambda value: (type(value).__name__, sorted(map(fingerprint, value)))),

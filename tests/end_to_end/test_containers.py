@@ -75,6 +75,40 @@ def test_records_are_arguments_and_results(graph_capture):
         assert apply.num_entries == number
 
 
+def records(x):
+    return Outcome(x + 1.0, [Both(x, {"after": x * 2.0})])
+
+
+def test_a_second_process_would_find_a_program_that_returns_records():
+    ttnn_jit.jit()(records)(A)
+    hits = ttnn_jit.cache_info().disk_hits
+    again = ttnn_jit.jit()(records)
+    for _ in range(2):
+        outcome = again(A)
+        assert type(outcome) is Outcome
+        assert torch.equal(outcome.value, A + 1.0)
+        assert type(outcome.parts[0]) is Both
+        assert outcome.parts[0].after is A
+        assert torch.equal(outcome.parts[0].before["after"], A * 2.0)
+    assert ttnn_jit.cache_info().disk_hits == hits + 1
+
+
+def test_a_record_class_that_changed_is_another(monkeypatch):
+    ttnn_jit.jit()(records)(A)
+
+    @dataclasses.dataclass
+    class Changed:
+        value: object
+        parts: tuple = ()
+        swapped: bool = dataclasses.field(init=False)
+
+    Changed.__qualname__, Changed.__module__ = Outcome.__qualname__, Outcome.__module__
+    monkeypatch.setitem(globals(), "Outcome", Changed)
+    again = ttnn_jit.jit()(records)
+    assert "read Outcome" in ttnn_jit.explain_miss(again, A)
+    assert type(again(A)) is Changed
+
+
 def test_a_dataclass_that_runs_code_of_its_own_is_no_result():
     with pytest.raises(CompileError, match="Function Busy not supported"):
         ttnn_jit.jit()(lambda x: Busy(x))(A)

@@ -192,7 +192,11 @@ def _is_stable(value: Any) -> bool:
     if callable(value) and "numpy" in {getattr(value, "__module__", None), type(value).__module__}:
         return True
     if isinstance(value, type):
-        return is_pure_class(value) or value.__module__ == "builtins" or is_of_this_package(value)
+        return (
+            (is_pure_class(value) and not _has_methods(value))
+            or value.__module__ == "builtins"
+            or is_of_this_package(value)
+        )
     if isinstance(value, types.FunctionType):
         return is_of_this_package(value)
     if isinstance(value, (types.BuiltinFunctionType, types.MethodDescriptorType)):

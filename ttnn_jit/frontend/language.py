@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import dataclasses
 import enum
 import functools
 import itertools
@@ -13,6 +12,7 @@ from typing import Any
 from ttnn_jit.frontend.read_recorder import is_of_this_package
 from ttnn_jit.numpy_scalar import is_numpy_scalar_class
 from ttnn_jit.ops import overloads_of
+from ttnn_jit.reads import is_plain_dataclass
 
 _PURE_BUILTIN_NAMES = (
     "abs", "all", "any", "bin", "bool", "bytes", "callable", "chr", "complex", "dict", "divmod", "enumerate", "filter",
@@ -77,18 +77,7 @@ def is_pure_class(cls: type) -> bool:
     if cls in _PURE_CALLABLES or cls.__module__ in _PURE_ROOMS | _PURE_MODULES or is_numpy_scalar_class(cls):
         return True
     named_tuple = issubclass(cls, tuple) and hasattr(cls, "_fields") and cls.__bases__ == (tuple,)
-    return named_tuple or _is_plain_dataclass(cls) or issubclass(cls, (enum.Enum, BaseException))
-
-
-def _is_plain_dataclass(cls: type) -> bool:
-    """Whether everything that makes an instance of `cls` was written by `dataclasses`."""
-    if not dataclasses.is_dataclass(cls) or hasattr(cls, "__post_init__") or cls.__new__ is not object.__new__:
-        return False
-    generated = [cls.__init__] + ([cls.__setattr__] if cls.__setattr__ is not object.__setattr__ else [])
-    factories: set[Any] = {field.default_factory for field in dataclasses.fields(cls)} - {dataclasses.MISSING}
-    return all(
-        isinstance(method, types.FunctionType) and method.__code__.co_filename == "<string>" for method in generated
-    ) and factories <= {list, dict, set}
+    return named_tuple or is_plain_dataclass(cls) or issubclass(cls, (enum.Enum, BaseException))
 
 
 def is_namespace(value: Any) -> bool:

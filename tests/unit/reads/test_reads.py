@@ -197,7 +197,8 @@ def test_equal_values_have_equal_fingerprints():
 
 def class_from(text):
     namespace = {"__name__": "written"}
-    exec(f"from enum import Enum\nfrom typing import NamedTuple\n{text}", namespace)
+    imports = "from dataclasses import dataclass\nfrom enum import Enum\nfrom typing import NamedTuple\n"
+    exec(compile(imports + text, "<string>", "exec", dont_inherit=True), namespace)
     return namespace["C"]
 
 
@@ -206,6 +207,8 @@ def class_from(text):
     [
         ("class C(Enum):\n  A = 1", "class C(Enum):\n  A = 2"),
         ("class C(NamedTuple):\n  a: int = 1", "class C(NamedTuple):\n  a: int = 2"),
+        ("@dataclass\nclass C:\n  a: int = 1", "@dataclass\nclass C:\n  a: int = 2"),
+        ("@dataclass\nclass C:\n  a: int = 1", "@dataclass(frozen=True)\nclass C:\n  a: int = 1"),
     ],
 )
 def test_classes_of_one_name_and_other_content_are_told_apart(one, other):
@@ -217,9 +220,22 @@ def test_members_of_one_name_and_other_value_are_told_apart():
     assert fingerprint(members[0]) != fingerprint(members[1])
 
 
-def test_a_class_of_the_users_has_no_fingerprint():
+class Plain:
+    pass
+
+
+@dataclass
+class WithMethod:
+    scale: float
+
+    def doubled(self):
+        return self.scale * 2
+
+
+@pytest.mark.parametrize("cls", [Plain, WithMethod])
+def test_a_class_with_code_of_the_users_has_no_fingerprint(cls):
     with pytest.raises(NoStableIdentityError):
-        fingerprint(Settings)
+        fingerprint(cls)
 
 
 def function_from(text):
