@@ -88,6 +88,6 @@ def lower_operation(
     ]
     result = builder.operation(operation, values, attributes, None, dtype=dtype)
     for activation in activations:
-        defaults = [as_float32(attribute.default) for attribute in activation.attributes]
+        defaults = [as_float32(attribute.default_of(result[1].dtype)) for attribute in activation.attributes]
         result = builder.operation(activation, [result], defaults, None)
     return FrontendResult(builder.finish([result[0]], layout), (), None, captured=False)

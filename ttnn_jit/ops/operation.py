@@ -252,11 +252,10 @@ def _bind_one(
             value = operand.default
         if value is None:
             return f"`{operation.name}` misses its argument `{operand.name}`"
-        value = python_number(value)
         dtype = dtype_of(value)
         if dtype is not None:
             dtypes.append(dtype)
-        elif operation.arity == 1 or not isinstance(value, Number):
+        elif operation.arity == 1 or not isinstance(value := python_number(value), Number):
             wanted = "a tensor" if operation.arity == 1 else "a tensor or a number"
             return f"`{operand.name}` of `{operation.name}` must be {wanted}, got {type_name(value)}"
         operands.append(float(value) if dtype is None else value)
@@ -289,7 +288,7 @@ def _by_name(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any
     for keyword, only in operation.chosen_by.items():
         if kwargs.get(keyword, only) != only:
             return f"`{operation.name}` has no form for {keyword}={kwargs[keyword]!r}"
-    parameters = (*operation.operands, *operation.attributes)
+    parameters: tuple[Operand | Attribute, ...] = (*operation.operands, *operation.attributes)
     renamed = {alias: parameter.name for parameter in parameters for alias in parameter.aliases}
     for keyword, value in kwargs.items():
         name = renamed.get(keyword, keyword)
