@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import io
+import shlex
+import sys
 
 import pytest
 import torch
@@ -10,6 +13,8 @@ import torch
 import ttnn_jit
 from tests import programs
 from ttnn_jit import ttnn
+from ttnn_jit.errors import PassError
+from ttnn_jit.options import USER_PASSES
 from ttnn_jit.tools.cli import main
 from ttnn_jit.transforms import pipeline
 
@@ -40,6 +45,58 @@ def test_every_stage_of_a_dump_can_be_run_with_one_result(dumps, tmp_path):
             assert main(["run", str(path), "--seed", "3", "--save", str(saved), *mode]) == 0
             results += torch.load(saved, weights_only=True)
     assert all(torch.equal(result, results[0]) for result in results)
+
+
+@pytest.mark.parametrize("where", ["device", "torch"])
+def test_a_program_file_runs_on_the_inputs_of_its_module(dumps, tmp_path, device, monkeypatch, where):
+    monkeypatch.chdir(tmp_path)
+    data = torch.zeros(64, 64, dtype=torch.bfloat16)
+    x = ttnn.from_torch(data, layout=ttnn.TILE_LAYOUT, device=device) if where == "device" else data.T
+    ttnn_jit.jit(compile_only=True, target="wormhole_b0")(programs.cosh)(x)
+    (program,) = tmp_path.rglob("*.ttjp")
+    results = []
+    for path in (program, dumps["frontend"]):
+        assert main(["run", str(path), "--seed", "3", "--save", str(tmp_path / "result.pt")]) == 0
+        results += torch.load(tmp_path / "result.pt", weights_only=True)
+    assert torch.equal(results[0], results[1])
+    assert main(["run", str(program), "--interpret"]) == 1
+
+
+BROKEN_PASS = """
+from dataclasses import dataclass
+from xdsl.passes import ModulePass
+from ttnn_jit.transforms.pipeline import register_pass
+
+@dataclass(frozen=True)
+class Broken(ModulePass):
+    name = "broken"
+    verbose: bool = False
+
+    def apply(self, ctx, op):
+        raise ValueError("out of ideas")
+
+register_pass(Broken, after="cse")
+"""
+
+
+def test_the_reproducer_of_a_users_pass_repeats_its_failure(tmp_path, device, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TTNN_JIT_DEBUG", "1")
+    (tmp_path / "my_passes.py").write_text(BROKEN_PASS)
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("my_passes")
+    x = ttnn.from_torch(torch.zeros(32, 32), layout=ttnn.TILE_LAYOUT, device=device)
+    with pytest.raises(PassError, match="`broken`: ValueError: out of ideas"):
+        ttnn_jit.jit(extra_pipeline_options="broken{verbose=true}")(programs.cosh)(x)
+    monkeypatch.delitem(USER_PASSES, "broken")
+    monkeypatch.delitem(sys.modules, "my_passes")
+    folder = tmp_path / "generated" / "jit" / "reproducer"
+    program, *arguments = shlex.split((folder / "command.txt").read_text())
+    assert program == "ttnn-jit"
+    monkeypatch.chdir(folder)
+    assert main(arguments) == 1
+    assert "`broken`: ValueError: out of ideas" in capsys.readouterr().err
+    assert main(["opt", "--load", "nothing.py", "--list"]) == 1
 
 
 def test_an_edited_dump_gives_another_result(dumps, tmp_path):

@@ -40,10 +40,11 @@ def _parser() -> argparse.ArgumentParser:
     opt.add_argument("--print-ir-after-all", action="store_true", help="print the module after every stage, on stderr")
     opt.add_argument("--print-debuginfo", action="store_true", help="print locations")
     opt.add_argument("--verify-each", action="store_true", help="verify the module after every stage")
+    opt.add_argument("--load", action="append", type=Path, default=[], help="a Python file that registers passes")
     opt.add_argument("--list", action="store_true", help="list the stages and exit")
     opt.set_defaults(run=_opt)
 
-    run = commands.add_parser("run", help="execute a module from any stage on random inputs")
+    run = commands.add_parser("run", help="execute a module from any stage, or a program (.ttjp), on random inputs")
     _add_input(run)
     run.add_argument("--seed", type=int, default=0, help="seed of the inputs")
     run.add_argument("--interpret", action="store_true", help="use the tile interpreter instead of native code")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import runpy
 import sys
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from ttnn_jit.transforms import pipeline
 
 def main(options: argparse.Namespace) -> int:
     """Reads, runs the passes, writes; nothing is written if a pass fails."""
+    for file in options.load:
+        load_passes(file)
     if options.list:
         print("\n".join(pipeline.STAGES))
         return 0
@@ -43,6 +46,17 @@ def main(options: argparse.Namespace) -> int:
     else:
         sys.stdout.write(text)
     return 0
+
+
+def load_passes(file: Path) -> None:
+    """Run a Python file that registers passes of the user's with `pipeline.register_pass`; its ``__main__`` part rests.
+
+    Raises:
+        ArgumentError: There is no such file.
+    """
+    if not file.is_file():
+        raise ArgumentError(f"{file} cannot be read: there is no such file")
+    runpy.run_path(str(file), run_name=file.stem)
 
 
 def read_module(file: str) -> ModuleOp:

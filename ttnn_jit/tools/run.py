@@ -1,4 +1,4 @@
-"""``ttnn-jit run``: execute a module that any stage left, natively or in the tile interpreter."""
+"""``ttnn-jit run``: execute a program, or a module that any stage left, natively or in the tile interpreter."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.errors import ArgumentError
 from ttnn_jit.options import CompileOptions
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.tensor import from_torch
-from ttnn_jit.tensor_spec import DataType, TensorSpec
+from ttnn_jit.runtime.program import Program
+from ttnn_jit.runtime.tensor import from_torch, torch_tensor
+from ttnn_jit.target import PRESETS, SystemDesc
+from ttnn_jit.tensor_spec import BufferType, DataType, TensorSpec
 from ttnn_jit.tools.opt import read_module
 from ttnn_jit.transforms import pipeline
 from ttnn_jit.transforms.inline_kernels import inline_kernels
@@ -28,8 +30,55 @@ if TYPE_CHECKING:
     import torch
 
 
+PROGRAM_SUFFIX = ".ttjp"
+
+
 def main(options: argparse.Namespace) -> int:
     """Prints, or saves, the results; the same seed gives the same inputs."""
+    results = _of_program(options) if options.file.endswith(PROGRAM_SUFFIX) else _of_module(options)
+    if options.save:
+        import torch
+
+        torch.save(results, options.save)
+    else:
+        for result in results:
+            print(result)
+    return 0
+
+
+def _of_program(options: argparse.Namespace) -> list[torch.Tensor]:
+    """What a program that ``compile_only`` wrote gives; it holds native code and runs by no rules but its own."""
+    if options.interpret:
+        raise ArgumentError(
+            "--interpret takes a module; a program holds native code", help="give it the .mlir beside it"
+        )
+    program = Program.load(options.file)
+    inputs = _inputs(options, program.plan.inputs)
+    if all(spec.memory_config.buffer_type is BufferType.SYSTEM_MEMORY for spec in program.plan.inputs):
+        return _at_addresses(program, inputs)
+    return _on_device(program, inputs, PRESETS["cpu"])
+
+
+def _at_addresses(program: Program, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    strided = [_with_strides(tensor, spec) for tensor, spec in zip(inputs, program.plan.inputs, strict=True)]
+    buffers = program.allocate_outputs()
+    program.run(*(tensor.data_ptr() for tensor in strided), *(buffer.address for buffer in buffers))
+    outputs = [torch_tensor(spec, buffer) for spec, buffer in zip(program.plan.outputs, buffers, strict=True)]
+    visible = [*strided, *outputs]
+    return [visible[index] for index in program.plan.results]
+
+
+def _with_strides(tensor: torch.Tensor, spec: TensorSpec) -> torch.Tensor:
+    """The same values, as far as elements share no memory, where the program expects them."""
+    import torch
+
+    if spec.strides is None:
+        return tensor
+    laid_out = torch.empty_strided(tuple(spec.shape), spec.strides, dtype=tensor.dtype)
+    return laid_out.copy_(tensor)
+
+
+def _of_module(options: argparse.Namespace) -> list[torch.Tensor]:
     module = read_module(options.file)
     stage = options.after or stage_of(module)
     if any(isinstance(op, ttnn.GenericOp) for op in module.walk()):
@@ -43,15 +92,7 @@ def main(options: argparse.Namespace) -> int:
     function = functions[0]
     specs = [spec_of(argument.type) for argument in function.body.block.args]
     inputs = _inputs(options, specs)
-    results = _interpreted(module, inputs) if options.interpret else _native(module, specs, inputs)
-    if options.save:
-        import torch
-
-        torch.save(results, options.save)
-    else:
-        for result in results:
-            print(result)
-    return 0
+    return _interpreted(module, inputs) if options.interpret else _native(module, specs, inputs)
 
 
 def stage_of(module: ModuleOp) -> str:
@@ -109,9 +150,12 @@ def _native(module: ModuleOp, specs: Sequence[TensorSpec], inputs: Sequence[torc
             raise ArgumentError(
                 f"an argument has strides {spec.strides}", help="`--interpret` takes tensors of any strides"
             )
-    program = compiler.compile_scheduled(module)
-    with Device(system_desc_of(module)) as device:
-        tensors = [from_torch(tensor, spec, device) for tensor, spec in zip(inputs, specs, strict=True)]
+    return _on_device(compiler.compile_scheduled(module), inputs, system_desc_of(module))
+
+
+def _on_device(program: Program, inputs: Sequence[torch.Tensor], target: SystemDesc) -> list[torch.Tensor]:
+    with Device(target) as device:
+        tensors = [from_torch(tensor, spec, device) for tensor, spec in zip(inputs, program.plan.inputs, strict=True)]
         results = program(*tensors)
         return [result.to_torch() for result in (results if isinstance(results, tuple) else (results,))]
 

@@ -12,7 +12,9 @@ A user's pass is a frozen dataclass, child of `xdsl.passes.ModulePass`, with a `
 from __future__ import annotations
 
 import difflib
+import inspect
 import re
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -246,4 +248,12 @@ def _write_reproducer(folder: Path, stage: ModulePass, before: str, failure: Pas
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "before.mlir").write_text(before, encoding="utf-8")
     (folder / "error.txt").write_text(f"{failure}\n", encoding="utf-8")
-    (folder / "command.txt").write_text(f"ttnn-jit opt -p '{stage.spec()}' before.mlir\n", encoding="utf-8")
+    command = f"ttnn-jit opt {_loading(stage)}-p '{stage.spec()}' before.mlir\n"
+    (folder / "command.txt").write_text(command, encoding="utf-8")
+
+
+def _loading(stage: ModulePass) -> str:
+    """The option with which the command line knows a pass of the user's: the file that defines it."""
+    if stage.name in STAGES:
+        return ""
+    return f"--load {shlex.quote(inspect.getfile(type(stage)))} "
