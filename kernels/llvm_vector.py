@@ -347,6 +347,15 @@ class LlvmVector(VectorMath):
         operands = ((self._float, a), (self._float, n), (self._float, self.const(0.0)), ("i16", "-1"), ("i32", "4"))
         return self._call(self._float, "llvm.x86.avx512.mask.scalef.ps.512", *operands)
 
+    def exp2_by(self, y: Value, coefficients: Sequence[float]) -> Value:
+        if not self.isa.avx512:
+            return super().exp2_by(y, coefficients)
+        # vreduceps (9: less its floor) makes 0 of infinities, and vscalefps takes the floor of any number itself.
+        unmasked = ((self._float, self.const(0.0)), ("i16", "-1"), ("i32", "4"))
+        operands = ((self._float, y), ("i32", "9"), *unmasked)
+        fraction = self._call(self._float, "llvm.x86.avx512.mask.reduce.ps.512", *operands)
+        return self.scale(self.polynomial(fraction, coefficients), y)
+
     def split(self, x: Value) -> tuple[Value, Value]:
         if not self.isa.avx512:
             return super().split(x)

@@ -224,6 +224,16 @@ class Primitives(ABC):
         ceil = self.int_and(self.int_add(halved, self.int_const(0x0040_0000)), self.int_const(EXPONENT_BITS))
         return self.mul(self.mul(a, self.from_bits(floor)), self.from_bits(ceil))
 
+    def exp2_by(self, y: Value, coefficients: Sequence[float]) -> Value:
+        """polynomial(f) * 2**n of y = n + f, n integral and f in [0, 1]; 0 and infinity at the infinities.
+
+        The polynomial, its constant term first in `coefficients`, is 2**f but for a factor of at most 2**64 either way.
+        For y in [-1, 0] f is rounded, by AVX-512 down and elsewhere to the nearest: not for results of float32.
+        """
+        bounded = self.at_most(250.0, self.at_least(-250.0, y))
+        n = self.floor(bounded)
+        return self.scale(self.polynomial(self.sub(bounded, n), coefficients), n)
+
     def split(self, x: Value) -> tuple[Value, Value]:
         """(m, k) with x = m * 2**k, m in [0.75, 1.5), k integral.
 

@@ -11,6 +11,7 @@ denormal, and correctly rounded for every bfloat16.
 from __future__ import annotations
 
 from ttnn_jit.kernels.bessel import Bessel
+from ttnn_jit.kernels.bfloat16_functions import Bfloat16Functions
 from ttnn_jit.kernels.error_function import ErrorFunction
 from ttnn_jit.kernels.gamma import Gamma
 from ttnn_jit.kernels.hyperbolic import Hyperbolic
@@ -23,7 +24,7 @@ from ttnn_jit.target import Numerics
 SMALLEST_NORMAL = 2.0**-126
 
 
-class VectorMath(ErrorFunction, Hyperbolic, InverseTrigonometry, Gamma, Bessel, Quotient):
+class VectorMath(ErrorFunction, Hyperbolic, InverseTrigonometry, Gamma, Bessel, Quotient, Bfloat16Functions):
     """All of ops.emit.Emit, and the rounding to bfloat16."""
 
     def round_bfloat16(self, value: Value, numerics: Numerics) -> Value:

@@ -1,4 +1,4 @@
-"""Polynomials of least largest weighted error whose coefficients are float32 numbers."""
+"""Polynomials of least largest weighted error whose coefficients are float32 numbers, and quotients of such."""
 
 from __future__ import annotations
 
@@ -23,6 +23,15 @@ class Polynomial:
     """
 
     coefficients: tuple[float, ...]
+    error: float
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """Numerator and denominator, the constant terms first, that of the denominator 1; and the largest error."""
+
+    numerator: tuple[float, ...]
+    denominator: tuple[float, ...]
     error: float
 
 
@@ -91,3 +100,28 @@ def _largest(
     coefficients: list[float] | tuple[float, ...], t: np.ndarray, target: np.ndarray, scale: np.ndarray
 ) -> float:
     return float(np.abs((_value(coefficients, t) - target) * scale).max())
+
+
+def fitted_quotient(function: Function, interval: tuple[float, float], degrees: tuple[int, int]) -> Quotient:
+    """The quotient of two polynomials, of the `degrees` of numerator and denominator, of least relative error.
+
+    Lawson's algorithm again, on the linear problem numerator - function * denominator, whose errors are divided by the
+    denominator found before (Sanathanan and Koerner). Coefficients are not rounded.
+    """
+    t, target, scale = _samples(function, lambda x: 1 / abs(function(x)), interval)
+    over, under = (range(degrees[0] + 1), range(1, degrees[1] + 1))
+    unit = t / np.abs(t).max()
+    basis = np.stack([*(unit**k for k in over), *(-target * unit**k for k in under)], axis=1)
+    weights, denominator = np.full(len(t), 1.0 / len(t)), np.ones_like(t)
+    best, best_error = np.zeros(len(over) + len(under)), np.inf
+    for _ in range(5 * _ROUNDS):
+        factor = np.sqrt(weights) * scale / np.abs(denominator)
+        found, *_ = np.linalg.lstsq(basis * factor[:, None], target * factor, rcond=1e-16)
+        denominator = 1 - basis[:, len(over) :] @ found[len(over) :] / target
+        errors = np.abs(((basis[:, : len(over)] @ found[: len(over)]) / denominator - target) * scale)
+        if denominator.min() > 0 and errors.max() < best_error:
+            best, best_error = found, errors.max()
+        weights = weights * errors / (weights @ errors)
+    powers = np.array([*over, *under], np.float64)
+    numbers = best / np.abs(t).max() ** powers
+    return Quotient(tuple(numbers[: len(over)]), (1.0, *numbers[len(over) :]), float(best_error))

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Store, operands_of
+from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Step, Store, operands_of
 from ttnn_jit.kernels.bfloat16_words import Bfloat16Words, Vectors
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_vector import LlvmVector, ModuleText
@@ -119,6 +119,29 @@ def both_signs(body: KernelBody) -> dict[int, BothSigns]:
     return {index: pair for pair in pairs for index in (pair.plain, pair.negated)}
 
 
+def between_bfloat16(body: KernelBody) -> set[int]:
+    """The ops all of whose operands are bfloat16 numbers and whose results are rounded to bfloat16 before any use."""
+    readers: dict[int, list[Step]] = {}
+    for step in body.steps:
+        for operand in operands_of(step):
+            readers.setdefault(operand, []).append(step)
+
+    def is_rounded(index: int, step: Apply) -> bool:
+        casts = all(isinstance(reader, Cast) and reader.dtype is DataType.BFLOAT16 for reader in readers.get(index, ()))
+        return step.dtype is DataType.BFLOAT16 or casts
+
+    def is_bfloat16(index: int) -> bool:
+        step = body.steps[index]
+        widened = isinstance(step, Cast) and step.dtype is DataType.FLOAT32
+        return is_bfloat16(operands_of(step)[0]) if widened else body.dtype_of(index) is DataType.BFLOAT16
+
+    return {
+        index
+        for index, step in enumerate(body.steps)
+        if isinstance(step, Apply) and is_rounded(index, step) and all(map(is_bfloat16, operands_of(step)))
+    }
+
+
 def _without_sign(body: KernelBody, index: int) -> tuple[int, bool]:
     """The step whose tile, or its negation (True), the step at `index` has.
 
@@ -149,6 +172,7 @@ class _BodyEmitter:
         self._words = Bfloat16Words(builder, body.numerics, interleaved=_of_words(body))
         self._order = emission_order(body)
         self._both_signs = both_signs(body)
+        self._between_bfloat16 = between_bfloat16(body)
         self._inputs = [k for k, stream in enumerate(body.streams) if not stream.written]
         self._outputs = [k for k, stream in enumerate(body.streams) if stream.written]
 
@@ -202,6 +226,8 @@ class _BodyEmitter:
             plain, negated = zip(*both, strict=True)
             return {pair.plain: plain, pair.negated: negated}
         emit, numbers = operation.tile_body(self._body.numerics), [number.value for number in step.numbers]
+        if operation.emit_bfloat16 is not None and index in self._between_bfloat16:
+            emit = operation.emit_bfloat16
         operands = [self._operand(operand, values) for operand in step.operands]
         return {index: tuple(emit(builder, *vectors, *numbers) for vectors in zip(*operands, strict=True))}
 

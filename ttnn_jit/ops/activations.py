@@ -39,6 +39,7 @@ SIGMOID = unary(
     "sigmoid",
     summary="1 / (1 + exp(-x)).",
     emit=lambda b, x: b.sigmoid(x),
+    emit_bfloat16=lambda b, x: b.sigmoid_bfloat16(x),
     golden=torch_function("sigmoid"),
     probe=Probe(domain=(-100.0, 100.0), max_ulp=2.5),
 )
@@ -53,6 +54,7 @@ GELU = unary(
     "gelu",
     summary="x times the normal distribution function of x.",
     emit=lambda b, x: b.gelu(x),
+    emit_bfloat16=lambda b, x: b.gelu_bfloat16(x),
     # torch's own gelu cancels in the left tail, in float64 too.
     golden=lambda torch, x: x * torch.special.erfc(-x * 0.5**0.5) / 2,
     probe=Probe(domain=(-14.0, 14.0), max_ulp=3.5, max_ulp_bf16=1.0),
@@ -73,6 +75,7 @@ SILU = unary(
     "silu",
     summary="x * sigmoid(x), the smooth relu.",
     emit=lambda b, x: b.silu(x),
+    emit_bfloat16=lambda b, x: b.silu_bfloat16(x),
     golden=lambda torch, x: torch.nn.functional.silu(x),
     probe=Probe(domain=(-100.0, 100.0), max_ulp=2.5, max_ulp_bf16=1.0),
     aliases=("swish",),

@@ -110,6 +110,7 @@ EXP = unary(
     "exp",
     summary="e to the power x.",
     emit=lambda b, x: b.exp(x),
+    emit_bfloat16=lambda b, x: b.exp_bfloat16(x),
     emit_both_signs=lambda b, x: b.exp_of_both_signs(x),
     golden=torch_function("exp"),
     probe=Probe(domain=(-110.0, 100.0), max_ulp=1.25),
@@ -118,6 +119,7 @@ LOG = unary(
     "log",
     summary="The natural logarithm; NaN below zero.",
     emit=lambda b, x: b.log(x),
+    emit_bfloat16=lambda b, x: b.log_bfloat16(x),
     golden=torch_function("log"),
     probe=Probe(domain=(0.0, 1e6), max_ulp=1.25),
 )
@@ -125,6 +127,7 @@ SIN = unary(
     "sin",
     summary="Sine of x radians, to the largest float.",
     emit=lambda b, x: b.sin(x),
+    emit_bfloat16=lambda b, x: b.sin_bfloat16(x),
     golden=torch_function("sin"),
     probe=Probe(domain=(-1e4, 1e4), max_ulp=2.0),
 )
@@ -132,6 +135,7 @@ COS = unary(
     "cos",
     summary="Cosine of x radians, to the largest float.",
     emit=lambda b, x: b.cos(x),
+    emit_bfloat16=lambda b, x: b.cos_bfloat16(x),
     golden=torch_function("cos"),
     probe=Probe(domain=(-1e4, 1e4), max_ulp=2.0),
 )
@@ -139,6 +143,7 @@ TANH = unary(
     "tanh",
     summary="Hyperbolic tangent.",
     emit=lambda b, x: b.tanh(x),
+    emit_bfloat16=lambda b, x: b.tanh_bfloat16(x),
     golden=torch_function("tanh"),
     probe=Probe(domain=(-12.0, 12.0), max_ulp=1.5),
 )
@@ -202,7 +207,13 @@ ASINH = _function("asinh", "The inverse of sinh.", (-1e3, 1e3), 3.0, golden=_asi
 ACOSH = _function("acosh", "The inverse of cosh, at least 0; NaN below 1.", (1.0, 1e3), 3.0)
 ATANH = _function("atanh", "The inverse of tanh; NaN beyond [-1, 1].", (-1.0, 1.0), 3.0)
 ERF = _function(
-    "erf", "The error function.", (-5.0, 5.0), 2.0, golden=lambda torch, x: torch.special.erf(x), basic=True
+    "erf",
+    "The error function.",
+    (-5.0, 5.0),
+    2.0,
+    golden=lambda torch, x: torch.special.erf(x),
+    basic=True,
+    emit_bfloat16=lambda b, x: b.erf_bfloat16(x),
 )
 ERFC = _function(
     "erfc",

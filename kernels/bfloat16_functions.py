@@ -1,0 +1,141 @@
+"""Functions of bfloat16 numbers whose results are rounded to bfloat16 next: shorter than those for float32.
+
+Each gives, for all 65,536 arguments, a float32 that rounds to the very bfloat16 that the float32 function's result
+rounds to. Neither polynomials of least error nor short reductions do that by themselves: some arguments have a result
+within 2**-22 of the middle between two bfloat16. Their coefficients were therefore searched for near those of least
+error (benchmarks/fitting/bfloat16.py).
+"""
+
+from __future__ import annotations
+
+from ttnn_jit.kernels.exponential import LOG2_E
+from ttnn_jit.kernels.logarithm import LOG_FACTOR, LOG_OF_FACTOR
+from ttnn_jit.kernels.primitives import ROUNDING_MAGIC, SIGN_BIT
+from ttnn_jit.kernels.trigonometry import INVERSE_PI, NEAR_LIMIT, Trigonometry
+from ttnn_jit.ops.emit import Value
+
+# 2**f on [0, 1].
+EXP = (1.0000048875808716, 0.6929713487625122, 0.24151457846164703, 0.05198129266500473, 0.01353313960134983)
+SIGMOID = (0.9999999403953552, 0.6930091977119446, 0.24144741892814636, 0.05201601982116699, 0.013534682802855968)
+SILU = (
+    0.9999999403953552,
+    0.6931538581848145,
+    0.24015703797340393,
+    0.055819276720285416,
+    0.008994442410767078,
+    0.0018755887867882848,
+)
+# Of x**2: tanh(x) / x up to 3.5 as a quotient, erf(x) / x up to 2.2. Beyond, the result is 1.
+TANH = ((1.0, 0.10660248249769211, 0.0008212811080738902), (1.0, 0.43988823890686035, 0.014185793697834015))
+TANH_LIMIT = 3.5
+ERF = (
+    1.128379225730896,
+    -0.3760448396205902,
+    0.11249788850545883,
+    -0.026304326951503754,
+    0.004747482948005199,
+    -0.0006230190629139543,
+    5.186086127650924e-05,
+    -2.0051397768838797e-06,
+)
+ERF_LIMIT = 2.2
+# The normal distribution function of -z is exp(-z**2 / 2) times this quotient, up to 13.75: beyond, z times it is 0.
+GELU_EXP = (0.999987006187439, 0.6929964423179626, 0.24145933985710144, 0.05201313644647598, 0.013533884659409523)
+GELU_COMPLEMENT = (
+    (0.5000064969062805, 0.25481465458869934, 0.05381488800048828, -8.150653229677118e-06),
+    (1.0, 1.3078629970550537, 0.6493536233901978, 0.1341424435377121),
+)
+GELU_LIMIT = 13.75
+LN2 = 0.6931471805599453
+# log(1 + r) / r on [-1/32, 1/16].
+LOG = (1.0, -0.5002377033233643, 0.3244675397872925)
+# pi as two sums of one sign, so that zeros keep theirs.
+PI_BELOW = 3.141592502593994
+PI_REST = 1.509957990978376e-07
+# sin(r) / r in r**2 on |r| <= 1.01 * pi / 2.
+SIN = (1.0, -0.16665801405906677, 0.008313484489917755, -0.00018516011186875403)
+COS = (1.0, -0.1666586995124817, 0.00831455085426569, -0.00018513087707106024)
+FAINT = 2.0**-64  # a sigmoid's numerator: its denominator then holds exp(-x) of all x whose result is not 0
+
+
+class Bfloat16Functions(Trigonometry):
+    """exp, sigmoid, silu, tanh, erf, gelu, log, sin and cos."""
+
+    def exp_bfloat16(self, a: Value) -> Value:
+        """E to the power a."""
+        return self.exp2_by(self.mul(a, self.const(LOG2_E)), EXP)
+
+    def sigmoid_bfloat16(self, a: Value) -> Value:
+        """1 / (1 + exp(-a))."""
+        return self._sigmoid_by(a, SIGMOID)
+
+    def silu_bfloat16(self, a: Value) -> Value:
+        """A * sigmoid(a); NaN at -infinity, as the product is."""
+        return self.mul(a, self._sigmoid_by(a, SILU))
+
+    def _sigmoid_by(self, a: Value, coefficients: tuple[float, ...]) -> Value:
+        power = self.exp2_by(self.mul(a, self.const(-LOG2_E)), [FAINT * coefficient for coefficient in coefficients])
+        return self.div(self.const(FAINT), self.add(power, self.const(FAINT)))
+
+    def tanh_bfloat16(self, a: Value) -> Value:
+        """A rational function."""
+        x, square = self._bounded_and_square(a, TANH_LIMIT)
+        numerator, denominator = (self.polynomial(square, coefficients) for coefficients in TANH)
+        return self.div(self.mul(x, numerator), denominator)
+
+    def erf_bfloat16(self, a: Value) -> Value:
+        """An odd polynomial."""
+        x, square = self._bounded_and_square(a, ERF_LIMIT)
+        return self.mul(x, self.polynomial(square, ERF))
+
+    def _bounded_and_square(self, a: Value, limit: float) -> tuple[Value, Value]:
+        x = self.at_most(limit, self.at_least(-limit, a))
+        return x, self.mul(x, x)
+
+    def gelu_bfloat16(self, a: Value) -> Value:
+        """The larger of a and 0, less |a| times the normal distribution function of -|a|; NaN at -infinity."""
+        magnitude = self.abs(a)
+        z = self.at_most(GELU_LIMIT, magnitude)
+        power = self.exp2_by(self.mul(self.mul(z, z), self.const(-0.5 * LOG2_E)), GELU_EXP)
+        numerator, denominator = (self.polynomial(z, coefficients) for coefficients in GELU_COMPLEMENT)
+        complement = self.div(self.mul(z, numerator), denominator)
+        half = self.const(0.5)
+        positive = self.fma(magnitude, half, self.mul(a, half))
+        return self.copysign(self.fma(self.neg(complement), power, positive), a)
+
+    def log_bfloat16(self, a: Value) -> Value:
+        """By the table of `log`."""
+        mantissa, exponent = self.split(a)
+        index = self.shift_right(self.bits(mantissa), self.int_const(19))
+        r = self.fma(mantissa, self.lookup(LOG_FACTOR, index), self.const(-1.0))
+        high = self.fma(exponent, self.const(LN2), self.lookup(LOG_OF_FACTOR, index))
+        return self.fma(r, self.polynomial(r, LOG), high)
+
+    def sin_bfloat16(self, a: Value) -> Value:
+        """By reduction to [-pi/2, pi/2]."""
+        magic = self.const(ROUNDING_MAGIC)
+        shifted = self.fma(a, self.const(INVERSE_PI), magic)
+        near = self._sine_bfloat16(a, self.sub(shifted, magic), shifted, SIN)
+        far = self.gt(self.abs(a), self.const(NEAR_LIMIT))
+        return self.rarely(far, near, "sin_far_bfloat16", lambda b, x: b.sin_far_of_either_sign(x), a)
+
+    def sin_far_of_either_sign(self, a: Value) -> Value:
+        """`sin_far` of |a|, with the sign of a."""
+        sign = self.int_and(self.bits(a), self.int_const(SIGN_BIT))
+        return self.from_bits(self.int_xor(self.bits(self.sin_far(self.abs(a), 0)), sign))
+
+    def cos_bfloat16(self, a: Value) -> Value:
+        """A sine a quarter turn on."""
+        magic = self.const(ROUNDING_MAGIC + 1)  # cos(r + (k + 1/2) pi) = -sin(r) where k is even
+        shifted = self.add(self.fma(a, self.const(INVERSE_PI), self.const(-0.5)), magic)
+        multiple = self.add(self.sub(shifted, magic), self.const(0.5))
+        near = self._sine_bfloat16(a, multiple, shifted, COS)
+        magnitude = self.abs(a)
+        far = self.gt(magnitude, self.const(NEAR_LIMIT))
+        return self.rarely(far, near, "cos_far", lambda b, x: b.sin_far(x, 0x4000_0000), magnitude)
+
+    def _sine_bfloat16(self, a: Value, multiple: Value, odd: Value, coefficients: tuple[float, ...]) -> Value:
+        """sin(a - multiple * pi), negated where the lowest bit of `odd` is set."""
+        r = self.fma(multiple, self.const(-PI_REST), self.fma(multiple, self.const(-PI_BELOW), a))
+        sine = self.mul(r, self.polynomial(self.mul(r, r), coefficients))
+        return self.from_bits(self.int_xor(self.bits(sine), self.shift_left(self.bits(odd), self.int_const(31))))

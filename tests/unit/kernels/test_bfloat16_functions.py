@@ -1,0 +1,62 @@
+"""Functions that are shorter for bfloat16 give the bfloat16 of the float32 functions, for every argument."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.unit.kernels.native_loop import host_isa, native
+from tests.unit.kernels.test_bits_agree import runnable_isas
+from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.kernels.numpy_vector import NumpyVector
+from ttnn_jit.ops import OPERATIONS, Operation
+from ttnn_jit.target import Numerics
+
+SHORTER = [operation for operation in OPERATIONS if operation.emit_bfloat16 is not None]
+EVERY_BFLOAT16 = (np.arange(2**16, dtype=np.uint32) << 16).view(np.float32)
+
+
+def same_words(got: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Any NaN equal to any NaN."""
+    magnitudes = [words & 0x7FFF for words in (got, expected)]
+    return (got == expected) | ((magnitudes[0] > 0x7F80) & (magnitudes[1] > 0x7F80))
+
+
+def expected_words(operation: Operation, numerics: Numerics) -> np.ndarray:
+    b = NumpyVector()
+    with NumpyVector.quiet():
+        return b.store_bf16(np.asarray(operation.emit(b, EVERY_BFLOAT16), np.float32), numerics)
+
+
+def check(words: np.ndarray, expected: np.ndarray) -> None:
+    same = same_words(words, expected)
+    assert same.all(), (EVERY_BFLOAT16[~same][:8], words[~same][:8], expected[~same][:8])
+
+
+@pytest.mark.parametrize("numerics", list(Numerics))
+@pytest.mark.parametrize("operation", SHORTER, ids=lambda operation: operation.ttnn_name)
+def test_every_bfloat16_rounds_alike(operation: Operation, numerics: Numerics) -> None:
+    b = NumpyVector()
+    with NumpyVector.quiet():
+        words = b.store_bf16(np.asarray(operation.emit_bfloat16(b, EVERY_BFLOAT16), np.float32), numerics)
+    check(words, expected_words(operation, numerics))
+
+
+@pytest.mark.parametrize("numerics", list(Numerics))
+@pytest.mark.parametrize("isa", runnable_isas(), ids=lambda isa: isa.name)
+@pytest.mark.parametrize("operation", SHORTER, ids=lambda operation: operation.ttnn_name)
+def test_native_code_rounds_every_bfloat16_alike(operation: Operation, isa: HostIsa, numerics: Numerics) -> None:
+    def build(b, names):
+        return str(b.store_bf16(operation.emit_bfloat16(b, *names), numerics))
+
+    check(native(build, 1, isa, output="i16")(EVERY_BFLOAT16), expected_words(operation, numerics))
+
+
+def test_a_neighbour_of_any_kind_changes_no_lane() -> None:
+    for operation in SHORTER:
+        call = native(lambda b, names: str(operation.emit_bfloat16(b, *names)), 1, host_isa())  # noqa: B023
+        calm = np.full(64, 1.25, np.float32)
+        for intruder in (1e30, np.inf, np.nan, 0.0, 1e-40):
+            mixed = calm.copy()
+            mixed[::3] = intruder
+            np.testing.assert_array_equal(call(mixed)[1::3], call(calm)[1::3])
