@@ -64,10 +64,15 @@ class Variant:
     run: Callable[..., Any]
     write_warm: Callable[[], WarmCall | None]
 
-    @functools.cached_property
+    @property
     def warm(self) -> WarmCall | None:
         """Guard and run in one, for a call whose metadata were compared; None where there is no such function."""
-        return self.write_warm()
+        # No cached_property: its lock, until Python 3.12 one for all objects, would be held in a forked child for ever.
+        if "warm" not in vars(self):
+            with compiling():
+                vars(self)["warm"] = self.write_warm()
+        written: WarmCall | None = vars(self)["warm"]
+        return written
 
 
 class JitFunction:

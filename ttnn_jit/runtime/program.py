@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import ArgumentError, InternalError, ProgramFormatError, TtnnJitError
 from ttnn_jit.runtime import caller, l1, program_format
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
@@ -181,11 +182,13 @@ class Program:
     def _first_call(self, *tensors: Tensor) -> Any:
         if len(tensors) != len(self.plan.inputs):
             caller.wrong_count(self.plan, "tensors", len(self.plan.inputs), len(tensors))
-        self.call = caller.tensor_caller(self.plan, self.native, self.circular_buffer_bytes)
+        with compiling():
+            self.call = caller.tensor_caller(self.plan, self.native, self.circular_buffer_bytes)
         return self.call(*tensors)
 
     def _first_run(self, *addresses: int) -> None:
-        self.run = caller.address_caller(self.plan, self.native)
+        with compiling():
+            self.run = caller.address_caller(self.plan, self.native)
         self.run(*addresses)
 
     def __repr__(self) -> str:
