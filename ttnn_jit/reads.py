@@ -141,6 +141,9 @@ class GuardText:
     constants: dict[str, Any]
 
 
+NO_GUARD = GuardText((), {})
+"""That of a program that depends on nothing but its arguments' metadata."""
+
 GUARD_ERRORS = "(LookupError, AttributeError, ValueError, TypeError)"
 """What conditions raise where a path leads nowhere any more: the reads do not hold then."""
 

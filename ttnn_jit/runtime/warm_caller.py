@@ -42,7 +42,7 @@ def warm_tensor_caller(
         program: Of at least one input.
         guard: When the program still is that of the user's function.
         rebuild: None if the function returns its one result.
-        counters: Its ``memory_hits`` counts the calls.
+        counters: Its ``memory_hits`` counts the calls; None: nobody counts them.
     """
     plan, call = program.plan, program.native
     inputs = range(len(plan.inputs))
@@ -52,7 +52,7 @@ def warm_tensor_caller(
     lines += native_call(plan, call)
     for i in dict.fromkeys(index for index in plan.results if index not in inputs):
         lines += [f" r{i} = new(Tensor)", f" r{i}.spec = S{i}", f" r{i}._device = device", f" r{i}._buffer = b{i}"]
-    return generate(plan, call, [*lines, *_return(plan, rebuild)], _scope(guard, rebuild, counters))
+    return generate(plan, call, [*lines, *_return(plan, rebuild, counters)], _scope(guard, rebuild, counters))
 
 
 def warm_torch_caller(program: Program, guard: GuardText, rebuild: Rebuild | None, counters: Any) -> Callable[..., Any]:
@@ -77,7 +77,7 @@ def warm_torch_caller(program: Program, guard: GuardText, rebuild: Rebuild | Non
         "allocate": HOST_POOL.allocate,
         **{f"D{i}": torch_dtype(plan.buffers[i].dtype) for i in visible},
     }
-    return generate(plan, call, [*lines, *_return(plan, rebuild)], scope)
+    return generate(plan, call, [*lines, *_return(plan, rebuild, counters)], scope)
 
 
 def _head(plan: ProgramPlan, conditions: Sequence[str], addresses: Sequence[str]) -> list[str]:
@@ -92,10 +92,11 @@ def _head(plan: ProgramPlan, conditions: Sequence[str], addresses: Sequence[str]
     ]
 
 
-def _return(plan: ProgramPlan, rebuild: Rebuild | None) -> list[str]:
+def _return(plan: ProgramPlan, rebuild: Rebuild | None, counters: Any) -> list[str]:
     results = [f"a{i}" if i < len(plan.inputs) else f"r{i}" for i in plan.results]
     value = results[0] if rebuild is None else f"rebuild(({', '.join(results)},))"
-    return [" counters.memory_hits += 1", f" return {value}"]
+    counting = [] if counters is None else [" counters.memory_hits += 1"]
+    return [*counting, f" return {value}"]
 
 
 def _scope(guard: GuardText, rebuild: Rebuild | None, counters: Any) -> dict[str, Any]:
