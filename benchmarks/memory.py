@@ -69,6 +69,15 @@ def calls_and_copies(case_fields: dict[str, Any], rounds: int) -> dict[str, list
     return {"ours": ours, "copy": copied}
 
 
+def _shares(found: Mapping[str, Sequence[float]]) -> list[float]:
+    return [copy / ours for ours, copy in zip(found["ours"], found["copy"], strict=True)]
+
+
+def median_share(found: Mapping[str, Sequence[float]]) -> float:
+    """Of a result of `share`: the speed of a call over that of a copy."""
+    return statistics.median(_shares(found))
+
+
 def peak(case: Case) -> Any:
     """Bytes over inputs and result."""
     with Process({}) as process:
@@ -124,7 +133,7 @@ def report(results: Mapping[str, Any], plots_: Plots) -> str:
     bars: dict[str, list[float]] = {}
     for case in (case for case in SHARES if f"share, {case.name}" in results):
         found = results[f"share, {case.name}"]
-        shares = [copy / ours for ours, copy in zip(found["ours"], found["copy"], strict=True)]
+        shares = _shares(found)
         speeds = [case.nbytes / statistics.median(found[who]) / 1e9 for who in ("ours", "copy")]
         bars[case.name] = shares
         rows.append([case.name, f"{case.nbytes / 1e6:.0f}", *(f"{s:.1f}" for s in speeds), spread(shares)])

@@ -147,18 +147,27 @@ def report(results: Mapping[str, Any], plots_: Plots) -> str:
     """A row per figure: everyone's median over the rounds, and each peer's time over ours."""
     if not _rounds_of(results, OURS):
         return "Nothing is measured yet.\n"
-    figures = {contender: medians(_rounds_of(results, contender)) for contender in CONTENDERS}
+    _plot(_figures(results), plots_)
+    return (
+        f"{plots_.shown('times of all contenders')}\nMedians of {len(_rounds_of(results, OURS))} rounds. A first call "
+        f"includes loading the compiler; eager torch has nothing to compile. The mixed sequence is {MIXED_CALLS} calls "
+        f"over {2 * len(MIXED_SHAPES)} combinations of shape and dtype.\n\n{rows_of(results)}"
+    )
+
+
+def rows_of(results: Mapping[str, Any]) -> str:
+    """The table."""
+    figures = _figures(results)
     rows = [["figure", *CONTENDERS, *(f"{peer} / ours" for peer in CONTENDERS[1:])]]
     for name, ours in figures[OURS].items():
         values = [figures[peer].get(name) for peer in CONTENDERS[1:]]
         ratios = ["-" if v is None or name.endswith("rate") else f"{v / ours:.3g}" for v in values]
         rows.append([name, *(shown(name, v) for v in (ours, *values)), *ratios])
-    _plot(figures, plots_)
-    return (
-        f"{plots_.shown('times of all contenders')}\nMedians of {len(_rounds_of(results, OURS))} rounds. A first call "
-        f"includes loading the compiler; eager torch has nothing to compile. The mixed sequence is {MIXED_CALLS} calls "
-        f"over {2 * len(MIXED_SHAPES)} combinations of shape and dtype.\n\n{table(rows)}"
-    )
+    return table(rows)
+
+
+def _figures(results: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    return {contender: medians(_rounds_of(results, contender)) for contender in CONTENDERS}
 
 
 def _plot(figures: Mapping[str, Mapping[str, float]], plots_: Plots) -> None:

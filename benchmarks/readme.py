@@ -1,0 +1,73 @@
+"""Renews the section of README.md that shows speed, from ``benchmarks/results``.
+
+    python -m benchmarks.readme
+
+Both targets beside their peers, with the date, the machine and the command of the run; nothing in it is typed by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from benchmarks import elementwise, memory, program_cache, tables, workloads
+from benchmarks.harness import RESULTS
+from benchmarks.process import ROOT
+
+BEGIN, END = "<!-- speed: written by `python -m benchmarks.readme` -->", "<!-- end of speed -->"
+README = ROOT / "README.md"
+
+
+def section() -> str:
+    """The markdown between the markers."""
+    cache, each, named = (_content(benchmark.BENCHMARK.name) for benchmark in (program_cache, elementwise, workloads))
+    about = each["machine"]
+    quick = " A quick run: few rounds of few cases." * any(content["quick"] for content in (cache, each, named))
+    return (
+        f"`make bench`, {about['date'][:10]}, commit {about['commit']}: {about['cpus']} CPUs of {about['cpu']}, Python "
+        f"{about['python']}, torch {about['torch']}. Every contender runs in a process of its own, with its own "
+        f"threads and its best flags.{quick}\n\nElementwise programs from 256² to 4096²: how many times as long "
+        "`torch.compile` takes, the geometric mean over the sizes and the least; *tuned* is `torch.compile` with an "
+        "allocator that keeps its pages.\n\n"
+        f"{tables.summary(each['steps'], elementwise.CASES)}\n"
+        "Named programs, likewise:\n\n"
+        f"{tables.summary(named['steps'], workloads.CASES)}\n"
+        "What a program costs before and around its kernels:\n\n"
+        f"{program_cache.rows_of(cache['steps'])}\n"
+        f"{_memory()}"
+        f"Ratios by size, rooflines, latencies, errors: [{RESULTS.name}]({RESULTS.relative_to(ROOT)}/README.md).\n"
+    )
+
+
+def _memory() -> str:
+    """The range of what DRAM-sized kernels reach of a copy."""
+    steps = _content(memory.BENCHMARK.name)["steps"]
+    shares = [memory.median_share(steps[f"share, {c.name}"]) for c in memory.SHARES if f"share, {c.name}" in steps]
+    return (
+        f"Programs whose operands lie in memory (4096²) run at {min(shares):.0%} to {max(shares):.0%} of the speed of "
+        "a non-temporal copy of the same bytes.\n\n"
+        if shares
+        else ""
+    )
+
+
+def _content(name: str) -> Mapping[str, Any]:
+    content: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    return content
+
+
+def main() -> None:
+    """Rewrite README.md."""
+    argparse.ArgumentParser(
+        prog="python -m benchmarks.readme", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
+    text = README.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    README.write_text(f"{before}{BEGIN}\n\n{section()}\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
