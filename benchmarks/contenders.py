@@ -2,7 +2,9 @@
 
 Every contender lives in a process of its own, unpinned, warm, with its own threads and its best flags. In a case all
 of them prepare; then they take turns, one measuring while the others sleep, so that a drift of the machine's speed
-meets them all. A contender's time is the median of its rounds, a ratio the median of the rounds' ratios.
+meets them all. A contender's time is the median of its rounds, a ratio the median of the rounds' ratios. The tenth
+percentile of every round is kept too: on a machine that others use, programs of several threads that wait for each
+other lose milliseconds at a time, and their medians say nothing; what they reach undisturbed still does.
 
 *tuned* is torch.compile with an allocator that keeps its pages: glibc's gives results of 32 MB and more back to the
 system at every call, which costs page faults that ours, pooled, does not have. *into out* is torch.compile of a
@@ -146,12 +148,13 @@ def _error(case: Case, tensors: list[Any], result: Any) -> float:
     return worst
 
 
-def timed(seconds: float) -> float:
-    """Median seconds of the prepared call over so long, at least three calls; short calls are timed in batches."""
+def timed(seconds: float) -> tuple[float, float]:
+    """Median and tenth percentile of a call's seconds, over so long."""
     import torch
 
     with torch.inference_mode():
-        return seconds_of(_CURRENT.call, seconds)
+        times = sorted(times_of(_CURRENT.call, seconds))
+    return statistics.median(times), times[len(times) // 10]
 
 
 def samples(count: int) -> list[int]:
@@ -169,8 +172,8 @@ def samples(count: int) -> list[int]:
     return found
 
 
-def seconds_of(call: Callable[[], Any], seconds: float, fewest: int = 3) -> float:
-    """Median seconds of a warm call."""
+def times_of(call: Callable[[], Any], seconds: float) -> list[float]:
+    """Seconds of warm calls over so long, at least three of them; short ones are timed in batches."""
     for _ in range(2):
         call()
     start = time.perf_counter()
@@ -178,12 +181,12 @@ def seconds_of(call: Callable[[], Any], seconds: float, fewest: int = 3) -> floa
     batch = max(1, int(20e-6 / max(time.perf_counter() - start, 1e-9)))
     times = []
     end = time.perf_counter() + seconds
-    while time.perf_counter() < end or len(times) < fewest:
+    while time.perf_counter() < end or len(times) < 3:
         start = time.perf_counter()
         for _ in range(batch):
             call()
         times.append((time.perf_counter() - start) / batch)
-    return statistics.median(times)
+    return times
 
 
 class Contenders:
@@ -194,14 +197,16 @@ class Contenders:
         self._processes: dict[str, Process] = {}
 
     def compare(self, case: Case, contenders: tuple[str, ...], rounds: int, seconds: float) -> dict[str, Any]:
-        """Contender -> seconds of every round and error, or why it refused."""
+        """Contender -> seconds of every round, ``fast`` at its tenth percentile, and error; or why it refused."""
         found: dict[str, dict[str, Any]] = {
-            name: self.call(name, prepare, name, asdict(case)) | {"seconds": []} for name in contenders
+            name: self.call(name, prepare, name, asdict(case)) | {"seconds": [], "fast": []} for name in contenders
         }
         for _ in range(rounds):
             for name in contenders:
                 if "refused" not in found[name]:
-                    found[name]["seconds"].append(self.call(name, timed, seconds))
+                    median, fast = self.call(name, timed, seconds)
+                    found[name]["seconds"].append(median)
+                    found[name]["fast"].append(fast)
         return found
 
     def call(self, contender: str, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -6,6 +6,7 @@ and kernels compiled over 1 to 10,000 distinct shapes of one function. A process
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from benchmarks import plots
-from benchmarks.contenders import seconds_of
+from benchmarks.contenders import times_of
 from benchmarks.harness import Benchmark, Plots, Step, main, table
 from benchmarks.process import Process
 from benchmarks.programs import Workload, cosh, ttnn_operations, unary_chain
@@ -38,7 +39,7 @@ def elements_curve(powers: list[int]) -> dict[str, Curve]:
     curve = {}
     for power in powers:
         x = torch.randn(1 << power)
-        curve[str(1 << power)] = seconds_of(lambda x=x: function(x), 0.3) / (1 << power) * 1e9
+        curve[str(1 << power)] = statistics.median(times_of(lambda x=x: function(x), 0.3)) / (1 << power) * 1e9
     return {"elements: ns an element, cosh f32": curve}
 
 
@@ -83,7 +84,7 @@ def shapes_curve(counts: list[int]) -> dict[str, Curve]:
         while seen < count:
             function(torch.empty(next(shapes)))
             seen += 1
-        lookups[str(count)] = seconds_of(lambda: function(probe), 0.2) * 1e6
+        lookups[str(count)] = statistics.median(times_of(lambda: function(probe), 0.2)) * 1e6
         kernels[str(count)] = float(len(compiler._OBJECTS) - before)
     return {"shapes: us of a warm call": lookups, "shapes: kernels compiled": kernels}
 

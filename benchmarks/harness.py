@@ -86,7 +86,7 @@ def run(benchmarks: Sequence[Benchmark], *, quick: bool, resume: bool, matching:
     if os.getloadavg()[0] > 0.5 * (os.cpu_count() or 1):
         print("This machine is busy with something else: the figures will not mean much.", file=sys.stderr)
     columns = (TextColumn("{task.description:50.50}"), BarColumn(20), TimeElapsedColumn(), TextColumn("left"))
-    with Progress(*columns, TimeRemainingColumn(elapsed_when_finished=True)) as progress:
+    with Progress(*columns, TimeRemainingColumn()) as progress:
         total = sum(step.seconds for benchmark in benchmarks for step in _steps_of(benchmark, quick, matching))
         bar = progress.add_task("", total=total)
         for benchmark in benchmarks:

@@ -40,6 +40,18 @@ def by_case(results: Results, cases: Sequence[Case]) -> str:
     return harness.table(rows)
 
 
+def undisturbed(results: Results, cases: Sequence[Case]) -> str:
+    """A row per case: microseconds of everyone's best tenth percentile, and the peers' over ours."""
+    head = ["case", *(f"{name}, us" for name in SHOWN)]
+    rows = [[*head, *(f"{_short(peer)} / {_short(ours)}" for peer, ours in RATIOS)]]
+    for case in (case for case in cases if case.name in results):
+        fast = {name: min(results[case.name].get(name, {}).get("fast") or [float("nan")]) for name in SHOWN}
+        cells = [f"{seconds * 1e6:,.1f}" for seconds in fast.values()]
+        cells += [f"{fast[peer] / fast[ours]:.2f}" for peer, ours in RATIOS]
+        rows.append([case.name, *(cell.replace("nan", "-") for cell in cells)])
+    return harness.table(rows)
+
+
 def errors(results: Results, cases: Sequence[Case]) -> str:
     """A row per case: everyone's largest error against float64."""
     rows = [["case", *SHOWN]]
