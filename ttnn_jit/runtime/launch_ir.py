@@ -19,8 +19,9 @@ helper that wakes up wakes the next, registers, and takes chunks too. The caller
 and waits for helpers that registered, never for one that has not started: a late helper costs nothing.
 A caller that finds the pool taken (another thread's call, or one from inside a kernel) runs its kernels alone.
 
-Sleeping and waking another CPU take 20 to 50 us together, so both sides first *watch* for about as long, giving their
-CPU to whoever wants it between two looks: the helper for the next kernel, the caller for the last chunk.
+Sleeping and waking another CPU take 20 to 50 us together, so both sides first *watch* for about as long: the helper for
+the next kernel, giving its CPU to whoever wants it between two looks; the caller for the last chunk, keeping its own,
+which on a busy machine it would get back only milliseconds later.
 
 A helper keeps off the CPU of its caller, where it could only take turns with it. Linux often wakes it there on a host
 with few CPUs: the fewer and the busier, the less it looks for an idle one, and the caller is half of the load.
@@ -43,7 +44,8 @@ POOL_BYTES = 1024
 LIMIT_OFFSET = 64
 """Of the pool's word that says how many helpers may join a kernel; the other words are the text's own."""
 
-LOOKS = 200  # of a watch: sched_yield takes a quarter of a microsecond
+HELPER_LOOKS = 200  # sched_yield takes a quarter of a microsecond
+CALLER_LOOKS = 1000  # a pause takes 15 to 45 ns
 CALLER_CPU_OFFSET = 80  # of the pool's word that names the CPU of the last caller
 KEEP_OFF_SYMBOL = "ttnn_jit_keep_off"
 CPU_MASK_BYTES = 128  # as many CPUs as the C library's cpu_set_t names
@@ -86,9 +88,22 @@ declare i32 @sched_yield()
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 """
 
-# While it `holds` that the word has this value, or that it has not; for so many looks at most.
-_WATCH = f"""
-define internal void @ttnn_jit_watch(ptr %word, i64 %value, i1 %holds) {{
+
+def _pause(architecture: str) -> tuple[str, str]:
+    """Declaration and call of what tells a CPU that a thread only looks at a word."""
+    match architecture:
+        case "x86_64" | "amd64":
+            return "declare void @llvm.x86.sse2.pause()", "call void @llvm.x86.sse2.pause()"
+        case "aarch64" | "arm64":
+            return "declare void @llvm.aarch64.hint(i32)", "call void @llvm.aarch64.hint(i32 1)"
+        case _:
+            return "", ""
+
+
+def _watch(name: str, looks: int, wait: str) -> str:
+    """Looks at a word while it `holds` that it has a value, or that it has not; so often at most."""
+    return f"""
+define internal void @{name}(ptr %word, i64 %value, i1 %holds) {{
 entry:
   br label %look
 
@@ -97,12 +112,12 @@ look:
   %now = load atomic i64, ptr %word monotonic, align 8
   %equal = icmp eq i64 %now, %value
   %still = icmp eq i1 %equal, %holds
-  %patient = icmp ult i64 %looks, {LOOKS}
+  %patient = icmp ult i64 %looks, {looks}
   %goes.on = and i1 %still, %patient
   br i1 %goes.on, label %wait, label %done
 
 wait:
-  %yielded = call i32 @sched_yield()
+  {wait}
   %looks.next = add i64 %looks, 1
   br label %look
 
@@ -110,6 +125,7 @@ done:
   ret void
 }}
 """
+
 
 # Masks are of the CPUs that a thread may use. `own` is what was set here last; if the thread has another one now, its
 # user has changed it, and that is what bounds it from now on.
@@ -283,7 +299,7 @@ run:
 
 watch:
   %unlocked.early = call i32 @pthread_mutex_unlock(ptr %mutex)
-  call void @ttnn_jit_watch(ptr %working.at, i64 0, i1 false)
+  call void @ttnn_jit_watch_chunks(ptr %working.at, i64 0, i1 false)
   %locked.late = call i32 @pthread_mutex_lock(ptr %mutex)
   br label %check
 
@@ -378,7 +394,7 @@ idle:
 
 watch:
   %unlocked.early = call i32 @pthread_mutex_unlock(ptr %mutex)
-  call void @ttnn_jit_watch(ptr %round.at, i64 %round, i1 true)
+  call void @ttnn_jit_watch_kernels(ptr %round.at, i64 %round, i1 true)
   call void @{KEEP_OFF_SYMBOL}(ptr %pool, ptr %allowed, ptr %own)
   %locked.late = call i32 @pthread_mutex_lock(ptr %mutex)
   br label %look
@@ -440,11 +456,18 @@ define void @{NEW_POOL_SYMBOL}(ptr %pool) {{
 """
 
 
-def launch_text(*, has_affinity: bool) -> str:
+def launch_text(architecture: str, *, has_affinity: bool) -> str:
     """The functions as LLVM text. Every kernel has at least one operand, every table at least one kernel.
 
     Args:
+        architecture: The first part of the host's triple.
         has_affinity: Whether the C library has ``sched_setaffinity`` and ``sched_getcpu``.
     """
+    declaration, pause = _pause(architecture)
+    watches = (
+        _watch("ttnn_jit_watch_chunks", CALLER_LOOKS, pause),
+        _watch("ttnn_jit_watch_kernels", HELPER_LOOKS, "%yielded = call i32 @sched_yield()"),
+    )
     place = _PLACE if has_affinity else _NO_PLACE
-    return "".join((_DECLARATIONS, _WATCH, place, _LAUNCH, _SHARE, _TAKE_CHUNKS, _HELP, _NEW_POOL))
+    parts = (_DECLARATIONS, f"{declaration}\n", *watches, place, _LAUNCH, _SHARE, _TAKE_CHUNKS, _HELP, _NEW_POOL)
+    return "".join(parts)

@@ -88,7 +88,9 @@ class _Loader:
         self._start()
         # Without optimisation: a quarter of the time in every new process, for a few nanoseconds a call.
         machine = llvm.Target.from_default_triple().create_target_machine(opt=0, reloc="pic", codemodel="small")
-        code: bytes = machine.emit_object(llvm.parse_assembly(launch_text(has_affinity=sys.platform == "linux")))
+        architecture = host_cpu().triple.partition("-")[0]
+        text = launch_text(architecture, has_affinity=sys.platform == "linux")
+        code: bytes = machine.emit_object(llvm.parse_assembly(text))
         return code
 
     def _start(self) -> None:

@@ -23,7 +23,7 @@ def keep_off():
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     name = f"@{KEEP_OFF_SYMBOL}("
-    text = launch_text(has_affinity=True).replace(f"define internal void {name}", f"define void {name}")
+    text = launch_text("", has_affinity=True).replace(f"define internal void {name}", f"define void {name}")
     machine = llvm.Target.from_default_triple().create_target_machine(opt=0, reloc="pic", codemodel="small")
     code = machine.emit_object(llvm.parse_assembly(text))
     jit = llvm.create_lljit_compiler(use_jit_link=True)
@@ -73,6 +73,18 @@ def test_a_helper_leaves_the_cpu_of_its_caller_and_no_other(keep_off):
     assert left[0][0] != left[1][0]
     for cpu, rest in left:
         assert rest == usable - {cpu}
+
+
+@pytest.mark.parametrize(
+    ("triple", "pause"), [("x86_64-linux", "pause"), ("aarch64-linux", "yield"), ("riscv64-linux", None)]
+)
+def test_a_caller_that_watches_says_so_to_its_cpu(triple, pause):
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    machine = llvm.Target.from_triple(triple).create_target_machine(opt=0)
+    text = launch_text(triple.partition("-")[0], has_affinity=False)
+    listing = machine.emit_assembly(llvm.parse_assembly(text))
+    assert pause is None or f"\t{pause}" in listing
 
 
 def test_a_thread_that_its_user_has_bound_to_one_cpu_stays(keep_off):
