@@ -22,7 +22,7 @@ from typing import Any
 
 from ttnn_jit.cache.disk import MANIFEST, PROGRAM, DiskStore
 from ttnn_jit.options import CompileOptions
-from ttnn_jit.reads import fingerprint
+from ttnn_jit.reads import NoStableIdentityError, fingerprint
 from ttnn_jit.runtime.native import HostCpu, llvm_version
 from ttnn_jit.runtime.spec_json import spec_to_json
 from ttnn_jit.target import SystemDesc
@@ -203,6 +203,14 @@ def typed_text(value: Any) -> str:
         case dict() if type(value) is dict:
             items = (f"{typed_text(name)}: {typed_text(item)}" for name, item in value.items())
             return f"dict {{{', '.join(items)}}}"
+        case _ if bodies := [
+            operation.body for operation in getattr(value, "__ttnn_overloads__", ()) if operation.body
+        ]:
+            from ttnn_jit.ops.tile_body import LOCAL_BODY
+
+            if any(LOCAL_BODY in body for body in bodies):
+                raise NoStableIdentityError(f"{value!r} is known to this process alone")
+            return " ".join([fingerprint(value), *bodies])  # a user's tile operation
         case _:
             return fingerprint(value)
 

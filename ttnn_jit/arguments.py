@@ -127,7 +127,7 @@ def _spec_of_numpy(array: numpy.ndarray[Any, Any]) -> TensorSpec:
     return TensorSpec(array.shape, DataType.FLOAT32, Layout.ROW_MAJOR, HOST_MEMORY_CONFIG, strides=strides)
 
 
-def argument_key(value: Any) -> object:
+def argument_key(value: Any) -> object:  # noqa: PLR0911 - one line for each kind of value
     """The hashable that stands for one argument in a call's key.
 
     Raises:
@@ -145,10 +145,11 @@ def argument_key(value: Any) -> object:
     family = family_of(value)
     if family is not None:
         return family, spec_of(value)
-    if isinstance(value, (enum.Enum, types.FunctionType, types.BuiltinFunctionType)) or hasattr(
-        value, "__ttnn_overloads__"
-    ):
+    if isinstance(value, (enum.Enum, types.FunctionType, types.BuiltinFunctionType)):
         return value
+    if hasattr(value, "__ttnn_overloads__"):
+        # By what it computes now: a user's tile operation is another one when what it reads has changed.
+        return value.__name__, *value.__ttnn_overloads__
     raise ArgumentError(
         f"a {type(value).__name__} cannot be an argument of a compiled function",
         help="pass ttnn, torch or numpy tensors, scalars, strings, or tuples, lists, dicts and dataclasses of these",

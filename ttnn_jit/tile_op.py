@@ -96,14 +96,14 @@ class TileOperation(TtnnOperation):
         self._guard = None if recorder.unguardable else compile_guard(self.func, reads)
 
     def _body(self, reads: Sequence[Read], *, complete: bool) -> TileBody:
-        from ttnn_jit.ops.tile_body import ScalarFunction
+        from ttnn_jit.ops.tile_body import LOCAL, ScalarFunction
         from ttnn_jit.ops.tile_trace import UntraceableError, trace
 
         try:
             return trace(self.func, self._parameters)
         except UntraceableError as error:
             self._refuse_raise(reads)
-            digest = _digest(self.func, reads) if complete else uuid.uuid4().hex
+            digest = _digest(self.func, reads) if complete else LOCAL + uuid.uuid4().hex
             return ScalarFunction(self.name, self._parameters, digest, self.func, str(error))
 
     def _refuse_raise(self, reads: Sequence[Read]) -> None:
@@ -152,10 +152,12 @@ def _parameters(function: types.FunctionType) -> tuple[str, ...]:
 
 def _digest(function: types.FunctionType, reads: Sequence[Read]) -> str:
     """Hash of the function's code and of all that it reads: equal in every process."""
+    from ttnn_jit.ops.tile_body import LOCAL
+
     try:
         found = [(path_text(read.path), fingerprint(read.value)) for read in reads]
     except NoStableIdentityError:
-        return uuid.uuid4().hex  # known to this process alone: no other will find it on disk
+        return LOCAL + uuid.uuid4().hex  # known to this process alone: no other will find it on disk
     return hashlib.sha256(repr((fingerprint_code(function.__code__), found)).encode()).hexdigest()[:32]
 
 

@@ -218,6 +218,54 @@ def test_an_operation_may_be_an_argument():
     assert torch.equal(apply(x, ttnn.neg), -x)
 
 
+@pytest.mark.parametrize("graph_capture", [False, True])
+def test_an_argument_is_kept_by_what_it_computes(graph_capture, monkeypatch):
+    apply = ttnn_jit.jit(graph_capture=graph_capture)(lambda x, op: op(x))
+    x = torch.full((2, 2), 6.0)
+
+    def compiled():
+        before = ttnn_jit.cache_info().compiles
+        result = apply(x, softcap)
+        return round(float(result[0, 0]), 4), ttnn_jit.cache_info().compiles - before
+
+    assert compiled() == (round(3 * math.tanh(2), 4), 1)
+    assert compiled() == (round(3 * math.tanh(2), 4), 0)
+    monkeypatch.setitem(globals(), "CAP", 4.0)
+    assert compiled() == (round(4 * math.tanh(1.5), 4), 1)
+    assert compiled() == (round(4 * math.tanh(1.5), 4), 0)
+    monkeypatch.undo()
+    assert compiled() == (round(3 * math.tanh(2), 4), 0)
+    assert apply.num_entries == 2
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
+def test_on_disk_too_an_argument_is_known_by_what_it_computes(graph_capture):
+    x = torch.full((2, 2), 6.0)
+
+    def applied(factor):
+        @ttnn_jit.tile_op
+        def scaled_by(x):
+            return factor * x
+
+        return float(ttnn_jit.jit(graph_capture=graph_capture)(lambda x, op: op(x))(x, scaled_by)[0, 0])
+
+    assert [applied(2.0), applied(3.0), applied(2.0)] == [12.0, 18.0, 12.0]
+    assert ttnn_jit.cache_info().disk_hits >= 1
+
+
+def test_a_traced_operation_has_the_formula_of_the_target_that_runs_it(device, cpu_device):
+    own = ttnn_jit.tile_op(lambda x: 2.0 * ttnn.digamma(x))
+    x = torch.linspace(2, 9, 1024).reshape(32, 32)
+    for place in (device, cpu_device):
+        tensor = on(place, x)
+        expected = 2 * ttnn.digamma(tensor).to_torch()
+        assert torch.equal(own(tensor).to_torch(), expected)
+        for backend in ("ttnn", "numba"):
+            jitted = ttnn_jit.jit(backend=backend)(lambda x: own(x))
+            assert_allclose(jitted(tensor).to_torch(), expected, rtol=1e-6)
+    assert not torch.equal(own(on(device, x)).to_torch(), own(on(cpu_device, x)).to_torch())
+
+
 def test_python_that_raises_or_that_numba_refuses_is_an_error_at_its_definition():
     def raising(x):
         if int(x) > 1:

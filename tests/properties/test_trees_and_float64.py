@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import ttnn_jit
 from benchmarks.accuracy.measure import FLOAT32, bound_of, ulp_errors
+from benchmarks.accuracy.references import error_in_ulp, to_many_digits
 from tests.properties.test_programs import assert_same_bits
 from ttnn_jit import ttnn
 from ttnn_jit.ops import OPERATIONS
@@ -96,9 +97,11 @@ def test_every_step_is_within_its_bound_and_the_fused_tree_has_the_bits_of_its_s
         exact = operation.golden_under(Numerics.IEEE)(torch, *chosen, *operation.tested_attributes).double()
         errors = ulp_errors(got, exact)
         errors[(got.double() - exact).abs() <= operation.probe.max_absolute] = 0
-        worst = int(errors.argmax())
-        assert errors.view(-1)[worst] <= bound_of(operation, FLOAT32), (
-            operation, [c.reshape(-1)[worst].item() for c in chosen], got.view(-1)[worst].item()
-        )  # fmt: skip
+        for place in torch.nonzero(errors.view(-1) > bound_of(operation, FLOAT32)).flatten().tolist():
+            # float64 may cancel too: x + x * (-1 - x).
+            point = [float(c.reshape(-1)[place]) for c in chosen]
+            result, exactly = float(got.view(-1)[place]), to_many_digits(operation, point)
+            assert exactly is not None, (operation, point, result)
+            assert error_in_ulp(result, exactly, 23) <= bound_of(operation, FLOAT32), (operation, point, result)
     fused = ttnn_jit.jit(enable_cache=False, graph_capture=True)(lambda *xs: computed(program, xs)[-1])(*tensors)
     assert_same_bits(fused, values[-1])

@@ -48,6 +48,8 @@ def interpret(
     interpreter = Interpreter(builder, recorder, _RULES)
 
     def proxy(value: Any) -> Any:
+        if hasattr(value, "__ttnn_overloads__"):
+            recorder.know_by_key(value)
         return interpreter.argument(value.spec) if isinstance(value, TensorArgument) else value
 
     proxies = {name: map_leaves(value, proxy) for name, value in arguments.items()}

@@ -132,10 +132,10 @@ def _record_tile_function(interpreter: Interpreter, function: Any) -> None:
     if not hasattr(function, TILE_FUNCTION):
         return
     path = interpreter.recorder.path_of(function)
-    if path is None:
-        interpreter.recorder.unguardable = True
-    else:
+    if path is not None:
         scan_value(function, path, interpreter.recorder)
+    elif not interpreter.recorder.is_known_by_key(function):
+        interpreter.recorder.unguardable = True
 
 
 def inline(

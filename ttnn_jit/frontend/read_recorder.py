@@ -68,6 +68,7 @@ class ReadRecorder:
         self.unguardable = False
         self._paths: dict[int, Path] = {}
         self._borrowed: set[int] = set()
+        self._keyed: set[int] = set()
         # What is known by its id must live as long as the id is looked up.
         self._alive: list[Any] = []
 
@@ -114,6 +115,15 @@ class ReadRecorder:
         """Remember that a container among the arguments belongs to the caller."""
         self._borrowed.add(id(container))
         self._alive.append(container)
+
+    def know_by_key(self, operation: Any) -> None:
+        """Remember that the call's key says what an operation among the arguments computes."""
+        self._keyed.add(id(operation))
+        self._alive.append(operation)
+
+    def is_known_by_key(self, operation: Any) -> bool:
+        """Whether it was given to `know_by_key`."""
+        return id(operation) in self._keyed
 
     def use(self, value: Any, path: Path | None) -> None:
         """Record that the program depends on `value`, found at `path`: on its identity, and on a container's items."""

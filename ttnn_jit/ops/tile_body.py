@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ttnn_jit.errors import ArgumentError
@@ -87,6 +87,11 @@ class TracedBody:
         calls = tuple(_parse_call(statement, kinds) for statement in statements)
         return TracedBody(parameters, calls, _parse_operand(last.removeprefix("return "), VALUE, kinds))
 
+    def renamed(self, functions: Mapping[str, str]) -> TracedBody:
+        """The same with other functions of the emit protocol: old names -> new ones."""
+        calls = (replace(call, function=functions.get(call.function, call.function)) for call in self.calls)
+        return replace(self, calls=tuple(calls))
+
     def emit(self, b: Any, *operands: Any) -> Any:
         """The result on the builder `b`."""
         known = dict(zip(self.parameters, operands, strict=True))
@@ -123,7 +128,7 @@ class ScalarFunction:
     @property
     def text(self) -> str:
         """``x -> python <hash>``."""
-        return f"{', '.join(self.parameters)} -> python {self.digest}"
+        return f"{', '.join(self.parameters)}{PYTHON_BODY}{self.digest}"
 
     @property
     def symbol(self) -> str:
@@ -136,6 +141,10 @@ class ScalarFunction:
 
 
 TileBody = TracedBody | ScalarFunction
+PYTHON_BODY = " -> python "
+LOCAL = "local"
+"""What the digest of a function begins with that nothing outside this process can recognise."""
+LOCAL_BODY = PYTHON_BODY + LOCAL
 
 
 _CALL = re.compile(r"(\w+) = (\w+)\((.*)\)")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ttnn_jit.errors import ArgumentError
-from ttnn_jit.ops.operation import Operand, Operation
-from ttnn_jit.ops.tile_body import ScalarFunction, TileBody, TracedBody
+from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.ops.operation import DeviceForm, Operand, Operation
+from ttnn_jit.ops.tile_body import PYTHON_BODY, ScalarFunction, TileBody, TracedBody
 
 _DECLARED: dict[tuple[str, str], Operation] = {}
 _BY_TILE_NAME: dict[str, Operation] = {}
@@ -33,6 +35,7 @@ def declare(name: str, body: TileBody, golden: Callable[..., Any] | None = None)
         source=_source(body),
         emit=body.emit,
         golden=golden or _no_golden,
+        on_device=_device_form(body),
         ttnn_name="tile_op",
         ttir_name="tile_op",
         tile_name=f"tile_op.{identity}",
@@ -51,7 +54,7 @@ def declared(name: str, text: str) -> Operation:
     known = _DECLARED.get((name, text))
     if known is not None:
         return known
-    if " -> python " in text:
+    if PYTHON_BODY in text:
         raise ArgumentError(
             f"tile operation `{name}` is Python that this process has not seen: {text!r}",
             help="import the module that defines it, and call it once, before this text is read",
@@ -62,6 +65,27 @@ def declared(name: str, text: str) -> Operation:
 def of_tile_name(tile_name: str) -> Operation:
     """The user's operation whose tile op codegen knows by this name."""
     return _BY_TILE_NAME[tile_name]
+
+
+class _Names:
+    """An emit protocol that returns the name of the function that is called."""
+
+    def __getattr__(self, name: str) -> Callable[..., str]:
+        return lambda *_: name
+
+
+def _device_functions() -> Mapping[str, str]:
+    """Function of the emit protocol -> the one that a chip target has in its place."""
+    formed = [(operation, operation.on_device) for operation in OPERATIONS if operation.on_device is not None]
+    operands = [object()]
+    return {o.emit(_Names(), *operands * o.arity): form.emit(_Names(), *operands * o.arity) for o, form in formed}
+
+
+def _device_form(body: TileBody) -> DeviceForm | None:
+    """What the body is where chip targets have formulas of their own for functions in it; None where they have not."""
+    if isinstance(body, ScalarFunction) or (own := body.renamed(_device_functions())) == body:
+        return None
+    return DeviceForm("With the formulas of chip targets.", own.emit, _no_golden, (-math.inf, math.inf))
 
 
 def _source(body: TileBody) -> str:
