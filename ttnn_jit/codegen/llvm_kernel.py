@@ -47,10 +47,11 @@ def kernel_text(body: KernelBody, isa: HostIsa) -> str:
     The name is a hash of the text, so that equal names mean equal code.
     """
     text, lines = _text(body, isa, 1)
+    instructions = lines / isa.lanes
     most_lines = _MOST_LINES_FOR_A_PAIR if _of_words(body) else _MOST_LINES_FOR_TWO_VECTORS
     if lines <= most_lines and body.live_tiles <= _MOST_LIVE_FOR_TWO_VECTORS:
-        text, _ = _text(body, isa, 2)
-    instructions = lines / isa.lanes
+        text, lines = _text(body, isa, 2)
+        instructions = lines / (2 * isa.lanes)
     text = f"; predicted: {round(1000 * instructions / HOST_COSTS.vector_instructions_per_ns)} ps per element\n{text}"
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     return text.replace(f"@{_NAME}(", f"@k_{digest}(", 1)
@@ -62,12 +63,13 @@ def _of_words(body: KernelBody) -> bool:
 
 
 def _text(body: KernelBody, isa: HostIsa, unroll: int) -> tuple[str, int]:
-    """The module's text with `unroll` vectors a chunk, and the number of lines of its steps."""
+    """The module's text with `unroll` vectors a chunk, and the number of instructions of its steps."""
     module = ModuleText()
     builder = LlvmVector(isa, module, prefix="v", block=BODY_BLOCK)
     emitter = _BodyEmitter(body, builder, unroll)
     function = TileLoop(_NAME, body.streams, body.rank, emitter, isa.lanes, unroll).text()
-    return f"{function}\n{module.text()}\n", len(builder.lines)
+    instructions = [line for line in builder.lines if " = bitcast " not in line]
+    return f"{function}\n{module.text()}\n", len(instructions)
 
 
 def kernel_picoseconds(text: str) -> int:
@@ -106,17 +108,21 @@ class BothSigns:
 
 
 def both_signs(body: KernelBody) -> dict[int, BothSigns]:
-    """The pair of every step that belongs to one."""
+    """The pair of every step that belongs to one; results in bfloat16 have shorter bodies, each by itself."""
     found: dict[tuple[str, int], dict[bool, int]] = {}
     for index, step in enumerate(body.steps):
-        if isinstance(step, Apply) and operation_of_tile(step.tile_name).emit_both_signs is not None:
-            for operand in operands_of(step):
-                argument, is_negated = _without_sign(body, operand)
-                found.setdefault((step.tile_name, argument), {}).setdefault(is_negated, index)
+        if isinstance(step, Apply) and step.dtype is DataType.FLOAT32 and _has_both_signs(step):
+            (operand,) = operands_of(step)
+            argument, is_negated = _without_sign(body, operand)
+            found.setdefault((step.tile_name, argument), {}).setdefault(is_negated, index)
     pairs = [
         BothSigns(argument, signs[False], signs[True]) for (_, argument), signs in found.items() if len(signs) == 2
     ]
     return {index: pair for pair in pairs for index in (pair.plain, pair.negated)}
+
+
+def _has_both_signs(step: Apply) -> bool:
+    return operation_of_tile(step.tile_name).emit_both_signs is not None
 
 
 def between_bfloat16(body: KernelBody) -> set[int]:
@@ -143,19 +149,14 @@ def between_bfloat16(body: KernelBody) -> set[int]:
 
 
 def _without_sign(body: KernelBody, index: int) -> tuple[int, bool]:
-    """The step whose tile, or its negation (True), the step at `index` has.
-
-    The chips round what neg makes of an input, which changes a NaN or a denormal that the host put there. So neg's
-    tile counts as a negation only for functions whose own rounding hides that: to all of these, a NaN and +infinity
-    mean +infinity there, and a denormal zero.
-    """
+    """The step whose tile, or its negation (True), the step at `index` has."""
     match step := body.steps[index]:
         case Load(stream):
             first = next(k for k, other in enumerate(body.steps) if isinstance(other, Load) and other.stream == stream)
             return first, False
         case Cast(operand) if step.dtype is DataType.FLOAT32:
             return _without_sign(body, operand)
-        case Apply("tile_neg", (int() as operand,)) if step.dtype in (DataType.FLOAT32, body.dtype_of(operand)):
+        case Apply("tile_neg", (int() as operand,)) if step.dtype is DataType.FLOAT32:
             argument, negated = _without_sign(body, operand)
             return argument, not negated
         case _:
