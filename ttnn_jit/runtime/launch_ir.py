@@ -23,6 +23,8 @@ Sleeping and waking another CPU take 20 to 50 us together, so both sides first *
 the next kernel, giving its CPU to whoever wants it between two looks; the caller for the last chunk, keeping its own,
 which on a busy machine it would get back only milliseconds later.
 
+A host without POSIX threads has no helpers: there the text is the loop over the kernels and no more.
+
 A helper keeps off the CPU of its caller, where it could only take turns with it. Linux often wakes it there on a host
 with few CPUs: the fewer and the busier, the less it looks for an idle one, and the caller is half of the load.
 
@@ -32,10 +34,11 @@ wake of about 10 us where a helper sleeps.
 
 from __future__ import annotations
 
+from enum import Enum
+
 LAUNCH_SYMBOL = "ttnn_jit_launch"
 HELP_SYMBOL = "ttnn_jit_help"
 NEW_POOL_SYMBOL = "ttnn_jit_new_pool"
-LAUNCH_SYMBOLS = (LAUNCH_SYMBOL, HELP_SYMBOL, NEW_POOL_SYMBOL)
 HEADER_WORDS = 2
 ENTRY_WORDS = 8
 CALL_WORDS = 2  # before the addresses
@@ -456,18 +459,43 @@ define void @{NEW_POOL_SYMBOL}(ptr %pool) {{
 """
 
 
-def launch_text(architecture: str, *, has_affinity: bool) -> str:
+_NO_SHARE = f"""
+define internal void @ttnn_jit_share(ptr %pool, ptr %at, ptr %gathered, i64 %chunks) {{
+{_word("function", "at", 0, "ptr")}
+{_word("params", "at", 24, "ptr")}
+  call void %function(ptr %gathered, ptr %params)
+  ret void
+}}
+"""
+
+
+class HostThreads(Enum):
+    """What a host's C library has for helpers."""
+
+    NONE = "none"
+    POSIX = "pthread mutexes and conditions"
+    LINUX = "those, sched_setaffinity and sched_getcpu"
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The functions that `launch_text` exports."""
+        return (LAUNCH_SYMBOL,) if self is HostThreads.NONE else (LAUNCH_SYMBOL, HELP_SYMBOL, NEW_POOL_SYMBOL)
+
+
+def launch_text(architecture: str, threads: HostThreads) -> str:
     """The functions as LLVM text. Every kernel has at least one operand, every table at least one kernel.
 
     Args:
         architecture: The first part of the host's triple.
-        has_affinity: Whether the C library has ``sched_setaffinity`` and ``sched_getcpu``.
+        threads: What the host has for helpers.
     """
+    if threads is HostThreads.NONE:
+        return f"{_LAUNCH}{_NO_SHARE}"
     declaration, pause = _pause(architecture)
     watches = (
         _watch("ttnn_jit_watch_chunks", CALLER_LOOKS, pause),
         _watch("ttnn_jit_watch_kernels", HELPER_LOOKS, "%yielded = call i32 @sched_yield()"),
     )
-    place = _PLACE if has_affinity else _NO_PLACE
+    place = _PLACE if threads is HostThreads.LINUX else _NO_PLACE
     parts = (_DECLARATIONS, f"{declaration}\n", *watches, place, _LAUNCH, _SHARE, _TAKE_CHUNKS, _HELP, _NEW_POOL)
     return "".join(parts)

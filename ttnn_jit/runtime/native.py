@@ -5,6 +5,7 @@ llvmlite is imported inside, because importing it costs 40 ms that a program wit
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from functools import cache
@@ -12,7 +13,7 @@ from typing import Any
 
 from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import InternalError, ProgramFormatError
-from ttnn_jit.runtime.launch_ir import LAUNCH_SYMBOLS, launch_text
+from ttnn_jit.runtime.launch_ir import HostThreads, launch_text
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,15 @@ class HostCpu:
     def runs(self, built_for: HostCpu) -> bool:
         """Whether this processor has all that code built for `built_for` may use."""
         return self.triple == built_for.triple and _enabled(built_for.features) <= _enabled(self.features)
+
+
+def _host_threads() -> HostThreads:
+    if sys.platform == "linux":
+        return HostThreads.LINUX
+    return HostThreads.POSIX if os.name == "posix" else HostThreads.NONE
+
+
+HOST_THREADS = _host_threads()
 
 
 def _enabled(features: str) -> set[str]:
@@ -79,7 +89,7 @@ class _Loader:
             return found
         with compiling():
             if symbol not in self._addresses:
-                self._link(LAUNCH_SYMBOLS, self._launch_code())
+                self._link(HOST_THREADS.symbols, self._launch_code())
             return self._addresses[symbol]
 
     def _launch_code(self) -> bytes:
@@ -89,8 +99,7 @@ class _Loader:
         # Without optimisation: a quarter of the time in every new process, for a few nanoseconds a call.
         machine = llvm.Target.from_default_triple().create_target_machine(opt=0, reloc="pic", codemodel="small")
         architecture = host_cpu().triple.partition("-")[0]
-        text = launch_text(architecture, has_affinity=sys.platform == "linux")
-        code: bytes = machine.emit_object(llvm.parse_assembly(text))
+        code: bytes = machine.emit_object(llvm.parse_assembly(launch_text(architecture, HOST_THREADS)))
         return code
 
     def _start(self) -> None:

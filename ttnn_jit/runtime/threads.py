@@ -9,7 +9,7 @@ import threading
 
 from ttnn_jit.options import requested_threads
 from ttnn_jit.runtime import native
-from ttnn_jit.runtime.launch_ir import HELP_SYMBOL, LIMIT_OFFSET, NEW_POOL_SYMBOL, POOL_BYTES
+from ttnn_jit.runtime.launch_ir import HELP_SYMBOL, LIMIT_OFFSET, NEW_POOL_SYMBOL, POOL_BYTES, HostThreads
 
 
 class HelperPool:
@@ -32,10 +32,12 @@ class HelperPool:
     def lend(self) -> int:
         """What a call with work to share passes on: the address of the pool's state, 0 if it has one thread only.
 
+        On hosts without POSIX threads every call has one.
+
         Raises:
             ArgumentError: ``TTNN_JIT_NUM_THREADS`` is no number of threads.
         """
-        helpers = thread_count() - 1
+        helpers = thread_count() - 1 if native.HOST_THREADS is not HostThreads.NONE else 0
         if helpers != self._limit:
             self._resize(helpers)
         return self._address if helpers else 0

@@ -9,7 +9,14 @@ import threading
 import llvmlite.binding as llvm
 import pytest
 
-from ttnn_jit.runtime.launch_ir import CALLER_CPU_OFFSET, CPU_MASK_BYTES, KEEP_OFF_SYMBOL, POOL_BYTES, launch_text
+from ttnn_jit.runtime.launch_ir import (
+    CALLER_CPU_OFFSET,
+    CPU_MASK_BYTES,
+    KEEP_OFF_SYMBOL,
+    POOL_BYTES,
+    HostThreads,
+    launch_text,
+)
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the host cannot say where a thread runs"),
@@ -23,7 +30,7 @@ def keep_off():
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     name = f"@{KEEP_OFF_SYMBOL}("
-    text = launch_text("", has_affinity=True).replace(f"define internal void {name}", f"define void {name}")
+    text = launch_text("", HostThreads.LINUX).replace(f"define internal void {name}", f"define void {name}")
     machine = llvm.Target.from_default_triple().create_target_machine(opt=0, reloc="pic", codemodel="small")
     code = machine.emit_object(llvm.parse_assembly(text))
     jit = llvm.create_lljit_compiler(use_jit_link=True)
@@ -82,7 +89,7 @@ def test_a_caller_that_watches_says_so_to_its_cpu(triple, pause):
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(triple).create_target_machine(opt=0)
-    text = launch_text(triple.partition("-")[0], has_affinity=False)
+    text = launch_text(triple.partition("-")[0], HostThreads.POSIX)
     listing = machine.emit_assembly(llvm.parse_assembly(text))
     assert pause is None or f"\t{pause}" in listing
 

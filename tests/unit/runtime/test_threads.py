@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 from dataclasses import replace
 
@@ -46,6 +48,30 @@ def test_no_bit_depends_on_the_number_of_threads(monkeypatch):
             monkeypatch.setenv("TTNN_JIT_NUM_THREADS", count)
             results.append(compiled(a, b))
         assert all(torch.equal(result, results[0]) for result in results[1:])
+
+
+ON_A_HOST_WITHOUT_POSIX_THREADS = """
+import torch
+from ttnn_jit.runtime import native
+from ttnn_jit.runtime.launch_ir import HostThreads, launch_text
+
+native.HOST_THREADS = HostThreads.NONE
+assert "pthread" not in launch_text("x86_64", HostThreads.NONE)
+
+import ttnn_jit
+from ttnn_jit import ttnn
+
+x = torch.randn(1024, 1024)
+y = ttnn_jit.jit()(lambda x: ttnn.exp(x) + ttnn.exp(-x))(x)
+torch.testing.assert_close(y, torch.exp(x) + torch.exp(-x))
+"""
+
+
+def test_a_host_without_posix_threads_runs_kernels_on_their_callers(tmp_path):
+    env = os.environ | {"TTNN_JIT_NUM_THREADS": "4", "TTNN_JIT_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-W", "ignore", "-c", ON_A_HOST_WITHOUT_POSIX_THREADS]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.usefixtures("shares_everything")
