@@ -36,6 +36,7 @@ from ttnn_jit.results import runner_for, warm_runner_for
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.warm_caller import STALE
 from ttnn_jit.target import PRESETS, SystemDesc
+from ttnn_jit.ttnn.mesh import mesh_of, on_every_device
 from ttnn_jit.warm_path import WarmCall, call_method, is_plain_torch, torch_key, torch_warm_call
 
 if TYPE_CHECKING:
@@ -156,6 +157,9 @@ class JitFunction:
         """A call for which `ttnn_jit.warm_path` finds nothing, or nothing yet."""
         if self._is_method and args:
             return self._method_of(args[0])(*args[1:], **kwargs)
+        mesh = mesh_of((args, kwargs))
+        if mesh is not None:
+            return on_every_device(mesh, self, args, kwargs)
         if is_traced((args, kwargs)):
             return self._plain(*args, **kwargs)  # traced from another function: inlined there
         values = args if not kwargs and len(args) == self._positional else self._bind(args, kwargs)

@@ -44,9 +44,8 @@ def test_hardware_settings_are_taken_and_ignored():
         ttnn.synchronize_device(device)
 
 
-def test_a_mesh_has_one_device():
-    assert (ttnn.get_num_devices(), ttnn.get_pcie_device_ids(), ttnn.using_distributed_env()) == (1, [0], False)
-    assert ttnn._ttnn.multi_device.SystemMeshDescriptor().shape().mesh_size() == 1
+def test_there_are_eight_devices():
+    assert (ttnn.get_num_devices(), ttnn.get_pcie_device_ids(), ttnn.using_distributed_env()) == (8, [*range(8)], False)
     mesh = ttnn.open_mesh_device(mesh_shape=ttnn.MeshShape(1, 1))
     assert (mesh.get_num_devices(), mesh.get_submeshes()) == (1, [])
     ttnn.close_mesh_device(mesh)

@@ -6,7 +6,7 @@ _NO_MATMUL = "matrix multiplication is not implemented"
 _NO_REDUCTION = "reductions are not implemented"
 _NO_MOVEMENT = "operations that move data are not implemented; do it in torch before `from_torch`"
 _NO_COMPOSITE = "composites with a reduction are not implemented"
-_NO_MESH = "a mesh has one device here"
+_NO_MESH = "devices of a mesh exchange nothing here"
 _NO_TRACE = "traces are not implemented; a call of a jitted function costs about a microsecond"
 _NO_DTYPE = "only float32 and bfloat16 are implemented"
 _NO_PROFILER = "there is no device profiler; time the calls"
@@ -20,10 +20,7 @@ _BY_REASON: dict[str, tuple[str, ...]] = {
         "squeeze", "tilize", "transpose", "unsqueeze", "untilize",
     ),
     _NO_COMPOSITE: ("batch_norm", "group_norm", "layer_norm", "rms_norm", "softmax"),
-    _NO_MESH: (
-        "ConcatMeshToTensor", "ReplicateTensorToMesh", "ShardTensor2dMesh", "ShardTensorToMesh", "all_gather",
-        "all_reduce", "reduce_scatter",
-    ),
+    _NO_MESH: ("all_gather", "all_reduce", "reduce_scatter"),
     _NO_TRACE: ("begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace"),
     _NO_DTYPE: (
         "bfloat4_b", "bfloat8_b", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "int32", "uint16",

@@ -7,6 +7,7 @@ from typing import ClassVar
 from ttnn_jit.errors import DeviceError
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.l1 import L1Account, MemoryView, in_l1
+from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.target import PRESETS, SystemDesc
 from ttnn_jit.tensor_spec import CoreCoord, CoreGrid, TensorSpec
 
@@ -31,7 +32,7 @@ class Device:
         shape: The mesh that a single device is: (1, 1).
     """
 
-    shape = (1, 1)
+    shape = MeshShape(1, 1)
 
     _implicit_cpu: ClassVar[Device | None] = None
 

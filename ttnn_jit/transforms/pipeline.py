@@ -12,7 +12,6 @@ A user's pass is a frozen dataclass, child of `xdsl.passes.ModulePass`, with a `
 from __future__ import annotations
 
 import difflib
-import inspect
 import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
@@ -256,4 +255,4 @@ def _loading(stage: ModulePass) -> str:
     """The option with which the command line knows a pass of the user's: the file that defines it."""
     if stage.name in STAGES:
         return ""
-    return f"--load {shlex.quote(inspect.getfile(type(stage)))} "
+    return f"--load {shlex.quote(type(stage).apply.__code__.co_filename)} "

@@ -17,6 +17,7 @@ from typing import Any
 from ttnn_jit.ops import ALIASES, OVERLOADS
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.l1 import MemoryView
+from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.runtime.tensor import Tensor, Tile
 from ttnn_jit.sharding import create_sharded_memory_config, get_maximal_block_sharding_grid
 from ttnn_jit.tensor_spec import (
@@ -65,7 +66,6 @@ from ttnn_jit.ttnn.devices import (
     FabricConfig,
     FabricReliabilityMode,
     FabricTensixConfig,
-    MeshShape,
     close_device,
     close_mesh_device,
     disable_and_clear_program_cache,
@@ -79,6 +79,13 @@ from ttnn_jit.ttnn.devices import (
     set_fabric_config,
     synchronize_device,
     using_distributed_env,
+)
+from ttnn_jit.ttnn.mesh import (
+    ConcatMeshToTensor,
+    MeshDevice,
+    ReplicateTensorToMesh,
+    ShardTensor2dMesh,
+    ShardTensorToMesh,
 )
 from ttnn_jit.ttnn.names import unknown_name
 from ttnn_jit.ttnn.operation import TtnnOperation, get_golden_function
@@ -113,6 +120,7 @@ __all__ = [
     "TILE_LAYOUT",
     "TILE_SIZE",
     "BufferType",
+    "ConcatMeshToTensor",
     "CoreCoord",
     "CoreGrid",
     "CoreRange",
@@ -132,10 +140,13 @@ __all__ = [
     "MeshDevice",
     "MeshShape",
     "NdShardSpec",
+    "ReplicateTensorToMesh",
     "Shape",
     "ShardOrientation",
     "ShardSpec",
     "ShardStrategy",
+    "ShardTensor2dMesh",
+    "ShardTensorToMesh",
     "Tensor",
     "TensorMemoryLayout",
     "TensorSpec",
@@ -198,8 +209,6 @@ ROW_MAJOR_LAYOUT = Layout.ROW_MAJOR
 TILE_SIZE = 32
 bfloat16 = DataType.BFLOAT16
 float32 = DataType.FLOAT32
-MeshDevice = Device
-"""A single device is a mesh of one in current ttnn."""
 
 _OPERATIONS = {name: TtnnOperation(name, overloads) for name, overloads in OVERLOADS.items()}
 __all__ += [*_OPERATIONS, *ALIASES]  # noqa: PLE0604 - the names are the declarations'

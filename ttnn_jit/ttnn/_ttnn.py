@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from ttnn_jit.ttnn.devices import MeshShape, get_num_devices
+from ttnn_jit.runtime.mesh_shape import MeshShape
+from ttnn_jit.ttnn.devices import get_num_devices
 
 
 class SystemMeshDescriptor:
@@ -12,7 +13,7 @@ class SystemMeshDescriptor:
 
     def shape(self) -> MeshShape:
         """Its rows and columns."""
-        return MeshShape(1, get_num_devices())
+        return MeshShape(2, get_num_devices() // 2)
 
 
 multi_device = SimpleNamespace(SystemMeshDescriptor=SystemMeshDescriptor)

@@ -19,6 +19,14 @@ from ttnn_jit.tensor_spec import (
     check_kind,
     checked,
 )
+from ttnn_jit.ttnn.mesh import (
+    ConcatMeshToTensor,
+    Mapper,
+    MeshDevice,
+    MeshTensor,
+    ReplicateTensorToMesh,
+    over_meshes,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -30,9 +38,9 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
     *,
     spec: TensorSpec | None = None,
     layout: Layout | None = None,
-    device: Device | None = None,
+    device: Device | MeshDevice | None = None,
     memory_config: MemoryConfig | None = None,
-    mesh_mapper: None = None,
+    mesh_mapper: Mapper | None = None,
     tile: Tile | None = None,
     pad_value: float | None = None,  # noqa: ARG001 - no operation reads padding
 ) -> Tensor:
@@ -45,7 +53,7 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
         layout: ROW_MAJOR when omitted.
         device: Where it goes; None keeps it on the host.
         memory_config: Interleaved DRAM when omitted; a host tensor keeps it for `to_device`.
-        mesh_mapper: None: there are no meshes.
+        mesh_mapper: What each device of a mesh gets; the whole tensor when omitted.
         tile: Tiles of 32x32, the only ones there are.
         pad_value: What fills up tiles; no operation reads it.
 
@@ -54,18 +62,27 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
         GridError: A shard that is not made of whole tiles, or shards that do not hold the tensor.
         ShapeError: `spec` has another shape.
         L1CapacityError: It does not fit into L1.
-        ArgumentError: `spec` beside what it says already, a mesh mapper, or an argument of another kind.
+        ArgumentError: `spec` beside what it says already, or an argument of another kind.
     """
     check_torch(tensor, "from_torch")
-    if mesh_mapper is not None:
-        raise ArgumentError("from_torch: mesh mappers are not supported: a mesh has one device here")
-    if spec is None:
-        spec = _spec(tensor.shape, dtype or _inferred_dtype(tensor), layout, device, memory_config)
-    elif any(given is not None for given in (dtype, layout, memory_config, tile)):
+    if spec is not None and any(given is not None for given in (dtype, layout, memory_config, tile)):
         raise SpecConflictError(
             "from_torch: `spec` excludes `dtype`, `layout`, `memory_config` and `tile`: it holds them"
         )
-    return storage.from_torch(tensor, checked(spec), device)
+    if mesh_mapper is None and isinstance(device, MeshDevice):
+        mesh_mapper = ReplicateTensorToMesh(device)
+
+    def on(own: torch.Tensor, device: Device | None) -> Tensor:
+        whole = spec or _spec(own.shape, dtype or _inferred_dtype(own), layout, device, memory_config)
+        return storage.from_torch(own, checked(whole), device)
+
+    if mesh_mapper is None:
+        assert not isinstance(device, MeshDevice)
+        return on(tensor, device)
+    mesh = mesh_mapper.mesh_device
+    devices = mesh.devices if isinstance(mesh, MeshDevice) else (mesh,)
+    tensors = [on(part, own if device else None) for part, own in zip(mesh_mapper.parts(tensor), devices, strict=True)]
+    return MeshTensor(mesh, tensors) if isinstance(mesh, MeshDevice) else tensors[0]
 
 
 class SpecConflictError(ArgumentError, RuntimeError):
@@ -77,10 +94,10 @@ def as_tensor(
     dtype: DataType | None = None,
     *,
     layout: Layout | None = None,
-    device: Device | None = None,
+    device: Device | MeshDevice | None = None,
     memory_config: MemoryConfig | None = None,
     cache_file_name: None = None,
-    mesh_mapper: None = None,
+    mesh_mapper: Mapper | None = None,
 ) -> Tensor:
     """`from_torch`, without the cache of converted weights in files (ttnn.as_tensor).
 
@@ -145,7 +162,7 @@ def to_torch(
     dtype: torch.dtype | None = None,
     *,
     torch_rank: int | None = None,
-    mesh_composer: None = None,  # noqa: ARG001 - there are no meshes
+    mesh_composer: ConcatMeshToTensor | None = None,
     device: Device | None = None,  # noqa: ARG001 - where ttnn untilizes
 ) -> torch.Tensor:
     """A torch tensor of the logical shape, copied (ttnn.to_torch).
@@ -154,7 +171,7 @@ def to_torch(
         tensor: On a device or on the host.
         dtype: Element type of the copy; the tensor's own when omitted.
         torch_rank: Rank of the copy: leading dimensions of extent 1 are left out.
-        mesh_composer: None: there are no meshes.
+        mesh_composer: How the tensors of a mesh's devices make up one.
         device: Where ttnn untilizes; nothing here.
 
     Raises:
@@ -162,7 +179,10 @@ def to_torch(
         ArgumentError: It is no tensor, or a leading dimension that is to go has another extent.
     """
     check_kind(tensor, Tensor, "the argument of to_torch")
-    result = tensor.to_torch()
+    if isinstance(tensor, MeshTensor) and mesh_composer is not None:
+        result = mesh_composer.whole([own.to_torch() for own in tensor.tensors])
+    else:
+        result = tensor.to_torch()
     while torch_rank is not None and result.dim() > torch_rank:
         if result.shape[0] != 1:
             raise ShapeError(f"to_torch: a tensor of shape {list(tensor.shape)} has no form of rank {torch_rank}")
@@ -173,6 +193,7 @@ def to_torch(
 # --- Tensors of one value -------------------------------------------------------------------------------------------
 
 
+@over_meshes
 def full(
     shape: Iterable[int],
     fill_value: float,
@@ -208,6 +229,7 @@ def empty(shape: Iterable[int], *args: Any, **kwargs: Any) -> Tensor:
     return full(shape, 0.0, *args, **kwargs)
 
 
+@over_meshes
 def rand(
     shape: Iterable[int],
     dtype: DataType | None = None,
@@ -222,6 +244,7 @@ def rand(
     return storage.from_torch(torch.rand(tuple(spec.shape), dtype=torch.float32), spec, device)
 
 
+@over_meshes
 def full_like(
     tensor: Tensor,
     fill_value: float,

@@ -10,7 +10,9 @@ from typing import Any
 
 from ttnn_jit.errors import ArgumentError
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.target import SystemDesc, resolve_target
+from ttnn_jit.ttnn.mesh import MeshDevice
 
 HARDWARE_KEYWORDS = frozenset(
     {
@@ -25,36 +27,6 @@ HARDWARE_KEYWORDS = frozenset(
     }
 )
 """Keywords of ttnn's `open_device` that have no meaning on a CPU: accepted and ignored."""
-
-
-class MeshShape(tuple[int, ...]):
-    """Rows and columns of a mesh of devices; one extent is a row of that many."""
-
-    __slots__ = ()
-
-    def __new__(cls, *extents: int) -> MeshShape:
-        """``MeshShape(1, 1)`` or ``MeshShape(8)``."""
-        flat = extents[0] if len(extents) == 1 and not isinstance(extents[0], int) else extents
-        if len(flat) not in {1, 2} or not all(isinstance(extent, int) and extent > 0 for extent in flat):
-            raise ArgumentError(f"a mesh shape is one or two positive ints, got {flat}")
-        return super().__new__(cls, flat)
-
-    def dims(self) -> int:
-        """Number of extents."""
-        return len(self)
-
-    def mesh_size(self) -> int:
-        """Number of devices."""
-        size = 1
-        for extent in self:
-            size *= extent
-        return size
-
-    def __iter__(self) -> Iterator[int]:
-        return tuple.__iter__(self)
-
-    def __repr__(self) -> str:
-        return f"MeshShape([{', '.join(map(str, self))}])"
 
 
 def open_device(*, device_id: int = 0, target: SystemDesc | str | None = None, **hardware: Any) -> Device:
@@ -102,39 +74,41 @@ def open_mesh_device(
     *,
     target: SystemDesc | str | None = None,
     **hardware: Any,
-) -> Device:
-    """A mesh of one device (ttnn.open_mesh_device).
+) -> Device | MeshDevice:
+    """A mesh of devices (ttnn.open_mesh_device); a mesh of one is a device.
 
     Raises:
-        ArgumentError: More than one device is asked for, or an unknown target or keyword.
+        ArgumentError: More devices are asked for than there are, or an unknown target or keyword.
     """
     _refuse_unknown("open_mesh_device", hardware)
     shape = mesh_shape if isinstance(mesh_shape, MeshShape) else MeshShape(*mesh_shape)
-    if shape.mesh_size() != 1:
+    if shape.mesh_size() > get_num_devices():
         raise ArgumentError(
-            f"a mesh of {shape.mesh_size()} devices is not supported",
-            help="ask for `ttnn.MeshShape(1, 1)`; `ttnn.get_num_devices()` says how many devices there are",
+            f"a mesh of {shape.mesh_size()} devices is more than the {get_num_devices()} that "
+            "`ttnn.get_num_devices()` says there are"
         )
-    return Device(resolve_target(target))
+    devices = [Device(resolve_target(target), number) for number in range(shape.mesh_size())]
+    return devices[0] if len(devices) == 1 else MeshDevice(shape, devices)
 
 
-def close_mesh_device(mesh_device: Device) -> None:
-    """Close a mesh of one device (ttnn.close_mesh_device)."""
+def close_mesh_device(mesh_device: Device | MeshDevice) -> None:
+    """Close every device of a mesh; closing twice is allowed (ttnn.close_mesh_device)."""
     mesh_device.close()
 
 
-def synchronize_device(device: Device) -> None:
+def synchronize_device(device: Device | MeshDevice) -> None:
     """Wait for a device's work, of which there is none under way: every call returns when it is done.
 
     Raises:
         DeviceError: The device is closed.
     """
-    device.require_open("synchronize_device")
+    for each in device.devices if isinstance(device, MeshDevice) else (device,):
+        each.require_open("synchronize_device")
 
 
 def get_num_devices() -> int:
-    """Devices of this host: one."""
-    return 1
+    """Devices that a mesh may have: eight, all of them this CPU."""
+    return 8
 
 
 def get_arch_name() -> str:

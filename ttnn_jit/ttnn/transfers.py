@@ -22,8 +22,10 @@ from ttnn_jit.tensor_spec import (
     check_kind,
     checked,
 )
+from ttnn_jit.ttnn.mesh import MeshTensor, over_meshes
 
 
+@over_meshes
 def to_device(tensor: Tensor, device: Device, memory_config: MemoryConfig | None = None) -> Tensor:
     """A copy on `device` (ttnn.to_device): where `memory_config` says, else where the tensor's own does.
 
@@ -35,11 +37,13 @@ def to_device(tensor: Tensor, device: Device, memory_config: MemoryConfig | None
     return tensor.to(device, memory_config)
 
 
+@over_meshes
 def from_device(tensor: Tensor) -> Tensor:
     """A copy on the host (ttnn.from_device)."""
     return _stored_as(tensor, tensor.spec.with_(memory_config=HOST_MEMORY_CONFIG), None, "from_device")
 
 
+@over_meshes
 def to_memory_config(tensor: Tensor, memory_config: MemoryConfig, dtype: DataType | None = None) -> Tensor:
     """The same values under another memory config (ttnn.to_memory_config): sharded or not, L1 or DRAM.
 
@@ -84,6 +88,7 @@ def sharded_to_interleaved(tensor: Tensor, memory_config: MemoryConfig = DRAM_ME
     return to_memory_config(tensor, memory_config)
 
 
+@over_meshes
 def to_layout(
     tensor: Tensor,
     layout: Layout,
@@ -103,6 +108,7 @@ def to_layout(
     return _stored_as(tensor, spec, tensor.device(), "to_layout")
 
 
+@over_meshes
 def typecast(tensor: Tensor, dtype: DataType, memory_config: MemoryConfig | None = None) -> Tensor:
     """The same values in another element type (ttnn.typecast), rounded once to nearest even.
 
@@ -124,6 +130,7 @@ def typecast(tensor: Tensor, dtype: DataType, memory_config: MemoryConfig | None
     return result
 
 
+@over_meshes
 def clone(tensor: Tensor, memory_config: MemoryConfig | None = None, dtype: DataType | None = None) -> Tensor:
     """A copy (ttnn.clone)."""
     if dtype is not None and dtype is not tensor.dtype:
@@ -132,6 +139,7 @@ def clone(tensor: Tensor, memory_config: MemoryConfig | None = None, dtype: Data
     return _stored_as(tensor, spec, tensor.device(), "clone")
 
 
+@over_meshes
 def allocate_tensor_on_device(
     spec: TensorSpec | Iterable[int],
     *args: DataType | Layout | Device | MemoryConfig | None,
@@ -157,6 +165,7 @@ def allocate_tensor_on_device(
     return Tensor(checked(spec), device, device.allocate_tensor(spec))
 
 
+@over_meshes
 def copy_host_to_device_tensor(host: Tensor, device: Tensor) -> None:
     """Overwrite a device tensor's elements with a host tensor's; the device tensor stays the object that it is.
 
@@ -169,6 +178,7 @@ def copy_host_to_device_tensor(host: Tensor, device: Tensor) -> None:
     _overwrite(device, host, "copy_host_to_device_tensor")
 
 
+@over_meshes
 def copy_device_to_host_tensor(device: Tensor, host: Tensor) -> None:
     """Overwrite a host tensor's elements with a device tensor's (ttnn.copy_device_to_host_tensor)."""
     if host.device() is not None or device.device() is None:
@@ -177,8 +187,8 @@ def copy_device_to_host_tensor(device: Tensor, host: Tensor) -> None:
 
 
 def get_device_tensors(tensor: Tensor) -> list[Tensor]:
-    """The tensors of the devices of a mesh: one (ttnn.get_device_tensors)."""
-    return [tensor]
+    """The tensors of the devices of a mesh, row by row (ttnn.get_device_tensors)."""
+    return list(tensor.tensors) if isinstance(tensor, MeshTensor) else [tensor]
 
 
 def deallocate(tensor: Tensor, force: bool = True) -> None:  # noqa: ARG001 - as ttnn has it

@@ -1,0 +1,132 @@
+"""Meshes: a call with tensors of a mesh is that call on each device, and mappers say which device has what."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import ttnn_jit
+from tests import programs
+from ttnn_jit import ttnn
+
+X = torch.randn(256, 256)
+
+
+@pytest.fixture
+def mesh():
+    opened = ttnn.open_mesh_device(mesh_shape=ttnn.MeshShape(2, 4), dispatch_core_config=ttnn.DispatchCoreConfig())
+    yield opened
+    for part in opened.get_submeshes():
+        ttnn.close_mesh_device(part)
+    ttnn.close_mesh_device(opened)
+
+
+def tiled(mesh, mapper=None, data=X, **keywords):
+    return ttnn.from_torch(data, layout=ttnn.TILE_LAYOUT, device=mesh, mesh_mapper=mapper, **keywords)
+
+
+def parts(tensor):
+    return [ttnn.to_torch(own) for own in ttnn.get_device_tensors(tensor.cpu())]
+
+
+def test_a_mesh_has_rows_and_columns_of_devices(mesh):
+    assert (mesh.shape, mesh.get_num_devices(), mesh.get_submeshes()) == ((2, 4), 8, [])
+    assert (mesh.core_grid.x, mesh.arch(), mesh.is_blackhole()) == (8, "wormhole_b0", False)
+    assert mesh.compute_with_storage_grid_size() == ttnn.CoreCoord(8, 8)
+    assert ttnn.get_num_devices() >= ttnn._ttnn.multi_device.SystemMeshDescriptor().shape().mesh_size() >= 8
+    ttnn.synchronize_device(mesh)
+    mesh.disable_and_clear_program_cache()
+    ttnn.exp(tiled(mesh))
+    mesh.enable_program_cache()
+    assert mesh.num_program_cache_entries() == 0
+    ttnn.exp(tiled(mesh))
+    assert mesh.num_program_cache_entries() == 1
+    mesh.clear_program_cache()
+    assert mesh.num_program_cache_entries() == 0
+    ttnn.close_mesh_device(mesh)
+    with pytest.raises(RuntimeError, match="is closed"):
+        ttnn.synchronize_device(mesh)
+
+
+@pytest.mark.parametrize(
+    ("mapper", "shape", "third"),
+    [
+        (None, (256, 256), X),
+        (lambda m: ttnn.ReplicateTensorToMesh(m), (256, 256), X),
+        (lambda m: ttnn.ShardTensorToMesh(mesh_device=m, dim=0), (32, 256), X[64:96]),
+        (lambda m: ttnn.ShardTensor2dMesh(mesh_device=m, mesh_shape=m.shape, dims=(None, 0)), (64, 256), X[128:192]),
+        (lambda m: ttnn.ShardTensor2dMesh(m, m.shape, dims=(0, None)), (128, 256), X[:128]),
+        (lambda m: ttnn.ShardTensor2dMesh(m, m.shape, dims=(1, 0)), (64, 128), X[128:192, :128]),
+    ],
+)
+def test_a_mapper_says_what_each_device_has(mesh, mapper, shape, third):
+    tensor = tiled(mesh, mapper and mapper(mesh))
+    assert (tensor.shape, tensor.device(), tensor.dtype) == (shape, mesh, ttnn.float32)
+    assert torch.equal(parts(tensor)[2], third)
+    assert [own.shape for own in ttnn.get_device_tensors(tensor.cpu())] == [shape] * 8
+    assert repr(tensor).startswith("MeshTensor(8 x ttnn.Tensor(")
+
+
+def test_a_tensor_that_has_no_equal_parts_is_refused(mesh):
+    with pytest.raises(ValueError, match=r"shape \[256, 12\] has no 8 equal parts along dimension 1"):
+        tiled(mesh, ttnn.ShardTensorToMesh(mesh, dim=1), torch.randn(256, 12))
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_operations_and_jitted_functions_run_on_every_device(mesh, dim):
+    with ttnn.open_device(device_id=0) as device:
+        whole = tiled(device)
+        expected = ttnn.to_torch(programs.cosh(whole) + 1.0)
+    x = tiled(mesh, ttnn.ShardTensorToMesh(mesh, dim=dim))
+    joined = ttnn.ConcatMeshToTensor(mesh, dim=dim)
+    jitted = ttnn_jit.jit()(programs.cosh)
+    for _ in range(3):
+        assert torch.equal(ttnn.to_torch(jitted(x) + 1.0, mesh_composer=joined), expected)
+    assert jitted.num_entries == 1
+    assert mesh.num_program_cache_entries() == 2
+    assert torch.equal(ttnn.to_torch(programs.cosh(x) + 1.0, mesh_composer=joined), expected)
+
+
+def test_containers_results_and_returned_arguments_keep_their_form(mesh):
+    x, y = tiled(mesh), tiled(mesh)
+    result = ttnn_jit.jit()(lambda v: {"sum": v[0] + v[1], "same": v[0]})([x, y])
+    assert torch.equal(parts(result["sum"])[7], X + X)
+    assert result["same"] is x
+    out = ttnn.zeros_like(x)
+    assert ttnn.add(x, y, output_tensor=out) is out
+    assert torch.equal(parts(out)[3], X + X)
+
+
+def test_conversions_go_over_every_device(mesh):
+    x = tiled(mesh)
+    config = ttnn.create_sharded_memory_config((256, 256), mesh.core_grid, ttnn.ShardStrategy.BLOCK)
+    sharded = ttnn.to_memory_config(ttnn.typecast(x, ttnn.bfloat16), config)
+    assert (sharded.memory_config(), sharded.is_sharded(), sharded.dtype) == (config, True, ttnn.bfloat16)
+    assert mesh.memory_view().used == 32 * 32 * 2
+    rows = ttnn.to_layout(sharded.cpu(), ttnn.ROW_MAJOR_LAYOUT)
+    assert (rows.layout, rows.device()) == (ttnn.ROW_MAJOR_LAYOUT, None)
+    back = ttnn.to_device(rows, mesh)
+    assert torch.equal(parts(back)[5], X.bfloat16())
+    ttnn.deallocate(sharded)
+    with pytest.raises(RuntimeError, match="deallocated"):
+        ttnn.exp(sharded)
+
+
+def test_a_tensor_of_a_mesh_has_no_single_value(mesh):
+    with pytest.raises(ValueError, match=r"on the 8 devices of a mesh\nhelp: .*get_device_tensors.*mesh_composer="):
+        ttnn.to_torch(tiled(mesh))
+    other = ttnn.open_mesh_device(ttnn.MeshShape(1, 2))
+    with pytest.raises(ValueError, match="different meshes"):
+        ttnn.add(tiled(mesh), tiled(other))
+
+
+def test_a_mesh_of_one_is_a_device_and_takes_mappers_too():
+    single = ttnn.open_mesh_device(ttnn.MeshShape(1, 1))
+    assert (single.shape, type(single.shape)) == ((1, 1), ttnn.MeshShape)
+    for mapper in (
+        ttnn.ReplicateTensorToMesh(single),
+        ttnn.ShardTensorToMesh(single, dim=0),
+        ttnn.ShardTensor2dMesh(single, mesh_shape=single.shape, dims=(0, 1)),
+    ):
+        x = tiled(single, mapper)
+        assert torch.equal(ttnn.to_torch(x, mesh_composer=ttnn.ConcatMeshToTensor(single, dim=0)), X)

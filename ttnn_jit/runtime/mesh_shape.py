@@ -1,0 +1,35 @@
+"""How many devices a mesh has, in rows and columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from ttnn_jit.errors import ArgumentError
+
+
+class MeshShape(tuple[int, ...]):
+    """Rows and columns of a mesh of devices; one extent is a row of that many."""
+
+    __slots__ = ()
+
+    def __new__(cls, *extents: int) -> MeshShape:
+        """``MeshShape(1, 1)`` or ``MeshShape(8)``."""
+        flat = extents[0] if len(extents) == 1 and not isinstance(extents[0], int) else extents
+        if len(flat) not in {1, 2} or not all(isinstance(extent, int) and extent > 0 for extent in flat):
+            raise ArgumentError(f"a mesh shape is one or two positive ints, got {flat}")
+        return super().__new__(cls, flat)
+
+    def dims(self) -> int:
+        """Number of extents."""
+        return len(self)
+
+    def mesh_size(self) -> int:
+        """Number of devices."""
+        return math.prod(self)
+
+    def __iter__(self) -> Iterator[int]:
+        return tuple.__iter__(self)
+
+    def __repr__(self) -> str:
+        return f"MeshShape([{', '.join(map(str, self))}])"

@@ -1,0 +1,273 @@
+"""Meshes of devices: a call with tensors of a mesh is that call on each device with the device's own tensors.
+
+Every device of a mesh is a `Device` like any other. A `MeshTensor` has a tensor on each, all of one spec; its metadata
+are theirs. Nothing is exchanged between devices: there are no collectives.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from ttnn_jit.errors import ArgumentError, ShapeError
+from ttnn_jit.nests import leaves, map_leaves
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.mesh_shape import MeshShape
+from ttnn_jit.runtime.tensor import Tensor
+
+if TYPE_CHECKING:
+    import torch
+
+    from ttnn_jit.runtime.buffer import Buffer
+    from ttnn_jit.runtime.l1 import MemoryView
+    from ttnn_jit.tensor_spec import CoreCoord, CoreGrid
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class MeshDevice:
+    """Several devices of one target, in rows and columns.
+
+    Attributes:
+        shape: Rows and columns.
+        devices: Row by row.
+    """
+
+    def __init__(self, shape: MeshShape, devices: Sequence[Device]) -> None:
+        self.shape = MeshShape(1, *shape) if shape.dims() == 1 else shape
+        self.devices = tuple(devices)
+
+    @property
+    def core_grid(self) -> CoreGrid:
+        """Columns and rows of cores of each device."""
+        return self.devices[0].core_grid
+
+    def get_num_devices(self) -> int:
+        """Devices in the mesh."""
+        return len(self.devices)
+
+    def get_submeshes(self) -> list[MeshDevice]:
+        """Meshes that were made of parts of this one: none."""
+        return []
+
+    def num_program_cache_entries(self) -> int:
+        """Programs that each device counts."""
+        return self.devices[0].num_program_cache_entries()
+
+    def memory_view(self) -> MemoryView:
+        """The L1 of the first device; the others hold the same."""
+        return self.devices[0].memory_view()
+
+    def arch(self) -> str:
+        """The name of the devices' architecture."""
+        return self.devices[0].arch()
+
+    def is_blackhole(self) -> bool:
+        """Whether the devices are Blackhole chips."""
+        return self.devices[0].is_blackhole()
+
+    def compute_with_storage_grid_size(self) -> CoreCoord:
+        """Columns and rows of cores of each device."""
+        return self.devices[0].compute_with_storage_grid_size()
+
+    def enable_program_cache(self) -> None:
+        """Count programs (again)."""
+        for device in self.devices:
+            device.enable_program_cache()
+
+    def clear_program_cache(self) -> None:
+        """Count from zero."""
+        for device in self.devices:
+            device.clear_program_cache()
+
+    def disable_and_clear_program_cache(self) -> None:
+        """Stop counting."""
+        for device in self.devices:
+            device.disable_and_clear_program_cache()
+
+    def close(self) -> None:
+        """Close every device; a second close does nothing."""
+        for device in self.devices:
+            device.close()
+
+    def __repr__(self) -> str:
+        return f"MeshDevice({'x'.join(map(str, self.shape))} {self.devices[0].target.name})"
+
+
+class MeshTensor(Tensor):
+    """A tensor on each device of a mesh, or on the host one for each; `shape` and the rest are those of one device."""
+
+    __slots__ = ("mesh", "tensors")
+
+    def __init__(self, mesh: MeshDevice, tensors: Sequence[Tensor]) -> None:
+        self.mesh = mesh
+        self.tensors = tuple(tensors)
+        self.spec = self.tensors[0].spec
+
+    def __ttnn_call__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The call on every device; how `TtnnOperation` comes here."""
+        return on_every_device(self.mesh, function, args, kwargs)
+
+    def device(self) -> Any:
+        """The mesh; None on the host."""
+        return None if self.tensors[0].device() is None else self.mesh
+
+    def buffer(self, operation: str) -> Buffer:
+        """Refuse: each device has its own."""
+        raise ArgumentError(
+            f"{operation}: the tensor lies on the {len(self.tensors)} devices of a mesh",
+            help="take one of `ttnn.get_device_tensors(tensor)`, or pass `mesh_composer=` to `ttnn.to_torch`",
+        )
+
+    def is_allocated(self) -> bool:
+        """Whether the tensors still have their memory."""
+        return self.tensors[0].is_allocated()
+
+    def deallocate(self) -> None:
+        """Free the memory on every device."""
+        for tensor in self.tensors:
+            tensor.deallocate()
+
+    def cpu(self) -> MeshTensor:
+        """The tensors on the host."""
+        return MeshTensor(self.mesh, [tensor.cpu() for tensor in self.tensors])
+
+    def to(self, place: Any, memory_config: Any = None) -> Any:
+        """Copies on the devices of a mesh, or in another layout."""
+        return on_every_device(self.mesh, Tensor.to, (self, place, memory_config), {})
+
+    def to_torch(self) -> torch.Tensor:
+        """Refuse: it is unknown how the tensors of the devices belong together."""
+        self.buffer("to_torch")
+        raise AssertionError
+
+    def __repr__(self) -> str:
+        return f"MeshTensor({len(self.tensors)} x {self.tensors[0]!r})"
+
+
+def on_every_device(
+    mesh: MeshDevice, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    """What `function` returns on every device, with `MeshTensor` objects where it returns tensors.
+
+    Raises:
+        ArgumentError: A tensor belongs to another mesh.
+    """
+    given = [leaf for leaf in leaves([*args, *kwargs.values()]) if isinstance(leaf, MeshTensor)]
+    if any(tensor.mesh is not mesh for tensor in given):
+        raise ArgumentError("the tensors lie on different meshes")
+
+    def on(number: int) -> Any:
+        def own(leaf: Any) -> Any:
+            if isinstance(leaf, MeshTensor):
+                return leaf.tensors[number]
+            return mesh.devices[number] if leaf is mesh else leaf
+
+        return function(
+            *(map_leaves(value, own) for value in args),
+            **{name: map_leaves(value, own) for name, value in kwargs.items()},
+        )
+
+    results = [on(number) for number in range(len(mesh.devices))]
+    gathered = iter([_joined(mesh, same, given) for same in zip(*map(leaves, results), strict=True)])
+    return map_leaves(results[0], lambda _: next(gathered))
+
+
+def _joined(mesh: MeshDevice, same: tuple[Any, ...], given: Sequence[MeshTensor]) -> Any:
+    if not isinstance(same[0], Tensor):
+        return same[0]
+    known = next((tensor for tensor in given if all(map(lambda a, b: a is b, tensor.tensors, same))), None)
+    return known or MeshTensor(mesh, same)
+
+
+def over_meshes(function: Callable[P, T]) -> Callable[P, T]:
+    """`function`, which is called on every device where an argument is a mesh or a tensor of one."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        for value in (*args, *kwargs.values()):
+            mesh = value if isinstance(value, MeshDevice) else value.mesh if isinstance(value, MeshTensor) else None
+            if mesh is not None:
+                everywhere: T = on_every_device(mesh, function, args, kwargs)
+                return everywhere
+        return function(*args, **kwargs)
+
+    return call
+
+
+def mesh_of(values: Any) -> MeshDevice | None:
+    """The mesh of the first tensor of a mesh among nested values; None if there is none."""
+    return next((leaf.mesh for leaf in leaves(values) if isinstance(leaf, MeshTensor)), None)
+
+
+# --- From one torch tensor to the devices and back --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ReplicateTensorToMesh:
+    """Every device gets the whole tensor (ttnn.ReplicateTensorToMesh)."""
+
+    mesh_device: MeshDevice | Device
+
+    def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
+        """One tensor for each device."""
+        return [tensor] * self.mesh_device.get_num_devices()
+
+
+@dataclass(frozen=True)
+class ShardTensorToMesh:
+    """The tensor is cut along `dim` into equal parts, one for each device (ttnn.ShardTensorToMesh)."""
+
+    mesh_device: MeshDevice | Device
+    dim: int
+
+    def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
+        """One tensor for each device."""
+        return _cut(tensor, self.dim, self.mesh_device.get_num_devices())
+
+
+@dataclass(frozen=True)
+class ShardTensor2dMesh:
+    """The tensor is cut along ``dims[0]`` over the rows of the mesh and along ``dims[1]`` over its columns.
+
+    None leaves it whole along that axis of the mesh (ttnn.ShardTensor2dMesh).
+    """
+
+    mesh_device: MeshDevice | Device
+    mesh_shape: tuple[int, ...]
+    dims: tuple[int | None, int | None]
+
+    def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
+        """One tensor for each device, row by row."""
+        rows, columns = self.mesh_shape
+        by_row = _cut(tensor, self.dims[0], rows)
+        return [part for row in by_row for part in _cut(row, self.dims[1], columns)]
+
+
+def _cut(tensor: torch.Tensor, dim: int | None, count: int) -> list[torch.Tensor]:
+    if dim is None:
+        return [tensor] * count
+    if not -tensor.dim() <= dim < tensor.dim() or tensor.shape[dim] % count:
+        raise ShapeError(f"a tensor of shape {list(tensor.shape)} has no {count} equal parts along dimension {dim}")
+    return list(tensor.chunk(count, dim))
+
+
+@dataclass(frozen=True)
+class ConcatMeshToTensor:
+    """The devices' tensors are joined along `dim` (ttnn.ConcatMeshToTensor)."""
+
+    mesh_device: MeshDevice | Device
+    dim: int
+
+    def whole(self, parts: list[torch.Tensor]) -> torch.Tensor:
+        """The tensor that the devices' make up."""
+        import torch
+
+        return torch.cat(parts, self.dim)
+
+
+Mapper = ReplicateTensorToMesh | ShardTensorToMesh | ShardTensor2dMesh
