@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 from functools import cache
 from typing import Self
@@ -25,6 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.d2m_generic import GenericOp, ThreadAttr
 from ttnn_jit.dialects.elementwise import ElementwiseOp, derive
+from ttnn_jit.dialects.nullary import NullaryOp
 from ttnn_jit.dialects.ttcore import KeywordAttr, TileType, parse_keyword
 
 __all__ = [
@@ -83,7 +85,7 @@ class TileBcastTypeAttr(KeywordAttr, SpacedOpaqueSyntaxAttribute):
 
 
 @irdl_op_definition
-class EmptyOp(QuickOperation, IRDLOperation):
+class EmptyOp(NullaryOp):
     """``d2m.empty() : tensor<...>``: a tensor for a generic to write into."""
 
     name = "d2m.empty"
@@ -91,25 +93,10 @@ class EmptyOp(QuickOperation, IRDLOperation):
     result = result_def(TensorType)
     traits = traits_def(Pure())
 
-    @staticmethod
-    def make(result_type: Attribute, location: LocationAttr | None = None) -> EmptyOp:
-        """An empty tensor of that type."""
-        return EmptyOp.create(result_types=(result_type,), location=location)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        """``() attr-dict : type``."""
-        attributes, result_type = _parse_nullary(parser)
-        return cls.create(result_types=(result_type,), attributes=attributes)
-
-    def print(self, printer: Printer) -> None:
-        """``() attr-dict : type``."""
-        _print_nullary(self, printer)
-
 
 @irdl_op_definition
-class AcquireDstOp(QuickOperation, IRDLOperation):
-    """``%dst = d2m.acquire_dst() : memref<...>``: the slots of the DST register file."""
+class AcquireDstOp(NullaryOp):
+    """``%dst = d2m.acquire_dst() : memref<...>``: slots of the DST register file, each of ``rows x columns`` tiles."""
 
     name = "d2m.acquire_dst"
     result = result_def(MemRefType)
@@ -118,78 +105,56 @@ class AcquireDstOp(QuickOperation, IRDLOperation):
         """The stem of the result's name."""
         return "dst"
 
-    @staticmethod
-    def make(result_type: Attribute, location: LocationAttr | None = None) -> AcquireDstOp:
-        """DST as a memref of that type, ``slots x rows x columns`` tiles."""
-        return AcquireDstOp.create(result_types=(result_type,), location=location)
+
+class CBAccessOp(QuickOperation, IRDLOperation, ABC):
+    """``d2m.name %cb attr-dict : cb-type -> memref-type``: the memref of a circular buffer."""
+
+    cb = operand_def(CBType)
+    result = result_def(MemRefType)
+
+    @classmethod
+    def make(cls, cb: SSAValue, location: LocationAttr | None = None) -> Self:
+        """The memref in `cb`."""
+        return cls.create(operands=(cb,), result_types=(_underlying(cb),), location=location)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        """``() attr-dict : type``."""
-        attributes, result_type = _parse_nullary(parser)
-        return cls.create(result_types=(result_type,), attributes=attributes)
+        """``%cb attr-dict : cb-type -> memref-type``."""
+        operand = parser.parse_unresolved_operand()
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        cb = parser.resolve_operand(operand, _parse_buffer(parser))
+        parser.parse_punctuation("->")
+        return cls.create(operands=(cb,), result_types=(parser.parse_type(),), attributes=attributes)
 
     def print(self, printer: Printer) -> None:
-        """``() attr-dict : type``."""
-        _print_nullary(self, printer)
+        """``%cb attr-dict : cb-type -> memref-type``."""
+        printer.print_string(" ")
+        printer.print_operand(self.cb)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : <")
+        printer.print_attribute(_underlying(self.cb))
+        printer.print_string("> -> ")
+        printer.print_attribute(self.result.type)
+
+    def verify_(self) -> None:
+        """Refuses a result that is not the buffer's memref."""
+        if self.result.type != _underlying(self.cb):
+            raise VerifyException(f"{self.name} results in {_underlying(self.cb)}, got {self.result.type}")
 
 
 @irdl_op_definition
-class WaitOp(QuickOperation, IRDLOperation):
+class WaitOp(CBAccessOp):
     """``d2m.wait %cb0 : <memref<...>> -> memref<...>``: the data of an input buffer."""
 
     name = "d2m.wait"
 
-    cb = operand_def(CBType)
-    result = result_def(MemRefType)
-
-    @staticmethod
-    def make(cb: SSAValue, location: LocationAttr | None = None) -> WaitOp:
-        """The memref in `cb`."""
-        return WaitOp.create(operands=(cb,), result_types=(_underlying(cb),), location=location)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        """``%cb attr-dict : cb-type -> memref-type``."""
-        cb, attributes, result_type = _parse_cb_access(parser)
-        return cls.create(operands=(cb,), result_types=(result_type,), attributes=attributes)
-
-    def print(self, printer: Printer) -> None:
-        """``%cb attr-dict : cb-type -> memref-type``."""
-        _print_cb_access(self, printer)
-
-    def verify_(self) -> None:
-        """Refuses a result that is not the buffer's memref."""
-        _verify_cb_access(self)
-
 
 @irdl_op_definition
-class ReserveOp(QuickOperation, IRDLOperation):
+class ReserveOp(CBAccessOp):
     """``d2m.reserve %cb2 : <memref<...>> -> memref<...>``: the room of an output buffer."""
 
     name = "d2m.reserve"
-
-    cb = operand_def(CBType)
-    result = result_def(MemRefType)
-
-    @staticmethod
-    def make(cb: SSAValue, location: LocationAttr | None = None) -> ReserveOp:
-        """The memref in `cb`."""
-        return ReserveOp.create(operands=(cb,), result_types=(_underlying(cb),), location=location)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        """``%cb attr-dict : cb-type -> memref-type``."""
-        cb, attributes, result_type = _parse_cb_access(parser)
-        return cls.create(operands=(cb,), result_types=(result_type,), attributes=attributes)
-
-    def print(self, printer: Printer) -> None:
-        """``%cb attr-dict : cb-type -> memref-type``."""
-        _print_cb_access(self, printer)
-
-    def verify_(self) -> None:
-        """Refuses a result that is not the buffer's memref."""
-        _verify_cb_access(self)
 
 
 class TileElementwiseOp(ElementwiseOp):
@@ -276,51 +241,16 @@ def _underlying(cb: SSAValue) -> MemRefType[Attribute]:
     return cb.type.underlying
 
 
-def _parse_nullary(parser: Parser) -> tuple[dict[str, Attribute], Attribute]:
-    parser.parse_punctuation("(")
-    parser.parse_punctuation(")")
-    attributes = parser.parse_optional_attr_dict()
-    parser.parse_punctuation(":")
-    return attributes, parser.parse_type()
-
-
-def _print_nullary(op: EmptyOp | AcquireDstOp, printer: Printer) -> None:
-    printer.print_string("()")
-    printer.print_op_attributes(op.attributes)
-    printer.print_string(" : ")
-    printer.print_attribute(op.result.type)
-
-
-def _parse_cb_access(parser: Parser) -> tuple[SSAValue, dict[str, Attribute], Attribute]:
-    operand = parser.parse_unresolved_operand()
-    attributes = parser.parse_optional_attr_dict()
-    parser.parse_punctuation(":")
-    if parser.parse_optional_punctuation("<") is not None:
-        position = parser.pos
-        memref = parser.parse_type()
-        if not isinstance(memref, MemRefType):
-            parser.raise_error("a circular buffer holds a memref", position)
-        parser.parse_punctuation(">")
-        buffer: Attribute = cb_type(memref)
-    else:
-        buffer = parser.parse_type()
-    parser.parse_punctuation("->")
-    return parser.resolve_operand(operand, buffer), attributes, parser.parse_type()
-
-
-def _print_cb_access(op: WaitOp | ReserveOp, printer: Printer) -> None:
-    printer.print_string(" ")
-    printer.print_operand(op.cb)
-    printer.print_op_attributes(op.attributes)
-    printer.print_string(" : <")
-    printer.print_attribute(_underlying(op.cb))
-    printer.print_string("> -> ")
-    printer.print_attribute(op.result.type)
-
-
-def _verify_cb_access(op: WaitOp | ReserveOp) -> None:
-    if op.result.type != _underlying(op.cb):
-        raise VerifyException(f"{op.name} results in {_underlying(op.cb)}, got {op.result.type}")
+def _parse_buffer(parser: Parser) -> Attribute:
+    """A circular buffer's type: a memref between angle brackets, or the type in full."""
+    if parser.parse_optional_punctuation("<") is None:
+        return parser.parse_type()
+    position = parser.pos
+    memref = parser.parse_type()
+    if not isinstance(memref, MemRefType):
+        parser.raise_error("a circular buffer holds a memref", position)
+    parser.parse_punctuation(">")
+    return cb_type(memref)
 
 
 TILE_OP_OF = derive("d2m", "tile_name", TileElementwiseOp)

@@ -2,50 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, LocationAttr, TensorType, f32, i32
 from xdsl.ir import Attribute, Dialect
 from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, result_def, traits_def
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import Pure
 
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.elementwise import TensorElementwiseOp, derive
+from ttnn_jit.dialects.nullary import NullaryOp
 
 __all__ = ["OP_OF", "TTIR", "EmptyOp", "FullOp", "TensorElementwiseOp"]
 
 
 @irdl_op_definition
-class EmptyOp(QuickOperation, IRDLOperation):
+class EmptyOp(NullaryOp):
     """``ttir.empty() : tensor<...>``: a tensor to write into."""
 
     name = "ttir.empty"
 
     result = result_def(TensorType)
     traits = traits_def(Pure())
-
-    @staticmethod
-    def make(result_type: Attribute, location: LocationAttr | None = None) -> EmptyOp:
-        """An empty tensor of that type."""
-        return EmptyOp.create(result_types=(result_type,), location=location)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        """``() attr-dict : type``."""
-        parser.parse_punctuation("(")
-        parser.parse_punctuation(")")
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        return cls.create(result_types=(parser.parse_type(),), attributes=attributes)
-
-    def print(self, printer: Printer) -> None:
-        """``() attr-dict : type``."""
-        printer.print_string("()")
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.result.type)
 
 
 @irdl_op_definition
