@@ -38,6 +38,11 @@ class HostIsa:
     neon: bool = False
     triple: str = ""
 
+    @property
+    def registers(self) -> int:
+        """The number of vector registers."""
+        return 32 if self.avx512 or self.neon else 16
+
 
 AVX512 = HostIsa("avx512", cpu="x86-64-v4", features="", lanes=16, avx512=True, avx2=True)
 AVX2 = HostIsa("avx2", cpu="x86-64-v3", features="", lanes=8, avx2=True)

@@ -32,10 +32,12 @@ def operation_of_tile(tile_name: str) -> Operation:
 
 # Two vectors a chunk keep 128 bytes per stream in flight, which bodies bound by memory need. With more live tiles they
 # would spill; and the longer ones are bound by arithmetic, where two vectors gain nothing and double the compile time.
-# Of bfloat16 alone, though, two vectors are one load without a shuffle, and one instruction rounds both.
+# Of bfloat16 alone, though, two vectors are one load without a shuffle, and one instruction rounds both: longer bodies
+# gain a sixth, those of many roundings two thirds, where registers hold both.
 _MOST_LIVE_FOR_TWO_VECTORS = 10
 _MOST_LINES_FOR_TWO_VECTORS = 24
-_MOST_LINES_FOR_A_PAIR = 64
+_MOST_LINES_FOR_A_PAIR = {16: 64, 32: 200}
+"""By the number of vector registers."""
 
 _NAME = "kernel"
 
@@ -48,7 +50,7 @@ def kernel_text(body: KernelBody, isa: HostIsa) -> str:
     """
     text, lines = _text(body, isa, 1)
     instructions = lines / isa.lanes
-    most_lines = _MOST_LINES_FOR_A_PAIR if _of_words(body) else _MOST_LINES_FOR_TWO_VECTORS
+    most_lines = _MOST_LINES_FOR_A_PAIR[isa.registers] if _of_words(body) else _MOST_LINES_FOR_TWO_VECTORS
     if lines <= most_lines and body.live_tiles <= _MOST_LIVE_FOR_TWO_VECTORS:
         text, lines = _text(body, isa, 2)
         instructions = lines / (2 * isa.lanes)
