@@ -8,8 +8,8 @@ error (benchmarks/fitting/bfloat16.py).
 
 from __future__ import annotations
 
-from ttnn_jit.kernels.exponential import LOG2_E
-from ttnn_jit.kernels.logarithm import LOG_FACTOR, LOG_OF_FACTOR
+from ttnn_jit.kernels.exponential import GELU_CUBIC, GELU_LINEAR, LOG2_E
+from ttnn_jit.kernels.logarithm import LOG2_OF_FACTOR, LOG_FACTOR, LOG_OF_FACTOR, RSQRT_MAGIC, Logarithm
 from ttnn_jit.kernels.primitives import ROUNDING_MAGIC, SIGN_BIT
 from ttnn_jit.kernels.trigonometry import INVERSE_PI, NEAR_LIMIT, Trigonometry
 from ttnn_jit.ops.emit import Value
@@ -55,11 +55,25 @@ PI_REST = 1.509957990978376e-07
 # sin(r) / r in r**2 on |r| <= 1.01 * pi / 2.
 SIN = (1.0, -0.16665801405906677, 0.008313484489917755, -0.00018516011186875403)
 COS = (1.0, -0.1666586995124817, 0.00831455085426569, -0.00018513087707106024)
+# log2(1 + r) / r there.
+LOG2 = (1.4427025318145752, -0.7216760516166687, 0.46498703956604004)
+# (1 - v)**-1/2 on |v| <= 0.0703, twice what the estimate of rsqrt lacks.
+RSQRT = (0.9999991655349731, 0.4999982416629791, 0.37635529041290283, 0.3139914572238922)
+# 2**f on [0, 1] again, for exp2 and gelu by tanh.
+EXP2 = (1.0000026226043701, 0.6930034160614014, 0.24144375324249268, 0.05201109126210213, 0.013533893041312695)
+GELU_TANH = (
+    0.9999999403953552,
+    0.6931560635566711,
+    0.2401525229215622,
+    0.05582118034362793,
+    0.008994984440505505,
+    0.0018755741184577346,
+)
 FAINT = 2.0**-64  # a sigmoid's numerator: its denominator then holds exp(-x) of all x whose result is not 0
 
 
-class Bfloat16Functions(Trigonometry):
-    """exp, sigmoid, silu, tanh, erf, gelu, log, sin and cos."""
+class Bfloat16Functions(Logarithm, Trigonometry):
+    """exp, exp2, sigmoid, silu, tanh, erf, gelu, gelu by tanh, log, log2, rsqrt, sin and cos."""
 
     def exp_bfloat16(self, a: Value) -> Value:
         """E to the power a."""
@@ -110,6 +124,31 @@ class Bfloat16Functions(Trigonometry):
         r = self.fma(mantissa, self.lookup(LOG_FACTOR, index), self.const(-1.0))
         high = self.fma(exponent, self.const(LN2), self.lookup(LOG_OF_FACTOR, index))
         return self.fma(r, self.polynomial(r, LOG), high)
+
+    def log2_bfloat16(self, a: Value) -> Value:
+        """By the tables of `log` and `log2`."""
+        mantissa, exponent = self.split(a)
+        index = self.shift_right(self.bits(mantissa), self.int_const(19))
+        r = self.fma(mantissa, self.lookup(LOG_FACTOR, index), self.const(-1.0))
+        return self.fma(r, self.polynomial(r, LOG2), self.add(exponent, self.lookup(LOG2_OF_FACTOR, index)))
+
+    def exp2_bfloat16(self, a: Value) -> Value:
+        """2 to the power a."""
+        return self.exp2_by(a, EXP2)
+
+    def rsqrt_bfloat16(self, a: Value) -> Value:
+        """The estimate of `rsqrt` and one step that leaves a hundred thousandth of its error."""
+        bits = self.bits(a)
+        y = self.from_bits(self.int_sub(self.int_const(RSQRT_MAGIC), self.shift_right(bits, self.int_const(1))))
+        error = self.fma(self.neg(self.mul(a, y)), y, self.const(1.0))
+        near = self.mul(y, self.polynomial(error, RSQRT))
+        return self.unless_normal(a, near)
+
+    def gelu_tanh_bfloat16(self, a: Value) -> Value:
+        """A * sigmoid(2 sqrt(2 / pi) (a + 0.044715 a**3)); NaN at -infinity, as the product is."""
+        inner = self.fma(self.mul(a, a), self.const(-LOG2_E * GELU_CUBIC[0]), self.const(-LOG2_E * GELU_LINEAR[0]))
+        power = self.exp2_by(self.mul(a, inner), [FAINT * coefficient for coefficient in GELU_TANH])
+        return self.mul(a, self.div(self.const(FAINT), self.add(power, self.const(FAINT))))
 
     def sin_bfloat16(self, a: Value) -> Value:
         """By reduction to [-pi/2, pi/2]."""

@@ -73,6 +73,7 @@ LN2_REST = 1.428606765330187e-06
 LOG_TAIL = (-0.5, 0.33333343267440796, -0.2500111758708954, 0.1999579668045044, -0.15515436232089996)
 # cbrt on [0.75, 1.5): relative error 9.2e-06.
 CBRT_START = (0.46062171459198, 0.8699800968170166, -0.48555126786231995, 0.18540717661380768, -0.0304487943649292)
+RSQRT_MAGIC = 0x5F37_5A86
 CBRT_2 = 1.2599210739135742
 CBRT_4 = 1.587401032447815
 
@@ -161,11 +162,14 @@ class Logarithm(Exponential):
         The estimate is within 3.5 % (C. Lomont, "Fast inverse square root"); Halley's iteration cubes its error.
         """
         bits = self.bits(a)
-        estimate = self.int_sub(self.int_const(0x5F37_5A86), self.shift_right(bits, self.int_const(1)))
-        near = self._halley(a, self._halley(a, self.from_bits(estimate)))
+        estimate = self.int_sub(self.int_const(RSQRT_MAGIC), self.shift_right(bits, self.int_const(1)))
+        return self.unless_normal(a, self._halley(a, self._halley(a, self.from_bits(estimate))))
+
+    def unless_normal(self, a: Value, near: Value) -> Value:
+        """`near` of a normal number above zero, of all others 1 / sqrt(a)."""
         # One comparison for zero, denormals, infinity, NaN and all below zero: those whose bits, as unsigned numbers,
         # are not in [0x00800000, 0x7F800000).
-        shifted = self.int_add(bits, self.int_const(0x7F80_0000))
+        shifted = self.int_add(self.bits(a), self.int_const(0x7F80_0000))
         special = self.int_lt(self.int_const(-0x0100_0001), shifted)
         return self.rarely(special, near, "rsqrt_special", lambda b, x: b.div(b.const(1.0), b.sqrt(x)), a)
 

@@ -146,6 +146,10 @@ def _after_one(function: Callable[[Any], Any], interval: tuple[float, float], de
     return (1.0, *rest.coefficients)
 
 
+def _relative(function: Callable[[Any], Any], interval: tuple[float, float], degree: int) -> Numbers:
+    return fitted(function, lambda t: 1 / abs(function(t)), interval, degree).coefficients
+
+
 def _tanh() -> Numbers:
     found = fitted_quotient(_ratio(mp.tanh), (1e-9, bfloat16_functions.TANH_LIMIT**2), (2, 2))
     return (1.0, *found.numerator[1:]), found.denominator
@@ -180,6 +184,10 @@ SEARCHES = (
     ),
     Search("gelu", ("GELU_EXP", "GELU_COMPLEMENT"), lambda: (_exp2(4), _gelu())),
     Search("log", ("LOG",), lambda: (_after_one(lambda r: mp.log1p(r) / r, (-1 / 32, 1 / 16), 2),)),
+    Search("log2", ("LOG2",), lambda: (_relative(lambda r: mp.log1p(r) / r / mp.log(2), (-1 / 32, 1 / 16), 2),)),
+    Search("exp2", ("EXP2",), lambda: (_exp2(4),)),
+    Search("gelu_tanh", ("GELU_TANH",), lambda: (_exp2(5),)),
+    Search("rsqrt", ("RSQRT",), lambda: (_relative(lambda v: (1 - v) ** -0.5, (-0.0703, 0.0703), 3),)),
     Search("sin", ("SIN",), lambda: (_sine(),)),
     Search("cos", ("COS",), lambda: (_sine(),)),
 )

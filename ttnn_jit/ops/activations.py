@@ -64,6 +64,7 @@ GELU_TANH = unary(
     "gelu",
     summary="x * sigmoid(2 sqrt(2 / pi) (x + 0.044715 x**3)): gelu with tanh in place of erf.",
     emit=lambda b, x: b.gelu_tanh(x),
+    emit_bfloat16=lambda b, x: b.gelu_tanh_bfloat16(x),
     # torch's own cancels in the left tail.
     golden=lambda torch, x: x * torch.sigmoid(8**0.5 / torch.pi**0.5 * (x + 0.044715 * x**3)),
     probe=Probe(domain=(-10.0, 10.0), max_ulp=3.0, max_ulp_bf16=1.0),

@@ -158,6 +158,7 @@ RSQRT = unary(
     "rsqrt",
     summary="1 / sqrt(x).",
     emit=lambda b, x: b.rsqrt(x),
+    emit_bfloat16=lambda b, x: b.rsqrt_bfloat16(x),
     golden=torch_function("rsqrt"),
     probe=Probe(domain=(0.0, 1e6), max_ulp=1.5),
 )
@@ -185,9 +186,11 @@ SQUARE = unary(
     emit=lambda b, x: b.mul(x, x),
     golden=torch_function("square"),
 )
-EXP2 = _function("exp2", "2 to the power x.", (-155.0, 130.0), 1.25)
+EXP2 = _function("exp2", "2 to the power x.", (-155.0, 130.0), 1.25, emit_bfloat16=lambda b, x: b.exp2_bfloat16(x))
 EXPM1 = _function("expm1", "exp(x) - 1, the digits of small results kept.", (-20.0, 90.0), 2.0)
-LOG2 = _function("log2", "The logarithm to base 2; NaN below zero.", (0.0, 1e6), 1.25)
+LOG2 = _function(
+    "log2", "The logarithm to base 2; NaN below zero.", (0.0, 1e6), 1.25, emit_bfloat16=lambda b, x: b.log2_bfloat16(x)
+)
 LOG10 = _function("log10", "The logarithm to base 10; NaN below zero.", (0.0, 1e6), 1.25)
 LOG1P = _function("log1p", "log(1 + x), the digits of small results kept; NaN below -1.", (-1.0, 10.0), 1.5)
 CBRT = _function(
