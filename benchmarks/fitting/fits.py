@@ -191,7 +191,7 @@ def _fits() -> tuple[Fit | PiecewiseFit, ...]:
     return (
         Fit("exponential.EXP_TAIL", lambda r: (mp.expm1(r) - r) / r**2, lambda r: r**2 / mp.exp(r), HALF_LN2, 4),
         Fit("power.EXP2_TAIL", _exp2_tail, lambda f: f**2 / 2**f, (-0.502, 0.502), 4),
-        Fit("power.LOG2_TAIL", _log2_tail, lambda r: r**2, (-0.02880430780351162, 1 / 32), 2),
+        Fit("power.LOG2_TAIL", _log2_tail, lambda r: r**2, (-0.02880859375, 1 / 32), 2),
         Fit("logarithm.LOG_TAIL", lambda r: (mp.log1p(r) - r) / r**2, abs, (-1 / 32, 1 / 16), 4),
         _odd("trigonometry.SIN_TAIL", mp.sin, 1.012 * math.pi / 2, 3),
         _odd("trigonometry.TAN_TAIL", mp.tan, 0.79, 5),

@@ -1,16 +1,22 @@
-"""The committed polynomials are what the fits give."""
+"""The committed polynomials are what the fits give, and every other constant what its formula gives."""
 
 from __future__ import annotations
 
+import ast
+import importlib
 import math
+from pathlib import Path
 
 import mpmath
 import numpy as np
 import pytest
 
+import ttnn_jit.kernels
 from benchmarks.fitting.bfloat16 import SEARCHES, Search
+from benchmarks.fitting.derived import CHOSEN, DERIVED, computed, interval, table
 from benchmarks.fitting.fits import FITS, Fit, PiecewiseFit, committed_constant
 from benchmarks.fitting.minimax import fitted
+from ttnn_jit.kernels.primitives import Table
 
 POLYNOMIALS = [fit for fit in FITS if isinstance(fit, Fit)]
 TABLES = [fit for fit in FITS if isinstance(fit, PiecewiseFit)]
@@ -54,3 +60,45 @@ def test_a_search_starts_near_the_committed_coefficients(search: Search) -> None
 def test_a_search_finds_coefficients() -> None:
     search = next(search for search in SEARCHES if search.name == "log")
     assert search.found() == search.committed()
+
+
+def numeric_constants():
+    """``module.NAME`` of everything in kernels/ that is a number, a tuple of numbers or tables, or a table."""
+    for path in sorted(Path(ttnn_jit.kernels.__file__).parent.glob("*.py")):
+        module = importlib.import_module(f"ttnn_jit.kernels.{path.stem}")
+        targets = [t for node in ast.parse(path.read_text()).body if isinstance(node, ast.Assign) for t in node.targets]
+        for name in [t.id for t in targets if isinstance(t, ast.Name)]:
+            value = getattr(module, name)
+            first = value
+            while isinstance(first, tuple) and first:
+                first = first[0]
+            if isinstance(first, (int, float, Table)):
+                yield f"{path.stem}.{name}"
+
+
+NOT_OF_FUNCTIONS = {"isa", "tile_loop", "llvm_vector", "scalar_math", "python_scalar", "scalar_call"}
+
+
+def test_it_is_known_of_every_constant_where_it_comes_from():
+    searched = {f"bfloat16_functions.{constant}" for search in SEARCHES for constant in search.constants}
+    known = {fit.constant for fit in FITS} | searched | set(DERIVED) | set(CHOSEN)
+    found = {name for name in numeric_constants() if name.partition(".")[0] not in NOT_OF_FUNCTIONS}
+    assert found == known
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_a_constant_is_what_its_formula_gives(name: str) -> None:
+    committed = committed_constant(name)
+    assert computed(name) == (table(name) if isinstance(committed, Table) else committed)
+
+
+def test_the_factors_of_pow_leave_exact_residues_in_the_interval_of_the_polynomial() -> None:
+    (fit,) = (fit for fit in POLYNOMIALS if fit.constant == "power.LOG2_TAIL")
+    for index, factor in enumerate(table("power.LOG2_FACTOR")):
+        low, high = interval(index, 32)
+        mantissas = np.linspace(low, high, 257)[:-1].astype(np.float32).astype(np.float64)
+        mantissas[-1] = np.nextafter(np.float32(high), np.float32(0))
+        residues = mantissas * factor - 1  # exact in float64
+        assert (residues.astype(np.float32) == residues).all()
+        assert fit.interval[0] <= residues.min()
+        assert residues.max() <= fit.interval[1]

@@ -1,0 +1,161 @@
+"""Every constant of kernels/ that follows from a formula, and why each of the others is what it is.
+
+`DERIVED` computes constants and tables anew, bit for bit; `CHOSEN` gives the reason of those that are a choice. With
+the polynomials of `fits.FITS` and the coefficients of `bfloat16.SEARCHES` these are all constants of kernels/
+(tests/unit/benchmarks/test_fitting.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import mpmath as mp
+import numpy as np
+
+from benchmarks.fitting.fits import DIGAMMA_ROOT, committed_constant
+
+_DIGITS = 80
+
+
+def nearest(value: mp.mpf) -> float:
+    """As float32."""
+    return float(np.float32(float(value)))
+
+
+def parts(value: mp.mpf, count: int) -> tuple[float, ...]:
+    """Float32 numbers whose sum is `value`: the nearest, the nearest to what it leaves, and so on."""
+    found: list[float] = []
+    for _ in range(count):
+        found.append(nearest(value))
+        value -= found[-1]
+    return tuple(found)
+
+
+def short(value: mp.mpf, bits: int) -> tuple[float, float]:
+    """The multiple of 2**-bits nearest to `value`, and what it leaves."""
+    high = mp.nint(value * 2**bits) / 2**bits
+    return float(high), nearest(value - high)
+
+
+def interval(index: int, count: int) -> tuple[float, float]:
+    """The mantissas of [0.75, 1.5) whose leading bits are `index`, of `count`."""
+    low, high = 1 + index / count, 1 + (index + 1) / count
+    return (low, high) if index < count // 2 else (low / 2, high / 2)
+
+
+def accurate_factors(within: float = 9e-4, bits: int = 16) -> tuple[float, ...]:
+    """Per interval the float32 near 1 / middle whose logarithm is nearest to a multiple of 2**-bits; 1 beside 1."""
+    factors = []
+    for index in range(16):
+        low, high = interval(index, 16)
+        if index in {0, 15}:
+            factors.append(1.0)
+            continue
+        ends = np.array([2 / (low + high) * (1 + side) for side in (-within, within)], np.float32).view(np.int32)
+        candidates = np.arange(ends[0], ends[1] + 1, dtype=np.int32).view(np.float32).astype(np.float64)
+        logarithms = np.log(candidates) * 2**bits
+        factors.append(float(candidates[np.abs(logarithms - np.rint(logarithms)).argmin()]))
+    return tuple(factors)
+
+
+def table(name: str) -> tuple[float, ...]:
+    """The numbers of a committed table."""
+    return tuple(np.array(committed_constant(name).words, np.int32).view(np.float32).astype(float).tolist())
+
+
+def of_factors(factors: str, logarithm: Callable[[mp.mpf], mp.mpf], bits: int, part: int) -> tuple[float, ...]:
+    """Minus the logarithm of each factor of a table, as `short` parts it."""
+    return tuple(short(-logarithm(mp.mpf(factor)), bits)[part] for factor in table(factors))
+
+
+def bits_of_inverse_two_pi() -> tuple[int, ...]:
+    """1 / (2 pi) in words of 32 bits after 32 zeros."""
+    scaled = int(mp.floor(mp.ldexp(1 / (2 * mp.pi), 224)))
+    return tuple((scaled >> (32 * k)) & 0xFFFF_FFFF for k in reversed(range(8)))
+
+
+def _log10(x: mp.mpf) -> mp.mpf:
+    return mp.log(x, 10)
+
+
+def _log2(x: mp.mpf) -> mp.mpf:
+    return mp.log(x, 2)
+
+
+def pi_from_below() -> tuple[float, float]:
+    """Pi as the largest float32 below it and what that leaves: two numbers of one sign."""
+    high = float(np.nextafter(np.float32(nearest(mp.pi)), np.float32(0)))
+    return high, float(mp.pi - high)
+
+
+DERIVED: dict[str, Callable[[], Any]] = {
+    "bfloat16_functions.LN2": lambda: float(mp.log(2)),
+    "bfloat16_functions.PI_BELOW": lambda: pi_from_below()[0],
+    "bfloat16_functions.PI_REST": lambda: pi_from_below()[1],
+    "error_function.INVERSE_SQRT_2": lambda: float(1 / mp.sqrt(2)),
+    "exponential.LOG2_E": lambda: float(1 / mp.log(2)),
+    "exponential.LN2_HIGH": lambda: parts(mp.log(2), 2)[0],
+    "exponential.LN2_LOW": lambda: parts(mp.log(2), 2)[1],
+    "exponential.GELU_LINEAR": lambda: parts(2 * mp.sqrt(2 / mp.pi), 2),
+    "exponential.GELU_CUBIC": lambda: parts(2 * mp.sqrt(2 / mp.pi) * mp.mpf("0.044715"), 2),
+    "gamma.DIGAMMA_ROOT_HIGH": lambda: parts(DIGAMMA_ROOT, 2)[0],
+    "gamma.DIGAMMA_ROOT_LOW": lambda: parts(DIGAMMA_ROOT, 2)[1],
+    "gamma.HALF_LOG_TWO_PI": lambda: nearest(mp.log(2 * mp.pi) / 2),
+    "gamma.LOG_PI": lambda: nearest(mp.log(mp.pi)),
+    "gamma.DIGAMMA_SERIES": lambda: tuple(float(abs(mp.bernoulli(2 * k)) / (2 * k)) for k in range(1, 8)),
+    "logarithm.LOG_FACTOR": accurate_factors,
+    "logarithm.LOG_OF_FACTOR": lambda: of_factors("logarithm.LOG_FACTOR", mp.log, 16, 0),
+    "logarithm.LOG2_OF_FACTOR": lambda: of_factors("logarithm.LOG_FACTOR", _log2, 16, 0),
+    "logarithm.LOG2_OF_FACTOR_LOW": lambda: of_factors("logarithm.LOG_FACTOR", _log2, 16, 1),
+    "logarithm.LOG10_OF_FACTOR": lambda: of_factors("logarithm.LOG_FACTOR", _log10, 16, 0),
+    "logarithm.LOG10_OF_FACTOR_LOW": lambda: of_factors("logarithm.LOG_FACTOR", _log10, 16, 1),
+    "logarithm.LOG2_E": lambda: parts(1 / mp.log(2), 2),
+    "logarithm.LOG10_E": lambda: parts(1 / mp.log(10), 2),
+    "logarithm.LOG10_2": lambda: short(_log10(mp.mpf(2)), 16),
+    "logarithm.LN2_SHORT": lambda: short(mp.log(2), 16)[0],
+    "logarithm.LN2_REST": lambda: short(mp.log(2), 16)[1],
+    "logarithm.CBRT_2": lambda: nearest(mp.cbrt(2)),
+    "logarithm.CBRT_4": lambda: nearest(mp.cbrt(4)),
+    "power.LOG2_OF_FACTOR": lambda: of_factors("power.LOG2_FACTOR", _log2, 15, 0),
+    "power.LOG2_OF_FACTOR_LOW": lambda: of_factors("power.LOG2_FACTOR", _log2, 15, 1),
+    "power.LOG2_E_HIGH": lambda: parts(1 / mp.log(2), 2)[0],
+    "power.LOG2_E_LOW": lambda: parts(1 / mp.log(2), 2)[1],
+    "power.LN2_HIGH": lambda: parts(mp.log(2), 2)[0],
+    "power.LN2_LOW": lambda: parts(mp.log(2), 2)[1],
+    "primitives.ROUNDING_MAGIC": lambda: 1.5 * 2**23,
+    "primitives.SIGN_BIT": lambda: -(2**31),
+    "primitives.EXPONENT_BITS": lambda: -(2**23),
+    "trigonometry.INVERSE_PI": lambda: nearest(1 / mp.pi),
+    "trigonometry.PI_HIGH": lambda: parts(mp.pi, 3)[0],
+    "trigonometry.PI_MIDDLE": lambda: parts(mp.pi, 3)[1],
+    "trigonometry.PI_LOW": lambda: parts(mp.pi, 3)[2],
+    "trigonometry.INVERSE_HALF_PI": lambda: nearest(2 / mp.pi),
+    "trigonometry.HALF_PI_HIGH": lambda: parts(mp.pi / 2, 3)[0],
+    "trigonometry.HALF_PI_MIDDLE": lambda: parts(mp.pi / 2, 3)[1],
+    "trigonometry.HALF_PI_LOW": lambda: parts(mp.pi / 2, 3)[2],
+    "trigonometry._INVERSE_TWO_PI": bits_of_inverse_two_pi,
+    "vector_math.SMALLEST_NORMAL": lambda: 2.0**-126,
+}
+"""``module.NAME`` -> the constant, or the numbers of the table, computed anew; call it in `computed`."""
+
+CHOSEN = {
+    "bfloat16_functions.TANH_LIMIT": "beyond, the nearest bfloat16 is 1",
+    "bfloat16_functions.ERF_LIMIT": "beyond, the nearest bfloat16 is 1",
+    "bfloat16_functions.GELU_LIMIT": "beyond, on the left, the result is below half the smallest denormal",
+    "bfloat16_functions.FAINT": "a numerator whose denominator holds exp(-x) of all x whose sigmoid is not 0",
+    "gamma.FAR": "where the pieces of [0, 15] end and the asymptotic series begins",
+    "hyperbolic.LARGE": "from there on 1 is lost beside the square, in float32",
+    "power.LOG2_FACTOR": "short factors near 1 / mantissa, the residue within LOG2_TAIL's interval and exact",
+    "quotient._STEP": "bits of a quotient that float32 holds beside a rounding error",
+    "quotient._STEPS": "steps for the largest difference of two exponents",
+    "trigonometry.NEAR_LIMIT": "the multiple of pi has 17 bits, so that its product with PI_HIGH cancels exactly",
+    "trigonometry.INVERSE_TWO_PI": "_INVERSE_TWO_PI, at the four places where it is read",
+}
+"""``module.NAME`` -> the reason of a constant that is a choice."""
+
+
+def computed(name: str) -> Any:
+    """What `DERIVED` says of a constant."""
+    with mp.workdps(_DIGITS):
+        return DERIVED[name]()
