@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmarks.accuracy.measure import BFLOAT16, FLOAT32, Mode, cases, measured
+import ttnn_jit
+from benchmarks.accuracy.measure import BFLOAT16, FLOAT32, Mode, cases, measured, ulp_errors
 from benchmarks.accuracy.page import COLUMNS, page
+from ttnn_jit import ttnn
 from ttnn_jit.ops import OPERATIONS
 
 CASES = list(cases())
@@ -30,6 +32,21 @@ def test_no_error_is_beyond_the_stated_bound(operation, dtype):
     for found in measured(operation, dtype, FRACTION):
         assert found.max_ulp <= found.bound, (found.mode, found.worst)
         assert found.as_on_cpu or operation.on_device is not None, found.mode
+
+
+EXPONENTS = (
+    0.5, -0.5, 1 / 3, 0.25, 0.75, 1.5, -1.5, 2.5, 7.5, -3.25, 2, 3, 4, 5, 10, 100, -1, -2, 0.1, 1e-3, 1e3, 1.0078125,
+)  # fmt: skip
+
+
+def test_pow_of_every_bfloat16_is_off_by_no_more_than_the_float32_result_that_is_rounded():
+    """A float32 within 1.5 units, rounded once more: half a unit of bfloat16 and 1.5 of its 2**-16."""
+    every = torch.arange(-(2**15), 2**15, dtype=torch.int32).to(torch.int16).view(torch.bfloat16)
+    x = every.repeat(len(EXPONENTS))
+    y = torch.tensor(EXPONENTS).bfloat16().repeat_interleave(len(every))
+    errors = ulp_errors(ttnn_jit.jit(lambda x, y: ttnn.pow(x, y))(x, y), torch.pow(x.double(), y.double()))
+    assert errors.max() <= 0.5 + 1.5 * 2.0**-16
+    assert (errors > 0.5).double().mean() < 1e-5
 
 
 def test_every_operation_is_measured_in_every_dtype_under_every_mode():

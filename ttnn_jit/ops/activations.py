@@ -57,7 +57,7 @@ GELU = unary(
     emit_bfloat16=lambda b, x: b.gelu_bfloat16(x),
     # torch's own gelu cancels in the left tail, in float64 too.
     golden=lambda torch, x: x * torch.special.erfc(-x * 0.5**0.5) / 2,
-    probe=Probe(domain=(-14.0, 14.0), max_ulp=3.5, max_ulp_bf16=1.0),
+    probe=Probe(domain=(-14.0, 14.0), max_ulp=3.5, max_ulp_bf16=ROUNDED_TWICE),
     chosen_by={"approximate": "none"},
 )
 GELU_TANH = unary(
@@ -67,7 +67,7 @@ GELU_TANH = unary(
     emit_bfloat16=lambda b, x: b.gelu_tanh_bfloat16(x),
     # torch's own cancels in the left tail.
     golden=lambda torch, x: x * torch.sigmoid(8**0.5 / torch.pi**0.5 * (x + 0.044715 * x**3)),
-    probe=Probe(domain=(-10.0, 10.0), max_ulp=3.0, max_ulp_bf16=1.0),
+    probe=Probe(domain=(-10.0, 10.0), max_ulp=3.0, max_ulp_bf16=ROUNDED_TWICE),
     chosen_by={"approximate": "tanh"},
     ttnn_name="gelu_tanh",
     ttir_name="gelu_tanh",
@@ -78,7 +78,7 @@ SILU = unary(
     emit=lambda b, x: b.silu(x),
     emit_bfloat16=lambda b, x: b.silu_bfloat16(x),
     golden=lambda torch, x: torch.nn.functional.silu(x),
-    probe=Probe(domain=(-100.0, 100.0), max_ulp=2.5, max_ulp_bf16=1.0),
+    probe=Probe(domain=(-100.0, 100.0), max_ulp=2.5, max_ulp_bf16=ROUNDED_TWICE),
     aliases=("swish",),
 )
 RELU6 = unary(
@@ -124,7 +124,7 @@ MISH = unary(
     summary="x * tanh(log(1 + exp(x))).",
     emit=lambda b, x: b.mish(x),
     golden=lambda torch, x: torch.nn.functional.mish(x),
-    probe=Probe((-100.0, 50.0), 4.0, 1.0),
+    probe=Probe((-100.0, 50.0), 4.0, ROUNDED_TWICE),
 )
 SOFTPLUS = unary(
     "softplus",
