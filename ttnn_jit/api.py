@@ -11,7 +11,7 @@ from ttnn_jit.jit import FallbackJitFunction, JitFunction, explain_miss
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.options import BACKENDS, CompileOptions, Environment
 from ttnn_jit.target import SystemDesc, resolve_target
-from ttnn_jit.tensor_spec import MathFidelity, MemoryConfig
+from ttnn_jit.tensor_spec import MathFidelity, MemoryConfig, check_kind
 from ttnn_jit.tile_op import tile_op
 
 __all__ = ["CacheInfo", "cache_clear", "cache_info", "explain_miss", "jit", "supported_ops", "tile_op"]
@@ -87,12 +87,14 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
 
     Raises:
         ValueError: An unknown backend, or `fallback` and `compile_only` together.
-        ArgumentError: An unknown target, or a `max_grid` that is no core.
+        ArgumentError: An unknown target, a `max_grid` that is no core, or a `memory_config` that is none.
     """
     if backend not in BACKENDS:
         raise ValueError(f"unknown backend {backend!r}; the backends are {' and '.join(map(repr, BACKENDS))}")
     if fallback and compile_only:
         raise ValueError("fallback=True is incompatible with compile_only=True")
+    if memory_config is not None:
+        check_kind(memory_config, MemoryConfig, "`memory_config`")
     options = CompileOptions(
         graph_capture=graph_capture,
         math_fidelity=_checked_fidelity(math_fidelity),

@@ -349,7 +349,9 @@ class JitFunction:
         return inspection.explain(self.request(*args, **kwargs))
 
     def __repr__(self) -> str:
-        return f"<JitFunction {self.func.__qualname__}, {self.num_entries} programs>"
+        hashes = [variant.program.hash[:8] for variants in tuple(self._entries.values()) for variant in variants]
+        kept = f"programs {', '.join(hashes)}" if hashes else f"{self.num_entries} programs"
+        return f"<JitFunction {self.func.__qualname__}, {kept}>"
 
 
 _CLASSES: dict[tuple[int, type], type[JitFunction]] = {}

@@ -426,6 +426,11 @@ def test_the_hash_of_a_program_is_one_everywhere(device):
     program(tiled(device))
     assert program.descriptors is first
     assert device.programs == {program.hash}
+    jitted = ttnn_jit.jit()(programs.cosh)
+    assert repr(jitted) == "<JitFunction cosh, 0 programs>"
+    jitted(tiled(device))
+    assert device.programs == {program.hash}
+    assert repr(jitted) == f"<JitFunction cosh, programs {program.hash[:8]}>"
 
 
 def test_the_account_of_l1_charges_what_descriptors_list(tmp_path, monkeypatch):

@@ -148,6 +148,7 @@ HOST = [
         ValueError,
         "`memory_config` must be a ttnn.MemoryConfig, got 'L1'",
     ),
+    (lambda d: ttnn_jit.jit(memory_config="L1"), ValueError, "`memory_config` must be a ttnn.MemoryConfig, got 'L1'"),
     (
         lambda d: ttnn.MemoryConfig(ttnn.BufferType.L1),
         ValueError,
