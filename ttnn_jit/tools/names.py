@@ -47,6 +47,7 @@ def table() -> str:
         "Devices, tensors, configs": _namespace(),
         "Operations": _operations(),
         "Keywords of operations": _operation_keywords(),
+        "Keywords of `from_torch` and `to_torch`": _conversion_keywords(),
         "Keywords of `open_device`": _device_keywords(),
         "Keywords of `ttnn_jit.jit`": _decorator_keywords(),
         "Refused with AttributeError": _refused(),
@@ -80,6 +81,16 @@ def _operation_keywords() -> Iterator[Row]:
         yield name, "honoured eagerly", "ignored inside `@jit`, with a warning"
     for name in HARDWARE_KEYWORDS:
         yield name, "accepted, no effect", "chooses among ways to compute the same on a chip"
+
+
+def _conversion_keywords() -> Iterator[Row]:
+    for function in (ttnn.from_torch, ttnn.to_torch):
+        for name in list(inspect.signature(function).parameters)[1:]:
+            status = "accepted, no effect" if (function.__name__, name) in _CONVERSION_WITHOUT_EFFECT else "honoured"
+            yield f"{function.__name__}({name}=)", status, _argument(function, name)
+
+
+_CONVERSION_WITHOUT_EFFECT = {("from_torch", "pad_value"), ("to_torch", "device")}
 
 
 def _device_keywords() -> Iterator[Row]:
