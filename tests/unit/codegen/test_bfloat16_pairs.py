@@ -1,0 +1,40 @@
+"""The vectors of a chunk are rounded together: every lane as if it were alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.unit.codegen.programs import assert_same_bits, native, scheduled
+from tests.unit.kernels.test_bits_agree import runnable_isas
+from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.kernels.numpy_vector import NumpyVector
+from ttnn_jit.target import resolve_target
+from ttnn_jit.tensor_spec import DataType, TensorSpec
+
+BF16 = DataType.BFLOAT16
+EVERY_WORD = np.arange(2**16, dtype=np.uint16).reshape(64, 1024)
+
+
+@pytest.mark.parametrize("isa", runnable_isas(), ids=lambda isa: isa.name)
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+def test_products_and_sums_of_every_word_round_as_they_do_alone(target: str, isa: HostIsa) -> None:
+    """Normal numbers, denormals, infinities and NaN stand side by side, in even and in odd lanes."""
+    numerics, b = resolve_target(target).numerics, NumpyVector()
+    shuffled = np.random.default_rng(5).permutation(EVERY_WORD.ravel()).reshape(EVERY_WORD.shape)
+    specs = [TensorSpec(EVERY_WORD.shape, BF16)] * 2
+    for name, function in (("multiply", b.mul), ("add", b.add)):
+        with NumpyVector.quiet():
+            expected = b.store_bf16(function(b.load_bf16(EVERY_WORD), b.load_bf16(shuffled)), numerics)
+        (got,) = native(scheduled(specs, [(name, 0, 1)], target=target), [EVERY_WORD, shuffled], isa)
+        assert_same_bits(got, expected)
+
+
+@pytest.mark.parametrize("isa", runnable_isas(), ids=lambda isa: isa.name)
+def test_what_is_rounded_between_two_ops_is_what_is_stored(isa: HostIsa) -> None:
+    specs = [TensorSpec(EVERY_WORD.shape, BF16)] * 3
+    inputs = [np.random.default_rng(k).permutation(EVERY_WORD.ravel()).reshape(EVERY_WORD.shape) for k in range(3)]
+    (together,) = native(scheduled(specs, [("multiply", 0, 1), ("add", 3, 2)], target="wormhole_b0"), inputs, isa)
+    (product,) = native(scheduled(specs[:2], [("multiply", 0, 1)], target="wormhole_b0"), inputs[:2], isa)
+    (apart,) = native(scheduled(specs[:2], [("add", 0, 1)], target="wormhole_b0"), [product, inputs[2]], isa)
+    assert_same_bits(together, apart)
