@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from ttnn_jit.dialects.ttcore import DataTypeAttr, GridAttr
@@ -13,7 +14,10 @@ from ttnn_jit.dialects.ttnn import GenericOp
 
 def program_descriptors(module: ModuleOp) -> list[dict[str, Any]]:
     """Per kernel launch: circular buffers (access, dtype, page size in bytes, count), kernel symbol, arguments."""
-    return [_plain(op.program.fields) for op in module.walk() if isinstance(op, GenericOp)]
+    # Not a walk: the kernels' functions hold most of the module's ops, and launch nothing.
+    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp) and op.body.blocks]
+    launches = [op for function in functions for op in function.body.block.ops if isinstance(op, GenericOp)]
+    return [_plain(launch.program.fields) for launch in launches]
 
 
 def _plain(attribute: Attribute) -> Any:  # noqa: PLR0911 - one line for each kind

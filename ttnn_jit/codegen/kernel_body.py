@@ -150,6 +150,7 @@ class _Reader:
     def __post_init__(self) -> None:
         self.known: dict[SSAValue, _Known] = {}
         self.slots: dict[_Slot, _Tile] = {}
+        self.dst_shapes: dict[AcquireDstOp, tuple[int, ...]] = {}
         self.dst_loops: tuple[_Index, ...] | None = None
         self.nest: list[_Loop] = []
         self.depth = 0
@@ -174,10 +175,9 @@ class _Reader:
     def run(self, block: Block) -> None:
         """Executes the ops of `block`."""
         for op in block.ops:
-            if isinstance(op, ElementwiseOp):
-                self._apply(op)
-                continue
             handler = _HANDLERS.get(type(op))
+            if handler is None and isinstance(op, ElementwiseOp):
+                handler = _Reader._apply
             if handler is None:
                 raise refusal(op, "it is unknown here", "run the stages up to `d2m-insert-dst-register-access`")
             handler(self, op)
@@ -233,6 +233,7 @@ class _Reader:
 
     def _acquire(self, op: AcquireDstOp) -> None:
         self.known[op.result] = op
+        self.dst_shapes[op] = tuple(_memref_type(op.result).get_shape())
 
     def _subview(self, op: memref.SubviewOp) -> None:
         source = self.known.get(op.source)
@@ -335,7 +336,7 @@ class _Reader:
     def _slot(self, op: Operation, dst: AcquireDstOp, indices: Sequence[SSAValue | int]) -> _Slot:
         slot = self._number(op, indices[0])
         loops = tuple(self._index(op, index) for index in indices[1:])
-        shape = _memref_type(dst.result).get_shape()
+        shape = self.dst_shapes[dst]
         if not 0 <= slot < shape[0]:
             raise refusal(op, f"there is no DST slot {slot}: {shape[0]} were acquired")
         for index, extent in zip(loops, shape[1:], strict=True):

@@ -124,8 +124,15 @@ class StoreOp(QuickOperation, IRDLOperation):
 
 def split_indices(indices: Sequence[Index]) -> tuple[list[SSAValue], AffineMapAttr]:
     """The values among `indices`, and the map from them to all indices."""
-    values = [index for index in indices if isinstance(index, SSAValue)]
-    return values, _index_map(tuple(None if isinstance(index, SSAValue) else index for index in indices))
+    values: list[SSAValue] = []
+    constants: list[int | None] = []
+    for index in indices:
+        if isinstance(index, int):
+            constants.append(index)
+        else:
+            values.append(index)
+            constants.append(None)
+    return values, _index_map(tuple(constants))
 
 
 @cache

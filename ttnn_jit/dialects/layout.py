@@ -42,7 +42,14 @@ _DTYPES = {element: dtype for dtype, element in ELEMENT_TYPES.items()}
 @cache
 def tensor_type(spec: TensorSpec) -> TensorType[Attribute]:
     """``tensor<32x32xbf16, #ttnn_layout>`` of `spec`."""
-    return TensorType(ELEMENT_TYPES[spec.dtype], spec.shape, layout_attribute(spec))
+    type_: TensorType[Attribute] = TensorType(ELEMENT_TYPES[spec.dtype], spec.shape, layout_attribute(spec))
+    known = _spec_of(type_)
+    _KNOWN[id(type_)] = type_, known
+    return type_
+
+
+_KNOWN: dict[int, tuple[TensorType[Attribute], TensorSpec]] = {}
+"""By identity, the types that `tensor_type` made, and keeps: to hash a type is to walk through it."""
 
 
 @cache
@@ -69,6 +76,9 @@ def spec_of(type_: Attribute) -> TensorSpec:
     Raises:
         LayoutError: The type is no tensor with a `#ttnn.ttnn_layout` of an element type known here.
     """
+    known = _KNOWN.get(id(type_))
+    if known is not None:
+        return known[1]
     if not isinstance(type_, TensorType) or not isinstance(type_.encoding, TTNNLayoutAttr):
         raise LayoutError(f"{type_} is no tensor with a #ttnn.ttnn_layout")
     return _spec_of(type_)

@@ -16,10 +16,12 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
 from ttnn_jit.dialects import d2m
+from ttnn_jit.dialects.affine import LoadOp, StoreOp
 from ttnn_jit.dialects.elementwise import ElementwiseOp
 from ttnn_jit.transforms.function_bodies import erase
 
 _COMPUTE = (ElementwiseOp, d2m.TileBcastOp, d2m.TileTypecastOp)
+_MOVES = frozenset({LoadOp, StoreOp})  # most of a nest; a set tells them by identity, isinstance asks every base
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,18 @@ def _nests(block: Block, runs: int) -> Iterator[tuple[ForOp, list[Operation], in
         if isinstance(op, scf.ForOp):
             yield from _nests(op.body.block, runs * _trips(op))
         elif isinstance(op, ForOp):
-            ops: list[Operation] = [inner for inner in op.walk() if isinstance(inner, _COMPUTE)]
+            ops: list[Operation] = []
+            _collect_tile_ops(op, ops)
             if ops:
                 yield op, ops, runs
+
+
+def _collect_tile_ops(loop: ForOp, found: list[Operation]) -> None:
+    for op in loop.body.block.ops:
+        if isinstance(op, ForOp):
+            _collect_tile_ops(op, found)
+        elif type(op) not in _MOVES and isinstance(op, _COMPUTE):
+            found.append(op)
 
 
 def _trips(loop: scf.ForOp) -> int:
