@@ -145,6 +145,7 @@ CHOSEN = {
     "bfloat16_functions.GELU_LIMIT": "beyond, on the left, the result is below half the smallest denormal",
     "bfloat16_functions.FAINT": "a numerator whose denominator holds exp(-x) of all x whose sigmoid is not 0",
     "gamma.FAR": "where the pieces of [0, 15] end and the asymptotic series begins",
+    "logarithm.RSQRT_MAGIC": "C. Lomont's: his estimate of the inverse root is within 3.5 %",
     "hyperbolic.LARGE": "from there on 1 is lost beside the square, in float32",
     "power.LOG2_FACTOR": "short factors near 1 / mantissa, the residue within LOG2_TAIL's interval and exact",
     "quotient._STEP": "bits of a quotient that float32 holds beside a rounding error",
