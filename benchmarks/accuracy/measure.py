@@ -171,7 +171,7 @@ class _Tally:
                 return
         errors = ulp_errors(got, exact)
         if self.mode.numerics is Numerics.DEVICE and self.dtype is BFLOAT16:
-            errors[_as_stored(got, exact)] = 0.0
+            errors[as_stored(got, exact)] = 0.0
         if self.operation.probe.max_absolute:
             errors[(got.double() - exact).abs() <= self.operation.probe.max_absolute] = 0.0
         self.points += len(errors)
@@ -229,7 +229,7 @@ def _odd_errors(got: torch.Tensor, exact: torch.Tensor, unit: torch.Tensor, bits
     return torch.where(same, torch.zeros_like(exact), ((got - exact).abs() / unit).nan_to_num(nan=math.inf))
 
 
-def _as_stored(got: torch.Tensor, exact: torch.Tensor) -> torch.Tensor:
+def as_stored(got: torch.Tensor, exact: torch.Tensor) -> torch.Tensor:
     """Where a device's rules explain the result: NaN is infinity, and what is below the normal numbers is zero."""
     infinite = exact.isnan() & (got == math.inf)
     return infinite | ((exact.abs() < 2.0**-126) & (got == 0)) | ((exact.abs() <= 2.0**-126) & (got.abs() == 2.0**-126))
