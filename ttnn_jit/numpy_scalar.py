@@ -26,4 +26,6 @@ def is_numpy_function(value: object) -> bool:
 
 def python_number(value: Any) -> Any:
     """The Python number that a numpy scalar is, exactly; every other value as it is."""
+    if isinstance(value, (int, float)):  # Python's own, and numpy's float64, which is a float
+        return value
     return value.item() if is_numpy_scalar(value) else value

@@ -34,6 +34,7 @@ def test_a_mesh_has_rows_and_columns_of_devices(mesh):
     assert (mesh.core_grid.x, mesh.arch(), mesh.is_blackhole()) == (8, "wormhole_b0", False)
     assert mesh.compute_with_storage_grid_size() == ttnn.CoreCoord(8, 8)
     assert ttnn.get_num_devices() >= ttnn._ttnn.multi_device.SystemMeshDescriptor().shape().mesh_size() >= 8
+    assert isinstance(mesh, ttnn.MeshDevice)
     ttnn.synchronize_device(mesh)
     mesh.disable_and_clear_program_cache()
     ttnn.exp(tiled(mesh))
@@ -115,6 +116,9 @@ def test_conversions_go_over_every_device(mesh):
 def test_a_tensor_of_a_mesh_has_no_single_value(mesh):
     with pytest.raises(ValueError, match=r"on the 8 devices of a mesh\nhelp: .*get_device_tensors.*mesh_composer="):
         ttnn.to_torch(tiled(mesh))
+    with pytest.raises(ValueError, match=r"cannot lie on MeshDevice\(2x4 wormhole_b0\)\nhelp: use `ttnn\.to_device"):
+        ttnn.from_torch(X).to(mesh)
+    assert ttnn.to_device(ttnn.from_torch(X), mesh).device() is mesh
     other = ttnn.open_mesh_device(ttnn.MeshShape(1, 2))
     with pytest.raises(ValueError, match="different meshes"):
         ttnn.add(tiled(mesh), tiled(other))
@@ -123,6 +127,7 @@ def test_a_tensor_of_a_mesh_has_no_single_value(mesh):
 def test_a_mesh_of_one_is_a_device_and_takes_mappers_too():
     single = ttnn.open_mesh_device(ttnn.MeshShape(1, 1))
     assert (single.shape, type(single.shape)) == ((1, 1), ttnn.MeshShape)
+    assert isinstance(single, ttnn.MeshDevice)
     for mapper in (
         ttnn.ReplicateTensorToMesh(single),
         ttnn.ShardTensorToMesh(single, dim=0),

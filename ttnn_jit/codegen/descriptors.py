@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, Module
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from ttnn_jit.dialects.ttcore import DataTypeAttr, GridAttr
+from ttnn_jit.dialects.ttcore import BufferAccessAttr, DataTypeAttr, GridAttr
 from ttnn_jit.dialects.ttnn import GenericOp
 
 
@@ -32,7 +32,7 @@ def _plain(attribute: Attribute) -> Any:  # noqa: PLR0911 - one line for each ki
             return attribute.value.data
         case SymbolRefAttr():
             return attribute.root_reference.data
-        case StringAttr() | DataTypeAttr():
+        case StringAttr() | DataTypeAttr() | BufferAccessAttr():
             return str(attribute.data)
         case GridAttr():
             return list(attribute.data)

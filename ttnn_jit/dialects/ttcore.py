@@ -107,6 +107,14 @@ class IteratorTypeAttr(KeywordAttr):
 
 
 @irdl_attr_definition
+class BufferAccessAttr(KeywordAttr):
+    """``#ttcore.buffer_access<stream>``: whether a circular buffer is a tensor's own L1, or data goes through it."""
+
+    name = "ttcore.buffer_access"
+    keywords = ("alias", "stream")
+
+
+@irdl_attr_definition
 class GridAttr(Data[tuple[int, ...]]):
     """``#ttcore.grid<8x8>``: rows x columns of cores."""
 
@@ -307,5 +315,5 @@ def _desc_of_fields(fields: Mapping[str, Attribute]) -> SystemDesc:
 TTCore = Dialect(
     "ttcore",
     [],
-    [DataTypeAttr, MemorySpaceAttr, IteratorTypeAttr, GridAttr, TileType, SystemDescAttr],
+    [DataTypeAttr, MemorySpaceAttr, IteratorTypeAttr, BufferAccessAttr, GridAttr, TileType, SystemDescAttr],
 )

@@ -25,7 +25,7 @@ from xdsl.ir import Attribute, Operation, Region
 from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import d2m, system_desc_of, ttnn
-from ttnn_jit.dialects.ttcore import GridAttr, TileType, data_type_attr
+from ttnn_jit.dialects.ttcore import BufferAccessAttr, GridAttr, TileType, data_type_attr
 from ttnn_jit.dialects.ttnn_attributes import ProgramAttr, TTNNLayoutAttr
 from ttnn_jit.tensor_spec import BufferType, MathFidelity
 from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
@@ -42,8 +42,8 @@ class ConvertD2MToTTNN(ModulePass):
     In place of ``%r = d2m.generic {...} ins(%a, %b) outs(%out) {region}`` in ``@f``::
 
         %r = "ttnn.generic"(%a, %b, %out) <{program = #ttnn.program<{
-               cbs = [{access = "stream", dtype = #ttcore.supportedDataTypes<bf16>, num_pages = 16 : i64,
-                       page_size = 2048 : i64}, ...],
+               cbs = [{access = #ttcore.buffer_access<stream>, dtype = #ttcore.supportedDataTypes<bf16>,
+                       num_pages = 16 : i64, page_size = 2048 : i64}, ...],
                common_runtime_args = ["buffer_address 0", ...], compile_time_args = [0 : i64, ...],
                grid = #ttcore.grid<8x8>, kernel = @f_kernel0, math_fidelity = "HiFi4", semaphores = []}>}>
 
@@ -51,7 +51,7 @@ class ConvertD2MToTTNN(ModulePass):
             attributes {block_factors, d2m.kernel, grid, indexing_maps, iterator_types, threads, ...} {region; return}
 
     There is one circular buffer per tensor, inputs then output; a page is one tile. A buffer whose tensor is sharded in
-    L1 as the kernel is cut is that shard, ``access = "alias"``. Every other one streams: it has room for two fillings
+    L1 as the kernel is cut is that shard, an ``alias``. Every other one streams: it has room for two fillings
     of DST, one that is computed with and one that arrives, and for no more than one core's part. Compile-time arguments
     are the buffers' indices, common runtime arguments the tensors' addresses, in the same order. The kernel function
     keeps the generic's properties and discardable attributes, so that nothing of the earlier stage is lost, and gains
@@ -170,7 +170,7 @@ def _buffer_descriptor(buffer: d2m.CBType, streamed: int | None) -> DictionaryAt
     part = math.prod(buffer.underlying.get_shape())
     return DictionaryAttr(
         {
-            "access": StringAttr("alias" if streamed is None else "stream"),
+            "access": BufferAccessAttr("alias" if streamed is None else "stream"),
             "dtype": data_type_attr(tile.dtype),
             "num_pages": IntegerAttr(part if streamed is None else min(part, streamed), i64),
             "page_size": IntegerAttr(tile.nbytes, i64),

@@ -82,7 +82,6 @@ from ttnn_jit.ttnn.devices import (
 )
 from ttnn_jit.ttnn.mesh import (
     ConcatMeshToTensor,
-    MeshDevice,
     ReplicateTensorToMesh,
     ShardTensor2dMesh,
     ShardTensorToMesh,
@@ -209,6 +208,8 @@ ROW_MAJOR_LAYOUT = Layout.ROW_MAJOR
 TILE_SIZE = 32
 bfloat16 = DataType.BFLOAT16
 float32 = DataType.FLOAT32
+MeshDevice = Device
+"""A single device is a mesh of one in current ttnn."""
 
 _OPERATIONS = {name: TtnnOperation(name, overloads) for name, overloads in OVERLOADS.items()}
 __all__ += [*_OPERATIONS, *ALIASES]  # noqa: PLE0604 - the names are the declarations'

@@ -16,4 +16,6 @@ def scalar_key(value: object) -> tuple[type, object]:
     """A hashable that is equal for equal types and bits only."""
     if isinstance(value, float):
         return type(value), _DOUBLE.pack(value)
-    return type(value), value.tobytes() if is_numpy_scalar(value) else value  # type: ignore[attr-defined]
+    if isinstance(value, (int, str)) or not is_numpy_scalar(value):
+        return type(value), value
+    return type(value), value.tobytes()  # type: ignore[attr-defined]

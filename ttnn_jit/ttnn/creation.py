@@ -38,7 +38,7 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
     *,
     spec: TensorSpec | None = None,
     layout: Layout | None = None,
-    device: Device | MeshDevice | None = None,
+    device: Device | None = None,
     memory_config: MemoryConfig | None = None,
     mesh_mapper: Mapper | None = None,
     tile: Tile | None = None,
@@ -77,7 +77,6 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
         return storage.from_torch(own, checked(whole), device)
 
     if mesh_mapper is None:
-        assert not isinstance(device, MeshDevice)
         return on(tensor, device)
     mesh = mesh_mapper.mesh_device
     devices = mesh.devices if isinstance(mesh, MeshDevice) else (mesh,)
@@ -94,7 +93,7 @@ def as_tensor(
     dtype: DataType | None = None,
     *,
     layout: Layout | None = None,
-    device: Device | MeshDevice | None = None,
+    device: Device | None = None,
     memory_config: MemoryConfig | None = None,
     cache_file_name: None = None,
     mesh_mapper: Mapper | None = None,

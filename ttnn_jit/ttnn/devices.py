@@ -74,7 +74,7 @@ def open_mesh_device(
     *,
     target: SystemDesc | str | None = None,
     **hardware: Any,
-) -> Device | MeshDevice:
+) -> Device:
     """A mesh of devices (ttnn.open_mesh_device); a mesh of one is a device.
 
     Raises:
@@ -91,19 +91,18 @@ def open_mesh_device(
     return devices[0] if len(devices) == 1 else MeshDevice(shape, devices)
 
 
-def close_mesh_device(mesh_device: Device | MeshDevice) -> None:
+def close_mesh_device(mesh_device: Device) -> None:
     """Close every device of a mesh; closing twice is allowed (ttnn.close_mesh_device)."""
     mesh_device.close()
 
 
-def synchronize_device(device: Device | MeshDevice) -> None:
+def synchronize_device(device: Device) -> None:
     """Wait for a device's work, of which there is none under way: every call returns when it is done.
 
     Raises:
         DeviceError: The device is closed.
     """
-    for each in device.devices if isinstance(device, MeshDevice) else (device,):
-        each.require_open("synchronize_device")
+    device.require_open("synchronize_device")
 
 
 def get_num_devices() -> int:

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
     from ttnn_jit.runtime.buffer import Buffer
     from ttnn_jit.runtime.l1 import MemoryView
-    from ttnn_jit.tensor_spec import CoreCoord, CoreGrid
+    from ttnn_jit.tensor_spec import TensorSpec
 
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class MeshDevice:
-    """Several devices of one target, in rows and columns.
+class MeshDevice(Device):
+    """Several devices of one target, in rows and columns; no tensor lies on the mesh itself, but on its devices.
 
     Attributes:
         shape: Rows and columns.
@@ -38,21 +38,13 @@ class MeshDevice:
     """
 
     def __init__(self, shape: MeshShape, devices: Sequence[Device]) -> None:
+        super().__init__(devices[0].target)
         self.shape = MeshShape(1, *shape) if shape.dims() == 1 else shape
         self.devices = tuple(devices)
-
-    @property
-    def core_grid(self) -> CoreGrid:
-        """Columns and rows of cores of each device."""
-        return self.devices[0].core_grid
 
     def get_num_devices(self) -> int:
         """Devices in the mesh."""
         return len(self.devices)
-
-    def get_submeshes(self) -> list[MeshDevice]:
-        """Meshes that were made of parts of this one: none."""
-        return []
 
     def num_program_cache_entries(self) -> int:
         """Programs that each device counts."""
@@ -61,18 +53,6 @@ class MeshDevice:
     def memory_view(self) -> MemoryView:
         """The L1 of the first device; the others hold the same."""
         return self.devices[0].memory_view()
-
-    def arch(self) -> str:
-        """The name of the devices' architecture."""
-        return self.devices[0].arch()
-
-    def is_blackhole(self) -> bool:
-        """Whether the devices are Blackhole chips."""
-        return self.devices[0].is_blackhole()
-
-    def compute_with_storage_grid_size(self) -> CoreCoord:
-        """Columns and rows of cores of each device."""
-        return self.devices[0].compute_with_storage_grid_size()
 
     def enable_program_cache(self) -> None:
         """Count programs (again)."""
@@ -89,8 +69,16 @@ class MeshDevice:
         for device in self.devices:
             device.disable_and_clear_program_cache()
 
+    def allocate_tensor(self, spec: TensorSpec) -> Buffer:  # noqa: ARG002 - as a device has it
+        """Refuse: each device allocates its own."""
+        raise ArgumentError(
+            f"a tensor of one device cannot lie on {self}",
+            help="use `ttnn.to_device(tensor, mesh)`, which copies to all",
+        )
+
     def close(self) -> None:
         """Close every device; a second close does nothing."""
+        super().close()
         for device in self.devices:
             device.close()
 
@@ -211,7 +199,7 @@ def mesh_of(values: Any) -> MeshDevice | None:
 class ReplicateTensorToMesh:
     """Every device gets the whole tensor (ttnn.ReplicateTensorToMesh)."""
 
-    mesh_device: MeshDevice | Device
+    mesh_device: Device
 
     def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
         """One tensor for each device."""
@@ -222,7 +210,7 @@ class ReplicateTensorToMesh:
 class ShardTensorToMesh:
     """The tensor is cut along `dim` into equal parts, one for each device (ttnn.ShardTensorToMesh)."""
 
-    mesh_device: MeshDevice | Device
+    mesh_device: Device
     dim: int
 
     def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
@@ -237,7 +225,7 @@ class ShardTensor2dMesh:
     None leaves it whole along that axis of the mesh (ttnn.ShardTensor2dMesh).
     """
 
-    mesh_device: MeshDevice | Device
+    mesh_device: Device
     mesh_shape: tuple[int, ...]
     dims: tuple[int | None, int | None]
 
@@ -260,7 +248,7 @@ def _cut(tensor: torch.Tensor, dim: int | None, count: int) -> list[torch.Tensor
 class ConcatMeshToTensor:
     """The devices' tensors are joined along `dim` (ttnn.ConcatMeshToTensor)."""
 
-    mesh_device: MeshDevice | Device
+    mesh_device: Device
     dim: int
 
     def whole(self, parts: list[torch.Tensor]) -> torch.Tensor:
