@@ -9,10 +9,17 @@ from ttnn_jit.ops.unary import ROUNDED_TWICE, torch_function, unary
 
 SELU_SCALE = 1.0507009873554805
 SELU_ALPHA = 1.6732632423543772
+SIXTH = (0.1666666716337204, -4.967053879312289e-09)  # of float32 numbers
 
 
 def _limited(b: Any, x: Any, low: float, high: float) -> Any:
     return b.minimum(b.maximum(x, b.const(low)), b.const(high))
+
+
+def hardsigmoid(b: Any, x: Any) -> Any:
+    """(x + 3) / 6 within [0, 1]: a product with 1 / 6 as a sum has the bits of the quotient, and no division."""
+    limited = _limited(b, b.add(x, b.const(3.0)), 0.0, 6.0)
+    return b.fma(limited, b.const(SIXTH[0]), b.mul(limited, b.const(SIXTH[1])))
 
 
 def _where_positive(b: Any, x: Any, positive: Any, other: Any) -> Any:
@@ -144,14 +151,14 @@ LOG_SIGMOID = unary(
 HARDSIGMOID = unary(
     "hardsigmoid",
     summary="(x + 3) / 6, limited to [0, 1].",
-    emit=lambda b, x: b.div(_limited(b, b.add(x, b.const(3.0)), 0.0, 6.0), b.const(6.0)),
+    emit=hardsigmoid,
     golden=lambda torch, x: torch.clamp(x + 3, 0, 6) / 6,
     probe=Probe((-4.0, 4.0), 1.5, ROUNDED_TWICE),
 )
 HARDSWISH = unary(
     "hardswish",
     summary="x * hardsigmoid(x).",
-    emit=lambda b, x: b.mul(x, b.div(_limited(b, b.add(x, b.const(3.0)), 0.0, 6.0), b.const(6.0))),
+    emit=lambda b, x: b.mul(x, hardsigmoid(b, x)),
     golden=lambda torch, x: x * (torch.clamp(x + 3, 0, 6) / 6),
     probe=Probe((-4.0, 4.0), 2.5, ROUNDED_TWICE),
 )
