@@ -80,7 +80,7 @@ class ManifestKey:
         named = {"function": self.function, "code": self.code}
         named |= {f"argument {name}": typed_text(value) for name, value in self.arguments}
         named |= {f"option {field.name}": repr(getattr(self.options, field.name)) for field in fields(self.options)}
-        named |= {f"target {name}": repr(value) for name, value in json.loads(self.target.to_json()).items()}
+        named |= _target_contributions(self.target)
         named |= {"cpu": self.host.name, "cpu features": self.host.features, "triple": self.host.triple}
         versions = self.versions
         return named | {"compiler": versions.compiler, "LLVM": versions.llvm, "Python": versions.python}
@@ -213,6 +213,11 @@ def typed_text(value: Any) -> str:
             return " ".join([fingerprint(value), *bodies])  # a user's tile operation
         case _:
             return fingerprint(value)
+
+
+@cache
+def _target_contributions(target: SystemDesc) -> Mapping[str, str]:
+    return {f"target {name}": repr(value) for name, value in json.loads(target.to_json()).items()}
 
 
 @cache

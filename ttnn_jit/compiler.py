@@ -12,7 +12,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit import nests
@@ -244,6 +244,7 @@ def _path_to_json(path: ReadPath) -> str:
     return json.dumps(path)
 
 
+@lru_cache(maxsize=4096)
 def path_from_json(text: str) -> ReadPath:
     """The inverse of how `Manifest` entries spell the path of a read."""
     return tuple((kind, name) for kind, name in json.loads(text))

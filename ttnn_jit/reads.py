@@ -160,8 +160,23 @@ def guard_text(function: types.FunctionType, reads: Iterable[Read]) -> GuardText
 
 
 def compile_guard(function: types.FunctionType, reads: Iterable[Read]) -> Callable[[], bool]:
-    """A function that tells whether every read still finds the object it found; see `guard_text`."""
+    """A function that tells whether every read still finds the object it found; see `guard_text`.
+
+    Python compiles it when it is first asked: many a program runs once.
+    """
     written = guard_text(function, reads)
+    compiled: Callable[[], bool] | None = None
+
+    def guard() -> bool:
+        nonlocal compiled
+        if compiled is None:
+            compiled = _compiled(written)
+        return compiled()
+
+    return guard
+
+
+def _compiled(written: GuardText) -> Callable[[], bool]:
     text = "\n".join(
         [
             f"def guard({', '.join(f'{name}={name}' for name in written.constants)}):",
