@@ -14,8 +14,9 @@ passes fastest: words packed into one bytes object::
 A kernel of several chunks is run chunk by chunk: chunk i has its operands' addresses moved on by i times their bytes
 between chunks, and loops over less (`ttnn_jit.runtime.chunks`). Kernels know nothing of it.
 
-**The pool.** The caller publishes a kernel, wakes a helper if one sleeps, and takes chunks from one counter itself; a
-helper that wakes up wakes the next, registers, and takes chunks too. The caller then closes the kernel to newcomers
+**The pool.** The caller publishes a kernel, wakes a helper if one sleeps, and takes chunks from the front itself; a
+helper that wakes up wakes the next, registers, and takes chunks from the back, so that from call to call a chunk's
+memory mostly stays in the caches of one CPU. One word counts both. The caller then closes the kernel to newcomers
 and waits for helpers that registered, never for one that has not started: a late helper costs nothing.
 A caller that finds the pool taken (another thread's call, or one from inside a kernel) runs its kernels alone.
 
@@ -293,7 +294,7 @@ wake:
   br label %run
 
 run:
-  call void @ttnn_jit_take_chunks(ptr %pool, ptr %at, ptr %gathered, i64 %chunks)
+  call void @ttnn_jit_take_chunks(ptr %pool, ptr %at, ptr %gathered, i64 %chunks, i1 false)
   %locked.again = call i32 @pthread_mutex_lock(ptr %mutex)
   store i64 0, ptr %open.at
 {_word("working", "pool", _ACTIVE)}
@@ -322,7 +323,7 @@ close:
 """
 
 _TAKE_CHUNKS = f"""
-define internal void @ttnn_jit_take_chunks(ptr %pool, ptr %at, ptr %gathered, i64 %chunks) {{
+define internal void @ttnn_jit_take_chunks(ptr %pool, ptr %at, ptr %gathered, i64 %chunks, i1 %helps) {{
 entry:
 {_field("next.at", "pool", _NEXT)}
 {_word("function", "at", 0, "ptr")}
@@ -335,11 +336,17 @@ entry:
   br label %take
 
 take:
-  %i = atomicrmw add ptr %next.at, i64 1 monotonic
-  %some = icmp ult i64 %i, %chunks
+  %ticket = select i1 %helps, i64 {1 << 32}, i64 1
+  %taken = atomicrmw add ptr %next.at, i64 %ticket monotonic
+  %back = lshr i64 %taken, 32
+  %front = and i64 %taken, {(1 << 32) - 1}
+  %all = add i64 %back, %front
+  %some = icmp ult i64 %all, %chunks
   br i1 %some, label %place, label %done
 
 place:
+  %from.end = sub i64 %top, %back
+  %i = select i1 %helps, i64 %from.end, i64 %front
   %is.last = icmp eq i64 %i, %top
   %params = select i1 %is.last, ptr %last, ptr %inner
   br label %operand
@@ -428,7 +435,7 @@ wake:
   br label %serve
 
 serve:
-  call void @ttnn_jit_take_chunks(ptr %pool, ptr %at, ptr %gathered, i64 %chunks)
+  call void @ttnn_jit_take_chunks(ptr %pool, ptr %at, ptr %gathered, i64 %chunks, i1 true)
   %locked.again = call i32 @pthread_mutex_lock(ptr %mutex)
 {_add_watched("left", "pool", _ACTIVE, -1)}
   %last.out = icmp eq i64 %left, 0
