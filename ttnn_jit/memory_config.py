@@ -5,9 +5,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
 from ttnn_jit.errors import ArgumentError, GridError
+from ttnn_jit.kept_property import kept_property
 
 
 class TensorMemoryLayout(enum.Enum):
@@ -260,7 +260,7 @@ class MemoryConfig:
         spec = f", {self._spec}" if self._spec else ""
         return f"MemoryConfig({self.memory_layout}, {self.buffer_type}{spec})"
 
-    @cached_property
+    @kept_property
     def _identity(self) -> tuple[object, ...]:
         return self.memory_layout, self.buffer_type, self._spec
 

@@ -9,10 +9,10 @@ import enum
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import cached_property
 from typing import ClassVar
 
 from ttnn_jit.errors import ArgumentError
+from ttnn_jit.kept_property import kept_property
 from ttnn_jit.memory_config import (
     DRAM_MEMORY_CONFIG,
     HOST_MEMORY_CONFIG,
@@ -239,12 +239,12 @@ class TensorSpec:
         config = sharded_over(self.padded_shape, strategy, ranges, self.memory_config.buffer_type)
         return self.with_(memory_config=config)
 
-    @cached_property
+    @kept_property
     def padded_shape(self) -> tuple[int, ...]:
         """Extents as stored: the last two rounded up to whole tiles under TILE layout."""
         return _padded_shape(self.shape, self.layout)
 
-    @cached_property
+    @kept_property
     def element_strides(self) -> tuple[int, ...]:
         """Element strides of the logical dimensions in the stored buffer."""
         if self.strides is not None:
@@ -252,12 +252,12 @@ class TensorSpec:
         strides = dense_strides(self.padded_shape)
         return strides[len(strides) - len(self.shape) :]
 
-    @cached_property
+    @kept_property
     def nbytes(self) -> int:
         """Bytes of a dense buffer that stores the tensor, padding included."""
         return math.prod(self.padded_shape) * self.dtype.itemsize
 
-    @cached_property
+    @kept_property
     def volume(self) -> int:
         """Number of logical elements."""
         return math.prod(self.shape)

@@ -6,10 +6,10 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from ttnn_jit.errors import InternalError
+from ttnn_jit.kept_property import kept_property
 from ttnn_jit.runtime.spec_json import spec_from_json, spec_to_json
 from ttnn_jit.tensor_spec import TensorSpec
 
@@ -65,22 +65,22 @@ class ProgramPlan:
         if any(not 0 <= index < visible for index in self.results):
             raise InternalError(f"program {self.name}: a result is neither an input nor an output")
 
-    @cached_property
+    @kept_property
     def buffers(self) -> tuple[TensorSpec, ...]:
         """The spec of every buffer, by index."""
         return self.inputs + self.outputs + self.intermediates
 
-    @cached_property
+    @kept_property
     def kernels(self) -> tuple[str, ...]:
         """The distinct kernels, in order of first launch."""
         return tuple(dict.fromkeys(launch.kernel for launch in self.launches))
 
-    @cached_property
+    @kept_property
     def hash(self) -> str:
         """Sha256 of the plan, which names kernels by their content: equal programs have equal hashes, on any host."""
         return hashlib.sha256(self.text().encode()).hexdigest()
 
-    @cached_property
+    @kept_property
     def bytes_touched(self) -> int:
         """Bytes that all launches read and write, each operand counted once per launch."""
         return sum(self.buffers[index].nbytes for launch in self.launches for index in launch.operands)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import ArgumentError, InternalError, ProgramFormatError, TtnnJitError
+from ttnn_jit.kept_property import kept_property
 from ttnn_jit.runtime import caller, l1, program_format
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.native import HostCpu, host_cpu, require_runnable
@@ -91,12 +91,12 @@ class Program:
         """Sha256 of the plan, which names kernels by their content: equal programs have equal hashes, on any host."""
         return self.plan.hash
 
-    @cached_property
+    @kept_property
     def descriptors(self) -> tuple[dict[str, Any], ...]:
         """Per kernel launch, what a ttnn program descriptor lists, made once; `custom_program_hash` is `hash`."""
         return tuple({**fields, "custom_program_hash": self.hash} for fields in self._described)
 
-    @cached_property
+    @kept_property
     def circular_buffer_bytes(self) -> int:
         """L1 of a core that circular buffers take while the program runs, those that are shards apart."""
         return max(map(l1.circular_buffer_bytes, self._described), default=0)
@@ -168,7 +168,7 @@ class Program:
         """
         return Program.from_bytes(Path(path).read_bytes())
 
-    @cached_property
+    @kept_property
     def native(self) -> caller.NativeCall | None:
         """The kernels, loaded; None if the program launches nothing.
 
