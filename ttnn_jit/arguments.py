@@ -20,10 +20,16 @@ from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
 from ttnn_jit.tensor_spec import (
     HOST_MEMORY_CONFIG,
     BufferType,
+    CoreCoord,
+    CoreGrid,
+    CoreRange,
+    CoreRangeSet,
     DataType,
     Layout,
     MemoryConfig,
+    NdShardSpec,
     ShardOrientation,
+    ShardSpec,
     TensorSpec,
 )
 from ttnn_jit.ttnn.call_key import scalar_key
@@ -32,6 +38,7 @@ if TYPE_CHECKING:
     import numpy
     import torch
 
+_CONFIGS = (MemoryConfig, ShardSpec, NdShardSpec, CoreRangeSet, CoreRange, CoreCoord, CoreGrid)
 _SCALARS = (bool, int, float, str, type(None))
 
 
@@ -150,9 +157,12 @@ def argument_key(value: Any) -> object:  # noqa: PLR0911 - one line for each kin
     if hasattr(value, "__ttnn_overloads__"):
         # By what it computes now: a user's tile operation is another one when what it reads has changed.
         return value.__name__, *value.__ttnn_overloads__
+    if isinstance(value, _CONFIGS):
+        return type(value), value
     raise ArgumentError(
         f"a {type(value).__name__} cannot be an argument of a compiled function",
-        help="pass ttnn, torch or numpy tensors, scalars, strings, or tuples, lists, dicts and dataclasses of these",
+        help="pass ttnn, torch or numpy tensors, scalars, strings, dtypes and configs of ttnn, or tuples, lists, dicts "
+        "and dataclasses of these",
     )
 
 

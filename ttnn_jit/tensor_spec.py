@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import ClassVar
 
-from ttnn_jit.errors import ArgumentError
+from ttnn_jit.errors import ArgumentError, ShapeError
 from ttnn_jit.kept_property import kept_property
 from ttnn_jit.memory_config import (
     DRAM_MEMORY_CONFIG,
@@ -158,6 +158,7 @@ class TensorSpec:
 
     Raises:
         ArgumentError: Strides on a tiled tensor, or of the wrong rank; a field of another kind.
+        ShapeError: Extents that are no ints, or negative.
     """
 
     __slots__ = ("__dict__", "dtype", "layout", "memory_config", "shape", "strides")
@@ -193,6 +194,8 @@ class TensorSpec:
         found = cls._interned.get(key)
         if found is not None:
             return found
+        if not all(isinstance(extent, int) and extent >= 0 for extent in shape):
+            raise ShapeError(f"the extents of a tensor are ints of at least 0, got {list(shape)}")
         check_kind(dtype, DataType, "`dtype`")
         check_kind(layout, Layout, "`layout`")
         if strides is not None and (layout is Layout.TILE or len(strides) != len(shape)):

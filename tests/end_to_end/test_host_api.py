@@ -314,6 +314,26 @@ def test_an_nd_sharded_tensor_is_computed_with_eagerly_and_jitted(device):
     assert device.memory_view().cores[0].used == 2 * 32 * 32 * 2
 
 
+def test_tensors_compare_with_none_as_everything_does(device):
+    x = tiled(device)
+    assert (x == None, x != None, x == "x") == (False, True, False)  # noqa: E711 - what is tested
+    assert x not in [None, "x"]
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
+def test_configs_are_arguments_of_jitted_functions(device, graph_capture):
+    @ttnn_jit.jit(graph_capture=graph_capture)
+    def placed(x, config, grid=None):
+        return ttnn.neg(x) if config.is_sharded() and grid.x == 2 else ttnn.exp(x)
+
+    x = tiled(device)
+    for _ in range(2):
+        assert torch.equal(placed(x, BLOCK, ttnn.CoreGrid(x=2, y=2)).to_torch(), -X)
+        assert torch.equal(placed(x, ttnn.DRAM_MEMORY_CONFIG).to_torch(), ttnn.exp(x).to_torch())
+    assert placed.num_entries == 2
+    assert ttnn_jit.explain_miss(placed, x, BLOCK, ttnn.CoreGrid(x=2, y=2)) == "nothing differs: this call is a hit"
+
+
 # --- Layouts of results ---------------------------------------------------------------------------------------------
 
 

@@ -42,6 +42,7 @@ def a_function_of_the_host_api(x):
     """AST only: a trace sees the whole call."""
     return ttnn.from_torch(x)
 #          ^^^^^^^^^^^^^^^ Function from_torch not supported
+#          help: `ttnn.from_torch` runs on the host: call it before or after the jitted function
 
 
 def a_function_of_another_library(x):

@@ -137,6 +137,17 @@ HOST = [
         "`dtype` must be a ttnn.DataType, got a torch.dtype\n"
         "help: it takes ttnn.DataType.BFLOAT16, ttnn.DataType.FLOAT32",
     ),
+    (
+        lambda d: ttnn.from_torch(torch.eye(3).to_sparse(), device=d),
+        ValueError,
+        "from_torch takes a torch tensor that is dense on the CPU, got torch.sparse_coo on cpu\n"
+        "help: call `.cpu()` or `.to_dense()` on it first",
+    ),
+    (
+        lambda d: ttnn.zeros((-1, 4), device=d),
+        ValueError,
+        "the extents of a tensor are ints of at least 0, got [-1, 4]",
+    ),
     (lambda d: ttnn.from_torch(X, device="cpu"), ValueError, "`device` must be a ttnn.Device, got 'cpu'"),
     (
         lambda d: ttnn.to_layout(tiled(d), "row_major"),

@@ -18,8 +18,8 @@ from ttnn_jit.frontend.code_scan import scan
 from ttnn_jit.frontend.interpreter import failure_text
 from ttnn_jit.frontend.language import PYTHON_FAILURES, is_namespace
 from ttnn_jit.frontend.module_builder import ModuleBuilder
-from ttnn_jit.frontend.proxy import Emitter, ProxyTensor, unsupported_function
-from ttnn_jit.frontend.read_recorder import ReadRecorder
+from ttnn_jit.frontend.proxy import Emitter, ProxyTensor, function_of_the_host, unsupported_function
+from ttnn_jit.frontend.read_recorder import ReadRecorder, is_of_this_package
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.spans import location_of_span
@@ -142,7 +142,7 @@ def trace(
 def _is_value(value: Any) -> bool:
     """Whether an argument is told apart by the call's key alone."""
     scalar = isinstance(value, (bool, int, float, str)) or is_numpy_scalar(value)
-    return value is None or scalar or hasattr(value, "__ttnn_overloads__")
+    return value is None or scalar or hasattr(value, "__ttnn_overloads__") or is_of_this_package(value)
 
 
 def _refuse_generator(function: types.FunctionType, definition: Location) -> None:
@@ -175,7 +175,7 @@ def _failure(emitter: CaptureEmitter, error: Exception) -> CompileError:
         return CompileError("the function calls itself without end: recursion is not supported", location=location)
     if isinstance(error, TtnnJitError):
         if beyond is not None and _is_host_api(beyond) and not beyond.f_code.co_name.startswith("_"):
-            return unsupported_function(beyond.f_code.co_name, location)
+            return function_of_the_host(beyond.f_code.co_name, location)
         return CompileError(error.message, location=location, help=error.help)
     if isinstance(error, TypeError) and "does not support ufuncs" in str(error):
         return CompileError(

@@ -264,6 +264,15 @@ def unsupported_function(name: str, location: Location) -> UnsupportedFunction:
     return UnsupportedFunction(f"Function {name} not supported", location=location, help=hint)
 
 
+def function_of_the_host(name: str, location: Location) -> UnsupportedFunction:
+    """The error for a call to a function of the host API, which is no part of a program."""
+    return UnsupportedFunction(
+        f"Function {name} not supported",
+        location=location,
+        help=f"`ttnn.{name}` runs on the host: call it before or after the jitted function",
+    )
+
+
 def plain_name(function: Any) -> str:
     """The name of an operation without its namespace: ``ttnn.exp`` is ``exp``."""
     return str(getattr(function, "__name__", type(function).__name__)).rpartition(".")[2]
@@ -299,7 +308,9 @@ class Emitter(ABC):
         overloads = overloads_of(function) or ()
         if not overloads and name == "deallocate":
             return self._deallocate(args, kwargs)
-        if not overloads or name in ALIASES:
+        if not overloads:
+            raise function_of_the_host(name, self.callee_location())
+        if name in ALIASES:
             raise unsupported_function(name, self.callee_location())
         kwargs = self._without_result_keywords(kwargs)
         return self.emit(overloads, args, kwargs)

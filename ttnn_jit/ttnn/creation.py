@@ -154,6 +154,11 @@ def check_torch(value: object, name: str) -> None:
         raise ArgumentError(
             f"{name} takes a torch tensor, got a {type_name(value)}", help=f"pass `{way}`" if way else None
         )
+    if value.device.type != "cpu" or value.layout != torch.strided:
+        raise ArgumentError(
+            f"{name} takes a torch tensor that is dense on the CPU, got {value.layout} on {value.device}",
+            help="call `.cpu()` or `.to_dense()` on it first",
+        )
 
 
 def to_torch(

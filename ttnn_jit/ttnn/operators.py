@@ -34,14 +34,16 @@ def attach_operators(cls: type, operations: Mapping[str, TtnnOperation]) -> None
         if not declaration.operator:
             continue
         dunder = _DUNDER[declaration.operator]
-        setattr(cls, dunder, _method(operations[declaration.name]))
+        setattr(cls, dunder, _method(operations[declaration.name], compares=dunder in {"__eq__", "__ne__"}))
         if dunder in _REFLECTED:
             setattr(cls, dunder.replace("__", "__r", 1), _reflected(operations[declaration.name]))
     setattr(cls, "__abs__", _method(operations["abs"]))  # noqa: B010 - beside the others
 
 
-def _method(operation: TtnnOperation) -> Callable[..., Any]:
+def _method(operation: TtnnOperation, *, compares: bool = False) -> Callable[..., Any]:
     def method(self: Any, *other: Any) -> Any:
+        if compares and (other[0] is None or isinstance(other[0], str)):
+            return NotImplemented  # a comparison with what no tensor equals is Python's business
         return operation(self, *other)
 
     return method
