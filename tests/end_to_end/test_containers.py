@@ -224,6 +224,19 @@ class Careless:
 
         return scaled_inside(x)
 
+    def passes_another(self, x):
+        def scaled_by(self):
+            return x * self.scale
+
+        return scaled_by(OTHER)
+
+
+class Other:
+    scale = 2.0
+
+
+OTHER = Other()
+
 
 def scaled(model, x):
     return x * model.scale
@@ -246,6 +259,24 @@ def test_whatever_a_traced_method_does_with_its_instance_no_call_sees_a_stale_va
     model, method = traced_model(name)
     for scale in (2.0, 3.0, 3.0, 5.0):
         model.scale = scale
+        assert torch.equal(method(A), A * scale)
+
+
+@pytest.mark.parametrize("name", GUARDED)
+def test_a_traced_method_that_uses_attributes_alone_compiles_once(name):
+    _, method = traced_model(name)
+    method(A)
+    hits = ttnn_jit.cache_info().memory_hits
+    for _ in range(3):
+        method(A)
+    assert ttnn_jit.cache_info().memory_hits == hits + 3
+
+
+@pytest.mark.filterwarnings("ignore:.*compiled at every call")
+def test_another_object_under_the_instances_name_is_not_taken_for_it(monkeypatch):
+    _, method = traced_model("passes_another")
+    for scale in (2.0, 3.0):
+        monkeypatch.setattr(OTHER, "scale", scale)
         assert torch.equal(method(A), A * scale)
 
 

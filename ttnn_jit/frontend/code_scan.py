@@ -79,7 +79,9 @@ class _Scanner:
             self._recorder.unguardable = True
             return
         for code in _codes(function.__code__):
-            own = instance.name if instance else None
+            # A function inside may have a parameter of that name, which is another object.
+            same = code is function.__code__ or (instance and instance.name in code.co_freevars)
+            own = instance.name if instance and same else None
             for name, attributes in _chains(code, own):
                 if instance and name == own:
                     self._instance_chain(instance, attributes)
@@ -259,7 +261,7 @@ def _chains(code: types.CodeType, own: str | None = None) -> Iterator[tuple[str,
 
 def _variables(instruction: dis.Instruction) -> tuple[str, ...]:
     """The local variables that an instruction names: some of newer Pythons name two."""
-    if not any(part in instruction.opname for part in ("_FAST", "_DEREF", "_CLOSURE")):
+    if not any(part in instruction.opname for part in ("_FAST", "_DEREF")):
         return ()
     named = instruction.argval
     return named if isinstance(named, tuple) else (str(named),)
