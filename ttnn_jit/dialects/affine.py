@@ -155,6 +155,7 @@ def join_indices(index_map: AffineMapAttr, values: Sequence[SSAValue]) -> tuple[
         VerifyException: A result of the map is neither a dimension nor a constant.
     """
     indices: list[Index] = []
+    values = list(values)  # whose items are found without a call
     for result in index_map.data.results:
         match result:
             case AffineDimExpr():

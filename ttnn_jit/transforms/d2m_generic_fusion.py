@@ -84,7 +84,7 @@ def _fusion_node(kernel: d2m.GenericOp, number_of: dict[SSAValue, int]) -> Fusio
     users = [use.operation for use in kernel.results[0].uses]
     return FusionNode(
         # Tensors made elsewhere need only be told apart: negative numbers do that.
-        operands=tuple(number_of.setdefault(value, -len(number_of) - 1) for value in kernel.inputs),
+        operands=tuple(number_of.setdefault(value, -len(number_of) - 1) for value in kernel.operands[:-1]),
         operand_spaces=spaces[:-1],
         space=spaces[-1],
         users=len(users),

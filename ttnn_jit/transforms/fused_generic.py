@@ -37,7 +37,7 @@ def _reads_twice(kernel: d2m.GenericOp) -> bool:
 
 
 def _operand_keys(kernel: d2m.GenericOp) -> list[_Key]:
-    return list(zip(kernel.inputs, kernel.indexing_maps.data, strict=False))
+    return list(zip(kernel.operands[:-1], kernel.indexing_maps.data, strict=False))
 
 
 class _Fusion:
@@ -110,7 +110,7 @@ class _Fusion:
         block.insert_op_before(fused, root)
         root.results[0].replace_all_uses_with(fused.results[0])
         for member in reversed(self._group):
-            empty = member.outputs[0].owner
+            empty = member.operands[-1].owner
             block.erase_op(member)
             if isinstance(empty, d2m.EmptyOp) and empty.result.first_use is None:
                 block.erase_op(empty)
