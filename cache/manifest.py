@@ -2,7 +2,7 @@
 
 The *manifest* is found without the compiler: its key is what a compile is told. Its entry lists what compiles under
 that key read besides (globals, helpers, closure values), each with a fingerprint, and the *content key* of the program
-that came out: the hash of the program's text without locations. So a changed global is another candidate of the same
+that came out: the hash of what the program says, locations aside. So a changed global is another candidate of the same
 entry, and a function that moved down a line finds the program that it had.
 """
 

@@ -1,7 +1,7 @@
 """One compile: a function and its arguments' metadata in, a `Program` out; and the two levels of the disk cache.
 
 The order of things: the manifest (found by code and metadata, without loading the compiler), the frontend, the content
-level (found by the program's text), the passes, codegen, assembly.
+level (found by what the program says), the passes, codegen, assembly.
 """
 
 from __future__ import annotations
