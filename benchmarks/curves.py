@@ -120,7 +120,7 @@ def report(results: Mapping[str, Any], plots_: Plots) -> str:
     for axis, (title, curve) in zip(axes[0], curves.items(), strict=True):
         axis.plot([int(point) for point in curve], list(curve.values()), marker="o")
         axis.set_xscale("log")
-        axis.set_ylim(bottom=0)
+        axis.set_ylim(0, 1.08 * max(curve.values()))
         what, _, unit = title.partition(": ")
         axis.set_title(unit)
         axis.set_xlabel(what)

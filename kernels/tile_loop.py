@@ -15,7 +15,8 @@ the tail, and the body, whose size decides how long a compile takes, is there on
 scratch in every chunk.
 
 A kernel of several contiguous inputs asks for each cache line 256 bytes ahead: hardware follows few streams at once,
-and loses each at a page's end. From memory that is worth 5 to 17 %, in the caches it costs nothing.
+and loses each at a page's end. From memory that is worth 5 to 17 %, in the caches it costs nothing. Of more than 12,
+which often lie alike in their pages, lines would push each other out of a set of the first cache before they are used.
 
 Bound: the loop adds an address increment and a branch a chunk to the body, to a row with a tail one short memcpy a
 stream, and to a strided stream one scalar load and store an element.
@@ -125,7 +126,7 @@ class TileLoop:
     def _ahead(self) -> list[int]:
         """The streams whose lines are asked for ahead."""
         inputs = [k for k in self._of(Access.CONTIGUOUS) if not self.streams[k].written]
-        return inputs if len(inputs) > 1 else []
+        return inputs if 1 < len(inputs) <= _MOST_AHEAD else []
 
     @property
     def _chunk_size(self) -> int:
@@ -358,5 +359,6 @@ _DECLARATION = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
 _PREFETCH_DECLARATION = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)\n"
 _LINE_BYTES = 64
 _AHEAD_BYTES = 256
+_MOST_AHEAD = 12  # streams: ways of a set
 _NONTEMPORAL = "!0 = !{i32 1}"
 _ELEMENT = {DataType.FLOAT32: "float", DataType.BFLOAT16: "i16"}

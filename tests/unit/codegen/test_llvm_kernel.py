@@ -157,7 +157,7 @@ def test_ops_that_do_not_depend_on_each_other_stand_side_by_side():
     assert adds[1] - adds[0] == 1
 
 
-@pytest.mark.parametrize(("inputs", "lines"), [(1, 0), (2, 4), (8, 16)])
+@pytest.mark.parametrize(("inputs", "lines"), [(1, 0), (2, 4), (8, 16), (16, 0)])
 def test_kernels_of_several_inputs_ask_for_their_lines_ahead(inputs, lines):
     specs = [TensorSpec((64, 64), F32, Layout.TILE)] * inputs
     sums = [("add", 0 if k == 1 else inputs + k - 2, k) for k in range(1, inputs)] or [("abs", 0)]
