@@ -24,11 +24,13 @@ def section() -> str:
     """The markdown between the markers."""
     cache, each, named = (_content(benchmark.BENCHMARK.name) for benchmark in (program_cache, elementwise, workloads))
     about = each["machine"]
-    quick = " A quick run: few rounds of few cases." * any(content["quick"] for content in (cache, each, named))
+    remarks = " A quick run: few rounds of few cases." * any(content["quick"] for content in (cache, each, named))
+    before = cache["machine"]["load at the start"]  # of the first benchmark: later ones find the load of those before
+    remarks += f" The machine was busy (load {before}): these figures mean little." * (before > about["cpus"] / 2)
     return (
         f"`make bench`, {about['date'][:10]}, commit {about['commit']}: {about['cpus']} CPUs of {about['cpu']}, Python "
         f"{about['python']}, torch {about['torch']}. Every contender runs in a process of its own, with its own "
-        f"threads and its best flags.{quick}\n\nElementwise programs from 256² to 4096²: how many times as long "
+        f"threads and its best flags.{remarks}\n\nElementwise programs from 256² to 4096²: how many times as long "
         "`torch.compile` takes, the geometric mean over the sizes and the least; *tuned* is `torch.compile` with an "
         "allocator that keeps its pages.\n\n"
         f"{tables.summary(each['steps'], elementwise.CASES)}\n"
