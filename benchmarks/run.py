@@ -52,7 +52,7 @@ def main() -> None:
     chosen = [BENCHMARKS[name] for name in options.names or BENCHMARKS]
     if not options.report:
         run(chosen, quick=options.quick, resume=options.resume)
-    for benchmark in chosen:
+    for benchmark in (each for each in chosen if (RESULTS / f"{each.name}.json").exists()):
         report(benchmark)
     write_index()
     print(f"written: {RESULTS / 'README.md'}")
