@@ -66,9 +66,15 @@ class Bessel(Exponential):
     def i0(self, a: Value) -> Value:
         """exp(|a|) times what varies slowly."""
         x = self.abs(a)
-        inverse = self.div(self.const(1.0), x)
-        far = self.div(self.polynomial(inverse, I0_TAIL), self.sqrt(x))
-        scaled = self.select(self.lt(x, self.const(14.99)), self.piecewise(self.at_most(14.99, x), I0), far)
+        near = self.lt(x, self.const(14.99))
+        inverse, root = self.div(self.const(1.0), x), self.sqrt(x)
+        tail = self.polynomial(inverse, I0_TAIL)
+        far = self.div(tail, root)
+        # What the root and the quotient lost, relative to them.
+        of_root = self.mul(self.fma(self.neg(root), root, x), self.mul(inverse, self.const(-0.5)))
+        lost = self.fma(self.fma(self.neg(far), root, tail), self.const(1 / I0_TAIL[0]), of_root)
+        scaled = self.select(near, self.piecewise(self.at_most(14.99, x), I0), far)
         s, n = self.exp_minus_one_and_power(self.at_most(95.0, x))
+        s = self.select(near, s, self.add(s, lost))
         beyond = self.gt(x, self.const(95.0))
         return self.select(beyond, self.const(float("inf")), self.scale(self.fma(scaled, s, scaled), n))
