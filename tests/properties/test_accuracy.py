@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import torch
 import ttnn_jit
 from benchmarks.accuracy.measure import BFLOAT16, FLOAT32, Mode, cases, measured, ulp_errors
 from benchmarks.accuracy.page import COLUMNS, page
+from benchmarks.accuracy.references import in_float64
 from ttnn_jit import ttnn
 from ttnn_jit.ops import OPERATIONS
 
@@ -56,6 +58,30 @@ def test_every_operation_is_measured_in_every_dtype_under_every_mode():
     assert {(row.operation, row.dtype, row.mode) for row in rows} == {(*case, mode) for case in few for mode in Mode}
     lines = [line for line in page(rows, 1e-5).splitlines() if line.startswith("| `")]
     assert [len(line.split(" | ")) for line in lines] == [len(COLUMNS)] * 2
+
+
+def worst_arguments():
+    """What the committed page names, by operation."""
+    text = (Path(__file__).parents[2] / "docs" / "accuracy.md").read_text()
+    lines = (line.split(" | ") for line in text.splitlines() if line.startswith("| `"))
+    cells = {line[0].split("`")[1]: line[COLUMNS.index("worst argument")] for line in lines}
+    for operation in OPERATIONS:
+        if worst := cells.get(operation.signature, "").strip():
+            yield operation, [float(value) for value in worst.split(", ")]
+
+
+def test_no_neighbour_of_a_worst_argument_of_the_page_is_beyond_the_bound():
+    found = list(worst_arguments())
+    assert len(found) > 40
+    for operation, values in found:
+        near = [torch.tensor([v]).view(torch.int32) + torch.arange(-500, 501, dtype=torch.int32) for v in values]
+        operands = [bits.view(torch.float32) for bits in near]
+        call = partial(getattr(ttnn, operation.name), **operation.chosen_by)
+        got = ttnn_jit.jit(lambda *xs: call(*xs, *operation.tested_attributes))(*operands)  # noqa: B023 - called here
+        exact = in_float64(operation, operation.golden, operands)
+        errors = ulp_errors(got, exact)
+        errors[(got.double() - exact).abs() <= operation.probe.max_absolute] = 0
+        assert errors.max() <= operation.probe.max_ulp, (operation, [float(o[errors.argmax()]) for o in operands])
 
 
 def test_the_committed_page_has_a_line_for_every_operation():
