@@ -2,7 +2,7 @@
 
     python -m benchmarks.accuracy [--fraction F] [--all NAME,NAME] [--processes N] [--write docs/accuracy.md]
 
-Fails if a bound is broken.
+The full sample takes about a quarter of an hour of one core. Fails if a bound is broken.
 """
 
 from __future__ import annotations
