@@ -42,17 +42,22 @@ def test_blocks_are_aligned_writable_and_large_enough(pool, nbytes):
     assert ctypes.string_at(block.address, nbytes) == b"\xff" * nbytes
 
 
-def test_big_blocks_start_near_a_huge_page_at_different_offsets(pool):
+def places_in_pages(pool, nbytes):
+    blocks = [pool.allocate(nbytes) for _ in range(16)]
+    return [block.address % 4096 for block in blocks]
+
+
+@pytest.mark.parametrize("nbytes", [4096, 8192, 2 * MB])
+def test_no_block_begins_just_after_the_place_in_a_page_where_another_does(pool, nbytes):
+    places = places_in_pages(pool, nbytes)
+    apart = {(place - other) % 4096 for place in places for other in places}
+    assert not [distance for distance in apart if 0 < distance < 512]
+    assert len(set(places)) == 8
+
+
+def test_big_blocks_start_near_a_huge_page(pool):
     blocks = [pool.allocate(2 * MB) for _ in range(16)]
-    offsets = [block.address % HUGE_PAGE for block in blocks]
-    assert len(set(offsets)) == 16
-    assert max(offsets) < 64 * 1024
-    assert len({block.address % 4096 for block in blocks}) == 16
-
-
-def test_small_blocks_of_a_page_do_not_alias_in_the_low_12_bits(pool):
-    blocks = [pool.allocate(4096) for _ in range(16)]
-    assert len({block.address % 4096 for block in blocks}) == 16
+    assert max(block.address % HUGE_PAGE for block in blocks) < 64 * 1024
 
 
 def test_size_classes_waste_at_most_a_quarter():
