@@ -84,10 +84,11 @@ def spec_of(value: Any) -> TensorSpec:
 def _spec_of_torch(tensor: torch.Tensor) -> TensorSpec:
     import torch
 
-    if tensor.device.type != "cpu" or tensor.layout != torch.strided:
+    _refuse_traced()
+    if tensor.is_nested or tensor.device.type != "cpu" or tensor.layout != torch.strided:
         raise ArgumentError(
-            f"a torch tensor must be dense on the CPU, got {tensor.layout} on {tensor.device}",
-            help="call `.cpu()` or `.to_dense()` on it first",
+            f"a torch tensor must be dense on the CPU, got {_kind_of_torch(tensor)} on {tensor.device}",
+            help="call `.cpu()` or `.to_dense()` on it first, `.unbind()` on a nested one",
         )
     if tensor.requires_grad and torch.is_grad_enabled():
         raise ArgumentError(
@@ -105,7 +106,43 @@ def _spec_of_torch(tensor: torch.Tensor) -> TensorSpec:
             f"torch tensors of {tensor.dtype} are not supported",
             help="cast it: `tensor.to(torch.float32)` or `tensor.to(torch.bfloat16)`",
         )
+    if tensor.numel() and not _has_memory(tensor):
+        raise ArgumentError(
+            f"a torch {type(tensor).__name__} has no memory of its own to read: it is fake, a wrapper, inside a "
+            "transform such as `torch.vmap`, or its storage was freed",
+            help="call the function with plain tensors, outside the transform",
+        )
     return TensorSpec(tensor.shape, dtype, Layout.ROW_MAJOR, HOST_MEMORY_CONFIG, strides=tensor.stride())
+
+
+def _kind_of_torch(tensor: torch.Tensor) -> str:
+    return "a nested tensor" if tensor.is_nested else str(tensor.layout)
+
+
+def _has_memory(tensor: torch.Tensor) -> bool:
+    """Whether all elements lie in storage that can be read."""
+    import torch
+
+    if type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
+        return False
+    try:
+        address = tensor.data_ptr()
+    except RuntimeError:  # torch's way to say that there is none
+        return False
+    last = tensor.storage_offset() + sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
+    return address != 0 and (last + 1) * tensor.itemsize <= tensor.untyped_storage().nbytes()
+
+
+def _refuse_traced() -> None:
+    """A tracer of torch's would see the allocation of the results and not what writes them."""
+    import torch
+
+    tracer = sys.modules.get("torch.fx.experimental.proxy_tensor")
+    if torch._C._get_tracing_state() is not None or (tracer is not None and tracer.get_proxy_mode() is not None):
+        raise ArgumentError(
+            "a compiled function cannot be traced by torch (`make_fx`, `torch.export`, `torch.jit.trace`)",
+            help="call it on the tensors themselves, or wrap it as an operation with `torch.library.custom_op`",
+        )
 
 
 def _spec_of_numpy(array: numpy.ndarray[Any, Any]) -> TensorSpec:

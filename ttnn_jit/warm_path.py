@@ -70,12 +70,14 @@ def torch_warm_call(count: int, table: dict[Any, WarmCall]) -> WarmCall:
         f"  if not ({' and '.join([*plain, *(f'{name}.is_cpu' for name in names)])}): return STALE",
         f"  if {' or '.join(f'{name}.is_neg()' for name in names)}: return STALE",
         f"  if grad_enabled() and ({wants_grad}): return STALE",
+        "  if dispatch_modes(): return STALE",  # a tracer might be among them
         f"  warm = table[{', '.join(f'{name}.shape, {name}.stride(), {name}.dtype' for name in names)}]",
         " except (KeyError, AttributeError, RuntimeError):",  # a sparse tensor has no strides
         "  return STALE",
         f" return warm({', '.join(names)})",
     ]
     scope = {"Plain": torch.Tensor, "STALE": STALE, "grad_enabled": torch.is_grad_enabled, "table": table}
+    scope["dispatch_modes"] = torch._C._len_torch_dispatch_stack
     return _defined("find", lines, scope)
 
 

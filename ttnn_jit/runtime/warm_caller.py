@@ -65,7 +65,9 @@ def warm_torch_caller(program: Program, guard: GuardText, rebuild: Rebuild | Non
     plan, call = program.plan, program.native
     inputs = range(len(plan.inputs))
     visible = range(len(plan.inputs) + len(plan.outputs))
-    lines = _head(plan, guard.conditions, [f"p{i} = a{i}.data_ptr()" for i in inputs])
+    # A tensor without memory is refused on the long way.
+    addresses = [f"if not (p{i} := a{i}.data_ptr()): return STALE" for i in inputs]
+    lines = _head(plan, guard.conditions, addresses, errors=f"(*{GUARD_ERRORS}, RuntimeError)")
     for i in visible[len(inputs) :]:
         lines += [f" r{i} = {_fresh_torch(plan, i)}", f" p{i} = r{i}.data_ptr()"]
     lines += allocations(plan, range(len(visible), len(plan.buffers)))
@@ -80,14 +82,16 @@ def warm_torch_caller(program: Program, guard: GuardText, rebuild: Rebuild | Non
     return generate(plan, call, [*lines, *_return(plan, rebuild, counters)], scope)
 
 
-def _head(plan: ProgramPlan, conditions: Sequence[str], addresses: Sequence[str]) -> list[str]:
+def _head(
+    plan: ProgramPlan, conditions: Sequence[str], addresses: Sequence[str], errors: str = GUARD_ERRORS
+) -> list[str]:
     """From the ``def`` to the addresses of the inputs."""
     return [
         f"def {identifier(plan.name)}({', '.join(f'a{i}' for i in range(len(plan.inputs)))}):",
         " try:",
         f"  if not ({' and '.join(f'({condition})' for condition in conditions)}): return STALE",
         *(f"  {line}" for line in addresses),
-        f" except {GUARD_ERRORS}:",
+        f" except {errors}:",
         "  return STALE",
     ]
 
