@@ -334,3 +334,9 @@ def test_a_second_process_compiles_nothing_and_a_changed_global_compiles_anew(tm
     assert second == (first[0], [0, False, False])
     assert changed[1][0] == 1
     assert changed[0] != first[0]
+
+
+def test_a_parameter_with_a_default_is_fixed_where_the_operation_is_defined():
+    scaled = ttnn_jit.tile_op(lambda x, slope=0.1: x * slope)
+    with ttnn.open_device(device_id=0) as device, pytest.raises(ArgumentError, match=r"(?s)no argument `slope`.*fixed"):
+        scaled(ttnn.from_torch(torch.ones(32, 32), layout=ttnn.TILE_LAYOUT, device=device), slope=0.3)

@@ -30,6 +30,7 @@ from ttnn_jit.ops import (
     nearest_names,
     overloads_of,
 )
+from ttnn_jit.ops.operation import type_name
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.source import Location
 from ttnn_jit.tensor_spec import DataType, Layout, MemoryConfig, Shape, TensorSpec
@@ -151,7 +152,7 @@ def _binary(operation: Operation, *, reflected: bool = False) -> Callable[[Proxy
         other = python_number(other)
         if not isinstance(other, (ProxyTensor, *_NUMBERS)):
             self.refuse(
-                f"`{operation.operator}` needs tensors or numbers, got {type(other).__name__}",
+                f"`{operation.operator}` needs tensors or numbers, got {type_name(other)}",
                 outside_tensor_help(other),
             )
         operands = (other, self) if reflected else (self, other)
@@ -249,6 +250,8 @@ def foreign_function_help(function: Any, name: str) -> str:
     module = getattr(function, "__module__", None) or type(getattr(function, "__self__", function)).__module__
     library = module.partition(".")[0]
     called = f"{library}.{name}" if library in sys.modules else name
+    if not hasattr(sys.modules.get(library), name) and hasattr(function, "__self__"):
+        called = f"{type_name(function.__self__)}.{name}"
     return (
         f"`{called}` would be called once, when the function is compiled: call it before, and pass its value or tensor "
         "as an argument"

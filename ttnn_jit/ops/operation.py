@@ -195,6 +195,11 @@ class Operation:
         names += [f"{keyword}={value!r}" for keyword, value in self.chosen_by.items()]
         return f"{self.name}({', '.join(names)})"
 
+    @property
+    def spelling(self) -> str:
+        """The call as it stands in a program."""
+        return self.signature if self.body else f"ttnn.{self.signature}"
+
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
 
@@ -238,9 +243,10 @@ def bind(
         if isinstance(result, BoundCall):
             return result
         of_values.append(result)
-    signatures = " or ".join(f"`ttnn.{operation.signature}`" for operation in overloads)
+    signatures = " or ".join(f"`{operation.spelling}`" for operation in overloads)
+    fixed = "; parameters with a default are fixed where it is defined" if operation.body else ""
     # The declaration whose keywords fit is the one that was meant.
-    raise ArgumentError([*of_values, *of_names][0], help=f"the call is written {signatures}")
+    raise ArgumentError([*of_values, *of_names][0], help=f"the call is written {signatures}{fixed}")
 
 
 def _bind_one(
@@ -252,6 +258,8 @@ def _bind_one(
         value = given.get(operand.name)
         if value is None:
             value = operand.default
+        if value is None and operand.name in given:
+            return f"`{operand.name}` of `{operation.name}` is None"
         if value is None:
             return f"`{operation.name}` misses its argument `{operand.name}`"
         dtype = dtype_of(value)
