@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.errors import ArgumentError, DTypeError, GridError, LayoutError, ShapeError
 from ttnn_jit.nests import fields_of, is_record, leaves, map_leaves
 from ttnn_jit.numpy_scalar import is_numpy_scalar
+from ttnn_jit.runtime.device import ONE_DEVICE_HELP
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
 from ttnn_jit.tensor_spec import (
@@ -256,7 +257,9 @@ def placement(tensors: list[Any], target: SystemDesc | None, cpu: SystemDesc) ->
         )
     if len(devices) > 1:
         listed = " and ".join(str(device) for device in devices.values())
-        raise ArgumentError(f"Invalid arguments for function: tensors on different devices, {listed}")
+        raise ArgumentError(
+            f"Invalid arguments for function: tensors on different devices, {listed}", help=ONE_DEVICE_HELP
+        )
     return Placement(Family.TTNN, next(iter(devices.values())).target)
 
 

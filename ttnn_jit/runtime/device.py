@@ -11,6 +11,10 @@ from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.target import PRESETS, SystemDesc
 from ttnn_jit.tensor_spec import CoreCoord, CoreGrid, TensorSpec
 
+ONE_DEVICE_HELP = (
+    "move one: `ttnn.to_device(ttnn.from_device(tensor), device)`; a mesh's tensors meet those of that mesh only"
+)
+
 
 class _NoPrograms(set[str]):
     """A program cache that is turned off: it never asks for an entry, and has none."""

@@ -22,7 +22,7 @@ from ttnn_jit.ops import (
 )
 from ttnn_jit.ops.result_spec import result_spec
 from ttnn_jit.reads import NO_GUARD
-from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.warm_caller import STALE, warm_tensor_caller
@@ -181,7 +181,9 @@ def _one_device(name: str, tensors: Sequence[Tensor]) -> Device:
                 help="move it to a device: `ttnn.from_torch(..., device=device)` or `tensor.to(device)`",
             )
         if other is not device:
-            raise ArgumentError(f"{name}: the tensors lie on different devices, {device} and {other}")
+            raise ArgumentError(
+                f"{name}: the tensors lie on different devices, {device} and {other}", help=ONE_DEVICE_HELP
+            )
     assert device is not None
     return device
 
