@@ -17,6 +17,7 @@ from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.kernels.isa import HostIsa, isa_for
 from ttnn_jit.ops import OVERLOADS
 from ttnn_jit.options import CompileOptions
+from ttnn_jit.runtime.buffer import ALIGNMENT
 from ttnn_jit.runtime.native import kernel_address
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.target import resolve_target
@@ -88,8 +89,7 @@ def _start(spec: TensorSpec) -> int:
 def run_plan(plan: ProgramPlan, objects, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
     """The results of a program, by the kernels in `objects`."""
     buffers = [stored(values, spec) for values, spec in zip(inputs, plan.inputs, strict=True)]
-    for spec in plan.buffers[len(inputs) :]:
-        buffers.append(np.full(max(spec.nbytes // spec.dtype.itemsize, 1), 99, buffers[0].dtype).astype(_numpy(spec)))
+    buffers += [_fresh(spec) for spec in plan.buffers[len(inputs) :]]
     guards = [buffer.copy() for buffer in buffers]
     for launch in plan.launches:
         run = emulate_kernel if is_foreign(objects[launch.kernel]) else run_kernel
@@ -97,6 +97,16 @@ def run_plan(plan: ProgramPlan, objects, inputs: Sequence[np.ndarray]) -> list[n
     for k in range(len(inputs)):
         assert (buffers[k] == guards[k]).all() or np.isnan(guards[k]).any(), "an input was written"
     return [logical(buffers[k], plan.buffers[k]).copy() for k in plan.results]
+
+
+def _fresh(spec: TensorSpec) -> np.ndarray:
+    """A buffer of numbers that show misuse, aligned as blocks of the pool: big results are stored around the caches."""
+    memory = np.empty(spec.nbytes + 2 * ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    count = max(spec.nbytes // spec.dtype.itemsize, 1)
+    buffer = memory[start : start + count * spec.dtype.itemsize].view(_numpy(spec))
+    buffer[...] = 99
+    return buffer
 
 
 def run_kernel(launch, plan, code, buffers) -> None:
