@@ -12,6 +12,7 @@ import torch
 import ttnn_jit
 from ttnn_jit import ttnn
 from ttnn_jit.errors import CompileError
+from ttnn_jit.testing import assert_allclose
 
 A, B = torch.randn(4, 6), torch.randn(4, 6)
 
@@ -141,7 +142,8 @@ def test_a_jitted_function_inside_another_is_part_of_its_program(graph_capture):
     result = outer(A)
     assert outer.explain(A).kernels[0].ops[:2] == ("exp", "exp")
     assert inner.num_entries == entries
-    torch.testing.assert_close(result, A.exp().exp() + A)
+    assert torch.equal(result, inner(inner(A)) + A)  # in float32 fusing changes no bit
+    assert_allclose(inner(A), A.double().exp(), max_ulp=1.25)
 
 
 class Layer:
