@@ -36,7 +36,7 @@ def native(name: str) -> Callable[..., None]:
     """One of the probes, callable; Python's lock is free meanwhile."""
     isa = host_isa()
     code = assemble(_text(isa), isa)
-    jit = llvm.create_lljit_compiler()
+    jit = llvm.create_lljit_compiler(use_jit_link=True)
     library = llvm.JITLibraryBuilder().add_object_img(code).export_symbol(name).link(jit, name)
     _KEPT.append((jit, library))
     return ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(library[name])

@@ -18,6 +18,7 @@ from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_vector import LlvmVector, ModuleText
 from ttnn_jit.kernels.tile_loop import BODY_BLOCK, Access, Chunk, TileLoop
 from ttnn_jit.ops import OPERATIONS, Operation, user_operation
+from ttnn_jit.ops.unary import NEG
 from ttnn_jit.target import HOST_COSTS, Numerics
 from ttnn_jit.tensor_spec import DataType
 
@@ -158,7 +159,7 @@ def _without_sign(body: KernelBody, index: int) -> tuple[int, bool]:
             return first, False
         case Cast(operand) if step.dtype is DataType.FLOAT32:
             return _without_sign(body, operand)
-        case Apply("tile_neg", (int() as operand,)) if step.dtype is DataType.FLOAT32:
+        case Apply(NEG.tile_name, (int() as operand,)) if step.dtype is DataType.FLOAT32:
             argument, negated = _without_sign(body, operand)
             return argument, not negated
         case _:
