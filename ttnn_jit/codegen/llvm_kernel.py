@@ -40,6 +40,8 @@ _MOST_LINES_FOR_TWO_VECTORS = 24
 _MOST_LINES_FOR_A_PAIR = {16: 64, 32: 200}
 """By the number of vector registers."""
 
+_REGISTERS_TO_LOAD_EARLY = 32  # of 16, a register more costs sin and sigmoid a tenth
+
 _NAME = "kernel"
 
 
@@ -70,7 +72,8 @@ def _text(body: KernelBody, isa: HostIsa, unroll: int) -> tuple[str, int]:
     module = ModuleText()
     builder = LlvmVector(isa, module, prefix="v", block=BODY_BLOCK)
     emitter = _BodyEmitter(body, builder, unroll)
-    function = TileLoop(_NAME, body.streams, body.rank, emitter, isa.lanes, unroll).text()
+    early = unroll == 1 and isa.registers >= _REGISTERS_TO_LOAD_EARLY
+    function = TileLoop(_NAME, body.streams, body.rank, emitter, isa.lanes, unroll, early).text()
     instructions = [line for line in builder.lines if " = bitcast " not in line]
     return f"{function}\n{module.text()}\n", len(instructions)
 

@@ -148,6 +148,13 @@ def test_long_bodies_take_one_vector_at_a_time_and_short_ones_two():
     assert f"add i64 %at, {isa.lanes}\n" in text_of(cosh(), isa)
 
 
+@pytest.mark.parametrize(("isa", "early"), [(AVX512, True), (AVX2, False)], ids=str)
+def test_long_bodies_with_registers_to_spare_are_given_a_chunk_that_was_loaded_before_the_last_store(isa, early):
+    text = text_of(cosh(), isa)
+    assert (f"%m0.0 = phi <{isa.lanes} x float>" in text) is early
+    assert "phi <" not in text_of(scheduled([TensorSpec((32, 32), F32)], [("add", 0, 0)]), isa)
+
+
 def test_ops_that_do_not_depend_on_each_other_stand_side_by_side():
     tree = [("add", 0, 1), ("add", 2, 3), ("add", 4, 5), ("sigmoid", 6)]
     specs = [TensorSpec((32, 32), F32)] * 4
