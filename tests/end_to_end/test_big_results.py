@@ -24,11 +24,18 @@ def nothing_fits(monkeypatch):
     monkeypatch.setattr(kernel_body, "SHARE_OF_LAST_CACHE", 0)
 
 
-def test_a_kernel_larger_than_the_caches_stores_around_them():
-    small, big = torch.randn(1024, 1024), torch.randn(4096, 4096)
-    assert "!nontemporal" not in jit(cosh).ir(small, stage="codegen")
-    assert "!nontemporal" in jit(cosh).ir(big, stage="codegen")
-    assert "fence seq_cst" in jit(cosh).ir(big, stage="codegen")
+@pytest.mark.parametrize(
+    ("function", "rows", "around"),
+    [(cosh, 192, False), (cosh, 193, True), (add_tree_8_to_1, 24, False), (add_tree_8_to_1, 25, True)],
+)
+def test_a_kernel_stores_around_the_caches_where_it_reads_or_writes_too_much_for_them(
+    monkeypatch, function, rows, around
+):
+    monkeypatch.setattr(kernel_body, "last_cache_bytes", lambda: 16 << 20)
+    inputs = [torch.empty(rows, 1 << 14) for _ in range(1 if function is cosh else 8)]  # rows of 64 KB
+    text = jit(function).ir(*inputs, stage="codegen")
+    assert ("!nontemporal" in text) is around
+    assert ("fence seq_cst" in text) is around
 
 
 @pytest.mark.usefixtures("nothing_fits")

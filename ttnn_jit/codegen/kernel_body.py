@@ -32,9 +32,10 @@ from ttnn_jit.target import Numerics, last_cache_bytes
 from ttnn_jit.tensor_spec import TensorSpec
 
 SHARE_OF_LAST_CACHE = 0.75
-"""Results are stored around the caches when a kernel touches more than this many times the last one. Measured over
-chains of kernels that read each other's results: below, ordinary stores are up to 1.3 times as fast, above it is the
-other way round, and up to 1.6 times for kernels of several inputs, which leave less of a result in the cache."""
+"""Results are stored around the caches by a kernel that reads, or writes, more than this many times the last one: then
+nothing of a result is left there for the next kernel. The sum of both would not do: where a copy's input and result
+together fill the last cache, ordinary stores are twice as fast, and eight inputs that do so by themselves leave a
+result no place."""
 
 
 @dataclass(frozen=True)
@@ -74,15 +75,21 @@ def read_kernel(generic: GenericOp, numerics: Numerics) -> Kernel:
     reader.run(generic.body.block)
     reader.check()
     inputs, outputs = tuple(dict.fromkeys(generic.inputs)), tuple(generic.outputs)
-    specs = [spec_of(value.type) for value in (*inputs, *outputs)]
-    walk = walk_of(tuple(specs[: len(inputs)]), tuple(specs[len(inputs) :]))
-    far = walk.rank == 0 and sum(spec.nbytes for spec in specs) > SHARE_OF_LAST_CACHE * last_cache_bytes()
+    read, written = (tuple(spec_of(value.type) for value in values) for values in (inputs, outputs))
+    walk = walk_of(read, written)
+    far = walk.rank == 0 and _leaves_nothing(read, written)
     streams = tuple(
         Stream(spec.dtype, access, written=False) if k < len(inputs) else _written(spec, access, far)
-        for k, (spec, access) in enumerate(zip(specs, walk.accesses, strict=True))
+        for k, (spec, access) in enumerate(zip((*read, *written), walk.accesses, strict=True))
     )
     results = tuple(generic.results) or outputs
     return Kernel(KernelBody(streams, walk.rank, tuple(reader.steps), numerics), inputs, results, walk)
+
+
+def _leaves_nothing(read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> bool:
+    """Whether a kernel moves too much for its results to stay in the last cache."""
+    most = max(sum(spec.nbytes for spec in specs) for specs in (read, written))
+    return most > SHARE_OF_LAST_CACHE * last_cache_bytes()
 
 
 def _written(spec: TensorSpec, access: Access, far: bool) -> Stream:
