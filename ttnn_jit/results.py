@@ -94,7 +94,7 @@ def _torch_results(specs: Sequence[TensorSpec]) -> list[Any]:
     return [
         torch_tensor(spec, HOST_POOL.allocate(spec.nbytes))
         if spec.nbytes >= POOLED_RESULT_BYTES
-        else torch.empty(spec.shape, dtype=torch_dtype(spec.dtype))
+        else torch.empty(spec.shape, dtype=torch_dtype(spec.dtype), device="cpu")
         for spec in specs
     ]
 

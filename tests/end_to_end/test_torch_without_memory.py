@@ -90,3 +90,28 @@ def test_nested_tensors_are_refused():
     nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
     with pytest.raises(ArgumentError, match=r"a nested tensor(.|\n)*unbind"):
         ttnn_jit.jit()(lambda x: ttnn.exp(x))(nested)
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (), (0, 4), (1 << 19,)], ids=str)
+def test_results_lie_on_the_cpu_whatever_the_default_device_is(compiled, shape):
+    x = torch.ones(shape)
+    with torch.device("meta"):
+        results = [compiled(x) for _ in range(3)]
+    for result in results:
+        assert result.device.type == "cpu"
+        assert result.shape == x.shape
+        assert result.stride() == x.stride()
+        assert torch.allclose(result, x.exp())
+
+
+def test_tensors_of_a_number_are_made_whatever_the_default_device_is(device):
+    with torch.device("meta"):
+        made = ttnn.full((32, 32), 2.5, dtype=ttnn.float32, layout=ttnn.TILE_LAYOUT, device=device)
+    assert bool((ttnn.to_torch(made) == 2.5).all())
+
+
+@pytest.mark.parametrize("mode", [torch.inference_mode, torch.no_grad, torch.enable_grad])
+def test_results_are_of_the_mode_that_the_call_is_made_in(compiled, mode):
+    x = torch.ones(4)
+    with mode():
+        assert [compiled(x).is_inference() for _ in range(3)] == [x.exp().is_inference()] * 3

@@ -292,7 +292,7 @@ def torch_tensor(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
 
     dtype = torch_dtype(spec.dtype)
     if not spec.volume:
-        return torch.empty(tuple(spec.shape), dtype=dtype)
+        return torch.empty(tuple(spec.shape), dtype=dtype, device="cpu")
     return torch.frombuffer(_owning_bytes(buffer, _logical_bytes(spec)), dtype=dtype).view(tuple(spec.shape))
 
 

@@ -214,7 +214,7 @@ def full(
     import torch
 
     spec = _spec(shape, dtype or DataType.BFLOAT16, layout, device, memory_config)
-    value = torch.tensor(fill_value, dtype=torch.float32)
+    value = torch.tensor(fill_value, dtype=torch.float32, device="cpu")
     return storage.from_torch(value.expand(tuple(spec.shape)), spec, device)
 
 
