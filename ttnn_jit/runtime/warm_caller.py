@@ -73,7 +73,7 @@ def warm_torch_caller(program: Program, guard: GuardText, rebuild: Rebuild | Non
     lines += native_call(plan, call)
     scope = _scope(guard, rebuild, counters) | {
         # What torch.compile's own wrappers call: half as long as `torch.empty_like`, and blind to default devices.
-        "empty_strided": torch._C._dynamo.guards._empty_strided_cpu,
+        "empty_strided": torch._C._dynamo.guards._empty_strided_cpu,  # type: ignore[attr-defined]
         "torch_tensor": torch_tensor,
         "allocate": HOST_POOL.allocate,
         **{f"D{i}": torch_dtype(plan.buffers[i].dtype) for i in visible},
