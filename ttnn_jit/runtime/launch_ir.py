@@ -12,211 +12,43 @@ passes fastest: words packed into one bytes object::
                      chunks, address of a chunk's params, of the last chunk's params, of the bytes between chunks
 
 A kernel of several chunks is run chunk by chunk: chunk i has its operands' addresses moved on by i times their bytes
-between chunks, and loops over less (`ttnn_jit.runtime.chunks`). Kernels know nothing of it.
+between chunks, and loops over less (`ttnn_jit.runtime.chunks`). Kernels know nothing of it. A caller that finds the
+pool taken (another thread's call, or one from inside a kernel) runs its kernels alone.
 
-**The pool.** The caller publishes a kernel, wakes a helper if one sleeps, and takes chunks from the front itself; a
-helper that wakes up wakes the next, registers, and takes chunks from the back, so that from call to call a chunk's
-memory mostly stays in the caches of one CPU. One word counts both. The caller then closes the kernel to newcomers
-and waits for helpers that registered, never for one that has not started: a late helper costs nothing.
-A caller that finds the pool taken (another thread's call, or one from inside a kernel) runs its kernels alone.
-
-Sleeping and waking another CPU take 20 to 50 us together, so both sides first *watch* for about as long: the helper for
-the next kernel, giving its CPU to whoever wants it between two looks; the caller for the last chunk, keeping its own,
-which on a busy machine it would get back only milliseconds later.
-
-A host without POSIX threads has no helpers: there the text is the loop over the kernels and no more.
-
-A helper keeps off the CPU of its caller, where it could only take turns with it. Linux often wakes it there on a host
-with few CPUs: the fewer and the busier, the less it looks for an idle one, and the caller is half of the load.
-
-Bound: 1 to 2 ns per operand and kernel; a shared kernel costs the caller two uncontended mutexes, about 50 ns, and one
-wake of about 10 us where a helper sleeps.
+Bound: 1 to 2 ns per operand and kernel.
 """
 
 from __future__ import annotations
 
-from enum import Enum
+from ttnn_jit.runtime.helper_ir import HostThreads, helper_text
+from ttnn_jit.runtime.ir_text import field, word
 
 LAUNCH_SYMBOL = "ttnn_jit_launch"
-HELP_SYMBOL = "ttnn_jit_help"
-NEW_POOL_SYMBOL = "ttnn_jit_new_pool"
 HEADER_WORDS = 2
 ENTRY_WORDS = 8
 CALL_WORDS = 2  # before the addresses
 
-POOL_BYTES = 1024
-LIMIT_OFFSET = 64
-"""Of the pool's word that says how many helpers may join a kernel; the other words are the text's own."""
-
-HELPER_LOOKS = 200  # sched_yield takes a quarter of a microsecond
-CALLER_LOOKS = 1000  # a pause takes 15 to 45 ns
-CALLER_CPU_OFFSET = 80  # of the pool's word that names the CPU of the last caller
-KEEP_OFF_SYMBOL = "ttnn_jit_keep_off"
-CPU_MASK_BYTES = 128  # as many CPUs as the C library's cpu_set_t names
-
-# Offsets in the pool's state, in bytes. The counter has a cache line of its own; POSIX hosts' mutexes and conditions
-# take 40 to 64 bytes.
-_BUSY, _CHUNKS, _ENTRY, _POINTERS, _OPEN, _ACTIVE, _ROUND, _PLACES = 0, 8, 16, 24, 32, 40, 48, 56
-_SLEEPERS, _NEXT, _MUTEX, _WORK, _DONE = 72, 128, 256, 384, 512
-
-
-def _field(name: str, base: str, offset: int) -> str:
-    return f"  %{name} = getelementptr i8, ptr %{base}, i64 {offset}"
-
-
-def _word(name: str, base: str, offset: int, kind: str = "i64") -> str:
-    return f"{_field(f'{name}.at', base, offset)}\n  %{name} = load {kind}, ptr %{name}.at"
-
-
-def _add(name: str, base: str, offset: int, step: int) -> str:
-    return (
-        f"{_word(f'{name}.old', base, offset)}\n  %{name} = add i64 %{name}.old, {step}\n"
-        f"  store i64 %{name}, ptr %{name}.old.at"
-    )
-
-
-def _add_watched(name: str, base: str, offset: int, step: int) -> str:
-    """`_add` to a word that others read without the mutex."""
-    return (
-        f"{_word(f'{name}.old', base, offset)}\n  %{name} = add i64 %{name}.old, {step}\n"
-        f"  store atomic i64 %{name}, ptr %{name}.old.at monotonic, align 8"
-    )
-
-
-_DECLARATIONS = """
-declare i32 @pthread_mutex_lock(ptr)
-declare i32 @pthread_mutex_unlock(ptr)
-declare i32 @pthread_cond_wait(ptr, ptr)
-declare i32 @pthread_cond_signal(ptr)
-declare i32 @sched_yield()
-declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
-"""
-
-
-def _pause(architecture: str) -> tuple[str, str]:
-    """Declaration and call of what tells a CPU that a thread only looks at a word."""
-    match architecture:
-        case "x86_64" | "amd64":
-            return "declare void @llvm.x86.sse2.pause()", "call void @llvm.x86.sse2.pause()"
-        case "aarch64" | "arm64":
-            return "declare void @llvm.aarch64.hint(i32)", "call void @llvm.aarch64.hint(i32 1)"
-        case _:
-            return "", ""
-
-
-def _watch(name: str, looks: int, wait: str) -> str:
-    """Looks at a word while it `holds` that it has a value, or that it has not; so often at most."""
-    return f"""
-define internal void @{name}(ptr %word, i64 %value, i1 %holds) {{
-entry:
-  br label %look
-
-look:
-  %looks = phi i64 [ 0, %entry ], [ %looks.next, %wait ]
-  %now = load atomic i64, ptr %word monotonic, align 8
-  %equal = icmp eq i64 %now, %value
-  %still = icmp eq i1 %equal, %holds
-  %patient = icmp ult i64 %looks, {looks}
-  %goes.on = and i1 %still, %patient
-  br i1 %goes.on, label %wait, label %done
-
-wait:
-  {wait}
-  %looks.next = add i64 %looks, 1
-  br label %look
-
-done:
-  ret void
-}}
-"""
-
-
-# Masks are of the CPUs that a thread may use. `own` is what was set here last; if the thread has another one now, its
-# user has changed it, and that is what bounds it from now on.
-_PLACE = f"""
-declare i32 @sched_getcpu()
-declare i32 @sched_getaffinity(i32, i64, ptr)
-declare i32 @sched_setaffinity(i32, i64, ptr)
-declare i32 @memcmp(ptr, ptr, i64)
-declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
-
-define internal i64 @ttnn_jit_cpu() {{
-  %cpu = call i32 @sched_getcpu()
-  %wide = sext i32 %cpu to i64
-  ret i64 %wide
-}}
-
-define internal void @{KEEP_OFF_SYMBOL}(ptr %pool, ptr %allowed, ptr %own) {{
-entry:
-  %now = alloca i8, i64 {CPU_MASK_BYTES}, align 8
-{_field("caller.at", "pool", CALLER_CPU_OFFSET)}
-  %caller = load atomic i64, ptr %caller.at monotonic, align 8
-  %here = call i64 @ttnn_jit_cpu()
-  %meets = icmp eq i64 %here, %caller
-  %named = icmp ult i64 %caller, {8 * CPU_MASK_BYTES}
-  %moves = and i1 %meets, %named
-  br i1 %moves, label %ask, label %done
-
-ask:
-  %asked = call i32 @sched_getaffinity(i32 0, i64 {CPU_MASK_BYTES}, ptr %now)
-  %differs = call i32 @memcmp(ptr %now, ptr %own, i64 {CPU_MASK_BYTES})
-  %is.own = icmp eq i32 %differs, 0
-  br i1 %is.own, label %move, label %learn
-
-learn:
-  call void @llvm.memcpy.p0.p0.i64(ptr %allowed, ptr %now, i64 {CPU_MASK_BYTES}, i1 false)
-  br label %move
-
-move:
-  call void @llvm.memcpy.p0.p0.i64(ptr %own, ptr %allowed, i64 {CPU_MASK_BYTES}, i1 false)
-  %byte = lshr i64 %caller, 3
-  %byte.at = getelementptr i8, ptr %own, i64 %byte
-  %cpus = load i8, ptr %byte.at
-  %number = trunc i64 %caller to i8
-  %within = and i8 %number, 7
-  %bit = shl i8 1, %within
-  %others = xor i8 %bit, -1
-  %left = and i8 %cpus, %others
-  store i8 %left, ptr %byte.at
-  %refused.if.none = call i32 @sched_setaffinity(i32 0, i64 {CPU_MASK_BYTES}, ptr %own)
-  br label %done
-
-done:
-  ret void
-}}
-"""
-
-_NO_PLACE = f"""
-define internal i64 @ttnn_jit_cpu() {{
-  ret i64 -1
-}}
-
-define internal void @{KEEP_OFF_SYMBOL}(ptr %pool, ptr %allowed, ptr %own) {{
-  ret void
-}}
-"""
-
 _LAUNCH = f"""
 define void @{LAUNCH_SYMBOL}(ptr %words) {{
 entry:
-{_word("table", "words", 0, "ptr")}
-{_word("pool", "words", 8, "ptr")}
-{_field("pointers", "words", 8 * CALL_WORDS)}
-{_word("kernels", "table", 0)}
-{_word("widest", "table", 8)}
+{word("table", "words", 0, "ptr")}
+{word("pool", "words", 8, "ptr")}
+{field("pointers", "words", 8 * CALL_WORDS)}
+{word("kernels", "table", 0)}
+{word("widest", "table", 8)}
   %gathered = alloca ptr, i64 %widest
   %alone = icmp eq ptr %pool, null
-{_field("entries", "table", 8 * HEADER_WORDS)}
+{field("entries", "table", 8 * HEADER_WORDS)}
   br label %kernel
 
 kernel:
   %k = phi i64 [ 0, %entry ], [ %k.next, %next ]
   %at = getelementptr [{ENTRY_WORDS} x i64], ptr %entries, i64 %k
-{_word("function", "at", 0, "ptr")}
-{_word("count", "at", 8)}
-{_word("indices", "at", 16, "ptr")}
-{_word("params", "at", 24, "ptr")}
-{_word("chunks", "at", 32)}
+{word("function", "at", 0, "ptr")}
+{word("count", "at", 8)}
+{word("indices", "at", 16, "ptr")}
+{word("params", "at", 24, "ptr")}
+{word("chunks", "at", 32)}
   br label %operand
 
 operand:
@@ -260,234 +92,6 @@ done:
 }}
 """
 
-_SHARE = f"""
-define internal void @ttnn_jit_share(ptr %pool, ptr %at, ptr %gathered, i64 %chunks) {{
-entry:
-{_field("mutex", "pool", _MUTEX)}
-{_field("work", "pool", _WORK)}
-{_field("finished", "pool", _DONE)}
-  %locked = call i32 @pthread_mutex_lock(ptr %mutex)
-{_field("chunks.at", "pool", _CHUNKS)}
-  store i64 %chunks, ptr %chunks.at
-{_field("entry.at", "pool", _ENTRY)}
-  store ptr %at, ptr %entry.at
-{_field("pointers.at", "pool", _POINTERS)}
-  store ptr %gathered, ptr %pointers.at
-{_field("next.at", "pool", _NEXT)}
-  store atomic i64 0, ptr %next.at monotonic, align 8
-  %cpu = call i64 @ttnn_jit_cpu()
-{_field("cpu.at", "pool", CALLER_CPU_OFFSET)}
-  store atomic i64 %cpu, ptr %cpu.at monotonic, align 8
-{_word("limit", "pool", LIMIT_OFFSET)}
-{_field("places.at", "pool", _PLACES)}
-  store i64 %limit, ptr %places.at
-{_add_watched("round", "pool", _ROUND, 1)}
-{_field("open.at", "pool", _OPEN)}
-  store i64 1, ptr %open.at
-{_word("sleepers", "pool", _SLEEPERS)}
-  %any = icmp ne i64 %sleepers, 0
-  %unlocked = call i32 @pthread_mutex_unlock(ptr %mutex)
-  br i1 %any, label %wake, label %run
-
-wake:
-  %woken = call i32 @pthread_cond_signal(ptr %work)
-  br label %run
-
-run:
-  call void @ttnn_jit_take_chunks(ptr %pool, ptr %at, ptr %gathered, i64 %chunks, i1 false)
-  %locked.again = call i32 @pthread_mutex_lock(ptr %mutex)
-  store i64 0, ptr %open.at
-{_word("working", "pool", _ACTIVE)}
-  %none.works = icmp eq i64 %working, 0
-  br i1 %none.works, label %close, label %watch
-
-watch:
-  %unlocked.early = call i32 @pthread_mutex_unlock(ptr %mutex)
-  call void @ttnn_jit_watch_chunks(ptr %working.at, i64 0, i1 false)
-  %locked.late = call i32 @pthread_mutex_lock(ptr %mutex)
-  br label %check
-
-check:
-{_word("active", "pool", _ACTIVE)}
-  %over = icmp eq i64 %active, 0
-  br i1 %over, label %close, label %wait
-
-wait:
-  %waited = call i32 @pthread_cond_wait(ptr %finished, ptr %mutex)
-  br label %check
-
-close:
-  %unlocked.again = call i32 @pthread_mutex_unlock(ptr %mutex)
-  ret void
-}}
-"""
-
-_TAKE_CHUNKS = f"""
-define internal void @ttnn_jit_take_chunks(ptr %pool, ptr %at, ptr %gathered, i64 %chunks, i1 %helps) {{
-entry:
-{_field("next.at", "pool", _NEXT)}
-{_word("function", "at", 0, "ptr")}
-{_word("count", "at", 8)}
-{_word("inner", "at", 40, "ptr")}
-{_word("last", "at", 48, "ptr")}
-{_word("steps", "at", 56, "ptr")}
-  %own = alloca ptr, i64 %count
-  %top = sub i64 %chunks, 1
-  br label %take
-
-take:
-  %ticket = select i1 %helps, i64 {1 << 32}, i64 1
-  %taken = atomicrmw add ptr %next.at, i64 %ticket monotonic
-  %back = lshr i64 %taken, 32
-  %front = and i64 %taken, {(1 << 32) - 1}
-  %all = add i64 %back, %front
-  %some = icmp ult i64 %all, %chunks
-  br i1 %some, label %place, label %done
-
-place:
-  %from.end = sub i64 %top, %back
-  %i = select i1 %helps, i64 %from.end, i64 %front
-  %is.last = icmp eq i64 %i, %top
-  %params = select i1 %is.last, ptr %last, ptr %inner
-  br label %operand
-
-operand:
-  %o = phi i64 [ 0, %place ], [ %o.next, %operand ]
-  %step.at = getelementptr i64, ptr %steps, i64 %o
-  %step = load i64, ptr %step.at
-  %offset = mul i64 %step, %i
-  %base.at = getelementptr ptr, ptr %gathered, i64 %o
-  %base = load ptr, ptr %base.at
-  %moved = getelementptr i8, ptr %base, i64 %offset
-  %own.at = getelementptr ptr, ptr %own, i64 %o
-  store ptr %moved, ptr %own.at
-  %o.next = add i64 %o, 1
-  %left = icmp ult i64 %o.next, %count
-  br i1 %left, label %operand, label %call
-
-call:
-  call void %function(ptr %own, ptr %params)
-  br label %take
-
-done:
-  ret void
-}}
-"""
-
-_HELP = f"""
-define void @{HELP_SYMBOL}(ptr %pool) {{
-entry:
-{_field("mutex", "pool", _MUTEX)}
-{_field("work", "pool", _WORK)}
-{_field("finished", "pool", _DONE)}
-  %allowed = alloca i8, i64 {CPU_MASK_BYTES}, align 8
-  %own = alloca i8, i64 {CPU_MASK_BYTES}, align 8
-  call void @llvm.memset.p0.i64(ptr %own, i8 0, i64 {CPU_MASK_BYTES}, i1 false)
-  %locked = call i32 @pthread_mutex_lock(ptr %mutex)
-  br label %look
-
-look:
-  %seen = phi i64 [ 0, %entry ], [ %seen, %sleep ], [ %seen, %watch ], [ %round, %served ]
-  %watches = phi i1 [ false, %entry ], [ false, %sleep ], [ false, %watch ], [ true, %served ]
-{_word("open", "pool", _OPEN)}
-{_word("places", "pool", _PLACES)}
-{_word("round", "pool", _ROUND)}
-  %is.open = icmp ne i64 %open, 0
-  %has.place = icmp sgt i64 %places, 0
-  %is.new = icmp ne i64 %round, %seen
-  %joins.open = and i1 %is.open, %has.place
-  %joins = and i1 %joins.open, %is.new
-  br i1 %joins, label %join, label %idle
-
-idle:
-  br i1 %watches, label %watch, label %sleep
-
-watch:
-  %unlocked.early = call i32 @pthread_mutex_unlock(ptr %mutex)
-  call void @ttnn_jit_watch_kernels(ptr %round.at, i64 %round, i1 true)
-  call void @{KEEP_OFF_SYMBOL}(ptr %pool, ptr %allowed, ptr %own)
-  %locked.late = call i32 @pthread_mutex_lock(ptr %mutex)
-  br label %look
-
-sleep:
-{_add("more", "pool", _SLEEPERS, 1)}
-  %slept = call i32 @pthread_cond_wait(ptr %work, ptr %mutex)
-{_add("fewer", "pool", _SLEEPERS, -1)}
-  call void @{KEEP_OFF_SYMBOL}(ptr %pool, ptr %allowed, ptr %own)
-  br label %look
-
-join:
-  %places.left = sub i64 %places, 1
-  store i64 %places.left, ptr %places.at
-{_add("joined", "pool", _ACTIVE, 1)}
-{_word("chunks", "pool", _CHUNKS)}
-{_word("at", "pool", _ENTRY, "ptr")}
-{_word("gathered", "pool", _POINTERS, "ptr")}
-{_word("sleepers", "pool", _SLEEPERS)}
-  %unlocked = call i32 @pthread_mutex_unlock(ptr %mutex)
-  %others = icmp ne i64 %sleepers, 0
-  %room = icmp sgt i64 %places.left, 0
-  %wakes = and i1 %others, %room
-  br i1 %wakes, label %wake, label %serve
-
-wake:
-  %woken = call i32 @pthread_cond_signal(ptr %work)
-  br label %serve
-
-serve:
-  call void @ttnn_jit_take_chunks(ptr %pool, ptr %at, ptr %gathered, i64 %chunks, i1 true)
-  %locked.again = call i32 @pthread_mutex_lock(ptr %mutex)
-{_add_watched("left", "pool", _ACTIVE, -1)}
-  %last.out = icmp eq i64 %left, 0
-  br i1 %last.out, label %tell, label %served
-
-tell:
-  %told = call i32 @pthread_cond_signal(ptr %finished)
-  br label %served
-
-served:
-  br label %look
-}}
-"""
-
-_NEW_POOL = f"""
-declare i32 @pthread_mutex_init(ptr, ptr)
-declare i32 @pthread_cond_init(ptr, ptr)
-
-define void @{NEW_POOL_SYMBOL}(ptr %pool) {{
-{_field("mutex", "pool", _MUTEX)}
-{_field("work", "pool", _WORK)}
-{_field("finished", "pool", _DONE)}
-  %a = call i32 @pthread_mutex_init(ptr %mutex, ptr null)
-  %b = call i32 @pthread_cond_init(ptr %work, ptr null)
-  %c = call i32 @pthread_cond_init(ptr %finished, ptr null)
-  ret void
-}}
-"""
-
-
-_NO_SHARE = f"""
-define internal void @ttnn_jit_share(ptr %pool, ptr %at, ptr %gathered, i64 %chunks) {{
-{_word("function", "at", 0, "ptr")}
-{_word("params", "at", 24, "ptr")}
-  call void %function(ptr %gathered, ptr %params)
-  ret void
-}}
-"""
-
-
-class HostThreads(Enum):
-    """What a host's C library has for helpers."""
-
-    NONE = "none"
-    POSIX = "pthread mutexes and conditions"
-    LINUX = "those, sched_setaffinity and sched_getcpu"
-
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        """The functions that `launch_text` exports."""
-        return (LAUNCH_SYMBOL,) if self is HostThreads.NONE else (LAUNCH_SYMBOL, HELP_SYMBOL, NEW_POOL_SYMBOL)
-
 
 def launch_text(architecture: str, threads: HostThreads) -> str:
     """The functions as LLVM text. Every kernel has at least one operand, every table at least one kernel.
@@ -496,13 +100,4 @@ def launch_text(architecture: str, threads: HostThreads) -> str:
         architecture: The first part of the host's triple.
         threads: What the host has for helpers.
     """
-    if threads is HostThreads.NONE:
-        return f"{_LAUNCH}{_NO_SHARE}"
-    declaration, pause = _pause(architecture)
-    watches = (
-        _watch("ttnn_jit_watch_chunks", CALLER_LOOKS, pause),
-        _watch("ttnn_jit_watch_kernels", HELPER_LOOKS, "%yielded = call i32 @sched_yield()"),
-    )
-    place = _PLACE if threads is HostThreads.LINUX else _NO_PLACE
-    parts = (_DECLARATIONS, f"{declaration}\n", *watches, place, _LAUNCH, _SHARE, _TAKE_CHUNKS, _HELP, _NEW_POOL)
-    return "".join(parts)
+    return f"{_LAUNCH}{helper_text(architecture, threads)}"

@@ -13,7 +13,8 @@ from typing import Any
 
 from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import InternalError, ProgramFormatError
-from ttnn_jit.runtime.launch_ir import HostThreads, launch_text
+from ttnn_jit.runtime.helper_ir import HostThreads
+from ttnn_jit.runtime.launch_ir import LAUNCH_SYMBOL, launch_text
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class _Loader:
             return found
         with compiling():
             if symbol not in self._addresses:
-                self._link(HOST_THREADS.symbols, self._launch_code())
+                self._link((LAUNCH_SYMBOL, *HOST_THREADS.symbols), self._launch_code())
             return self._addresses[symbol]
 
     def _launch_code(self) -> bytes:
@@ -144,7 +145,7 @@ def kernel_address(symbol: str, code: bytes) -> int:
 
 
 def launch_address(symbol: str) -> int:
-    """The address of a function of launch_ir.py: the one that runs a table of kernels, or one for its helpers."""
+    """The address of the function of launch_ir.py that runs a table of kernels, or of one of helper_ir.py."""
     return _LOADER.launch_address(symbol)
 
 

@@ -1,4 +1,4 @@
-"""The helper threads that share big kernels with their callers; see launch_ir.py for how they do."""
+"""The helper threads that share big kernels with their callers; see helper_ir.py for how they do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 
 from ttnn_jit.options import requested_threads
 from ttnn_jit.runtime import native
-from ttnn_jit.runtime.launch_ir import HELP_SYMBOL, LIMIT_OFFSET, NEW_POOL_SYMBOL, POOL_BYTES, HostThreads
+from ttnn_jit.runtime.helper_ir import HELP_SYMBOL, LIMIT_OFFSET, NEW_POOL_SYMBOL, POOL_BYTES, HostThreads
 
 
 class HelperPool:

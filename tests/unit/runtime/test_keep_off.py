@@ -9,13 +9,13 @@ import threading
 import llvmlite.binding as llvm
 import pytest
 
-from ttnn_jit.runtime.launch_ir import (
+from ttnn_jit.runtime.helper_ir import (
     CALLER_CPU_OFFSET,
     CPU_MASK_BYTES,
     KEEP_OFF_SYMBOL,
     POOL_BYTES,
     HostThreads,
-    launch_text,
+    helper_text,
 )
 
 pytestmark = [
@@ -30,7 +30,7 @@ def keep_off():
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     name = f"@{KEEP_OFF_SYMBOL}("
-    text = launch_text("", HostThreads.LINUX).replace(f"define internal void {name}", f"define void {name}")
+    text = helper_text("", HostThreads.LINUX).replace(f"define internal void {name}", f"define void {name}")
     machine = llvm.Target.from_default_triple().create_target_machine(opt=0, reloc="pic", codemodel="small")
     code = machine.emit_object(llvm.parse_assembly(text))
     jit = llvm.create_lljit_compiler(use_jit_link=True)
@@ -89,7 +89,7 @@ def test_a_caller_that_watches_says_so_to_its_cpu(triple, pause):
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(triple).create_target_machine(opt=0)
-    text = launch_text(triple.partition("-")[0], HostThreads.POSIX)
+    text = helper_text(triple.partition("-")[0], HostThreads.POSIX)
     listing = machine.emit_assembly(llvm.parse_assembly(text))
     assert pause is None or f"\t{pause}" in listing
 

@@ -53,7 +53,8 @@ def test_no_bit_depends_on_the_number_of_threads(monkeypatch):
 ON_A_HOST_WITHOUT_POSIX_THREADS = """
 import torch
 from ttnn_jit.runtime import native
-from ttnn_jit.runtime.launch_ir import HostThreads, launch_text
+from ttnn_jit.runtime.helper_ir import HostThreads
+from ttnn_jit.runtime.launch_ir import launch_text
 
 native.HOST_THREADS = HostThreads.NONE
 assert "pthread" not in launch_text("x86_64", HostThreads.NONE)
