@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 import os
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from ttnn_jit.errors import ArgumentError
@@ -118,8 +119,11 @@ def _output_layout(value: str | None) -> OutputLayout:
     return known[value] if value else OutputLayout.FIRST_OPERAND
 
 
+@cache
 def requested_threads() -> int | None:
     """``TTNN_JIT_NUM_THREADS``: the threads that a kernel may use; None if it is not set.
+
+    Read once, when the first kernel is to be shared: reading the environment takes 1 to 2 us, every such call.
 
     Raises:
         ArgumentError: It is set to something else than a positive number.

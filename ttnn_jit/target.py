@@ -118,16 +118,20 @@ class HostCosts:
     Attributes:
         vector_instructions_per_ns: Of one core.
         bytes_per_ns: Read and written by one core, from the last cache.
-        shared_from_ns: Predicted time from which a kernel is shared among threads: waking one takes 5 to 20 us, and
-            measured gains begin there.
+        shared_from_ns: Predicted time from which a kernel is shared with threads that are awake.
+        wakes_from_ns: Predicted time from which a kernel wakes threads: that takes 5 to 20 us, and measured gains begin
+            there.
     """
 
     vector_instructions_per_ns: float
     bytes_per_ns: float
     shared_from_ns: float
+    wakes_from_ns: float
 
 
-HOST_COSTS = HostCosts(vector_instructions_per_ns=4.0, bytes_per_ns=60.0, shared_from_ns=60_000.0)
+HOST_COSTS = HostCosts(
+    vector_instructions_per_ns=4.0, bytes_per_ns=60.0, shared_from_ns=15_000.0, wakes_from_ns=60_000.0
+)
 
 
 @cache

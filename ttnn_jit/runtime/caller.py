@@ -53,20 +53,22 @@ def link(plan: ProgramPlan, objects: Mapping[str, bytes]) -> NativeCall | None:
     addresses = {kernel: native.kernel_address(kernel, objects[kernel]) for kernel in plan.kernels}
     table = [len(plan.launches), max(len(launch.operands) for launch in plan.launches)]
     keeps: list[ctypes.Array[ctypes.c_int64]] = []
-    shares = False
+    shares = wakes = False
     for launch in plan.launches:
         specs = [plan.buffers[index] for index in launch.operands]
         chunks = chunks_of(launch, [spec.dtype.itemsize for spec in specs], sum(spec.nbytes for spec in specs))
         shares = shares or chunks is not None
+        wakes = wakes or (chunks is not None and chunks.wakes)
         words = [_words(launch.operands), _words(launch.params)]
         words += [_words(part) for part in ((chunks.params, chunks.last_params, chunks.steps) if chunks else ())]
         operands, params, *parts = map(ctypes.addressof, words)
         count = chunks.count if chunks else 1
         table += [addresses[launch.kernel], len(launch.operands), operands, params, count, *(parts or (0, 0, 0))]
+        table += [chunks is not None and chunks.wakes]
         keeps += words
     assert len(table) == HEADER_WORDS + ENTRY_WORDS * len(plan.launches)
     packed = _words(table)
-    gives_lock_away = shares or plan.bytes_touched >= RELEASE_GIL_BYTES
+    gives_lock_away = wakes or plan.bytes_touched >= RELEASE_GIL_BYTES
     kind = ctypes.CFUNCTYPE if gives_lock_away else ctypes.PYFUNCTYPE
     function = kind(None, ctypes.c_char_p)(native.launch_address(LAUNCH_SYMBOL))
     return NativeCall(function, ctypes.addressof(packed), shares, (packed, *keeps))

@@ -32,12 +32,14 @@ class Chunks:
         params: The launch's words for every chunk but the last.
         last_params: The last chunk's.
         steps: Per operand, the bytes from one chunk to the next.
+        wakes: Whether they are worth waking a thread for.
     """
 
     count: int
     params: tuple[int, ...]
     last_params: tuple[int, ...]
     steps: tuple[int, ...]
+    wakes: bool
 
 
 def predicted_ns(launch: Launch, nbytes: int) -> float:
@@ -54,7 +56,8 @@ def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks |
         itemsizes: Per operand, the bytes of an element.
         nbytes: That the launch touches.
     """
-    if not launch.picoseconds or predicted_ns(launch, nbytes) < HOST_COSTS.shared_from_ns:
+    time = predicted_ns(launch, nbytes)
+    if not launch.picoseconds or time < HOST_COSTS.shared_from_ns:
         return None
     loops = _loops(launch)
     extents, strides = launch.params[:loops], launch.params[loops:]
@@ -68,7 +71,8 @@ def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks |
         return None
     steps = tuple(strides[operand * loops + loop] * size * itemsize for operand, itemsize in enumerate(itemsizes))
     rest = extents[loop] - size * (count - 1)
-    return Chunks(count, _with_extent(launch, loop, size), _with_extent(launch, loop, rest), steps)
+    wakes = time >= HOST_COSTS.wakes_from_ns
+    return Chunks(count, _with_extent(launch, loop, size), _with_extent(launch, loop, rest), steps, wakes)
 
 
 def _loops(launch: Launch) -> int:

@@ -9,6 +9,10 @@ Sleeping and waking another CPU take 20 to 50 us together, so both sides first *
 the next kernel, giving its CPU to whoever wants it between two looks; the caller for the last chunk, keeping its own,
 which on a busy machine it would get back only milliseconds later.
 
+A kernel shorter than a wake is shared with the helpers that are awake. If none is, its caller runs it, and wakes one to
+watch if its last call ended not long ago: who calls often finds a helper at the next call, who calls seldom never pays
+for a wake.
+
 A helper keeps off the CPU of its caller, where it could only take turns with it. Linux often wakes it there on a host
 with few CPUs: the fewer and the busier, the less it looks for an idle one, and the caller is half of the load.
 
@@ -20,6 +24,7 @@ sleeps.
 
 from __future__ import annotations
 
+import time
 from enum import Enum
 
 from ttnn_jit.runtime.ir_text import add, add_watched, field, word
@@ -35,12 +40,16 @@ HELPER_LOOKS = 200  # sched_yield takes a quarter of a microsecond
 CALLER_LOOKS = 1000  # a pause takes 15 to 45 ns
 CALLER_CPU_OFFSET = 80  # of the pool's word that names the CPU of the last caller
 KEEP_OFF_SYMBOL = "ttnn_jit_keep_off"
+ROUND_OFFSET = 48  # of the word that counts the kernels that were shared
+AWAKE_OFFSET = 88  # of the word that counts the helpers that do not sleep
 CPU_MASK_BYTES = 128  # as many CPUs as the C library's cpu_set_t names
+
+OFTEN_NS = 50_000  # from one call to the next: about as long as a helper watches
 
 # Offsets in the pool's state, in bytes. The counter has a cache line of its own; POSIX hosts' mutexes and conditions
 # take 40 to 64 bytes.
-_BUSY, _CHUNKS, _ENTRY, _POINTERS, _OPEN, _ACTIVE, _ROUND, _PLACES = 0, 8, 16, 24, 32, 40, 48, 56
-_SLEEPERS, _NEXT, _MUTEX, _WORK, _DONE = 72, 128, 256, 384, 512
+_BUSY, _CHUNKS, _ENTRY, _POINTERS, _OPEN, _ACTIVE, _PLACES = 0, 8, 16, 24, 32, 40, 56
+_SLEEPERS, _LAST_END, _NEXT, _MUTEX, _WORK, _DONE = 72, 96, 128, 256, 384, 512
 
 _DECLARATIONS = """
 declare i32 @pthread_mutex_lock(ptr)
@@ -48,6 +57,7 @@ declare i32 @pthread_mutex_unlock(ptr)
 declare i32 @pthread_cond_wait(ptr, ptr)
 declare i32 @pthread_cond_signal(ptr)
 declare i32 @sched_yield()
+declare i32 @clock_gettime(i32, ptr)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 """
 
@@ -161,6 +171,38 @@ entry:
 {field("mutex", "pool", _MUTEX)}
 {field("work", "pool", _WORK)}
 {field("finished", "pool", _DONE)}
+{word("limit", "pool", LIMIT_OFFSET)}
+{word("wakes", "at", 64)}
+  %is.long = icmp ne i64 %wakes, 0
+{field("awake.at", "pool", AWAKE_OFFSET)}
+  %awake = load atomic i64, ptr %awake.at monotonic, align 8
+  %some.awake = icmp sgt i64 %awake, 0
+  %is.shared = or i1 %is.long, %some.awake
+  br i1 %is.shared, label %publish, label %alone
+
+alone:
+{word("function", "at", 0, "ptr")}
+{word("whole", "at", 24, "ptr")}
+  %begin = call i64 @ttnn_jit_now()
+  call void %function(ptr %gathered, ptr %whole)
+  %end = call i64 @ttnn_jit_now()
+{word("last.end", "pool", _LAST_END)}
+  store i64 %end, ptr %last.end.at
+  %between = sub i64 %begin, %last.end
+  %calls.often = icmp ult i64 %between, {OFTEN_NS}
+  br i1 %calls.often, label %rouse, label %return
+
+rouse:
+  %roused = call i32 @pthread_cond_signal(ptr %work)
+  br label %return
+
+return:
+  ret void
+
+publish:
+  %few = icmp slt i64 %awake, %limit
+  %alert = select i1 %few, i64 %awake, i64 %limit
+  %places = select i1 %is.long, i64 %limit, i64 %alert
   %locked = call i32 @pthread_mutex_lock(ptr %mutex)
 {field("chunks.at", "pool", _CHUNKS)}
   store i64 %chunks, ptr %chunks.at
@@ -173,14 +215,14 @@ entry:
   %cpu = call i64 @ttnn_jit_cpu()
 {field("cpu.at", "pool", CALLER_CPU_OFFSET)}
   store atomic i64 %cpu, ptr %cpu.at monotonic, align 8
-{word("limit", "pool", LIMIT_OFFSET)}
 {field("places.at", "pool", _PLACES)}
-  store i64 %limit, ptr %places.at
-{add_watched("round", "pool", _ROUND, 1)}
+  store i64 %places, ptr %places.at
+{add_watched("round", "pool", ROUND_OFFSET, 1)}
 {field("open.at", "pool", _OPEN)}
   store i64 1, ptr %open.at
 {word("sleepers", "pool", _SLEEPERS)}
-  %any = icmp ne i64 %sleepers, 0
+  %any.sleeps = icmp ne i64 %sleepers, 0
+  %any = and i1 %any.sleeps, %is.long
   %unlocked = call i32 @pthread_mutex_unlock(ptr %mutex)
   br i1 %any, label %wake, label %run
 
@@ -214,6 +256,18 @@ wait:
 close:
   %unlocked.again = call i32 @pthread_mutex_unlock(ptr %mutex)
   ret void
+}}
+"""
+
+_NOW = f"""
+define internal i64 @ttnn_jit_now() {{
+  %time = alloca [2 x i64], align 8
+  %read = call i32 @clock_gettime(i32 {getattr(time, "CLOCK_MONOTONIC", 0)}, ptr %time)
+  %seconds = load i64, ptr %time
+{word("rest", "time", 8)}
+  %whole = mul i64 %seconds, 1000000000
+  %now = add i64 %whole, %rest
+  ret i64 %now
 }}
 """
 
@@ -279,14 +333,15 @@ entry:
   %own = alloca i8, i64 {CPU_MASK_BYTES}, align 8
   call void @llvm.memset.p0.i64(ptr %own, i8 0, i64 {CPU_MASK_BYTES}, i1 false)
   %locked = call i32 @pthread_mutex_lock(ptr %mutex)
+{add_watched("started", "pool", AWAKE_OFFSET, 1)}
   br label %look
 
 look:
   %seen = phi i64 [ 0, %entry ], [ %seen, %sleep ], [ %seen, %watch ], [ %round, %served ]
-  %watches = phi i1 [ false, %entry ], [ false, %sleep ], [ false, %watch ], [ true, %served ]
+  %watches = phi i1 [ true, %entry ], [ true, %sleep ], [ false, %watch ], [ true, %served ]
 {word("open", "pool", _OPEN)}
 {word("places", "pool", _PLACES)}
-{word("round", "pool", _ROUND)}
+{word("round", "pool", ROUND_OFFSET)}
   %is.open = icmp ne i64 %open, 0
   %has.place = icmp sgt i64 %places, 0
   %is.new = icmp ne i64 %round, %seen
@@ -306,8 +361,10 @@ watch:
 
 sleep:
 {add("more", "pool", _SLEEPERS, 1)}
+{add_watched("awake.before", "pool", AWAKE_OFFSET, -1)}
   %slept = call i32 @pthread_cond_wait(ptr %work, ptr %mutex)
 {add("fewer", "pool", _SLEEPERS, -1)}
+{add_watched("awake.after", "pool", AWAKE_OFFSET, 1)}
   call void @{KEEP_OFF_SYMBOL}(ptr %pool, ptr %allowed, ptr %own)
   br label %look
 
@@ -399,4 +456,4 @@ def helper_text(architecture: str, threads: HostThreads) -> str:
         _watch("ttnn_jit_watch_kernels", HELPER_LOOKS, "%yielded = call i32 @sched_yield()"),
     )
     place = _PLACE if threads is HostThreads.LINUX else _NO_PLACE
-    return "".join((_DECLARATIONS, f"{declaration}\n", *watches, place, _SHARE, _TAKE_CHUNKS, _HELP, _NEW_POOL))
+    return "".join((_DECLARATIONS, f"{declaration}\n", *watches, place, _NOW, _SHARE, _TAKE_CHUNKS, _HELP, _NEW_POOL))

@@ -9,7 +9,8 @@ passes fastest: words packed into one bytes object::
 
     number of kernels, largest number of operands,
     then per kernel: function, number of operands, address of its i64 operand indices, address of its params,
-                     chunks, address of a chunk's params, of the last chunk's params, of the bytes between chunks
+                     chunks, address of a chunk's params, of the last chunk's params, of the bytes between chunks,
+                     whether the kernel is worth waking a thread for
 
 A kernel of several chunks is run chunk by chunk: chunk i has its operands' addresses moved on by i times their bytes
 between chunks, and loops over less (`ttnn_jit.runtime.chunks`). Kernels know nothing of it. A caller that finds the
@@ -25,7 +26,7 @@ from ttnn_jit.runtime.ir_text import field, word
 
 LAUNCH_SYMBOL = "ttnn_jit_launch"
 HEADER_WORDS = 2
-ENTRY_WORDS = 8
+ENTRY_WORDS = 9
 CALL_WORDS = 2  # before the addresses
 
 _LAUNCH = f"""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -17,8 +19,9 @@ from ttnn_jit.errors import ArgumentError
 from ttnn_jit.options import requested_threads
 from ttnn_jit.runtime import chunks
 from ttnn_jit.runtime.chunks import chunks_of
+from ttnn_jit.runtime.helper_ir import AWAKE_OFFSET, ROUND_OFFSET
 from ttnn_jit.runtime.plan import Launch
-from ttnn_jit.runtime.threads import thread_count
+from ttnn_jit.runtime.threads import HELPERS, thread_count
 from ttnn_jit.target import HOST_COSTS
 
 SHAPES = [(1000,), (7, 333), (64, 64), (3, 5, 77), (4099,)]
@@ -27,9 +30,30 @@ SHAPES = [(1000,), (7, 333), (64, 64), (3, 5, 77), (4099,)]
 @pytest.fixture
 def shares_everything(monkeypatch):
     """Kernels of any size are cut, into chunks that leave tails everywhere."""
-    monkeypatch.setattr(chunks, "HOST_COSTS", replace(HOST_COSTS, shared_from_ns=0.0))
+    monkeypatch.setattr(chunks, "HOST_COSTS", replace(HOST_COSTS, shared_from_ns=0.0, wakes_from_ns=0.0))
     monkeypatch.setattr(chunks, "FEWEST_ELEMENTS", 96)
     monkeypatch.setattr(chunks, "MOST_ELEMENTS", 96)
+
+
+@pytest.fixture
+def wakes_nobody(monkeypatch, shares_everything):  # noqa: ARG001
+    """All these kernels are too short to wake a thread for."""
+    monkeypatch.setattr(chunks, "HOST_COSTS", replace(HOST_COSTS, shared_from_ns=0.0, wakes_from_ns=math.inf))
+
+
+@pytest.fixture
+def set_threads(monkeypatch):
+    """Sets ``TTNN_JIT_NUM_THREADS``, or unsets it, and has it read again."""
+
+    def set_(text):
+        if text is None:
+            monkeypatch.delenv("TTNN_JIT_NUM_THREADS", raising=False)
+        else:
+            monkeypatch.setenv("TTNN_JIT_NUM_THREADS", text)
+        requested_threads.cache_clear()
+
+    yield set_
+    requested_threads.cache_clear()
 
 
 def operands(shape):
@@ -40,12 +64,12 @@ def operands(shape):
 
 
 @pytest.mark.usefixtures("shares_everything")
-def test_no_bit_depends_on_the_number_of_threads(monkeypatch):
+def test_no_bit_depends_on_the_number_of_threads(set_threads):
     compiled = jit(add_mul_exp_sigmoid)
     for a, b in (pair for shape in SHAPES for pair in operands(shape)):
         results = []
         for count in ("1", "2", "5", "2"):
-            monkeypatch.setenv("TTNN_JIT_NUM_THREADS", count)
+            set_threads(count)
             results.append(compiled(a, b))
         assert all(torch.equal(result, results[0]) for result in results[1:])
 
@@ -75,9 +99,32 @@ def test_a_host_without_posix_threads_runs_kernels_on_their_callers(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.usefixtures("wakes_nobody")
+def test_a_short_kernel_is_shared_only_where_calls_follow_each_other(set_threads):
+    set_threads("2")
+    compiled, x = jit(cosh), torch.randn(201, 300)
+    expected = compiled(x)
+    wait_until(lambda: pool_word(AWAKE_OFFSET) == 0)
+    shared = pool_word(ROUND_OFFSET)
+    compiled(x)
+    assert (pool_word(ROUND_OFFSET), pool_word(AWAKE_OFFSET)) == (shared, 0)
+    wait_until(lambda: torch.equal(compiled(x), expected) and pool_word(ROUND_OFFSET) > shared + 20)
+    wait_until(lambda: pool_word(AWAKE_OFFSET) == 0)
+
+
+def pool_word(offset):
+    return HELPERS._state[offset // 8]
+
+
+def wait_until(holds):
+    end = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < end
+
+
 @pytest.mark.usefixtures("shares_everything")
-def test_many_python_threads_may_call_at_once(monkeypatch):
-    monkeypatch.setenv("TTNN_JIT_NUM_THREADS", "3")
+def test_many_python_threads_may_call_at_once(set_threads):
+    set_threads("3")
     compiled = jit(cosh)
     inputs = [torch.randn(200, 300) for _ in range(6)]
     expected = [compiled(x) for x in inputs]
@@ -98,8 +145,8 @@ def test_many_python_threads_may_call_at_once(monkeypatch):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the host has no fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 @pytest.mark.usefixtures("shares_everything")
-def test_a_forked_child_starts_helpers_of_its_own(monkeypatch):
-    monkeypatch.setenv("TTNN_JIT_NUM_THREADS", "2")
+def test_a_forked_child_starts_helpers_of_its_own(set_threads):
+    set_threads("2")
     compiled = jit(cosh)
     x = torch.randn(200, 300)
     expected = compiled(x)
@@ -111,32 +158,33 @@ def test_a_forked_child_starts_helpers_of_its_own(monkeypatch):
     assert torch.equal(compiled(x), expected)
 
 
-def test_the_number_of_threads_is_the_variables_else_torchs(monkeypatch):
-    monkeypatch.delenv("TTNN_JIT_NUM_THREADS", raising=False)
+def test_the_number_of_threads_is_the_variables_else_torchs(set_threads):
+    set_threads(None)
     before = torch.get_num_threads()
     torch.set_num_threads(3)
     try:
         assert thread_count() == 3
-        monkeypatch.setenv("TTNN_JIT_NUM_THREADS", "7")
+        set_threads("7")
         assert thread_count() == 7
     finally:
         torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "two", "1.5"])
-def test_a_number_of_threads_that_is_none_is_refused(monkeypatch, text):
-    monkeypatch.setenv("TTNN_JIT_NUM_THREADS", text)
+def test_a_number_of_threads_that_is_none_is_refused(set_threads, text):
+    set_threads(text)
     with pytest.raises(ArgumentError, match="TTNN_JIT_NUM_THREADS"):
         requested_threads()
 
 
-def test_a_short_launch_and_one_of_unknown_cost_are_not_cut():
+def test_longer_launches_are_cut_and_still_longer_ones_wake_threads():
     def cut(elements, picoseconds):
         return chunks_of(Launch("k", (0, 1), (elements, 1, 1), picoseconds), (4, 4), 8 * elements)
 
-    assert cut(1 << 16, 500) is None
-    assert cut(1 << 24, 0) is None
-    assert cut(1 << 18, 500).count == 16
+    assert cut(1 << 14, 500) is None
+    assert cut(1 << 24, 0) is None  # of unknown cost
+    assert (cut(1 << 16, 500).count, cut(1 << 16, 500).wakes) == (4, False)
+    assert (cut(1 << 18, 500).count, cut(1 << 18, 500).wakes) == (16, True)
 
 
 @pytest.mark.parametrize(
