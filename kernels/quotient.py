@@ -5,12 +5,13 @@ from __future__ import annotations
 from ttnn_jit.kernels.power import Power
 from ttnn_jit.ops.emit import Value
 
+_SIGN = -0x8000_0000
 _STEP = 22  # bits of a quotient that one step of a long division takes
 _STEPS = 13  # 13 * 22 >= 277, the largest difference of two exponents
 
 
 class Quotient(Power):
-    """fmod, remainder, floor_divide, hypot, ldexp, lerp, addcmul and addcdiv."""
+    """fmod, remainder, quotients without a fraction, hypot, ldexp, lerp, addcmul and addcdiv."""
 
     def fmod(self, a: Value, b: Value) -> Value:
         """What is left of a when b is taken off as often as goes, exactly; the sign of a (C99)."""
@@ -49,12 +50,20 @@ class Quotient(Power):
 
     def floor_divide(self, a: Value, b: Value) -> Value:
         """The floor of the exact quotient."""
-        quotient = self.floor(self.div(a, b))
+        sign = self.int_and(self.bits(b), self.int_const(_SIGN))
+        dividend = self.from_bits(self.int_xor(self.bits(a), sign))
+        return self._not_above(self.floor(self.div(a, b)), dividend, self.abs(b))
+
+    def divide_trunc(self, a: Value, b: Value) -> Value:
+        """The exact quotient without its fraction."""
+        x, y = self.abs(a), self.abs(b)
+        sign = self.from_bits(self.int_xor(self.bits(a), self.bits(b)))
+        return self.copysign(self._not_above(self.floor(self.div(x, y)), x, y), sign)
+
+    def _not_above(self, quotient: Value, a: Value, b: Value) -> Value:
+        """A whole quotient of a and b >= 0, less 1 where a quotient below it was rounded up to it."""
         left = self.fma(self.neg(quotient), b, a)
-        signs = self.int_xor(self.bits(left), self.bits(b))
-        beyond = self.both(self.int_lt(signs, self.int_const(0)), self.ne(left, self.const(0.0)))
-        known = self.both(self.eq(left, left), self.lt(self.abs(quotient), self.const(float("inf"))))
-        return self.select(self.both(beyond, known), self.sub(quotient, self.const(1.0)), quotient)
+        return self.select(self.lt(left, self.const(0.0)), self.sub(quotient, self.const(1.0)), quotient)
 
     def hypot(self, a: Value, b: Value) -> Value:
         """sqrt(a * a + b * b); infinite where either is, NaN beside it or not."""

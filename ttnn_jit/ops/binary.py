@@ -56,12 +56,6 @@ def _squared_difference(b: Any, x: Any, y: Any) -> Any:
     return b.mul(difference, difference)
 
 
-def _divide_trunc(b: Any, x: Any, y: Any) -> Any:
-    one = b.const(1.0)
-    sign = b.mul(b.copysign(one, x), b.copysign(one, y))
-    return b.copysign(b.floor_divide(b.abs(x), b.abs(y)), sign)
-
-
 def _isclose(b: Any, x: Any, y: Any, rtol: float, atol: float, equal_nan: float) -> Any:
     distance = b.abs(b.sub(x, y))
     near = b.le(distance, b.add(b.const(atol), b.abs(b.mul(b.const(rtol), y))))
@@ -119,7 +113,7 @@ DIVIDE_FLOOR = binary(
 DIVIDE_TRUNC = binary(
     "divide",
     summary="The exact x / y without its fraction.",
-    emit=_divide_trunc,
+    emit=lambda b, x, y: b.divide_trunc(x, y),
     golden=lambda torch, x, y: torch.trunc(x / y),
     probe=Probe((-100.0, 100.0), 1.0, ROUNDED_TWICE),
     chosen_by={"rounding_mode": "trunc"},
