@@ -6,26 +6,24 @@ A call's key holds metadata only: interned `TensorSpec` objects and targets by i
 from __future__ import annotations
 
 import enum
-import sys
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ttnn_jit.errors import ArgumentError, DTypeError, GridError, LayoutError, ShapeError
+from ttnn_jit.errors import ArgumentError, GridError, LayoutError, ShapeError
 from ttnn_jit.nests import fields_of, is_record, leaves, map_leaves
+from ttnn_jit.numpy_array import is_numpy_array, spec_of_numpy_array
 from ttnn_jit.numpy_scalar import is_numpy_scalar
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
 from ttnn_jit.tensor_spec import (
-    HOST_MEMORY_CONFIG,
     BufferType,
     CoreCoord,
     CoreGrid,
     CoreRange,
     CoreRangeSet,
-    DataType,
     Layout,
     MemoryConfig,
     NdShardSpec,
@@ -33,11 +31,8 @@ from ttnn_jit.tensor_spec import (
     ShardSpec,
     TensorSpec,
 )
+from ttnn_jit.torch_tensor import is_torch_tensor, spec_of_torch_tensor
 from ttnn_jit.ttnn.call_key import scalar_key
-
-if TYPE_CHECKING:
-    import numpy
-    import torch
 
 _CONFIGS = (MemoryConfig, ShardSpec, NdShardSpec, CoreRangeSet, CoreRange, CoreCoord, CoreGrid)
 _SCALARS = (bool, int, float, str, type(None))
@@ -55,121 +50,25 @@ def family_of(value: object) -> Family | None:
     """The family of a tensor; None for everything that is no tensor."""
     if isinstance(value, Tensor):
         return Family.TTNN
-    torch_module = sys.modules.get("torch")
-    if torch_module is not None and isinstance(value, torch_module.Tensor):
+    if is_torch_tensor(value):
         return Family.TORCH
-    numpy_module = sys.modules.get("numpy")
-    if numpy_module is not None and isinstance(value, numpy_module.ndarray):
-        return Family.NUMPY
-    return None
+    return Family.NUMPY if is_numpy_array(value) else None
 
 
 def spec_of(value: Any) -> TensorSpec:
     """The spec of a tensor of any family.
 
     Raises:
-        DTypeError: An element type that ttnn_jit lacks; the text names the cast.
-        ArgumentError: A torch tensor on another device, sparse, or one that requires grad under grad mode; a numpy
-            array that is masked or of another subclass.
+        DTypeError, ArgumentError: What `spec_of_torch_tensor` or `spec_of_numpy_array` refuses; no tensor at all.
     """
     if type(value) is Tensor:
         return value.spec
     family = family_of(value)
     if family is Family.TORCH:
-        return _spec_of_torch(value)
+        return spec_of_torch_tensor(value)
     if family is Family.NUMPY:
-        return _spec_of_numpy(value)
+        return spec_of_numpy_array(value)
     raise ArgumentError(f"{type(value).__name__} is no tensor")
-
-
-def _spec_of_torch(tensor: torch.Tensor) -> TensorSpec:
-    import torch
-
-    _refuse_traced()
-    if tensor.is_nested or tensor.device.type != "cpu" or tensor.layout != torch.strided:
-        raise ArgumentError(
-            f"a torch tensor must be dense on the CPU, got {_kind_of_torch(tensor)} on {tensor.device}",
-            help="call `.cpu()` or `.to_dense()` on it first, `.unbind()` on a nested one",
-        )
-    if tensor.requires_grad and torch.is_grad_enabled():
-        raise ArgumentError(
-            "a torch tensor requires grad, and compiled functions have no backward",
-            help="call it under `torch.no_grad()`, or pass `tensor.detach()`",
-        )
-    if tensor.is_neg():
-        raise ArgumentError(
-            "a torch tensor has its negative bit set: its memory holds the negatives of its values",
-            help="pass `tensor.resolve_neg()`",
-        )
-    dtype = {torch.float32: DataType.FLOAT32, torch.bfloat16: DataType.BFLOAT16}.get(tensor.dtype)
-    if dtype is None:
-        raise DTypeError(
-            f"torch tensors of {tensor.dtype} are not supported",
-            help="cast it: `tensor.to(torch.float32)` or `tensor.to(torch.bfloat16)`",
-        )
-    if tensor.numel() and not _has_memory(tensor):
-        raise ArgumentError(
-            f"a torch {type(tensor).__name__} has no memory of its own to read: it is fake, a wrapper, inside a "
-            "transform such as `torch.vmap`, or its storage was freed",
-            help="call the function with plain tensors, outside the transform",
-        )
-    return TensorSpec(tensor.shape, dtype, Layout.ROW_MAJOR, HOST_MEMORY_CONFIG, strides=tensor.stride())
-
-
-def _kind_of_torch(tensor: torch.Tensor) -> str:
-    return "a nested tensor" if tensor.is_nested else str(tensor.layout)
-
-
-def _has_memory(tensor: torch.Tensor) -> bool:
-    """Whether all elements lie in storage that can be read."""
-    import torch
-
-    if type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
-        return False
-    try:
-        address = tensor.data_ptr()
-    except RuntimeError:  # torch's way to say that there is none
-        return False
-    last = tensor.storage_offset() + sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
-    return address != 0 and (last + 1) * tensor.itemsize <= tensor.untyped_storage().nbytes()
-
-
-def _refuse_traced() -> None:
-    """A tracer of torch's would see the allocation of the results and not what writes them."""
-    import torch
-
-    tracer = sys.modules.get("torch.fx.experimental.proxy_tensor")
-    if torch._C._get_tracing_state() is not None or (tracer is not None and tracer.get_proxy_mode() is not None):
-        raise ArgumentError(
-            "a compiled function cannot be traced by torch (`make_fx`, `torch.export`, `torch.jit.trace`)",
-            help="call it on the tensors themselves, or wrap it as an operation with `torch.library.custom_op`",
-        )
-
-
-def _spec_of_numpy(array: numpy.ndarray[Any, Any]) -> TensorSpec:
-    import numpy
-
-    if isinstance(array, numpy.ma.MaskedArray):
-        raise ArgumentError(
-            "a masked numpy array would lose its mask", help="pass `array.filled(value)`, or choose with `ttnn.where`"
-        )
-    if type(array) not in {numpy.ndarray, numpy.memmap}:
-        raise ArgumentError(
-            f"a numpy {type(array).__name__} has rules of its own, which a compiled function does not know",
-            help="pass `numpy.asarray(array)`",
-        )
-    if array.dtype != numpy.float32:
-        raise DTypeError(
-            f"numpy arrays of {array.dtype} are not supported", help="cast it: `array.astype(numpy.float32)`"
-        )
-    itemsize = array.dtype.itemsize
-    if any(stride % itemsize for stride in array.strides):
-        raise LayoutError(
-            f"a numpy array has byte strides {array.strides}, which are not whole elements of {itemsize} bytes",
-            help="pass `numpy.ascontiguousarray(array)`",
-        )
-    strides = tuple(stride // itemsize for stride in array.strides)
-    return TensorSpec(array.shape, DataType.FLOAT32, Layout.ROW_MAJOR, HOST_MEMORY_CONFIG, strides=strides)
 
 
 def argument_key(value: Any) -> object:  # noqa: PLR0911 - one line for each kind of value
