@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from ttnn_jit.cache.disk import MANIFEST, PROGRAM, DiskStore
+from ttnn_jit.fingerprints import NoStableIdentityError, fingerprint
 from ttnn_jit.options import CompileOptions
-from ttnn_jit.reads import NoStableIdentityError, fingerprint
 from ttnn_jit.runtime.native import HostCpu, llvm_version
 from ttnn_jit.runtime.spec_json import spec_to_json
 from ttnn_jit.target import SystemDesc

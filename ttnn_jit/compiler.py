@@ -21,11 +21,12 @@ from ttnn_jit.cache.disk import store_of
 from ttnn_jit.cache.manifest import Manifest, ManifestKey
 from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import ArgumentError
+from ttnn_jit.fingerprints import NoStableIdentityError, fingerprint, fingerprint_code
 from ttnn_jit.nests import map_leaves
 from ttnn_jit.ops import Operation
 from ttnn_jit.options import CompileOptions, Environment, OutputLayout
-from ttnn_jit.reads import NoStableIdentityError, Read, fingerprint, fingerprint_code, resolve
 from ttnn_jit.reads import Path as ReadPath
+from ttnn_jit.reads import Read, resolve
 from ttnn_jit.runtime.native import host_cpu
 from ttnn_jit.runtime.program import Program, ProgramPlan
 from ttnn_jit.sharding import maximal_block_sharding_config

@@ -10,8 +10,9 @@ from ttnn_jit import compiler
 from ttnn_jit.cache.manifest import Manifest, ManifestKey
 from ttnn_jit.compiler import Request
 from ttnn_jit.errors import ArgumentError
+from ttnn_jit.fingerprints import fingerprint
 from ttnn_jit.options import DUMP_FOLDER
-from ttnn_jit.reads import fingerprint, path_text, resolve
+from ttnn_jit.reads import path_text, resolve
 from ttnn_jit.runtime.program import Program
 
 if TYPE_CHECKING:

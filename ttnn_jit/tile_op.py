@@ -21,16 +21,9 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import ArgumentError, CompileError
+from ttnn_jit.fingerprints import NoStableIdentityError, fingerprint, fingerprint_code
 from ttnn_jit.ops import Number, Operation
-from ttnn_jit.reads import (
-    ATTRIBUTE_STEP,
-    NoStableIdentityError,
-    Read,
-    compile_guard,
-    fingerprint,
-    fingerprint_code,
-    path_text,
-)
+from ttnn_jit.reads import ATTRIBUTE_STEP, Read, compile_guard, path_text
 from ttnn_jit.source import Location
 from ttnn_jit.ttnn.operation import TtnnOperation
 

@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ttnn_jit.errors import CompileError
+from ttnn_jit.fingerprints import code_identity
 from ttnn_jit.frontend.spans import Span
-from ttnn_jit.reads import code_identity
 from ttnn_jit.source import Location
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda

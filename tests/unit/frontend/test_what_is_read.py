@@ -13,7 +13,8 @@ import pytest
 
 from tests.unit.frontend.stand_in import BF16, StandInJit, lowered, ttnn
 from ttnn_jit.errors import CompileError
-from ttnn_jit.reads import compile_guard, fingerprint, resolve
+from ttnn_jit.fingerprints import fingerprint
+from ttnn_jit.reads import compile_guard, resolve
 
 BOTH = pytest.mark.parametrize("graph_capture", [False, True], ids=["ast", "capture"])
 
