@@ -5,6 +5,9 @@ from __future__ import annotations
 import linecache
 from dataclasses import dataclass
 
+SHOWN_COLUMNS = 120
+"""An error shows so much of a source line that is longer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Location:
@@ -31,15 +34,25 @@ def excerpt(location: Location) -> str:
     if not text:
         return ""
     prefix = f"{location.line:>5} | "
-    shown = f"{prefix}{text}"
-    if not location.column:
-        return shown
     same_line = location.end_line in {0, location.line}
-    end = location.end_column if same_line and location.end_column else len(text) + 1
-    width = max(1, end - location.column)
+    end = location.end_column - 1 if same_line and location.end_column else len(text)
+    shown, start, end = _window(text, max(0, location.column - 1), end)
+    if not location.column:
+        return f"{prefix}{shown}"
     # Tabs are kept so that the carets stand under the span whatever a tab's width is.
-    lead = "".join("\t" if character == "\t" else " " for character in text[: location.column - 1])
-    return f"{shown}\n{' ' * (len(prefix) - 2)}| {lead}{'^' * width}"
+    lead = "".join("\t" if character == "\t" else " " for character in shown[:start])
+    return f"{prefix}{shown}\n{' ' * (len(prefix) - 2)}| {lead}{'^' * max(1, end - start)}"
+
+
+def _window(text: str, start: int, end: int) -> tuple[str, int, int]:
+    """The part of a long line around the span from `start` to `end`, and where the span lies in it."""
+    if len(text) <= SHOWN_COLUMNS:
+        return text, start, end
+    first = max(0, min(start - SHOWN_COLUMNS // 4, len(text) - SHOWN_COLUMNS))
+    last = first + SHOWN_COLUMNS
+    before, after = "..." if first else "", "..." if last < len(text) else ""
+    moved = len(before) - first
+    return f"{before}{text[first:last]}{after}", start + moved, min(end, last) + moved
 
 
 def call_chain(location: Location) -> list[Location]:
