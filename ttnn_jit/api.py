@@ -65,7 +65,9 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
         enable_cache: Keep compiled programs on disk. Programs in memory are always kept. The ttnn.jit document
             defaults this to False; here it is True, so that a second process compiles nothing.
         graph_capture: True traces the function, False interprets its source, None interprets it and traces only
-            where there is no source to read.
+            where there is no source to read. A trace runs the Python around the operations once: what it gets from
+            ``random.random()``, ``time.time()`` or a file is a constant of the program, unseen by any guard.
+            Interpreting refuses such calls.
         math_fidelity: Printed on kernels and part of the key; CPU arithmetic is that of HiFi4.
         debug: Print the IR after every step, each under a banner, to stdout, and verify after every pass.
         compile_only: Return the compiled `Program` instead of running it, and write IR, kernels and object code
