@@ -9,7 +9,7 @@ import enum
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ttnn_jit.errors import ArgumentError, ShapeError
 from ttnn_jit.kept_property import kept_property
@@ -80,7 +80,18 @@ __all__ = [
 ]
 
 
-class DataType(enum.Enum):
+NO_DTYPE = "only float32 and bfloat16 are implemented"
+"""Why ttnn's other element types are not here."""
+
+
+class _DataTypes(enum.EnumMeta):
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise AttributeError(f"DataType has no member {name}: {NO_DTYPE}", name=name, obj=cls)
+
+
+class DataType(enum.Enum, metaclass=_DataTypes):
     """Element types; the numbers are ttnn's."""
 
     BFLOAT16 = 0

@@ -104,7 +104,20 @@ def a_string_among_the_operands(x):
 def an_operator_that_tensors_lack(x):
     return x @ x
 #          ^^^^^ the operator `@` is not supported on tensors
-#          help: tensors have `+` `-` `*` `/` `**` `==` `!=` `<` `<=` `>` `>=` and unary `-`
+#          help: matrix multiplication is not implemented
+
+
+def a_division_that_tensors_lack(x):
+    return 2.0 // x
+#          ^^^^^^^^ the operator `//` is not supported on tensors
+#          help: write `ttnn.floor_divide(x, y)`
+
+
+def a_remainder_in_place(x):
+    x %= 2
+#   ^^^^^^ the operator `%` is not supported on tensors
+#          help: write `ttnn.remainder(x, y)`, or `ttnn.fmod(x, y)` for the sign of x
+    return x
 
 
 def a_list_added_to_a_tensor(x):

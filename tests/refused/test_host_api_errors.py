@@ -186,7 +186,8 @@ HOST = [
     (
         lambda d: ttnn.deallocate(X),
         ValueError,
-        "the argument of deallocate must be a ttnn.Tensor, got a torch.Tensor",
+        "the argument of deallocate must be a ttnn.Tensor, got a torch.Tensor\n"
+        "help: make a ttnn tensor of it: `ttnn.from_torch(tensor, layout=ttnn.TILE_LAYOUT, device=device)`",
     ),
     (
         lambda d: torch.exp(tiled(d)),
@@ -390,6 +391,67 @@ def test_a_compiled_program_says_what_it_takes(tmp_path, monkeypatch):
         "addresses only\n"
         "help: call the jitted function itself, without `compile_only`; or give addresses to `Program.run`"
     )
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        lambda x: ttnn.exp(X), lambda x: ttnn.add(x, X), lambda x: x + X, lambda x: ttnn.add(x, x, output_tensor=X),
+        lambda x: ttnn.to_torch(X), lambda x: ttnn.clone(X), lambda x: ttnn.zeros_like(X),
+        lambda x: ttnn.from_device(X),
+    ],
+)  # fmt: skip
+def test_a_torch_tensor_given_to_eager_ttnn_is_told_how_to_become_one_of_ttnns(device, action):
+    with pytest.raises(
+        ValueError, match=r"got (a )?torch\.Tensor\nhelp: .*`ttnn\.from_torch\(tensor, layout="
+    ) as raised:
+        action(tiled(device))
+    assert "numpy" not in str(raised.value)
+
+
+def test_a_numpy_array_given_to_eager_ttnn_is_told_how_to_become_a_tensor(device):
+    for action in (ttnn.exp, lambda array: array + tiled(device)):
+        with pytest.raises(ValueError, match=r"got numpy\.ndarray\nhelp: .*`ttnn\.from_torch\(torch\.from_numpy"):
+            action(numpy.ones((32, 32), numpy.float32))
+
+
+def test_a_missing_element_type_says_why_under_both_its_names():
+    reason = "only float32 and bfloat16 are implemented"
+    for find in (lambda: ttnn.DataType.BFLOAT8_B, lambda: ttnn.bfloat8_b, lambda: ttnn.DataType.INT32):
+        with pytest.raises(AttributeError, match=reason):
+            find()
+    assert ttnn.DataType.BFLOAT16 is ttnn.bfloat16
+    assert not hasattr(ttnn.DataType, "BFLOAT8_B")
+
+
+@pytest.mark.parametrize(
+    ("action", "text"),
+    [
+        (lambda x: x // 2, "the operator `//` is not supported on tensors\nhelp: write `ttnn.floor_divide(x, y)`"),
+        (lambda x: 2 // x, "the operator `//` is not supported on tensors\nhelp: write `ttnn.floor_divide(x, y)`"),
+        (
+            lambda x: x % x,
+            "the operator `%` is not supported on tensors\n"
+            "help: write `ttnn.remainder(x, y)`, or `ttnn.fmod(x, y)` for the sign of x",
+        ),
+        (
+            lambda x: x @ x,
+            "the operator `@` is not supported on tensors\nhelp: matrix multiplication is not implemented",
+        ),
+        (
+            lambda x: ~x,
+            "the operator `~` is not supported on tensors\nhelp: bits are those of integers, and only float32 and "
+            "bfloat16 are implemented; of truth values: `ttnn.logical_not(x)`",
+        ),
+    ],
+)
+def test_an_operator_that_tensors_lack_says_what_to_write_eager_parsed_and_traced(device, action, text):
+    for call in (action, ttnn_jit.jit(action), ttnn_jit.jit(graph_capture=True)(action)):
+        with pytest.raises(ttnn_jit.errors.TtnnJitError) as raised:
+            call(tiled(device))
+        first, help_text = text.split("\n")
+        assert first in str(raised.value)
+        assert str(raised.value).endswith(help_text)
 
 
 def test_using_a_deallocated_tensor_names_the_operation_and_the_tensor(device):

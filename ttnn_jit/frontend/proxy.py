@@ -18,11 +18,13 @@ from ttnn_jit.nests import leaves
 from ttnn_jit.numpy_scalar import is_numpy_scalar, python_number
 from ttnn_jit.ops import (
     ABSENT,
+    ABSENT_OPERATORS,
     ALIASES,
     HARDWARE_KEYWORDS,
     OPERATIONS,
     OVERLOADS,
     RESULT_KEYWORDS,
+    AbsentOperator,
     BoundCall,
     Number,
     Operation,
@@ -168,9 +170,6 @@ _BINARY_METHODS = {
     "==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge",
 }  # fmt: skip
 _COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
-_REFUSED_OPERATORS = {
-    "@": "matmul", "//": "floordiv", "%": "mod", "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
-}  # fmt: skip
 _NEEDS_DATA = {
     "__float__": "`float()` of a tensor",
     "__int__": "`int()` of a tensor",
@@ -195,14 +194,11 @@ def _install_operators() -> None:
             setattr(ProxyTensor, f"__{stem}__", _binary(operation))
             if operation.operator not in _COMPARISONS:
                 setattr(ProxyTensor, f"__r{stem}__", _binary(operation, reflected=True))
-    for symbol, stem in _REFUSED_OPERATORS.items():
-        refuse = _refused_operator(symbol)
-        setattr(ProxyTensor, f"__{stem}__", refuse)
-        setattr(ProxyTensor, f"__r{stem}__", refuse)
+    for absent in ABSENT_OPERATORS:
+        for method in absent.methods:
+            setattr(ProxyTensor, method, _refused_operator(absent))
     for method, what in _NEEDS_DATA.items():
         setattr(ProxyTensor, method, _needs_data(what))
-    for symbol, method in (("~", "__invert__"), ("+", "__pos__")):
-        setattr(ProxyTensor, method, _refused_operator(symbol))
     setattr(ProxyTensor, "__abs__", _unary_by_name("abs"))  # noqa: B010 - beside the others
 
 
@@ -210,10 +206,9 @@ def _unary_by_name(name: str) -> Callable[[ProxyTensor], Any]:
     return _unary(next(operation for operation in OPERATIONS if operation.name == name))
 
 
-def _refused_operator(symbol: str) -> Callable[..., NoReturn]:
+def _refused_operator(absent: AbsentOperator) -> Callable[..., NoReturn]:
     def method(self: ProxyTensor, *_operands: Any) -> NoReturn:
-        known = " ".join(f"`{operator}`" for operator in _BINARY_METHODS)
-        self.refuse(f"the operator `{symbol}` is not supported on tensors", f"tensors have {known} and unary `-`")
+        self.refuse(f"the operator `{absent.symbol}` is not supported on tensors", absent.instead)
 
     return method
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ttnn_jit.ops import activations, binary, predicates, ternary, unary
-from ttnn_jit.ops.absent import ABSENT
+from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
 from ttnn_jit.ops.operation import (
     HARDWARE_KEYWORDS,
     RESULT_KEYWORDS,
@@ -23,11 +23,13 @@ from ttnn_jit.ops.operation import (
 
 __all__ = [
     "ABSENT",
+    "ABSENT_OPERATORS",
     "ALIASES",
     "HARDWARE_KEYWORDS",
     "OPERATIONS",
     "OVERLOADS",
     "RESULT_KEYWORDS",
+    "AbsentOperator",
     "Attribute",
     "BoundCall",
     "DeviceForm",

@@ -1,6 +1,10 @@
-"""Names of ttnn that are not here, each with its reason."""
+"""Names of ttnn, and operators of Python, that are not here, each with its reason or with what to write."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ttnn_jit.tensor_spec import NO_DTYPE
 
 _NO_MATMUL = "matrix multiplication is not implemented"
 _NO_REDUCTION = "reductions are not implemented"
@@ -8,7 +12,6 @@ _NO_MOVEMENT = "operations that move data are not implemented; do it in torch be
 _NO_COMPOSITE = "composites with a reduction are not implemented"
 _NO_MESH = "devices of a mesh exchange nothing here"
 _NO_TRACE = "traces are not implemented; a call of a jitted function costs about a microsecond"
-_NO_DTYPE = "only float32 and bfloat16 are implemented"
 _NO_PROFILER = "there is no device profiler; time the calls"
 _NO_FILES = "tensors in files are not implemented; use `torch.save` and `torch.load`"
 
@@ -22,7 +25,7 @@ _BY_REASON: dict[str, tuple[str, ...]] = {
     _NO_COMPOSITE: ("batch_norm", "group_norm", "layer_norm", "rms_norm", "softmax"),
     _NO_MESH: ("all_gather", "all_reduce", "reduce_scatter"),
     _NO_TRACE: ("begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace"),
-    _NO_DTYPE: (
+    NO_DTYPE: (
         "bfloat4_b", "bfloat8_b", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "int32", "uint16",
         "uint32", "uint8",
     ),
@@ -32,3 +35,38 @@ _BY_REASON: dict[str, tuple[str, ...]] = {
 
 ABSENT = {name: reason for reason, names in _BY_REASON.items() for name in names}
 """Name of ttnn -> why it is not here."""
+
+
+@dataclass(frozen=True)
+class AbsentOperator:
+    """An operator of Python's that tensors lack, eager or compiled.
+
+    Attributes:
+        symbol: As it is written.
+        methods: The special methods behind it.
+        instead: Why, or what to write.
+    """
+
+    symbol: str
+    methods: tuple[str, ...]
+    instead: str
+
+
+def _two_sided(symbol: str, stem: str, instead: str) -> AbsentOperator:
+    return AbsentOperator(symbol, (f"__{stem}__", f"__r{stem}__"), instead)
+
+
+_NO_BITS = f"bits are those of integers, and {NO_DTYPE}"
+
+ABSENT_OPERATORS = (
+    _two_sided("@", "matmul", _NO_MATMUL),
+    _two_sided("//", "floordiv", "write `ttnn.floor_divide(x, y)`"),
+    _two_sided("%", "mod", "write `ttnn.remainder(x, y)`, or `ttnn.fmod(x, y)` for the sign of x"),
+    _two_sided("&", "and", f"{_NO_BITS}; of truth values: `ttnn.logical_and(x, y)`"),
+    _two_sided("|", "or", f"{_NO_BITS}; of truth values: `ttnn.logical_or(x, y)`"),
+    _two_sided("^", "xor", f"{_NO_BITS}; of truth values: `ttnn.logical_xor(x, y)`"),
+    _two_sided("<<", "lshift", f"{_NO_BITS}; x * 2**n is `ttnn.ldexp(x, n)`"),
+    _two_sided(">>", "rshift", f"{_NO_BITS}; x * 2**-n is `ttnn.ldexp(x, -n)`"),
+    AbsentOperator("~", ("__invert__",), f"{_NO_BITS}; of truth values: `ttnn.logical_not(x)`"),
+    AbsentOperator("+", ("__pos__",), "write `x`"),
+)

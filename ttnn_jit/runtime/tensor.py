@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ttnn_jit.errors import ArgumentError, DeallocatedError, ShapeError
+from ttnn_jit.numpy_array import is_numpy_array
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.tensor_spec import (
@@ -21,9 +22,11 @@ from ttnn_jit.tensor_spec import (
     MemoryConfig,
     Shape,
     TensorSpec,
+    check_kind,
     checked,
     dense_strides,
 )
+from ttnn_jit.torch_tensor import is_torch_tensor
 
 if TYPE_CHECKING:
     import numpy
@@ -339,3 +342,23 @@ def _zero_padding(stored: torch.Tensor, spec: TensorSpec) -> None:
     height, width = ((1, 1, *spec.shape))[-2:]
     stored[..., height:, :].zero_()
     stored[..., :height, width:].zero_()
+
+
+def foreign_tensor_help(value: object) -> str | None:
+    """How to make a ttnn tensor of a torch tensor or a numpy array; None of anything else."""
+    if not is_torch_tensor(value) and not is_numpy_array(value):
+        return None
+    torch_tensor = "tensor" if is_torch_tensor(value) else "torch.from_numpy(array)"
+    return f"make a ttnn tensor of it: `ttnn.from_torch({torch_tensor}, layout=ttnn.TILE_LAYOUT, device=device)`"
+
+
+def check_tensor(value: object, what: str) -> None:
+    """Refuse a `value` that is no ttnn tensor, named `what` in the text.
+
+    Raises:
+        ArgumentError: It is something else.
+    """
+    try:
+        check_kind(value, Tensor, what)
+    except ArgumentError as error:
+        raise ArgumentError(error.message, help=foreign_tensor_help(value)) from None

@@ -9,7 +9,7 @@ from ttnn_jit.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.ops.operation import type_name
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.tensor import Tensor, Tile
+from ttnn_jit.runtime.tensor import Tensor, Tile, check_tensor
 from ttnn_jit.tensor_spec import (
     HOST_MEMORY_CONFIG,
     DataType,
@@ -182,7 +182,7 @@ def to_torch(
         DeallocatedError: The tensor was deallocated.
         ArgumentError: It is no tensor, or a leading dimension that is to go has another extent.
     """
-    check_kind(tensor, Tensor, "the argument of to_torch")
+    check_tensor(tensor, "the argument of to_torch")
     if isinstance(tensor, MeshTensor) and mesh_composer is not None:
         result = mesh_composer.whole([own.to_torch() for own in tensor.tensors])
     else:
@@ -258,6 +258,7 @@ def full_like(
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
     """A tensor of `fill_value` that is otherwise like `tensor` (ttnn.full_like)."""
+    check_tensor(tensor, "the tensor that the result is like")
     device = device or tensor.device()
     config = memory_config or (tensor.memory_config() if tensor.device() else None)
     return full(tensor.shape, fill_value, dtype or tensor.dtype, layout or tensor.layout, device, config)

@@ -24,7 +24,7 @@ from ttnn_jit.ops.result_spec import result_spec
 from ttnn_jit.reads import NO_GUARD
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device
 from ttnn_jit.runtime.program import Program
-from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.tensor import Tensor, check_tensor, foreign_tensor_help
 from ttnn_jit.runtime.warm_caller import STALE, warm_tensor_caller
 from ttnn_jit.target import SystemDesc
 from ttnn_jit.tensor_spec import DataType, MemoryConfig, TensorSpec, check_kind
@@ -122,7 +122,11 @@ class TtnnOperation:
         wanted = None
         if kwargs:
             kwargs, wanted = _result_keywords(self.__name__, kwargs)
-        bound = bind(self.__ttnn_overloads__, args, kwargs, _dtype_of)
+        try:
+            bound = bind(self.__ttnn_overloads__, args, kwargs, _dtype_of)
+        except ArgumentError as error:
+            foreign = (foreign_tensor_help(value) for value in (*args, *kwargs.values()))
+            raise ArgumentError(error.message, help=next(filter(None, foreign), error.help)) from None
         tensors = tuple(value for value in bound.operands if isinstance(value, Tensor))
         device = _one_device(self.__name__, tensors)
         placement = None if wanted is None else _placement(self.__name__, wanted, tensors[0])
@@ -208,8 +212,8 @@ def _result_keywords(name: str, kwargs: Mapping[str, Any]) -> tuple[dict[str, An
     found = {key: own.pop(key, None) for key in RESULT_KEYWORDS}
     activations = found["activations"]
     output = found["output_tensor"] if found["output_tensor"] is not None else found["optional_output_tensor"]
-    if output is not None and not isinstance(output, Tensor):
-        raise ArgumentError(f"{name}: `output_tensor` must be a tensor, got {type(output).__name__}")
+    if output is not None:
+        check_tensor(output, f"{name}: `output_tensor`")
     if output is activations is found["memory_config"] is found["dtype"] is None:
         return own, None
     return own, ResultKeywords(

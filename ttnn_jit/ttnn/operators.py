@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
-from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.errors import ArgumentError
+from ttnn_jit.ops import ABSENT_OPERATORS, OPERATIONS, AbsentOperator
 from ttnn_jit.ttnn.operation import TtnnOperation
 
 _DUNDER = {
@@ -26,7 +27,7 @@ _REFLECTED = {"__add__", "__sub__", "__mul__", "__truediv__", "__pow__"}
 
 
 def attach_operators(cls: type, operations: Mapping[str, TtnnOperation]) -> None:
-    """Gives `cls` the operators that operations declare, reflected forms included.
+    """Gives `cls` the operators that operations declare, reflected forms included, and a refusal of the others.
 
     An `__eq__` that is set from outside the class body leaves instances hashable, by identity.
     """
@@ -38,6 +39,9 @@ def attach_operators(cls: type, operations: Mapping[str, TtnnOperation]) -> None
         if dunder in _REFLECTED:
             setattr(cls, dunder.replace("__", "__r", 1), _reflected(operations[declaration.name]))
     setattr(cls, "__abs__", _method(operations["abs"]))  # noqa: B010 - beside the others
+    for absent in ABSENT_OPERATORS:
+        for name in absent.methods:
+            setattr(cls, name, _refused(absent))
 
 
 def _method(operation: TtnnOperation, *, compares: bool = False) -> Callable[..., Any]:
@@ -52,5 +56,12 @@ def _method(operation: TtnnOperation, *, compares: bool = False) -> Callable[...
 def _reflected(operation: TtnnOperation) -> Callable[..., Any]:
     def method(self: Any, other: Any) -> Any:
         return operation(other, self)
+
+    return method
+
+
+def _refused(absent: AbsentOperator) -> Callable[..., NoReturn]:
+    def method(*_: Any) -> NoReturn:
+        raise ArgumentError(f"the operator `{absent.symbol}` is not supported on tensors", help=absent.instead)
 
     return method

@@ -11,7 +11,7 @@ from ttnn_jit.ops import OVERLOADS
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.tensor import Tensor, check_tensor
 from ttnn_jit.tensor_spec import (
     DRAM_MEMORY_CONFIG,
     HOST_MEMORY_CONFIG,
@@ -32,7 +32,7 @@ def to_device(tensor: Tensor, device: Device, memory_config: MemoryConfig | None
     Raises:
         GridError, L1CapacityError, DeallocatedError, DeviceError: It does not fit, or one of the two is gone.
     """
-    check_kind(tensor, Tensor, "the first argument of to_device")
+    check_tensor(tensor, "the first argument of to_device")
     check_kind(device, Device, "the second argument of to_device")
     return tensor.to(device, memory_config)
 
@@ -40,6 +40,7 @@ def to_device(tensor: Tensor, device: Device, memory_config: MemoryConfig | None
 @over_meshes
 def from_device(tensor: Tensor) -> Tensor:
     """A copy on the host (ttnn.from_device)."""
+    check_tensor(tensor, "the argument of from_device")
     return _stored_as(tensor, tensor.spec.with_(memory_config=HOST_MEMORY_CONFIG), None, "from_device")
 
 
@@ -100,7 +101,7 @@ def to_layout(
     Raises:
         GridError, L1CapacityError: It does not fit.
     """
-    check_kind(tensor, Tensor, "the first argument of to_layout")
+    check_tensor(tensor, "the first argument of to_layout")
     if dtype is not None and dtype is not tensor.dtype:
         tensor = typecast(tensor, dtype)
     config = memory_config or tensor.memory_config()
@@ -115,7 +116,7 @@ def typecast(tensor: Tensor, dtype: DataType, memory_config: MemoryConfig | None
     On a device this is an operation and rounds as operations do there: on chip targets a NaN becomes +infinity in
     bfloat16, and what is denormal in bfloat16 becomes zero. On the host NaN stays NaN.
     """
-    check_kind(tensor, Tensor, "the first argument of typecast")
+    check_tensor(tensor, "the first argument of typecast")
     check_kind(dtype, DataType, "`dtype`")
     device = tensor.device()
     if device is None:
@@ -133,6 +134,7 @@ def typecast(tensor: Tensor, dtype: DataType, memory_config: MemoryConfig | None
 @over_meshes
 def clone(tensor: Tensor, memory_config: MemoryConfig | None = None, dtype: DataType | None = None) -> Tensor:
     """A copy (ttnn.clone)."""
+    check_tensor(tensor, "the first argument of clone")
     if dtype is not None and dtype is not tensor.dtype:
         return typecast(tensor, dtype, memory_config)
     spec = tensor.spec.with_(memory_config=memory_config) if memory_config else tensor.spec
@@ -193,7 +195,7 @@ def get_device_tensors(tensor: Tensor) -> list[Tensor]:
 
 def deallocate(tensor: Tensor, force: bool = True) -> None:  # noqa: ARG001 - as ttnn has it
     """Free the tensor's memory; using it later raises DeallocatedError (ttnn.deallocate)."""
-    check_kind(tensor, Tensor, "the argument of deallocate")
+    check_tensor(tensor, "the argument of deallocate")
     tensor.deallocate()
 
 
@@ -213,7 +215,7 @@ def get_memory_config(tensor: Tensor) -> MemoryConfig:
 
 
 def _device_of(tensor: Tensor, name: str) -> Device:
-    check_kind(tensor, Tensor, f"the first argument of {name}")
+    check_tensor(tensor, f"the first argument of {name}")
     device = tensor.device()
     if device is None:
         raise ArgumentError(
