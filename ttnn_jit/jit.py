@@ -36,6 +36,7 @@ from ttnn_jit.results import runner_for, warm_runner_for
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.warm_caller import STALE
 from ttnn_jit.target import PRESETS, SystemDesc
+from ttnn_jit.tracebacks import for_the_user, raises_for_the_user
 from ttnn_jit.ttnn.mesh import mesh_of, on_every_device
 from ttnn_jit.warm_path import WarmCall, call_method, is_plain_torch, torch_key, torch_warm_call
 
@@ -151,7 +152,11 @@ class JitFunction:
             ArgumentError: The arguments break a rule, or do not fit the signature; nothing was compiled.
             CompileError: The function is outside the language; the text points into its source.
         """
-        return self._call_any(args, kwargs)
+        try:
+            return self._call_any(args, kwargs)
+        except TtnnJitError as error:
+            __tracebackhide__ = True
+            raise for_the_user(error)  # noqa: B904 - it is the same error
 
     def _call_any(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call for which `ttnn_jit.warm_path` finds nothing, or nothing yet."""
@@ -332,6 +337,7 @@ class JitFunction:
         values = self._bind(args, kwargs)
         return self._request(values, placement(list(tensors_in(values)), self._target, PRESETS["cpu"]))
 
+    @raises_for_the_user
     def ir(self, *args: Any, stage: str = "frontend", **kwargs: Any) -> str:
         """The text after `stage`, without running: one that ``ttnn-jit opt --list`` names, ``codegen`` or ``assembly``.
 
@@ -342,6 +348,7 @@ class JitFunction:
 
         return inspection.stage_text(self.request(*args, **kwargs), stage)
 
+    @raises_for_the_user
     def explain(self, *args: Any, **kwargs: Any) -> Report:
         """What was fused, at which DST cost, and why the rest was not; ``str()`` of it reads well."""
         from ttnn_jit import inspection

@@ -90,8 +90,17 @@ class Environment:
             cache_enabled=_switch("TTNN_JIT_CACHE", default=True),
             cache_dir=_expanded(os.environ.get("TTNN_JIT_CACHE_DIR") or str(Path(base) / "ttnn_jit")),
             output_layout=_output_layout(os.environ.get("TTNN_JIT_OUTPUT_LAYOUT")),
-            reproducers=DUMP_FOLDER / "reproducer" if _switch("TTNN_JIT_DEBUG", default=False) else None,
+            reproducers=DUMP_FOLDER / "reproducer" if debugging() else None,
         )
+
+
+def debugging() -> bool:
+    """Whether ``TTNN_JIT_DEBUG=1`` asks for reproducers of failing passes and for errors with all their frames.
+
+    Raises:
+        ArgumentError: The variable has a value that is no switch.
+    """
+    return _switch("TTNN_JIT_DEBUG", default=False)
 
 
 def _switch(name: str, *, default: bool) -> bool:

@@ -13,8 +13,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from ttnn_jit.errors import TtnnJitError
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.warm_caller import STALE
+from ttnn_jit.tracebacks import for_the_user
 
 WarmCall = Callable[..., Any]
 """Runs a program on the tensors of one call, or returns `STALE`."""
@@ -51,9 +53,14 @@ def call_method(count: int) -> Callable[..., Any]:
         "  if result is not STALE:",
         "   return result",
         f" given = [value for value in ({', '.join(names)},) if value is not MISSING]",
-        " return self._call_any((*given, *rest), keywords)",
+        " try:",
+        "  return self._call_any((*given, *rest), keywords)",
+        " except TtnnJitError as error:",
+        "  __tracebackhide__ = True",  # for pytest and IPython
+        "  raise for_the_user(error)",
     ]
-    scope = {"MISSING": _Missing.MISSING, "Tensor": Tensor, "STALE": STALE, "not_warm": not_warm}
+    scope: dict[str, Any] = {"MISSING": _Missing.MISSING, "Tensor": Tensor, "STALE": STALE, "not_warm": not_warm}
+    scope |= {"TtnnJitError": TtnnJitError, "for_the_user": for_the_user, "__name__": __name__}
     return _defined("__call__", lines, scope)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import statistics
 from ttnn_jit.compiling import compiling
-from ttnn_jit.errors import ArgumentError, ShapeError, UnsupportedFunction
+from ttnn_jit.errors import ArgumentError, ShapeError, TtnnJitError, UnsupportedFunction
 from ttnn_jit.ops import (
     ALIASES,
     HARDWARE_KEYWORDS,
@@ -28,6 +28,7 @@ from ttnn_jit.runtime.tensor import Tensor, check_tensor, foreign_tensor_help
 from ttnn_jit.runtime.warm_caller import STALE, warm_tensor_caller
 from ttnn_jit.target import SystemDesc
 from ttnn_jit.tensor_spec import DataType, MemoryConfig, TensorSpec, check_kind
+from ttnn_jit.tracebacks import for_the_user
 from ttnn_jit.ttnn.call_key import scalar_key
 
 if TYPE_CHECKING:
@@ -101,7 +102,11 @@ class TtnnOperation:
             tracer = getattr(argument, "__ttnn_call__", None)
             if tracer is not None:
                 return tracer(self, args, kwargs)
-        return self._run(args, kwargs)
+        try:
+            return self._run(args, kwargs)
+        except TtnnJitError as error:
+            __tracebackhide__ = True
+            raise for_the_user(error)  # noqa: B904 - it is the same error
 
     def golden_function(self, *args: Any, **kwargs: Any) -> Any:
         """The operation on torch tensors, stated in torch."""

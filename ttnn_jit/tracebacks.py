@@ -1,0 +1,61 @@
+"""A mistake of the user's is shown with the user's frames: those of the compiler that found it say nothing of it.
+
+The public calls raise what `for_the_user` gives. It cuts the traceback itself, so that scripts, pytest, IPython and
+``python -i`` show the same. ``TTNN_JIT_DEBUG=1`` keeps every frame, and an `InternalError` always does.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import ParamSpec, TypeVar
+
+from ttnn_jit.errors import InternalError, TtnnJitError
+from ttnn_jit.options import debugging
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_MACHINERY = {"ttnn_jit", "contextlib", "xdsl"}
+"""Packages whose frames lie between the user's call and the error."""
+
+
+def for_the_user(error: TtnnJitError) -> TtnnJitError:
+    """`error`, to be raised from the public call that it leaves: without the frames below that are not the user's."""
+    if not isinstance(error, InternalError) and not debugging():
+        link: BaseException | None = error
+        while link is not None:
+            link.__traceback__ = _frames_of_the_user(link.__traceback__)
+            link = link.__cause__
+    return error
+
+
+def raises_for_the_user(function: Callable[P, R]) -> Callable[P, R]:
+    """A public method whose errors are those `for_the_user`."""
+
+    @functools.wraps(function)
+    def public(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except TtnnJitError as error:
+            __tracebackhide__ = True  # for pytest and IPython
+            raise for_the_user(error)  # noqa: B904 - it is the same error
+
+    return public
+
+
+def _frames_of_the_user(traceback: TracebackType | None) -> TracebackType | None:
+    kept = []
+    while traceback is not None:
+        if not _is_machinery(traceback.tb_frame):
+            kept.append(traceback)
+        traceback = traceback.tb_next
+    shown: TracebackType | None = None
+    for entry in reversed(kept):
+        shown = TracebackType(shown, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return shown
+
+
+def _is_machinery(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] in _MACHINERY
