@@ -105,7 +105,8 @@ class DiskStore:
             if _shows_damage(error):
                 self._discard_database(error)
             else:
-                self._warn_once(f"the disk cache in {self.directory} failed: {error or type(error).__name__}")
+                reason = error or type(error).__name__
+                self._warn_once(f"the disk cache in {self.directory} failed: {reason}; {_WITHOUT}")
         # A connection whose commit failed may still be inside its transaction.
         with contextlib.suppress(sqlite3.Error):
             self.close()
@@ -127,7 +128,7 @@ class DiskStore:
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             if refusal := why_not_private(self.directory):
                 self._refused = True
-                self._warn_once(refusal)
+                self._warn_once(f"{refusal}; {_WITHOUT}")
                 return None
             entries = diskcache.Cache(str(self.directory), timeout=LOCK_TIMEOUT, disk=BytesDisk, **SETTINGS)
         except (sqlite3.Error, OSError, diskcache.Timeout) as error:
@@ -152,10 +153,11 @@ class DiskStore:
     def _warn_once(self, text: str) -> None:
         if text not in _WARNED:
             _WARNED.add(text)
-            warnings.warn(f"{text}; ttnn_jit goes on without it", RuntimeWarning, stacklevel=2)
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
 _WARNED: set[str] = set()
+_WITHOUT = "ttnn_jit goes on without it"
 
 
 def why_not_private(directory: Path) -> str:
