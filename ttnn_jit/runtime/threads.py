@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 
+from ttnn_jit.errors import ArgumentError
 from ttnn_jit.options import requested_threads
 from ttnn_jit.runtime import native
 from ttnn_jit.runtime.helper_ir import HELP_SYMBOL, LIMIT_OFFSET, NEW_POOL_SYMBOL, POOL_BYTES, HostThreads
@@ -35,7 +36,7 @@ class HelperPool:
         On hosts without POSIX threads every call has one.
 
         Raises:
-            ArgumentError: ``TTNN_JIT_NUM_THREADS`` is no number of threads.
+            ArgumentError: ``TTNN_JIT_NUM_THREADS`` is no number of threads, or of more than the host starts.
         """
         helpers = thread_count() - 1 if native.HOST_THREADS is not HostThreads.NONE else 0
         if helpers != self._limit:
@@ -52,7 +53,14 @@ class HelperPool:
             help_ = _native_function(HELP_SYMBOL)
             while self._started < helpers:
                 name = f"ttnn_jit helper {self._started + 1}"
-                threading.Thread(target=help_, args=(self._address,), name=name, daemon=True).start()
+                helper = threading.Thread(target=help_, args=(self._address,), name=name, daemon=True)
+                try:
+                    helper.start()
+                except RuntimeError as error:
+                    raise ArgumentError(
+                        f"helper thread {self._started + 1} of {helpers} could not be started: {error}",
+                        help="set TTNN_JIT_NUM_THREADS to fewer",
+                    ) from None
                 self._started += 1
             self._state[LIMIT_OFFSET // 8] = helpers
             self._limit = helpers

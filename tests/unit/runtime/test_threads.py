@@ -21,7 +21,7 @@ from ttnn_jit.runtime import chunks
 from ttnn_jit.runtime.chunks import chunks_of
 from ttnn_jit.runtime.helper_ir import AWAKE_OFFSET, ROUND_OFFSET
 from ttnn_jit.runtime.plan import Launch
-from ttnn_jit.runtime.threads import HELPERS, thread_count
+from ttnn_jit.runtime.threads import HELPERS, HelperPool, thread_count
 from ttnn_jit.target import HOST_COSTS
 
 SHAPES = [(1000,), (7, 333), (64, 64), (3, 5, 77), (4099,)]
@@ -175,6 +175,20 @@ def test_a_number_of_threads_that_is_none_is_refused(set_threads, text):
     set_threads(text)
     with pytest.raises(ArgumentError, match="TTNN_JIT_NUM_THREADS"):
         requested_threads()
+
+
+def test_more_threads_than_the_host_starts_are_refused_and_fewer_run_afterwards(monkeypatch, set_threads):
+    def no_more(_):
+        raise RuntimeError("can't start new thread")
+
+    pool = HelperPool()
+    set_threads("3")
+    with monkeypatch.context() as patch:
+        patch.setattr("threading.Thread.start", no_more)
+        with pytest.raises(ArgumentError, match="helper thread 1 of 2 could not be started"):
+            pool.lend()
+    set_threads("1")
+    assert pool.lend() == 0
 
 
 def test_longer_launches_are_cut_and_still_longer_ones_wake_threads():
