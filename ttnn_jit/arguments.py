@@ -144,7 +144,9 @@ def placement(tensors: list[Any], target: SystemDesc | None, cpu: SystemDesc) ->
         names = " and ".join(sorted(family.value for family in families if family))
         raise ArgumentError(
             f"Invalid arguments for function: {names} in one call",
-            help="make them all ttnn tensors with `ttnn.from_torch`, or none",
+            help="make them all ttnn tensors with `ttnn.from_torch`, or none"
+            if Family.TTNN in families
+            else "pass `torch.from_numpy(array)`",
         )
     if families != {Family.TTNN}:
         return Placement(next(iter(families)) or Family.TORCH, target or cpu)

@@ -29,6 +29,7 @@ from ttnn_jit.cache import statistics
 from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import ArgumentError, TtnnJitError
 from ttnn_jit.numpy_scalar import is_numpy_scalar
+from ttnn_jit.ops.operation import type_name
 from ttnn_jit.options import USER_PASSES, CompileOptions
 from ttnn_jit.reads import compile_guard, guard_text
 from ttnn_jit.receiver import RECEIVER, bound_to
@@ -88,8 +89,12 @@ class JitFunction:
     fallback_used = False
 
     def __new__(cls, function: Callable[..., Any] | JitFunction, *_: Any, **__: Any) -> JitFunction:
-        """An object of the subclass whose ``__call__`` has the function's number of parameters."""
-        signature = inspect.signature(function) if callable(function) else inspect.Signature()
+        """An object of the subclass whose ``__call__`` has the function's number of parameters.
+
+        Raises:
+            ArgumentError: It is no Python function.
+        """
+        signature = inspect.signature(_python_function(function))
         return object.__new__(_of_parameters(_plain_positional_count(signature), cls))
 
     def __init__(
@@ -102,14 +107,9 @@ class JitFunction:
         debug: bool,
         compile_only: bool,
     ) -> None:
-        plain = function.func if isinstance(function, JitFunction) else function
-        if not inspect.isfunction(plain):
-            raise ArgumentError(
-                f"@jit takes a Python function, got {type(function).__name__}",
-                help="define it with `def` or `lambda`",
-            )
+        plain = _python_function(function)
         functools.update_wrapper(self, plain)
-        self.func: types.FunctionType = plain
+        self.func = plain
         self.__ttnn_jit_wrapped__ = plain
         self._options = options
         self._target = target
@@ -402,6 +402,20 @@ class FallbackJitFunction(JitFunction):
                 self._warned = True
                 warnings.warn(f"{self.func.__name__} runs as plain Python: {error.message}", stacklevel=2)
         return self._plain(*args, **kwargs)
+
+
+def _python_function(function: object) -> types.FunctionType:
+    """The function that was written: a jitted one may be jitted again.
+
+    Raises:
+        ArgumentError: It is no function of Python's.
+    """
+    plain = function.func if isinstance(function, JitFunction) else function
+    if not isinstance(plain, types.FunctionType):
+        raise ArgumentError(
+            f"@jit takes a Python function, got {type_name(function)}", help="define it with `def` or `lambda`"
+        )
+    return plain
 
 
 def _plain_positional_count(signature: inspect.Signature) -> int:

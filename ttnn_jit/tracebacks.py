@@ -58,4 +58,6 @@ def _frames_of_the_user(traceback: TracebackType | None) -> TracebackType | None
 
 
 def _is_machinery(frame: FrameType) -> bool:
+    if frame.f_code.co_filename.startswith("<ttnn_jit "):  # a generated function
+        return True
     return str(frame.f_globals.get("__name__", "")).partition(".")[0] in _MACHINERY

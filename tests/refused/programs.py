@@ -194,7 +194,27 @@ def a_loop_over_a_tensor(x):
 
 def an_element_of_a_tensor(x):
     return x[0]
-#          ^^^^ indexing a tensor is not supported: its value is not known before the call
+#          ^^^^ indexing a tensor is not supported
+#          help: operations that move data are not implemented; do it in torch before `from_torch`
+
+
+def writing_into_a_tensor(x):
+    x[0] = 1.0
+#   ^^^^ writing into a tensor is not supported
+#   help: operations make new tensors; choose element by element with `ttnn.where(condition, a, b)`
+    return x
+
+
+def a_method_of_torchs_that_writes_in_place(x):
+    return x.add_(1)
+#          ^^^^^^ a tensor has no attribute `add_` while a function is compiled
+#          help: it has `shape`, `dtype`, `layout`, `memory_config`; the operation is written `ttnn.add(...)`
+
+
+def an_attribute_that_is_nothing_of_ttnns(x):
+    return x.qqqq
+#          ^^^^^^ a tensor has no attribute `qqqq` while a function is compiled
+#          help: it has `shape`, `dtype`, `layout`, `memory_config`
 
 
 def a_tensor_in_a_string(x):
@@ -206,7 +226,7 @@ def a_tensor_in_a_string(x):
 def an_attribute_that_tensors_lack(x):
     return x.exp()
 #          ^^^^^ a tensor has no attribute `exp` while a function is compiled
-#          help: it has `shape`, `dtype`, `layout`, `memory_config`; operations are written `ttnn.exp(x)`
+#          help: it has `shape`, `dtype`, `layout`, `memory_config`; the operation is written `ttnn.exp(...)`
 
 
 # --- Returning ------------------------------------------------------------------------------------------------------

@@ -454,6 +454,20 @@ def test_an_operator_that_tensors_lack_says_what_to_write_eager_parsed_and_trace
         assert str(raised.value).endswith(help_text)
 
 
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [(int, "type"), (abs, "builtin_function_or_method"), (torch.nn.ReLU(), "torch.ReLU")],
+)
+def test_only_python_functions_are_jitted(value, name):
+    with pytest.raises(ValueError, match=f"^@jit takes a Python function, got {name}\n"):
+        ttnn_jit.jit(value)
+
+
+def test_torch_and_numpy_in_one_call_are_told_how_to_meet():
+    with pytest.raises(ValueError, match=r"numpy arrays and torch tensors in one call\nhelp: pass `torch\.from_numpy"):
+        ttnn_jit.jit(lambda x, y: x + y)(X, X.numpy())
+
+
 def test_using_a_deallocated_tensor_names_the_operation_and_the_tensor(device):
     tensor = tiled(device)
     ttnn.deallocate(tensor)

@@ -24,7 +24,6 @@ from ttnn_jit.ops import (
     OPERATIONS,
     OVERLOADS,
     RESULT_KEYWORDS,
-    AbsentOperator,
     BoundCall,
     Number,
     Operation,
@@ -133,7 +132,7 @@ class ProxyTensor:
             raise AttributeError(name)
         self.refuse(
             f"a tensor has no attribute `{name}` while a function is compiled",
-            ABSENT.get(name) or f"it has {_KNOWN_ATTRIBUTES}; operations are written `ttnn.{name}(x)`",
+            _attribute_help(name),
         )
 
     def __bool__(self) -> NoReturn:  # noqa: PLE0304 - that it never returns is the point
@@ -169,6 +168,7 @@ _BINARY_METHODS = {
     "+": "add", "-": "sub", "*": "mul", "/": "truediv", "**": "pow",
     "==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge",
 }  # fmt: skip
+_WRITE_HELP = "operations make new tensors; choose element by element with `ttnn.where(condition, a, b)`"
 _COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 _NEEDS_DATA = {
     "__float__": "`float()` of a tensor",
@@ -178,8 +178,6 @@ _NEEDS_DATA = {
     "__len__": "`len()` of a tensor",
     "__iter__": "iterating over a tensor",
     "__contains__": "`in` on a tensor",
-    "__getitem__": "indexing a tensor",
-    "__setitem__": "writing into a tensor",
     "__format__": "formatting a tensor",
     "__call__": "calling a tensor",
 }
@@ -196,9 +194,12 @@ def _install_operators() -> None:
                 setattr(ProxyTensor, f"__r{stem}__", _binary(operation, reflected=True))
     for absent in ABSENT_OPERATORS:
         for method in absent.methods:
-            setattr(ProxyTensor, method, _refused_operator(absent))
+            refuse = _refused(f"the operator `{absent.symbol}` is not supported on tensors", absent.instead)
+            setattr(ProxyTensor, method, refuse)
     for method, what in _NEEDS_DATA.items():
         setattr(ProxyTensor, method, _needs_data(what))
+    setattr(ProxyTensor, "__getitem__", _refused("indexing a tensor is not supported", ABSENT["slice"]))  # noqa: B010
+    setattr(ProxyTensor, "__setitem__", _refused("writing into a tensor is not supported", _WRITE_HELP))  # noqa: B010
     setattr(ProxyTensor, "__abs__", _unary_by_name("abs"))  # noqa: B010 - beside the others
 
 
@@ -206,11 +207,21 @@ def _unary_by_name(name: str) -> Callable[[ProxyTensor], Any]:
     return _unary(next(operation for operation in OPERATIONS if operation.name == name))
 
 
-def _refused_operator(absent: AbsentOperator) -> Callable[..., NoReturn]:
+def _refused(message: str, help_text: str) -> Callable[..., NoReturn]:
     def method(self: ProxyTensor, *_operands: Any) -> NoReturn:
-        self.refuse(f"the operator `{absent.symbol}` is not supported on tensors", absent.instead)
+        self.refuse(message, help_text)
 
     return method
+
+
+def _attribute_help(name: str) -> str:
+    """What to write instead of a method or attribute that tensors lack; ``add_`` means ``add``."""
+    meant = name.rstrip("_")
+    if meant in ABSENT:
+        return ABSENT[meant]
+    operation = ALIASES.get(meant, meant)
+    written = f"; the operation is written `ttnn.{operation}(...)`" if operation in OVERLOADS else ""
+    return f"it has {_KNOWN_ATTRIBUTES}{written}"
 
 
 def _needs_data(what: str) -> Callable[..., NoReturn]:
