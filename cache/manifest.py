@@ -16,12 +16,13 @@ import struct
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ttnn_jit.cache.disk import MANIFEST, PROGRAM, DiskStore
 from ttnn_jit.fingerprints import NoStableIdentityError, fingerprint
+from ttnn_jit.kept_property import kept_property
 from ttnn_jit.options import CompileOptions
 from ttnn_jit.runtime.native import HostCpu, llvm_version
 from ttnn_jit.runtime.spec_json import spec_to_json
@@ -70,7 +71,7 @@ class ManifestKey:
     host: HostCpu
     versions: Versions
 
-    @cached_property
+    @kept_property
     def contributions(self) -> Mapping[str, str]:
         """Every contribution as text, by name.
 
@@ -85,7 +86,7 @@ class ManifestKey:
         versions = self.versions
         return named | {"compiler": versions.compiler, "LLVM": versions.llvm, "Python": versions.python}
 
-    @cached_property
+    @kept_property
     def digest(self) -> str:
         """Hash of all contributions."""
         # As a list, for the order of arguments counts.

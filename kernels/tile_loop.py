@@ -32,8 +32,8 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
+from ttnn_jit.kept_property import kept_property
 from ttnn_jit.tensor_spec import DataType
 
 Chunk = Sequence[str]
@@ -102,41 +102,41 @@ class TileLoop:
         declarations = [_DECLARATION, *([_PREFETCH_DECLARATION] if self._ahead else [])]
         return "\n".join([head, *(line for part in parts for line in part()), "}", *metadata, *declarations])
 
-    @cached_property
+    @kept_property
     def _around_caches(self) -> bool:
         return any(stream.around_caches for stream in self.streams)
 
-    @cached_property
+    @kept_property
     def _strided_inputs(self) -> list[int]:
         return [k for k in self._of(Access.STRIDED) if not self.streams[k].written]
 
-    @cached_property
+    @kept_property
     def _strided_outputs(self) -> list[int]:
         return [k for k in self._of(Access.STRIDED) if self.streams[k].written]
 
-    @cached_property
+    @kept_property
     def _all(self) -> range:
         return range(len(self.streams))
 
-    @cached_property
+    @kept_property
     def _moving(self) -> list[int]:
         return [k for k in self._all if self.streams[k].access is not Access.SCALAR]
 
-    @cached_property
+    @kept_property
     def _read(self) -> list[int]:
         return [k for k in self._all if not self.streams[k].written]
 
-    @cached_property
+    @kept_property
     def _written(self) -> list[int]:
         return [k for k in self._all if self.streams[k].written]
 
-    @cached_property
+    @kept_property
     def _ahead(self) -> list[int]:
         """The streams whose lines are asked for ahead."""
         inputs = [k for k in self._of(Access.CONTIGUOUS) if not self.streams[k].written]
         return inputs if 1 < len(inputs) <= _MOST_AHEAD else []
 
-    @cached_property
+    @kept_property
     def _early(self) -> list[int]:
         """The streams whose chunks are loaded a chunk before they are used."""
         inputs = [k for k in self._of(Access.CONTIGUOUS) if not self.streams[k].written]
