@@ -2,7 +2,8 @@
 
 Elements per nanosecond of kernels as programs hold them (loads, stores, and rounding to bfloat16 included), of torch
 (``out=``, one thread) and of numpy (``out=``); the largest error of this library in the next column, from
-benchmarks/accuracy's sample. The same kernels for AVX2 alone, with the ratio.
+benchmarks/accuracy's sample. The same kernels for AVX2 alone, with the ratio. Where kernels of 65,536 elements and more
+look results up (kernels/tabulated.py), what that gives.
 
 Rounds of about a tenth of a millisecond alternate between the contenders; the tenth percentile of each counts, since a
 shared machine only ever adds time. Our kernels pass over 2,048 elements many times in one native call; the peers get
@@ -33,6 +34,7 @@ from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.llvm_kernel import kernel_name, kernel_text
 from ttnn_jit.codegen.steps import Apply, Constant, KernelBody, Load, Store
 from ttnn_jit.kernels.isa import AVX2, HostIsa
+from ttnn_jit.kernels.tabulated import can_be_tabulated
 from ttnn_jit.kernels.tile_loop import Access, Stream
 from ttnn_jit.ops import OPERATIONS, Operation
 from ttnn_jit.target import Numerics
@@ -77,6 +79,7 @@ class Rate:
         torch: torch's.
         numpy: numpy's, in float32 only.
         avx2: This library's without AVX-512.
+        looked_up: This library's of so many elements that it looks results up.
     """
 
     name: str
@@ -87,16 +90,17 @@ class Rate:
     torch: float | None
     numpy: float | None
     avx2: float | None
+    looked_up: float | None = None
 
 
-def kernel_body(operation: Operation, dtype: DataType, numerics: Numerics) -> KernelBody:
+def kernel_body(operation: Operation, dtype: DataType, numerics: Numerics, worth_a_table: bool = False) -> KernelBody:
     """A contiguous loop over the operation alone, inside another that repeats it."""
     inputs = [Stream(dtype, Access.CONTIGUOUS) for _ in range(operation.arity)]
     loads = [Load(k, None) for k in range(operation.arity)]
     numbers = tuple(Constant.of(attribute.default) for attribute in operation.attributes)
     apply = Apply(operation.tile_name, tuple(range(operation.arity)), numbers, dtype, None)
     streams = (*inputs, Stream(dtype, Access.CONTIGUOUS, written=True))
-    return KernelBody(streams, 1, (*loads, apply, Store(operation.arity, operation.arity)), numerics)
+    return KernelBody(streams, 1, (*loads, apply, Store(operation.arity, operation.arity)), numerics, worth_a_table)
 
 
 class Kernel:
@@ -104,8 +108,8 @@ class Kernel:
 
     _engines: list[Any] = []  # noqa: RUF012 - an engine owns the code that kernels point at
 
-    def __init__(self, operation: Operation, dtype: DataType, numerics: Numerics, isa: HostIsa) -> None:
-        text = kernel_text(kernel_body(operation, dtype, numerics), isa)
+    def __init__(self, body: KernelBody, operation: Operation, isa: HostIsa) -> None:
+        text, dtype = kernel_text(body, isa), body.streams[0].dtype
         builder = llvm.JITLibraryBuilder().add_object_img(assemble(text, isa)).export_symbol(kernel_name(text))
         jit = llvm.create_lljit_compiler(use_jit_link=True)
         library = builder.link(jit, f"bench_{len(self._engines)}")
@@ -188,22 +192,25 @@ def elements_per_ns(calls: dict[str, Callable[[], Any]], rounds: int) -> dict[st
             for _ in range(repeats[name]):
                 call()
             times[name].append((time.perf_counter_ns() - start) / repeats[name])
-    elements = dict.fromkeys(calls, PEER_ELEMENTS) | dict.fromkeys(("ours", "avx2"), ELEMENTS * PASSES)
+    elements = dict.fromkeys(calls, PEER_ELEMENTS) | dict.fromkeys(("ours", "avx2", "looked_up"), ELEMENTS * PASSES)
     return {name: elements[name] / statistics.quantiles(values, n=10)[0] for name, values in times.items()}
 
 
 def rate(operation: Operation, dtype: DataType, numerics: Numerics, isa: HostIsa, rounds: int) -> Rate:
     """Measures one function in one dtype."""
-    calls: dict[str, Callable[[], Any]] = {"ours": Kernel(operation, dtype, numerics, isa)}
+    body = kernel_body(operation, dtype, numerics)
+    calls: dict[str, Callable[[], Any]] = {"ours": Kernel(body, operation, isa)}
     if isa.avx512:
-        lesser = replace(AVX2, triple=isa.triple)
-        calls["avx2"] = Kernel(operation, dtype, numerics, lesser)
+        calls["avx2"] = Kernel(body, operation, replace(AVX2, triple=isa.triple))
+    of_many = replace(body, worth_a_table=can_be_tabulated(body.streams))
+    if kernel_text(of_many, isa) != kernel_text(body, isa):
+        calls["looked_up"] = Kernel(of_many, operation, isa)
     for name, peer in (("torch", torch_call(operation, dtype)), ("numpy", numpy_call(operation, dtype))):
         if peer is not None:
             calls[name] = peer
     found = elements_per_ns(calls, rounds)
     error = measured(operation, dtype, 1e-3, modes=[Mode.CPU])[0].max_ulp
-    peers = {name: found.get(name) for name in ("torch", "numpy", "avx2")}
+    peers = {name: found.get(name) for name in ("torch", "numpy", "avx2", "looked_up")}
     return Rate(operation.ttnn_name, dtype.name, numerics.value, found["ours"], error, **peers)
 
 
@@ -246,12 +253,14 @@ class _Shared:
 def report(results: Mapping[str, Any], plots_: Plots) -> str:
     """A row per operation and dtype; where ours stands beside torch, as a plot."""
     rows = [["operation", "dtype", "rounding", "el/ns", "largest error, ulp", "torch", "ours / torch", "numpy",
-             "ours / numpy", "AVX2", "AVX-512 / AVX2"]]  # fmt: skip
+             "ours / numpy", "AVX2", "AVX-512 / AVX2", "looked up", "looked up / torch"]]  # fmt: skip
     found = [Rate(**fields) for step in results.values() for fields in step]
     for r in found:
         cells = [r.name, r.dtype.lower(), r.numerics, f"{r.ours:.2f}", f"{r.max_ulp:.2f}"]
         for peer in (r.torch, r.numpy, r.avx2):
             cells += ["-", "-"] if peer is None else [f"{peer:.2f}", f"{r.ours / peer:.1f}"]
+        cells.append("-" if r.looked_up is None else f"{r.looked_up:.2f}")
+        cells.append(f"{r.looked_up / r.torch:.1f}" if r.looked_up and r.torch else "-")
         rows.append(cells)
     _plot(found, plots_)
     return f"{plots_.shown('ours beside torch')}\n{table(rows, text_columns=3)}"

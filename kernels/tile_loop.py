@@ -96,11 +96,20 @@ class TileLoop:
 
     def text(self) -> str:
         """The definition and the declarations that it needs, without those that the body needs."""
+        return "\n".join([self.definition(), *self.declarations])
+
+    def definition(self, *, internal: bool = False) -> str:
+        """The function alone; only its module sees an `internal` one."""
         parts = (self._entry, self._open_loops, self._row, self._chunk, self._tail, self._close_loops)
-        head = f"define void @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
+        head = f"define {'internal ' * internal}void @{self.name}"
+        arguments = "(ptr noalias readonly %pointers, ptr noalias readonly %params)"
+        return "\n".join([f"{head}{arguments} nounwind {{", *(line for part in parts for line in part()), "}"])
+
+    @property
+    def declarations(self) -> list[str]:
+        """What the definition needs beside it, once per module."""
         metadata = [_NONTEMPORAL] if self._around_caches else []
-        declarations = [_DECLARATION, *([_PREFETCH_DECLARATION] if self._ahead else [])]
-        return "\n".join([head, *(line for part in parts for line in part()), "}", *metadata, *declarations])
+        return [*metadata, _DECLARATION, *([_PREFETCH_DECLARATION] if self._ahead else [])]
 
     @kept_property
     def _around_caches(self) -> bool:

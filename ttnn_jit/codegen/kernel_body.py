@@ -8,6 +8,7 @@ one pass over the tiles of every operand is refused; nothing is guessed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +27,7 @@ from ttnn_jit.dialects.d2m import AcquireDstOp, CBType, GenericOp, ReserveOp, Ti
 from ttnn_jit.dialects.elementwise import ElementwiseOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
+from ttnn_jit.kernels.tabulated import ENTRIES, can_be_tabulated
 from ttnn_jit.kernels.tile_loop import Access, Stream
 from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
 from ttnn_jit.target import Numerics, last_cache_bytes
@@ -83,7 +85,9 @@ def read_kernel(generic: GenericOp, numerics: Numerics) -> Kernel:
         for k, (spec, access) in enumerate(zip((*read, *written), walk.accesses, strict=True))
     )
     results = tuple(generic.results) or outputs
-    return Kernel(KernelBody(streams, walk.rank, tuple(reader.steps), numerics), inputs, results, walk)
+    worth_a_table = can_be_tabulated(streams) and math.prod(walk.extents) >= ENTRIES
+    body = KernelBody(streams, walk.rank, tuple(reader.steps), numerics, worth_a_table)
+    return Kernel(body, inputs, results, walk)
 
 
 def _leaves_nothing(read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> bool:

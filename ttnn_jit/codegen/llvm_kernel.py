@@ -16,6 +16,7 @@ from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Step
 from ttnn_jit.kernels.bfloat16_words import Bfloat16Words, Vectors
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_vector import LlvmVector, ModuleText
+from ttnn_jit.kernels.tabulated import tabulated
 from ttnn_jit.kernels.tile_loop import BODY_BLOCK, Access, Chunk, TileLoop
 from ttnn_jit.ops import OPERATIONS, Operation, user_operation
 from ttnn_jit.ops.unary import NEG
@@ -51,13 +52,17 @@ def kernel_text(body: KernelBody, isa: HostIsa) -> str:
 
     The name is a hash of the text, so that equal names mean equal code.
     """
-    text, lines = _text(body, isa, 1)
-    instructions = lines / isa.lanes
+    written = _written(body, isa, 1)
     most_lines = _MOST_LINES_FOR_A_PAIR[isa.registers] if _of_words(body) else _MOST_LINES_FOR_TWO_VECTORS
-    if lines <= most_lines and body.live_tiles <= _MOST_LIVE_FOR_TWO_VECTORS:
-        text, lines = _text(body, isa, 2)
-        instructions = lines / (2 * isa.lanes)
-    text = f"; predicted: {round(1000 * instructions / HOST_COSTS.vector_instructions_per_ns)} ps per element\n{text}"
+    if len(written.lines) <= most_lines and body.live_tiles <= _MOST_LIVE_FOR_TWO_VECTORS:
+        written = _written(body, isa, 2)
+    text, declarations = written.function, written.loop.declarations
+    picoseconds = written.picoseconds
+    if body.worth_a_table and written.is_longer_than_lookups and not written.module.scalar_functions:
+        text, more = tabulated(written.loop, text)
+        picoseconds, declarations = 1000 / HOST_COSTS.lookups_per_ns, list(dict.fromkeys([*declarations, *more]))
+    parts = [f"; predicted: {round(picoseconds)} ps per element", text, *declarations, written.module.text(), ""]
+    text = "\n".join(parts)
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     return text.replace(f"@{_NAME}(", f"@k_{digest}(", 1)
 
@@ -67,15 +72,47 @@ def _of_words(body: KernelBody) -> bool:
     return all(stream.dtype is DataType.BFLOAT16 for stream in body.streams if stream.access is not Access.SCALAR)
 
 
-def _text(body: KernelBody, isa: HostIsa, unroll: int) -> tuple[str, int]:
-    """The module's text with `unroll` vectors a chunk, and the number of instructions of its steps."""
+@dataclass(frozen=True)
+class _Written:
+    """A body's loop as text, the lines of its steps, and what they need of their module."""
+
+    loop: TileLoop
+    function: str
+    lines: list[str]
+    module: ModuleText
+
+    @property
+    def picoseconds(self) -> float:
+        """The predicted arithmetic per element, as every line's instruction takes as long."""
+        elements = self.loop.unroll * self.loop.lanes
+        return 1000 * len(self.lines) / (elements * HOST_COSTS.vector_instructions_per_ns)
+
+    @property
+    def is_longer_than_lookups(self) -> bool:
+        """Whether what usually runs is predicted to take longer than lookups do."""
+        instructions = rare = 0
+        for line in self.lines:
+            rare = line.endswith(".rare:") or (rare and not line.endswith(".after:"))
+            divides = " = fdiv " in line or "@llvm.sqrt." in line
+            instructions += 0 if rare else _INSTRUCTIONS_OF_A_DIVISION if divides else 1
+        return instructions >= self.loop.unroll * _INSTRUCTIONS_OF_LOOKUPS[self.loop.lanes]
+
+
+_INSTRUCTIONS_OF_A_DIVISION = 8
+_INSTRUCTIONS_OF_LOOKUPS = {16: 24, 8: 22, 4: 16}
+"""By lanes: of a vector whose elements take as long as looked up, with some entries in the second cache. Narrow vectors
+are issued more often."""
+
+
+def _written(body: KernelBody, isa: HostIsa, unroll: int) -> _Written:
+    """The body with `unroll` vectors a chunk."""
     module = ModuleText()
     builder = LlvmVector(isa, module, prefix="v", block=BODY_BLOCK)
     emitter = _BodyEmitter(body, builder, unroll)
     early = unroll == 1 and isa.registers >= _REGISTERS_TO_LOAD_EARLY
-    function = TileLoop(_NAME, body.streams, body.rank, emitter, isa.lanes, unroll, early).text()
-    instructions = [line for line in builder.lines if " = bitcast " not in line]
-    return f"{function}\n{module.text()}\n", len(instructions)
+    loop = TileLoop(_NAME, body.streams, body.rank, emitter, isa.lanes, unroll, early)
+    function = loop.definition()
+    return _Written(loop, function, [line for line in builder.lines if " = bitcast " not in line], module)
 
 
 def kernel_picoseconds(text: str) -> int:

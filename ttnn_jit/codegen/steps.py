@@ -81,12 +81,14 @@ class KernelBody:
         steps: In execution order. An int operand is the index of the step whose tile it is; `slot` is the DST slot
             where the step's tile was put, None if it went nowhere.
         numerics: How results are rounded.
+        worth_a_table: Whether it is a function of one bfloat16 that meets so many that looking results up may pay.
     """
 
     streams: tuple[Stream, ...]
     rank: int
     steps: tuple[Step, ...]
     numerics: Numerics
+    worth_a_table: bool = False
 
     @property
     def live_tiles(self) -> int:

@@ -1,0 +1,166 @@
+"""Long kernels of one bfloat16 argument look their results up, where they meet enough of them."""
+
+from __future__ import annotations
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ttnn_jit
+from tests.unit.codegen.programs import assert_same_bits, host_isa, run_plan, scheduled
+from tests.unit.codegen.test_llvm_kernel import STACK_STORE
+from tests.unit.kernels.emulated import Machine
+from ttnn_jit import ttnn
+from ttnn_jit.codegen.assemble import assemble, assembly
+from ttnn_jit.codegen.kernel_body import read_kernels
+from ttnn_jit.codegen.llvm_kernel import kernel_name, kernel_picoseconds, kernel_text
+from ttnn_jit.codegen.plan import generate, planned
+from ttnn_jit.kernels import tabulated
+from ttnn_jit.kernels.isa import AVX2, AVX512, NEON, HostIsa
+from ttnn_jit.target import HOST_COSTS
+from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+
+F32, BF16 = DataType.FLOAT32, DataType.BFLOAT16
+EVERY_WORD = np.arange(2**16, dtype=np.uint16)
+CHAIN = [("sin", 0), ("exp", 1), ("gelu", 2)]
+LARGE = TensorSpec((256, 256), BF16, Layout.TILE)
+TARGETS = pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+ISAS = pytest.mark.parametrize("isa", [AVX512, AVX2, NEON], ids=lambda isa: isa.name)
+RUNNABLE = [host_isa(), *([AVX2] if host_isa().avx512 else [])]
+
+
+def text_of(specs: list[TensorSpec], calls: list[tuple], isa: HostIsa, target: str = "cpu") -> str:
+    (body,) = read_kernels(scheduled(specs, calls, target=target))
+    return kernel_text(body, isa)
+
+
+def has_table(text: str) -> bool:
+    return "@ttnn_jit.results" in text
+
+
+def results_of(module, words: np.ndarray, *, looked_up: bool, isa: HostIsa | None = None) -> np.ndarray:
+    """By native code, with a table or without, however few the words are."""
+    texts: dict[str, str] = {}
+
+    def named(body):
+        text = kernel_text(replace(body, worth_a_table=looked_up), isa or host_isa())
+        assert has_table(text) is looked_up
+        texts[kernel_name(text)] = text
+        return kernel_name(text), 1
+
+    _, plan = planned(module, named)
+    (found,) = run_plan(plan, {name: assemble(text, isa or host_isa()) for name, text in texts.items()}, [words])
+    return found
+
+
+@TARGETS
+@pytest.mark.parametrize("isa", RUNNABLE, ids=lambda isa: isa.name)
+def test_what_is_looked_up_has_the_bits_of_what_is_computed(target: str, isa: HostIsa) -> None:
+    words, module = EVERY_WORD.reshape(256, 256), scheduled([LARGE], CHAIN, target=target)
+    direct = results_of(module, words, looked_up=False, isa=isa)
+    for _ in range(2):  # once as the table is filled, once after
+        assert_same_bits(results_of(module, words, looked_up=True, isa=isa), direct)
+
+
+def test_neon_fills_and_reads_its_table() -> None:
+    spec = TensorSpec((2**16,), BF16)
+    text = text_of([spec], CHAIN, NEON)
+    machine, results = Machine(assemble(text, NEON)), []
+    source, target = (machine.place(words) for words in (EVERY_WORD, EVERY_WORD))
+    pointers, params = np.array([source, target], np.int64), np.array([2**16, 1, 1], np.int64)
+    arguments = machine.place(pointers), machine.place(params)
+    for _ in range(2):
+        machine.call(kernel_name(text), *arguments)
+        results.append(machine.read(target, EVERY_WORD).copy())
+    for result in results:
+        assert_same_bits(result, results_of(scheduled([spec], CHAIN), EVERY_WORD, looked_up=False))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(0, 19), min_size=1, max_size=3), st.randoms(use_true_random=False), st.booleans())
+def test_tensors_of_any_shape_and_strides_are_looked_up(shape: list[int], random, is_strided: bool) -> None:
+    strides, step = [0] * len(shape), 1
+    for dim in random.sample(range(len(shape)), len(shape)):
+        strides[dim] = step * random.choice([1, 2])
+        step = max(1, shape[dim]) * strides[dim]
+    spec = TensorSpec(shape, BF16, strides=tuple(strides) if is_strided else None)
+    words = np.array([random.randrange(2**16) for _ in range(int(np.prod(shape)))], np.uint16).reshape(shape)
+    module = scheduled([spec], CHAIN)
+    direct, found = (results_of(module, words, looked_up=looked_up) for looked_up in (False, True))
+    assert_same_bits(found, direct)
+
+
+def test_threads_that_come_while_a_table_is_filled_compute_for_themselves() -> None:
+    module = scheduled([TensorSpec((2**16,), BF16)], [*CHAIN, ("tanh", 3)])
+    direct = results_of(module, EVERY_WORD, looked_up=False)
+    program = generate(module, host_isa())
+    objects = {name: assemble(text, host_isa()) for name, text in program.texts.items()}
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: run_plan(program.plan, objects, [EVERY_WORD])[0], range(24)))
+    for result in found:
+        assert_same_bits(result, direct)
+
+
+@TARGETS
+@ISAS
+def test_long_kernels_of_many_bfloat16_have_a_table_and_short_ones_compute(isa: HostIsa, target: str) -> None:
+    for name in ("lgamma", "mish", "tan", "erfinv"):
+        assert has_table(text_of([LARGE], [(name, 0)], isa, target)), name
+    for name in ("abs", "relu", "square", "ceil"):
+        assert not has_table(text_of([LARGE], [(name, 0)], isa, target)), name
+
+
+def test_few_elements_two_arguments_and_float32_have_no_table() -> None:
+    isa = host_isa()
+    small = TensorSpec((255, 256), BF16)
+    assert not has_table(text_of([small], [("lgamma", 0)], isa))
+    assert not has_table(text_of([TensorSpec((256, 256), F32)], [("lgamma", 0)], isa))
+    assert not has_table(text_of([LARGE, LARGE], [("add", 0, 1), ("lgamma", 2)], isa))
+
+
+def test_a_function_of_the_users_that_numba_compiles_has_no_table_for_it_may_be_none_of_its_argument() -> None:
+    @ttnn_jit.tile_op(golden=lambda x: x)
+    def steps(x):
+        return x * float(int(abs(x) * 4.0))
+
+    @ttnn_jit.jit()
+    def program(x):
+        return ttnn.erfinv(steps(x))
+
+    assert not has_table(program.ir(torch.zeros(256, 256, dtype=torch.bfloat16), stage="codegen"))
+
+
+@TARGETS
+def test_a_program_gives_a_large_tensor_the_bits_of_its_parts(target: str) -> None:
+    @ttnn_jit.jit()
+    def program(x):
+        return ttnn.exp(ttnn.neg(ttnn.sin(x)))
+
+    numbers = torch.randn(512, 256, generator=torch.Generator().manual_seed(1)).bfloat16()
+    device = ttnn.open_device(target=target)
+    whole, *parts = (
+        ttnn.to_torch(program(ttnn.from_torch(part.contiguous(), layout=ttnn.TILE_LAYOUT, device=device)))
+        for part in (numbers, *numbers.chunk(4))
+    )
+    assert torch.equal(whole, torch.cat(parts))
+
+
+def test_a_table_is_predicted_to_cost_what_lookups_cost() -> None:
+    text = text_of([LARGE], [("lgamma", 0)], host_isa())
+    assert kernel_picoseconds(text) == round(1000 / HOST_COSTS.lookups_per_ns)
+
+
+@ISAS
+def test_the_lookup_loop_keeps_its_registers(isa: HostIsa) -> None:
+    listing = assembly(text_of([LARGE], CHAIN, isa), isa)
+    look_up = listing[re.search(r"^ttnn_jit.look_up:", listing, re.MULTILINE).start() :]
+    lines = look_up[: look_up.index(".Lfunc_end")].splitlines()
+    places = [k for k, line in enumerate(lines) if re.search(r"vpinsrw|ld1\s*\{ v\d+\.h \}\[", line)]
+    assert tabulated.WORDS - 2 <= len(places) < tabulated.WORDS
+    assert not [line for line in lines[places[0] : places[-1]] if STACK_STORE.match(line)]
