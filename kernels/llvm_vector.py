@@ -422,6 +422,17 @@ class LlvmVector(VectorMath):
         pairs = self.int_or(low, self.bits(odd))
         return self._emit(f"bitcast {self._int} {pairs} to <{2 * self.isa.lanes} x i16>")
 
+    def flushed(self, words: str, count: int) -> str:
+        """`count` bfloat16 words with +infinity for every NaN and zero of its sign for every denormal."""
+        kind = f"<{count} x i16>"
+        magnitude = self._emit(f"and {kind} {words}, splat (i16 {0x7FFF})")
+        sign = self._emit(f"and {kind} {words}, splat (i16 {-0x8000})")
+        is_denormal = self._emit(f"icmp slt {kind} {magnitude}, splat (i16 {0x0080})")
+        is_nan = self._emit(f"icmp sgt {kind} {magnitude}, splat (i16 {0x7F80})")
+        masks = f"<{count} x i1>"
+        normal = self._emit(f"select {masks} {is_denormal}, {kind} {sign}, {kind} {words}")
+        return self._emit(f"select {masks} {is_nan}, {kind} splat (i16 {0x7F80}), {kind} {normal}")
+
     def as_high(self, words: str, start: int) -> Value:
         """The float32 values of a vector's bfloat16 words, those from `start` on of ``<2 lanes x i16>``."""
         count = 2 * self.isa.lanes

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -259,6 +259,8 @@ class _BodyEmitter:
                     exact |= self._computed(index, step, values)
                 if self._needs_no_rounding(step):
                     return exact[index]
+                if self._chooses_among(step, self._is_stored_as_bfloat16):
+                    return self._words.flushed(exact[index])
                 return self._words.rounded(exact[index], step.dtype)
 
     def _computed(self, index: int, step: Apply, values: Mapping[int, Vectors]) -> dict[int, Vectors]:
@@ -282,18 +284,28 @@ class _BodyEmitter:
 
     def _needs_no_rounding(self, step: Apply) -> bool:
         """Whether the result is bfloat16 because the tiles are that it is chosen from."""
+        return self._chooses_among(step, self._is_bfloat16)
+
+    def _chooses_among(self, step: Apply, holds: Callable[[int], bool]) -> bool:
+        """Whether the result is one of the step's tiles, of each of which `holds` is true."""
         tiles = [operand for operand in step.operands if isinstance(operand, int)]
         chosen = operation_of_tile(step.tile_name).chooses and len(tiles) == len(step.operands)
-        return chosen and not step.numbers and all(map(self._is_bfloat16, tiles))
+        return chosen and not step.numbers and all(map(holds, tiles))
 
     def _is_bfloat16(self, index: int) -> bool:
         """Whether rounding the step's tile to bfloat16 would return it."""
+        # A NaN or denormal that the host put there is rounded like a result.
+        step = self._body.steps[index]
+        if isinstance(step, Cast) and step.dtype is DataType.FLOAT32:
+            return self._is_bfloat16(step.operand)
+        is_clean = self._body.numerics is not Numerics.DEVICE or not isinstance(step, Load)
+        return is_clean and self._is_stored_as_bfloat16(index)
+
+    def _is_stored_as_bfloat16(self, index: int) -> bool:
+        """Whether the step's tile holds bfloat16 numbers, under device numerics perhaps NaN and denormals."""
         match step := self._body.steps[index]:
             case Cast() if step.dtype is DataType.FLOAT32:
-                return self._is_bfloat16(step.operand)
-            case Load() if self._body.numerics is Numerics.DEVICE:
-                # A NaN or denormal that the host put there is rounded like a result.
-                return False
+                return self._is_stored_as_bfloat16(step.operand)
             case Apply() if self._needs_no_rounding(step):
                 return True
             case _:

@@ -38,3 +38,18 @@ def test_what_is_rounded_between_two_ops_is_what_is_stored(isa: HostIsa) -> None
     (product,) = native(scheduled(specs[:2], [("multiply", 0, 1)], target="wormhole_b0"), inputs[:2], isa)
     (apart,) = native(scheduled(specs[:2], [("add", 0, 1)], target="wormhole_b0"), [product, inputs[2]], isa)
     assert_same_bits(together, apart)
+
+
+@pytest.mark.parametrize("isa", runnable_isas(), ids=lambda isa: isa.name)
+def test_a_chip_makes_infinity_of_nan_and_zeros_of_denormals_that_an_op_returns_as_they_came(isa: HostIsa) -> None:
+    spec, device, b = TensorSpec(EVERY_WORD.shape, BF16), resolve_target("wormhole_b0").numerics, NumpyVector()
+    other = np.random.default_rng(7).permutation(EVERY_WORD.ravel()).reshape(EVERY_WORD.shape)
+    x, y = b.load_bf16(EVERY_WORD), b.load_bf16(other)
+    cases = [(("neg", 0), b.neg(x)), (("abs", 0), b.abs(x)), (("maximum", 0, 1), b.maximum(x, y))]
+    for call, expected in cases:
+        (got,) = native(scheduled([spec] * 2, [call], target="wormhole_b0"), [EVERY_WORD, other], isa)
+        assert_same_bits(got, b.store_bf16(expected, device))
+    (got,) = native(scheduled([spec] * 2, [("abs", 0), ("add", 2, 1)], target="wormhole_b0"), [EVERY_WORD, other], isa)
+    with NumpyVector.quiet():
+        rounded = b.load_bf16(b.store_bf16(b.abs(x), device))
+        assert_same_bits(got, b.store_bf16(b.add(rounded, y), device))
