@@ -34,7 +34,6 @@ from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.llvm_kernel import kernel_name, kernel_text
 from ttnn_jit.codegen.steps import Apply, Constant, KernelBody, Load, Store
 from ttnn_jit.kernels.isa import AVX2, HostIsa
-from ttnn_jit.kernels.tabulated import can_be_tabulated
 from ttnn_jit.kernels.tile_loop import Access, Stream
 from ttnn_jit.ops import OPERATIONS, Operation
 from ttnn_jit.target import Numerics
@@ -93,14 +92,14 @@ class Rate:
     looked_up: float | None = None
 
 
-def kernel_body(operation: Operation, dtype: DataType, numerics: Numerics, worth_a_table: bool = False) -> KernelBody:
+def kernel_body(operation: Operation, dtype: DataType, numerics: Numerics, many: bool = False) -> KernelBody:
     """A contiguous loop over the operation alone, inside another that repeats it."""
     inputs = [Stream(dtype, Access.CONTIGUOUS) for _ in range(operation.arity)]
     loads = [Load(k, None) for k in range(operation.arity)]
     numbers = tuple(Constant.of(attribute.default) for attribute in operation.attributes)
     apply = Apply(operation.tile_name, tuple(range(operation.arity)), numbers, dtype, None)
     streams = (*inputs, Stream(dtype, Access.CONTIGUOUS, written=True))
-    return KernelBody(streams, 1, (*loads, apply, Store(operation.arity, operation.arity)), numerics, worth_a_table)
+    return KernelBody(streams, 1, (*loads, apply, Store(operation.arity, operation.arity)), numerics, many)
 
 
 class Kernel:
@@ -202,7 +201,7 @@ def rate(operation: Operation, dtype: DataType, numerics: Numerics, isa: HostIsa
     calls: dict[str, Callable[[], Any]] = {"ours": Kernel(body, operation, isa)}
     if isa.avx512:
         calls["avx2"] = Kernel(body, operation, replace(AVX2, triple=isa.triple))
-    of_many = replace(body, worth_a_table=can_be_tabulated(body.streams))
+    of_many = replace(body, many=True)
     if kernel_text(of_many, isa) != kernel_text(body, isa):
         calls["looked_up"] = Kernel(of_many, operation, isa)
     for name, peer in (("torch", torch_call(operation, dtype)), ("numpy", numpy_call(operation, dtype))):

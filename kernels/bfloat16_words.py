@@ -64,6 +64,11 @@ class Bfloat16Words:
         words = b.flushed(self.narrowed(vectors), len(vectors) * b.isa.lanes)
         return self.widened(words, len(vectors))
 
+    def looked_up(self, vectors: Vectors) -> Vectors:
+        """What the module's table has for each vector of bfloat16 numbers."""
+        count = len(vectors) * self.builder.isa.lanes
+        return self.widened(self.builder.looked_up(self.narrowed(vectors), count), len(vectors))
+
     def narrowed(self, vectors: Vectors) -> str:
         """The words, ``<chunk x i16>``, of vectors that hold bfloat16 numbers."""
         b, lanes = self.builder, self.builder.isa.lanes

@@ -15,6 +15,8 @@ from ttnn_jit.ops.tile_body import ScalarFunction
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
 
+TABLE = "ttnn_jit.results"
+"""Symbol of a module's table (kernels/tabulated.py)."""
 MODULE_BREAK = "\n; ---- a module to be linked with the one above ----\n"
 
 
@@ -421,6 +423,21 @@ class LlvmVector(VectorMath):
         low = self.shift_right_zero(self.bits(even), self.int_const(16))
         pairs = self.int_or(low, self.bits(odd))
         return self._emit(f"bitcast {self._int} {pairs} to <{2 * self.isa.lanes} x i16>")
+
+    def looked_up(self, words: str, count: int) -> str:
+        """The entries of the module's table, kernels/tabulated.py, for `count` words, a multiple of 4."""
+        # Four at a time leave the vector, to be taken apart by shifts.
+        fours, kind, result = count // 4, f"<{count} x i16>", "poison"
+        indices = self._emit(f"bitcast {kind} {words} to <{fours} x i64>")
+        for k in range(count):
+            if k % 4 == 0:
+                four = self._emit(f"extractelement <{fours} x i64> {indices}, i64 {k // 4}")
+            moved = self._emit(f"lshr i64 {four}, {16 * (k % 4)}")
+            index = self._emit(f"and i64 {moved}, {0xFFFF}")
+            place = self._emit(f"getelementptr i16, ptr @{TABLE}, i64 {index}")
+            entry = self._emit(f"load i16, ptr {place}")
+            result = self._emit(f"insertelement {kind} {result}, i16 {entry}, i64 {k}")
+        return result
 
     def flushed(self, words: str, count: int) -> str:
         """`count` bfloat16 words with +infinity for every NaN and zero of its sign for every denormal."""

@@ -98,12 +98,11 @@ class TileLoop:
         """The definition and the declarations that it needs, without those that the body needs."""
         return "\n".join([self.definition(), *self.declarations])
 
-    def definition(self, *, internal: bool = False) -> str:
-        """The function alone; only its module sees an `internal` one."""
+    def definition(self) -> str:
+        """The function alone."""
         parts = (self._entry, self._open_loops, self._row, self._chunk, self._tail, self._close_loops)
-        head = f"define {'internal ' * internal}void @{self.name}"
-        arguments = "(ptr noalias readonly %pointers, ptr noalias readonly %params)"
-        return "\n".join([f"{head}{arguments} nounwind {{", *(line for part in parts for line in part()), "}"])
+        head = f"define void @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
+        return "\n".join([head, *(line for part in parts for line in part()), "}"])
 
     @property
     def declarations(self) -> list[str]:

@@ -27,7 +27,7 @@ from ttnn_jit.dialects.d2m import AcquireDstOp, CBType, GenericOp, ReserveOp, Ti
 from ttnn_jit.dialects.elementwise import ElementwiseOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
-from ttnn_jit.kernels.tabulated import ENTRIES, can_be_tabulated
+from ttnn_jit.kernels.tabulated import ENTRIES
 from ttnn_jit.kernels.tile_loop import Access, Stream
 from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
 from ttnn_jit.target import Numerics, last_cache_bytes
@@ -85,8 +85,8 @@ def read_kernel(generic: GenericOp, numerics: Numerics) -> Kernel:
         for k, (spec, access) in enumerate(zip((*read, *written), walk.accesses, strict=True))
     )
     results = tuple(generic.results) or outputs
-    worth_a_table = can_be_tabulated(streams) and math.prod(walk.extents) >= ENTRIES
-    body = KernelBody(streams, walk.rank, tuple(reader.steps), numerics, worth_a_table)
+    many = math.prod(walk.extents) >= ENTRIES
+    body = KernelBody(streams, walk.rank, tuple(reader.steps), numerics, many)
     return Kernel(body, inputs, results, walk)
 
 

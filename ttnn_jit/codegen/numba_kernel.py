@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.codegen.llvm_kernel import operation_of_tile
 from ttnn_jit.codegen.plan import planned
-from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Store
+from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, LookUp, Step, Store
 from ttnn_jit.errors import InternalError
 from ttnn_jit.kernels.python_scalar import PythonScalar
 from ttnn_jit.kernels.scalar_call import numba_text
@@ -103,7 +103,8 @@ class _SourceWriter:
             values.append(self._step(step, values))
         return self._builder.lines
 
-    def _step(self, step: Load | Apply | Cast | Store, values: Sequence[str]) -> str:
+    def _step(self, step: Step, values: Sequence[str]) -> str:
+        assert not isinstance(step, LookUp), "only LLVM text has tables"
         builder, body = self._builder, self._body
         match step:
             case Load():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from ttnn_jit.kernels.tile_loop import Stream
 from ttnn_jit.target import Numerics
@@ -68,7 +69,16 @@ class Store:
     stream: int
 
 
-Step = Load | Apply | Cast | Store
+@dataclass(frozen=True, slots=True)
+class LookUp:
+    """The bfloat16 that a kernel's table has for each of an earlier step's: LLVM text may have it for several steps."""
+
+    operand: int
+    dtype: DataType = DataType.BFLOAT16
+    slot: int | None = None
+
+
+Step = Load | Apply | Cast | LookUp | Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +91,14 @@ class KernelBody:
         steps: In execution order. An int operand is the index of the step whose tile it is; `slot` is the DST slot
             where the step's tile was put, None if it went nowhere.
         numerics: How results are rounded.
-        worth_a_table: Whether it is a function of one bfloat16 that meets so many that looking results up may pay.
+        many: Whether a launch meets at least as many elements as there are bfloat16, so that a table may pay.
     """
 
     streams: tuple[Stream, ...]
     rank: int
     steps: tuple[Step, ...]
     numerics: Numerics
-    worth_a_table: bool = False
+    many: bool = False
 
     @property
     def live_tiles(self) -> int:
@@ -134,5 +144,17 @@ def operands_of(step: Step) -> tuple[int, ...]:
             return ()
         case Apply():
             return tuple(operand for operand in step.operands if isinstance(operand, int))
-        case Cast() | Store():
+        case Cast() | LookUp() | Store():
             return (step.operand,)
+
+
+def with_operands(step: Step, renamed: Callable[[int], int]) -> Step:
+    """`step` of other steps' tiles."""
+    match step:
+        case Load():
+            return step
+        case Apply():
+            operands = (renamed(operand) if isinstance(operand, int) else operand for operand in step.operands)
+            return replace(step, operands=tuple(operands))
+        case Cast() | LookUp() | Store():
+            return replace(step, operand=renamed(step.operand))
