@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ttnn_jit.kernels.power import Power
+from ttnn_jit.kernels.primitives import SIGN_BIT
 from ttnn_jit.ops.emit import Value
 
-_SIGN = -0x8000_0000
 _STEP = 22  # bits of a quotient that one step of a long division takes
 _STEPS = 13  # 13 * 22 >= 277, the largest difference of two exponents
 
@@ -50,7 +50,7 @@ class Quotient(Power):
 
     def floor_divide(self, a: Value, b: Value) -> Value:
         """The floor of the exact quotient."""
-        sign = self.int_and(self.bits(b), self.int_const(_SIGN))
+        sign = self.int_and(self.bits(b), self.int_const(SIGN_BIT))
         dividend = self.from_bits(self.int_xor(self.bits(a), sign))
         return self._not_above(self.floor(self.div(a, b)), dividend, self.abs(b))
 
