@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ttnn_jit.kernels.exponential import GELU_CUBIC, GELU_LINEAR, LOG2_E
 from ttnn_jit.kernels.logarithm import LOG2_OF_FACTOR, LOG_FACTOR, LOG_OF_FACTOR, RSQRT_MAGIC, Logarithm
-from ttnn_jit.kernels.primitives import ROUNDING_MAGIC, SIGN_BIT
+from ttnn_jit.kernels.primitives import ROUNDING_MAGIC, SIGN_BIT, Table
 from ttnn_jit.kernels.trigonometry import INVERSE_PI, NEAR_LIMIT, Trigonometry
 from ttnn_jit.ops.emit import Value
 
@@ -47,6 +47,10 @@ GELU_COMPLEMENT = (
 )
 GELU_LIMIT = 13.75
 LN2 = 0.6931471805599453
+LOG10_OF_2 = 0.30102999566398120
+NEAR_ZERO = 2.0**-8  # of log1p: 1 and such a number have a factor of 1
+# log(1 + r) / r on [-1/32, 1/16], for log1p.
+LOG1P = (1.0, -0.5001548528671265, 0.3245154917240143)
 # log(1 + r) / r on [-1/32, 1/16].
 LOG = (1.0, -0.5002377033233643, 0.3244675397872925)
 # pi as two sums of one sign, so that zeros keep theirs.
@@ -69,11 +73,37 @@ GELU_TANH = (
     0.008994984440505505,
     0.0018755741184577346,
 )
+# 2**f on [0, 1], and log(1 + e) / e there.
+SOFTPLUS_EXP = (1.0000025033950806, 0.6929967403411865, 0.2414424866437912, 0.05201779305934906, 0.013533691875636578)
+SOFTPLUS = (
+    1.0,
+    -0.49990788102149963,
+    0.3314037621021271,
+    -0.23611128330230713,
+    0.15102574229240417,
+    -0.06784791499376297,
+    0.014586856588721275,
+)
+# log10(1 + r) / r on [-1/32, 1/16].
+LOG10 = (0.43429675698280334, -0.21724583208560944, 0.1399620771408081)
+# 2**f / 2 on [0, 1].
+COSH = (0.4999978542327881, 0.3465128540992737, 0.12071792781352997, 0.026008129119873047, 0.006766244303435087)
 FAINT = 2.0**-64  # a sigmoid's numerator: its denominator then holds exp(-x) of all x whose result is not 0
 
 
+LOG10_NEAREST = Table.of_floats(
+    "log10_of_factor_nearest",
+    (
+        0.0, 0.03907166048884392, 0.06337878853082657, 0.08579065650701523,
+        0.10785792768001556, 0.1281624585390091, 0.14820855855941772, 0.16693592071533203,
+        -0.11559803783893585, -0.09837496280670166, -0.08170191198587418, -0.06583733856678009,
+        -0.049966130405664444, -0.035400405526161194, -0.02082805708050728, 0.0,
+    ),
+)  # fmt: skip
+
+
 class Bfloat16Functions(Logarithm, Trigonometry):
-    """exp, exp2, sigmoid, silu, tanh, erf, gelu, gelu by tanh, log, log2, rsqrt, sin and cos."""
+    """exp, exp2, cosh, sigmoid, silu, softplus, tanh, erf, gelu, gelu by tanh, logarithms, rsqrt, sin and cos."""
 
     def exp_bfloat16(self, a: Value) -> Value:
         """E to the power a."""
@@ -131,6 +161,34 @@ class Bfloat16Functions(Logarithm, Trigonometry):
         index = self.shift_right(self.bits(mantissa), self.int_const(19))
         r = self.fma(mantissa, self.lookup(LOG_FACTOR, index), self.const(-1.0))
         return self.fma(r, self.polynomial(r, LOG2), self.add(exponent, self.lookup(LOG2_OF_FACTOR, index)))
+
+    def log10_bfloat16(self, a: Value) -> Value:
+        """By the table of `log`, and one of logarithms to more digits than that of `log10`."""
+        mantissa, exponent = self.split(a)
+        index = self.shift_right(self.bits(mantissa), self.int_const(19))
+        r = self.fma(mantissa, self.lookup(LOG_FACTOR, index), self.const(-1.0))
+        high = self.fma(exponent, self.const(LOG10_OF_2), self.lookup(LOG10_NEAREST, index))
+        return self.fma(r, self.polynomial(r, LOG10), high)
+
+    def log1p_bfloat16(self, a: Value) -> Value:
+        """By the table of `log`; the residue of arguments near 0 is the argument."""
+        total = self.add(a, self.const(1.0))
+        mantissa, exponent = self.split(total)
+        index = self.shift_right(self.bits(mantissa), self.int_const(19))
+        r = self.fma(mantissa, self.lookup(LOG_FACTOR, index), self.const(-1.0))
+        r = self.select(self.lt(self.abs(a), self.const(NEAR_ZERO)), a, r)
+        high = self.fma(exponent, self.const(LN2), self.lookup(LOG_OF_FACTOR, index))
+        return self.copysign(self.fma(r, self.polynomial(r, LOG1P), high), a)
+
+    def softplus_bfloat16(self, a: Value) -> Value:
+        """The larger of a and 0, and log(1 + exp(-|a|))."""
+        power = self.exp2_by(self.mul(self.abs(a), self.const(-LOG2_E)), SOFTPLUS_EXP)
+        return self.fma(power, self.polynomial(power, SOFTPLUS), self.at_least(0.0, a))
+
+    def cosh_bfloat16(self, a: Value) -> Value:
+        """Half the sum of two powers."""
+        y = self.mul(a, self.const(LOG2_E))
+        return self.add(self.exp2_by(y, COSH), self.exp2_by(self.neg(y), COSH))
 
     def exp2_bfloat16(self, a: Value) -> Value:
         """2 to the power a."""

@@ -91,6 +91,10 @@ def pi_from_below() -> tuple[float, float]:
 
 DERIVED: dict[str, Callable[[], Any]] = {
     "bfloat16_functions.LN2": lambda: float(mp.log(2)),
+    "bfloat16_functions.LOG10_OF_2": lambda: float(_log10(mp.mpf(2))),
+    "bfloat16_functions.LOG10_NEAREST": lambda: tuple(
+        -nearest(_log10(mp.mpf(f))) for f in table("logarithm.LOG_FACTOR")
+    ),
     "bfloat16_functions.PI_BELOW": lambda: pi_from_below()[0],
     "bfloat16_functions.PI_REST": lambda: pi_from_below()[1],
     "error_function.INVERSE_SQRT_2": lambda: float(1 / mp.sqrt(2)),
@@ -143,6 +147,7 @@ CHOSEN = {
     "bfloat16_functions.TANH_LIMIT": "beyond, the nearest bfloat16 is 1",
     "bfloat16_functions.ERF_LIMIT": "beyond, the nearest bfloat16 is 1",
     "bfloat16_functions.GELU_LIMIT": "beyond, on the left, the result is below half the smallest denormal",
+    "bfloat16_functions.NEAR_ZERO": "1 and such a number have a factor of 1, and their sum is exact from there on",
     "bfloat16_functions.FAINT": "a numerator whose denominator holds exp(-x) of all x whose sigmoid is not 0",
     "gamma.FAR": "where the pieces of [0, 15] end and the asymptotic series begins",
     "logarithm.RSQRT_MAGIC": "C. Lomont's: his estimate of the inverse root is within 3.5 %",

@@ -31,6 +31,12 @@ def _softplus(b: Any, x: Any, beta: float, threshold: float) -> Any:
     return b.select(above, x, b.softplus(x, beta))
 
 
+def _softplus_bfloat16(b: Any, x: Any, beta: float, threshold: float) -> Any:
+    if beta != 1.0:
+        return _softplus(b, x, beta, threshold)
+    return b.select(b.gt(x, b.const(threshold)), x, b.softplus_bfloat16(x))
+
+
 def _selu(b: Any, x: Any, scale: float, alpha: float) -> Any:
     return b.mul(_where_positive(b, x, x, b.mul(b.const(alpha), b.expm1(x))), b.const(scale))
 
@@ -138,6 +144,7 @@ SOFTPLUS = unary(
     summary="log(1 + exp(beta * x)) / beta; x where beta * x is above the threshold.",
     attributes=(Attribute("beta", 1.0), Attribute("threshold", 20.0)),
     emit=_softplus,
+    emit_bfloat16=_softplus_bfloat16,
     golden=lambda torch, x, beta, threshold: torch.nn.functional.softplus(x, beta, threshold),
     probe=Probe((-80.0, 40.0), 4.0, ROUNDED_TWICE, attributes=(0.75, 20.0)),
 )
@@ -145,6 +152,7 @@ LOG_SIGMOID = unary(
     "log_sigmoid",
     summary="log(sigmoid(x)).",
     emit=lambda b, x: b.neg(b.softplus(b.neg(x))),
+    emit_bfloat16=lambda b, x: b.neg(b.softplus_bfloat16(b.neg(x))),
     golden=lambda torch, x: torch.nn.functional.logsigmoid(x),
     probe=Probe((-80.0, 80.0), 3.0, ROUNDED_TWICE),
 )

@@ -125,8 +125,9 @@ class Operation:
         chooses: The result is always an operand, perhaps with another sign, or an integer of up to two digits, and
             never a NaN where no operand is one: it needs no rounding that its operands had.
         emit_both_signs: ``emit_both_signs(b, x)`` is (f(x), f(-x)) in the bits of `emit`, where they share work.
-        emit_bfloat16: ``emit_bfloat16(b, x)`` for a bfloat16 x whose result is rounded to bfloat16 next: less work than
-            `emit`, and of all 65,536 arguments the bfloat16 that rounding makes of `emit`, under either numerics.
+        emit_bfloat16: ``emit_bfloat16(b, x, *attributes)`` for a bfloat16 x whose result is rounded to bfloat16 next:
+            less work than `emit`, and of all 65,536 arguments the bfloat16 that rounding makes of `emit`, under either
+            numerics.
     """
 
     name: str

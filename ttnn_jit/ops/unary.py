@@ -191,8 +191,20 @@ EXPM1 = _function("expm1", "exp(x) - 1, the digits of small results kept.", (-20
 LOG2 = _function(
     "log2", "The logarithm to base 2; NaN below zero.", (0.0, 1e6), 1.25, emit_bfloat16=lambda b, x: b.log2_bfloat16(x)
 )
-LOG10 = _function("log10", "The logarithm to base 10; NaN below zero.", (0.0, 1e6), 1.25)
-LOG1P = _function("log1p", "log(1 + x), the digits of small results kept; NaN below -1.", (-1.0, 10.0), 1.5)
+LOG10 = _function(
+    "log10",
+    "The logarithm to base 10; NaN below zero.",
+    (0.0, 1e6),
+    1.25,
+    emit_bfloat16=lambda b, x: b.log10_bfloat16(x),
+)
+LOG1P = _function(
+    "log1p",
+    "log(1 + x), the digits of small results kept; NaN below -1.",
+    (-1.0, 10.0),
+    1.5,
+    emit_bfloat16=lambda b, x: b.log1p_bfloat16(x),
+)
 CBRT = _function(
     "cbrt",
     "The cube root.",
@@ -205,7 +217,7 @@ ASIN = _function("asin", "The inverse of sin, in [-pi/2, pi/2]; NaN beyond [-1, 
 ACOS = _function("acos", "The inverse of cos, in [0, pi]; NaN beyond [-1, 1].", (-1.0, 1.0), 2.0)
 ATAN = _function("atan", "The inverse of tan, in [-pi/2, pi/2].", (-30.0, 30.0), 2.0)
 SINH = _function("sinh", "Hyperbolic sine.", (-92.0, 92.0), 3.0)
-COSH = _function("cosh", "Hyperbolic cosine.", (-92.0, 92.0), 3.0)
+COSH = _function("cosh", "Hyperbolic cosine.", (-92.0, 92.0), 3.0, emit_bfloat16=lambda b, x: b.cosh_bfloat16(x))
 ASINH = _function("asinh", "The inverse of sinh.", (-1e3, 1e3), 3.0, golden=_asinh)
 ACOSH = _function("acosh", "The inverse of cosh, at least 0; NaN below 1.", (1.0, 1e3), 3.0)
 ATANH = _function("atanh", "The inverse of tanh; NaN beyond [-1, 1].", (-1.0, 1.0), 3.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -22,10 +24,15 @@ def same_words(got: np.ndarray, expected: np.ndarray) -> np.ndarray:
     return (got == expected) | ((magnitudes[0] > 0x7F80) & (magnitudes[1] > 0x7F80))
 
 
-def expected_words(operation: Operation, numerics: Numerics) -> np.ndarray:
+def defaults(operation: Operation) -> list[float]:
+    return [attribute.default for attribute in operation.attributes]
+
+
+def expected_words(operation: Operation, numerics: Numerics, attributes: Sequence[float] | None = None) -> np.ndarray:
     b = NumpyVector()
+    given = defaults(operation) if attributes is None else attributes
     with NumpyVector.quiet():
-        return b.store_bf16(np.asarray(operation.emit(b, EVERY_BFLOAT16), np.float32), numerics)
+        return b.store_bf16(np.asarray(operation.emit(b, EVERY_BFLOAT16, *given), np.float32), numerics)
 
 
 def check(words: np.ndarray, expected: np.ndarray) -> None:
@@ -38,8 +45,9 @@ def check(words: np.ndarray, expected: np.ndarray) -> None:
 def test_every_bfloat16_rounds_alike(operation: Operation, numerics: Numerics) -> None:
     b = NumpyVector()
     with NumpyVector.quiet():
-        words = b.store_bf16(np.asarray(operation.emit_bfloat16(b, EVERY_BFLOAT16), np.float32), numerics)
-    check(words, expected_words(operation, numerics))
+        for given in (defaults(operation), operation.tested_attributes):
+            found = operation.emit_bfloat16(b, EVERY_BFLOAT16, *given)
+            check(b.store_bf16(np.asarray(found, np.float32), numerics), expected_words(operation, numerics, given))
 
 
 @pytest.mark.parametrize("numerics", list(Numerics))
@@ -47,14 +55,14 @@ def test_every_bfloat16_rounds_alike(operation: Operation, numerics: Numerics) -
 @pytest.mark.parametrize("operation", SHORTER, ids=lambda operation: operation.ttnn_name)
 def test_native_code_rounds_every_bfloat16_alike(operation: Operation, isa: HostIsa, numerics: Numerics) -> None:
     def build(b, names):
-        return str(b.store_bf16(operation.emit_bfloat16(b, *names), numerics))
+        return str(b.store_bf16(operation.emit_bfloat16(b, *names, *defaults(operation)), numerics))
 
     check(native(build, 1, isa, output="i16")(EVERY_BFLOAT16), expected_words(operation, numerics))
 
 
 def test_a_neighbour_of_any_kind_changes_no_lane() -> None:
     for operation in SHORTER:
-        call = native(lambda b, names: str(operation.emit_bfloat16(b, *names)), 1, host_isa())  # noqa: B023
+        call = native(lambda b, names: str(operation.emit_bfloat16(b, *names, *defaults(operation))), 1, host_isa())  # noqa: B023
         calm = np.full(64, 1.25, np.float32)
         for intruder in (1e30, np.inf, np.nan, 0.0, 1e-40):
             mixed = calm.copy()
