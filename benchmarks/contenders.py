@@ -70,14 +70,19 @@ class Case:
 
 
 def inputs_of(case: Case) -> list[Any]:
-    """The case's torch tensors, the same in every process; between 1 and 3, where every program is tame."""
+    """The case's torch tensors, the same in every process: normal numbers, as activations are, or above 1.
+
+    Not of one interval: what looks bfloat16 results up depends on how many of them there are.
+    """
     import torch
 
     generator = torch.Generator().manual_seed(0)
     dtype = torch.float32 if case.dtype == "f32" else torch.bfloat16
     tensors = []
-    for _ in range(WORKLOADS[case.workload].inputs):
-        period = (1 + 2 * torch.rand(min(case.elements, PERIOD), generator=generator)).to(dtype)
+    workload = WORKLOADS[case.workload]
+    for _ in range(workload.inputs):
+        numbers = torch.randn(min(case.elements, PERIOD), generator=generator)
+        period = (1 + numbers.abs() if workload.above_one else numbers).to(dtype)
         repeated = period.repeat(-(-case.elements // PERIOD)) if case.elements > PERIOD else period
         tensors.append(repeated[: case.elements].reshape(case.shape).clone())
     return tensors

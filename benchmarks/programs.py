@@ -44,10 +44,15 @@ def _module(name: str, functions: Mapping[str, Any]) -> types.ModuleType:
 
 @dataclass(frozen=True)
 class Workload:
-    """A program and how many tensors it takes; `function` takes them and then the operations."""
+    """A program and how many tensors it takes; `function` takes them and then the operations.
+
+    Attributes:
+        above_one: Whether its series needs arguments above 1.
+    """
 
     function: Callable[..., Any]
     inputs: int
+    above_one: bool = False
 
     def over(self, ops: Any) -> Callable[..., Any]:
         """The function of the tensors alone, with a parameter for each: what a compiler is given."""
@@ -145,7 +150,7 @@ ELEMENTWISE = {
 }
 NAMED = {
     "gate-up activation": Workload(gate_up, 2),
-    "digamma series": Workload(digamma, 1),
+    "digamma series": Workload(digamma, 1, above_one=True),
     "add ladder of 31": Workload(add_ladder_31, 31),
     "swiglu": Workload(swiglu, 2),
     "gelu chain": Workload(gelu_chain, 1),
