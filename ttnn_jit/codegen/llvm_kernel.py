@@ -40,7 +40,9 @@ def operation_of_tile(tile_name: str) -> Operation:
 _MOST_LIVE_FOR_TWO_VECTORS = 10
 _MOST_LINES_FOR_TWO_VECTORS = 24
 _MOST_LINES_FOR_A_PAIR = {16: 64, 32: 200}
-"""By the number of vector registers."""
+"""By the number of vector registers. Twice as many where ops are short: what waits for the op before it gains two
+thirds, as it leaves the units idle."""
+_MOST_LINES_OF_A_SHORT_OP = 10
 
 _REGISTERS_TO_LOAD_EARLY = 32  # of 16, a register more costs sin and sigmoid a tenth
 
@@ -145,9 +147,8 @@ def _written(body: KernelBody, isa: HostIsa, unroll: int | None = None) -> _Writ
     """The body with `unroll` vectors a chunk: those that suit it, if None."""
     if unroll is None:
         one = _written(body, isa, 1)
-        most_lines = _MOST_LINES_FOR_A_PAIR[isa.registers] if _of_words(body) else _MOST_LINES_FOR_TWO_VECTORS
-        suits_two = len(one.lines) <= most_lines and body.live_tiles <= _MOST_LIVE_FOR_TWO_VECTORS
-        return _written(body, isa, 2) if suits_two else one
+        suits_two = len(one.lines) <= _most_lines_for_two(body, one, isa)
+        return _written(body, isa, 2) if suits_two and body.live_tiles <= _MOST_LIVE_FOR_TWO_VECTORS else one
     module = ModuleText()
     builder = LlvmVector(isa, module, prefix="v", block=BODY_BLOCK)
     emitter = _BodyEmitter(body, builder, unroll)
@@ -155,6 +156,13 @@ def _written(body: KernelBody, isa: HostIsa, unroll: int | None = None) -> _Writ
     loop = TileLoop(_NAME, body.streams, body.rank, emitter, isa.lanes, unroll, early)
     function = loop.definition()
     return _Written(loop, function, [line for line in builder.lines if " = bitcast " not in line], module)
+
+
+def _most_lines_for_two(body: KernelBody, one: _Written, isa: HostIsa) -> int:
+    if not _of_words(body):
+        return _MOST_LINES_FOR_TWO_VECTORS
+    ops = sum(isinstance(step, Apply) for step in body.steps)
+    return _MOST_LINES_FOR_A_PAIR[isa.registers] * (2 if len(one.lines) <= _MOST_LINES_OF_A_SHORT_OP * ops else 1)
 
 
 def _module_text(functions: Sequence[_Written]) -> str:

@@ -1,6 +1,7 @@
 """The generated text and what the assembler makes of it."""
 
 import re
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -146,6 +147,15 @@ def test_long_bodies_take_one_vector_at_a_time_and_short_ones_two():
     short = text_of(scheduled([TensorSpec((32, 32), F32)], [("add", 0, 0)]), isa)
     assert f"add i64 %at, {2 * isa.lanes}" in short
     assert f"add i64 %at, {isa.lanes}\n" in text_of(cosh(), isa)
+
+
+def test_long_chains_of_short_bfloat16_ops_take_two_vectors_and_chains_of_long_ops_one():
+    specs = [TensorSpec((32, 32), BF16, Layout.TILE)] * 31
+    ladder = [("add", 0 if k == 1 else 29 + k, k) for k in range(1, 31)]
+    isa = replace(AVX512, avx512_bf16=True)
+    assert "add i64 %at, 32" in text_of(scheduled(specs, ladder, target="wormhole_b0"), isa)
+    long_ops = [(name, k) for k, name in enumerate(["atanh", "lgamma", "erfinv"])]
+    assert "add i64 %at, 16" in text_of(scheduled(specs[:1], long_ops, target="wormhole_b0"), isa)
 
 
 @pytest.mark.parametrize(("isa", "early"), [(AVX512, True), (AVX2, False)], ids=str)
