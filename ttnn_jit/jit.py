@@ -37,7 +37,7 @@ from ttnn_jit.results import runner_for, warm_runner_for
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.warm_caller import STALE
 from ttnn_jit.target import PRESETS, SystemDesc
-from ttnn_jit.tracebacks import for_the_user, raises_for_the_user
+from ttnn_jit.tracebacks import for_the_user, level_of_the_user, raises_for_the_user
 from ttnn_jit.ttnn.mesh import mesh_of, on_every_device
 from ttnn_jit.warm_path import WarmCall, call_method, is_plain_torch, torch_key, torch_warm_call
 
@@ -248,7 +248,7 @@ class JitFunction:
                 f"{self.func.__name__} is compiled at every call: it is traced, or reads an object of a class of its "
                 "own, and no change of what it reads could be seen; pass it as an argument, or write the function "
                 "where its source can be read",
-                stacklevel=5,
+                stacklevel=level_of_the_user(),
             )
 
     def _compile(self, values: tuple[Any, ...], where: Placement) -> Compilation:
@@ -261,7 +261,7 @@ class JitFunction:
             keep_texts=self._compile_only,
         )
         for text in compilation.warnings:
-            warnings.warn(text, stacklevel=5)
+            warnings.warn(text, stacklevel=level_of_the_user())
         if self._compile_only:
             inspection.write_dump(compilation.program, self.func.__name__, self._options.backend)
         return compilation
@@ -277,7 +277,7 @@ class JitFunction:
                 warnings.warn(
                     f"{self.func.__name__} was compiled for {len(seen)} values of `{name}`, which is a constant of "
                     "each program; pass a value that changes as a tensor of shape (1, 1)",
-                    stacklevel=5,
+                    stacklevel=level_of_the_user(),
                 )
 
     def _request(self, values: tuple[Any, ...], where: Placement) -> Request:
@@ -400,7 +400,9 @@ class FallbackJitFunction(JitFunction):
             self.fallback_used = True
             if not self._warned:
                 self._warned = True
-                warnings.warn(f"{self.func.__name__} runs as plain Python: {error.message}", stacklevel=2)
+                warnings.warn(
+                    f"{self.func.__name__} runs as plain Python: {error.message}", stacklevel=level_of_the_user()
+                )
         return self._plain(*args, **kwargs)
 
 

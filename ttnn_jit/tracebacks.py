@@ -7,6 +7,7 @@ The public calls raise what `for_the_user` gives. It cuts the traceback itself, 
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import ParamSpec, TypeVar
@@ -43,6 +44,15 @@ def raises_for_the_user(function: Callable[P, R]) -> Callable[P, R]:
             raise for_the_user(error)  # noqa: B904 - it is the same error
 
     return public
+
+
+def level_of_the_user() -> int:
+    """The ``stacklevel`` with which a warning, given by the function that asks, names the user's line."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 1
+    while frame is not None and _is_machinery(frame):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _frames_of_the_user(traceback: TracebackType | None) -> TracebackType | None:

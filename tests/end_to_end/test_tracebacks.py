@@ -96,3 +96,48 @@ def test_a_fault_of_the_compiler_keeps_every_frame(monkeypatch):
     assert {"compile_function", "fault"} <= set(names_of(raised_by(lambda: ttnn_jit.jit(mistaken)(X))))
     monkeypatch.setattr("ttnn_jit.compiler.lower_request", lambda *_: 1 // 0)
     assert "compile_function" in names_of(raised_by(lambda: ttnn_jit.jit(mistaken)(X), ZeroDivisionError))
+
+
+class Settings:
+    @property
+    def scale(self):
+        return 2.0
+
+
+SETTINGS = Settings()
+
+
+class ReadsSettings:
+    @ttnn_jit.jit(graph_capture=True)
+    def forward(self, x):
+        return x * SETTINGS.scale
+
+
+def ignored_keyword(x):
+    return ttnn.exp(x, memory_config=ttnn.L1_MEMORY_CONFIG)
+
+
+def of_torch(x):
+    return torch.exp(x)
+
+
+READS_SETTINGS = ReadsSettings()
+TRACED = ttnn_jit.jit(graph_capture=True)(lambda x: x * SETTINGS.scale)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: [TRACED(X) for _ in range(3)], "compiled at every call"),
+        (lambda: [TRACED(x=X) for _ in range(3)], "compiled at every call"),
+        (lambda: [READS_SETTINGS.forward(X) for _ in range(3)], "compiled at every call"),
+        (lambda: ttnn_jit.jit(fallback=True)(of_torch)(X), "runs as plain Python"),
+        (lambda: ttnn_jit.jit(fallback=True, graph_capture=True)(of_torch)(X), "runs as plain Python"),
+        (lambda: ttnn_jit.jit(ignored_keyword)(X), "is ignored inside a jitted function"),
+    ],
+)
+def test_a_warning_names_the_users_line(monkeypatch, call, text):
+    monkeypatch.setattr(TRACED, "_unguarded", 0)
+    with pytest.warns(UserWarning, match=text) as warned:
+        call()
+    assert {(warning.filename, warning.lineno) for warning in warned} == {(__file__, call.__code__.co_firstlineno)}
