@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ttnn_jit.kernels.piecewise import Piecewise
-from ttnn_jit.kernels.primitives import Primitives, Table
+from ttnn_jit.kernels.primitives import ROUNDING_MAGIC, Primitives, Table, float_bits
 from ttnn_jit.ops.emit import Value
 
 LOG2_E = 1.4426950408889634
@@ -16,6 +17,17 @@ GELU_LINEAR = (1.5957691669464111, -4.534068054340423e-08)
 GELU_CUBIC = (0.07135481387376785, 2.3988324659995897e-09)
 # (exp(r) - 1 - r) / r**2 on |r| <= ln(2) / 2: relative error of exp 3.2e-9.
 EXP_TAIL = (0.4999999403953552, 0.1666652113199234, 0.04166828840970993, 0.008368704468011856, 0.0013818942243233323)
+# (exp(r) - 1 - r) / r**2 on |r| <= ln(2) / 32: relative error of exp 1.6e-9.
+EXP_SHORT_TAIL = (0.5000161528587341, 0.16666731238365173)
+# exp(r) is kept times EXP_FACTOR: just below 2, its rounding counts least; and of all floats there, this one leaves
+# the entries of the table least to round. They are the bits of 2**(j / 16) / EXP_FACTOR, less j << 19: a multiple of
+# 1 / 16, shifted by 19 bits, adds its fraction j to those.
+EXP_FACTOR = 1.9165291786193848
+EXP2_SIXTEENTHS = Table(
+    "exp2_sixteenths", tuple(float_bits(2 ** (j / 16) / EXP_FACTOR) - (j << 19) for j in range(16))
+)
+LOGISTIC_SCALE = 2.0**-33
+LOGISTIC_LIMIT = 111.8  # LOGISTIC_SCALE * exp of it is infinity, and finite wherever a quotient by it is not zero
 # Relative error of tanh 3.6e-8, most of it from rounding the constant terms.
 TANH = tuple(
     Table.of_floats(f"tanh_{i}", values)
@@ -125,15 +137,12 @@ class Exponential(Piecewise):
         return self.copysign(self.scale(result, self.sub(n, bounded)), a)
 
     def sigmoid(self, a: Value) -> Value:
-        """1 / (1 + exp(-a)), good to the last denormal: times 2**-32, above and below, exp(-a) does not overflow."""
-        s, n = self.exp_minus_one_and_power(self.neg(self._bounded_exponent(a)))
-        one = self.const(2.0**-32)
-        return self.div(one, self.add(self.scale(self.fma(s, one, one), n), one))
+        """1 / (1 + exp(-a)), good to the last denormal."""
+        return self.div(self.const(LOGISTIC_SCALE), self._scaled_logistic_divisor(a))
 
     def silu(self, a: Value) -> Value:
         """A * sigmoid(a), scaled last so that tiny results keep their digits; NaN at -infinity, as the product is."""
-        finite = self.at_least(-200.0, a)
-        return self._nan_at_minus_infinity(a, self._logistic(finite, a))
+        return self._logistic(a, a)
 
     def gelu_tanh(self, a: Value) -> Value:
         """A * sigmoid(2 sqrt(2 / pi) (a + 0.044715 a**3)), the argument of exp to twice float32's digits."""
@@ -149,8 +158,7 @@ class Exponential(Piecewise):
         rest = self.add(self.add(rest, cubic_low), self.const(GELU_LINEAR[1]))
         inner = self.mul(x, slope)
         inner_low = self.fma(x, rest, self.fma(x, slope, self.neg(inner)))
-        result = self._logistic(self.at_least(-20.0, a), inner, inner_low)
-        return self._nan_at_minus_infinity(a, result)
+        return self._logistic(a, inner, inner_low)
 
     def mish(self, a: Value) -> Value:
         """A * tanh(log(1 + exp(a))) as a (e**2 + 2 e) / (e**2 + 2 e + 2), scaled last; NaN at -infinity.
@@ -172,14 +180,27 @@ class Exponential(Piecewise):
         return self.select(self.eq(a, self.const(float("-inf"))), self.const(float("nan")), result)
 
     def _logistic(self, factor: Value, a: Value, low: Value | None = None) -> Value:
-        """Factor / (1 + exp(-a - low)); |factor| at most 200 where a is below -100."""
-        bounded = self.neg(self.at_most(112.0, self.at_least(-112.0, a)))
-        s, n = self.exp_minus_one_and_power(bounded, None if low is None else self.neg(low))
-        # Where exp(-a) would overflow, 1 is lost beside it anyway: take 2**bounded, and the rest off the quotient.
-        bounded = self.at_most(100.0, n)
-        power = self.scale(self.const(1.0), bounded)
-        denominator = self.fma(s, power, self.add(power, self.const(1.0)))
-        return self.scale(self.div(factor, denominator), self.sub(bounded, n))
+        """Factor / (1 + exp(-a - low)); `factor` itself above 64, where a must be larger still; NaN at -infinity."""
+        quotient = self.div(factor, self._scaled_logistic_divisor(a, low))
+        small = self.mul(quotient, self.const(LOGISTIC_SCALE))
+        return self.select(self.gt(factor, self.const(64.0)), factor, small)
+
+    def _scaled_logistic_divisor(self, a: Value, low: Value | None = None) -> Value:
+        """(1 + exp(-a - low)) * LOGISTIC_SCALE; infinity from a = -LOGISTIC_LIMIT on, where quotients are zeros.
+
+        exp(-a) is exp(r) * 2**(n / 16); the bits of that power are the sum of those of n and of a table's.
+        """
+        bounded = self.at_most(60.0, self.at_least(-LOGISTIC_LIMIT, a))
+        magic = self.const(ROUNDING_MAGIC + 16 * math.log2(LOGISTIC_SCALE))
+        sum_ = self.fma(bounded, self.const(-16 * LOG2_E), magic)
+        n = self.sub(sum_, magic)
+        r = self.fma(n, self.const(-LN2_HIGH / 16), self.neg(bounded))
+        rest = self.const(-LN2_LOW / 16)
+        r = self.fma(n, rest, r) if low is None else self.add(r, self.fma(n, rest, self.neg(low)))
+        shifted = self.shift_left(self.bits(sum_), self.int_const(19))
+        power = self.from_bits(self.int_add(shifted, self.bits(self.lookup(EXP2_SIXTEENTHS, self.bits(sum_)))))
+        mantissa = self.polynomial(r, [EXP_FACTOR * coefficient for coefficient in (1.0, 1.0, *EXP_SHORT_TAIL)])
+        return self.fma(mantissa, power, self.const(LOGISTIC_SCALE))
 
     def tanh(self, a: Value) -> Value:
         """By pieces; 1 from 9.1 on."""

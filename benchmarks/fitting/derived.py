@@ -75,6 +75,24 @@ def bits_of_inverse_two_pi() -> tuple[int, ...]:
     return tuple((scaled >> (32 * k)) & 0xFFFF_FFFF for k in reversed(range(8)))
 
 
+def factor_of_powers() -> float:
+    """The float in [1.86, 1.954] by which 2**(j / 16) can be divided with the least rounding error, for all j < 16."""
+    low, high = np.array([1.86, 1.954], np.float32).view(np.int32)
+    candidates = np.arange(low, high, dtype=np.int32).view(np.float32).astype(np.float64)
+    errors = np.zeros_like(candidates)
+    for j in range(16):
+        power = 2 ** (j / 16) / candidates
+        np.maximum(errors, np.abs(power.astype(np.float32) / power - 1), out=errors)
+    return float(candidates[errors.argmin()])
+
+
+def powers_less_index(factor: float) -> tuple[float, ...]:
+    """The floats whose bits are those of 2**(j / 16) / factor less j << 19."""
+    powers = np.array([nearest(mp.mpf(2) ** (mp.mpf(j) / 16) / factor) for j in range(16)], np.float32)
+    words = powers.view(np.int32) - (np.arange(16, dtype=np.int32) << 19)
+    return tuple(words.view(np.float32).astype(float).tolist())
+
+
 def _log10(x: mp.mpf) -> mp.mpf:
     return mp.log(x, 10)
 
@@ -103,6 +121,8 @@ DERIVED: dict[str, Callable[[], Any]] = {
     "exponential.LN2_LOW": lambda: parts(mp.log(2), 2)[1],
     "exponential.GELU_LINEAR": lambda: parts(2 * mp.sqrt(2 / mp.pi), 2),
     "exponential.GELU_CUBIC": lambda: parts(2 * mp.sqrt(2 / mp.pi) * mp.mpf("0.044715"), 2),
+    "exponential.EXP_FACTOR": factor_of_powers,
+    "exponential.EXP2_SIXTEENTHS": lambda: powers_less_index(committed_constant("exponential.EXP_FACTOR")),
     "gamma.DIGAMMA_ROOT_HIGH": lambda: parts(DIGAMMA_ROOT, 2)[0],
     "gamma.DIGAMMA_ROOT_LOW": lambda: parts(DIGAMMA_ROOT, 2)[1],
     "gamma.HALF_LOG_TWO_PI": lambda: nearest(mp.log(2 * mp.pi) / 2),
@@ -149,6 +169,8 @@ CHOSEN = {
     "bfloat16_functions.GELU_LIMIT": "beyond, on the left, the result is below half the smallest denormal",
     "bfloat16_functions.NEAR_ZERO": "1 and such a number have a factor of 1, and their sum is exact from there on",
     "bfloat16_functions.FAINT": "a numerator whose denominator holds exp(-x) of all x whose sigmoid is not 0",
+    "exponential.LOGISTIC_LIMIT": "beyond 161 ln(2), where LOGISTIC_SCALE * exp is infinity, and short of 162 ln(2)",
+    "exponential.LOGISTIC_SCALE": "with it 1 + exp(x) is finite where 1 / (1 + exp(x)) is not 0",
     "gamma.FAR": "where the pieces of [0, 15] end and the asymptotic series begins",
     "logarithm.RSQRT_MAGIC": "C. Lomont's: his estimate of the inverse root is within 3.5 %",
     "hyperbolic.LARGE": "from there on 1 is lost beside the square, in float32",

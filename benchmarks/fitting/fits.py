@@ -147,6 +147,10 @@ def _relative(constant: str, function: Function, interval: tuple[float, float], 
     return Fit(constant, function, lambda t: 1 / abs(function(t)), interval, degree)
 
 
+def _exp_tail(r: mp.mpf) -> mp.mpf:
+    return (mp.expm1(r) - r) / r**2
+
+
 def _exp2_tail(f: mp.mpf) -> mp.mpf:
     return (mp.expm1(f * mp.log(2)) - f * mp.log(2)) / f**2
 
@@ -189,7 +193,8 @@ def _digamma_tail(w: mp.mpf) -> mp.mpf:
 def _fits() -> tuple[Fit | PiecewiseFit, ...]:
     scaled_bessel: Callable[[mp.mpf], mp.mpf] = lambda x: mp.exp(-x) * mp.besseli(0, x)  # noqa: E731 - used twice
     return (
-        Fit("exponential.EXP_TAIL", lambda r: (mp.expm1(r) - r) / r**2, lambda r: r**2 / mp.exp(r), HALF_LN2, 4),
+        Fit("exponential.EXP_TAIL", _exp_tail, lambda r: r**2 / mp.exp(r), HALF_LN2, 4),
+        Fit("exponential.EXP_SHORT_TAIL", _exp_tail, lambda r: r**2 / mp.exp(r), (HALF_LN2[0] / 16, HALF_LN2[1] / 16), 1),
         Fit("power.EXP2_TAIL", _exp2_tail, lambda f: f**2 / 2**f, (-0.502, 0.502), 4),
         Fit("power.LOG2_TAIL", _log2_tail, lambda r: r**2, (-0.02880859375, 1 / 32), 2),
         Fit("logarithm.LOG_TAIL", lambda r: (mp.log1p(r) - r) / r**2, abs, (-1 / 32, 1 / 16), 4),
