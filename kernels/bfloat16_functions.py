@@ -11,7 +11,7 @@ from __future__ import annotations
 from ttnn_jit.kernels.exponential import GELU_CUBIC, GELU_LINEAR, LOG2_E
 from ttnn_jit.kernels.logarithm import LOG2_OF_FACTOR, LOG_FACTOR, LOG_OF_FACTOR, RSQRT_MAGIC, Logarithm
 from ttnn_jit.kernels.primitives import ROUNDING_MAGIC, SIGN_BIT, Table
-from ttnn_jit.kernels.trigonometry import INVERSE_PI, NEAR_LIMIT, Trigonometry
+from ttnn_jit.kernels.trigonometry import INVERSE_HALF_PI, INVERSE_PI, NEAR_LIMIT, Trigonometry
 from ttnn_jit.ops.emit import Value
 
 # 2**f on [0, 1].
@@ -54,12 +54,40 @@ LOG1P = (1.0, -0.5001548528671265, 0.3245154917240143)
 # log(1 + r) / r on [-1/32, 1/16].
 LOG = (1.0, -0.5002377033233643, 0.3244675397872925)
 # pi as two sums of one sign, so that zeros keep theirs.
+PI = 3.141592653589793
 PI_BELOW = 3.141592502593994
 PI_REST = 1.509957990978376e-07
 # sin(r) / r in r**2 on |r| <= 1.01 * pi / 2.
 SIN = (1.0, -0.16665801405906677, 0.008313484489917755, -0.00018516011186875403)
 COS = (1.0, -0.1666586995124817, 0.00831455085426569, -0.00018513087707106024)
-# log2(1 + r) / r there.
+# tan(r) / r in r**2 on |r| <= 1.01 * pi / 4.
+TAN = (
+    1.0,
+    0.3333538770675659,
+    0.1328812539577484,
+    0.057140007615089417,
+    0.012476600706577301,
+    0.020493803545832634,
+)
+# atan(z) / z in z**2 on [0, 1].
+ATAN = (
+    1.0,
+    -0.3330889940261841,
+    0.1961829960346222,
+    -0.12251465767621994,
+    0.05876978859305382,
+    -0.013954896479845047,
+)
+# acos(x) / sqrt(1 - x) on [0, 1].
+ACOS = (
+    1.5707951784133911,
+    -0.2145099937915802,
+    0.08785580098628998,
+    -0.044899482280015945,
+    0.019280755892395973,
+    -0.004309758078306913,
+)
+# log2(1 + r) / r on [-1/32, 1/16].
 LOG2 = (1.4427025318145752, -0.7216760516166687, 0.46498703956604004)
 # (1 - v)**-1/2 on |v| <= 0.0703, twice what the estimate of rsqrt lacks.
 RSQRT = (0.9999991655349731, 0.4999982416629791, 0.37635529041290283, 0.3139914572238922)
@@ -88,6 +116,11 @@ SOFTPLUS = (
 LOG10 = (0.43429675698280334, -0.21724583208560944, 0.1399620771408081)
 # 2**f / 2 on [0, 1].
 COSH = (0.4999978542327881, 0.3465128540992737, 0.12071792781352997, 0.026008129119873047, 0.006766244303435087)
+# (exp(r) - 1) / r on |r| <= ln(2) / 2.
+EXPM1 = (1.0, 0.4999940097332001, 0.16666823625564575, 0.041872743517160416, 0.00833876896649599)
+# 2**f / 2 on [0, 1], and sinh(x) / x in x**2 up to 1.
+SINH_EXP = (0.4999929964542389, 0.3465241491794586, 0.12070636451244354, 0.026004159823060036, 0.006766678765416145)
+SINH = (1.0, 0.16667775809764862, 0.008332819677889347, 0.0002037738886428997)
 FAINT = 2.0**-64  # a sigmoid's numerator: its denominator then holds exp(-x) of all x whose result is not 0
 
 
@@ -103,7 +136,7 @@ LOG10_NEAREST = Table.of_floats(
 
 
 class Bfloat16Functions(Logarithm, Trigonometry):
-    """exp, exp2, cosh, sigmoid, silu, softplus, tanh, erf, gelu, gelu by tanh, logarithms, rsqrt, sin and cos."""
+    """``<name>_bfloat16`` of the functions that a shorter body pays for."""
 
     def exp_bfloat16(self, a: Value) -> Value:
         """E to the power a."""
@@ -190,6 +223,23 @@ class Bfloat16Functions(Logarithm, Trigonometry):
         y = self.mul(a, self.const(LOG2_E))
         return self.add(self.exp2_by(y, COSH), self.exp2_by(self.neg(y), COSH))
 
+    def sinh_bfloat16(self, a: Value) -> Value:
+        """Half the difference of two powers, up to 1 an odd polynomial."""
+        y, square = self.mul(a, self.const(LOG2_E)), self.mul(a, a)
+        far = self.sub(self.exp2_by(y, SINH_EXP), self.exp2_by(self.neg(y), SINH_EXP))
+        near = self.mul(a, self.polynomial(square, SINH))
+        return self.select(self.lt(square, self.const(1.0)), near, far)
+
+    def expm1_bfloat16(self, a: Value) -> Value:
+        """(1 + s) 2**n - 1, in halves, since 2**128 is infinity."""
+        x = self.at_most(89.0, self.at_least(-30.0, a))
+        n = self.round_even(self.mul(x, self.const(LOG2_E)))
+        r = self.fma(n, self.const(-LN2), x)
+        s = self.mul(r, self.polynomial(r, EXPM1))
+        power = self.scale(self.const(0.5), n)
+        half = self.fma(s, power, self.sub(power, self.const(0.5)))
+        return self.copysign(self.add(half, half), a)
+
     def exp2_bfloat16(self, a: Value) -> Value:
         """2 to the power a."""
         return self.exp2_by(a, EXP2)
@@ -214,12 +264,12 @@ class Bfloat16Functions(Logarithm, Trigonometry):
         shifted = self.fma(a, self.const(INVERSE_PI), magic)
         near = self._sine_bfloat16(a, self.sub(shifted, magic), shifted, SIN)
         far = self.gt(self.abs(a), self.const(NEAR_LIMIT))
-        return self.rarely(far, near, "sin_far_bfloat16", lambda b, x: b.sin_far_of_either_sign(x), a)
+        return self.rarely(far, near, "sin_far_bfloat16", lambda b, x: b.with_sign_of(b.sin_far(b.abs(x), 0), x), a)
 
-    def sin_far_of_either_sign(self, a: Value) -> Value:
-        """`sin_far` of |a|, with the sign of a."""
+    def with_sign_of(self, value: Value, a: Value) -> Value:
+        """`value`, negated where a is below zero."""
         sign = self.int_and(self.bits(a), self.int_const(SIGN_BIT))
-        return self.from_bits(self.int_xor(self.bits(self.sin_far(self.abs(a), 0)), sign))
+        return self.from_bits(self.int_xor(self.bits(value), sign))
 
     def cos_bfloat16(self, a: Value) -> Value:
         """A sine a quarter turn on."""
@@ -230,6 +280,35 @@ class Bfloat16Functions(Logarithm, Trigonometry):
         magnitude = self.abs(a)
         far = self.gt(magnitude, self.const(NEAR_LIMIT))
         return self.rarely(far, near, "cos_far", lambda b, x: b.sin_far(x, 0x4000_0000), magnitude)
+
+    def tan_bfloat16(self, a: Value) -> Value:
+        """By reduction to [-pi/4, pi/4], -1 / tan where it is odd."""
+        magic = self.const(ROUNDING_MAGIC)
+        shifted = self.fma(a, self.const(INVERSE_HALF_PI), magic)
+        multiple = self.sub(shifted, magic)
+        r = self.fma(multiple, self.const(-PI_REST / 2), self.fma(multiple, self.const(-PI_BELOW / 2), a))
+        tangent = self.mul(r, self.polynomial(self.mul(r, r), TAN))
+        one = self.int_const(1)
+        is_odd = self.int_eq(self.int_and(self.bits(shifted), one), one)
+        numerator = self.select(is_odd, self.const(-1.0), tangent)
+        near = self.div(numerator, self.select(is_odd, tangent, self.const(1.0)))
+        far = self.gt(self.abs(a), self.const(NEAR_LIMIT))
+        return self.rarely(far, near, "tan_far_bfloat16", lambda b, x: b.with_sign_of(b.tan_far(b.abs(x)), x), a)
+
+    def atan_bfloat16(self, a: Value) -> Value:
+        """By an odd polynomial on [0, 1], and pi / 2 less that of 1 / a beyond."""
+        magnitude = self.abs(a)
+        steep = self.gt(magnitude, self.const(1.0))
+        z = self.select(steep, self.div(self.const(1.0), magnitude), magnitude)
+        angle = self.mul(z, self.polynomial(self.mul(z, z), ATAN))
+        return self.copysign(self.select(steep, self.sub(self.const(PI / 2), angle), angle), a)
+
+    def acos_bfloat16(self, a: Value) -> Value:
+        """sqrt(1 - |a|) times a polynomial, or pi less that; NaN beyond [-1, 1]."""
+        magnitude = self.abs(a)
+        root = self.sqrt(self.sub(self.const(1.0), magnitude))
+        angle = self.mul(root, self.polynomial(magnitude, ACOS))
+        return self.select(self.lt(a, self.const(0.0)), self.sub(self.const(PI), angle), angle)
 
     def _sine_bfloat16(self, a: Value, multiple: Value, odd: Value, coefficients: tuple[float, ...]) -> Value:
         """sin(a - multiple * pi), negated where the lowest bit of `odd` is set."""

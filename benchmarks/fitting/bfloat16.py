@@ -193,11 +193,20 @@ SEARCHES = (
         lambda: (_exp2(4), _after_one(lambda e: mp.log1p(e) / e, (1e-9, 1.0), 6)),
     ),
     Search("cosh", ("COSH",), lambda: (tuple(c / 2 for c in _exp2(4)),)),
+    Search("expm1", ("EXPM1",), lambda: (_after_one(lambda r: mp.expm1(r) / r, (-0.3466, 0.3466), 4),)),
+    Search(
+        "sinh",
+        ("SINH_EXP", "SINH"),
+        lambda: (tuple(c / 2 for c in _exp2(4)), _after_one(_ratio(mp.sinh), (1e-9, 1.0), 3)),
+    ),
     Search("exp2", ("EXP2",), lambda: (_exp2(4),)),
     Search("gelu_tanh", ("GELU_TANH",), lambda: (_exp2(5),)),
     Search("rsqrt", ("RSQRT",), lambda: (_relative(lambda v: (1 - v) ** -0.5, (-0.0703, 0.0703), 3),)),
     Search("sin", ("SIN",), lambda: (_sine(),)),
     Search("cos", ("COS",), lambda: (_sine(),)),
+    Search("tan", ("TAN",), lambda: (_after_one(_ratio(mp.tan), (1e-9, (1.01 * math.pi / 4) ** 2), 5),)),
+    Search("atan", ("ATAN",), lambda: (_after_one(_ratio(mp.atan), (1e-9, 1.0), 5),)),
+    Search("acos", ("ACOS",), lambda: (_relative(lambda x: mp.acos(x) / mp.sqrt(1 - x), (0.0, 1 - 1e-9), 5),)),
 )
 
 

@@ -113,6 +113,7 @@ DERIVED: dict[str, Callable[[], Any]] = {
     "bfloat16_functions.LOG10_NEAREST": lambda: tuple(
         -nearest(_log10(mp.mpf(f))) for f in table("logarithm.LOG_FACTOR")
     ),
+    "bfloat16_functions.PI": lambda: float(mp.pi),
     "bfloat16_functions.PI_BELOW": lambda: pi_from_below()[0],
     "bfloat16_functions.PI_REST": lambda: pi_from_below()[1],
     "error_function.INVERSE_SQRT_2": lambda: float(1 / mp.sqrt(2)),

@@ -187,7 +187,13 @@ SQUARE = unary(
     golden=torch_function("square"),
 )
 EXP2 = _function("exp2", "2 to the power x.", (-155.0, 130.0), 1.25, emit_bfloat16=lambda b, x: b.exp2_bfloat16(x))
-EXPM1 = _function("expm1", "exp(x) - 1, the digits of small results kept.", (-20.0, 90.0), 2.0)
+EXPM1 = _function(
+    "expm1",
+    "exp(x) - 1, the digits of small results kept.",
+    (-20.0, 90.0),
+    2.0,
+    emit_bfloat16=lambda b, x: b.expm1_bfloat16(x),
+)
 LOG2 = _function(
     "log2", "The logarithm to base 2; NaN below zero.", (0.0, 1e6), 1.25, emit_bfloat16=lambda b, x: b.log2_bfloat16(x)
 )
@@ -212,11 +218,21 @@ CBRT = _function(
     0.9,
     golden=lambda torch, x: torch.copysign(_cbrt(torch, x.abs()), x),
 )
-TAN = _function("tan", "Tangent of x radians, to the largest float.", (-1e4, 1e4), 2.4)
+TAN = _function(
+    "tan", "Tangent of x radians, to the largest float.", (-1e4, 1e4), 2.4, emit_bfloat16=lambda b, x: b.tan_bfloat16(x)
+)
 ASIN = _function("asin", "The inverse of sin, in [-pi/2, pi/2]; NaN beyond [-1, 1].", (-1.0, 1.0), 2.0)
-ACOS = _function("acos", "The inverse of cos, in [0, pi]; NaN beyond [-1, 1].", (-1.0, 1.0), 2.0)
-ATAN = _function("atan", "The inverse of tan, in [-pi/2, pi/2].", (-30.0, 30.0), 2.0)
-SINH = _function("sinh", "Hyperbolic sine.", (-92.0, 92.0), 3.0)
+ACOS = _function(
+    "acos",
+    "The inverse of cos, in [0, pi]; NaN beyond [-1, 1].",
+    (-1.0, 1.0),
+    2.0,
+    emit_bfloat16=lambda b, x: b.acos_bfloat16(x),
+)
+ATAN = _function(
+    "atan", "The inverse of tan, in [-pi/2, pi/2].", (-30.0, 30.0), 2.0, emit_bfloat16=lambda b, x: b.atan_bfloat16(x)
+)
+SINH = _function("sinh", "Hyperbolic sine.", (-92.0, 92.0), 3.0, emit_bfloat16=lambda b, x: b.sinh_bfloat16(x))
 COSH = _function("cosh", "Hyperbolic cosine.", (-92.0, 92.0), 3.0, emit_bfloat16=lambda b, x: b.cosh_bfloat16(x))
 ASINH = _function("asinh", "The inverse of sinh.", (-1e3, 1e3), 3.0, golden=_asinh)
 ACOSH = _function("acosh", "The inverse of cosh, at least 0; NaN below 1.", (1.0, 1e3), 3.0)
