@@ -37,6 +37,22 @@ def _softplus_bfloat16(b: Any, x: Any, beta: float, threshold: float) -> Any:
     return b.select(b.gt(x, b.const(threshold)), x, b.softplus_bfloat16(x))
 
 
+def _elu(b: Any, x: Any, alpha: float) -> Any:
+    return _where_positive(b, x, x, b.mul(b.const(alpha), b.expm1(x)))
+
+
+def _celu(b: Any, x: Any, alpha: float) -> Any:
+    return _where_positive(b, x, x, b.mul(b.const(alpha), b.expm1(b.div(x, b.const(alpha)))))
+
+
+def _elu_bfloat16(b: Any, x: Any, alpha: float) -> Any:
+    return _where_positive(b, x, x, b.expm1_bfloat16(x)) if alpha == 1.0 else _elu(b, x, alpha)
+
+
+def _celu_bfloat16(b: Any, x: Any, alpha: float) -> Any:
+    return _elu_bfloat16(b, x, alpha) if alpha == 1.0 else _celu(b, x, alpha)
+
+
 def _selu(b: Any, x: Any, scale: float, alpha: float) -> Any:
     return b.mul(_where_positive(b, x, x, b.mul(b.const(alpha), b.expm1(x))), b.const(scale))
 
@@ -112,7 +128,8 @@ ELU = unary(
     "elu",
     summary="x where it is positive, else alpha * (exp(x) - 1).",
     attributes=(Attribute("alpha", 1.0),),
-    emit=lambda b, x, alpha: _where_positive(b, x, x, b.mul(b.const(alpha), b.expm1(x))),
+    emit=_elu,
+    emit_bfloat16=_elu_bfloat16,
     golden=lambda torch, x, alpha: torch.where(x > 0, x, alpha * torch.expm1(x)),
     probe=Probe((-20.0, 20.0), 3.0, ROUNDED_TWICE, attributes=(0.75,)),
 )
@@ -128,7 +145,8 @@ CELU = unary(
     "celu",
     summary="x where it is positive, else alpha * (exp(x / alpha) - 1).",
     attributes=(Attribute("alpha", 1.0),),
-    emit=lambda b, x, alpha: _where_positive(b, x, x, b.mul(b.const(alpha), b.expm1(b.div(x, b.const(alpha))))),
+    emit=_celu,
+    emit_bfloat16=_celu_bfloat16,
     golden=lambda torch, x, alpha: torch.where(x > 0, x, alpha * torch.expm1(x / alpha)),
     probe=Probe((-20.0, 20.0), 4.0, ROUNDED_TWICE, attributes=(0.75,)),
 )
