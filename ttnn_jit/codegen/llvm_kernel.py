@@ -17,7 +17,7 @@ from ttnn_jit.codegen.tables import Parted, parts_of_one_word
 from ttnn_jit.kernels.bfloat16_words import Bfloat16Words, Vectors
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_vector import LlvmVector, ModuleText
-from ttnn_jit.kernels.tabulated import tabulated
+from ttnn_jit.kernels.tabulated import ENTRIES, tabulated
 from ttnn_jit.kernels.tile_loop import BODY_BLOCK, Access, Chunk, TileLoop
 from ttnn_jit.ops import OPERATIONS, Operation, user_operation
 from ttnn_jit.ops.unary import NEG
@@ -92,7 +92,9 @@ def _with_table(direct: _Written, table: _Table, isa: HostIsa) -> tuple[str, flo
     function = table.function.named("ttnn_jit.function")
     chosen = tabulated(_NAME, "ttnn_jit.look_up", "ttnn_jit.function")
     picoseconds = direct.picoseconds - table.function.picoseconds + 1000 / HOST_COSTS.lookups_per_ns
-    return "\n".join([_module_text([look_up, function]), chosen]), picoseconds
+    ops = [operation_of_tile(step.tile_name) for step in table.parted.function.steps if isinstance(step, Apply)]
+    head = f"; looked up, in tensors of {ENTRIES} elements and more: {', '.join(operation.name for operation in ops)}"
+    return "\n".join([head, _module_text([look_up, function]), chosen]), picoseconds
 
 
 _FEWEST_WORDS = 16

@@ -170,6 +170,11 @@ def test_a_program_gives_a_large_tensor_the_bits_of_its_parts(target: str) -> No
     assert torch.equal(whole, torch.cat(parts))
 
 
+def test_the_text_says_which_ops_are_looked_up() -> None:
+    text = text_of([LARGE, LARGE], PARTS["before a product"], host_isa(), "wormhole_b0")
+    assert text.splitlines()[1] == "; looked up, in tensors of 65536 elements and more: tan"
+
+
 def test_a_table_is_predicted_to_cost_what_lookups_cost() -> None:
     text = text_of([LARGE], [("lgamma", 0)], host_isa())
     assert kernel_picoseconds(text) == round(1000 / HOST_COSTS.lookups_per_ns)
