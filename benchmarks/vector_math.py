@@ -3,7 +3,8 @@
 Elements per nanosecond of kernels as programs hold them (loads, stores, and rounding to bfloat16 included), of torch
 (``out=``, one thread) and of numpy (``out=``); the largest error of this library in the next column, from
 benchmarks/accuracy's sample. The same kernels for AVX2 alone, with the ratio. Where kernels of 65,536 elements and more
-look results up (kernels/tabulated.py), what that gives.
+look results up (kernels/tabulated.py), what that gives. A second table says what bounds the functions that are not
+twice as fast as torch's.
 
 Rounds of about a tenth of a millisecond alternate between the contenders; the tenth percentile of each counts, since a
 shared machine only ever adds time. Our kernels pass over 2,048 elements many times in one native call; the peers get
@@ -13,6 +14,7 @@ shared machine only ever adds time. Our kernels pass over 2,048 elements many ti
 from __future__ import annotations
 
 import ctypes
+import re
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -79,6 +81,10 @@ class Rate:
         numpy: numpy's, in float32 only.
         avx2: This library's without AVX-512.
         looked_up: This library's of so many elements that it looks results up.
+        operands: Tensors that it reads.
+        instructions: Of this library's kernel, for 16 float32 elements, off its rare paths.
+        divisions: How many of them are divisions.
+        roots: How many of them are square roots.
     """
 
     name: str
@@ -90,6 +96,25 @@ class Rate:
     numpy: float | None
     avx2: float | None
     looked_up: float | None = None
+    operands: int = 1
+    instructions: float = 0.0
+    divisions: float = 0.0
+    roots: float = 0.0
+
+
+def usual_instructions(text: str) -> tuple[float, float, float]:
+    """A kernel's instructions for 16 elements off its rare paths, and the divisions and the roots among them."""
+    body = text.partition("\nbody:\n")[2].partition("\ndone:\n")[0]
+    usual, rare = [], False
+    for line in body.splitlines():
+        rare = line.endswith(".rare:") or (rare and not line.endswith(".after:"))
+        if not rare and " = " in line and not re.search(" = (bitcast|phi|getelementptr) ", line):
+            usual.append(line)
+    found = re.search(r"%main = and i64 %n, -(\d+)", text)
+    assert found is not None, "the text is a kernel's"
+    chunks = 16 / int(found.group(1))
+    divisions, roots = (sum(text in line for line in usual) for text in (" = fdiv ", "@llvm.sqrt."))
+    return len(usual) * chunks, divisions * chunks, roots * chunks
 
 
 def kernel_body(operation: Operation, dtype: DataType, numerics: Numerics, many: bool = False) -> KernelBody:
@@ -210,7 +235,8 @@ def rate(operation: Operation, dtype: DataType, numerics: Numerics, isa: HostIsa
     found = elements_per_ns(calls, rounds)
     error = measured(operation, dtype, 1e-3, modes=[Mode.CPU])[0].max_ulp
     peers = {name: found.get(name) for name in ("torch", "numpy", "avx2", "looked_up")}
-    return Rate(operation.ttnn_name, dtype.name, numerics.value, found["ours"], error, **peers)
+    counts = (operation.arity, *usual_instructions(kernel_text(body, isa)))
+    return Rate(operation.ttnn_name, dtype.name, numerics.value, found["ours"], error, *peers.values(), *counts)
 
 
 def rates(index: int, rounds: int) -> list[dict[str, Any]]:
@@ -262,7 +288,34 @@ def report(results: Mapping[str, Any], plots_: Plots) -> str:
         cells.append(f"{r.looked_up / r.torch:.1f}" if r.looked_up and r.torch else "-")
         rows.append(cells)
     _plot(found, plots_)
-    return f"{plots_.shown('ours beside torch')}\n{table(rows, text_columns=3)}"
+    return f"{plots_.shown('ours beside torch')}\n{table(rows, text_columns=3)}\n{bounds(found)}"
+
+
+def bounds(found: Sequence[Rate]) -> str:
+    """What bounds the functions that are not twice as fast as torch's: the table after all others, if it has rows."""
+    by_kind = {(r.name, r.dtype, r.numerics): r for r in found}
+    plain = {1: "identity", 2: "add", 3: "where"}
+    rows = [["operation", "dtype", "rounding", "ours / torch", "instructions for 16", "a ns", "of the divider",
+             "of a plain loop"]]  # fmt: skip
+    for r in sorted(found, key=lambda r: r.ours / (r.torch or 1e-9)):
+        if r.torch is None or max(r.ours, r.looked_up or 0.0) >= 2 * r.torch:
+            continue
+        names = ("divide", "sqrt", plain[r.operands])
+        divide, root, loop = (by_kind.get((name, r.dtype, r.numerics)) for name in names)
+        cells = [r.name, r.dtype.lower(), r.numerics, f"{r.ours / r.torch:.2f}", f"{r.instructions:.0f}"]
+        cells.append(f"{r.ours * r.instructions / 16:.1f}")
+        busy = divide and root and r.ours * (r.divisions / divide.ours + r.roots / root.ours)
+        cells.append(f"{busy:.0%}" if busy else "-")
+        cells.append(f"{r.ours / loop.ours:.0%}" if loop else "-")
+        rows.append(cells)
+    if len(rows) == 1:
+        return ""
+    return (
+        "## Less than twice torch\n\nWhat bounds these functions: how many instructions they take for 16 elements, and how "
+        "many of those run in a ns; the share of the time that the divider is busy, if `divide` and `sqrt` keep it so for "
+        "all of it; the share of the speed of an operation on as many operands that costs nothing.\n\n"
+        f"{table(rows, text_columns=3)}"
+    )
 
 
 def _plot(found: Sequence[Rate], plots_: Plots) -> None:

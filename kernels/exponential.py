@@ -23,9 +23,7 @@ EXP_SHORT_TAIL = (0.5000161528587341, 0.16666731238365173)
 # the entries of the table least to round. They are the bits of 2**(j / 16) / EXP_FACTOR, less j << 19: a multiple of
 # 1 / 16, shifted by 19 bits, adds its fraction j to those.
 EXP_FACTOR = 1.9165291786193848
-EXP2_SIXTEENTHS = Table(
-    "exp2_sixteenths", tuple(float_bits(2 ** (j / 16) / EXP_FACTOR) - (j << 19) for j in range(16))
-)
+EXP2_SIXTEENTHS = Table("exp2_sixteenths", tuple(float_bits(2 ** (j / 16) / EXP_FACTOR) - (j << 19) for j in range(16)))
 LOGISTIC_SCALE = 2.0**-33
 LOGISTIC_LIMIT = 111.8  # LOGISTIC_SCALE * exp of it is infinity, and finite wherever a quotient by it is not zero
 # Relative error of tanh 3.6e-8, most of it from rounding the constant terms.

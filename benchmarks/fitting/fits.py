@@ -194,7 +194,9 @@ def _fits() -> tuple[Fit | PiecewiseFit, ...]:
     scaled_bessel: Callable[[mp.mpf], mp.mpf] = lambda x: mp.exp(-x) * mp.besseli(0, x)  # noqa: E731 - used twice
     return (
         Fit("exponential.EXP_TAIL", _exp_tail, lambda r: r**2 / mp.exp(r), HALF_LN2, 4),
-        Fit("exponential.EXP_SHORT_TAIL", _exp_tail, lambda r: r**2 / mp.exp(r), (HALF_LN2[0] / 16, HALF_LN2[1] / 16), 1),
+        Fit(
+            "exponential.EXP_SHORT_TAIL", _exp_tail, lambda r: r**2 / mp.exp(r), (HALF_LN2[0] / 16, HALF_LN2[1] / 16), 1
+        ),
         Fit("power.EXP2_TAIL", _exp2_tail, lambda f: f**2 / 2**f, (-0.502, 0.502), 4),
         Fit("power.LOG2_TAIL", _log2_tail, lambda r: r**2, (-0.02880859375, 1 / 32), 2),
         Fit("logarithm.LOG_TAIL", lambda r: (mp.log1p(r) - r) / r**2, abs, (-1 / 32, 1 / 16), 4),
