@@ -311,9 +311,9 @@ def bounds(found: Sequence[Rate]) -> str:
     if len(rows) == 1:
         return ""
     return (
-        "## Less than twice torch\n\nWhat bounds these functions: how many instructions they take for 16 elements, and how "
-        "many of those run in a ns; the share of the time that the divider is busy, if `divide` and `sqrt` keep it so for "
-        "all of it; the share of the speed of an operation on as many operands that costs nothing.\n\n"
+        "## Less than twice torch\n\nWhat bounds these functions: how many instructions they take for 16 elements, and "
+        "how many of those run in a ns; the share of the time that the divider is busy, if `divide` and `sqrt` keep it "
+        "so for all of it; the share of the speed of an operation on as many operands that costs nothing.\n\n"
         f"{table(rows, text_columns=3)}"
     )
 
