@@ -123,10 +123,20 @@ class LlvmVector(VectorMath):
         return self._float_call("llvm.sqrt", a)
 
     def minimum(self, a: Value, b: Value) -> Value:
-        return self._float_call("llvm.minimum", a, b)
+        return self._extremum("llvm.minimum", 4, a, b)
 
     def maximum(self, a: Value, b: Value) -> Value:
-        return self._float_call("llvm.maximum", a, b)
+        return self._extremum("llvm.maximum", 5, a, b)
+
+    def _extremum(self, function: str, kind: int, a: Value, b: Value) -> Value:
+        constant = a.startswith("splat") or b.startswith("splat")
+        if constant or not self.isa.avx512:  # beside a number that is neither zero nor NaN, one instruction is enough
+            return self._float_call(function, a, b)
+        # vrangeps (4: minimum, 5: maximum, signs as they are) knows -0 from +0, but prefers numbers to NaN.
+        unmasked = ((self._float, self.const(0.0)), ("i16", "-1"), ("i32", "4"))
+        operands = ((self._float, a), (self._float, b), ("i32", str(kind)), *unmasked)
+        number = self._call(self._float, "llvm.x86.avx512.mask.range.ps.512", *operands)
+        return self.select(self._compare("uno", a, b), self.add(a, b), number)
 
     def round_even(self, a: Value) -> Value:
         return self._float_call("llvm.roundeven", a)
