@@ -14,6 +14,8 @@ TANH_SHRINK = (
     0.3333333432674408, -0.13333411514759064, 0.05397821217775345, -0.02191292680799961, 0.008924849331378937,
     -0.003527170279994607, 0.0011492627672851086, -0.00020561790734063834,
 )  # fmt: skip
+# (2 atanh(s) - 2 s) / s**3 in s**2 on [0, 1/3]: relative error of log(1 + u) 4.5e-09 at u = 2 s / (1 - s).
+ATANH_TAIL = (0.666664183139801, 0.4002143442630768, 0.2800309658050537, 0.2800637185573578)
 LARGE = 2.0**28  # from here on sqrt(x**2 + 1) is x, and log(1 + x) is log(x), to float32's digits
 
 
@@ -76,7 +78,7 @@ class Hyperbolic(Logarithm, Power):
     def softplus(self, a: Value, beta: float = 1.0) -> Value:
         """log(1 + exp(beta * a)) / beta."""
         if beta == 1.0:
-            tail = self.log1p(self.exp(self.neg(self.abs(a))))
+            tail = self._log1p_of_fraction(self.exp(self.neg(self.abs(a))))
             return self.add(self.maximum(a, self.const(0.0)), tail)
         scaled = self.mul(a, self.const(beta))
         lost = self.fma(a, self.const(beta), self.neg(scaled))
@@ -84,16 +86,23 @@ class Hyperbolic(Logarithm, Power):
         power = self.with_low_part(
             power, self.mul(power, self.neg(self.mul(lost, self.copysign(self.const(1.0), scaled))))
         )
-        total = self.add(self.maximum(scaled, self.const(0.0)), self.log1p(power))
+        total = self.add(self.maximum(scaled, self.const(0.0)), self._log1p_of_fraction(power))
         return self.div(total, self.const(beta))
 
     def logaddexp(self, a: Value, b: Value) -> Value:
         """log(exp(a) + exp(b))."""
-        return self.add(self.maximum(a, b), self.log1p(self.exp(self._minus_distance(a, b))))
+        return self.add(self.maximum(a, b), self._log1p_of_fraction(self.exp(self._minus_distance(a, b))))
 
     def logaddexp2(self, a: Value, b: Value) -> Value:
         """log2(2**a + 2**b)."""
         return self.add(self.maximum(a, b), self.log2_plus_one(self.exp2(self._minus_distance(a, b))))
+
+    def _log1p_of_fraction(self, u: Value) -> Value:
+        """log(1 + u) for u in [0, 1], as 2 atanh(s) with s = u / (2 + u): 2 s is u - s * u."""
+        s = self.div(u, self.add(u, self.const(2.0)))
+        square = self.mul(s, s)
+        tail = self.fma(self.mul(s, square), self.polynomial(square, ATANH_TAIL), self.neg(self.mul(s, u)))
+        return self.add(u, tail)
 
     def _minus_distance(self, a: Value, b: Value) -> Value:
         """-|a - b|, 0 for equal infinities."""

@@ -163,9 +163,25 @@ def _scaled_complement(z: mp.mpf) -> mp.mpf:
     return mp.exp(z * z) * mp.erfc(z)
 
 
+def _mills_ratio(x: mp.mpf) -> mp.mpf:
+    """The tail of the normal distribution over exp(-x**2 / 2)."""
+    return mp.exp(x * x / 2) * mp.erfc(x / mp.sqrt(2)) / 2
+
+
 def _tanh_shrink(square: mp.mpf) -> mp.mpf:
     x = mp.sqrt(square)
     return (x - mp.tanh(x)) / x**3
+
+
+def _atanh_tail(square: mp.mpf) -> mp.mpf:
+    s = mp.sqrt(square)
+    return 2 * (mp.atanh(s) - s) / s**3
+
+
+def _atanh_weight(square: mp.mpf) -> mp.mpf:
+    """Of the error of log((1 + s) / (1 - s))."""
+    s = mp.sqrt(square)
+    return s**3 / (2 * mp.atanh(s))
 
 
 def _inverse_error(w: mp.mpf) -> mp.mpf:
@@ -205,6 +221,7 @@ def _fits() -> tuple[Fit | PiecewiseFit, ...]:
         _odd("inverse_trigonometry.ATAN_TAIL", mp.atan, 1.0, 8),
         _odd("inverse_trigonometry.ASIN_TAIL", mp.asin, 0.5, 4),
         _odd("hyperbolic.SINH_TAIL", mp.sinh, 1.0, 3),
+        Fit("hyperbolic.ATANH_TAIL", _atanh_tail, _atanh_weight, (1e-8, 1 / 9), 3),
         _relative("hyperbolic.TANH_SHRINK", _tanh_shrink, (1e-8, 1.0), 7),
         _relative("logarithm.CBRT_START", mp.cbrt, (0.75, 1.5), 4),
         _relative("error_function.ERFINV_NEAR", lambda t: _inverse_error(t + 2.5), (-2.5 + 1e-9, 2.5), 9),
@@ -214,6 +231,7 @@ def _fits() -> tuple[Fit | PiecewiseFit, ...]:
         _relative("bessel.I0_TAIL", lambda t: scaled_bessel(1 / t) / mp.sqrt(t), (1e-5, 1 / 15), 4),
         PiecewiseFit("exponential.TANH", mp.tanh, 6, domain=(0.0, 9.1), odd=True),
         PiecewiseFit("error_function.SCALED_COMPLEMENT", _scaled_complement, 6, domain=(0.0, 10.33)),
+        PiecewiseFit("error_function.MILLS_RATIO", _mills_ratio, 5, domain=(0.0, 14.6)),
         PiecewiseFit("error_function.ERF", lambda z: mp.erf(z / 2), 6, domain=(0.0, 8.0), odd=True, slope=0.5),
         PiecewiseFit("gamma.LOG_GAMMA", _log_gamma, 6, domain=(1.0, 15.0)),
         PiecewiseFit("gamma.DIGAMMA", lambda x: mp.digamma(x) / (x - DIGAMMA_ROOT), 7, domain=(1.0, 15.0)),
