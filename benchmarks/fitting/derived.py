@@ -116,7 +116,6 @@ DERIVED: dict[str, Callable[[], Any]] = {
     "bfloat16_functions.PI": lambda: float(mp.pi),
     "bfloat16_functions.PI_BELOW": lambda: pi_from_below()[0],
     "bfloat16_functions.PI_REST": lambda: pi_from_below()[1],
-    "error_function.INVERSE_SQRT_2": lambda: float(1 / mp.sqrt(2)),
     "exponential.LOG2_E": lambda: float(1 / mp.log(2)),
     "exponential.LN2_HIGH": lambda: parts(mp.log(2), 2)[0],
     "exponential.LN2_LOW": lambda: parts(mp.log(2), 2)[1],
