@@ -430,17 +430,31 @@ def _code(module: ModuleOp, backend: str) -> _Code:
 
 
 _OBJECTS: dict[str, bytes] = {}
-"""Object code by kernel name, which is a hash of the kernel's text: a thousand shapes share few kernels."""
+"""Object code by symbol, which holds a hash of the text: many shapes share few kernels, and these their rare paths."""
+
+_RARE_PATHS: dict[str, tuple[str, ...]] = {}
+"""By kernel name, the symbols of the rare paths that it calls."""
 
 
 def _objects(code: _Code) -> dict[str, bytes]:
-    from ttnn_jit.codegen.assemble import assemble
-
     if not all(name in _OBJECTS for name in code.texts):
         isa = assembler_isa(code.backend)
         for name, text in code.llvm_texts().items():
-            _OBJECTS[name] = assemble(text, isa)
-    return {name: _OBJECTS[name] for name in code.texts} | dict(code.objects)
+            _assemble(name, text, isa)
+    symbols = (symbol for name in code.texts for symbol in (*_RARE_PATHS[name], name))
+    return {symbol: _OBJECTS[symbol] for symbol in symbols} | dict(code.objects)
+
+
+def _assemble(name: str, text: str, isa: HostIsa) -> None:
+    from ttnn_jit.codegen.assemble import assemble
+    from ttnn_jit.codegen.out_of_line import parted
+
+    parts = parted(text)
+    for symbol, function in parts.functions.items():
+        if symbol not in _OBJECTS:
+            _OBJECTS[symbol] = assemble(function, isa)
+    _RARE_PATHS[name] = tuple(parts.functions)
+    _OBJECTS[name] = assemble(parts.kernel, isa)
 
 
 def assembler_isa(backend: str) -> HostIsa:

@@ -47,10 +47,11 @@ class NativeCall:
 
 
 def link(plan: ProgramPlan, objects: Mapping[str, bytes]) -> NativeCall | None:
-    """Load the kernels of `plan`; None if it launches nothing."""
+    """Load the kernels of `plan`, and the other `objects`, which they call; None if it launches nothing."""
     if not plan.launches:
         return None
-    addresses = {kernel: native.kernel_address(kernel, objects[kernel]) for kernel in plan.kernels}
+    called = {name: native.kernel_address(name, code) for name, code in objects.items() if name not in plan.kernels}
+    addresses = {kernel: native.kernel_address(kernel, objects[kernel], called) for kernel in plan.kernels}
     table = [len(plan.launches), max(len(launch.operands) for launch in plan.launches)]
     keeps: list[ctypes.Array[ctypes.c_int64]] = []
     shares = wakes = False

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -75,13 +76,13 @@ class _Loader:
         self._jit: Any = None
         self._machine: Any = None
 
-    def address_of(self, symbol: str, code: bytes) -> int:
+    def address_of(self, symbol: str, code: bytes, called: Mapping[str, int]) -> int:
         found = self._addresses.get(symbol)
         if found is not None:
             return found
         with compiling():
             if symbol not in self._addresses:
-                self._link((symbol,), code)
+                self._link((symbol,), code, called)
             return self._addresses[symbol]
 
     def launch_address(self, symbol: str) -> int:
@@ -116,12 +117,14 @@ class _Loader:
         # The older linker gives code and constants a mapping each, which may come to lie too far apart.
         self._jit = llvm.create_lljit_compiler(self._machine, use_jit_link=True)
 
-    def _link(self, symbols: tuple[str, ...], code: bytes) -> None:
+    def _link(self, symbols: tuple[str, ...], code: bytes, called: Mapping[str, int] = {}) -> None:
         import llvmlite.binding as llvm
 
         self._start()
         # The current process serves memset and the like, which code generation may call.
         library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+        for name, address in called.items():
+            library = library.import_symbol(name, address)
         for symbol in symbols:
             library = library.export_symbol(symbol)
         try:
@@ -135,13 +138,18 @@ class _Loader:
 _LOADER = _Loader()
 
 
-def kernel_address(symbol: str, code: bytes) -> int:
+def kernel_address(symbol: str, code: bytes, called: Mapping[str, int] = {}) -> int:
     """The address of the function `symbol` in `code`, an object file; a symbol known already is not loaded again.
+
+    Args:
+        symbol: The function's.
+        code: An object file.
+        called: Addresses of functions of other object files that `code` may call, by symbol.
 
     Raises:
         InternalError: The object file does not link or does not define the symbol.
     """
-    return _LOADER.address_of(symbol, code)
+    return _LOADER.address_of(symbol, code, called)
 
 
 def launch_address(symbol: str) -> int:

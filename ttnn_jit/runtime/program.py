@@ -24,7 +24,7 @@ class Program:
 
     Args:
         plan: Buffers and launches.
-        objects: Object code of every kernel of the plan, by symbol.
+        objects: Object code of every kernel of the plan, and of functions that they call, by symbol.
         descriptors: Per kernel launch, what a ttnn program descriptor lists: ``{"kernel": symbol, "cbs":
             [{"access": "alias" or "stream", "page_size": bytes, "num_pages": n}, ...], ...}``; JSON values.
         texts: The IR after each stage that was kept.

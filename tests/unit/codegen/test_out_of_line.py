@@ -1,0 +1,60 @@
+"""Rare paths are assembled once, apart from the kernels that call them."""
+
+import re
+
+import numpy as np
+import pytest
+
+from tests.unit.codegen.programs import scheduled
+from tests.unit.codegen.test_llvm_kernel import hot_loop, text_of
+from ttnn_jit import compiler
+from ttnn_jit.codegen.assemble import assembly
+from ttnn_jit.codegen.out_of_line import parted
+from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
+from ttnn_jit.runtime.program import Program
+from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+
+SPEC = TensorSpec((40, 33), DataType.FLOAT32, Layout.ROW_MAJOR)
+ISAS = pytest.mark.parametrize("isa", [AVX512, AVX2, NEON], ids=lambda isa: isa.name)
+
+
+def module_of(*ops):
+    return scheduled([SPEC], ops, target="cpu")
+
+
+def without_names_of_rare_paths(loop):
+    return [re.sub(r"ttnn_jit\.\w+(\.\w+)*(@PLT)?", "rare", line) for line in loop]
+
+
+@ISAS
+def test_the_hot_loop_is_that_of_the_text_with_its_rare_path(isa):
+    text = text_of(module_of(("sin", 0)), isa)
+    together, apart = (hot_loop(assembly(each, isa)) for each in (text, parted(text).kernel))
+    assert without_names_of_rare_paths(apart) == without_names_of_rare_paths(together)
+
+
+@ISAS
+def test_kernels_share_a_rare_path_by_its_content(isa):
+    alone = parted(text_of(module_of(("sin", 0)), isa))
+    beside_others = parted(text_of(module_of(("exp", 0), ("sin", 1), ("cos", 2)), isa))
+    (symbol,) = alone.functions
+    assert symbol in beside_others.functions
+    assert len(beside_others.functions) == 2
+    assert "define internal" not in beside_others.kernel
+
+
+def test_a_kernel_without_rare_paths_is_left_as_it_is():
+    text = text_of(module_of(("exp", 0)), AVX512)
+    assert parted(text).kernel == text
+    assert not parted(text).functions
+
+
+def test_a_program_carries_the_rare_paths_of_its_kernels():
+    made = compiler.compile_scheduled(module_of(("sin", 0)))
+    again = Program.from_bytes(made.to_bytes())
+    rare = [symbol for symbol in again.objects if symbol not in made.plan.kernels]
+    assert len(rare) == 1
+    x = np.linspace(1e30, 3e38, 40 * 33, dtype=np.float32)
+    out = np.empty_like(x)
+    again.run(x.ctypes.data, out.ctypes.data)
+    assert np.abs(out - np.sin(x)).max() < 1e-6
