@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from ttnn_jit.kernels.piecewise import Piecewise
-from ttnn_jit.kernels.primitives import ROUNDING_MAGIC, Primitives, Table, float_bits
+from ttnn_jit.kernels.primitives import ROUNDING_MAGIC, SIXTEENTHS_MAGIC, Table, float_bits
 from ttnn_jit.ops.emit import Value
 
 LOG2_E = 1.4426950408889634
@@ -24,6 +23,7 @@ EXP_SHORT_TAIL = (0.5000161528587341, 0.16666731238365173)
 # 1 / 16, shifted by 19 bits, adds its fraction j to those.
 EXP_FACTOR = 1.9165291786193848
 EXP2_SIXTEENTHS = Table("exp2_sixteenths", tuple(float_bits(2 ** (j / 16) / EXP_FACTOR) - (j << 19) for j in range(16)))
+POWERS_OF_SIXTEENTHS = Table.of_floats("powers_of_sixteenths", [2 ** (j / 16) for j in range(16)])
 LOGISTIC_SCALE = 2.0**-33
 LOGISTIC_LIMIT = 111.8  # LOGISTIC_SCALE * exp of it is infinity, and finite wherever a quotient by it is not zero
 # Relative error of tanh 3.6e-8, most of it from rounding the constant terms.
@@ -78,53 +78,46 @@ TANH = tuple(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _ReducedExponent:
-    """The argument r + n ln 2 of exp, and the even and odd part of EXP_TAIL at r, functions of r**2."""
-
-    r: Value
-    n: Value
-    square: Value
-    even: Value
-    odd: Value
-
-    def expm1(self, b: Primitives, r: Value) -> Value:
-        """exp(r) - 1, of the reduced r or of its negation."""
-        return b.fma(self.square, b.fma(r, self.odd, self.even), r)
-
-
 class Exponential(Piecewise):
     """exp, expm1, sigmoid, silu, gelu by tanh, mish and tanh."""
 
     def exp(self, a: Value) -> Value:
         """E to the power a: 0 below -104, infinity above 89."""
-        reduced = self._reduced_exponent(self._bounded_exponent(a))
-        return self.scale(self.add(reduced.expm1(self, reduced.r), self.const(1.0)), reduced.n)
+        sum_, n, r = self._sixteenths(a)
+        return self._exp_of_sixteenths(sum_, n, r, self.mul(r, r))
 
     def exp_of_both_signs(self, a: Value) -> tuple[Value, Value]:
-        """(exp(a), exp(-a)), each with the bits of `exp`: the reduction and the powers of r**2 serve both."""
-        reduced = self._reduced_exponent(self._bounded_exponent(a))
-        one = self.const(1.0)
-        up = self.scale(self.add(reduced.expm1(self, reduced.r), one), reduced.n)
-        down = self.scale(self.add(reduced.expm1(self, self.neg(reduced.r)), one), self.neg(reduced.n))
-        return up, down
+        """(exp(a), exp(-a)), each with the bits of `exp`: the reduction and the square of r serve both."""
+        sum_, n, r = self._sixteenths(a)
+        square, negated = self.mul(r, r), self.sub(self.const(SIXTEENTHS_MAGIC), n)
+        up = self._exp_of_sixteenths(sum_, n, r, square)
+        return up, self._exp_of_sixteenths(negated, self.neg(n), self.neg(r), square)
+
+    def _sixteenths(self, a: Value) -> tuple[Value, Value, Value]:
+        """(SIXTEENTHS_MAGIC + n, n, r) with a = n ln 2 + r, n the nearest multiple of 1 / 16; a within exp's range."""
+        bounded, magic = self._bounded_exponent(a), self.const(SIXTEENTHS_MAGIC)
+        sum_ = self.fma(bounded, self.const(LOG2_E), magic)
+        n = self.sub(sum_, magic)
+        return sum_, n, self.fma(n, self.const(-LN2_LOW), self.fma(n, self.const(-LN2_HIGH), bounded))
+
+    def _exp_of_sixteenths(self, sum_: Value, n: Value, r: Value, square: Value) -> Value:
+        """exp(r) * 2**n, of `_sixteenths` and the square of r: the last four bits of the sum are the fraction of n."""
+        power = self.lookup(POWERS_OF_SIXTEENTHS, self.bits(sum_))
+        rest = self.fma(square, self.polynomial(r, EXP_SHORT_TAIL), r)  # exp(r) - 1
+        return self.scale_by_sixteenths(self.fma(rest, power, power), sum_, n)
 
     def exp_minus_one_and_power(self, a: Value, low: Value | None = None) -> tuple[Value, Value]:
         """(s, n) with exp(a + low) = (1 + s) * 2**n, n integral, |s| <= 0.42; finite a and tiny `low`."""
-        reduced = self._reduced_exponent(a, low)
-        return reduced.expm1(self, reduced.r), reduced.n
-
-    def _bounded_exponent(self, a: Value) -> Value:
-        return self.at_most(104.5, self.at_least(-104.5, a))
-
-    def _reduced_exponent(self, a: Value, low: Value | None = None) -> _ReducedExponent:
         n = self.round_even(self.mul(a, self.const(LOG2_E)))
         r = self.fma(n, self.const(-LN2_HIGH), a)
         rest = self.const(-LN2_LOW)
         r = self.fma(n, rest, r) if low is None else self.add(r, self.fma(n, rest, low))
         square = self.mul(r, r)
         even, odd = (self.polynomial(square, EXP_TAIL[k::2]) for k in (0, 1))
-        return _ReducedExponent(r, n, square, even, odd)
+        return self.fma(square, self.fma(r, odd, even), r), n
+
+    def _bounded_exponent(self, a: Value) -> Value:
+        return self.at_most(104.5, self.at_least(-104.5, a))
 
     def expm1(self, a: Value) -> Value:
         """exp(a) - 1, the digits of small results kept."""

@@ -359,6 +359,10 @@ class LlvmVector(VectorMath):
         operands = ((self._float, a), (self._float, n), (self._float, self.const(0.0)), ("i16", "-1"), ("i32", "4"))
         return self._call(self._float, "llvm.x86.avx512.mask.scalef.ps.512", *operands)
 
+    def scale_by_sixteenths(self, a: Value, sum_: Value, n: Value) -> Value:
+        # vscalefps takes the floor itself.
+        return self.scale(a, n) if self.isa.avx512 else super().scale_by_sixteenths(a, sum_, n)
+
     def exp2_by(self, y: Value, coefficients: Sequence[float]) -> Value:
         if not self.isa.avx512:
             return super().exp2_by(y, coefficients)

@@ -219,10 +219,18 @@ class Primitives(ABC):
         factors, each about 2**(n / 2), the first must not round.
         """
         biased_twice = self.bits(self.add(n, self.const(ROUNDING_MAGIC + 2 * 127)))
-        halved = self.shift_left(biased_twice, self.int_const(22))
+        return self._scaled_twice(a, self.shift_left(biased_twice, self.int_const(22)))
+
+    def _scaled_twice(self, a: Value, halved: Int) -> Value:
+        """A * 2**n for half of n, rounded down and up, its bits from the 22nd on those of n and twice the bias."""
         floor = self.int_and(halved, self.int_const(EXPONENT_BITS))
         ceil = self.int_and(self.int_add(halved, self.int_const(0x0040_0000)), self.int_const(EXPONENT_BITS))
         return self.mul(self.mul(a, self.from_bits(floor)), self.from_bits(ceil))
+
+    def scale_by_sixteenths(self, a: Value, sum_: Value, n: Value) -> Value:  # noqa: ARG002 - others scale by n
+        """A * 2**floor(n), as `scale`, for a multiple n of 1 / 16 and its sum with SIXTEENTHS_MAGIC."""
+        halved = self.shift_left(self.bits(sum_), self.int_const(18))
+        return self._scaled_twice(a, halved)
 
     def exp2_by(self, y: Value, coefficients: Sequence[float]) -> Value:
         """polynomial(f) * 2**n of y = n + f, n integral and f in [0, 1]; 0 and infinity at the infinities.
@@ -270,3 +278,5 @@ class Primitives(ABC):
 
 
 ROUNDING_MAGIC = 12582912.0  # 1.5 * 2**23: adding it leaves an integer of up to 22 bits in the low bits of the sum
+SIXTEENTHS_MAGIC = ROUNDING_MAGIC / 16 + 2 * 127
+"""Beside it, floats are the multiples of 1 / 16: their bits end in an integer and twice the bias, then its fraction."""

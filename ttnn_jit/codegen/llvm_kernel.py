@@ -44,7 +44,9 @@ _MOST_LINES_FOR_A_PAIR = {16: 64, 32: 200}
 thirds, as it leaves the units idle."""
 _MOST_LINES_OF_A_SHORT_OP = 10
 
-_REGISTERS_TO_LOAD_EARLY = 32  # of 16, a register more costs sin and sigmoid a tenth
+_REGISTERS_TO_SPARE = 32
+"""From here on, inputs are loaded early, and f(x) and f(-x) are taken of two vectors. Of 16, one register more costs
+sin and sigmoid a tenth."""
 
 _NAME = "kernel"
 
@@ -154,7 +156,7 @@ def _written(body: KernelBody, isa: HostIsa, unroll: int | None = None) -> _Writ
     module = ModuleText()
     builder = LlvmVector(isa, module, prefix="v", block=BODY_BLOCK)
     emitter = _BodyEmitter(body, builder, unroll)
-    early = unroll == 1 and isa.registers >= _REGISTERS_TO_LOAD_EARLY
+    early = unroll == 1 and isa.registers >= _REGISTERS_TO_SPARE
     loop = TileLoop(_NAME, body.streams, body.rank, emitter, isa.lanes, unroll, early)
     function = loop.definition()
     return _Written(loop, function, [line for line in builder.lines if " = bitcast " not in line], module)
@@ -163,6 +165,8 @@ def _written(body: KernelBody, isa: HostIsa, unroll: int | None = None) -> _Writ
 def _most_lines_for_two(body: KernelBody, one: _Written, isa: HostIsa) -> int:
     if not _of_words(body):
         return _MOST_LINES_FOR_TWO_VECTORS
+    if isa.registers < _REGISTERS_TO_SPARE and both_signs(body):
+        return 0  # f(x) and f(-x) of one vector hold as much as two vectors
     ops = sum(isinstance(step, Apply) for step in body.steps)
     return _MOST_LINES_FOR_A_PAIR[isa.registers] * (2 if len(one.lines) <= _MOST_LINES_OF_A_SHORT_OP * ops else 1)
 
