@@ -29,6 +29,7 @@ SPREAD = 512
 STAGGER_STEP = 4096 + SPREAD
 STAGGER_COUNT = 4096 // SPREAD
 SMALL_IDLE_BYTES = 16 << 20  # idle bytes that one class of small blocks keeps
+UNEXAMINED_SHARE = 64  # a class may hold one part in so many of the limit for big blocks before anyone looks
 
 
 class Buffer:
@@ -77,7 +78,7 @@ class SizeClass:
         self.last_use = 0
         big = nbytes >= BIG_BYTES
         self.blocks_per_region = 1 if big else max(4, min(64, (1 << 18) // nbytes))
-        self.trim_above = -1 if big else self.blocks_kept
+        self.trim_above = pool.idle_limit // UNEXAMINED_SHARE // nbytes if big else self.blocks_kept
 
     @property
     def blocks_kept(self) -> int:
@@ -201,12 +202,13 @@ class BufferPool:
                 self._trimming = False
 
     def _trim_big(self) -> None:
+        """Unmap what is over the limit, taking every class to hold what it may hold unexamined: so none exceeds it."""
         big = [c for c in self._snapshot() if c.nbytes >= BIG_BYTES]
-        idle = sum(len(c.free) * c.nbytes for c in big)
+        idle = sum(max(len(c.free), c.trim_above) * c.nbytes for c in big)
         if idle <= self.idle_limit:
             return
         for size_class in sorted(big, key=lambda c: c.last_use):
-            while idle > self.idle_limit and size_class.free:
+            while idle > self.idle_limit and len(size_class.free) > size_class.trim_above:
                 with contextlib.suppress(IndexError):  # another thread took the last one
                     size_class.regions.pop(size_class.free.pop(0)).memory.close()
                 idle -= size_class.nbytes

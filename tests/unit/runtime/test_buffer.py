@@ -75,6 +75,24 @@ def test_idle_big_blocks_are_bounded(pool):
     assert pool.statistics().idle_bytes <= 64 * MB
 
 
+def test_a_big_block_that_comes_back_is_looked_at_only_beyond_its_class_share(pool, monkeypatch):
+    looked = []
+    monkeypatch.setattr(BufferPool, "trim", lambda _, size_class: looked.append(size_class.nbytes))
+    one, another = pool.allocate(MB), pool.allocate(MB)
+    del one
+    assert not looked
+    del another
+    assert looked == [MB]
+
+
+def test_the_limit_holds_though_classes_keep_a_share_unexamined(pool):
+    sizes = [class_bytes(MB + index * MB // 4) for index in range(60)]
+    for blocks in ([pool.allocate(size) for size in order] for order in (sizes, sizes[::-1], sizes + sizes)):
+        while blocks:
+            blocks.pop()
+            assert pool.statistics().idle_bytes <= pool.idle_limit
+
+
 def test_the_class_that_waited_longest_gives_up_its_blocks_first(pool):
     old = pool.allocate(32 * MB)
     del old
