@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -293,10 +294,29 @@ def torch_tensor(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
     """
     import torch
 
-    dtype = torch_dtype(spec.dtype)
     if not spec.volume:
-        return torch.empty(tuple(spec.shape), dtype=dtype, device="cpu")
-    return torch.frombuffer(_owning_bytes(buffer, _logical_bytes(spec)), dtype=dtype).view(tuple(spec.shape))
+        return torch.empty(tuple(spec.shape), dtype=torch_dtype(spec.dtype), device="cpu")
+    return torch_wrapper(spec)(buffer)
+
+
+def torch_wrapper(spec: TensorSpec) -> Callable[[Buffer], torch.Tensor]:
+    """`torch_tensor` for one `spec`, which has elements, and many buffers."""
+    import torch
+
+    memory_at = (ctypes.c_char * _logical_bytes(spec)).from_address
+    # What torch.compile reinterprets its own buffers with: less than half as long as `Tensor.view`.
+    reinterpret = torch._C._dynamo.guards._reinterpret_tensor  # type: ignore[attr-defined]
+    frombuffer, dtype = torch.frombuffer, torch_dtype(spec.dtype)
+    shape = tuple(spec.shape)
+    strides = dense_strides(shape)
+
+    def wrap(buffer: Buffer) -> torch.Tensor:
+        memory = memory_at(buffer.address)
+        memory._ttnn_jit_buffer = buffer  # type: ignore[attr-defined]  # ctypes instances have a __dict__
+        wrapped: torch.Tensor = reinterpret(frombuffer(memory, dtype=dtype), shape, strides)
+        return wrapped
+
+    return wrap
 
 
 def numpy_array(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:

@@ -14,11 +14,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ttnn_jit.reads import GUARD_ERRORS, GuardText
-from ttnn_jit.runtime.buffer import HOST_POOL, POOLED_RESULT_BYTES
+from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
 from ttnn_jit.runtime.caller import allocations, device_allocations, generate, identifier, native_call
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.runtime.program import Program
-from ttnn_jit.runtime.tensor import torch_dtype, torch_tensor
+from ttnn_jit.runtime.tensor import torch_dtype, torch_wrapper
 
 
 class _Stale(enum.Enum):
@@ -64,18 +64,22 @@ def warm_torch_caller(program: Program, guard: GuardText, rebuild: Rebuild | Non
     plan, call = program.plan, program.native
     inputs = range(len(plan.inputs))
     visible = range(len(plan.inputs) + len(plan.outputs))
+    pooled = [i for i in visible[len(inputs) :] if plan.buffers[i].nbytes >= POOLED_RESULT_BYTES]
     # A tensor without memory is refused on the long way.
     addresses = [f"if not (p{i} := a{i}.data_ptr()): return STALE" for i in inputs]
     lines = _head(plan, guard.conditions, addresses, errors=f"(*{GUARD_ERRORS}, RuntimeError)")
     for i in visible[len(inputs) :]:
-        lines += [f" r{i} = {_fresh_torch(plan, i)}", f" p{i} = r{i}.data_ptr()"]
+        if i in pooled:
+            lines += [*allocations(plan, [i]), f" r{i} = wrap{i}(b{i})"]
+        else:
+            fresh = f"empty_strided({tuple(plan.buffers[i].shape)}, {plan.buffers[i].element_strides}, D{i})"
+            lines += [f" r{i} = {fresh}", f" p{i} = r{i}.data_ptr()"]
     lines += allocations(plan, range(len(visible), len(plan.buffers)))
     lines += native_call(plan, call)
     scope = _scope(guard, rebuild, counters) | {
         # What torch.compile's own wrappers call: half as long as `torch.empty_like`, and blind to default devices.
         "empty_strided": torch._C._dynamo.guards._empty_strided_cpu,  # type: ignore[attr-defined]
-        "torch_tensor": torch_tensor,
-        "allocate": HOST_POOL.allocate,
+        **{f"wrap{i}": torch_wrapper(plan.buffers[i]) for i in pooled},
         **{f"D{i}": torch_dtype(plan.buffers[i].dtype) for i in visible},
     }
     return generate(plan, call, [*lines, *_return(plan, rebuild, counters)], scope)
@@ -105,10 +109,3 @@ def _return(plan: ProgramPlan, rebuild: Rebuild | None, counters: Any) -> list[s
 def _scope(guard: GuardText, rebuild: Rebuild | None, counters: Any) -> dict[str, Any]:
     return {**guard.constants, "STALE": STALE, "rebuild": rebuild, "counters": counters}
 
-
-def _fresh_torch(plan: ProgramPlan, index: int) -> str:
-    """An expression for memory for output `index`."""
-    spec = plan.buffers[index]
-    if spec.nbytes >= POOLED_RESULT_BYTES:
-        return f"torch_tensor(S{index}, allocate({spec.nbytes}))"
-    return f"empty_strided({tuple(spec.shape)}, {spec.element_strides}, D{index})"
