@@ -39,7 +39,15 @@ from ttnn_jit.runtime.warm_caller import STALE
 from ttnn_jit.target import PRESETS, SystemDesc
 from ttnn_jit.tracebacks import for_the_user, level_of_the_user, raises_for_the_user
 from ttnn_jit.ttnn.mesh import mesh_of, on_every_device
-from ttnn_jit.warm_path import WarmCall, call_method, is_plain_torch, torch_key, torch_warm_call
+from ttnn_jit.warm_path import (
+    WarmCall,
+    call_method,
+    is_plain_torch,
+    not_warm,
+    torch_checked,
+    torch_key,
+    torch_warm_call,
+)
 
 if TYPE_CHECKING:
     from ttnn_jit.compiler import Compilation, Request
@@ -119,6 +127,7 @@ class JitFunction:
         self._signature = inspect.signature(plain)
         self._positional = _plain_positional_count(self._signature)
         self._entries: dict[object, tuple[Variant, ...]] = {}
+        self._latest: WarmCall = not_warm
         self._warm: dict[tuple[Any, ...], WarmCall] = {}
         self._warm_foreign: dict[type, WarmCall] = {}
         self._scalars_seen: dict[str, set[object]] = {}
@@ -141,6 +150,7 @@ class JitFunction:
         """Forget every program."""
         with compiling():
             self._entries.clear()
+            self._latest = not_warm
             self._warm.clear()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -183,11 +193,13 @@ class JitFunction:
         if self._compile_only or self._user_passes() or variant.warm is None:
             return
         if family is Family.TTNN:
-            self._warm[key] = variant.warm
+            self._latest = self._warm[key] = variant.warm
         elif is_plain_torch(tensors):
             kind = type(tensors[0])
             self._warm_foreign[kind] = self._warm_foreign.get(kind) or torch_warm_call(len(tensors), self._warm)
             self._warm[torch_key(tensors)] = variant.warm
+            if not any(tensor.requires_grad for tensor in tensors):  # whether that matters, `torch.no_grad` decides
+                self._latest = torch_checked(variant.warm, tensors)
 
     def _user_passes(self) -> tuple[object, ...]:
         """What the options' names of passes stand for now."""
@@ -223,20 +235,20 @@ class JitFunction:
                 for tensor in tensors_in(value):
                     check_target_rules(name, spec_of(tensor), where.target)
             compilation = self._compile(values, where)
-            variant = self._variant(compilation, where.family)
+            variant = self._variant(compilation, where)
             self._entries[key] = (variant, *self._entries.get(key, ()))[:VARIANTS_PER_KEY]
             self._count_scalars(values)
             return variant
 
-    def _variant(self, compilation: Compilation, family: Family) -> Variant:
+    def _variant(self, compilation: Compilation, where: Placement) -> Variant:
         program, structure = compilation.program, compilation.structure
-        runner = runner_for(family, program, structure)
+        runner = runner_for(where.family, program, structure)
         if compilation.unguardable:
             self._count_unguarded()
             return Variant(lambda: False, program, structure, runner, lambda: None)
 
         def warm() -> WarmCall | None:
-            return warm_runner_for(family, program, structure, guard_text(self.func, compilation.reads))
+            return warm_runner_for(where, program, structure, guard_text(self.func, compilation.reads))
 
         return Variant(compile_guard(self.func, compilation.reads), program, structure, runner, warm)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.arguments import Family
+from ttnn_jit.arguments import Family, Placement
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.nests import map_leaves
 from ttnn_jit.reads import GuardText
@@ -37,20 +37,20 @@ def runner_for(family: Family, program: Program, structure: Any) -> Callable[...
     return _foreign_runner(program, structure, _numpy_addresses, _numpy_results)
 
 
-def warm_runner_for(family: Family, program: Program, structure: Any, guard: GuardText) -> Callable[..., Any] | None:
+def warm_runner_for(where: Placement, program: Program, structure: Any, guard: GuardText) -> Callable[..., Any] | None:
     """The function that runs a program again on tensors of the same metadata, or returns `STALE`.
 
     Args:
-        family: Whose tensors the call has; None is returned for a family that has no such function.
+        where: Whose tensors the call has, and its target; None is returned for a family that has no such function.
         program: The compiled program, of at least one tensor.
         structure: As for `runner_for`.
         guard: When the program still is that of the user's function.
     """
-    write = _WARM_CALLERS.get(family)
+    write = _WARM_CALLERS.get(where.family)
     if write is None:
         return None
     shaped = None if structure is None else partial(rebuild, structure)
-    return write(program, guard, shaped, COUNTERS)
+    return write(program, guard, shaped, COUNTERS, where.target)
 
 
 _WARM_CALLERS = {Family.TTNN: warm_tensor_caller, Family.TORCH: warm_torch_caller}

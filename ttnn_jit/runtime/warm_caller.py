@@ -1,8 +1,8 @@
 """The function behind a call whose program is in memory: guard, allocation and native call in one, without a loop.
 
-It is generated per program, from the same pieces as `ttnn_jit.runtime.caller`, and called with tensors whose metadata
-are known to be the program's. It returns `STALE` where it does not apply: a guard fails, tensors lie on several
-devices, or one was deallocated. Its caller then takes the long way, which finds the reason or another program.
+It is generated per program, from the same pieces as `ttnn_jit.runtime.caller`. It returns `STALE` where it does not
+apply: a guard fails, tensors have other metadata or lie on several devices, or one was deallocated. Its caller then
+takes the long way, which finds the reason or another program.
 
 Bound: about 20 ns per guarded read before the native call, two objects per result after it.
 """
@@ -19,6 +19,7 @@ from ttnn_jit.runtime.caller import allocations, device_allocations, generate, i
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import torch_dtype, torch_wrapper
+from ttnn_jit.target import SystemDesc
 
 
 class _Stale(enum.Enum):
@@ -33,31 +34,37 @@ Rebuild = Callable[[tuple[Any, ...]], Any]
 
 
 def warm_tensor_caller(
-    program: Program, guard: GuardText, rebuild: Rebuild | None, counters: Any
+    program: Program, guard: GuardText, rebuild: Rebuild | None, counters: Any, target: SystemDesc
 ) -> Callable[..., Any]:
-    """The function of the program's input tensors, whose specs and open target were compared already.
+    """The function of any tensors, which applies to those on a device of `target` that have the program's specs.
 
     Args:
         program: Of at least one input.
         guard: When the program still is that of the user's function.
         rebuild: None if the function returns its one result.
         counters: Its ``memory_hits`` counts the calls; None: nobody counts them.
+        target: What the program was compiled for.
     """
     plan, call = program.plan, program.native
     inputs = range(len(plan.inputs))
-    same_device = ["(device := a0._device)", *(f"a{i}._device is device" for i in inputs[1:])]
-    lines = _head(plan, [*same_device, *guard.conditions], [f"p{i} = a{i}._buffer.address" for i in inputs])
+    same = [f"a{i}.spec is S{i}" for i in inputs]
+    same += ["(device := a0._device).open_target == OPEN_TARGET", *(f"a{i}._device is device" for i in inputs[1:])]
+    lines = _head(plan, [*same, *guard.conditions], [f"p{i} = a{i}._buffer.address" for i in inputs])
     lines += device_allocations(plan, program.circular_buffer_bytes)
     lines += native_call(plan, call)
     for i in dict.fromkeys(index for index in plan.results if index not in inputs):
         lines += [f" r{i} = new(Tensor)", f" r{i}.spec = S{i}", f" r{i}._device = device", f" r{i}._buffer = b{i}"]
-    return generate(plan, call, [*lines, *_return(plan, rebuild, counters)], _scope(guard, rebuild, counters))
+    # The target itself stands there too, so that no other can come to have its identity.
+    scope = _scope(guard, rebuild, counters) | {"OPEN_TARGET": id(target), "TARGET": target}
+    return generate(plan, call, [*lines, *_return(plan, rebuild, counters)], scope)
 
 
-def warm_torch_caller(program: Program, guard: GuardText, rebuild: Rebuild | None, counters: Any) -> Callable[..., Any]:
+def warm_torch_caller(
+    program: Program, guard: GuardText, rebuild: Rebuild | None, counters: Any, _: SystemDesc
+) -> Callable[..., Any]:
     """The function of torch tensors that are dense on the CPU, whose shapes, strides and dtypes were compared already.
 
-    Arguments as for `warm_tensor_caller`.
+    Arguments as for `warm_tensor_caller`; the target was compared by the choice of the jitted function.
     """
     import torch
 
@@ -108,4 +115,3 @@ def _return(plan: ProgramPlan, rebuild: Rebuild | None, counters: Any) -> list[s
 
 def _scope(guard: GuardText, rebuild: Rebuild | None, counters: Any) -> dict[str, Any]:
     return {**guard.constants, "STALE": STALE, "rebuild": rebuild, "counters": counters}
-

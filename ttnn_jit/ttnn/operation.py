@@ -26,7 +26,6 @@ from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor, check_tensor, foreign_tensor_help
 from ttnn_jit.runtime.warm_caller import STALE, warm_tensor_caller
-from ttnn_jit.target import SystemDesc
 from ttnn_jit.tensor_spec import DataType, MemoryConfig, TensorSpec, check_kind
 from ttnn_jit.tracebacks import for_the_user
 from ttnn_jit.ttnn.call_key import scalar_key
@@ -68,8 +67,7 @@ class TtnnOperation:
         self.__ttnn_overloads__: Iterable[Operation] = overloads
         self.__doc__ = _documentation(overloads)
         self._programs: dict[tuple[object, ...], Program] = {}
-        # The target stands beside what its identity finds, so that no other can have that identity.
-        self._warm: dict[tuple[object, ...], tuple[Callable[..., Any], SystemDesc]] = {}
+        self._warm: dict[tuple[object, ...], Callable[..., Any]] = {}
         statistics.register(self)
 
     @property
@@ -91,7 +89,7 @@ class TtnnOperation:
         """
         if not kwargs:
             try:
-                run, _ = self._warm[args[0]._device.open_target, *[tensor.spec for tensor in args]]
+                run = self._warm[args[0]._device.open_target, *[tensor.spec for tensor in args]]
             except (LookupError, AttributeError):
                 pass
             else:
@@ -159,8 +157,8 @@ class TtnnOperation:
     def _remember(self, tensors: Sequence[Tensor], device: Device, program: Program) -> None:
         """Have the next call on tensors of these metadata alone go to the program's generated function."""
         with compiling():
-            run = warm_tensor_caller(program, NO_GUARD, None, None)
-        self._warm[device.open_target, *[tensor.spec for tensor in tensors]] = run, device.target
+            run = warm_tensor_caller(program, NO_GUARD, None, None, device.target)
+        self._warm[device.open_target, *[tensor.spec for tensor in tensors]] = run
 
     def _compile(
         self, key: tuple[object, ...], bound: BoundCall, device: Device, placement: ResultPlacement | None
