@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import operator
 import types
 import warnings
 import weakref
@@ -39,15 +38,7 @@ from ttnn_jit.runtime.warm_caller import STALE
 from ttnn_jit.target import PRESETS, SystemDesc
 from ttnn_jit.tracebacks import for_the_user, level_of_the_user, raises_for_the_user
 from ttnn_jit.ttnn.mesh import mesh_of, on_every_device
-from ttnn_jit.warm_path import (
-    WarmCall,
-    call_method,
-    is_plain_torch,
-    not_warm,
-    torch_checked,
-    torch_key,
-    torch_warm_call,
-)
+from ttnn_jit.warm_path import WarmCall, WarmCalls, call_method
 
 if TYPE_CHECKING:
     from ttnn_jit.compiler import Compilation, Request
@@ -86,7 +77,7 @@ class Variant:
         return written
 
 
-class JitFunction:
+class JitFunction(WarmCalls):
     """A function that compiles at its first call, and runs native code while its arguments' metadata repeat.
 
     Attributes:
@@ -125,11 +116,8 @@ class JitFunction:
         self._debug = debug
         self._compile_only = compile_only
         self._signature = inspect.signature(plain)
-        self._positional = _plain_positional_count(self._signature)
+        super().__init__(_plain_positional_count(self._signature))
         self._entries: dict[object, tuple[Variant, ...]] = {}
-        self._latest: WarmCall = not_warm
-        self._warm: dict[tuple[Any, ...], WarmCall] = {}
-        self._warm_foreign: dict[type, WarmCall] = {}
         self._scalars_seen: dict[str, set[object]] = {}
         self._unguarded = 0
         self._is_method = False
@@ -150,8 +138,7 @@ class JitFunction:
         """Forget every program."""
         with compiling():
             self._entries.clear()
-            self._latest = not_warm
-            self._warm.clear()
+            self._forget()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the function on these arguments; compile it first if their metadata is new.
@@ -184,22 +171,9 @@ class JitFunction:
         variant = self._find(key)
         if variant is None:
             variant = self._miss(key, values, where)
-        elif len(tensors) == len(values) == self._positional and all(map(operator.is_, tensors, values)):
-            self._remember(key, values, where.family, variant)
+        elif not (kwargs or self._compile_only or self._user_passes()) and variant.warm is not None:
+            self._remember(variant.warm, key, values, len(args), tensors)
         return variant.program if self._compile_only else variant.run(*tensors)
-
-    def _remember(self, key: tuple[Any, ...], tensors: tuple[Any, ...], family: Family, variant: Variant) -> None:
-        """Have the next call with these metadata take the short way."""
-        if self._compile_only or self._user_passes() or variant.warm is None:
-            return
-        if family is Family.TTNN:
-            self._latest = self._warm[key] = variant.warm
-        elif is_plain_torch(tensors):
-            kind = type(tensors[0])
-            self._warm_foreign[kind] = self._warm_foreign.get(kind) or torch_warm_call(len(tensors), self._warm)
-            self._warm[torch_key(tensors)] = variant.warm
-            if not any(tensor.requires_grad for tensor in tensors):  # whether that matters, `torch.no_grad` decides
-                self._latest = torch_checked(variant.warm, tensors)
 
     def _user_passes(self) -> tuple[object, ...]:
         """What the options' names of passes stand for now."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 
 import pytest
@@ -149,6 +150,52 @@ def test_warm_calls_tell_specs_and_targets_of_ttnn_tensors_apart(device):
                 result = compiled(x)
                 assert result.device() is x.device()
                 assert torch.allclose(result.to_torch(), x.to_torch().cosh(), rtol=1e-6)
+
+
+CONSTANTS = [2.0, 3.0, 0.0, -0.0, 2, True, False, 0, math.inf, math.nan, 2.5, "relu", None]
+
+
+@pytest.mark.parametrize("times", [1, 3])
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+def test_warm_calls_tell_constants_apart(times, target):
+    @jit()
+    def tagged(x, constant=2.0):
+        if constant is None or isinstance(constant, str):
+            return ttnn.add(x, 100.0)
+        # 1 / -0.0 and 1 / 0.0 differ, though the zeros are equal.
+        return ttnn.divide(x, ttnn.multiply(x, constant)) if constant == 0 else ttnn.add(x, constant)
+
+    with ttnn.open_device(target=target) as device:
+        ones = ttnn.ones((32, 32), dtype=ttnn.float32, layout=ttnn.TILE_LAYOUT, device=device)
+        given, convert = (torch.ones(32, 32), torch.clone) if target == "cpu" else (ones, ttnn.to_torch)
+        for constant in [*CONSTANTS, 2.0, *CONSTANTS[::-1]]:
+            expected = ttnn.to_torch(tagged.func(ones, constant))
+            for _ in range(times):
+                assert torch.allclose(convert(tagged(given, constant)), expected, rtol=0, atol=0, equal_nan=True)
+            assert torch.equal(convert(tagged(given)), torch.full((32, 32), 3.0))
+
+
+def test_a_warm_call_with_constants_and_defaults_stays_within_a_budget_of_bytecode(device):
+    @jit()
+    def scaled(x, scale, offset=1.0, negated=False):
+        return ttnn.neg(x) if negated else ttnn.add(ttnn.multiply(x, scale), offset)
+
+    x = on(device, 32, 32)
+    for tensor, budget in ((x, 190), (torch.ones(32, 32), 150)):
+        for scale in (2.0, 3.0):  # one after the other: both are kept
+            for _ in range(3):
+                scaled(tensor, scale)
+        assert opcodes_of(lambda tensor=tensor: scaled(tensor, 3.0)) <= budget
+
+
+def test_a_default_that_is_mutated_is_noticed_when_warm():
+    def picked(x, which=[0]):  # noqa: B006 - the point
+        return ttnn.add(x, float(which[0]))
+
+    x = torch.ones(4, 4)
+    compiled = warmed(picked, x)
+    picked.__defaults__[0][0] = 5
+    assert torch.equal(compiled(x), x + 5)
 
 
 def test_a_function_that_returns_its_argument_returns_that_object_when_warm(device):
