@@ -10,11 +10,13 @@ from typing import Any
 from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import ArgumentError, InternalError, ProgramFormatError, TtnnJitError
 from ttnn_jit.kept_property import kept_property
+from ttnn_jit.reads import NO_GUARD
 from ttnn_jit.runtime import caller, l1, program_format
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.native import HostCpu, host_cpu, require_runnable
 from ttnn_jit.runtime.plan import Launch, ProgramPlan
 from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.warm_caller import STALE, warm_tensor_caller
 
 __all__ = ["Launch", "Program", "ProgramPlan"]
 
@@ -36,14 +38,7 @@ class Program:
         objects: As given.
         texts: As given.
         notes: As given.
-        call: The function behind ``__call__``, without its detour: takes the input tensors.
-        run: A function of the addresses of inputs and outputs, in order, as ints. The memory must be that of the
-            plan's specs and outlive the call, outputs of 1 MB and more aligned to 64 bytes; intermediates come from
-            the pool.
     """
-
-    call: Callable[..., Any]
-    run: Callable[..., None]
 
     def __init__(
         self,
@@ -64,9 +59,7 @@ class Program:
         self.texts = dict(texts or {})
         self.notes = dict(notes or {})
         self._built_for = built_for
-        # Code is loaded by the first call, not before: a program may be made only to be saved or looked at.
-        self.call = self._first_call
-        self.run = self._first_run
+        self._again: Callable[..., Any] = self._never_ran
 
     def __call__(self, *tensors: Tensor) -> Any:
         """Run on tensors of the plan's specs; results lie on the first one's device.
@@ -79,7 +72,32 @@ class Program:
             DeallocatedError: A tensor was deallocated.
             DeviceError: The device is closed.
         """
-        return self.call(*tensors)
+        if len(tensors) == len(self.plan.inputs) > 0:
+            result = self._again(*tensors)
+            if result is not STALE:
+                return result
+        return caller.run_on_tensors(self.plan, self.native, self.circular_buffer_bytes, tensors)
+
+    def _never_ran(self, *_: Tensor) -> Any:
+        self._again = self._ran_once  # to write a function takes longer than to run without one
+        return STALE
+
+    def _ran_once(self, *tensors: Tensor) -> Any:
+        with compiling():
+            several = None if len(self.plan.results) == 1 else tuple
+            self._again = warm_tensor_caller(self, NO_GUARD, several, None, None)
+        return self._again(*tensors)
+
+    def run(self, *addresses: int) -> None:
+        """Run on memory of the plan's specs that outlives the call; intermediates come from the pool.
+
+        Args:
+            *addresses: Of inputs and outputs, in order; those of outputs of 1 MB and more are multiples of 64.
+
+        Raises:
+            ArgumentError: Too few or too many, or one that is no such multiple.
+        """
+        caller.run_on_addresses(self.plan, self.native, addresses)
 
     @property
     def name(self) -> str:
@@ -170,7 +188,9 @@ class Program:
 
     @kept_property
     def native(self) -> caller.NativeCall | None:
-        """The kernels, loaded; None if the program launches nothing.
+        """The kernels, loaded by the first call and not before: a program may be made only to be saved or looked at.
+
+        None if the program launches nothing.
 
         Raises:
             ProgramFormatError: The processor lacks something that the code was built for.
@@ -178,18 +198,6 @@ class Program:
         if self.plan.launches and self._built_for is not None:
             require_runnable(self._built_for, self.name)
         return caller.link(self.plan, self.objects)
-
-    def _first_call(self, *tensors: Tensor) -> Any:
-        if len(tensors) != len(self.plan.inputs):
-            caller.wrong_count(self.plan, "tensors", len(self.plan.inputs), len(tensors))
-        with compiling():
-            self.call = caller.tensor_caller(self.plan, self.native, self.circular_buffer_bytes)
-        return self.call(*tensors)
-
-    def _first_run(self, *addresses: int) -> None:
-        with compiling():
-            self.run = caller.address_caller(self.plan, self.native)
-        self.run(*addresses)
 
     def __repr__(self) -> str:
         return f"<Program {self.name}: {len(self.plan.kernels)} kernels, {len(self.plan.launches)} launches>"

@@ -10,16 +10,20 @@ Bound: about 20 ns per guarded read before the native call, two objects per resu
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.reads import GUARD_ERRORS, GuardText
-from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
-from ttnn_jit.runtime.caller import allocations, device_allocations, generate, identifier, native_call
+from ttnn_jit.runtime.buffer import HOST_POOL, POOLED_RESULT_BYTES, Buffer
+from ttnn_jit.runtime.caller import NativeCall
+from ttnn_jit.runtime.l1 import in_l1
 from ttnn_jit.runtime.plan import ProgramPlan
-from ttnn_jit.runtime.program import Program
-from ttnn_jit.runtime.tensor import torch_dtype, torch_wrapper
+from ttnn_jit.runtime.tensor import Tensor, torch_dtype, torch_wrapper
+from ttnn_jit.runtime.threads import HELPERS
 from ttnn_jit.target import SystemDesc
+
+if TYPE_CHECKING:
+    from ttnn_jit.runtime.program import Program
 
 
 class _Stale(enum.Enum):
@@ -34,7 +38,7 @@ Rebuild = Callable[[tuple[Any, ...]], Any]
 
 
 def warm_tensor_caller(
-    program: Program, guard: GuardText, rebuild: Rebuild | None, counters: Any, target: SystemDesc
+    program: Program, guard: GuardText, rebuild: Rebuild | None, counters: Any, target: SystemDesc | None
 ) -> Callable[..., Any]:
     """The function of any tensors, which applies to those on a device of `target` that have the program's specs.
 
@@ -43,20 +47,21 @@ def warm_tensor_caller(
         guard: When the program still is that of the user's function.
         rebuild: None if the function returns its one result.
         counters: Its ``memory_hits`` counts the calls; None: nobody counts them.
-        target: What the program was compiled for.
+        target: What the program was compiled for; None: the caller says that it is the device's.
     """
     plan, call = program.plan, program.native
     inputs = range(len(plan.inputs))
     same = [f"a{i}.spec is S{i}" for i in inputs]
-    same += ["(device := a0._device).open_target == OPEN_TARGET", *(f"a{i}._device is device" for i in inputs[1:])]
+    opened = "== OPEN_TARGET" if target else "!= 0"
+    same += [f"(device := a0._device).open_target {opened}", *(f"a{i}._device is device" for i in inputs[1:])]
     lines = _head(plan, [*same, *guard.conditions], [f"p{i} = a{i}._buffer.address" for i in inputs])
-    lines += device_allocations(plan, program.circular_buffer_bytes)
-    lines += native_call(plan, call)
+    lines += _device_allocations(plan, program.circular_buffer_bytes)
+    lines += _native_call(plan, call)
     for i in dict.fromkeys(index for index in plan.results if index not in inputs):
         lines += [f" r{i} = new(Tensor)", f" r{i}.spec = S{i}", f" r{i}._device = device", f" r{i}._buffer = b{i}"]
     # The target itself stands there too, so that no other can come to have its identity.
     scope = _scope(guard, rebuild, counters) | {"OPEN_TARGET": id(target), "TARGET": target}
-    return generate(plan, call, [*lines, *_return(plan, rebuild, counters)], scope)
+    return _generate(plan, call, [*lines, *_return(plan, rebuild, counters)], scope)
 
 
 def warm_torch_caller(
@@ -77,19 +82,19 @@ def warm_torch_caller(
     lines = _head(plan, guard.conditions, addresses, errors=f"(*{GUARD_ERRORS}, RuntimeError)")
     for i in visible[len(inputs) :]:
         if i in pooled:
-            lines += [*allocations(plan, [i]), f" r{i} = wrap{i}(b{i})"]
+            lines += [*_allocations(plan, [i]), f" r{i} = wrap{i}(b{i})"]
         else:
             fresh = f"empty_strided({tuple(plan.buffers[i].shape)}, {plan.buffers[i].element_strides}, D{i})"
             lines += [f" r{i} = {fresh}", f" p{i} = r{i}.data_ptr()"]
-    lines += allocations(plan, range(len(visible), len(plan.buffers)))
-    lines += native_call(plan, call)
+    lines += _allocations(plan, range(len(visible), len(plan.buffers)))
+    lines += _native_call(plan, call)
     scope = _scope(guard, rebuild, counters) | {
         # What torch.compile's own wrappers call: half as long as `torch.empty_like`, and blind to default devices.
         "empty_strided": torch._C._dynamo.guards._empty_strided_cpu,  # type: ignore[attr-defined]
         **{f"wrap{i}": torch_wrapper(plan.buffers[i]) for i in pooled},
         **{f"D{i}": torch_dtype(plan.buffers[i].dtype) for i in visible},
     }
-    return generate(plan, call, [*lines, *_return(plan, rebuild, counters)], scope)
+    return _generate(plan, call, [*lines, *_return(plan, rebuild, counters)], scope)
 
 
 def _head(
@@ -97,7 +102,7 @@ def _head(
 ) -> list[str]:
     """From the ``def`` to the addresses of the inputs."""
     return [
-        f"def {identifier(plan.name)}({', '.join(f'a{i}' for i in range(len(plan.inputs)))}):",
+        f"def {_identifier(plan.name)}({', '.join(f'a{i}' for i in range(len(plan.inputs)))}):",
         " try:",
         f"  if not ({' and '.join(f'({condition})' for condition in conditions)}): return STALE",
         *(f"  {line}" for line in addresses),
@@ -115,3 +120,62 @@ def _return(plan: ProgramPlan, rebuild: Rebuild | None, counters: Any) -> list[s
 
 def _scope(guard: GuardText, rebuild: Rebuild | None, counters: Any) -> dict[str, Any]:
     return {**guard.constants, "STALE": STALE, "rebuild": rebuild, "counters": counters}
+
+
+def _allocations(plan: ProgramPlan, indices: Iterable[int]) -> list[str]:
+    """Lines that make buffers ``b<index>`` at addresses ``p<index>``: `SizeClass.take`, written out."""
+    lines = []
+    for i in indices:
+        lines += [" try:", f"  p{i} = free{i}.pop()", " except IndexError:", f"  p{i} = grow(class{i})"]
+        lines += [f" b{i} = new(Buffer)", f" b{i}._home = class{i}"]
+        lines += [f" b{i}.address = p{i}", f" b{i}.nbytes = {plan.buffers[i].nbytes}"]
+    return lines
+
+
+def _device_allocations(plan: ProgramPlan, buffer_bytes: int) -> list[str]:
+    """Lines that count a program on ``device`` and make the buffers that it owns there, L1 accounted for."""
+    owned = range(len(plan.inputs), len(plan.buffers))
+    in_account = [i for i in owned if in_l1(plan.buffers[i])]
+    lines = [" if HASH not in device.programs:", "  device.programs.add(HASH)"]
+    lines += [f" l{i} = device.l1.lease(S{i})" for i in in_account]
+    if any(map(in_l1, plan.buffers)):
+        lines += [f" device.l1.require({buffer_bytes}, CIRCULAR_BUFFERS)"]
+    return [*lines, *_allocations(plan, owned), *(f" b{i}.lease = l{i}" for i in in_account)]
+
+
+def _native_call(plan: ProgramPlan, call: NativeCall | None) -> list[str]:
+    """The line that runs a program's kernels on addresses ``p<index>``."""
+    if call is None:
+        return []
+    addresses = ", ".join(f"p{index}" for index in range(len(plan.buffers)))
+    return [f" native(pack(TABLE, {'lend_helpers()' if call.shares else '0'}, {addresses}))"]
+
+
+def _generate(
+    plan: ProgramPlan, call: NativeCall | None, lines: list[str], names: Mapping[str, Any]
+) -> Callable[..., Any]:
+    """The function that `lines` define under the plan's `identifier`, over the names of this module and `names`."""
+    classes = [HOST_POOL.size_class(spec.nbytes) for spec in plan.buffers]
+    scope: dict[str, Any] = {
+        "Buffer": Buffer,
+        "HASH": plan.hash,
+        "CIRCULAR_BUFFERS": f"the circular buffers of {plan.name}",
+        "Tensor": Tensor,
+        "new": object.__new__,
+        "grow": HOST_POOL.grow,
+        **{f"S{index}": spec for index, spec in enumerate(plan.buffers)},
+        **{f"class{index}": size_class for index, size_class in enumerate(classes)},
+        **{f"free{index}": size_class.free for index, size_class in enumerate(classes)},
+        **names,
+    }
+    if call is not None:
+        scope |= {"native": call.function, "pack": call.pack, "TABLE": call.table, "KEEPS": call.keeps}
+        scope["lend_helpers"] = HELPERS.lend
+    exec(compile("\n".join(lines), f"<ttnn_jit call of {plan.name}>", "exec"), scope)
+    generated: Callable[..., Any] = scope[_identifier(plan.name)]
+    return generated
+
+
+def _identifier(name: str) -> str:
+    """A name for the generated function of the program `name`."""
+    return "call_" + "".join(character if character.isalnum() and character.isascii() else "_" for character in name)
