@@ -59,7 +59,7 @@ class Program:
         self.texts = dict(texts or {})
         self.notes = dict(notes or {})
         self._built_for = built_for
-        self._again: Callable[..., Any] = self._never_ran
+        self._ran = False
 
     def __call__(self, *tensors: Tensor) -> Any:
         """Run on tensors of the plan's specs; results lie on the first one's device.
@@ -72,21 +72,19 @@ class Program:
             DeallocatedError: A tensor was deallocated.
             DeviceError: The device is closed.
         """
-        if len(tensors) == len(self.plan.inputs) > 0:
-            result = self._again(*tensors)
+        if self._ran and len(tensors) == len(self.plan.inputs) > 0:
+            result = self._warm(*tensors)
             if result is not STALE:
                 return result
+        self._ran = True
         return caller.run_on_tensors(self.plan, self.native, self.circular_buffer_bytes, tensors)
 
-    def _never_ran(self, *_: Tensor) -> Any:
-        self._again = self._ran_once  # to write a function takes longer than to run without one
-        return STALE
-
-    def _ran_once(self, *tensors: Tensor) -> Any:
+    @kept_property
+    def _warm(self) -> Callable[..., Any]:
+        # Made by the second call: to write it takes longer than to run without it.
         with compiling():
             several = None if len(self.plan.results) == 1 else tuple
-            self._again = warm_tensor_caller(self, NO_GUARD, several, None, None)
-        return self._again(*tensors)
+            return warm_tensor_caller(self, NO_GUARD, several, None, None)
 
     def run(self, *addresses: int) -> None:
         """Run on memory of the plan's specs that outlives the call; intermediates come from the pool.
