@@ -163,6 +163,27 @@ RDIV = binary(
     summary="y / x, correctly rounded.",
     emit=lambda b, x, y: b.div(y, x),
     golden=lambda torch, x, y: torch.div(y, x),
+    chosen_by={"rounding_mode": None},
+)
+RDIV_FLOOR = binary(
+    "rdiv",
+    summary="The floor of the exact y / x.",
+    emit=lambda b, x, y: b.floor_divide(y, x),
+    golden=lambda torch, x, y: torch.floor(y / x),
+    probe=DIVIDE_FLOOR.probe,
+    chosen_by={"rounding_mode": "floor"},
+    ttnn_name="rdiv_floor",
+    ttir_name="rdiv_floor",
+)
+RDIV_TRUNC = binary(
+    "rdiv",
+    summary="The exact y / x without its fraction.",
+    emit=lambda b, x, y: b.divide_trunc(y, x),
+    golden=lambda torch, x, y: torch.trunc(y / x),
+    probe=DIVIDE_TRUNC.probe,
+    chosen_by={"rounding_mode": "trunc"},
+    ttnn_name="rdiv_trunc",
+    ttir_name="rdiv_trunc",
 )
 RPOW = binary(
     "rpow",
@@ -270,6 +291,6 @@ LOGICAL_XOR = logical(
 
 OPERATIONS = (
     ADD, SUBTRACT, MULTIPLY, DIVIDE, DIVIDE_FLOOR, DIVIDE_TRUNC, MAXIMUM, MINIMUM, POW, EQ, NE, LT, LE, GT, GE, RSUB,
-    RDIV, RPOW, FLOOR_DIVIDE, FMOD, REMAINDER, ATAN2, HYPOT, LDEXP, LOGADDEXP, LOGADDEXP2, XLOGY, SQUARED_DIFFERENCE,
-    ISCLOSE, PRELU, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR,
+    RDIV, RDIV_FLOOR, RDIV_TRUNC, RPOW, FLOOR_DIVIDE, FMOD, REMAINDER, ATAN2, HYPOT, LDEXP, LOGADDEXP, LOGADDEXP2,
+    XLOGY, SQUARED_DIFFERENCE, ISCLOSE, PRELU, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR,
 )  # fmt: skip

@@ -78,8 +78,10 @@ def test_divide_takes_torchs_rounding_modes(cpu_device, mode):
     x[:4], y[:4] = torch.tensor([-0.5, 0.5, 6.0, -7.0]), torch.tensor([3.0, -3.0, -2.0, 2.0])
     tensors = [ttnn.from_torch(v, layout=ttnn.TILE_LAYOUT, device=cpu_device) for v in (x, y)]
     expected = torch.div(x.double(), y.double(), rounding_mode=mode).float()
-    for divide in (ttnn.divide, ttnn.div):
-        got = divide(*tensors, rounding_mode=mode).to_torch()
+    reverse = ttnn_jit.jit(lambda y, x: ttnn.rdiv(y, x, rounding_mode=mode))
+    calls = [(ttnn.divide, tensors), (ttnn.div, tensors), (ttnn.rdiv, tensors[::-1]), (reverse, tensors[::-1])]
+    for divide, operands in calls:
+        got = (divide(*operands) if divide is reverse else divide(*operands, rounding_mode=mode)).to_torch()
         assert torch.equal(got, expected)
         assert torch.equal(got.signbit(), expected.signbit())
     with pytest.raises(ArgumentError, match="no form for rounding_mode='ceil'"):
