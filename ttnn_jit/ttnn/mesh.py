@@ -169,7 +169,7 @@ def _joined(mesh: MeshDevice, same: tuple[Any, ...], given: Sequence[MeshTensor]
     if not isinstance(same[0], Tensor):
         return same[0]
     known = next((tensor for tensor in given if all(map(lambda a, b: a is b, tensor.tensors, same))), None)
-    return known or MeshTensor(mesh, same)
+    return MeshTensor(mesh, same) if known is None else known
 
 
 def over_meshes(function: Callable[P, T]) -> Callable[P, T]:

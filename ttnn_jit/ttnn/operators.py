@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from ttnn_jit.errors import ArgumentError
-from ttnn_jit.ops import ABSENT_OPERATORS, OPERATIONS, AbsentOperator
+from ttnn_jit.ops import ABSENT_OPERATORS, OPERATIONS
 from ttnn_jit.ttnn.operation import TtnnOperation
 
 _DUNDER = {
@@ -23,11 +23,14 @@ _DUNDER = {
     ">": "__gt__",
     ">=": "__ge__",
 }
+# Without a refusal Python takes every object for true: `max(x, y)` would be x, and `x and y` would be y.
+_NO_TRUTH = "a ttnn tensor is neither true nor false, which `if`, `and`, `or`, `not`, `in`, `max` and `min` ask for"
+_TRUTH_HELP = "write `x is None`, `ttnn.where`, `ttnn.logical_and` or `ttnn.maximum`; or ask `ttnn.to_torch(x)`"
 _REFLECTED = {"__add__", "__sub__", "__mul__", "__truediv__", "__pow__"}
 
 
 def attach_operators(cls: type, operations: Mapping[str, TtnnOperation]) -> None:
-    """Gives `cls` the operators that operations declare, reflected forms included, and a refusal of the others.
+    """Gives `cls` the operators that operations declare, reflected forms included. Others are refused, truth and numbers too.
 
     An `__eq__` that is set from outside the class body leaves instances hashable, by identity.
     """
@@ -41,7 +44,11 @@ def attach_operators(cls: type, operations: Mapping[str, TtnnOperation]) -> None
     setattr(cls, "__abs__", _method(operations["abs"]))  # noqa: B010 - beside the others
     for absent in ABSENT_OPERATORS:
         for name in absent.methods:
-            setattr(cls, name, _refused(absent))
+            setattr(cls, name, _refused(f"the operator `{absent.symbol}` is not supported on tensors", absent.instead))
+    setattr(cls, "__bool__", _refused(_NO_TRUTH, _TRUTH_HELP))  # noqa: B010 - beside the others
+    for conversion in ("float", "int", "complex"):
+        refused = _refused(f"`{conversion}()` of a ttnn tensor is not supported", "write `ttnn.to_torch(x).item()`")
+        setattr(cls, f"__{conversion}__", refused)
 
 
 def _method(operation: TtnnOperation, *, compares: bool = False) -> Callable[..., Any]:
@@ -60,8 +67,8 @@ def _reflected(operation: TtnnOperation) -> Callable[..., Any]:
     return method
 
 
-def _refused(absent: AbsentOperator) -> Callable[..., NoReturn]:
+def _refused(message: str, help_text: str) -> Callable[..., NoReturn]:
     def method(*_: Any) -> NoReturn:
-        raise ArgumentError(f"the operator `{absent.symbol}` is not supported on tensors", help=absent.instead)
+        raise ArgumentError(message, help=help_text)
 
     return method
