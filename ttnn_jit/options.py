@@ -78,17 +78,16 @@ class Environment:
     def read() -> Environment:
         """``TTNN_JIT_CACHE=0`` turns the disk cache off; ``TTNN_JIT_CACHE_DIR`` moves it.
 
-        ``~`` and ``$NAME`` in the folder are expanded.
+        ``~`` and ``$NAME`` in the folder are expanded. It is below ``XDG_CACHE_HOME``, if that is an absolute path.
         ``TTNN_JIT_DEBUG=1`` has a failing pass leave its input and the command to repeat it in
         ``generated/jit/reproducer``. ``TTNN_JIT_OUTPUT_LAYOUT`` is a value of `OutputLayout`.
 
         Raises:
             ArgumentError: A value that no variable takes.
         """
-        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
         return Environment(
             cache_enabled=_switch("TTNN_JIT_CACHE", default=True),
-            cache_dir=_expanded(os.environ.get("TTNN_JIT_CACHE_DIR") or str(Path(base) / "ttnn_jit")),
+            cache_dir=_expanded(os.environ.get("TTNN_JIT_CACHE_DIR") or str(_cache_home() / "ttnn_jit")),
             output_layout=_output_layout(os.environ.get("TTNN_JIT_OUTPUT_LAYOUT")),
             reproducers=DUMP_FOLDER / "reproducer" if debugging() else None,
         )
@@ -112,6 +111,11 @@ def _switch(name: str, *, default: bool) -> bool:
     if value:
         raise ArgumentError(f"{name} is {value!r}", help="set it to 1 or 0")
     return default
+
+
+def _cache_home() -> Path:
+    home = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return home if home.is_absolute() else Path.home() / ".cache"  # the XDG specification ignores relative paths
 
 
 def _expanded(path: str) -> Path:

@@ -15,6 +15,7 @@ import ttnn_jit
 from tests import programs
 from ttnn_jit import ttnn
 from ttnn_jit.errors import ArgumentError, CompileError, UnsupportedFunction
+from ttnn_jit.options import Environment
 
 
 def files_below(folder: Path) -> set[str]:
@@ -82,6 +83,15 @@ def test_the_cache_folder_is_the_one_whose_owner_was_checked(tmp_path, monkeypat
     ttnn_jit.jit()(programs.cosh)(torch.randn(4))
     assert ttnn_jit.cache_info().entries == 1
     assert (tmp_path / "inner" / "cache" / "cache.db").exists()
+
+
+@pytest.mark.parametrize(("base", "used"), [("{tmp}/xdg", "xdg"), ("xdg", "home/.cache"), ("", "home/.cache")])
+def test_the_cache_lies_below_the_cache_home_of_xdg_if_that_is_absolute(base, used, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TTNN_JIT_CACHE_DIR")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", base.format(tmp=tmp_path))
+    assert Environment.read().cache_dir == tmp_path / used / "ttnn_jit"
 
 
 def test_compile_only_returns_a_program_that_runs_and_writes_every_stage(tmp_path, monkeypatch, cpu_device):
