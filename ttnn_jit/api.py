@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any, overload
 
@@ -88,18 +89,24 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
         A `JitFunction`, or a decorator that makes one.
 
     Raises:
-        ValueError: An unknown backend, or `fallback` and `compile_only` together.
-        ArgumentError: An unknown target, a `max_grid` that is no core, or a `memory_config` that is none.
+        ArgumentError: An option of another kind than above, an unknown backend or target, a `max_grid` that is no core,
+            or `fallback` and `compile_only` together.
     """
+    flags = {"enable_cache": enable_cache, "debug": debug, "compile_only": compile_only, "fallback": fallback}
+    for name, flag in (flags | {"fp32_dest_acc": fp32_dest_acc}).items():
+        _check_option(name, flag, bool, "True or False")
+    _check_option("graph_capture", graph_capture, (bool, types.NoneType), "True, False or None")
+    _check_option("extra_pipeline_options", extra_pipeline_options, str, "a text, `after-STAGE{PASS,...}`")
+    _check_option("math_fidelity", math_fidelity, MathFidelity, _FIDELITIES)
     if backend not in BACKENDS:
-        raise ValueError(f"unknown backend {backend!r}; the backends are {' and '.join(map(repr, BACKENDS))}")
+        raise ArgumentError(f"unknown backend {backend!r}; the backends are {' and '.join(map(repr, BACKENDS))}")
     if fallback and compile_only:
-        raise ValueError("fallback=True is incompatible with compile_only=True")
+        raise ArgumentError("fallback=True is incompatible with compile_only=True")
     if memory_config is not None:
         check_kind(memory_config, MemoryConfig, "`memory_config`")
     options = CompileOptions(
         graph_capture=graph_capture,
-        math_fidelity=_checked_fidelity(math_fidelity),
+        math_fidelity=math_fidelity,
         max_grid=_checked_max_grid(max_grid),
         backend=backend,
         memory_config=memory_config,
@@ -123,18 +130,19 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
     return decorate if fn is None else decorate(fn)
 
 
-def _checked_fidelity(math_fidelity: MathFidelity) -> MathFidelity:
-    if not isinstance(math_fidelity, MathFidelity):
-        known = ", ".join(f"ttnn.MathFidelity.{member.name}" for member in MathFidelity)
-        raise ArgumentError(f"math_fidelity is {math_fidelity!r}", help=f"it takes {known}")
-    return math_fidelity
+_FIDELITIES = ", ".join(f"ttnn.MathFidelity.{member.name}" for member in MathFidelity)
+
+
+def _check_option(name: str, value: object, kind: type | tuple[type, ...], takes: str) -> None:
+    if not isinstance(value, kind):
+        raise ArgumentError(f"{name} is {value!r}", help=f"it takes {takes}")
 
 
 def _checked_max_grid(max_grid: tuple[int, int] | None) -> tuple[int, int] | None:
     if max_grid is None:
         return None
     corner = tuple(max_grid) if isinstance(max_grid, (tuple, list)) else ()
-    if len(corner) != 2 or not all(isinstance(extent, int) and extent >= 0 for extent in corner):
+    if len(corner) != 2 or not all(type(extent) is int and extent >= 0 for extent in corner):
         raise ArgumentError(
             f"max_grid is {max_grid!r}", help="it is the last core (x, y): (7, 7) is a grid of 8x8 cores"
         )

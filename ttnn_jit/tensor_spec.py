@@ -84,6 +84,13 @@ NO_DTYPE = "only float32 and bfloat16 are implemented"
 """Why ttnn's other element types are not here."""
 
 
+MOST_EXTENT = 2**32 - 1
+"""The largest extent: ttnn's shapes hold 32-bit numbers, and so does the IR where it fills a tensor."""
+
+MOST_BYTES = 2**62
+"""More than any tensor has; sizes and offsets up to here are numbers of 64 bits, rounded up as well."""
+
+
 class _DataTypes(enum.EnumMeta):
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("_"):
@@ -169,7 +176,7 @@ class TensorSpec:
 
     Raises:
         ArgumentError: Strides on a tiled tensor, or of the wrong rank; a field of another kind.
-        ShapeError: Extents that are no ints, or negative.
+        ShapeError: Extents that are no ints, negative, or beyond `MOST_EXTENT` or `MOST_BYTES`.
     """
 
     __slots__ = ("__dict__", "dtype", "layout", "memory_config", "shape", "strides")
@@ -207,8 +214,15 @@ class TensorSpec:
             return found
         if not all(isinstance(extent, int) and extent >= 0 for extent in shape):
             raise ShapeError(f"the extents of a tensor are ints of at least 0, got {list(shape)}")
+        if any(extent > MOST_EXTENT for extent in shape):
+            raise ShapeError(
+                f"an extent of {shape} is beyond {MOST_EXTENT:,}: those of ttnn have 32 bits",
+                help="give the tensor more dimensions",
+            )
         check_kind(dtype, DataType, "`dtype`")
         check_kind(layout, Layout, "`layout`")
+        if math.prod(_padded_shape(shape, layout)) * dtype.itemsize > MOST_BYTES:
+            raise ShapeError(f"a tensor of {shape} has more than {MOST_BYTES:,} bytes, which no memory has")
         if strides is not None and (layout is Layout.TILE or len(strides) != len(shape)):
             raise ArgumentError(f"strides {strides} do not describe a {layout} tensor of shape {shape}")
         spec = super().__new__(cls)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 
 import numpy
@@ -147,6 +148,24 @@ HOST = [
         lambda d: ttnn.zeros((-1, 4), device=d),
         ValueError,
         "the extents of a tensor are ints of at least 0, got [-1, 4]",
+    ),
+    (
+        lambda d: ttnn.zeros((10**13, 0), device=d),
+        ValueError,
+        "an extent of Shape([10000000000000, 0]) is beyond 4,294,967,295: those of ttnn have 32 bits\n"
+        "help: give the tensor more dimensions",
+    ),
+    (
+        lambda d: ttnn_jit.jit(lambda x: x + 1.0)(torch.empty(1).expand(10**13)),
+        ValueError,
+        "an extent of Shape([10000000000000]) is beyond 4,294,967,295: those of ttnn have 32 bits\n"
+        "help: give the tensor more dimensions",
+    ),
+    (
+        lambda d: ttnn_jit.jit(lambda x: x + 1.0)(torch.empty(1, 1).expand(2**31, 2**31)),
+        ValueError,
+        "a tensor of Shape([2147483648, 2147483648]) has more than 4,611,686,018,427,387,904 bytes, which no memory "
+        "has",
     ),
     (lambda d: ttnn.from_torch(X, device="cpu"), ValueError, "`device` must be a ttnn.Device, got 'cpu'"),
     (
@@ -315,6 +334,25 @@ HOST = [
         ValueError,
         "math_fidelity is 'HiFi4'\nhelp: it takes ttnn.MathFidelity.LoFi, ttnn.MathFidelity.HiFi2, "
         "ttnn.MathFidelity.HiFi3, ttnn.MathFidelity.HiFi4",
+    ),
+    *(
+        (lambda d, name=name: ttnn_jit.jit(**{name: "no"}), ValueError, f"{name} is 'no'\nhelp: it takes True or False")
+        for name in ("enable_cache", "debug", "compile_only", "fallback", "fp32_dest_acc")
+    ),
+    (
+        lambda d: ttnn_jit.jit(graph_capture=1),
+        ValueError,
+        "graph_capture is 1\nhelp: it takes True, False or None",
+    ),
+    (
+        lambda d: ttnn_jit.jit(extra_pipeline_options=None),
+        ValueError,
+        "extra_pipeline_options is None\nhelp: it takes a text, `after-STAGE{PASS,...}`",
+    ),
+    (
+        lambda d: ttnn_jit.jit(max_grid=(True, 7)),
+        ValueError,
+        "max_grid is (True, 7)\nhelp: it is the last core (x, y): (7, 7) is a grid of 8x8 cores",
     ),
     (
         lambda d: ttnn.matmul,
@@ -485,3 +523,29 @@ def test_using_a_deallocated_tensor_names_the_operation_and_the_tensor(device):
 def test_wrong_arguments_start_as_the_document_says(device):
     with pytest.raises(ValueError, match=r"^Invalid arguments for function double: too many positional arguments"):
         double(tiled(device), tiled(device))
+
+
+def test_a_result_that_no_memory_holds_is_refused_at_the_operation():
+    column, row = (torch.empty(1, 1).expand(shape) for shape in ((2**31, 1), (1, 2**31)))
+    with pytest.raises(ttnn_jit.errors.CompileError, match=r"has more than 4,611,.* bytes(.|\n)*\^\^\^\^\^"):
+        ttnn_jit.jit(lambda x, y: x * y)(column, row)
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        lambda x, y: max(x, y), lambda x, y: min([x, y]), lambda x, y: x and y, lambda x, y: x or y, lambda x, y: not x,
+        lambda x, y: 1 if x < y else 2, lambda x, y: 0 < x < 1, lambda x, y: x in [y], lambda x, y: any([x, y]),
+    ],
+)  # fmt: skip
+def test_a_tensor_is_neither_true_nor_false(device, action):
+    x, y = (ttnn.from_torch(torch.ones(1, 1), layout=ttnn.TILE_LAYOUT, device=device) for _ in range(2))
+    with pytest.raises(ValueError, match=r"neither true nor false(.|\n)*`ttnn\.maximum`"):
+        action(x, y)
+    assert x in [x]
+
+
+@pytest.mark.parametrize("number", [float, int, complex, math.exp])
+def test_a_tensor_is_no_number(device, number):
+    with pytest.raises(ValueError, match=r"of a ttnn tensor is not supported\nhelp: .*item\(\)"):
+        number(tiled(device, torch.ones(1, 1)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ttnn_jit.errors import CompileError
+from ttnn_jit.errors import CompileError, ShapeError
 from ttnn_jit.ops.operation import Operation
 from ttnn_jit.source import Location
 from ttnn_jit.tensor_spec import TensorSpec
@@ -21,7 +21,8 @@ def result_spec(
         location: Where the user wrote the call.
 
     Raises:
-        CompileError: The shapes do not fit, or the first tensor is sharded and would be broadcast.
+        CompileError: The shapes do not fit, no tensor is as large as the result, or the first one is sharded and would
+            be broadcast.
     """
     specs = [operand for operand in operands if isinstance(operand, TensorSpec)]
     _check_channels(operation, operands, location)
@@ -35,7 +36,10 @@ def result_spec(
             location=location,
             help="the result is laid out as the first tensor: put the larger one first, or use DRAM interleaved",
         )
-    return first.with_(shape=shape, dtype=(naming or specs)[0].dtype)
+    try:
+        return first.with_(shape=shape, dtype=(naming or specs)[0].dtype)
+    except ShapeError as error:
+        raise CompileError(error.message, location=location, help=error.help) from None
 
 
 def _check_channels(operation: Operation, operands: Sequence[TensorSpec | float], location: Location | None) -> None:
