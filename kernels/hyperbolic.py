@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ttnn_jit.kernels.exponential import LN2_HIGH
-from ttnn_jit.kernels.logarithm import Logarithm
+from ttnn_jit.kernels.logarithm import LOG2_E, Logarithm
 from ttnn_jit.kernels.power import Power
 from ttnn_jit.ops.emit import Value
 
@@ -95,14 +95,20 @@ class Hyperbolic(Logarithm, Power):
 
     def logaddexp2(self, a: Value, b: Value) -> Value:
         """log2(2**a + 2**b)."""
-        return self.add(self.maximum(a, b), self.log2_plus_one(self.exp2(self._minus_distance(a, b))))
+        u = self.exp2(self._minus_distance(a, b))
+        low = self.fma(self._log1p_less(u), self.const(LOG2_E[0]), self.mul(u, self.const(LOG2_E[1])))
+        return self.add(self.maximum(a, b), self.fma(u, self.const(LOG2_E[0]), low))
 
     def _log1p_of_fraction(self, u: Value) -> Value:
-        """log(1 + u) for u in [0, 1], as 2 atanh(s) with s = u / (2 + u): 2 s is u - s * u."""
+        """log(1 + u) for u in [0, 1]."""
+        return self.add(u, self._log1p_less(u))
+
+    def _log1p_less(self, u: Value) -> Value:
+        """log(1 + u) - u for u in [0, 1], as 2 atanh(s) with s = u / (2 + u): 2 s is u - s * u."""
         s = self.div(u, self.add(u, self.const(2.0)))
         square = self.mul(s, s)
-        tail = self.fma(self.mul(s, square), self.polynomial(square, ATANH_TAIL), self.neg(self.mul(s, u)))
-        return self.add(u, tail)
+        cubic = self.mul(self.mul(s, square), self.polynomial(square, ATANH_TAIL))
+        return self.fma(self.neg(s), u, cubic)
 
     def _minus_distance(self, a: Value, b: Value) -> Value:
         """-|a - b|, 0 for equal infinities."""

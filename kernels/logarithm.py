@@ -93,10 +93,6 @@ class Logarithm(Exponential):
 
     def log1p(self, a: Value) -> Value:
         """log(1 + a) without the rounding of the sum; -infinity at -1, NaN below."""
-        return self.copysign(self._log_of(*self._reduced_plus_one(a)), a)
-
-    def _reduced_plus_one(self, a: Value) -> tuple[Value, Int, Value]:
-        """`_reduced` of 1 + a."""
         total = self.add(a, self.const(1.0))
         finite = self.lt(self.abs(total), self.const(float("inf")))
         lost = self.select(finite, self.sub(a, self.sub(total, self.const(1.0))), self.const(0.0))
@@ -105,7 +101,8 @@ class Logarithm(Exponential):
         factor = self.lookup(LOG_FACTOR, index)
         # Where something is lost, the exponent is moderate.
         lost = self.scale(lost, self.at_most(64.0, self.at_least(-64.0, self.neg(exponent))))
-        return exponent, index, self.fma(lost, factor, self.fma(mantissa, factor, self.const(-1.0)))
+        r = self.fma(lost, factor, self.fma(mantissa, factor, self.const(-1.0)))
+        return self.copysign(self._log_of(exponent, index, r), a)
 
     def _log_of(self, exponent: Value, index: Int, r: Value) -> Value:
         """log(2**exponent * (1 + r) / factor), the factor that of `index`."""
@@ -115,13 +112,7 @@ class Logarithm(Exponential):
 
     def log2(self, a: Value) -> Value:
         """The logarithm to base 2, exact of powers of two; -infinity at zeros, NaN below."""
-        return self._log2_of(*self._reduced_logarithm(a))
-
-    def log2_plus_one(self, a: Value) -> Value:
-        """log2(1 + a) without the rounding of the sum, for a >= 0."""
-        return self._log2_of(*self._reduced_plus_one(a))
-
-    def _log2_of(self, exponent: Value, index: Int, r: Value) -> Value:
+        exponent, index, r = self._reduced_logarithm(a)
         high = self.add(exponent, self.lookup(LOG2_OF_FACTOR, index))
         return self._log_to_base(high, r, LOG2_E, self.lookup(LOG2_OF_FACTOR_LOW, index))
 
