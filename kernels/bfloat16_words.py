@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
+from ttnn_jit.kernels.bfloat16_powers import WordPower
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.ops.emit import Value
 from ttnn_jit.target import Numerics
@@ -69,6 +72,19 @@ class Bfloat16Words:
         count = len(vectors) * self.builder.isa.lanes
         return self.widened(self.builder.looked_up(self.narrowed(vectors), count), len(vectors))
 
+    def power(self, vectors: Vectors, power: float, name: str, emit: Callable[..., Value]) -> Vectors:
+        """The rounded power of each vector of bfloat16 numbers; `name` says which, `emit` is its float32 body."""
+        b, count = self.builder, len(vectors) * self.builder.isa.lanes
+        whole = 2 * b.isa.lanes
+        words = self.narrowed(vectors)
+        if count < whole:
+            words = b.shuffled(count, [words], [k % count for k in range(whole)])
+        name = f"{name}.{self.numerics.value}"
+        result = b.power_of_words(words, WordPower.of(power), name, partial(_words_of, emit, self.numerics))
+        if count < whole:
+            result = b.shuffled(whole, [result], range(count))
+        return self.widened(result, len(vectors))
+
     def narrowed(self, vectors: Vectors) -> str:
         """The words, ``<chunk x i16>``, of vectors that hold bfloat16 numbers."""
         b, lanes = self.builder, self.builder.isa.lanes
@@ -80,3 +96,10 @@ class Bfloat16Words:
             order = [half + k for k in range(lanes) for half in (0, lanes)]
             return b.shuffled(2 * lanes, [self._converted[vectors]], order)
         return b.interleaved_high_words(*vectors)
+
+
+def _words_of(emit: Callable[..., Value], numerics: Numerics, builder: LlvmVector, words: str) -> str:
+    """The words of a function of two vectors of words, computed with float32."""
+    both = Bfloat16Words(builder, numerics, interleaved=True)
+    results = tuple(emit(builder, vector) for vector in both.widened(words, 2))
+    return both.narrowed(both.rounded(results, DataType.BFLOAT16))

@@ -23,6 +23,7 @@ class HostIsa:
         lanes: Float32 lanes of a vector.
         avx512: Whether the AVX-512 F, DQ, BW, VL instructions are there.
         avx512_bf16: Whether ``vcvtneps2bf16`` is there.
+        avx512_vbmi: Whether its permutations of bytes are there.
         avx2: Whether the 256-bit permutations of AVX2 are there.
         neon: Whether the Advanced SIMD instructions of aarch64 are there.
         triple: LLVM's target triple; empty for that of this process.
@@ -34,6 +35,7 @@ class HostIsa:
     lanes: int
     avx512: bool = False
     avx512_bf16: bool = False
+    avx512_vbmi: bool = False
     avx2: bool = False
     neon: bool = False
     triple: str = ""
@@ -69,9 +71,9 @@ def isa_for(cpu_name: str, features: Mapping[str, bool], triple: str) -> HostIsa
         return HostIsa("neon", cpu_name, text, lanes=4, neon=True, triple=triple)
     if architecture in {"x86_64", "amd64"}:
         if all(features.get(name, False) for name in _AVX512_FEATURES):
-            bf16 = features.get("avx512bf16", False)
-            name = "avx512-bf16" if bf16 else "avx512"
-            return HostIsa(name, cpu_name, text, lanes=16, avx512=True, avx512_bf16=bf16, avx2=True, triple=triple)
+            more = {f"avx512_{name}": features.get(f"avx512{name}", False) for name in ("bf16", "vbmi")}
+            name = "avx512-bf16" if more["avx512_bf16"] else "avx512"
+            return HostIsa(name, cpu_name, text, lanes=16, avx512=True, avx2=True, triple=triple, **more)
         if all(features.get(name, False) for name in _AVX2_FEATURES):
             return HostIsa("avx2", cpu_name, text, lanes=8, avx2=True, triple=triple)
     raise ArgumentError(

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from ttnn_jit.kernels.bfloat16_powers import MANTISSA_BITS, WordPower
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.primitives import Int, Table
 from ttnn_jit.kernels.scalar_call import llvm_text
@@ -186,17 +187,15 @@ class LlvmVector(VectorMath):
         return self._emit(f"select {self._mask} {m}, {self._float} {a}, {self._float} {b}")
 
     def rarely(self, mask: Mask, usual: Value, name: str, body: Callable[..., Value], *arguments: Value) -> Value:
-        function = self._function(name, body, len(arguments))
-        operands = ", ".join(f"{self._float} {argument}" for argument in arguments)
-
         def rare() -> Value:
-            return self.select(mask, self._emit(f"call {self._float} @{function}({operands})"), usual)
+            return self.select(mask, self._out_of_line(name, self._float, body, *arguments), usual)
 
         return self._if_any_lane(mask, self._float, usual, rare)
 
-    def _if_any_lane(self, mask: Mask, type_: str, usual: str, rare: Callable[[], str]) -> str:
+    def _if_any_lane(self, mask: Mask, type_: str, usual: str, rare: Callable[[], str], lanes: int = 0) -> str:
         """What `rare` writes, off the straight path, if the mask is true of any lane, else `usual`."""
-        any_lane = self._call("i1", f"llvm.vector.reduce.or.v{self.isa.lanes}i1", (self._mask, mask))
+        count = lanes or self.isa.lanes
+        any_lane = self._call("i1", f"llvm.vector.reduce.or.v{count}i1", (f"<{count} x i1>", mask))
         before, branch, after = self.block, f"{self._prefix}{self._count}.rare", f"{self._prefix}{self._count}.after"
         weights = '!prof !{!"branch_weights", i32 1, i32 100000}'
         self.lines += [f"br i1 {any_lane}, label %{branch}, label %{after}, {weights}", f"{branch}:"]
@@ -205,21 +204,24 @@ class LlvmVector(VectorMath):
         self.block = after
         return self._emit(f"phi {type_} [ {usual}, %{before} ], [ {chosen}, %{branch} ]")
 
-    def _function(self, name: str, body: Callable[..., Value], arity: int) -> str:
-        """The symbol of the out-of-line function that computes `body`, written into the module at first use."""
+    def _out_of_line(self, name: str, kind: str, body: Callable[..., str], *arguments: str) -> str:
+        """A call of the function that computes `body`, of arguments and a result of one kind.
+
+        It is written into the module at first use.
+        """
         symbol = f"ttnn_jit.{name}.v{self.isa.lanes}"
         if symbol not in self.module.functions:
             self.module.functions[symbol] = ""  # keeps its place before what its own body asks for
             inner = LlvmVector(self.isa, self.module)
-            parameters = [f"%x{k}" for k in range(arity)]
+            parameters = [f"%x{k}" for k, _ in enumerate(arguments)]
             result = body(inner, *parameters)
-            head = ", ".join(f"{self._float} {parameter}" for parameter in parameters)
+            head = ", ".join(f"{kind} {parameter}" for parameter in parameters)
             lines = "\n  ".join(inner.lines)
             self.module.functions[symbol] = (
-                f"define internal {self._float} @{symbol}({head}) noinline cold nounwind {{\n"
-                f"entry:\n  {lines}\n  ret {self._float} {result}\n}}"
+                f"define internal {kind} @{symbol}({head}) noinline cold nounwind {{\n"
+                f"entry:\n  {lines}\n  ret {kind} {result}\n}}"
             )
-        return symbol
+        return self._emit(f"call {kind} @{symbol}({', '.join(f'{kind} {argument}' for argument in arguments)})")
 
     # int32
 
@@ -452,6 +454,49 @@ class LlvmVector(VectorMath):
             entry = self._emit(f"load i16, ptr {place}")
             result = self._emit(f"insertelement {kind} {result}, i16 {entry}, i64 {k}")
         return result
+
+    def power_of_words(self, words: str, form: WordPower, name: str, body: Callable[[LlvmVector, str], str]) -> str:
+        """The nearest bfloat16 to a power of each word, ``<2 lanes x i16>``, by the byte permutations of AVX-512 VBMI.
+
+        Args:
+            words: What is raised to the power.
+            form: The power.
+            name: Names the body, in generated text.
+            body: Computes the results of words among which are others than normal numbers with normal results.
+        """
+        count, root = 2 * self.isa.lanes, form.root
+        kind, masks = f"<{count} x i16>", f"<{count} x i1>"
+        argument = self._emit(f"{'add' if form.sign > 0 else 'sub'} {kind} splat (i16 {form.bias}), {words}")
+        found = self._byte_of(form.mantissas, argument)
+        exponent = argument if root == 1 else self._emit(f"lshr {kind} {argument}, splat (i16 1)")
+        upper = self._emit(f"and {kind} {exponent}, splat (i16 {-1 << MANTISSA_BITS})")
+        lower = self._emit(f"and {kind} {found}, splat (i16 {(1 << MANTISSA_BITS) - 1})")
+        result = self._emit(f"or {kind} {upper}, {lower}")
+        # Twice the word is without its sign.
+        step, magnitude = (1, words) if root == 2 else (2, self._emit(f"add {kind} {words}, {words}"))
+        first = 1 << MANTISSA_BITS
+        above = self._emit(f"sub {kind} {magnitude}, splat (i16 {step * first})")
+        special = self._emit(f"icmp uge {kind} {above}, splat (i16 {step * (form.beyond - first)})")
+        if form.sign > 0:  # zeros are no rarity
+            is_zero = self._emit(f"icmp eq {kind} {words}, zeroinitializer")
+            result = self._emit(f"select {masks} {is_zero}, {kind} zeroinitializer, {kind} {result}")
+            other = self._emit(f"icmp ne {kind} {words}, zeroinitializer")
+            special = self._emit(f"and {masks} {special}, {other}")
+        return self._if_any_lane(special, kind, result, lambda: self._out_of_line(name, kind, body, words), count)
+
+    def _byte_of(self, entries: tuple[int, ...], words: str) -> str:
+        """In the lower half of each of 32 words, that of 128 or 256 bytes which its lower half names."""
+        kind, index = "<64 x i8>", self._emit(f"bitcast <32 x i16> {words} to <64 x i8>")
+        found = ""
+        for start in range(0, len(entries), 128):
+            low, high = (f"<{', '.join(f'i8 {entry}' for entry in entries[k : k + 64])}>" for k in (start, start + 64))
+            operands = ((kind, low), (kind, index), (kind, high))
+            part = self._call(kind, "llvm.x86.avx512.vpermi2var.qi.512", *operands)
+            if start:
+                above = self._emit(f"icmp slt {kind} {index}, zeroinitializer")
+                part = self._emit(f"select <64 x i1> {above}, {kind} {part}, {kind} {found}")
+            found = part
+        return self._emit(f"bitcast {kind} {found} to <32 x i16>")
 
     def flushed(self, words: str, count: int) -> str:
         """`count` bfloat16 words with +infinity for every NaN and zero of its sign for every denormal."""

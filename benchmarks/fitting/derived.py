@@ -171,6 +171,8 @@ CHOSEN = {
     "bfloat16_functions.GELU_LIMIT": "beyond, on the left, the result is below half the smallest denormal",
     "bfloat16_functions.NEAR_ZERO": "1 and such a number have a factor of 1, and their sum is exact from there on",
     "bfloat16_functions.FAINT": "a numerator whose denominator holds exp(-x) of all x whose sigmoid is not 0",
+    "bfloat16_powers.MANTISSA_BITS": "of the format",
+    "bfloat16_powers._BIAS": "of the format's exponent",
     "exponential.LOGISTIC_LIMIT": "beyond 161 ln(2), where LOGISTIC_SCALE * exp is infinity, and short of 162 ln(2)",
     "exponential.LOGISTIC_SCALE": "with it 1 + exp(x) is finite where 1 / (1 + exp(x)) is not 0",
     "gamma.FAR": "where the pieces of [0, 15] end and the asymptotic series begins",

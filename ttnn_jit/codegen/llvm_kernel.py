@@ -325,11 +325,16 @@ class _BodyEmitter:
             case Apply():
                 if index not in exact:
                     exact |= self._computed(index, step, values)
-                if self._needs_no_rounding(step):
+                if self._needs_no_rounding(index, step):
                     return exact[index]
                 if self._chooses_among(step, self._is_stored_as_bfloat16):
                     return self._words.flushed(exact[index])
                 return self._words.rounded(exact[index], step.dtype)
+
+    def _power_of_words(self, index: int, step: Apply) -> float | None:
+        """The power of its operand that an op is, if it takes words to words."""
+        of_words = self._builder.isa.avx512_vbmi and index in self._between_bfloat16
+        return operation_of_tile(step.tile_name).power if of_words else None
 
     def _computed(self, index: int, step: Apply, values: Mapping[int, Vectors]) -> dict[int, Vectors]:
         """The tile of an op before it is rounded, and that of its pair."""
@@ -339,6 +344,10 @@ class _BodyEmitter:
             both = [operation.emit_both_signs(builder, vector) for vector in values[pair.argument]]
             plain, negated = zip(*both, strict=True)
             return {pair.plain: plain, pair.negated: negated}
+        power = self._power_of_words(index, step)
+        if power is not None:
+            (operand,) = operands_of(step)
+            return {index: self._words.power(values[operand], power, step.tile_name, operation.emit)}
         emit, numbers = operation.tile_body(self._body.numerics), [number.value for number in step.numbers]
         if operation.emit_bfloat16 is not None and index in self._between_bfloat16:
             emit = operation.emit_bfloat16
@@ -350,9 +359,9 @@ class _BodyEmitter:
             return (self._builder.const(operand.value),) * self._unroll
         return values[operand]
 
-    def _needs_no_rounding(self, step: Apply) -> bool:
-        """Whether the result is bfloat16 because the tiles are that it is chosen from."""
-        return self._chooses_among(step, self._is_bfloat16)
+    def _needs_no_rounding(self, index: int, step: Apply) -> bool:
+        """Whether the result is bfloat16 because it is made as words, or the tiles are that it is chosen from."""
+        return self._power_of_words(index, step) is not None or self._chooses_among(step, self._is_bfloat16)
 
     def _chooses_among(self, step: Apply, holds: Callable[[int], bool]) -> bool:
         """Whether the result is one of the step's tiles, of each of which `holds` is true."""
@@ -374,7 +383,7 @@ class _BodyEmitter:
         match step := self._body.steps[index]:
             case Cast() if step.dtype is DataType.FLOAT32:
                 return self._is_stored_as_bfloat16(step.operand)
-            case Apply() if self._needs_no_rounding(step):
+            case Apply() if self._needs_no_rounding(index, step):
                 return True
             case _:
                 return self._body.dtype_of(index) is DataType.BFLOAT16

@@ -128,6 +128,7 @@ class Operation:
         emit_bfloat16: ``emit_bfloat16(b, x, *attributes)`` for a bfloat16 x whose result is rounded to bfloat16 next:
             less work than `emit`, and of all 65,536 arguments the bfloat16 that rounding makes of `emit`, under either
             numerics.
+        power: The power of x that it is, of -1, -1/2 and 1/2 (kernels/bfloat16_powers.py).
     """
 
     name: str
@@ -151,6 +152,7 @@ class Operation:
     chooses: bool = False
     emit_both_signs: Callable[..., tuple[Any, Any]] | None = None
     emit_bfloat16: Callable[..., Any] | None = None
+    power: float | None = None
 
     def __post_init__(self) -> None:
         for attribute, default in (

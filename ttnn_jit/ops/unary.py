@@ -151,6 +151,7 @@ SQRT = unary(
     "sqrt",
     summary="Square root, correctly rounded; NaN below zero.",
     emit=lambda b, x: b.sqrt(x),
+    power=0.5,
     golden=torch_function("sqrt"),
     probe=Probe(domain=(0.0, 1e6)),
 )
@@ -159,6 +160,7 @@ RSQRT = unary(
     summary="1 / sqrt(x).",
     emit=lambda b, x: b.rsqrt(x),
     emit_bfloat16=lambda b, x: b.rsqrt_bfloat16(x),
+    power=-0.5,
     golden=torch_function("rsqrt"),
     probe=Probe(domain=(0.0, 1e6), max_ulp=1.5),
 )
@@ -166,6 +168,7 @@ RECIPROCAL = unary(
     "reciprocal",
     summary="1 / x, correctly rounded.",
     emit=lambda b, x: b.div(b.const(1.0), x),
+    power=-1.0,
     golden=torch_function("reciprocal"),
     aliases=("recip",),
     tile_name="tile_recip",

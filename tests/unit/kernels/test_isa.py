@@ -22,6 +22,11 @@ def test_a_host_with_bf16_instructions_is_told_apart() -> None:
     assert (isa.name, isa.avx512_bf16) == ("avx512-bf16", True)
 
 
+def test_a_host_with_permutations_of_bytes_is_told_apart() -> None:
+    assert isa_for("icelake-server", {**SKYLAKE_SERVER, "avx512vbmi": True}, LINUX).avx512_vbmi
+    assert not isa_for("skylake-avx512", SKYLAKE_SERVER, LINUX).avx512_vbmi
+
+
 def test_a_host_with_avx2_and_fma_gets_eight_lanes() -> None:
     isa = isa_for("haswell", {**HASWELL, "avx512f": False}, LINUX)
     assert (isa.name, isa.lanes, isa.features) == ("avx2", 8, "+avx2,-avx512f,+bmi2,+f16c,+fma")

@@ -1,0 +1,56 @@
+"""1 / x, sqrt(x) and 1 / sqrt(x) of bfloat16 words, by integers and one table of bytes.
+
+A bfloat16 word is an exponent, biased by 127, and a mantissa of seven bits below it. For a power p = sign / root the
+word of x**p is therefore near (sign * word + bias) / root, where the bias keeps that of the exponent: its upper bits
+are the exponent of the result for every normal x, and its lower seven (of a root eight, before it is halved) tell the
+results' mantissas apart. So a result takes no division, and is the nearest bfloat16 because the table says so.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+MANTISSA_BITS = 7
+_BIAS = 127
+
+
+@dataclass(frozen=True)
+class WordPower:
+    """x**(sign / root).
+
+    Attributes:
+        sign: 1 or -1.
+        root: 1 or 2.
+    """
+
+    sign: int
+    root: int
+
+    @staticmethod
+    def of(power: float) -> WordPower:
+        """The form of x**power, one of -1, -1/2 and 1/2."""
+        return WordPower(1 if power > 0 else -1, round(1 / abs(power)))
+
+    @property
+    def bias(self) -> int:
+        """What is added to sign * word."""
+        return (self.root - self.sign) * _BIAS << MANTISSA_BITS
+
+    @property
+    def beyond(self) -> int:
+        """The first word above those of the normal numbers that have a normal result."""
+        return (255 if self.root == 2 else 253) << MANTISSA_BITS
+
+    @cached_property
+    def mantissas(self) -> tuple[int, ...]:
+        """The seven bits of the result by the low bits of sign * word + bias."""
+        entries = [0] * (self.root << MANTISSA_BITS)
+        for word in range(_BIAS << MANTISSA_BITS, (_BIAS + self.root) << MANTISSA_BITS):
+            exponent, mantissa = divmod(word, 1 << MANTISSA_BITS)
+            x = math.ldexp((1 << MANTISSA_BITS) + mantissa, exponent - _BIAS - MANTISSA_BITS)
+            # No result is so near to the middle of two bfloat16 that a double would not tell.
+            nearest = round(math.frexp(x ** (self.sign / self.root))[0] * (2 << MANTISSA_BITS))
+            entries[(self.sign * word + self.bias) % len(entries)] = nearest % (1 << MANTISSA_BITS)
+        return tuple(entries)

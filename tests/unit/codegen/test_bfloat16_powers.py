@@ -1,0 +1,72 @@
+"""Powers of bfloat16 words have the words that float32 arithmetic has, whatever words stand beside them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.unit.codegen.programs import assert_same_bits, native, scheduled
+from tests.unit.kernels.test_bits_agree import runnable_isas
+from ttnn_jit.codegen.kernel_body import read_kernels
+from ttnn_jit.codegen.llvm_kernel import kernel_text
+from ttnn_jit.kernels.isa import AVX512, HostIsa
+from ttnn_jit.kernels.numpy_vector import NumpyVector
+from ttnn_jit.ops import OPERATIONS, Operation
+from ttnn_jit.target import resolve_target
+from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+
+BF16 = DataType.BFLOAT16
+POWERS = [operation for operation in OPERATIONS if operation.power is not None]
+EVERY_WORD = np.arange(2**16, dtype=np.uint16)
+NUMBERS_AND_ZEROS = EVERY_WORD.copy()
+NUMBERS_AND_ZEROS[::3] = 0  # beside numbers of one sign and exponent
+TARGETS = ["cpu", "wormhole_b0"]
+
+
+def expected_words(operation: Operation, words: np.ndarray, target: str) -> np.ndarray:
+    b = NumpyVector()
+    with NumpyVector.quiet():
+        return b.store_bf16(operation.emit(b, b.load_bf16(words)), resolve_target(target).numerics)
+
+
+def test_roots_and_quotients_of_one_are_powers() -> None:
+    assert [(operation.name, operation.power) for operation in POWERS] == [
+        ("sqrt", 0.5), ("rsqrt", -0.5), ("reciprocal", -1.0)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("isa", runnable_isas(), ids=lambda isa: isa.name)
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("operation", POWERS, ids=lambda operation: operation.name)
+def test_every_word_has_the_power_that_float32_gives(operation: Operation, target: str, isa: HostIsa) -> None:
+    shuffled = np.random.default_rng(3).permutation(EVERY_WORD)
+    module = scheduled([TensorSpec((1, 65_536), BF16)], [(operation.name, 0)], target=target)
+    for words in (EVERY_WORD, NUMBERS_AND_ZEROS, shuffled):
+        (got,) = native(module, [words.reshape(1, -1)], isa)
+        assert_same_bits(got, expected_words(operation, words.reshape(1, -1), target))
+
+
+@pytest.mark.parametrize("isa", runnable_isas(), ids=lambda isa: isa.name)
+@pytest.mark.parametrize("operation", POWERS, ids=lambda operation: operation.name)
+def test_a_power_among_other_ops_has_the_words_that_it_has_alone(operation: Operation, isa: HostIsa) -> None:
+    """Short chains hold two vectors of words at a time, long ones one; the last elements are fewer than that."""
+    spec, target = TensorSpec((1, 1003), BF16), "wormhole_b0"
+    words = np.random.default_rng(4).integers(0x3000, 0x4800, (1, 1003)).astype(np.uint16)
+    for before, after in (([("abs", 0)], [("abs", 2)]), ([("tanh", 0), ("sin", 1)], [("gelu", 3), ("tanh", 4)])):
+        calls = [*before, (operation.name, len(before)), *after]
+        (together,) = native(scheduled([spec], calls, target=target), [words], isa)
+        apart = words
+        for name, _ in calls:
+            (apart,) = native(scheduled([spec], [(name, 0)], target=target), [apart], isa)
+        assert_same_bits(together, apart)
+
+
+@pytest.mark.parametrize("operation", POWERS, ids=lambda operation: operation.name)
+def test_permutations_of_bytes_take_the_place_of_the_divider(operation: Operation) -> None:
+    (body,) = read_kernels(scheduled([TensorSpec((32, 32), BF16, Layout.TILE)], [(operation.name, 0)]))
+    isa = replace(AVX512, avx512_vbmi=True, features="+avx512vbmi")
+    loop = kernel_text(body, isa).partition("\nbody:")[2].partition("\ndone:")[0]
+    assert "vpermi2var.qi" in loop
+    assert not [line for line in loop.splitlines() if "fdiv" in line or "llvm.sqrt" in line]
