@@ -9,7 +9,7 @@ error (benchmarks/fitting/bfloat16.py).
 from __future__ import annotations
 
 from ttnn_jit.kernels.exponential import GELU_CUBIC, GELU_LINEAR, LOG2_E
-from ttnn_jit.kernels.logarithm import LOG2_OF_FACTOR, LOG_FACTOR, LOG_OF_FACTOR, RSQRT_MAGIC, Logarithm
+from ttnn_jit.kernels.logarithm import LOG2_OF_FACTOR, LOG_FACTOR, LOG_OF_FACTOR, Logarithm
 from ttnn_jit.kernels.primitives import ROUNDING_MAGIC, SIGN_BIT, Table
 from ttnn_jit.kernels.trigonometry import INVERSE_HALF_PI, INVERSE_PI, NEAR_LIMIT, Trigonometry
 from ttnn_jit.ops.emit import Value
@@ -89,6 +89,7 @@ ACOS = (
 )
 # log2(1 + r) / r on [-1/32, 1/16].
 LOG2 = (1.4427025318145752, -0.7216760516166687, 0.46498703956604004)
+RSQRT_MAGIC = 0x5F37_5A86
 # (1 - v)**-1/2 on |v| <= 0.0703, twice what the estimate of rsqrt lacks.
 RSQRT = (0.9999991655349731, 0.4999982416629791, 0.37635529041290283, 0.3139914572238922)
 # 2**f on [0, 1] again, for exp2 and gelu by tanh.
@@ -245,7 +246,7 @@ class Bfloat16Functions(Logarithm, Trigonometry):
         return self.exp2_by(a, EXP2)
 
     def rsqrt_bfloat16(self, a: Value) -> Value:
-        """The estimate of `rsqrt` and one step that leaves a hundred thousandth of its error."""
+        """An estimate (C. Lomont's) and one step that leaves a hundred thousandth of its error."""
         bits = self.bits(a)
         y = self.from_bits(self.int_sub(self.int_const(RSQRT_MAGIC), self.shift_right(bits, self.int_const(1))))
         error = self.fma(self.neg(self.mul(a, y)), y, self.const(1.0))

@@ -93,6 +93,18 @@ def powers_less_index(factor: float) -> tuple[float, ...]:
     return tuple(words.view(np.float32).astype(float).tolist())
 
 
+def seeds_of_inverse_roots(samples: int = 4097) -> tuple[float, ...]:
+    """The floats whose bits, less half those of x, are near those of 1 / sqrt(x), per sixteenth of two octaves."""
+    seeds = []
+    for index in range(16):
+        first = 0x3F00_0000 + (index << 20)  # from 1/2 on, whose exponent is even
+        words = np.linspace(first, first + (1 << 20) - 1, samples).astype(np.int32)
+        roots = 1 / np.sqrt(words.view(np.float32).astype(np.float64))
+        wanted = roots.astype(np.float32).view(np.int32) + (words >> 1)
+        seeds.append((int(wanted.min()) + int(wanted.max())) // 2)
+    return tuple(np.array(seeds, np.int32).view(np.float32).astype(float).tolist())
+
+
 def _log10(x: mp.mpf) -> mp.mpf:
     return mp.log(x, 10)
 
@@ -140,6 +152,7 @@ DERIVED: dict[str, Callable[[], Any]] = {
     "logarithm.LOG10_2": lambda: short(_log10(mp.mpf(2)), 16),
     "logarithm.LN2_SHORT": lambda: short(mp.log(2), 16)[0],
     "logarithm.LN2_REST": lambda: short(mp.log(2), 16)[1],
+    "logarithm.RSQRT_SEED": seeds_of_inverse_roots,
     "logarithm.CBRT_2": lambda: nearest(mp.cbrt(2)),
     "logarithm.CBRT_4": lambda: nearest(mp.cbrt(4)),
     "power.LOG2_OF_FACTOR": lambda: of_factors("power.LOG2_FACTOR", _log2, 15, 0),
@@ -170,13 +183,13 @@ CHOSEN = {
     "bfloat16_functions.ERF_LIMIT": "beyond, the nearest bfloat16 is 1",
     "bfloat16_functions.GELU_LIMIT": "beyond, on the left, the result is below half the smallest denormal",
     "bfloat16_functions.NEAR_ZERO": "1 and such a number have a factor of 1, and their sum is exact from there on",
+    "bfloat16_functions.RSQRT_MAGIC": "C. Lomont's: his estimate of the inverse root is within 3.5 %",
     "bfloat16_functions.FAINT": "a numerator whose denominator holds exp(-x) of all x whose sigmoid is not 0",
     "bfloat16_powers.MANTISSA_BITS": "of the format",
     "bfloat16_powers._BIAS": "of the format's exponent",
     "exponential.LOGISTIC_LIMIT": "beyond 161 ln(2), where LOGISTIC_SCALE * exp is infinity, and short of 162 ln(2)",
     "exponential.LOGISTIC_SCALE": "with it 1 + exp(x) is finite where 1 / (1 + exp(x)) is not 0",
     "gamma.FAR": "where the pieces of [0, 15] end and the asymptotic series begins",
-    "logarithm.RSQRT_MAGIC": "C. Lomont's: his estimate of the inverse root is within 3.5 %",
     "hyperbolic.LARGE": "from there on 1 is lost beside the square, in float32",
     "power.LOG2_FACTOR": "short factors near 1 / mantissa, the residue within LOG2_TAIL's interval and exact",
     "quotient._STEP": "bits of a quotient that float32 holds beside a rounding error",

@@ -221,6 +221,7 @@ def _fits() -> tuple[Fit | PiecewiseFit, ...]:
         _odd("inverse_trigonometry.ATAN_TAIL", mp.atan, 1.0, 8),
         _odd("inverse_trigonometry.ASIN_TAIL", mp.asin, 0.5, 4),
         _odd("hyperbolic.SINH_TAIL", mp.sinh, 1.0, 3),
+        Fit("logarithm.RSQRT_SERIES", lambda e: ((1 - e) ** mp.mpf(-0.5) - 1) / e, abs, (-0.029, 0.029), 3),
         Fit("hyperbolic.ATANH_TAIL", _atanh_tail, _atanh_weight, (1e-8, 1 / 9), 3),
         _relative("hyperbolic.TANH_SHRINK", _tanh_shrink, (1e-8, 1.0), 7),
         _relative("logarithm.CBRT_START", mp.cbrt, (0.75, 1.5), 4),

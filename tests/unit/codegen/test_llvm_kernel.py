@@ -80,7 +80,7 @@ NARROW = {
     "neon": re.compile(r"f(add|sub|mul|div|sqrt|mla|mls)\s+v\d+\.2"),
 }
 # Their rare arguments are computed by a function outside the loop, around whose call registers are saved.
-CALLS_RARELY = {"tile_sin", "tile_cos", "tile_tan", "tile_fmod", "tile_remainder"}
+CALLS_RARELY = {"tile_sin", "tile_cos", "tile_tan", "tile_fmod", "tile_remainder", "tile_rsqrt"}
 # Their polynomials and their cases hold more values at once than there are registers.
 MORE_LIVE_THAN_REGISTERS = {
     "avx512": set(),
