@@ -30,7 +30,7 @@ _REFLECTED = {"__add__", "__sub__", "__mul__", "__truediv__", "__pow__"}
 
 
 def attach_operators(cls: type, operations: Mapping[str, TtnnOperation]) -> None:
-    """Gives `cls` the operators that operations declare, reflected forms included. Others are refused, truth and numbers too.
+    """Gives `cls` the operators that operations declare, reflected forms included; refuses others, truth and numbers.
 
     An `__eq__` that is set from outside the class body leaves instances hashable, by identity.
     """
