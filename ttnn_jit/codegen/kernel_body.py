@@ -76,7 +76,14 @@ def read_kernel(generic: GenericOp, numerics: Numerics) -> Kernel:
     reader = _Reader(generic)
     reader.run(generic.body.block)
     reader.check()
-    inputs, outputs = tuple(dict.fromkeys(generic.inputs)), tuple(generic.outputs)
+    outputs: Sequence[SSAValue] = generic.results or generic.outputs
+    return kernel_over(tuple(dict.fromkeys(generic.inputs)), tuple(outputs), reader.steps, numerics)
+
+
+def kernel_over(
+    inputs: tuple[SSAValue, ...], outputs: tuple[SSAValue, ...], steps: Sequence[Step], numerics: Numerics
+) -> Kernel:
+    """The kernel of `steps`, whose streams are the tensors `inputs`, all distinct, and then `outputs`."""
     read, written = (tuple(spec_of(value.type) for value in values) for values in (inputs, outputs))
     walk = walk_of(read, written)
     far = walk.rank == 0 and _leaves_nothing(read, written)
@@ -84,10 +91,8 @@ def read_kernel(generic: GenericOp, numerics: Numerics) -> Kernel:
         Stream(spec.dtype, access, written=False) if k < len(inputs) else _written(spec, access, far)
         for k, (spec, access) in enumerate(zip((*read, *written), walk.accesses, strict=True))
     )
-    results = tuple(generic.results) or outputs
     many = math.prod(walk.extents) >= ENTRIES
-    body = KernelBody(streams, walk.rank, tuple(reader.steps), numerics, many)
-    return Kernel(body, inputs, results, walk)
+    return Kernel(KernelBody(streams, walk.rank, tuple(steps), numerics, many), inputs, outputs, walk)
 
 
 def _leaves_nothing(read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> bool:

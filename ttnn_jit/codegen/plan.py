@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 from ttnn_jit.codegen.kernel_body import Kernel, read_kernel
 from ttnn_jit.codegen.llvm_kernel import kernel_name, kernel_picoseconds, kernel_text
 from ttnn_jit.codegen.loops import refusal
+from ttnn_jit.codegen.one_loop import in_one_loop
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.dialects.d2m import EmptyOp, GenericOp
 from ttnn_jit.dialects.layout import spec_of
@@ -68,18 +69,19 @@ def planned(module: ModuleOp, named: Callable[[KernelBody], tuple[str, int]]) ->
     function = the_function(module)
     block = function.body.block
     numerics = system_desc_of(module).numerics
-    kernels: list[Kernel] = []
+    launched: list[tuple[GenericOp, Kernel]] = []
     returned: Sequence[SSAValue] = ()
     for op in block.ops:
         match op:
             case GenericOp():
-                kernels.append(read_kernel(op, numerics))
+                launched.append((op, read_kernel(op, numerics)))
             case ReturnOp():
                 returned = op.arguments
             case EmptyOp():
                 pass
             case _:
                 raise refusal(op, "it is no kernel", "run the stages up to `d2m-insert-dst-register-access`")
+    kernels = in_one_loop(launched)
     written = [value for kernel in kernels for value in kernel.outputs]
     outputs = [value for value in dict.fromkeys(returned) if value in written]
     order = [*block.args, *outputs, *(value for value in written if value not in outputs)]

@@ -133,8 +133,8 @@ def test_the_name_is_a_hash_of_the_text():
 
 def test_kernels_of_a_program_are_shared_by_content():
     spec = TensorSpec((32, 32), BF16, Layout.TILE)
-    module = scheduled([spec], [("exp", 0), ("exp", 1), ("add", 1, 2)], target="wormhole_b0", results=(1, 2, 3))
-    program = generate(module, host_isa())
+    calls = [("exp", 0), ("exp", 1), ("add", 0, 1)]
+    program = generate(scheduled([spec, spec], calls, target="wormhole_b0", results=(2, 3, 4)), host_isa())
     assert len(program.plan.launches) == 3
     assert len(program.texts) == 2
     assert program.plan.launches[0].kernel == program.plan.launches[1].kernel

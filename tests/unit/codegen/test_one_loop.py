@@ -1,0 +1,77 @@
+"""Which kernels the host runs as one loop, and that the bits stay those of kernels that store every tensor."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
+from ttnn_jit.codegen.interpreter import interpret
+from ttnn_jit.codegen.plan import plan
+from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+
+F32, BF16 = DataType.FLOAT32, DataType.BFLOAT16
+SQUARE, ROW = (64, 96), (1, 96)
+TREE = [("add", 0, 1), ("add", 2, 3), ("add", 8, 9), ("add", 4, 5), ("add", 6, 7), ("add", 11, 12), ("add", 10, 13)]
+
+
+def on_chip(shapes, calls, *, dtype=F32, results=(-1,)):
+    return scheduled(
+        [TensorSpec(shape, dtype, Layout.TILE) for shape in shapes], calls, target="wormhole_b0", results=results
+    )
+
+
+def launches_of(module):
+    return plan(module, host_isa()).launches
+
+
+def test_a_tree_that_a_chip_cuts_in_two_is_one_loop_that_stores_nothing_between():
+    found = plan(on_chip([SQUARE] * 8, TREE), host_isa())
+    assert len(found.launches) == 1
+    assert not found.intermediates
+
+
+def test_a_value_with_several_users_stays_in_registers():
+    module = on_chip([SQUARE], [("exp", 0), ("add", 1, 1), ("multiply", 1, 2)])
+    assert len(launches_of(module)) == 1
+
+
+def test_a_value_that_the_function_returns_is_stored_by_the_same_loop():
+    module = on_chip([SQUARE], [("exp", 0), ("sigmoid", 1)], results=(1, 2))
+    (launch,) = launches_of(module)
+    assert len(launch.operands) == 3
+
+
+def test_kernels_over_other_elements_stay_apart():
+    module = on_chip([SQUARE, ROW], [("exp", 1), ("multiply", 0, 2)])
+    assert len(launches_of(module)) == 2
+
+
+def test_kernels_that_share_an_input_alone_stay_apart():
+    module = on_chip([SQUARE], [("exp", 0), ("sigmoid", 0)], results=(1, 2))
+    assert len(launches_of(module)) == 2
+
+
+def test_a_producer_whose_result_another_loop_reads_first_stays_where_it_is():
+    # multiply over all rows and the last add read exp's row; the add must not take exp's loop past the multiply.
+    module = on_chip([SQUARE, ROW], [("exp", 1), ("multiply", 0, 2), ("add", 2, 1)], results=(3, 4))
+    assert len(launches_of(module)) == 3
+
+
+def test_a_loop_holds_no_more_tiles_than_the_hosts_own_target_allows():
+    exps = [("exp", 0)] + [("add", k, float(k)) for k in range(1, 40)]
+    sums = [("add", 40, 39)] + [("add", 40 + k, 39 - k) for k in range(1, 39)]
+    assert len(launches_of(on_chip([SQUARE], exps + sums))) > 1
+
+
+@pytest.mark.parametrize("dtype", [F32, BF16], ids=["f32", "bf16"])
+def test_one_loop_gives_the_bits_of_one_kernel_after_another(dtype):
+    calls = [("reciprocal", 0), ("multiply", 2, 2), ("log", 0), ("subtract", 4, 3), ("multiply", 5, 1), ("exp", 2)]
+    calls += [("add", 6, 7)]
+    module = on_chip([SQUARE, SQUARE], calls, dtype=dtype, results=(3, 8))
+    numbers = np.random.default_rng(0).normal(size=(2, *SQUARE)).astype(np.float32)
+    numbers[:, :4, :8] = np.array([np.inf, -np.inf, np.nan, 0, -0.0, 1e-39, -1e-39, 3e38], np.float32)
+    inputs = [bfloat16(values) for values in numbers] if dtype is BF16 else list(numbers)
+    assert len(launches_of(module)) == 1
+    for ours, literal in zip(native(module, inputs), interpret(module, inputs), strict=True):
+        assert_same_bits(ours, literal)
