@@ -472,3 +472,19 @@ def test_the_account_of_l1_charges_what_descriptors_list(tmp_path, monkeypatch):
             kept = program(*tensors)
             assert fresh.memory_view().high_water == high_water
             del kept
+
+
+def test_the_account_of_l1_charges_tensors_between_kernels_that_the_host_runs_as_one(device):
+    @ttnn_jit.jit()
+    def of_eight(a, b, c, d, e, f, g, h):
+        return ttnn.add(ttnn.add(ttnn.add(a, b), ttnn.add(c, d)), ttnn.add(ttnn.add(e, f), ttnn.add(g, h)))
+
+    blocks = ttnn.create_sharded_memory_config((64, 64), ttnn.CoreGrid(x=2, y=2), ttnn.ShardStrategy.BLOCK)
+    shard = 32 * 32 * 4
+    tensors = [tiled(device, memory_config=blocks) for _ in range(8)]
+    for _ in range(4):
+        # Seven inputs are as many as a kernel of the chip takes, so a tensor lies between two kernels.
+        result = of_eight(*tensors)
+        assert device.memory_view().high_water == 10 * shard
+        assert device.memory_view().used == 9 * shard
+        del result

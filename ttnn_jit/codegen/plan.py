@@ -19,6 +19,7 @@ from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import system_desc_of
 from ttnn_jit.errors import CompileError
 from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.runtime.l1 import in_l1
 from ttnn_jit.runtime.plan import Launch, ProgramPlan
 
 
@@ -82,6 +83,7 @@ def planned(module: ModuleOp, named: Callable[[KernelBody], tuple[str, int]]) ->
             case _:
                 raise refusal(op, "it is no kernel", "run the stages up to `d2m-insert-dst-register-access`")
     kernels = in_one_loop(launched)
+    made = [value for _, kernel in launched for value in kernel.outputs]
     written = [value for kernel in kernels for value in kernel.outputs]
     outputs = [value for value in dict.fromkeys(returned) if value in written]
     order = [*block.args, *outputs, *(value for value in written if value not in outputs)]
@@ -102,6 +104,7 @@ def planned(module: ModuleOp, named: Callable[[KernelBody], tuple[str, int]]) ->
         inputs=tuple(specs[:inputs]),
         outputs=tuple(specs[inputs:visible]),
         intermediates=tuple(specs[visible:]),
+        unstored=tuple(filter(in_l1, (spec_of(value.type) for value in made if value not in index))),
         launches=launches,
         results=tuple(_buffer(index, function, value) for value in returned),
     )

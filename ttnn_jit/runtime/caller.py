@@ -127,11 +127,11 @@ def run_on_tensors(plan: ProgramPlan, call: NativeCall | None, buffer_bytes: int
     device.require_open(plan.name)
     device.programs.add(plan.hash)
     owned = plan.buffers[len(plan.inputs) :]
-    leases = [device.l1.lease(spec) if in_l1(spec) else None for spec in owned]
-    if any(map(in_l1, plan.buffers)):
+    leases = [device.l1.lease(spec) if in_l1(spec) else None for spec in (*owned, *plan.unstored)]
+    if any(map(in_l1, (*plan.buffers, *plan.unstored))):
         device.l1.require(buffer_bytes, f"the circular buffers of {plan.name}")
     made = [Tensor(spec, device, HOST_POOL.allocate(spec.nbytes)) for spec in owned]
-    for tensor, lease in zip(made, leases, strict=True):
+    for tensor, lease in zip(made, leases, strict=False):
         if lease is not None:
             tensor.buffer(plan.name).lease = lease
     every = [*tensors, *made]

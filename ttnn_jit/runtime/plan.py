@@ -44,6 +44,8 @@ class ProgramPlan:
         outputs: Specs of the buffers that the call allocates and hands out.
         intermediates: Specs of the buffers between kernels.
         launches: In execution order.
+        unstored: Specs of the tensors in a device's L1 between kernels that the host runs as one: they are no buffers,
+            but lie in the device's account for a call.
         results: Buffer index, an input's or an output's, of every value that the function returns; given as None, the
             outputs in order. A function that returns an argument or one value twice needs it.
     """
@@ -53,6 +55,7 @@ class ProgramPlan:
     outputs: tuple[TensorSpec, ...]
     intermediates: tuple[TensorSpec, ...]
     launches: tuple[Launch, ...]
+    unstored: tuple[TensorSpec, ...] = ()
     results: tuple[int, ...] = None  # type: ignore[assignment]  # replaced in __post_init__, so that readers see a tuple
 
     def __post_init__(self) -> None:
@@ -92,6 +95,7 @@ class ProgramPlan:
             "inputs": [spec_to_json(spec) for spec in self.inputs],
             "outputs": [spec_to_json(spec) for spec in self.outputs],
             "intermediates": [spec_to_json(spec) for spec in self.intermediates],
+            "unstored": [spec_to_json(spec) for spec in self.unstored],
             "launches": [
                 [launch.kernel, list(launch.operands), list(launch.params), launch.picoseconds]
                 for launch in self.launches
@@ -115,6 +119,7 @@ class ProgramPlan:
             inputs=tuple(spec_from_json(spec) for spec in fields["inputs"]),
             outputs=tuple(spec_from_json(spec) for spec in fields["outputs"]),
             intermediates=tuple(spec_from_json(spec) for spec in fields["intermediates"]),
+            unstored=tuple(spec_from_json(spec) for spec in fields["unstored"]),
             launches=tuple(
                 Launch(str(kernel), tuple(map(int, operands)), tuple(map(int, params)), int(picoseconds))
                 for kernel, operands, params, picoseconds in fields["launches"]

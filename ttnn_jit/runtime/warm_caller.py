@@ -138,7 +138,8 @@ def _device_allocations(plan: ProgramPlan, buffer_bytes: int) -> list[str]:
     in_account = [i for i in owned if in_l1(plan.buffers[i])]
     lines = [" if HASH not in device.programs:", "  device.programs.add(HASH)"]
     lines += [f" l{i} = device.l1.lease(S{i})" for i in in_account]
-    if any(map(in_l1, plan.buffers)):
+    lines += [f" u{i} = device.l1.lease(U{i})" for i in range(len(plan.unstored))]
+    if any(map(in_l1, (*plan.buffers, *plan.unstored))):
         lines += [f" device.l1.require({buffer_bytes}, CIRCULAR_BUFFERS)"]
     return [*lines, *_allocations(plan, owned), *(f" b{i}.lease = l{i}" for i in in_account)]
 
@@ -164,6 +165,7 @@ def _generate(
         "new": object.__new__,
         "grow": HOST_POOL.grow,
         **{f"S{index}": spec for index, spec in enumerate(plan.buffers)},
+        **{f"U{index}": spec for index, spec in enumerate(plan.unstored)},
         **{f"class{index}": size_class for index, size_class in enumerate(classes)},
         **{f"free{index}": size_class.free for index, size_class in enumerate(classes)},
         **names,
