@@ -105,6 +105,12 @@ def seeds_of_inverse_roots(samples: int = 4097) -> tuple[float, ...]:
     return tuple(np.array(seeds, np.int32).view(np.float32).astype(float).tolist())
 
 
+def centres_of_pieces(first: float) -> tuple[float, ...]:
+    """The middles of four pieces to each of [1, 3], [3, 7], [7, 15] and [0, 1], but of the first piece of the last."""
+    middles = [2.0**octave * (1 + (quarter + 0.5) / 4) - 1 for octave in (1, 2, 3, 0) for quarter in range(4)]
+    return tuple(first if middle == 0.125 else middle for middle in middles)
+
+
 def _log10(x: mp.mpf) -> mp.mpf:
     return mp.log(x, 10)
 
@@ -155,6 +161,9 @@ DERIVED: dict[str, Callable[[], Any]] = {
     "logarithm.RSQRT_SEED": seeds_of_inverse_roots,
     "logarithm.CBRT_2": lambda: nearest(mp.cbrt(2)),
     "logarithm.CBRT_4": lambda: nearest(mp.cbrt(4)),
+    "piecewise._FROM_ONE": lambda: centres_of_pieces(0.0)[:12],
+    "piecewise.CENTRES": lambda: centres_of_pieces(0.125),
+    "piecewise.ODD_CENTRES": lambda: centres_of_pieces(0.0),
     "power.LOG2_OF_FACTOR": lambda: of_factors("power.LOG2_FACTOR", _log2, 15, 0),
     "power.LOG2_OF_FACTOR_LOW": lambda: of_factors("power.LOG2_FACTOR", _log2, 15, 1),
     "power.LOG2_E_HIGH": lambda: parts(1 / mp.log(2), 2)[0],
@@ -191,6 +200,7 @@ CHOSEN = {
     "exponential.LOGISTIC_SCALE": "with it 1 + exp(x) is finite where 1 / (1 + exp(x)) is not 0",
     "gamma.FAR": "where the pieces of [0, 15] end and the asymptotic series begins",
     "hyperbolic.LARGE": "from there on 1 is lost beside the square, in float32",
+    "piecewise._FIRST": "the twelve pieces from 1 on come before it",
     "power.LOG2_FACTOR": "short factors near 1 / mantissa, the residue within LOG2_TAIL's interval and exact",
     "quotient._STEP": "bits of a quotient that float32 holds beside a rounding error",
     "quotient._STEPS": "steps for the largest difference of two exponents",
