@@ -117,8 +117,8 @@ class Logarithm(Exponential):
     def _log_of(self, exponent: Value, index: Int, r: Value) -> Value:
         """log(2**exponent * (1 + r) / factor), the factor that of `index`."""
         high = self.fma(exponent, self.const(LN2_SHORT), self.lookup(LOG_OF_FACTOR, index))
-        tail = self.mul(self.mul(r, r), self.polynomial(r, LOG_TAIL))
-        return self.add(high, self.add(r, self.fma(exponent, self.const(LN2_REST), tail)))
+        low = self.fma(exponent, self.const(LN2_REST), r)
+        return self.add(high, self.fma(self.mul(r, r), self.polynomial(r, LOG_TAIL), low))
 
     def log2(self, a: Value) -> Value:
         """The logarithm to base 2, exact of powers of two; -infinity at zeros, NaN below."""
@@ -135,8 +135,8 @@ class Logarithm(Exponential):
 
     def _log_to_base(self, high: Value, r: Value, unit: tuple[float, float], low: Value) -> Value:
         """High + log(1 + r) * unit + low, the unit the logarithm of e as a sum."""
-        tail = self.mul(self.mul(r, r), self.polynomial(r, LOG_TAIL))
-        rest = self.fma(r, self.const(unit[1]), self.fma(tail, self.const(unit[0]), low))
+        tail = self.polynomial(r, [unit[0] * coefficient for coefficient in LOG_TAIL])
+        rest = self.fma(self.mul(r, r), tail, self.fma(r, self.const(unit[1]), low))
         return self.add(high, self.fma(r, self.const(unit[0]), rest))
 
     def cbrt(self, a: Value) -> Value:
