@@ -47,8 +47,9 @@ class Trigonometry(Primitives):
     def sin(self, a: Value) -> Value:
         """Sine of a radians."""
         magnitude = self.abs(a)
-        n = self.round_even(self.mul(magnitude, self.const(INVERSE_PI)))
-        near = self._near(magnitude, n, n)
+        magic = self.const(ROUNDING_MAGIC)
+        shifted = self.fma(magnitude, self.const(INVERSE_PI), magic)
+        near = self._near(magnitude, self.sub(shifted, magic), shifted)
         far = self.gt(magnitude, self.const(NEAR_LIMIT))
         result = self.rarely(far, near, "sin_far", lambda b, x: b.sin_far(x, 0), magnitude)
         sign = self.int_and(self.bits(a), self.int_const(SIGN_BIT))
@@ -57,20 +58,22 @@ class Trigonometry(Primitives):
     def cos(self, a: Value) -> Value:
         """Cosine of a radians: a sine a quarter turn on."""
         magnitude = self.abs(a)
-        k = self.round_even(self.fma(magnitude, self.const(INVERSE_PI), self.const(-0.5)))
-        # cos(r + (k + 1/2) pi) = -sin(r) where k is even.
-        near = self._near(magnitude, self.add(k, self.const(0.5)), self.add(k, self.const(1.0)))
+        magic = self.const(ROUNDING_MAGIC + 1)  # cos(r + (k + 1/2) pi) = -sin(r) where k is even
+        shifted = self.add(self.fma(magnitude, self.const(INVERSE_PI), self.const(-0.5)), magic)
+        near = self._near(magnitude, self.add(self.sub(shifted, magic), self.const(0.5)), shifted)
         far = self.gt(magnitude, self.const(NEAR_LIMIT))
         return self.rarely(far, near, "cos_far", lambda b, x: b.sin_far(x, 0x4000_0000), magnitude)
 
     def tan(self, a: Value) -> Value:
         """Tangent of a radians."""
         magnitude = self.abs(a)
-        n = self.round_even(self.mul(magnitude, self.const(INVERSE_HALF_PI)))
+        magic = self.const(ROUNDING_MAGIC)
+        shifted = self.fma(magnitude, self.const(INVERSE_HALF_PI), magic)
+        n = self.sub(shifted, magic)
         r = self.fma(n, self.const(-HALF_PI_MIDDLE), self.fma(n, self.const(-HALF_PI_HIGH), magnitude))
         reduced = self.fma(n, self.const(-HALF_PI_LOW), r)
         low = self.fma(n, self.const(-HALF_PI_LOW), self.sub(r, reduced))
-        near = self.tangent(reduced, low, self.bits(self.add(n, self.const(ROUNDING_MAGIC))))
+        near = self.tangent(reduced, low, self.bits(shifted))
         far = self.gt(magnitude, self.const(NEAR_LIMIT))
         result = self.rarely(far, near, "tan_far", lambda b, x: b.tan_far(x), magnitude)
         sign = self.int_and(self.bits(a), self.int_const(SIGN_BIT))
@@ -88,12 +91,12 @@ class Trigonometry(Primitives):
         is_odd = self.int_eq(self.int_and(odd, one), one)
         return self.select(is_odd, self.fma(quotient, error, quotient), t)
 
-    def _near(self, x: Value, multiple: Value, parity: Value) -> Value:
-        """sin(x - multiple * pi), negated where `parity` is odd."""
+    def _near(self, x: Value, multiple: Value, odd: Value) -> Value:
+        """sin(x - multiple * pi), negated where the lowest bit of `odd` is set."""
         r = self.fma(multiple, self.const(-PI_HIGH), x)
         r = self.fma(multiple, self.const(-PI_MIDDLE), r)
         r = self.fma(multiple, self.const(-PI_LOW), r)
-        return self._sine(r, self.bits(self.add(parity, self.const(ROUNDING_MAGIC))))
+        return self._sine(r, self.bits(odd))
 
     def _sine(self, r: Value, odd: Int) -> Value:
         """sin(r) for |r| <= 1.6, negated where the lowest bit of `odd` is set."""
