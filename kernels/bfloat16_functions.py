@@ -9,8 +9,8 @@ error (benchmarks/fitting/bfloat16.py).
 from __future__ import annotations
 
 from ttnn_jit.kernels.exponential import GELU_CUBIC, GELU_LINEAR, LOG2_E
-from ttnn_jit.kernels.logarithm import LOG2_OF_FACTOR, LOG_FACTOR, LOG_OF_FACTOR, Logarithm
-from ttnn_jit.kernels.primitives import ROUNDING_MAGIC, SIGN_BIT, Table
+from ttnn_jit.kernels.logarithm import Logarithm
+from ttnn_jit.kernels.primitives import ROUNDING_MAGIC, SIGN_BIT, Int, Table
 from ttnn_jit.kernels.trigonometry import INVERSE_HALF_PI, INVERSE_PI, NEAR_LIMIT, Trigonometry
 from ttnn_jit.ops.emit import Value
 
@@ -123,15 +123,42 @@ EXPM1 = (1.0, 0.4999940097332001, 0.16666823625564575, 0.041872743517160416, 0.0
 SINH_EXP = (0.4999929964542389, 0.3465241491794586, 0.12070636451244354, 0.026004159823060036, 0.006766678765416145)
 SINH = (1.0, 0.16667775809764862, 0.008332819677889347, 0.0002037738886428997)
 FAINT = 2.0**-64  # a sigmoid's numerator: its denominator then holds exp(-x) of all x whose result is not 0
-
-
-LOG10_NEAREST = Table.of_floats(
-    "log10_of_factor_nearest",
+# The factors of `log` for the mantissas of [1, 2), and minus their logarithms. Beside 1 what exponent and factor give
+# is 0, or cancels.
+FACTOR = Table.of_floats(
+    "factor_from_one",
+    (
+        1.0, 0.9139624238014221, 0.8642138242721558, 0.8207470774650574,
+        0.7800852656364441, 0.7444534301757812, 0.7108720541000366, 0.6808698177337646,
+        0.6524812579154968, 0.6271117925643921, 0.6034925580024719, 0.5818450450897217,
+        0.5609654784202576, 0.5424633622169495, 0.5245634913444519, 0.5,
+    ),
+)  # fmt: skip
+LOG_OF_FACTOR = Table.of_floats(
+    "log_of_factor_from_one",
+    (
+        0.0, 0.0899658203125, 0.14593505859375, 0.197540283203125,
+        0.24835205078125, 0.29510498046875, 0.3412628173828125, 0.3843841552734375,
+        0.4269728660583496, 0.4666304588317871, 0.5050215721130371, 0.5415511131286621,
+        0.5780959129333496, 0.6116347312927246, 0.6451888084411621, 0.6931471824645996,
+    ),
+)  # fmt: skip
+LOG2_OF_FACTOR = Table.of_floats(
+    "log2_of_factor_from_one",
+    (
+        0.0, 0.12979324162006378, 0.2105397880077362, 0.2849904000759125,
+        0.358296275138855, 0.42574650049209595, 0.4923381805419922, 0.5545490980148315,
+        0.6159916520118713, 0.6732054352760315, 0.7285920977592468, 0.7812930941581726,
+        0.8340160846710205, 0.8824024200439453, 0.9308106899261475, 1.0,
+    ),
+)  # fmt: skip
+LOG10_OF_FACTOR = Table.of_floats(
+    "log10_of_factor_from_one",
     (
         0.0, 0.03907166048884392, 0.06337878853082657, 0.08579065650701523,
         0.10785792768001556, 0.1281624585390091, 0.14820855855941772, 0.16693592071533203,
-        -0.11559803783893585, -0.09837496280670166, -0.08170191198587418, -0.06583733856678009,
-        -0.049966130405664444, -0.035400405526161194, -0.02082805708050728, 0.0,
+        0.18543195724487305, 0.20265503227710724, 0.21932807564735413, 0.2351926565170288,
+        0.25106385350227356, 0.2656295895576477, 0.2802019417285919, 0.3010300099849701,
     ),
 )  # fmt: skip
 
@@ -181,35 +208,32 @@ class Bfloat16Functions(Logarithm, Trigonometry):
         positive = self.fma(magnitude, half, self.mul(a, half))
         return self.copysign(self.fma(self.neg(complement), power, positive), a)
 
-    def log_bfloat16(self, a: Value) -> Value:
-        """By the table of `log`."""
-        mantissa, exponent = self.split(a)
+    def _reduced_from_one(self, a: Value) -> tuple[Value, Int, Value]:
+        """(exponent, index, r) with a = 2**exponent * (1 + r) / factor, the factor that of `index`."""
+        mantissa, exponent = self.split_at_one(a)
         index = self.shift_right(self.bits(mantissa), self.int_const(19))
-        r = self.fma(mantissa, self.lookup(LOG_FACTOR, index), self.const(-1.0))
+        return exponent, index, self.fma(mantissa, self.lookup(FACTOR, index), self.const(-1.0))
+
+    def log_bfloat16(self, a: Value) -> Value:
+        """By a table of logarithms."""
+        exponent, index, r = self._reduced_from_one(a)
         high = self.fma(exponent, self.const(LN2), self.lookup(LOG_OF_FACTOR, index))
         return self.fma(r, self.polynomial(r, LOG), high)
 
     def log2_bfloat16(self, a: Value) -> Value:
-        """By the tables of `log` and `log2`."""
-        mantissa, exponent = self.split(a)
-        index = self.shift_right(self.bits(mantissa), self.int_const(19))
-        r = self.fma(mantissa, self.lookup(LOG_FACTOR, index), self.const(-1.0))
+        """By a table of logarithms."""
+        exponent, index, r = self._reduced_from_one(a)
         return self.fma(r, self.polynomial(r, LOG2), self.add(exponent, self.lookup(LOG2_OF_FACTOR, index)))
 
     def log10_bfloat16(self, a: Value) -> Value:
-        """By the table of `log`, and one of logarithms to more digits than that of `log10`."""
-        mantissa, exponent = self.split(a)
-        index = self.shift_right(self.bits(mantissa), self.int_const(19))
-        r = self.fma(mantissa, self.lookup(LOG_FACTOR, index), self.const(-1.0))
-        high = self.fma(exponent, self.const(LOG10_OF_2), self.lookup(LOG10_NEAREST, index))
+        """By a table of logarithms."""
+        exponent, index, r = self._reduced_from_one(a)
+        high = self.fma(exponent, self.const(LOG10_OF_2), self.lookup(LOG10_OF_FACTOR, index))
         return self.fma(r, self.polynomial(r, LOG10), high)
 
     def log1p_bfloat16(self, a: Value) -> Value:
-        """By the table of `log`; the residue of arguments near 0 is the argument."""
-        total = self.add(a, self.const(1.0))
-        mantissa, exponent = self.split(total)
-        index = self.shift_right(self.bits(mantissa), self.int_const(19))
-        r = self.fma(mantissa, self.lookup(LOG_FACTOR, index), self.const(-1.0))
+        """By the table of `log_bfloat16`; the residue of arguments near 0 is the argument."""
+        exponent, index, r = self._reduced_from_one(self.add(a, self.const(1.0)))
         r = self.select(self.lt(self.abs(a), self.const(NEAR_ZERO)), a, r)
         high = self.fma(exponent, self.const(LN2), self.lookup(LOG_OF_FACTOR, index))
         return self.copysign(self.fma(r, self.polynomial(r, LOG1P), high), a)

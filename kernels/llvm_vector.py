@@ -377,18 +377,17 @@ class LlvmVector(VectorMath):
     def split(self, x: Value) -> tuple[Value, Value]:
         if not self.isa.avx512:
             return super().split(x)
-        # Mantissas of [0.75, 1.5); 15 is that interval (3) and NaN for numbers below zero (4 + 8).
-        unused = (self._float, self.const(0.0))
-        m = self._call(
-            self._float,
-            "llvm.x86.avx512.mask.getmant.ps.512",
-            (self._float, x),
-            ("i32", "15"),
-            unused,
-            ("i16", "-1"),
-            ("i32", "4"),
-        )
+        m = self._mantissa(x, 3)
         return m, self.sub(self._floor_log2(x), self._floor_log2(m))
+
+    def split_at_one(self, x: Value) -> tuple[Value, Value]:
+        return (self._mantissa(x, 0), self._floor_log2(x)) if self.isa.avx512 else super().split_at_one(x)
+
+    def _mantissa(self, x: Value, interval: int) -> Value:
+        """In [1, 2) for interval 0, [0.75, 1.5) for 3; NaN for numbers below zero (8)."""
+        unmasked = ((self._float, self.const(0.0)), ("i16", "-1"), ("i32", "4"))
+        operands = ((self._float, x), ("i32", str(interval + 8)), *unmasked)
+        return self._call(self._float, "llvm.x86.avx512.mask.getmant.ps.512", *operands)
 
     def _floor_log2(self, x: Value) -> Value:
         operands = ((self._float, x), (self._float, self.const(0.0)), ("i16", "-1"), ("i32", "4"))

@@ -258,6 +258,18 @@ class Primitives(ABC):
         exponent = self.select(self.eq(x, infinity), infinity, exponent)
         return self.select(self.ge(x, zero), m, self.const(float("nan"))), exponent
 
+    def split_at_one(self, x: Value) -> tuple[Value, Value]:
+        """As `split`, with m in [1, 2): less work where log(m) and k log(2) need not cancel to more than one float."""
+        zero, infinity = self.const(0.0), self.const(float("inf"))
+        tiny = self.lt(x, self.const(2.0**-126))
+        bits = self.bits(self.select(tiny, self.mul(x, self.const(2.0**24)), x))
+        bias = self.select(tiny, self.const(127.0 + 24.0), self.const(127.0))
+        exponent = self.sub(self.to_float(self.shift_right(bits, self.int_const(23))), bias)
+        exponent = self.select(self.eq(x, zero), self.const(float("-inf")), exponent)
+        exponent = self.select(self.eq(x, infinity), infinity, exponent)
+        m = self.int_or(self.int_and(bits, self.int_const(0x007F_FFFF)), self.int_const(float_bits(1.0)))
+        return self.select(self.ge(x, zero), self.from_bits(m), self.const(float("nan"))), exponent
+
     def two_sum(self, a: Value, b: Value) -> tuple[Value, Value]:
         """A + b and its rounding error (Knuth)."""
         total = self.add(a, b)

@@ -69,6 +69,16 @@ def of_factors(factors: str, logarithm: Callable[[mp.mpf], mp.mpf], bits: int, p
     return tuple(short(-logarithm(mp.mpf(factor)), bits)[part] for factor in table(factors))
 
 
+def factors_from_one() -> tuple[float, ...]:
+    """The factors of `log`, for mantissas of [1, 2)."""
+    return tuple(factor / (1 if index < 8 else 2) for index, factor in enumerate(table("logarithm.LOG_FACTOR")))
+
+
+def nearest_logarithms(logarithm: Callable[[mp.mpf], mp.mpf]) -> tuple[float, ...]:
+    """Minus the logarithm of each of them."""
+    return tuple(nearest(-logarithm(mp.mpf(factor))) for factor in factors_from_one())
+
+
 def bits_of_inverse_two_pi() -> tuple[int, ...]:
     """1 / (2 pi) in words of 32 bits after 32 zeros."""
     scaled = int(mp.floor(mp.ldexp(1 / (2 * mp.pi), 224)))
@@ -128,9 +138,10 @@ def pi_from_below() -> tuple[float, float]:
 DERIVED: dict[str, Callable[[], Any]] = {
     "bfloat16_functions.LN2": lambda: float(mp.log(2)),
     "bfloat16_functions.LOG10_OF_2": lambda: float(_log10(mp.mpf(2))),
-    "bfloat16_functions.LOG10_NEAREST": lambda: tuple(
-        -nearest(_log10(mp.mpf(f))) for f in table("logarithm.LOG_FACTOR")
-    ),
+    "bfloat16_functions.FACTOR": factors_from_one,
+    "bfloat16_functions.LOG_OF_FACTOR": lambda: nearest_logarithms(mp.log),
+    "bfloat16_functions.LOG2_OF_FACTOR": lambda: nearest_logarithms(_log2),
+    "bfloat16_functions.LOG10_OF_FACTOR": lambda: nearest_logarithms(_log10),
     "bfloat16_functions.PI": lambda: float(mp.pi),
     "bfloat16_functions.PI_BELOW": lambda: pi_from_below()[0],
     "bfloat16_functions.PI_REST": lambda: pi_from_below()[1],

@@ -44,10 +44,12 @@ def test_scale_rounds_once_into_the_denormals(a: float, n: int) -> None:
 
 @given(st.floats(2.0**-149, width=32, allow_infinity=False))
 def test_split_is_exact(x: float) -> None:
-    with NumpyVector.quiet():
-        m, k = NumpyVector().split(np.float32(x))
-    assert 0.75 <= float(m) < 1.5
-    assert Fraction(float(m)) * Fraction(2) ** int(k) == Fraction(x)
+    b = NumpyVector()
+    for split, low in ((b.split, 0.75), (b.split_at_one, 1.0)):
+        with NumpyVector.quiet():
+            m, k = split(np.float32(x))
+        assert low <= float(m) < 2 * low
+        assert Fraction(float(m)) * Fraction(2) ** int(k) == Fraction(x)
 
 
 @given(WORDS, WORDS)
