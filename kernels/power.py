@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ttnn_jit.kernels.primitives import Primitives, Table
+from ttnn_jit.kernels.exponential import POWERS_OF_SIXTEENTHS
+from ttnn_jit.kernels.primitives import SIXTEENTHS_MAGIC, Primitives, Table
 from ttnn_jit.ops.emit import Value
 
 # Entry i serves the mantissas of [0.75, 1.5) whose upper five bits are i. A factor is near 1 / mantissa and short, so
@@ -56,6 +57,8 @@ EXP2_TAIL = (
     0.0013390473322942853,
     0.00015325448475778103,
 )
+# (2**f - 1) / f on |f| <= 1 / 32: relative error of 2**f 1.6e-9.
+EXP2_SHORT = (0.6931471824645996, 0.24023428559303284, 0.05550235137343407)
 
 
 class Power(Primitives):
@@ -63,11 +66,17 @@ class Power(Primitives):
 
     def exp2(self, a: Value) -> Value:
         """2 to the power a, exact of integers: 0 below -150, infinity from 128 on."""
-        bounded = self.at_most(130.0, self.at_least(-155.0, a))
-        n = self.round_even(bounded)
-        f = self.sub(bounded, n)
-        tail = self.mul(f, self.fma(f, self.polynomial(f, EXP2_TAIL), self.const(LN2_LOW)))
-        return self.scale(self.add(self.fma(f, self.const(LN2_HIGH), tail), self.const(1.0)), n)
+        sum_, n, power, rest = self._exp2_of_sixteenths(self.at_most(130.0, self.at_least(-155.0, a)))
+        return self.scale_by_sixteenths(self.fma(rest, power, power), sum_, n)
+
+    def _exp2_of_sixteenths(self, a: Value) -> tuple[Value, Value, Value, Value]:
+        """(SIXTEENTHS_MAGIC + n, n, p, r), n the multiple of 1 / 16 nearest to a: 2**a = p * (1 + r) * 2**floor(n)."""
+        magic = self.const(SIXTEENTHS_MAGIC)
+        sum_ = self.add(a, magic)
+        n = self.sub(sum_, magic)
+        f = self.sub(a, n)
+        power = self.lookup(POWERS_OF_SIXTEENTHS, self.bits(sum_))
+        return sum_, n, power, self.mul(f, self.polynomial(f, EXP2_SHORT))
 
     def pow(self, a: Value, b: Value) -> Value:
         """A to the power b."""

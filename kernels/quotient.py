@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ttnn_jit.kernels.power import Power
-from ttnn_jit.kernels.primitives import SIGN_BIT
+from ttnn_jit.kernels.primitives import SIGN_BIT, SIXTEENTHS_MAGIC
 from ttnn_jit.ops.emit import Value
 
 _STEP = 22  # bits of a quotient that one step of a long division takes
@@ -79,11 +79,13 @@ class Quotient(Power):
 
     def ldexp(self, a: Value, b: Value) -> Value:
         """A * 2**b, rounded once for integral b; zeros and infinities stay where b is finite."""
-        n = self.round_even(self.at_most(400.0, self.at_least(-400.0, b)))
+        _, n, power, rest = self._exp2_of_sixteenths(self.at_most(400.0, self.at_least(-400.0, b)))
         mantissa, exponent = self.split(self.abs(a))
-        mantissa = self.mul(mantissa, self.exp2(self.sub(b, n)))
+        product = self.mul(mantissa, power)
+        low = self.fma(product, rest, self.fma(mantissa, power, self.neg(product)))
         total = self.at_most(250.0, self.at_least(-250.0, self.add(exponent, n)))
-        result = self.copysign(self.scale(mantissa, total), a)
+        sum_ = self.add(total, self.const(SIXTEENTHS_MAGIC))
+        result = self.copysign(self.scale_by_sixteenths(self.add(product, low), sum_, total), a)
         infinity = self.const(float("inf"))
         stays = self.either(self.eq(a, self.const(0.0)), self.eq(self.abs(a), infinity))
         stays = self.both(stays, self.lt(self.abs(b), infinity))

@@ -214,6 +214,7 @@ def _fits() -> tuple[Fit | PiecewiseFit, ...]:
             "exponential.EXP_SHORT_TAIL", _exp_tail, lambda r: r**2 / mp.exp(r), (HALF_LN2[0] / 16, HALF_LN2[1] / 16), 1
         ),
         Fit("power.EXP2_TAIL", _exp2_tail, lambda f: f**2 / 2**f, (-0.502, 0.502), 4),
+        Fit("power.EXP2_SHORT", lambda f: (2**f - 1) / f, lambda f: abs(f) / 2**f, (-1 / 32, 1 / 32), 2),
         Fit("power.LOG2_TAIL", _log2_tail, lambda r: r**2, (-0.02880859375, 1 / 32), 2),
         Fit("logarithm.LOG_TAIL", lambda r: (mp.log1p(r) - r) / r**2, abs, (-1 / 32, 1 / 16), 4),
         _odd("trigonometry.SIN_TAIL", mp.sin, 1.012 * math.pi / 2, 3),
