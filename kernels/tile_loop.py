@@ -84,7 +84,6 @@ class TileLoop:
         unroll: Vectors in a chunk.
         loads_early: Whether the vectors of up to four contiguous float32 inputs are loaded a chunk before they are
             used, which takes a register each. For long bodies on hosts with registers to spare.
-        fences: Whether it orders its stores around the caches before it returns; if not, its caller does.
     """
 
     name: str
@@ -94,7 +93,6 @@ class TileLoop:
     lanes: int
     unroll: int
     loads_early: bool
-    fences: bool = True
 
     def text(self) -> str:
         """The definition and the declarations that it needs, without those that the body needs."""
@@ -161,7 +159,7 @@ class TileLoop:
         return [k for k in self._all if self.streams[k].access is access]
 
     def _element(self, k: int) -> str:
-        return ELEMENT[self.streams[k].dtype]
+        return _ELEMENT[self.streams[k].dtype]
 
     def _word(self, name: str, index: int) -> Iterator[str]:
         """``%name``: the word of params at `index`."""
@@ -212,7 +210,7 @@ class TileLoop:
             yield f"  %more{loop} = icmp slt i64 %i{loop}.next, %extent{loop}"
             yield f"  br i1 %more{loop}, label %loop{loop}, label %close{loop + 1}"
         yield f"close{self.rank + 1}:"
-        if self._around_caches and self.fences:
+        if self._around_caches:
             yield "  fence seq_cst"  # other threads see these stores in no order otherwise
         yield "  ret void"
 
@@ -407,4 +405,4 @@ _AHEAD_BYTES = 256
 _MOST_AHEAD = 12  # streams: ways of a set
 _MOST_EARLY = 4  # streams
 _NONTEMPORAL = "!0 = !{i32 1}"
-ELEMENT = {DataType.FLOAT32: "float", DataType.BFLOAT16: "i16"}
+_ELEMENT = {DataType.FLOAT32: "float", DataType.BFLOAT16: "i16"}

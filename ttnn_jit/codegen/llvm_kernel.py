@@ -12,13 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from ttnn_jit.codegen.pieces import Pieces, in_pieces
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, LookUp, Step, Store, operands_of
 from ttnn_jit.codegen.tables import Parted, parts_of_one_word
 from ttnn_jit.kernels.bfloat16_words import Bfloat16Words, Vectors
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_vector import LlvmVector, ModuleText
-from ttnn_jit.kernels.pieces import InPieces, PieceCall
 from ttnn_jit.kernels.tabulated import ENTRIES, tabulated
 from ttnn_jit.kernels.tile_loop import BODY_BLOCK, Access, Chunk, TileLoop
 from ttnn_jit.ops import OPERATIONS, Operation, user_operation
@@ -61,12 +59,10 @@ def kernel_text(body: KernelBody, isa: HostIsa) -> str:
     """
     direct = _written(body, isa)
     table = _table(body, isa) if body.many else None
-    if table is not None:
-        text, picoseconds = _with_table(direct, table, isa)
-    elif body.many and (pieces := in_pieces(body, direct.instructions, direct.loop.unroll, _spans(both_signs(body)))):
-        text, picoseconds = _with_pieces(body, pieces, isa)
-    else:
+    if table is None:
         text, picoseconds = _module_text([direct]), direct.picoseconds
+    else:
+        text, picoseconds = _with_table(direct, table, isa)
     text = f"; predicted: {round(picoseconds)} ps per element\n{text}\n"
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     return text.replace(f"@{_NAME}(", f"@k_{digest}(", 1)
@@ -100,22 +96,7 @@ def _with_table(direct: _Written, table: _Table, isa: HostIsa) -> tuple[str, flo
     picoseconds = direct.picoseconds - table.function.picoseconds + 1000 / HOST_COSTS.lookups_per_ns
     ops = [operation_of_tile(step.tile_name) for step in table.parted.function.steps if isinstance(step, Apply)]
     head = f"; looked up, in tensors of {ENTRIES} elements and more: {', '.join(operation.name for operation in ops)}"
-    return "\n".join([head, _module_text([look_up, function], chosen)]), picoseconds
-
-
-def _spans(pairs: Mapping[int, BothSigns]) -> dict[int, tuple[int, int]]:
-    """The first and the last step of the pair of every step that belongs to one."""
-    return {index: (min(pair.plain, pair.negated), max(pair.plain, pair.negated)) for index, pair in pairs.items()}
-
-
-def _with_pieces(body: KernelBody, pieces: Pieces, isa: HostIsa) -> tuple[str, float]:
-    """The definitions of a kernel of several loops, and its predicted picoseconds per element."""
-    loops = [
-        _written(piece.body, isa, fences=False).named(f"ttnn_jit.piece{k}") for k, piece in enumerate(pieces.parts)
-    ]
-    calls = tuple(PieceCall(f"ttnn_jit.piece{k}", piece.streams) for k, piece in enumerate(pieces.parts))
-    driver = InPieces(_NAME, body.streams, pieces.kept, calls).text()
-    return _module_text(loops, driver), sum(loop.picoseconds for loop in loops)
+    return "\n".join([head, _module_text([look_up, function]), chosen]), picoseconds
 
 
 _FEWEST_WORDS = 16
@@ -129,13 +110,12 @@ def _of_words(body: KernelBody) -> bool:
 
 @dataclass(frozen=True)
 class _Written:
-    """A body's loop as text, the lines of its steps, what they need of their module, and every step's count of them."""
+    """A body's loop as text, the lines of its steps, and what they need of their module."""
 
     loop: TileLoop
     function: str
     lines: list[str]
     module: ModuleText
-    instructions: tuple[int, ...]
 
     def named(self, name: str) -> _Written:
         """The same, as a function that only its module sees."""
@@ -167,21 +147,19 @@ _BESIDE_OTHERS = 1.25
 """How much longer lookups take beside other steps."""
 
 
-def _written(body: KernelBody, isa: HostIsa, unroll: int | None = None, *, fences: bool = True) -> _Written:
+def _written(body: KernelBody, isa: HostIsa, unroll: int | None = None) -> _Written:
     """The body with `unroll` vectors a chunk: those that suit it, if None."""
     if unroll is None:
-        one = _written(body, isa, 1, fences=fences)
+        one = _written(body, isa, 1)
         suits_two = len(one.lines) <= _most_lines_for_two(body, one, isa)
-        two = suits_two and body.live_tiles <= _MOST_LIVE_FOR_TWO_VECTORS
-        return _written(body, isa, 2, fences=fences) if two else one
+        return _written(body, isa, 2) if suits_two and body.live_tiles <= _MOST_LIVE_FOR_TWO_VECTORS else one
     module = ModuleText()
     builder = LlvmVector(isa, module, prefix="v", block=BODY_BLOCK)
     emitter = _BodyEmitter(body, builder, unroll)
     early = unroll == 1 and isa.registers >= _REGISTERS_TO_SPARE
-    loop = TileLoop(_NAME, body.streams, body.rank, emitter, isa.lanes, unroll, early, fences)
+    loop = TileLoop(_NAME, body.streams, body.rank, emitter, isa.lanes, unroll, early)
     function = loop.definition()
-    instructions = tuple(emitter.lines_of.get(k, 0) // unroll for k in range(len(body.steps)))
-    return _Written(loop, function, [line for line in builder.lines if " = bitcast " not in line], module, instructions)
+    return _Written(loop, function, [line for line in builder.lines if " = bitcast " not in line], module)
 
 
 def _most_lines_for_two(body: KernelBody, one: _Written, isa: HostIsa) -> int:
@@ -193,14 +171,14 @@ def _most_lines_for_two(body: KernelBody, one: _Written, isa: HostIsa) -> int:
     return _MOST_LINES_FOR_A_PAIR[isa.registers] * (2 if len(one.lines) <= _MOST_LINES_OF_A_SHORT_OP * ops else 1)
 
 
-def _module_text(functions: Sequence[_Written], *callers: str) -> str:
-    """The functions, what calls them, and once each what they need of their module."""
+def _module_text(functions: Sequence[_Written]) -> str:
+    """The functions, and once each what they need of their module."""
     module = ModuleText()
     for written in functions:
         module.declarations |= dict.fromkeys(written.loop.declarations) | written.module.declarations
         module.functions |= written.module.functions
         module.scalar_functions |= written.module.scalar_functions
-    return "\n".join([*(written.function for written in functions), *callers, module.text()])
+    return "\n".join([*(written.function for written in functions), module.text()])
 
 
 def kernel_picoseconds(text: str) -> int:
@@ -303,7 +281,6 @@ class _BodyEmitter:
         self._unroll = unroll
         self._words = Bfloat16Words(builder, body.numerics, interleaved=_of_words(body))
         self._order = emission_order(body)
-        self.lines_of: dict[int, int] = {}
         self._both_signs = both_signs(body)
         self._between_bfloat16 = between_bfloat16(body)
         self._inputs = [k for k, stream in enumerate(body.streams) if not stream.written]
@@ -315,7 +292,6 @@ class _BodyEmitter:
         results: dict[int, Chunk] = {}
         exact: dict[int, Vectors] = {}
         for index in self._order:
-            before = len(self._builder.lines)
             match step := self._body.steps[index]:
                 case Load():
                     values[index] = self._widened(step.stream, loaded[step.stream])
@@ -323,7 +299,6 @@ class _BodyEmitter:
                     results[step.stream] = self._narrowed(step.stream, values[step.operand])
                 case _:
                     values[index] = self._value(index, step, values, exact)
-            self.lines_of[index] = sum(" = bitcast " not in line for line in self._builder.lines[before:])
         return self._builder.lines, [results[k] for k in self._outputs]
 
     def _widened(self, k: int, chunk: Chunk) -> Vectors:

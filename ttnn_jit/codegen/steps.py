@@ -91,8 +91,7 @@ class KernelBody:
         steps: In execution order. An int operand is the index of the step whose tile it is; `slot` is the DST slot
             where the step's tile was put, None if it went nowhere.
         numerics: How results are rounded.
-        many: Whether a launch meets at least as many elements as there are bfloat16, so that a table may pay, or
-            several loops.
+        many: Whether a launch meets at least as many elements as there are bfloat16, so that a table may pay.
     """
 
     streams: tuple[Stream, ...]
