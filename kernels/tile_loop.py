@@ -159,7 +159,7 @@ class TileLoop:
         return [k for k in self._all if self.streams[k].access is access]
 
     def _element(self, k: int) -> str:
-        return _ELEMENT[self.streams[k].dtype]
+        return ELEMENT[self.streams[k].dtype]
 
     def _word(self, name: str, index: int) -> Iterator[str]:
         """``%name``: the word of params at `index`."""
@@ -405,4 +405,4 @@ _AHEAD_BYTES = 256
 _MOST_AHEAD = 12  # streams: ways of a set
 _MOST_EARLY = 4  # streams
 _NONTEMPORAL = "!0 = !{i32 1}"
-_ELEMENT = {DataType.FLOAT32: "float", DataType.BFLOAT16: "i16"}
+ELEMENT = {DataType.FLOAT32: "float", DataType.BFLOAT16: "i16"}

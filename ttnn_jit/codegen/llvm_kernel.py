@@ -12,11 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from ttnn_jit.codegen.relay import Relay, relay_of
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, LookUp, Step, Store, operands_of
 from ttnn_jit.codegen.tables import Parted, parts_of_one_word
 from ttnn_jit.kernels.bfloat16_words import Bfloat16Words, Vectors
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_vector import LlvmVector, ModuleText
+from ttnn_jit.kernels.relayed import Turn, relayed
 from ttnn_jit.kernels.tabulated import ENTRIES, tabulated
 from ttnn_jit.kernels.tile_loop import BODY_BLOCK, Access, Chunk, TileLoop
 from ttnn_jit.ops import OPERATIONS, Operation, user_operation
@@ -57,12 +59,14 @@ def kernel_text(body: KernelBody, isa: HostIsa) -> str:
 
     The name is a hash of the text, so that equal names mean equal code.
     """
-    direct = _written(body, isa)
     table = _table(body, isa) if body.many else None
-    if table is None:
-        text, picoseconds = _module_text([direct]), direct.picoseconds
+    if table is not None:
+        text, picoseconds = _with_table(_written(body, isa), table, isa)
+    elif (relay := relay_of(body)) is not None:
+        text, picoseconds = _relayed(body, relay, isa)
     else:
-        text, picoseconds = _with_table(direct, table, isa)
+        direct = _written(body, isa)
+        text, picoseconds = _module_text([direct]), direct.picoseconds
     text = f"; predicted: {round(picoseconds)} ps per element\n{text}\n"
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     return text.replace(f"@{_NAME}(", f"@k_{digest}(", 1)
@@ -97,6 +101,14 @@ def _with_table(direct: _Written, table: _Table, isa: HostIsa) -> tuple[str, flo
     ops = [operation_of_tile(step.tile_name) for step in table.parted.function.steps if isinstance(step, Apply)]
     head = f"; looked up, in tensors of {ENTRIES} elements and more: {', '.join(operation.name for operation in ops)}"
     return "\n".join([head, _module_text([look_up, function]), chosen]), picoseconds
+
+
+def _relayed(body: KernelBody, relay: Relay, isa: HostIsa) -> tuple[str, float]:
+    """The definitions of a kernel that runs in parts, and its predicted picoseconds per element."""
+    parts = [_written(part.body, isa).named(f"ttnn_jit.part{k}") for k, part in enumerate(relay.parts)]
+    turns = [Turn(f"ttnn_jit.part{k}", part.operands) for k, part in enumerate(relay.parts)]
+    text = "\n".join([_module_text(parts), relayed(_NAME, body.streams, relay.handed, turns)])
+    return text, sum(part.picoseconds for part in parts)
 
 
 _FEWEST_WORDS = 16
