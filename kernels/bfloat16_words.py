@@ -28,11 +28,13 @@ class Bfloat16Words:
         numerics: How results are rounded.
         interleaved: Two vectors hold the even and the odd elements, the halves of 32-bit words (little-endian), which
             widens without a shuffle. Otherwise one follows the other.
+        leaves_nan: Rounding leaves NaN what they are where an instruction rounds: whoever says so looks for them.
     """
 
     builder: LlvmVector
     numerics: Numerics
     interleaved: bool
+    leaves_nan: bool = False
     _loaded: dict[Vectors, str] = field(default_factory=dict)
     _converted: dict[Vectors, str] = field(default_factory=dict)
 
@@ -54,7 +56,7 @@ class Bfloat16Words:
         b, lanes = self.builder, self.builder.isa.lanes
         if dtype is DataType.FLOAT32 or not b.isa.avx512_bf16:
             return tuple(b.round_to(vector, dtype, self.numerics) for vector in vectors)
-        words = b.converted(vectors, self.numerics)
+        words = b.converted(vectors, self.numerics, leaves_nan=self.leaves_nan)
         result = (b.load_bf16(words),) if len(vectors) == 1 else (b.as_high(words, 0), b.as_high(words, lanes))
         self._converted[result] = words
         return result

@@ -508,6 +508,13 @@ class LlvmVector(VectorMath):
         normal = self._emit(f"select {masks} {is_denormal}, {kind} {sign}, {kind} {words}")
         return self._emit(f"select {masks} {is_nan}, {kind} splat (i16 {0x7F80}), {kind} {normal}")
 
+    def unless_nan(self, words: str, count: int, otherwise: Callable[[], str]) -> str:
+        """`count` bfloat16 words, or those that `otherwise` writes, off the straight path, if any of them is a NaN."""
+        kind = f"<{count} x i16>"
+        magnitude = self._emit(f"and {kind} {words}, splat (i16 {0x7FFF})")
+        is_nan = self._emit(f"icmp sgt {kind} {magnitude}, splat (i16 {0x7F80})")
+        return self._if_any_lane(is_nan, kind, words, otherwise, count)
+
     def as_high(self, words: str, start: int) -> Value:
         """The float32 values of a vector's bfloat16 words, those from `start` on of ``<2 lanes x i16>``."""
         count = 2 * self.isa.lanes
@@ -515,12 +522,14 @@ class LlvmVector(VectorMath):
         placed = self.shuffled(count, [words, "zeroinitializer"], order)
         return self._emit(f"bitcast <{count} x i16> {placed} to {self._float}")
 
-    def converted(self, values: Sequence[Value], numerics: Numerics) -> str:
+    def converted(self, values: Sequence[Value], numerics: Numerics, *, leaves_nan: bool = False) -> str:
         """The bfloat16 words of one or two values, one's after the other's, by the instructions of avx512_bf16.
 
-        They round to nearest even and read denormals as zeros of their sign: device numerics but for NaN, IEEE numerics
-        but for denormals.
+        They round to nearest even and read denormals as zeros of their sign: device numerics but for NaN, which
+        `leaves_nan` leaves, IEEE numerics but for denormals.
         """
+        if numerics is Numerics.DEVICE and leaves_nan:
+            return self._converted(values)
         if numerics is Numerics.DEVICE:
             # vminps gives its second operand where the first is NaN.
             kinds = ((self._float, self.const(float("inf"))), ("i32", "4"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -122,7 +122,7 @@ def _of_words(body: KernelBody) -> bool:
 
 @dataclass(frozen=True)
 class _Written:
-    """A body's loop as text, the lines of its steps, and what they need of their module."""
+    """A body's loop as text, the lines of its steps off rare paths, and what they need of their module."""
 
     loop: TileLoop
     function: str
@@ -142,13 +142,18 @@ class _Written:
 
     @property
     def usual_instructions(self) -> float:
-        """Of a vector, off the rare paths; a division counts as what can be done beside it."""
-        instructions = rare = 0
-        for line in self.lines:
-            rare = line.endswith(".rare:") or (rare and not line.endswith(".after:"))
-            divides = " = fdiv " in line or "@llvm.sqrt." in line
-            instructions += 0 if rare else _INSTRUCTIONS_OF_A_DIVISION if divides else 1
-        return instructions / self.loop.unroll
+        """Of a vector; a division counts as what can be done beside it."""
+        divisions = sum(" = fdiv " in line or "@llvm.sqrt." in line for line in self.lines)
+        return (len(self.lines) + (_INSTRUCTIONS_OF_A_DIVISION - 1) * divisions) / self.loop.unroll
+
+
+def _usual(lines: Sequence[str]) -> Iterator[str]:
+    """The lines that are instructions, off the rare paths."""
+    rare = False
+    for line in lines:
+        rare = line.endswith(".rare:") or (rare and not line.endswith(".after:"))
+        if not rare and " = bitcast " not in line:
+            yield line
 
 
 _INSTRUCTIONS_OF_A_DIVISION = 8
@@ -171,7 +176,7 @@ def _written(body: KernelBody, isa: HostIsa, unroll: int | None = None) -> _Writ
     early = unroll == 1 and isa.registers >= _REGISTERS_TO_SPARE
     loop = TileLoop(_NAME, body.streams, body.rank, emitter, isa.lanes, unroll, early)
     function = loop.definition()
-    return _Written(loop, function, [line for line in builder.lines if " = bitcast " not in line], module)
+    return _Written(loop, function, list(_usual(builder.lines)), module)
 
 
 def _most_lines_for_two(body: KernelBody, one: _Written, isa: HostIsa) -> int:
@@ -284,6 +289,29 @@ def _without_sign(body: KernelBody, index: int) -> tuple[int, bool]:
             return index, False
 
 
+_FEWEST_ROUNDINGS = 3
+"""Of a chain whose NaN are looked for at its end: looking takes as long as two roundings gain."""
+
+
+def spreads_nan(body: KernelBody) -> bool:
+    """Whether a NaN that device numerics would replace anywhere in a body of some roundings is one in its result."""
+    rounds = 0
+    for step in body.steps:
+        match step:
+            case Apply():
+                operation = operation_of_tile(step.tile_name)
+                if not operation.spreads_nan:
+                    return False
+                rounds += not operation.chooses and step.dtype is DataType.BFLOAT16
+            case LookUp():
+                return False
+            case _:
+                pass
+    one_result = sum(stream.written for stream in body.streams) == 1
+    on_device = body.numerics is Numerics.DEVICE and _of_words(body)
+    return on_device and one_result and rounds >= _FEWEST_ROUNDINGS
+
+
 class _BodyEmitter:
     """Writes the steps of a chunk of `unroll` vectors, each step for all of them before the next."""
 
@@ -299,6 +327,24 @@ class _BodyEmitter:
         self._outputs = [k for k, stream in enumerate(body.streams) if stream.written]
 
     def __call__(self, inputs: Sequence[Chunk]) -> tuple[Sequence[str], Sequence[Chunk]]:
+        if self._builder.isa.avx512_bf16 and spreads_nan(self._body):
+            return self._builder.lines, [[self._looked_over(inputs)]]
+        return self._builder.lines, self._results(inputs)
+
+    def _looked_over(self, inputs: Sequence[Chunk]) -> str:
+        """The words of the one result: NaN on the way are looked for in it, and replaced only where one is found."""
+        careful = self._words
+        self._words = Bfloat16Words(self._builder, careful.numerics, careful.interleaved, leaves_nan=True)
+        words = self._only_words(inputs)
+        self._words = careful
+        count = self._unroll * self._builder.isa.lanes
+        return self._builder.unless_nan(words, count, lambda: self._only_words(inputs))
+
+    def _only_words(self, inputs: Sequence[Chunk]) -> str:
+        ((words,),) = self._results(inputs)
+        return words
+
+    def _results(self, inputs: Sequence[Chunk]) -> list[Chunk]:
         loaded = dict(zip(self._inputs, inputs, strict=True))
         values: dict[int, Vectors] = {}
         results: dict[int, Chunk] = {}
@@ -311,7 +357,7 @@ class _BodyEmitter:
                     results[step.stream] = self._narrowed(step.stream, values[step.operand])
                 case _:
                     values[index] = self._value(index, step, values, exact)
-        return self._builder.lines, [results[k] for k in self._outputs]
+        return [results[k] for k in self._outputs]
 
     def _widened(self, k: int, chunk: Chunk) -> Vectors:
         stream = self._body.streams[k]

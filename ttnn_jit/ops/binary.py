@@ -71,6 +71,7 @@ ADD = binary(
     summary="x + y.",
     emit=lambda b, x, y: b.add(x, y),
     golden=lambda torch, x, y: torch.add(x, y),
+    spreads_nan=True,
 )
 SUBTRACT = binary(
     "subtract",
@@ -78,6 +79,7 @@ SUBTRACT = binary(
     summary="x - y.",
     emit=lambda b, x, y: b.sub(x, y),
     golden=lambda torch, x, y: torch.sub(x, y),
+    spreads_nan=True,
     tile_name="tile_sub",
     aliases=("sub",),
 )
@@ -87,6 +89,7 @@ MULTIPLY = binary(
     summary="x * y.",
     emit=lambda b, x, y: b.mul(x, y),
     golden=lambda torch, x, y: torch.mul(x, y),
+    spreads_nan=True,
     tile_name="tile_mul",
     aliases=("mul",),
 )

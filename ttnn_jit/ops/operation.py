@@ -124,6 +124,7 @@ class Operation:
         on_device: What device numerics compute instead, if that is another formula.
         chooses: The result is always an operand, perhaps with another sign, or an integer of up to two digits, and
             never a NaN where no operand is one: it needs no rounding that its operands had.
+        spreads_nan: A NaN in any tensor gives a NaN, which may so be looked for in the result of a chain of such.
         emit_both_signs: ``emit_both_signs(b, x)`` is (f(x), f(-x)) in the bits of `emit`, where they share work.
         emit_bfloat16: ``emit_bfloat16(b, x, *attributes)`` for a bfloat16 x whose result is rounded to bfloat16 next:
             less work than `emit`, and of all 65,536 arguments the bfloat16 that rounding makes of `emit`, under either
@@ -150,6 +151,7 @@ class Operation:
     chosen_by: Mapping[str, Any] = field(default_factory=dict)
     on_device: DeviceForm | None = None
     chooses: bool = False
+    spreads_nan: bool = False
     emit_both_signs: Callable[..., tuple[Any, Any]] | None = None
     emit_bfloat16: Callable[..., Any] | None = None
     power: float | None = None

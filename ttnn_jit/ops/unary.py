@@ -105,6 +105,7 @@ NEG = unary(
     golden=torch_function("neg"),
     operator="neg",
     chooses=True,
+    spreads_nan=True,
 )
 EXP = unary(
     "exp",

@@ -1,0 +1,73 @@
+"""Where NaN on the way are looked for in the result alone, and that replacing them late gives the bits of doing so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
+from ttnn_jit.codegen.interpreter import interpret
+from ttnn_jit.codegen.kernel_body import read_kernels
+from ttnn_jit.codegen.llvm_kernel import kernel_text, spreads_nan
+from ttnn_jit.kernels.isa import AVX512
+from ttnn_jit.kernels.numpy_vector import NumpyVector
+from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+
+F32, BF16 = DataType.FLOAT32, DataType.BFLOAT16
+CHAIN = [("add", 0, 1), ("multiply", 4, 2), ("neg", 5), ("subtract", 6, 3), ("multiply", 7, 0.5)]
+SPECIALS = np.array([0.0, -0.0, 1.0, -3.0, np.inf, -np.inf, np.nan, 1e-39, 3e38], np.float32)
+
+
+def chain(*, calls=CHAIN, dtype=BF16, target="wormhole_b0", **fields):
+    return scheduled([TensorSpec((128, 64), dtype, Layout.TILE)] * 4, calls, target=target, **fields)
+
+
+def puts_off(**fields):
+    (body,) = read_kernels(chain(**fields))
+    return spreads_nan(body)
+
+
+@pytest.mark.parametrize("operation", [op for op in OPERATIONS if op.spreads_nan], ids=str)
+def test_an_operation_that_says_so_gives_nan_for_nan(operation):
+    with NumpyVector.quiet():
+        for position, others in product(range(operation.arity), product(SPECIALS, repeat=operation.arity - 1)):
+            operands = [*others[:position], np.float32(np.nan), *others[position:]]
+            found = operation.emit(NumpyVector(), *(np.full(4, operand, np.float32) for operand in operands))
+            assert np.isnan(found).all()
+
+
+def test_nan_are_looked_for_at_the_end_of_bfloat16_arithmetic_of_a_chip():
+    assert puts_off()
+    assert not puts_off(dtype=F32)
+    assert not puts_off(target="cpu")
+
+
+def test_nan_are_replaced_at_once_where_an_operation_may_swallow_them():
+    assert not puts_off(calls=[*CHAIN, ("relu", 8)])
+
+
+def test_nan_are_replaced_at_once_where_roundings_are_few():
+    assert not puts_off(calls=CHAIN[:2])
+
+
+def test_one_look_takes_the_place_of_every_minimum_on_the_straight_path():
+    (body,) = read_kernels(chain())
+    text = kernel_text(body, replace(AVX512, avx512_bf16=True))
+    straight, _, rare = text.partition(".rare:")
+    assert "min.ps" not in straight
+    assert rare.count("= call <16 x float> @llvm.x86.avx512.min.ps.512") == 2 * 4
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 1.0], ids=["none", "few", "all"])
+def test_the_bits_are_those_of_replacing_every_nan_where_it_is_made(share):
+    rng = np.random.default_rng(7)
+    numbers = rng.normal(size=(4, 128, 64)).astype(np.float32)
+    special = rng.random(numbers.shape) < share
+    numbers[special] = rng.choice(SPECIALS, int(special.sum()))
+    inputs, module = [bfloat16(values) for values in numbers], chain()
+    (expected,), (got,) = interpret(module, inputs), native(module, inputs, host_isa())
+    assert_same_bits(got, expected)
