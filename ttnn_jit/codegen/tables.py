@@ -29,6 +29,12 @@ class Parted:
         """Whether nothing but lookups is left."""
         return not any(isinstance(step, Apply | Cast) for step in self.rest.steps)
 
+    @property
+    def looks_up_loaded_words(self) -> bool:
+        """Whether the words that are looked up wait for nothing that the rest computes."""
+        (operand,) = (step.operand for step in self.rest.steps if isinstance(step, LookUp))
+        return isinstance(self.rest.steps[operand], Load)
+
 
 def parts_of_one_word(body: KernelBody) -> Iterator[Parted]:
     """The largest parts of `body` that take one bfloat16 tile to another, no two of which share a step."""

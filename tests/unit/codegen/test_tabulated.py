@@ -83,6 +83,21 @@ def test_a_part_of_a_larger_kernel_is_looked_up_on_a_chip(calls: list[tuple], is
     assert_same_bits(found, direct)
 
 
+def test_loaded_words_are_looked_up_beside_two_vectors_and_computed_words_beside_one() -> None:
+    for calls, step in ((PARTS["before a product"], 32), (PARTS["after a sum"], 16)):
+        text = text_of([LARGE, LARGE], calls, AVX512, "wormhole_b0")
+        looks_up = text[text.index("@ttnn_jit.look_up(") : text.index("@ttnn_jit.function(")]
+        assert f"%at.next = add i64 %at, {step}\n" in looks_up
+
+
+def test_beside_other_steps_shorter_functions_of_loaded_words_are_looked_up_than_of_computed_ones() -> None:
+    loaded, computed = [("silu", 0), ("multiply", 2, 1)], [("add", 0, 1), ("silu", 2), ("multiply", 3, 1)]
+    isa = replace(AVX512, avx512_bf16=True)
+    assert has_table(text_of([LARGE, LARGE], loaded, isa, "wormhole_b0"))
+    assert not has_table(text_of([LARGE, LARGE], computed, isa, "wormhole_b0"))
+    assert not has_table(text_of([LARGE, LARGE], [("sqrt", 0), ("multiply", 2, 1)], isa, "wormhole_b0"))
+
+
 def test_a_value_that_cpu_does_not_round_is_no_word_to_look_up() -> None:
     assert not has_table(text_of([LARGE, LARGE], PARTS["after a sum"], host_isa(), "cpu"))
     assert has_table(text_of([LARGE, LARGE], PARTS["after a sum"], host_isa(), "wormhole_b0"))
