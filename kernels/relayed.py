@@ -2,10 +2,11 @@
 
 A loop over many streams waits for memory: hardware follows few streams at once, and blocks of memory that lie alike in
 their pages push each other's lines out of the first two caches before they are used. Loops over a few streams each, one
-after the other over a stretch that those caches hold, read as fast as a copy. What one hands to the next costs a store
-and a load in the first cache.
+after the other over a stretch that those caches hold, read as fast as a copy. And a loop over a long chain of
+operations waits for each of them: in parts, a processor computes several chunks of one at a time.
 
-Bound: the bytes of the streams at the speed of a copy; handing on adds an eighth of an instruction an element.
+Bound: the bytes of the streams at the speed of a copy, or the arithmetic; a tile that is handed on adds a store and a
+load to it.
 """
 
 from __future__ import annotations

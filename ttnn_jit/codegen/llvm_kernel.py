@@ -59,13 +59,13 @@ def kernel_text(body: KernelBody, isa: HostIsa) -> str:
 
     The name is a hash of the text, so that equal names mean equal code.
     """
+    direct = _written(body, isa)
     table = _table(body, isa) if body.many else None
     if table is not None:
-        text, picoseconds = _with_table(_written(body, isa), table, isa)
-    elif (relay := relay_of(body)) is not None:
-        text, picoseconds = _relayed(body, relay, isa)
+        text, picoseconds = _with_table(direct, table, isa)
+    elif (relay := relay_of(body, direct.instructions, direct.loop.unroll)) is not None:
+        text, picoseconds = _relayed(relay, body, isa)
     else:
-        direct = _written(body, isa)
         text, picoseconds = _module_text([direct]), direct.picoseconds
     text = f"; predicted: {round(picoseconds)} ps per element\n{text}\n"
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -111,11 +111,12 @@ def _with_table(direct: _Written, table: _Table, isa: HostIsa) -> tuple[str, flo
     return "\n".join([head, _module_text([look_up, function]), chosen]), picoseconds
 
 
-def _relayed(body: KernelBody, relay: Relay, isa: HostIsa) -> tuple[str, float]:
+def _relayed(relay: Relay, body: KernelBody, isa: HostIsa) -> tuple[str, float]:
     """The definitions of a kernel that runs in parts, and its predicted picoseconds per element."""
     parts = [_written(part.body, isa).named(f"ttnn_jit.part{k}") for k, part in enumerate(relay.parts)]
     turns = [Turn(f"ttnn_jit.part{k}", part.operands) for k, part in enumerate(relay.parts)]
-    text = "\n".join([_module_text(parts), relayed(_NAME, body.streams, relay.handed, turns)])
+    # First: functions of the user's, at the end, are modules of their own.
+    text = "\n".join([relayed(_NAME, body.streams, relay.handed, turns), _module_text(parts)])
     return text, sum(part.picoseconds for part in parts)
 
 
@@ -131,11 +132,12 @@ def _of_words(body: KernelBody) -> bool:
 
 @dataclass(frozen=True)
 class _Written:
-    """A body's loop as text, the lines of its steps off rare paths, and what they need of their module."""
+    """A body's loop as text, the lines of its steps off rare paths, their number by step, what they need."""
 
     loop: TileLoop
     function: str
     lines: list[str]
+    instructions: Mapping[int, int]
     module: ModuleText
 
     def named(self, name: str) -> _Written:
@@ -188,7 +190,7 @@ def _written(body: KernelBody, isa: HostIsa, unroll: int | None = None) -> _Writ
     early = unroll == 1 and isa.registers >= _REGISTERS_TO_SPARE
     loop = TileLoop(_NAME, body.streams, body.rank, emitter, isa.lanes, unroll, early)
     function = loop.definition()
-    return _Written(loop, function, list(_usual(builder.lines)), module)
+    return _Written(loop, function, list(_usual(builder.lines)), emitter.instructions, module)
 
 
 def _most_lines_for_two(body: KernelBody, one: _Written, isa: HostIsa) -> int:
@@ -337,6 +339,7 @@ class _BodyEmitter:
         self._between_bfloat16 = between_bfloat16(body)
         self._inputs = [k for k, stream in enumerate(body.streams) if not stream.written]
         self._outputs = [k for k, stream in enumerate(body.streams) if stream.written]
+        self.instructions: dict[int, int] = {}
 
     def __call__(self, inputs: Sequence[Chunk]) -> tuple[Sequence[str], Sequence[Chunk]]:
         if self._builder.isa.avx512_bf16 and spreads_nan(self._body):
@@ -361,7 +364,9 @@ class _BodyEmitter:
         values: dict[int, Vectors] = {}
         results: dict[int, Chunk] = {}
         exact: dict[int, Vectors] = {}
+        lines = self._builder.lines
         for index in self._order:
+            before = len(lines)
             match step := self._body.steps[index]:
                 case Load():
                     values[index] = self._widened(step.stream, loaded[step.stream])
@@ -369,6 +374,7 @@ class _BodyEmitter:
                     results[step.stream] = self._narrowed(step.stream, values[step.operand])
                 case _:
                     values[index] = self._value(index, step, values, exact)
+            self.instructions.setdefault(index, sum(1 for _ in _usual(lines[before:])))
         return [results[k] for k in self._outputs]
 
     def _widened(self, k: int, chunk: Chunk) -> Vectors:

@@ -1,17 +1,23 @@
-"""Which parts a body of many inputs is run in, one after the other over a stretch of elements (kernels/relayed.py)."""
+"""Which parts a body that is long, or has many inputs, is run in, in turn over a stretch (kernels/relayed.py)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ttnn_jit.codegen.steps import KernelBody, Load, Step, Store, operands_of, with_operands
 from ttnn_jit.kernels.tile_loop import Access, Stream
-from ttnn_jit.target import Numerics
-from ttnn_jit.tensor_spec import DataType
 
 MOST_INPUTS = 8
-"""Contiguous streams that a part reads: 6 and 11 take a tenth longer."""
+"""Contiguous streams that a part reads from memory: 6 and 11 take a tenth longer."""
+
+LONG_FROM = {1: 24, 2: 80}
+"""Instructions of a chunk, by its vectors, from which a part is long: a processor that waits for one chunk's chain of
+operations does not see far enough ahead to begin enough others, unless two vectors' chains stand side by side."""
+
+FEWEST = 12
+"""Instructions of a part, on either side of a cut, that pay for handing one value on. Several values need the square of
+their number: where so many are alive, a chain is not all that there is to compute."""
 
 
 @dataclass(frozen=True)
@@ -35,19 +41,19 @@ class Relay:
     handed: tuple[Stream, ...]
 
 
-def relay_of(body: KernelBody) -> Relay | None:
-    """The parts of a body whose inputs are too many for one loop; None if they are not, or not all in one run.
+def relay_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) -> Relay | None:
+    """The parts that a body is better run in; None if it is best whole, or does not walk one run.
 
-    Within the caches a loop of 31 inputs is a sixth faster whole. But not one of bfloat16 that rounds after every
-    operation: a chunk's chain of them is then longer than what a processor looks ahead, which leaves it idle.
+    Args:
+        body: The whole.
+        instructions: Of a chunk of it, by step.
+        vectors: In a chunk of it.
     """
-    one_run = not body.rank and all(stream.access is not Access.STRIDED for stream in body.streams)
-    inputs = [stream for stream in body.streams if stream.access is Access.CONTIGUOUS and not stream.written]
-    from_memory = any(stream.around_caches for stream in body.streams)
-    rounds_often = body.numerics is Numerics.DEVICE and all(s.dtype is DataType.BFLOAT16 for s in body.streams)
-    if not one_run or len(inputs) <= MOST_INPUTS or not (from_memory or rounds_often):
+    if body.rank or any(stream.access is Access.STRIDED for stream in body.streams):
         return None
-    groups = list(_groups(body))
+    groups = list(_groups(body, instructions, LONG_FROM[vectors]))
+    if len(groups) < 2:
+        return None
     home = {index: number for number, group in enumerate(groups) for index in group}
     handed: dict[int, int] = {}
     for index, number in home.items():
@@ -58,21 +64,49 @@ def relay_of(body: KernelBody) -> Relay | None:
     return Relay(parts, tuple(Stream(body.dtype_of(index), Access.CONTIGUOUS) for index in handed))
 
 
-def _groups(body: KernelBody) -> Iterator[list[int]]:
-    """The steps but the loads in order, a new group where one would need too many inputs."""
+def _groups(body: KernelBody, instructions: Mapping[int, int], long_from: int) -> Iterator[list[int]]:
+    """The steps but the loads in order, a new group where one more would be too many inputs, or too long a chain."""
+    from_memory = any(stream.around_caches for stream in body.streams)
+    crossing = _crossing(body)
+    left = sum(instructions.values())
     group: list[int] = []
     streams: set[int] = set()
+    length = 0
     for index, step in enumerate(body.steps):
         if isinstance(step, Load):
             continue
-        loads = (body.steps[operand] for operand in operands_of(step))
-        needed = {load.stream for load in loads if isinstance(load, Load)}
-        if len(streams | needed) > MOST_INPUTS:
+        needed = _streams_read(body, index)
+        own = instructions[index]
+        is_long = length + own > long_from and min(length, left) >= FEWEST * crossing[index] ** 2
+        if group and (is_long or (from_memory and len(streams | needed) > MOST_INPUTS)):
             yield group
-            group, streams = [], set()
+            group, streams, length = [], set(), 0
         group.append(index)
         streams |= needed
+        length += own
+        left -= own
     yield group
+
+
+def _streams_read(body: KernelBody, index: int) -> set[int]:
+    """The contiguous inputs that the step reads."""
+    loads = (body.steps[operand] for operand in operands_of(body.steps[index]))
+    streams = {load.stream for load in loads if isinstance(load, Load)}
+    return {stream for stream in streams if body.streams[stream].access is Access.CONTIGUOUS}
+
+
+def _crossing(body: KernelBody) -> list[int]:
+    """For every step, how many tiles and inputs are used both by steps before it and by itself or later ones."""
+    first: dict[tuple[str, int], int] = {}
+    last: dict[tuple[str, int], int] = {}
+    for index, step in enumerate(body.steps):
+        if isinstance(step, Load):
+            continue
+        tiles = {("tile", operand) for operand in operands_of(step) if not isinstance(body.steps[operand], Load)}
+        for used in tiles | {("stream", stream) for stream in _streams_read(body, index)}:
+            first.setdefault(used, used[1] if used[0] == "tile" else index)
+            last[used] = index
+    return [sum(first[used] < index <= last[used] for used in first) for index in range(len(body.steps))]
 
 
 @dataclass

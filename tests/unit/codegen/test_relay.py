@@ -11,7 +11,7 @@ from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, na
 from ttnn_jit.codegen.interpreter import interpret
 from ttnn_jit.codegen.kernel_body import read_kernels
 from ttnn_jit.codegen.llvm_kernel import kernel_text
-from ttnn_jit.codegen.relay import MOST_INPUTS, relay_of
+from ttnn_jit.codegen.relay import LONG_FROM, MOST_INPUTS, relay_of
 from ttnn_jit.codegen.steps import Apply, Load
 from ttnn_jit.kernels.relayed import STRETCH
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
@@ -38,9 +38,14 @@ def from_memory(body):
     return replace(body, streams=tuple(replace(s, around_caches=s.written) for s in body.streams))
 
 
+def parts_of(body, *, each=1, vectors=1):
+    """The relay of a body whose every op has `each` instructions."""
+    return relay_of(body, {k: each * isinstance(step, Apply) for k, step in enumerate(body.steps)}, vectors)
+
+
 def test_parts_read_few_inputs_each_and_do_every_op_once():
-    body = body_of(tile_specs(31), ladder(31), target="wormhole_b0")
-    relay = relay_of(body)
+    body = from_memory(body_of(tile_specs(31, F32), ladder(31)))
+    relay = parts_of(body, each=0)
     for part in relay.parts:
         assert 2 <= sum(operand < len(body.streams) - 1 for operand in part.operands) <= MOST_INPUTS
     ops = [step for part in relay.parts for step in part.body.steps if isinstance(step, Apply)]
@@ -50,36 +55,44 @@ def test_parts_read_few_inputs_each_and_do_every_op_once():
 
 def test_a_tensor_that_two_parts_read_is_loaded_by_both():
     calls = [*ladder(12), ("multiply", 22, 0)]
-    relay = relay_of(body_of(tile_specs(12), calls, target="wormhole_b0"))
+    relay = parts_of(from_memory(body_of(tile_specs(12, F32), calls)), each=0)
     assert [part.operands.count(0) for part in relay.parts] == [1, 1]
     assert all(any(isinstance(step, Load) for step in part.body.steps) for part in relay.parts)
 
 
 @pytest.mark.parametrize(("inputs", "parts"), [(MOST_INPUTS, False), (MOST_INPUTS + 1, True)])
-def test_a_body_runs_in_parts_if_one_loop_has_too_many_inputs(inputs, parts):
-    body = body_of(tile_specs(inputs), ladder(inputs), target="wormhole_b0")
-    assert (relay_of(body) is not None) is parts
+def test_a_short_body_runs_in_parts_if_it_reads_too_many_inputs_from_memory(inputs, parts):
+    body = body_of(tile_specs(inputs, F32), ladder(inputs))
+    assert parts_of(body, each=0) is None
+    assert (parts_of(from_memory(body), each=0) is not None) is parts
 
 
-def test_a_body_of_few_roundings_runs_in_parts_only_from_memory():
-    body = body_of(tile_specs(12, F32), ladder(12))
-    assert relay_of(body) is None
-    assert relay_of(from_memory(body)) is not None
+def test_a_long_chain_runs_in_parts_and_two_vectors_of_it_may_be_longer():
+    body = body_of(tile_specs(1, F32), [("exp", k) for k in range(4)])
+    assert len(parts_of(body, each=LONG_FROM[1]).parts) == 4
+    assert parts_of(body, each=LONG_FROM[1] // 4) is None
+    assert parts_of(body, each=LONG_FROM[1] // 2, vectors=2) is None
+
+
+def test_values_that_many_steps_share_keep_a_chain_whole():
+    shared = [("exp", 0), ("sigmoid", 1), ("add", 2, 1), ("multiply", 3, 0)]
+    assert parts_of(body_of(tile_specs(1, F32), shared), each=LONG_FROM[1] // 2) is None
 
 
 def test_bodies_that_do_not_walk_one_run_stay_whole():
     specs = [*[TensorSpec((64, 40), F32)] * 11, TensorSpec((1, 40), F32)]
-    assert relay_of(from_memory(body_of(specs, ladder(12)))) is None
+    assert parts_of(from_memory(body_of(specs, ladder(12)))) is None
     strided = [*[TensorSpec((64, 40), F32)] * 11, TensorSpec((64, 40), F32, strides=(80, 2))]
-    assert relay_of(from_memory(body_of(strided, ladder(12)))) is None
+    assert parts_of(from_memory(body_of(strided, ladder(12)))) is None
 
 
 def test_the_text_of_parts_holds_no_shape():
     texts = {
-        kernel_text(body_of(tile_specs(12, shape=shape), ladder(12), target="wormhole_b0"), host_isa())
+        kernel_text(body_of(tile_specs(31, shape=shape), ladder(31), target="wormhole_b0"), host_isa())
         for shape in [(32, 32), (64, 128)]
     }
     assert len(texts) == 1
+    assert "ttnn_jit.part1" in texts.pop()
 
 
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
@@ -95,7 +108,7 @@ def test_parts_give_the_bits_of_the_whole(target, rows, monkeypatch):
     numbers[3][0, :6] = [np.inf, -np.inf, np.nan, 1e-39, -0.0, 3e38]
     numbers[9][0, :6] = [-np.inf, -np.inf, 0, -1e-39, -0.0, 3e38]
     inputs = [bfloat16(values) for values in numbers]
-    assert all(map(relay_of, read_kernels(module)))
+    assert all("ttnn_jit.part1" in kernel_text(body, host_isa()) for body in read_kernels(module))
     (expected,) = interpret(module, inputs)
     (got,) = native(module, inputs)
     assert_same_bits(got, expected)
