@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 from ttnn_jit.codegen.steps import KernelBody, Load, Step, Store, operands_of, with_operands
 from ttnn_jit.kernels.tile_loop import Access, Stream
@@ -60,8 +61,9 @@ def relay_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) ->
         for operand in operands_of(body.steps[index]):
             if home.get(operand, number) != number:
                 handed.setdefault(operand, len(body.streams) + len(handed))
-    parts = tuple(_PartWriter(body, handed).part(group) for group in groups)
-    return Relay(parts, tuple(Stream(body.dtype_of(index), Access.CONTIGUOUS) for index in handed))
+    passed = tuple(Stream(body.dtype_of(index), Access.CONTIGUOUS) for index in handed)
+    streams = (*body.streams, *passed)
+    return Relay(tuple(_PartWriter(body, streams, handed).part(group) for group in groups), passed)
 
 
 def _groups(body: KernelBody, instructions: Mapping[int, int], long_from: int) -> Iterator[list[int]]:
@@ -106,14 +108,25 @@ def _crossing(body: KernelBody) -> list[int]:
         for used in tiles | {("stream", stream) for stream in _streams_read(body, index)}:
             first.setdefault(used, used[1] if used[0] == "tile" else index)
             last[used] = index
-    return [sum(first[used] < index <= last[used] for used in first) for index in range(len(body.steps))]
+    changes = [0] * (len(body.steps) + 1)
+    for used, begin in first.items():
+        changes[begin + 1] += 1
+        changes[last[used] + 1] -= 1
+    return list(accumulate(changes))
 
 
 @dataclass
 class _PartWriter:
-    """Writes a group of `body`'s steps as a body; `handed` are the tiles that cross groups, with their numbers."""
+    """Writes a group of `body`'s steps as a body.
+
+    Attributes:
+        body: The whole.
+        streams: Its, then those of the tiles that cross groups.
+        handed: These tiles' steps, with the numbers of their streams.
+    """
 
     body: KernelBody
+    streams: Sequence[Stream]
     handed: dict[int, int]
     steps: list[Step] = field(default_factory=list)
     places: dict[int, int] = field(default_factory=dict)
@@ -133,8 +146,8 @@ class _PartWriter:
             if index in self.handed:
                 stored.append((self.places[index], self.handed[index]))
         stores = [Store(place, len(self.read) + k) for k, (place, _) in enumerate(stored)]
-        streams = [self._stream(number) for number in self.read]
-        streams += [replace(self._stream(number), written=True) for _, number in stored]
+        streams = [self.streams[number] for number in self.read]
+        streams += [replace(self.streams[number], written=True) for _, number in stored]
         steps = (*self.steps, *stores)
         body = replace(self.body, streams=tuple(streams), steps=steps, many=False)
         return Part(body, (*self.read, *(number for _, number in stored)))
@@ -147,9 +160,3 @@ class _PartWriter:
             self.places[operand] = len(self.steps)
             self.steps.append(Load(self.read.setdefault(number, len(self.read)), None))
         return self.places[operand]
-
-    def _stream(self, number: int) -> Stream:
-        if number < len(self.body.streams):
-            return self.body.streams[number]
-        index = next(index for index, own in self.handed.items() if own == number)
-        return Stream(self.body.dtype_of(index), Access.CONTIGUOUS)
