@@ -16,8 +16,14 @@ from dataclasses import dataclass
 
 from ttnn_jit.kernels.tile_loop import ELEMENT, Access, Stream
 
-STRETCH = 1 << 13
-"""Elements: 32 KB of a float32 stream. Half as many, and twice as many, take a tenth longer."""
+LONG_STRETCH = 1 << 13
+"""Elements, for many streams from memory: 32 KB of float32. Half as many, and twice as many, take a tenth longer."""
+
+SHORT_STRETCH = 1 << 10
+"""Elements, for a chain: what is handed on stays in the first cache, and memory rests less while parts compute."""
+
+_MOST_SCRATCH = 1 << 16
+"""Elements of all scratches, 256 KB: they lie on the stack of whichever thread runs the kernel."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,9 @@ class Turn:
     operands: tuple[int, ...]
 
 
-def relayed(name: str, streams: Sequence[Stream], scratches: Sequence[Stream], turns: Sequence[Turn]) -> str:
+def relayed(
+    name: str, streams: Sequence[Stream], scratches: Sequence[Stream], turns: Sequence[Turn], stretch: int
+) -> str:
     """The function ``void @name(ptr pointers, ptr params)`` that runs `turns` over all elements.
 
     Args:
@@ -41,15 +49,19 @@ def relayed(name: str, streams: Sequence[Stream], scratches: Sequence[Stream], t
         streams: Of the whole, none of them strided.
         scratches: What is handed on, contiguous.
         turns: In order.
+        stretch: Elements that a turn takes at most, a power of two; fewer if scratches are many.
     """
-    return "\n".join(_lines(name, streams, scratches, turns))
+    fewer = max(1, len(scratches) * stretch // _MOST_SCRATCH)
+    return "\n".join(_lines(name, streams, scratches, turns, stretch >> (fewer - 1).bit_length()))
 
 
-def _lines(name: str, streams: Sequence[Stream], scratches: Sequence[Stream], turns: Sequence[Turn]) -> Iterator[str]:
+def _lines(
+    name: str, streams: Sequence[Stream], scratches: Sequence[Stream], turns: Sequence[Turn], stretch: int
+) -> Iterator[str]:
     yield f"define void @{name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
     yield "entry:"
     for k, scratch in enumerate(scratches, len(streams)):
-        yield f"  %p{k} = alloca [{STRETCH} x {ELEMENT[scratch.dtype]}], align 64"
+        yield f"  %p{k} = alloca [{stretch} x {ELEMENT[scratch.dtype]}], align 64"
     yield "  %extent = alloca i64"
     for k, turn in enumerate(turns):
         yield f"  %operands{k} = alloca [{len(turn.operands)} x ptr]"
@@ -62,8 +74,8 @@ def _lines(name: str, streams: Sequence[Stream], scratches: Sequence[Stream], tu
     yield "stretch:"
     yield "  %at = phi i64 [0, %entry], [%at.next, %stretch]"
     yield "  %left = sub i64 %n, %at"
-    yield f"  %last = icmp slt i64 %left, {STRETCH}"
-    yield f"  %count = select i1 %last, i64 %left, i64 {STRETCH}"
+    yield f"  %last = icmp slt i64 %left, {stretch}"
+    yield f"  %count = select i1 %last, i64 %left, i64 {stretch}"
     yield "  store i64 %count, ptr %extent"
     for k, stream in enumerate(streams):
         index = "0" if stream.access is Access.SCALAR else "%at"
@@ -73,9 +85,11 @@ def _lines(name: str, streams: Sequence[Stream], scratches: Sequence[Stream], tu
             yield f"  %operand{k}.{place} = getelementptr ptr, ptr %operands{k}, i64 {place}"
             yield f"  store ptr %p{operand}, ptr %operand{k}.{place}"
         yield f"  call void @{turn.function}(ptr %operands{k}, ptr %extent)"
-    yield f"  %at.next = add i64 %at, {STRETCH}"
+    yield f"  %at.next = add i64 %at, {stretch}"
     yield "  %more = icmp slt i64 %at.next, %n"
     yield "  br i1 %more, label %stretch, label %done"
     yield "done:"
+    if any(stream.around_caches for stream in streams):
+        yield "  fence seq_cst"  # other threads see these stores in no order otherwise
     yield "  ret void"
     yield "}"

@@ -84,6 +84,7 @@ class TileLoop:
         unroll: Vectors in a chunk.
         loads_early: Whether the vectors of up to four contiguous float32 inputs are loaded a chunk before they are
             used, which takes a register each. For long bodies on hosts with registers to spare.
+        fences: Whether it orders its stores around the caches before it returns; if not, its caller does.
     """
 
     name: str
@@ -93,6 +94,7 @@ class TileLoop:
     lanes: int
     unroll: int
     loads_early: bool
+    fences: bool = True
 
     def text(self) -> str:
         """The definition and the declarations that it needs, without those that the body needs."""
@@ -210,7 +212,7 @@ class TileLoop:
             yield f"  %more{loop} = icmp slt i64 %i{loop}.next, %extent{loop}"
             yield f"  br i1 %more{loop}, label %loop{loop}, label %close{loop + 1}"
         yield f"close{self.rank + 1}:"
-        if self._around_caches:
+        if self._around_caches and self.fences:
             yield "  fence seq_cst"  # other threads see these stores in no order otherwise
         yield "  ret void"
 

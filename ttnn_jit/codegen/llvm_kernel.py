@@ -113,10 +113,10 @@ def _with_table(direct: _Written, table: _Table, isa: HostIsa) -> tuple[str, flo
 
 def _relayed(relay: Relay, body: KernelBody, isa: HostIsa) -> tuple[str, float]:
     """The definitions of a kernel that runs in parts, and its predicted picoseconds per element."""
-    parts = [_written(part.body, isa).named(f"ttnn_jit.part{k}") for k, part in enumerate(relay.parts)]
+    parts = [_written(part.body, isa, fences=False).named(f"ttnn_jit.part{k}") for k, part in enumerate(relay.parts)]
     turns = [Turn(f"ttnn_jit.part{k}", part.operands) for k, part in enumerate(relay.parts)]
     # First: functions of the user's, at the end, are modules of their own.
-    text = "\n".join([relayed(_NAME, body.streams, relay.handed, turns), _module_text(parts)])
+    text = "\n".join([relayed(_NAME, body.streams, relay.scratches, turns, relay.stretch), _module_text(parts)])
     return text, sum(part.picoseconds for part in parts)
 
 
@@ -178,17 +178,18 @@ _BESIDE_PAIRS = 0.85
 multiplied by another input, silu of 22 instructions gains a quarter, log of 16 a twelfth, and sqrt of 11 loses one."""
 
 
-def _written(body: KernelBody, isa: HostIsa, unroll: int | None = None) -> _Written:
+def _written(body: KernelBody, isa: HostIsa, unroll: int | None = None, *, fences: bool = True) -> _Written:
     """The body with `unroll` vectors a chunk: those that suit it, if None."""
     if unroll is None:
-        one = _written(body, isa, 1)
+        one = _written(body, isa, 1, fences=fences)
         suits_two = len(one.lines) <= _most_lines_for_two(body, one, isa)
-        return _written(body, isa, 2) if suits_two and body.live_tiles <= _MOST_LIVE_FOR_TWO_VECTORS else one
+        two = suits_two and body.live_tiles <= _MOST_LIVE_FOR_TWO_VECTORS
+        return _written(body, isa, 2, fences=fences) if two else one
     module = ModuleText()
     builder = LlvmVector(isa, module, prefix="v", block=BODY_BLOCK)
     emitter = _BodyEmitter(body, builder, unroll)
     early = unroll == 1 and isa.registers >= _REGISTERS_TO_SPARE
-    loop = TileLoop(_NAME, body.streams, body.rank, emitter, isa.lanes, unroll, early)
+    loop = TileLoop(_NAME, body.streams, body.rank, emitter, isa.lanes, unroll, early, fences)
     function = loop.definition()
     return _Written(loop, function, list(_usual(builder.lines)), emitter.instructions, module)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from ttnn_jit.codegen.steps import KernelBody, Load, Step, Store, operands_of, with_operands
+from ttnn_jit.kernels.relayed import LONG_STRETCH, SHORT_STRETCH
 from ttnn_jit.kernels.tile_loop import Access, Stream
+from ttnn_jit.tensor_spec import DataType
 
 MOST_INPUTS = 8
 """Contiguous streams that a part reads from memory: 6 and 11 take a tenth longer."""
@@ -27,7 +30,7 @@ class Part:
 
     Attributes:
         body: As a kernel of its own.
-        operands: Per stream of its, the number of the whole's stream; beyond those, of a tile that is handed on.
+        operands: Per stream of its, the number of the whole's stream; beyond those, of a scratch.
     """
 
     body: KernelBody
@@ -36,10 +39,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Relay:
-    """A body in parts, in order, and the tiles that they hand on."""
+    """A body in parts, in order, the scratches in which they hand tiles on, and the elements of a turn."""
 
     parts: tuple[Part, ...]
-    handed: tuple[Stream, ...]
+    scratches: tuple[Stream, ...]
+    stretch: int
 
 
 def relay_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) -> Relay | None:
@@ -52,23 +56,55 @@ def relay_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) ->
     """
     if body.rank or any(stream.access is Access.STRIDED for stream in body.streams):
         return None
-    groups = list(_groups(body, instructions, LONG_FROM[vectors]))
+    # A loop more takes some milliseconds to compile, which few elements do not pay back.
+    groups = list(_groups(body, instructions, LONG_FROM[vectors] if body.many else math.inf))
     if len(groups) < 2:
         return None
+    scratches, handed = _handed(body, groups)
+    streams = (*body.streams, *scratches)
+    parts = tuple(_PartWriter(body, streams, handed).part(group) for group in groups)
+    return Relay(parts, scratches, LONG_STRETCH if _reads_much_memory(body) else SHORT_STRETCH)
+
+
+def _reads_much_memory(body: KernelBody) -> bool:
+    inputs = sum(stream.access is Access.CONTIGUOUS and not stream.written for stream in body.streams)
+    return inputs > MOST_INPUTS and _from_memory(body)
+
+
+def _from_memory(body: KernelBody) -> bool:
+    return any(stream.around_caches for stream in body.streams)
+
+
+def _handed(body: KernelBody, groups: Sequence[Sequence[int]]) -> tuple[tuple[Stream, ...], dict[int, int]]:
+    """Scratches, and of every step whose tile crosses groups the number of its own, counted on from the streams.
+
+    A scratch serves one tile after another: a chain of any length needs two.
+    """
     home = {index: number for number, group in enumerate(groups) for index in group}
-    handed: dict[int, int] = {}
+    last: dict[int, int] = {}
     for index, number in home.items():
-        for operand in operands_of(body.steps[index]):
-            if home.get(operand, number) != number:
-                handed.setdefault(operand, len(body.streams) + len(handed))
-    passed = tuple(Stream(body.dtype_of(index), Access.CONTIGUOUS) for index in handed)
-    streams = (*body.streams, *passed)
-    return Relay(tuple(_PartWriter(body, streams, handed).part(group) for group in groups), passed)
+        last |= {operand: number for operand in operands_of(body.steps[index]) if home.get(operand, number) != number}
+    dying: dict[int, list[int]] = {}
+    for index, number in last.items():
+        dying.setdefault(number, []).append(index)
+    scratches: list[Stream] = []
+    free: dict[DataType, list[int]] = {}
+    handed: dict[int, int] = {}
+    for number, group in enumerate(groups):
+        for index in (index for index in group if index in last):
+            dtype = body.dtype_of(index)
+            if not free.get(dtype):
+                free.setdefault(dtype, []).append(len(body.streams) + len(scratches))
+                scratches.append(Stream(dtype, Access.CONTIGUOUS))
+            handed[index] = free[dtype].pop()
+        for index in dying.get(number, ()):
+            free[body.dtype_of(index)].append(handed[index])
+    return tuple(scratches), handed
 
 
-def _groups(body: KernelBody, instructions: Mapping[int, int], long_from: int) -> Iterator[list[int]]:
+def _groups(body: KernelBody, instructions: Mapping[int, int], long_from: float) -> Iterator[list[int]]:
     """The steps but the loads in order, a new group where one more would be too many inputs, or too long a chain."""
-    from_memory = any(stream.around_caches for stream in body.streams)
+    from_memory = _from_memory(body)
     crossing = _crossing(body)
     left = sum(instructions.values())
     group: list[int] = []
@@ -121,8 +157,8 @@ class _PartWriter:
 
     Attributes:
         body: The whole.
-        streams: Its, then those of the tiles that cross groups.
-        handed: These tiles' steps, with the numbers of their streams.
+        streams: Its, then the scratches.
+        handed: The steps of tiles that cross groups, with the numbers of their scratches.
     """
 
     body: KernelBody

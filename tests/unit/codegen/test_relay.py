@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
+from ttnn_jit.codegen import kernel_body, llvm_kernel, relay
 from ttnn_jit.codegen.interpreter import interpret
 from ttnn_jit.codegen.kernel_body import read_kernels
 from ttnn_jit.codegen.llvm_kernel import kernel_text
 from ttnn_jit.codegen.relay import LONG_FROM, MOST_INPUTS, relay_of
 from ttnn_jit.codegen.steps import Apply, Load
-from ttnn_jit.kernels.relayed import STRETCH
+from ttnn_jit.kernels.relayed import LONG_STRETCH, SHORT_STRETCH
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
 
 F32, BF16 = DataType.FLOAT32, DataType.BFLOAT16
@@ -38,26 +43,28 @@ def from_memory(body):
     return replace(body, streams=tuple(replace(s, around_caches=s.written) for s in body.streams))
 
 
-def parts_of(body, *, each=1, vectors=1):
+def parts_of(body, *, each=1, vectors=1, many=True):
     """The relay of a body whose every op has `each` instructions."""
-    return relay_of(body, {k: each * isinstance(step, Apply) for k, step in enumerate(body.steps)}, vectors)
+    return relay_of(
+        replace(body, many=many), {k: each * isinstance(step, Apply) for k, step in enumerate(body.steps)}, vectors
+    )
 
 
 def test_parts_read_few_inputs_each_and_do_every_op_once():
     body = from_memory(body_of(tile_specs(31, F32), ladder(31)))
-    relay = parts_of(body, each=0)
-    for part in relay.parts:
+    found = parts_of(body, each=0)
+    for part in found.parts:
         assert 2 <= sum(operand < len(body.streams) - 1 for operand in part.operands) <= MOST_INPUTS
-    ops = [step for part in relay.parts for step in part.body.steps if isinstance(step, Apply)]
+    ops = [step for part in found.parts for step in part.body.steps if isinstance(step, Apply)]
     assert len(ops) == 30
-    assert len(relay.handed) == len(relay.parts) - 1
+    assert len(found.scratches) == 2
 
 
 def test_a_tensor_that_two_parts_read_is_loaded_by_both():
     calls = [*ladder(12), ("multiply", 22, 0)]
-    relay = parts_of(from_memory(body_of(tile_specs(12, F32), calls)), each=0)
-    assert [part.operands.count(0) for part in relay.parts] == [1, 1]
-    assert all(any(isinstance(step, Load) for step in part.body.steps) for part in relay.parts)
+    found = parts_of(from_memory(body_of(tile_specs(12, F32), calls)), each=0)
+    assert [part.operands.count(0) for part in found.parts] == [1, 1]
+    assert all(any(isinstance(step, Load) for step in part.body.steps) for part in found.parts)
 
 
 @pytest.mark.parametrize(("inputs", "parts"), [(MOST_INPUTS, False), (MOST_INPUTS + 1, True)])
@@ -72,6 +79,39 @@ def test_a_long_chain_runs_in_parts_and_two_vectors_of_it_may_be_longer():
     assert len(parts_of(body, each=LONG_FROM[1]).parts) == 4
     assert parts_of(body, each=LONG_FROM[1] // 4) is None
     assert parts_of(body, each=LONG_FROM[1] // 2, vectors=2) is None
+    assert parts_of(body, each=LONG_FROM[1], many=False) is None  # compiling it would take longer than it gains
+
+
+def test_a_scratch_serves_again_once_its_tile_was_read():
+    found = parts_of(body_of(tile_specs(1, F32), [("exp", k) for k in range(40)]), each=LONG_FROM[1])
+    assert (len(found.parts), len(found.scratches)) == (40, 2)
+    for part in found.parts:
+        assert len(set(part.operands)) == len(part.operands) == 2
+
+
+def test_a_kernel_of_many_parts_has_room_on_the_stack_of_a_thread():
+    module = scheduled([TensorSpec((256, 256), F32)], [("tanh", k) for k in range(300)])
+    x = np.linspace(-3, 3, 65_536, dtype=np.float32).reshape(256, 256)
+    with ThreadPoolExecutor(1) as thread:
+        (got,) = thread.submit(native, module, [x]).result()
+    assert "ttnn_jit.part299" in kernel_text(read_kernels(module)[0], host_isa())
+    assert_same_bits(got[:1], interpret(module, [x])[0][:1])
+
+
+def test_many_streams_from_memory_take_longer_turns_than_chains():
+    assert parts_of(from_memory(body_of(tile_specs(12, F32), ladder(12)))).stretch == LONG_STRETCH
+    assert parts_of(body_of(tile_specs(12, F32), ladder(12)), each=LONG_FROM[1]).stretch == SHORT_STRETCH
+    assert (
+        parts_of(from_memory(body_of(tile_specs(1, F32), [("exp", 0), ("sin", 1)])), each=20).stretch == SHORT_STRETCH
+    )
+
+
+def test_parts_leave_the_order_of_their_stores_to_the_kernel():
+    calls = [(name, k) for k, name in enumerate(["sin", "exp", "tanh", "sigmoid"])]
+    text = kernel_text(body_of(tile_specs(1, F32, (4096, 4096)), calls), host_isa())
+    assert "ttnn_jit.part1" in text
+    assert "!nontemporal" in text
+    assert text.count("fence seq_cst") == 1
 
 
 def test_values_that_many_steps_share_keep_a_chain_whole():
@@ -89,17 +129,19 @@ def test_bodies_that_do_not_walk_one_run_stay_whole():
 def test_the_text_of_parts_holds_no_shape():
     texts = {
         kernel_text(body_of(tile_specs(31, shape=shape), ladder(31), target="wormhole_b0"), host_isa())
-        for shape in [(32, 32), (64, 128)]
+        for shape in [(256, 256), (512, 512)]
     }
     assert len(texts) == 1
     assert "ttnn_jit.part1" in texts.pop()
 
 
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
-@pytest.mark.parametrize("rows", [32, STRETCH // 32, STRETCH // 32 + 32], ids=["less", "one stretch", "more"])
+@pytest.mark.parametrize("rows", [32, LONG_STRETCH // 32, LONG_STRETCH // 32 + 32], ids=["less", "one stretch", "more"])
 def test_parts_give_the_bits_of_the_whole(target, rows, monkeypatch):
     monkeypatch.setattr("ttnn_jit.codegen.kernel_body._leaves_nothing", lambda *_: True)
     monkeypatch.setattr("ttnn_jit.codegen.kernel_body.POOLED_RESULT_BYTES", 0)
+    monkeypatch.setattr("ttnn_jit.codegen.kernel_body.ENTRIES", 0)
+    monkeypatch.setattr("ttnn_jit.codegen.llvm_kernel.parts_of_one_word", lambda _: ())
     shape = (rows, 32)
     specs = [*tile_specs(11, shape=shape), TensorSpec((1, 1), BF16, Layout.TILE)]
     module = scheduled(specs, [*ladder(12, "multiply"), ("sigmoid", 22)], target=target)
@@ -112,3 +154,42 @@ def test_parts_give_the_bits_of_the_whole(target, rows, monkeypatch):
     (expected,) = interpret(module, inputs)
     (got,) = native(module, inputs)
     assert_same_bits(got, expected)
+
+
+OPS = st.sampled_from(["exp", "sin", "tanh", "sigmoid", "neg", "abs", "erf", "add", "multiply", "subtract", "maximum"])
+
+
+@contextmanager
+def cut_from(instructions):
+    """Tensors of any size are many elements, and nothing is looked up."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(relay, "LONG_FROM", {1: instructions, 2: instructions})
+        patch.setattr(relay, "FEWEST", 0)
+        patch.setattr(kernel_body, "ENTRIES", 0)
+        patch.setattr(llvm_kernel, "parts_of_one_word", lambda _: ())
+        kernel_text.cache_clear()
+        yield
+    kernel_text.cache_clear()
+
+
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+@settings(max_examples=12, deadline=None)
+@given(data=st.data())
+def test_any_cut_gives_the_bits_of_the_module(target, data):
+    dtype = data.draw(st.sampled_from([F32, BF16]))
+    calls = []
+    for k in range(2, 2 + data.draw(st.integers(4, 14))):
+        name, operands = data.draw(OPS), st.integers(0, k - 1)
+        two = name in {"add", "multiply", "subtract", "maximum"}
+        calls.append((name, data.draw(operands), data.draw(operands)) if two else (name, data.draw(operands)))
+    results = tuple(sorted({len(calls) + 1, data.draw(st.integers(2, len(calls) + 1))}))
+    shape = (data.draw(st.sampled_from([1, 32, 33, 128])), data.draw(st.sampled_from([1, 7, 32, 100])))
+    module = scheduled([TensorSpec(shape, dtype)] * 2, calls, target=target, results=results)
+    numbers = np.random.default_rng(0).normal(size=(2, *shape)).astype(np.float32) * 3
+    numbers.reshape(2, -1)[:, ::29] = np.float32("nan")
+    numbers.reshape(2, -1)[:, 1::31] = 1e-39
+    inputs = [bfloat16(values) for values in numbers] if dtype is BF16 else list(numbers)
+    with cut_from(data.draw(st.sampled_from([1, 8, 32]))):
+        found = native(module, inputs)
+    for ours, literal in zip(found, interpret(module, inputs), strict=True):
+        assert_same_bits(ours, literal)
