@@ -191,7 +191,8 @@ def torch_checked(warm: WarmCall, tensors: Sequence[torch.Tensor]) -> WarmCall |
 
     torch's own guard compares sizes, strides, dtype, device, type, wanted gradients and dispatch keys (sparse, negated,
     fake, batched ...) of all tensors in the time that two attributes of one take. It calls one tensor given twice
-    another case, which the table serves. None where gradients are wanted: what that means, `torch.no_grad` decides.
+    another case, which the table serves. Of a nested tensor it asks for strides, and the exception that it gets ends
+    the process. None where gradients are wanted: what that means, `torch.no_grad` decides.
     """
     import torch
 
@@ -206,14 +207,19 @@ def torch_checked(warm: WarmCall, tensors: Sequence[torch.Tensor]) -> WarmCall |
 
 @cache
 def _checked_call(count: int) -> Callable[[Callable[..., bool], WarmCall], WarmCall]:
-    arguments = ", ".join(f"a{i}" for i in range(count))
+    names = [f"a{i}" for i in range(count)]
+    arguments = ", ".join(names)
     lines = [
         "def checked(check, warm):",
         f" def call({arguments}):",
+        "  try:",
+        f"   if {' or '.join(f'{name}.is_nested' for name in names)}: return STALE",
+        "  except (AttributeError, TtnnJitError): return STALE",  # no torch tensor; one that is being traced
         f"  return warm({arguments}) if check({arguments}) and not dispatch_modes() else STALE",
         " return call",
     ]
-    return _defined("checked", lines, {"STALE": STALE, "dispatch_modes": _dispatch_modes()})
+    scope = {"STALE": STALE, "dispatch_modes": _dispatch_modes(), "TtnnJitError": TtnnJitError}
+    return _defined("checked", lines, scope)
 
 
 def _dispatch_modes() -> Callable[[], int]:
