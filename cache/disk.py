@@ -81,19 +81,21 @@ class DiskStore:
 
     def usage(self) -> tuple[int, int]:
         """How many programs are stored, and the bytes of all entries. Does not create the folder."""
-        if self._cache is None and not (self.directory / DATABASE_NAME).exists():
-            return 0, 0
-        return self._guarded(_usage, (0, 0))
+        return self._guarded(_usage, (0, 0)) if self._exists() else (0, 0)
 
     def clear(self) -> None:
         """Remove every entry. Does not create the folder."""
-        if self._cache is not None or (self.directory / DATABASE_NAME).exists():
+        if self._exists():
             self._guarded(lambda entries: entries.clear(), 0)
 
     def close(self) -> None:
         """Close this thread's connection; the next use opens it again."""
         if self._cache is not None:
             self._cache.close()
+
+    def _exists(self) -> bool:
+        # `Path.exists` would raise where the folder is another user's.
+        return self._cache is not None or os.path.exists(self.directory / DATABASE_NAME)  # noqa: PTH110
 
     def _guarded(self, use: Callable[[Any], Result], otherwise: Result) -> Result:
         import diskcache
@@ -174,8 +176,9 @@ def why_not_private(directory: Path) -> str:
 
 
 def store_of(environment: Environment) -> DiskStore | None:
-    """The one store of the environment's cache folder; None if the cache is turned off."""
-    return _store_in(environment.cache_dir) if environment.cache_enabled else None
+    """The one store of the environment's cache folder; None if there is no folder or the cache is turned off."""
+    folder = environment.cache_dir if environment.cache_enabled else None
+    return None if folder is None else _store_in(folder)
 
 
 @cache

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 import os
+import warnings
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -70,7 +71,7 @@ class Environment:
     """The environment variables that ttnn_jit reads, read when asked so that a test or a shell can change them."""
 
     cache_enabled: bool
-    cache_dir: Path
+    cache_dir: Path | None
     reproducers: Path | None
     output_layout: OutputLayout
 
@@ -78,16 +79,18 @@ class Environment:
     def read() -> Environment:
         """``TTNN_JIT_CACHE=0`` turns the disk cache off; ``TTNN_JIT_CACHE_DIR`` moves it.
 
-        ``~`` and ``$NAME`` in the folder are expanded. It is below ``XDG_CACHE_HOME``, if that is an absolute path.
+        ``~`` and ``$NAME`` in the folder are expanded. It is below ``XDG_CACHE_HOME``, if that is an absolute path,
+        else ``~/.cache``. A user without a home has none, and is warned.
         ``TTNN_JIT_DEBUG=1`` has a failing pass leave its input and the command to repeat it in
         ``generated/jit/reproducer``. ``TTNN_JIT_OUTPUT_LAYOUT`` is a value of `OutputLayout`.
 
         Raises:
             ArgumentError: A value that no variable takes.
         """
+        cache_enabled = _switch("TTNN_JIT_CACHE", default=True)
         return Environment(
-            cache_enabled=_switch("TTNN_JIT_CACHE", default=True),
-            cache_dir=_expanded(os.environ.get("TTNN_JIT_CACHE_DIR") or str(_cache_home() / "ttnn_jit")),
+            cache_enabled=cache_enabled,
+            cache_dir=_cache_dir() if cache_enabled else None,
             output_layout=_output_layout(os.environ.get("TTNN_JIT_OUTPUT_LAYOUT")),
             reproducers=DUMP_FOLDER / "reproducer" if debugging() else None,
         )
@@ -113,14 +116,23 @@ def _switch(name: str, *, default: bool) -> bool:
     return default
 
 
-def _cache_home() -> Path:
-    home = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return home if home.is_absolute() else Path.home() / ".cache"  # the XDG specification ignores relative paths
-
-
-def _expanded(path: str) -> Path:
-    # diskcache expands these in what it is given; the folder whose owner is checked must be the folder that is used.
-    return Path(os.path.expandvars(Path(path).expanduser())).absolute()
+def _cache_dir() -> Path | None:
+    chosen = os.environ.get("TTNN_JIT_CACHE_DIR")
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    # The XDG specification has relative paths ignored.
+    folder = chosen or str((base if base.is_absolute() else Path("~/.cache")) / "ttnn_jit")
+    try:
+        # diskcache expands these in what it is given; the folder whose owner is checked must be the one that is used.
+        return Path(os.path.expandvars(Path(folder).expanduser())).absolute()
+    except RuntimeError as error:
+        if chosen:
+            raise ArgumentError(f"TTNN_JIT_CACHE_DIR is {chosen!r}, and there is no such home") from error
+        warnings.warn(
+            "programs are not kept on disk: this user has no home folder; set TTNN_JIT_CACHE_DIR or HOME",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None
 
 
 def _output_layout(value: str | None) -> OutputLayout:

@@ -94,6 +94,21 @@ def test_the_cache_lies_below_the_cache_home_of_xdg_if_that_is_absolute(base, us
     assert Environment.read().cache_dir == tmp_path / used / "ttnn_jit"
 
 
+def test_a_user_without_a_home_compiles_and_keeps_nothing_on_disk(monkeypatch):
+    def no_entry(_):
+        raise KeyError
+
+    monkeypatch.setattr("pwd.getpwuid", no_entry)
+    for name in ("TTNN_JIT_CACHE_DIR", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    x = torch.randn(4)
+    with pytest.warns(RuntimeWarning, match="no home folder; set TTNN_JIT_CACHE_DIR"):
+        assert torch.equal(ttnn_jit.jit(lambda v: v + 1.0)(x), x + 1.0)
+    monkeypatch.setenv("TTNN_JIT_CACHE_DIR", "~nobody-of-that-name/cache")
+    with pytest.raises(ArgumentError, match="'~nobody-of-that-name/cache', and there is no such home"):
+        Environment.read()
+
+
 def test_compile_only_returns_a_program_that_runs_and_writes_every_stage(tmp_path, monkeypatch, cpu_device):
     from ttnn_jit.runtime.program import Program
 

@@ -315,3 +315,9 @@ def test_a_folder_that_cannot_be_written_does_not_break_a_call(folder):
     assert done.returncode == 0, done.stderr
     assert done.stdout == "None\n"
     assert "RuntimeWarning" in done.stderr
+
+
+def test_a_folder_that_cannot_be_looked_into_counts_as_empty(tmp_path):
+    store = DiskStore(tmp_path / ("n" * 300))
+    assert store.usage() == (0, 0)
+    store.clear()
