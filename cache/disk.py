@@ -13,13 +13,13 @@ import hashlib
 import os
 import sqlite3
 import stat
-import threading
 import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ttnn_jit.compiling import compiling
 from ttnn_jit.options import Environment
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ class DiskStore:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._lock = threading.Lock()
         self._cache: diskcache.Cache | None = None
         self._refused = False
 
@@ -98,6 +97,11 @@ class DiskStore:
         return self._cache is not None or os.path.exists(self.directory / DATABASE_NAME)  # noqa: PTH110
 
     def _guarded(self, use: Callable[[Any], Result], otherwise: Result) -> Result:
+        # A child forked while another thread is inside of SQLite would wait for SQLite's locks for ever.
+        with compiling():
+            return self._without_failing(use, otherwise)
+
+    def _without_failing(self, use: Callable[[Any], Result], otherwise: Result) -> Result:
         import diskcache
 
         try:
@@ -116,9 +120,7 @@ class DiskStore:
 
     def _open(self) -> diskcache.Cache | None:
         if self._cache is None and not self._refused:
-            with self._lock:
-                if self._cache is None and not self._refused:
-                    self._cache = self._opened()
+            self._cache = self._opened()
         return self._cache
 
     def _opened(self) -> diskcache.Cache | None:
@@ -146,11 +148,10 @@ class DiskStore:
     def _discard_database(self, error: Exception) -> None:
         """Start from nothing: what SQLite cannot read holds nothing worth more than the compiles it saves."""
         self._warn_once(f"the disk cache in {self.directory} is damaged and starts empty: {error}")
-        with self._lock:
-            self._cache = None
-            for suffix in ("", "-wal", "-shm"):
-                with contextlib.suppress(OSError):
-                    (self.directory / f"{DATABASE_NAME}{suffix}").unlink()
+        self._cache = None
+        for suffix in ("", "-wal", "-shm"):
+            with contextlib.suppress(OSError):
+                (self.directory / f"{DATABASE_NAME}{suffix}").unlink()
 
     def _warn_once(self, text: str) -> None:
         if text not in _WARNED:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from ttnn_jit.compiling import compiling
 from ttnn_jit.options import Environment
 
 if TYPE_CHECKING:
@@ -46,10 +46,9 @@ class CacheInfo:
 
 
 class _Counters:
-    """Counts under one lock, but for memory hits: these are counted without, for they are on the path of every call."""
+    """Counts under the compiler's lock, but for memory hits: these are on the path of every call."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
         self.memory_caches: weakref.WeakSet[MemoryCache] = weakref.WeakSet()
         self.reset()
 
@@ -63,19 +62,19 @@ COUNTERS = _Counters()
 
 def register(cache: MemoryCache) -> None:
     """Have `cache_clear` reach `cache` for as long as it lives."""
-    with COUNTERS.lock:
+    with compiling():
         COUNTERS.memory_caches.add(cache)
 
 
 def count_compile() -> None:
     """A program was compiled."""
-    with COUNTERS.lock:
+    with compiling():
         COUNTERS.compiles += 1
 
 
 def count_disk_hit() -> None:
     """A program was read from disk."""
-    with COUNTERS.lock:
+    with compiling():
         COUNTERS.disk_hits += 1
 
 
@@ -86,7 +85,7 @@ def count_memory_hit() -> None:
 
 def cache_info() -> CacheInfo:
     """What the caches did since the start or the last `cache_clear`, and what they hold now."""
-    with COUNTERS.lock:
+    with compiling():
         in_memory = sum(cache.num_entries for cache in COUNTERS.memory_caches)
     store = _store()
     entries, stored = store.usage() if store else (0, 0)
@@ -102,7 +101,7 @@ def cache_info() -> CacheInfo:
 
 def cache_clear() -> None:
     """Forget every program, in memory and on disk, and start counting from 0."""
-    with COUNTERS.lock:
+    with compiling():
         caches = list(COUNTERS.memory_caches)
         COUNTERS.reset()
     for cache in caches:

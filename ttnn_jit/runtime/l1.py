@@ -8,6 +8,7 @@ tensor that comes or goes costs one addition, a check one subtraction.
 from __future__ import annotations
 
 import math
+import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -81,19 +82,25 @@ class L1Account:
         target: Its grid and the bytes of a core.
     """
 
+    # Of all accounts, for a forked child to replace. Reentrant, because a collection may end a lease at any call under
+    # the lock. What reads `_used` and writes it back makes no call in between.
+    _lock = threading.RLock()
+
     def __init__(self, target: SystemDesc) -> None:
         self._grid = target.grid
         self._capacity = min(target.l1_bytes, _MAX_BYTES)
         self._used = 0
         self._live: dict[int, tuple[TensorSpec, int]] = {}  # by the id of their lease
-        # Reentrant, because a collection may end a lease at any call under the lock. What reads `_used` and writes it
-        # back makes no call in between.
-        self._lock = threading.RLock()
         every = sum(1 << (LANE_BITS * lane) for lane in range(math.prod(target.grid)))
         self._ones = every
         self._guards = every << (LANE_BITS - 1)
         self._limit = (every * self._capacity) | self._guards
         self._high_water = self._guards
+
+    @classmethod
+    def forget_other_threads(cls) -> None:
+        """In a forked child: drop a lock that a thread of the parent may have held."""
+        cls._lock = threading.RLock()
 
     def lease(self, spec: TensorSpec) -> Lease:
         """Room for a tensor of `spec`, until the lease dies.
@@ -157,6 +164,9 @@ class L1Account:
         )
         live = tuple((spec, max(_lanes(packed, count))) for spec, packed in tuple(self._live.values()))
         return MemoryView(cores, live)
+
+
+os.register_at_fork(after_in_child=L1Account.forget_other_threads)
 
 
 def in_l1(spec: TensorSpec) -> bool:
