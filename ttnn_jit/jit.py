@@ -400,8 +400,11 @@ def _python_function(function: object) -> types.FunctionType:
     """
     plain = function.func if isinstance(function, JitFunction) else function
     if not isinstance(plain, types.FunctionType):
+        name = type_name(function)
+        ways = {kind: f"write `@{kind}` above `@jit`" for kind in ("staticmethod", "classmethod", "property")}
+        ways["functools.partial"] = "jit its function, and make a partial of what `jit` returns"
         raise ArgumentError(
-            f"@jit takes a Python function, got {type_name(function)}", help="define it with `def` or `lambda`"
+            f"@jit takes a Python function, got {name}", help=ways.get(name, "define it with `def` or `lambda`")
         )
     return plain
 

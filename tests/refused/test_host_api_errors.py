@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import pickle
 
@@ -498,6 +499,18 @@ def test_an_operator_that_tensors_lack_says_what_to_write_eager_parsed_and_trace
 )
 def test_only_python_functions_are_jitted(value, name):
     with pytest.raises(ValueError, match=f"^@jit takes a Python function, got {name}\n"):
+        ttnn_jit.jit(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (staticmethod(double.func), "got staticmethod\nhelp: write `@staticmethod` above `@jit`"),
+        (functools.partial(double.func), "got functools.partial\nhelp: jit its function, and make a partial of"),
+    ],
+)
+def test_what_wraps_a_function_is_told_to_go_around_jit(value, text):
+    with pytest.raises(ValueError, match=text):
         ttnn_jit.jit(value)
 
 
