@@ -27,6 +27,7 @@ from ttnn_jit.arguments import (
 from ttnn_jit.cache import statistics
 from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import ArgumentError, TtnnJitError
+from ttnn_jit.nests import leaves
 from ttnn_jit.numpy_scalar import is_numpy_scalar
 from ttnn_jit.ops.operation import type_name
 from ttnn_jit.options import USER_PASSES, CompileOptions
@@ -36,6 +37,7 @@ from ttnn_jit.results import runner_for, warm_runner_for
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.warm_caller import STALE
 from ttnn_jit.target import PRESETS, SystemDesc
+from ttnn_jit.tensor_spec import TensorSpec
 from ttnn_jit.tracebacks import for_the_user, level_of_the_user, raises_for_the_user
 from ttnn_jit.ttnn.mesh import mesh_of, on_every_device
 from ttnn_jit.warm_path import WarmCall, WarmCalls, call_method
@@ -205,10 +207,12 @@ class JitFunction(WarmCalls):
             check_max_grid(self._options.max_grid, where.target)
             if self._options.memory_config is not None and where.family is Family.TTNN:
                 check_config_rules("memory_config of the decorator", self._options.memory_config, where.target)
-            for name, value in zip(self._signature.parameters, values, strict=True):
-                for tensor in tensors_in(value):
-                    check_target_rules(name, spec_of(tensor), where.target)
-            compilation = self._compile(values, where)
+            request = self._request(values, where)
+            for name, argument in request.arguments.items():
+                for leaf in leaves(argument):
+                    if isinstance(leaf, TensorSpec):
+                        check_target_rules(name, leaf, where.target)
+            compilation = self._compile(request)
             variant = self._variant(compilation, where)
             self._entries[key] = (variant, *self._entries.get(key, ()))[:VARIANTS_PER_KEY]
             self._count_scalars(values)
@@ -237,11 +241,11 @@ class JitFunction(WarmCalls):
                 stacklevel=level_of_the_user(),
             )
 
-    def _compile(self, values: tuple[Any, ...], where: Placement) -> Compilation:
+    def _compile(self, request: Request) -> Compilation:
         from ttnn_jit import compiler, inspection
 
         compilation = compiler.compile_function(
-            self._request(values, where),
+            request,
             use_disk=self._enable_cache and not (self._debug or self._compile_only),
             observer=inspection.print_stage if self._debug else None,
             keep_texts=self._compile_only,
