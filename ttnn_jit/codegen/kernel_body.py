@@ -81,7 +81,12 @@ def read_kernel(generic: GenericOp, numerics: Numerics) -> Kernel:
 
 
 def kernel_over(
-    inputs: tuple[SSAValue, ...], outputs: tuple[SSAValue, ...], steps: Sequence[Step], numerics: Numerics
+    inputs: tuple[SSAValue, ...],
+    outputs: tuple[SSAValue, ...],
+    steps: Sequence[Step],
+    numerics: Numerics,
+    *,
+    joined: bool = False,
 ) -> Kernel:
     """The kernel of `steps`, whose streams are the tensors `inputs`, all distinct, and then `outputs`."""
     read, written = (tuple(spec_of(value.type) for value in values) for values in (inputs, outputs))
@@ -92,7 +97,7 @@ def kernel_over(
         for k, (spec, access) in enumerate(zip((*read, *written), walk.accesses, strict=True))
     )
     many = math.prod(walk.extents) >= ENTRIES
-    return Kernel(KernelBody(streams, walk.rank, tuple(steps), numerics, many), inputs, outputs, walk)
+    return Kernel(KernelBody(streams, walk.rank, tuple(steps), numerics, many, joined), inputs, outputs, walk)
 
 
 def _leaves_nothing(read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> bool:

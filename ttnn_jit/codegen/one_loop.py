@@ -102,4 +102,4 @@ def _concatenated(first: Kernel, second: Kernel, ops: frozenset[Operation]) -> K
     loaded = {tile_of[value]: streams[value] for value in inputs}
     steps = [replace(step, stream=loaded[k]) if isinstance(step, Load) else step for k, step in enumerate(steps)]
     steps += [Store(stored[value], streams[value]) for value in outputs]
-    return kernel_over(inputs, outputs, steps, first.body.numerics)
+    return kernel_over(inputs, outputs, steps, first.body.numerics, joined=True)

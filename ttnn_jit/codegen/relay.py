@@ -56,8 +56,9 @@ def relay_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) ->
     """
     if body.rank or any(stream.access is Access.STRIDED for stream in body.streams):
         return None
-    # A loop more takes some milliseconds to compile, which few elements do not pay back.
-    groups = list(_groups(body, instructions, LONG_FROM[vectors] if body.many else math.inf))
+    # A loop more takes some milliseconds to compile, which few elements do not pay back; kernels that were joined would
+    # have taken them anyway.
+    groups = list(_groups(body, instructions, LONG_FROM[vectors] if body.many or body.joined else math.inf))
     if len(groups) < 2:
         return None
     scratches, handed = _handed(body, groups)
@@ -185,7 +186,7 @@ class _PartWriter:
         streams = [self.streams[number] for number in self.read]
         streams += [replace(self.streams[number], written=True) for _, number in stored]
         steps = (*self.steps, *stores)
-        body = replace(self.body, streams=tuple(streams), steps=steps, many=False)
+        body = replace(self.body, streams=tuple(streams), steps=steps, many=False, joined=False)
         return Part(body, (*self.read, *(number for _, number in stored)))
 
     def _place(self, operand: int) -> int:

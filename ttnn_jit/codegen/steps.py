@@ -91,7 +91,9 @@ class KernelBody:
         steps: In execution order. An int operand is the index of the step whose tile it is; `slot` is the DST slot
             where the step's tile was put, None if it went nowhere.
         numerics: How results are rounded.
-        many: Whether a launch meets at least as many elements as there are bfloat16, so that a table may pay.
+        many: Whether a launch meets at least as many elements as there are bfloat16, so that a table may pay, or
+            several loops.
+        joined: Whether it is made of several kernels of the target's, which took a loop each.
     """
 
     streams: tuple[Stream, ...]
@@ -99,6 +101,7 @@ class KernelBody:
     steps: tuple[Step, ...]
     numerics: Numerics
     many: bool = False
+    joined: bool = False
 
     @property
     def live_tiles(self) -> int:

@@ -16,6 +16,7 @@ from ttnn_jit.codegen import kernel_body, llvm_kernel, relay
 from ttnn_jit.codegen.interpreter import interpret
 from ttnn_jit.codegen.kernel_body import read_kernels
 from ttnn_jit.codegen.llvm_kernel import kernel_text
+from ttnn_jit.codegen.plan import generate
 from ttnn_jit.codegen.relay import LONG_FROM, MOST_INPUTS, relay_of
 from ttnn_jit.codegen.steps import Apply, Load
 from ttnn_jit.kernels.relayed import LONG_STRETCH, SHORT_STRETCH
@@ -80,6 +81,16 @@ def test_a_long_chain_runs_in_parts_and_two_vectors_of_it_may_be_longer():
     assert parts_of(body, each=LONG_FROM[1] // 4) is None
     assert parts_of(body, each=LONG_FROM[1] // 2, vectors=2) is None
     assert parts_of(body, each=LONG_FROM[1], many=False) is None  # compiling it would take longer than it gains
+
+
+def test_long_kernels_of_a_chip_that_the_host_joins_run_in_parts_whatever_their_size():
+    # A kernel of the chip takes seven inputs.
+    calls = [*ladder(8), ("sin", 14), ("tanh", 15), ("erf", 16)]
+    specs = tile_specs(8, F32)
+    (chip,) = generate(scheduled(specs, calls, target="wormhole_b0"), host_isa()).texts.values()
+    (cpu,) = generate(scheduled(specs, calls, target="cpu"), host_isa()).texts.values()
+    assert "ttnn_jit.part1" in chip
+    assert "ttnn_jit.part" not in cpu
 
 
 def test_a_scratch_serves_again_once_its_tile_was_read():
