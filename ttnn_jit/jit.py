@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import types
 import warnings
 import weakref
@@ -117,7 +118,7 @@ class JitFunction(WarmCalls):
         self._enable_cache = enable_cache
         self._debug = debug
         self._compile_only = compile_only
-        self._signature = inspect.signature(plain)
+        self._signature, self._defaults = inspect.signature(plain), _defaults_of(plain)
         super().__init__(_plain_positional_count(self._signature))
         self._entries: dict[object, tuple[Variant, ...]] = {}
         self._scalars_seen: dict[str, set[object]] = {}
@@ -189,6 +190,8 @@ class JitFunction(WarmCalls):
         return None
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        if any(map(operator.is_not, self._defaults, _defaults_of(self.func))):
+            self._signature, self._defaults = inspect.signature(self.func), _defaults_of(self.func)
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -411,6 +414,11 @@ def _python_function(function: object) -> types.FunctionType:
             f"@jit takes a Python function, got {name}", help=ways.get(name, "define it with `def` or `lambda`")
         )
     return plain
+
+
+def _defaults_of(function: types.FunctionType) -> tuple[object, object]:
+    """What a function's omitted arguments are taken from: two objects that may be replaced."""
+    return function.__defaults__, function.__kwdefaults__
 
 
 def _plain_positional_count(signature: inspect.Signature) -> int:

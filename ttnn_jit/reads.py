@@ -140,10 +140,12 @@ GUARD_ERRORS = "(LookupError, AttributeError, ValueError, TypeError)"
 def guard_text(function: types.FunctionType, reads: Iterable[Read]) -> GuardText:
     """The conditions under which every read still finds the object it found; about 20 ns a read.
 
-    The function's own code object is guarded too. Shared prefixes of paths are walked once.
+    The function's own code object is guarded too, and its defaults if it has any. Shared prefixes of paths are walked
+    once.
     """
     writer = _GuardWriter(function)
-    conditions = [writer.condition(Read(((ATTRIBUTE_STEP, "__code__"),), function.__code__))]
+    own = ["__code__", *(name for name in ("__defaults__", "__kwdefaults__") if getattr(function, name))]
+    conditions = [writer.condition(Read(((ATTRIBUTE_STEP, name),), getattr(function, name))) for name in own]
     conditions += [writer.condition(read) for read in reads]
     return GuardText(tuple(conditions), writer.constants)
 

@@ -189,7 +189,7 @@ def test_a_warm_call_with_constants_and_defaults_stays_within_a_budget_of_byteco
         return ttnn.neg(x) if negated else ttnn.add(ttnn.multiply(x, scale), offset)
 
     x = on(device, 32, 32)
-    for tensor, budget in ((x, 190), (torch.ones(32, 32), 150)):
+    for tensor, budget in ((x, 195), (torch.ones(32, 32), 155)):
         for scale in (2.0, 3.0):  # one after the other: both are kept
             for _ in range(3):
                 scaled(tensor, scale)
@@ -204,6 +204,26 @@ def test_a_default_that_is_mutated_is_noticed_when_warm():
     compiled = warmed(picked, x)
     picked.__defaults__[0][0] = 5
     assert torch.equal(compiled(x), x + 5)
+
+
+@pytest.mark.parametrize("times", [0, 1, 4])
+def test_defaults_that_are_replaced_are_noticed(times):
+    def scaled(x, factor=2.0, *, offset=1.0):
+        return ttnn.add(ttnn.multiply(x, factor), offset)
+
+    def positional(x, factor=2.0):
+        return ttnn.multiply(x, factor)
+
+    x = torch.ones(4, 4)
+    for function, replaced in ((scaled, 6.0), (positional, 5.0)):
+        compiled = jit(function)
+        for _ in range(times):
+            compiled(x)
+        function.__defaults__ = (5.0,)
+        for _ in range(3):
+            assert torch.equal(compiled(x), torch.full((4, 4), replaced))
+    scaled.__kwdefaults__ = {"offset": 3.0}
+    assert torch.equal(jit(scaled)(x), torch.full((4, 4), 8.0))
 
 
 def test_a_function_that_returns_its_argument_returns_that_object_when_warm(device):
