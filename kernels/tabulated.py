@@ -13,7 +13,7 @@ just computed it looks up 3 per ns: the insertions wait in the processor's queue
 
 from __future__ import annotations
 
-from ttnn_jit.kernels.llvm_vector import TABLE
+from ttnn_jit.kernels.llvm_float import TABLE
 
 ENTRIES = 1 << 16
 _BLOCK = 1 << 10  # words that are filled at once

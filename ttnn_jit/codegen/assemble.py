@@ -9,7 +9,7 @@ import llvmlite.binding as llvm
 
 from ttnn_jit.errors import InternalError
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm_vector import MODULE_BREAK
+from ttnn_jit.kernels.llvm_float import MODULE_BREAK
 
 
 def assemble(text: str, isa: HostIsa, *, opt: int = 2) -> bytes:

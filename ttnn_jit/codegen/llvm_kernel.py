@@ -17,7 +17,8 @@ from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Look
 from ttnn_jit.codegen.tables import Parted, parts_of_one_word
 from ttnn_jit.kernels.bfloat16_words import Bfloat16Words, Vectors
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm_vector import LlvmVector, ModuleText
+from ttnn_jit.kernels.llvm_float import ModuleText
+from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.relayed import Turn, relayed
 from ttnn_jit.kernels.tabulated import ENTRIES, tabulated
 from ttnn_jit.kernels.tile_loop import BODY_BLOCK, Access, Chunk, TileLoop

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ttnn_jit.kernels.llvm_vector import MODULE_BREAK
+from ttnn_jit.kernels.llvm_float import MODULE_BREAK
 
 _DEFINITION = re.compile(
     r"^define internal (?P<head><[^\n]* @(?P<symbol>[\w.]+)\([^\n]*\)) noinline cold nounwind \{\n.*?^\}\n",

@@ -81,6 +81,7 @@ NOT_OF_FUNCTIONS = {
     "tile_loop",
     "tabulated",
     "relayed",
+    "llvm_float",
     "llvm_vector",
     "scalar_math",
     "python_scalar",

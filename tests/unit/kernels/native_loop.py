@@ -14,7 +14,8 @@ import numpy as np
 
 from tests.unit.kernels.emulated import Machine, is_foreign
 from ttnn_jit.kernels.isa import HostIsa, isa_for
-from ttnn_jit.kernels.llvm_vector import LlvmVector, ModuleText
+from ttnn_jit.kernels.llvm_float import ModuleText
+from ttnn_jit.kernels.llvm_vector import LlvmVector
 
 Build = Callable[[LlvmVector, list[str]], str]
 _LIBRARIES: list[object] = []  # a library owns its code: functions live as long as the tests
