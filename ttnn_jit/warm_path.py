@@ -175,14 +175,14 @@ def _call_like(conditions: tuple[str, ...]) -> Callable[..., WarmCall]:
     arguments = [f"a{i}" for i in range(len(conditions))]
     tensors = ", ".join(name for name, condition in zip(arguments, conditions, strict=True) if not condition)
     compared = " and ".join(filter(None, conditions))
+    if not compared:
+        return lambda warm, *_: warm
     lines = [
-        f"def bind(warm, {', '.join(f'C{i}=None' for i in range(len(conditions)))}):",
+        f"def bind(warm, {', '.join(f'C{i}' for i in range(len(conditions)))}):",
         f" def call({', '.join(arguments)}):",
         f"  return warm({tensors}) if {compared} else STALE",
-        f" return {'call' if compared else 'warm'}",
+        " return call",
     ]
-    if not compared:
-        del lines[1:3]
     return _defined("bind", lines, {"STALE": STALE, "MISSING": _Missing.MISSING})
 
 
@@ -190,15 +190,16 @@ def torch_checked(warm: WarmCall, tensors: Sequence[torch.Tensor]) -> WarmCall |
     """`warm`, the `WarmCall` for `tensors`, for any: it compares their metadata with those of `tensors`.
 
     torch's own guard compares sizes, strides, dtype, device, type, wanted gradients and dispatch keys (sparse, negated,
-    fake, batched ...) of all tensors in the time that two attributes of one take. It calls one tensor given twice
-    another case, which the table serves. Of a nested tensor it asks for strides, and the exception that it gets ends
-    the process. None where gradients are wanted: what that means, `torch.no_grad` decides.
+    fake, batched ...) of all tensors in the time that two attributes of one take. Of a nested tensor it asks for
+    strides, and the exception that it gets ends the process.
+
+    None for one tensor given twice, which it always refuses and the table serves; and where gradients are wanted: what
+    that means, `torch.no_grad` decides.
     """
     import torch
 
-    if any(tensor.requires_grad for tensor in tensors):
+    if any(tensor.requires_grad for tensor in tensors) or len(set(map(id, tensors))) < len(tensors):
         return None
-
     shapes: list[Any] = [list(tensor.shape) for tensor in tensors]
     strides: list[Any] = [list(tensor.stride()) for tensor in tensors]
     guards = torch._C._dynamo.guards.TensorGuards(*tensors, dynamic_dims_sizes=shapes, dynamic_dims_strides=strides)

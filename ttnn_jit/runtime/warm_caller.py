@@ -155,7 +155,7 @@ def _native_call(plan: ProgramPlan, call: NativeCall | None) -> list[str]:
 def _generate(
     plan: ProgramPlan, call: NativeCall | None, lines: list[str], names: Mapping[str, Any]
 ) -> Callable[..., Any]:
-    """The function that `lines` define under the plan's `identifier`, over the names of this module and `names`."""
+    """The function that `lines` define under the plan's `_identifier`, over the names of this module and `names`."""
     classes = [HOST_POOL.size_class(spec.nbytes) for spec in plan.buffers]
     scope: dict[str, Any] = {
         "Buffer": Buffer,
