@@ -1,0 +1,36 @@
+"""What a warm call costs, kernel included, counted instead of timed."""
+
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.counted_calls import CALLS
+
+ROOT = Path(__file__).parents[2]
+# Seen: 10,936, 15,545, 16,672 and 35,136. On whatever x86-64, callgrind's own host has AVX2 and nothing beyond.
+BUDGETS = {"1 ttnn tensor": 12_500, "1 torch tensor": 18_000, "8 ttnn tensors": 19_000, "8 torch tensors": 40_000}
+
+
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind, which counts instructions, is not installed")
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the budgets are those of CPython 3.11")
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the budgets are those of x86-64")
+def test_a_warm_call_stays_within_its_budget_of_instructions(tmp_path):
+    counts = tmp_path / "counts"
+    callgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={counts}"]
+    program = [sys.executable, "-m", "tests.end_to_end.counted_calls"]
+    run = subprocess.run([*callgrind, *program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    loop, *totals = (totals_of(dump) for dump in sorted(tmp_path.glob("counts.*")))
+    taken = {name: (total - loop) // CALLS for name, total in zip(BUDGETS, totals, strict=True)}
+    assert {name: count for name, count in taken.items() if count > BUDGETS[name]} == {}
+
+
+def totals_of(dump):
+    found = re.search(r"^totals: (\d+)", dump.read_text(), re.MULTILINE)
+    assert found is not None
+    return int(found.group(1))
