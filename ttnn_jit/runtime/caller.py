@@ -1,13 +1,11 @@
 """A program's native code, linked, and a run of it on whatever is given.
 
-Addresses go over packed into one bytes object, which costs ctypes the same for 2 tensors as for 20. Runs that repeat
-take the functions of `ttnn_jit.runtime.warm_caller`, which do the same without a loop.
+Runs that repeat take the functions of `ttnn_jit.runtime.warm_caller`, which do the same without a loop.
 """
 
 from __future__ import annotations
 
 import ctypes
-import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -17,8 +15,9 @@ from ttnn_jit.runtime import native
 from ttnn_jit.runtime.buffer import ALIGNMENT, HOST_POOL, POOLED_RESULT_BYTES
 from ttnn_jit.runtime.chunks import chunks_of
 from ttnn_jit.runtime.device import implicit_cpu_device
+from ttnn_jit.runtime.entry import entry
 from ttnn_jit.runtime.l1 import in_l1
-from ttnn_jit.runtime.launch_ir import CALL_WORDS, ENTRY_WORDS, HEADER_WORDS, LAUNCH_SYMBOL
+from ttnn_jit.runtime.launch_ir import ENTRY_WORDS, HEADER_WORDS
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.threads import HELPERS
@@ -34,22 +33,21 @@ class NativeCall:
     """A program's native code, ready to be called.
 
     Attributes:
-        function: Called with the packed words of launch_ir.py.
-        pack: Makes them of the table's address, what helpers are lent, and the address of every buffer of the plan.
+        function: Called with the words of launch_ir.py: the table's address, what helpers are lent, and the address of
+            every buffer of the plan.
         table: Address of the launch table.
         shares: Whether it has chunks for helper threads.
         keeps: What the table points into.
     """
 
-    function: Callable[[bytes], None]
-    pack: Callable[..., bytes]
+    function: Callable[..., None]
     table: int
     shares: bool
     keeps: tuple[Any, ...]
 
     def run(self, addresses: Sequence[int]) -> None:
         """Run the kernels on the plan's buffers at these addresses."""
-        self.function(self.pack(self.table, HELPERS.lend() if self.shares else 0, *addresses))
+        self.function(self.table, HELPERS.lend() if self.shares else 0, *addresses)
 
 
 def link(plan: ProgramPlan, objects: Mapping[str, bytes]) -> NativeCall | None:
@@ -76,10 +74,8 @@ def link(plan: ProgramPlan, objects: Mapping[str, bytes]) -> NativeCall | None:
     assert len(table) == HEADER_WORDS + ENTRY_WORDS * len(plan.launches)
     packed = _words(table)
     gives_lock_away = wakes or plan.bytes_touched >= RELEASE_GIL_BYTES
-    kind = ctypes.CFUNCTYPE if gives_lock_away else ctypes.PYFUNCTYPE
-    function = kind(None, ctypes.c_char_p)(native.launch_address(LAUNCH_SYMBOL))
-    pack = struct.Struct(f"{CALL_WORDS + len(plan.buffers)}P").pack
-    return NativeCall(function, pack, ctypes.addressof(packed), shares, (packed, *keeps))
+    function = entry(gives_lock_away=gives_lock_away)
+    return NativeCall(function, ctypes.addressof(packed), shares, (packed, *keeps))
 
 
 def _words(values: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:

@@ -1,7 +1,7 @@
 """The native entry of every program: runs its kernels in order, and shares the big ones among threads.
 
-A kernel is ``void kernel(ptr pointers, ptr params)``. The launch function has one argument, because that is what ctypes
-passes fastest: words packed into one bytes object::
+A kernel is ``void kernel(ptr pointers, ptr params)``. Python calls one of two builtin functions (`entry.py`) with whole
+numbers, which become the words of the launch function's argument::
 
     table, pool, address of every buffer of the program
 
@@ -25,6 +25,12 @@ from ttnn_jit.runtime.helper_ir import HostThreads, helper_text
 from ttnn_jit.runtime.ir_text import field, word
 
 LAUNCH_SYMBOL = "ttnn_jit_launch"
+CALL_SYMBOL = "ttnn_jit_call"
+UNLOCKED_CALL_SYMBOL = "ttnn_jit_call_unlocked"
+"""The same, but that other Python threads run meanwhile."""
+PYTHON_API = ("PyLong_AsVoidPtr", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread", "Py_IncRef")
+"""What these two call: all of CPython's stable ABI, as is their own form (METH_FASTCALL)."""
+
 HEADER_WORDS = 2
 ENTRY_WORDS = 9
 CALL_WORDS = 2  # before the addresses
@@ -94,6 +100,60 @@ done:
 """
 
 
+def _call(symbol: str, before: str, after: str) -> str:
+    """A builtin function of Python's with `before` and `after` around its launch; `self`, which it returns, is None."""
+    return f"""
+define ptr @{symbol}(ptr %self, ptr %arguments, i64 %count) {{
+entry:
+  %words = alloca ptr, i64 %count
+  br label %argument
+
+argument:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %argument ]
+  %number.at = getelementptr ptr, ptr %arguments, i64 %i
+  %number = load ptr, ptr %number.at
+  %value = call ptr @PyLong_AsVoidPtr(ptr %number)
+  %word.at = getelementptr ptr, ptr %words, i64 %i
+  store ptr %value, ptr %word.at
+  %i.next = add i64 %i, 1
+  %arguments.left = icmp ult i64 %i.next, %count
+  br i1 %arguments.left, label %argument, label %converted
+
+converted:
+  %error = call ptr @PyErr_Occurred()
+  %all.numbers = icmp eq ptr %error, null
+  br i1 %all.numbers, label %launch, label %refuse
+
+refuse:
+  ret ptr null
+
+launch:
+{before}
+  call void @{LAUNCH_SYMBOL}(ptr %words)
+{after}
+  call void @Py_IncRef(ptr %self)
+  ret ptr %self
+}}
+"""
+
+
+_PYTHON = f"""
+declare ptr @PyLong_AsVoidPtr(ptr)
+declare ptr @PyErr_Occurred()
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
+declare void @Py_IncRef(ptr)
+{_call(CALL_SYMBOL, "", "")}
+{
+    _call(
+        UNLOCKED_CALL_SYMBOL,
+        "  %thread = call ptr @PyEval_SaveThread()",
+        "  call void @PyEval_RestoreThread(ptr %thread)",
+    )
+}
+"""
+
+
 def launch_text(architecture: str, threads: HostThreads) -> str:
     """The functions as LLVM text. Every kernel has at least one operand, every table at least one kernel.
 
@@ -101,4 +161,4 @@ def launch_text(architecture: str, threads: HostThreads) -> str:
         architecture: The first part of the host's triple.
         threads: What the host has for helpers.
     """
-    return f"{_LAUNCH}{helper_text(architecture, threads)}"
+    return f"{_LAUNCH}{_PYTHON}{helper_text(architecture, threads)}"

@@ -5,6 +5,7 @@ llvmlite is imported inside, because importing it costs 40 ms that a program wit
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from typing import Any
 from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import InternalError, ProgramFormatError
 from ttnn_jit.runtime.helper_ir import HostThreads
-from ttnn_jit.runtime.launch_ir import LAUNCH_SYMBOL, launch_text
+from ttnn_jit.runtime.launch_ir import CALL_SYMBOL, PYTHON_API, UNLOCKED_CALL_SYMBOL, launch_text
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,8 @@ class _Loader:
             return found
         with compiling():
             if symbol not in self._addresses:
-                self._link((LAUNCH_SYMBOL, *HOST_THREADS.symbols), self._launch_code())
+                symbols = (CALL_SYMBOL, UNLOCKED_CALL_SYMBOL, *HOST_THREADS.symbols)
+                self._link(symbols, self._launch_code(), {name: _address_in_python(name) for name in PYTHON_API})
             return self._addresses[symbol]
 
     def _launch_code(self) -> bytes:
@@ -135,6 +137,12 @@ class _Loader:
         self._addresses |= {symbol: tracker[symbol] for symbol in symbols}
 
 
+def _address_in_python(name: str) -> int:
+    address = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
+    assert address is not None  # or there would be no such attribute
+    return address
+
+
 _LOADER = _Loader()
 
 
@@ -153,7 +161,7 @@ def kernel_address(symbol: str, code: bytes, called: Mapping[str, int] = {}) -> 
 
 
 def launch_address(symbol: str) -> int:
-    """The address of the function of launch_ir.py that runs a table of kernels, or of one of helper_ir.py."""
+    """The address of a function of launch_ir.py for Python, or of one of helper_ir.py."""
     return _LOADER.launch_address(symbol)
 
 

@@ -149,7 +149,7 @@ def _native_call(plan: ProgramPlan, call: NativeCall | None) -> list[str]:
     if call is None:
         return []
     addresses = ", ".join(f"p{index}" for index in range(len(plan.buffers)))
-    return [f" native(pack(TABLE, {'lend_helpers()' if call.shares else '0'}, {addresses}))"]
+    return [f" native(TABLE, {'lend_helpers()' if call.shares else '0'}, {addresses})"]
 
 
 def _generate(
@@ -171,7 +171,7 @@ def _generate(
         **names,
     }
     if call is not None:
-        scope |= {"native": call.function, "pack": call.pack, "TABLE": call.table, "KEEPS": call.keeps}
+        scope |= {"native": call.function, "TABLE": call.table, "KEEPS": call.keeps}
         scope["lend_helpers"] = HELPERS.lend
     exec(compile("\n".join(lines), f"<ttnn_jit call of {plan.name}>", "exec"), scope)
     generated: Callable[..., Any] = scope[_identifier(plan.name)]

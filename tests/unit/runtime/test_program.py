@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import threading
 from dataclasses import replace
 
@@ -20,6 +19,7 @@ from ttnn_jit.errors import (
 from ttnn_jit.runtime import native
 from ttnn_jit.runtime.caller import RELEASE_GIL_BYTES, link
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.entry import entry
 from ttnn_jit.runtime.program import Launch, Program, ProgramPlan
 from ttnn_jit.runtime.tensor import from_torch, torch_tensor
 from ttnn_jit.target import PRESETS
@@ -143,10 +143,8 @@ def test_threads_share_a_program(chip):
 def test_big_programs_let_other_threads_run():
     small, big = program(SPEC, 1, ("t_neg", (0, 1))), program(row_major(512, 512), 1, ("t_neg", (0, 1)))
     assert small.plan.bytes_touched < RELEASE_GIL_BYTES <= big.plan.bytes_touched
-    holding = type(link(small.plan, small.objects).function)
-    releasing = type(link(big.plan, big.objects).function)
-    assert holding._flags_ & ctypes._FUNCFLAG_PYTHONAPI
-    assert not releasing._flags_ & ctypes._FUNCFLAG_PYTHONAPI
+    assert link(small.plan, small.objects).function is entry(gives_lock_away=False)
+    assert link(big.plan, big.objects).function is entry(gives_lock_away=True)
 
 
 def test_a_tensor_of_another_spec_is_refused_with_both_specs(chip):

@@ -1,0 +1,64 @@
+"""Builtin functions around native code: what they take, give, and let others do."""
+
+import ctypes
+import sys
+import threading
+import time
+
+import pytest
+
+from ttnn_jit.runtime.entry import entry
+from ttnn_jit.runtime.launch_ir import ENTRY_WORDS, HEADER_WORDS
+
+
+def table_of(kernel, operands):
+    """A launch table of one kernel, of null for its params, and what it points into."""
+    address = ctypes.cast(kernel, ctypes.c_void_p).value
+    indices = (ctypes.c_int64 * operands)(*range(operands))
+    entries = (address, operands, ctypes.addressof(indices), 0, 1, 0, 0, 0, 0)
+    assert len(entries) == ENTRY_WORDS
+    words = (ctypes.c_int64 * (HEADER_WORDS + ENTRY_WORDS))(1, operands, *entries)
+    return ctypes.addressof(words), (indices, words, kernel)
+
+
+@pytest.mark.parametrize("gives_lock_away", [False, True])
+def test_kernels_get_the_addresses_and_none_comes_back(gives_lock_away):
+    seen = []
+    kernel = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_uint64), ctypes.c_void_p)(lambda p, _: seen.append(p[0]))
+    table, keeps = table_of(kernel, operands=1)
+    highest = (1 << 64) - 64
+    references = sys.getrefcount(None)
+    for address in (64, highest):
+        assert entry(gives_lock_away=gives_lock_away)(table, 0, address) is None
+    assert seen == [64, highest]
+    assert abs(sys.getrefcount(None) - references) < 100  # others hold None too
+    del keeps
+
+
+def test_what_is_no_number_is_refused_before_anything_runs():
+    with pytest.raises(TypeError, match="int"):
+        entry(gives_lock_away=False)(0, 0, "x")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nanosleep is POSIX's")
+@pytest.mark.parametrize("gives_lock_away", [False, True])
+def test_other_threads_run_meanwhile_where_the_lock_is_given_away_and_only_there(gives_lock_away):
+    # nanosleep takes the address of seconds and nanoseconds, and one that may be null: a kernel of two buffers.
+    nanosleep = ctypes.CDLL(None).nanosleep
+    table, keeps = table_of(nanosleep, operands=2)
+    ticks, stop = [], threading.Event()
+
+    def tick():
+        while not stop.wait(0.005):
+            ticks.append(time.monotonic())
+
+    ticker = threading.Thread(target=tick)
+    ticker.start()
+    start = time.monotonic()
+    entry(gives_lock_away=gives_lock_away)(table, 0, 0, 200_000_000)
+    end = time.monotonic()
+    stop.set()
+    ticker.join()
+    assert end - start >= 0.2
+    assert any(start + 0.05 < at < end - 0.05 for at in ticks) == gives_lock_away
+    del keeps

@@ -1,0 +1,47 @@
+"""The builtin functions through which Python runs native code: made of launch_ir.py's, without ctypes in a call.
+
+A call through ctypes takes 130 ns and as much again to pack its words; the interpreter calls a builtin function of
+whole numbers in 30. Nothing here knows how CPython lays out its objects: all is of its stable ABI.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from ttnn_jit.runtime import native
+from ttnn_jit.runtime.launch_ir import CALL_SYMBOL, UNLOCKED_CALL_SYMBOL
+
+METH_FASTCALL = 0x80
+
+
+class _MethodDef(ctypes.Structure):
+    """PyMethodDef."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+_METHODS: list[_MethodDef] = []  # a builtin function points at its own
+
+
+@cache
+def entry(*, gives_lock_away: bool) -> Callable[..., None]:
+    """The function of the words of launch_ir.py, each a number, that runs a program's kernels.
+
+    Args:
+        gives_lock_away: Other Python threads run meanwhile.
+    """
+    symbol = UNLOCKED_CALL_SYMBOL if gives_lock_away else CALL_SYMBOL
+    method = _MethodDef(symbol.encode(), native.launch_address(symbol), METH_FASTCALL, None)
+    _METHODS.append(method)
+    new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    made: Any = new(("PyCFunction_NewEx", ctypes.pythonapi))(ctypes.addressof(method), None, None)
+    function: Callable[..., None] = made
+    return function
