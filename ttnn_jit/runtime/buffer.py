@@ -37,19 +37,16 @@ class Buffer:
 
     Attributes:
         address: Of the first byte, a multiple of 64.
-        nbytes: Bytes asked for.
         lease: What must live and die with the memory: a tensor's entry in the account of its device's L1. Not set
             otherwise.
     """
 
-    __slots__ = ("_home", "address", "lease", "nbytes")
+    __slots__ = ("_home", "address", "lease")
 
+    # No __init__: without one, the class is called in half the time. `SizeClass.take` sets them.
+    address: int
+    _home: SizeClass
     lease: object
-
-    def __init__(self, address: int, nbytes: int, home: SizeClass) -> None:
-        self.address = address
-        self.nbytes = nbytes
-        self._home = home
 
     def __del__(self) -> None:
         home = self._home
@@ -59,7 +56,7 @@ class Buffer:
             home.pool.trim(home)
 
     def __repr__(self) -> str:
-        return f"Buffer({self.nbytes} bytes at {self.address:#x})"
+        return f"Buffer({self.address:#x}, of {self._home.nbytes} bytes)"
 
 
 class SizeClass:
@@ -85,13 +82,16 @@ class SizeClass:
         """Idle small blocks below which trimming is not worth looking at."""
         return max(self.blocks_per_region, SMALL_IDLE_BYTES // self.nbytes)
 
-    def take(self, nbytes: int) -> Buffer:
-        """A block of this class for `nbytes` bytes, with unspecified contents."""
+    def take(self) -> Buffer:
+        """A block of this class, with unspecified contents."""
         try:
             address = self.free.pop()
         except IndexError:
             address = self.pool.grow(self)
-        return Buffer(address, nbytes, self)
+        block = Buffer()
+        block._home = self
+        block.address = address
+        return block
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class BufferPool:
         Raises:
             MemoryError: The system has no memory for it.
         """
-        return self.size_class(nbytes).take(nbytes)
+        return self.size_class(nbytes).take()
 
     def grow(self, size_class: SizeClass) -> int:
         """The address of a fresh block; further fresh ones, if its region has any, become free."""

@@ -156,8 +156,8 @@ class Tensor:
         if self._device is None:
             return self
         source = self.buffer("cpu")
-        copy = HOST_POOL.allocate(source.nbytes)
-        ctypes.memmove(copy.address, source.address, source.nbytes)
+        copy = HOST_POOL.allocate(self.spec.nbytes)
+        ctypes.memmove(copy.address, source.address, self.spec.nbytes)
         return Tensor(self.spec, None, copy)
 
     def to(self, place: Device | Layout, memory_config: MemoryConfig | None = None) -> Tensor:
@@ -176,7 +176,7 @@ class Tensor:
         spec = checked(self.spec.with_(memory_config=DRAM_MEMORY_CONFIG if config == HOST_MEMORY_CONFIG else config))
         source = self.buffer("to")
         copy = place.allocate_tensor(spec)
-        ctypes.memmove(copy.address, source.address, source.nbytes)
+        ctypes.memmove(copy.address, source.address, spec.nbytes)
         return Tensor(spec, place, copy)
 
     def to_torch(self) -> torch.Tensor:

@@ -82,11 +82,11 @@ def warm_torch_caller(
     lines = _head(plan, guard.conditions, addresses, errors=f"(*{GUARD_ERRORS}, RuntimeError)")
     for i in visible[len(inputs) :]:
         if i in pooled:
-            lines += [*_allocations(plan, [i]), f" r{i} = wrap{i}(b{i})"]
+            lines += [*_allocations([i]), f" r{i} = wrap{i}(b{i})"]
         else:
             fresh = f"empty_strided({tuple(plan.buffers[i].shape)}, {plan.buffers[i].element_strides}, D{i})"
             lines += [f" r{i} = {fresh}", f" p{i} = r{i}.data_ptr()"]
-    lines += _allocations(plan, range(len(visible), len(plan.buffers)))
+    lines += _allocations(range(len(visible), len(plan.buffers)))
     lines += _native_call(plan, call)
     scope = _scope(guard, rebuild, counters) | {
         # What torch.compile's own wrappers call: half as long as `torch.empty_like`, and blind to default devices.
@@ -122,13 +122,12 @@ def _scope(guard: GuardText, rebuild: Rebuild | None, counters: Any) -> dict[str
     return {**guard.constants, "STALE": STALE, "rebuild": rebuild, "counters": counters}
 
 
-def _allocations(plan: ProgramPlan, indices: Iterable[int]) -> list[str]:
+def _allocations(indices: Iterable[int]) -> list[str]:
     """Lines that make buffers ``b<index>`` at addresses ``p<index>``: `SizeClass.take`, written out."""
     lines = []
     for i in indices:
         lines += [" try:", f"  p{i} = free{i}.pop()", " except IndexError:", f"  p{i} = grow(class{i})"]
-        lines += [f" b{i} = new(Buffer)", f" b{i}._home = class{i}"]
-        lines += [f" b{i}.address = p{i}", f" b{i}.nbytes = {plan.buffers[i].nbytes}"]
+        lines += [f" b{i} = Buffer()", f" b{i}._home = class{i}", f" b{i}.address = p{i}"]
     return lines
 
 
@@ -141,7 +140,7 @@ def _device_allocations(plan: ProgramPlan, buffer_bytes: int) -> list[str]:
     lines += [f" u{i} = device.l1.lease(U{i})" for i in range(len(plan.unstored))]
     if any(map(in_l1, (*plan.buffers, *plan.unstored))):
         lines += [f" device.l1.require({buffer_bytes}, CIRCULAR_BUFFERS)"]
-    return [*lines, *_allocations(plan, owned), *(f" b{i}.lease = l{i}" for i in in_account)]
+    return [*lines, *_allocations(owned), *(f" b{i}.lease = l{i}" for i in in_account)]
 
 
 def _native_call(plan: ProgramPlan, call: NativeCall | None) -> list[str]:

@@ -35,13 +35,14 @@ def test_a_tensor_reads_as_its_spec(chip):
 
 
 def test_padding_of_tiles_is_zero_even_in_reused_memory(chip):
-    dirty = chip.allocate(32 * 64 * 4)
-    ctypes.memset(dirty.address, 255, dirty.nbytes)
+    nbytes = 32 * 64 * 4
+    dirty = chip.allocate(nbytes)
+    ctypes.memset(dirty.address, 255, nbytes)
     address = dirty.address
     del dirty
     tensor = from_torch(torch.ones(5, 40), tiled(5, 40), chip)
     assert tensor.buffer_address() == address
-    stored = torch.frombuffer((ctypes.c_char * (32 * 64 * 4)).from_address(address), dtype=torch.float32)
+    stored = torch.frombuffer((ctypes.c_char * nbytes).from_address(address), dtype=torch.float32)
     stored = stored.view(32, 64)
     assert (stored[:5, :40] == 1).all()
     assert stored.sum() == 200
