@@ -36,3 +36,28 @@ def test_carets_stop_where_the_shown_part_of_a_long_span_does(tmp_path):
 def test_of_a_long_line_without_a_column_the_start_is_shown(tmp_path):
     (tmp_path / "a.py").write_text("y = " + "a + " * 1000)
     assert excerpt(Location(str(tmp_path / "a.py"), 1)) == f"    1 | {('y = ' + 'a + ' * 1000)[:SHOWN_COLUMNS]}..."
+
+
+@pytest.mark.parametrize(
+    ("before", "cells"),
+    [
+        ("'日本' + ", 9),
+        ("'￥' + ", 7),
+        ("'🚀' + ", 7),
+        ("'e\u0301' + ", 6),
+        ("'👩\u200d🚀' + ", 9),
+        ("'é' + ", 6),
+        ("'ﾊﾝｶｸ' + ", 9),
+    ],
+)
+def test_carets_stand_under_their_span_after_characters_of_other_widths(tmp_path, before, cells):
+    _, carets = shown(tmp_path / "a.py", f"{before}wrong(x)", len(before), len(before) + len("wrong(x)"))
+    assert carets == f"      | {' ' * cells}{'^' * len('wrong(x)')}"
+
+
+def test_a_span_of_wide_characters_has_carets_under_all_of_it(tmp_path):
+    assert shown(tmp_path / "a.py", "y = f('日本')", 4, 11)[1] == "      |     ^^^^^^^^^"
+
+
+def test_tabs_before_a_span_are_kept_whatever_their_width(tmp_path):
+    assert shown(tmp_path / "a.py", "\t日\tf(x)", 3, 7)[1] == "      | \t  \t^^^^"
