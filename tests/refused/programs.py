@@ -248,7 +248,19 @@ def a_number_returned(x):
 def a_generator(x):
     """AST only: a trace knows no more than the line."""
     yield ttnn.exp(x)
-#   ^^^^^^^^^^^^^^^^^ `a_generator` is a generator or a coroutine, which cannot be compiled
+#   ^^^^^^^^^^^^^^^^^ `a_generator` is a generator, which cannot be compiled
+#   help: collect results in a list and return it
+
+
+async def a_coroutine(x):
+#~~~~~~~~~~~~~~~~~~~~~~~~ `a_coroutine` is an `async def`, which cannot be compiled: its call makes a coroutine
+#                         help: write it with `def`; your own coroutines may call what `jit` returns
+    return ttnn.exp(x)
+
+
+async def an_async_generator(x):
+#~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~ `an_async_generator` is an `async def`, which cannot be compiled: its call makes a coroutine
+    yield ttnn.exp(x)
 
 
 # --- Functions ------------------------------------------------------------------------------------------------------

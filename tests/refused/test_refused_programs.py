@@ -30,7 +30,7 @@ class Refusal:
 def refusal_in(function) -> Refusal:
     first = function.__code__.co_firstlineno
     for number, text in enumerate(LINES[first:], first + 1):
-        if text.startswith(("def ", "class ")):
+        if text.startswith(("def ", "async def ", "class ")):
             break
         if match := EXPECTED.match(text):
             following = LINES[number] if number < len(LINES) else ""

@@ -16,7 +16,7 @@ from ttnn_jit.errors import CompileError, TtnnJitError
 from ttnn_jit.frontend.arguments import TensorArgument
 from ttnn_jit.frontend.code_scan import scan
 from ttnn_jit.frontend.interpreter import failure_text
-from ttnn_jit.frontend.language import PYTHON_FAILURES, is_namespace
+from ttnn_jit.frontend.language import PYTHON_FAILURES, is_namespace, no_plain_function
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.proxy import Emitter, ProxyTensor, function_of_the_host, unsupported_function
 from ttnn_jit.frontend.read_recorder import ReadRecorder, is_of_this_package
@@ -96,7 +96,7 @@ def trace(
         CompileError: The function fails, is outside the language, or changes what it reads.
     """
     definition = Location(function.__code__.co_filename, function.__code__.co_firstlineno)
-    _refuse_generator(function, definition)
+    _refuse_no_plain_function(function, definition)
     recorder = ReadRecorder()
     scan(function, recorder)
     guard = compile_guard(function, recorder.reads.values())
@@ -145,14 +145,12 @@ def _is_value(value: Any) -> bool:
     return value is None or scalar or hasattr(value, "__ttnn_overloads__") or is_of_this_package(value)
 
 
-def _refuse_generator(function: types.FunctionType, definition: Location) -> None:
-    kinds = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-    if function.__code__.co_flags & kinds:
-        raise CompileError(
-            f"`{function.__name__}` is a generator or a coroutine, which cannot be compiled",
-            location=definition,
-            help="collect results in a list and return it",
-        )
+def _refuse_no_plain_function(function: types.FunctionType, definition: Location) -> None:
+    flags = function.__code__.co_flags
+    is_async = bool(flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))
+    if is_async or flags & inspect.CO_GENERATOR:
+        message, instead = no_plain_function(function.__name__, is_async=is_async)
+        raise CompileError(message, location=definition, help=instead)
 
 
 def _failure(emitter: CaptureEmitter, error: Exception) -> CompileError:

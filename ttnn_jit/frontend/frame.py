@@ -91,11 +91,11 @@ def _bound_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def generator_part(node: FunctionNode) -> ast.AST | None:
-    """The first ``yield`` or ``await`` of the function's own body, which makes it something else than a function."""
+    """The first ``yield`` of the body of a function that is not ``async``: it makes a generator of it."""
     pending: list[ast.AST] = list([node.body] if isinstance(node, ast.Lambda) else node.body)
     while pending:
         part = pending.pop(0)
-        if isinstance(part, (ast.Yield, ast.YieldFrom, ast.Await)):
+        if isinstance(part, (ast.Yield, ast.YieldFrom)):
             return part
         if not isinstance(part, _SCOPES):
             pending += ast.iter_child_nodes(part)

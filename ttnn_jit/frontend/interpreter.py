@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from ttnn_jit.errors import CompileError, TtnnJitError
 from ttnn_jit.frontend.frame import Frame, generator_part, local_names_of
 from ttnn_jit.frontend.function_source import FunctionNode, FunctionSource
-from ttnn_jit.frontend.language import PYTHON_FAILURES
+from ttnn_jit.frontend.language import PYTHON_FAILURES, no_plain_function
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.proxy import Emitter
 from ttnn_jit.frontend.read_recorder import ReadRecorder
@@ -167,7 +167,7 @@ class Interpreter(Emitter):
         """What the body of `node` returns in `frame`; `identity` tells recursion.
 
         Raises:
-            CompileError: The function is running already, or is a generator or coroutine.
+            CompileError: The function is running already, or is a generator or an `async def`.
         """
         if any(running is identity for running in self.active):
             self.refuse(
@@ -176,13 +176,10 @@ class Interpreter(Emitter):
             )
         caller, at = (self.frame, self.at) if self.active else (frame, node)
         self.frame = frame
-        part = generator_part(node)
-        if part is not None or isinstance(node, ast.AsyncFunctionDef):
-            self.refuse(
-                f"`{frame.name}` is a generator or a coroutine, which cannot be compiled",
-                "collect results in a list and return it",
-                part or node,
-            )
+        is_async = isinstance(node, ast.AsyncFunctionDef)
+        part = node if is_async else generator_part(node)
+        if part is not None:
+            self.refuse(*no_plain_function(frame.name, is_async=is_async), part)
         self.active.append(identity)
         if isinstance(node, ast.Lambda):
             value = self.evaluate(node.body)

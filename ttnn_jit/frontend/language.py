@@ -56,6 +56,16 @@ PYTHON_FAILURES = (
 """What Python code that computes from its arguments raises."""
 
 
+def no_plain_function(name: str, *, is_async: bool) -> tuple[str, str]:
+    """What is wrong with a function whose call does not run its body, and what to do instead."""
+    if is_async:
+        return (
+            f"`{name}` is an `async def`, which cannot be compiled: its call makes a coroutine",
+            "write it with `def`; your own coroutines may call what `jit` returns",
+        )
+    return f"`{name}` is a generator, which cannot be compiled", "collect results in a list and return it"
+
+
 def is_pure(function: Any) -> bool:
     """Whether `function` may be called at compile time, being a part of Python or a value type of this package."""
     if isinstance(function, type):
