@@ -7,7 +7,7 @@ else reads is never stored. Bound: the bytes of the distinct tensors that enter 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.ir import Operation, SSAValue
@@ -22,12 +22,29 @@ _MOST_LIVE = PRESETS["cpu"].dst_tiles
 """Tiles of a loop: what the host's own target allows a kernel."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class _Loop:
-    """Kernels that become one, and the ops that they come from."""
+    """Kernels that run one after the other over each stretch of elements.
 
-    kernel: Kernel
+    Attributes:
+        number: Grows in program order.
+        kernels: In the order in which they run.
+        ops: What they come from.
+        spaces: Over which elements they run.
+        producers: Other loops that write what this one reads.
+        readers: How many other loops, of those met so far, read what this one writes.
+    """
+
+    number: int
+    kernels: tuple[Kernel, ...]
     ops: frozenset[Operation]
+    spaces: frozenset[object]
+    producers: set[_Loop]
+    readers: int = 0
+
+    def kernel(self) -> Kernel:
+        """All of it as one kernel."""
+        return self.kernels[0] if len(self.kernels) == 1 else _concatenated(self.kernels, self.ops)
 
 
 def in_one_loop(kernels: Iterable[tuple[Operation, Kernel]]) -> list[Kernel]:
@@ -36,39 +53,50 @@ def in_one_loop(kernels: Iterable[tuple[Operation, Kernel]]) -> list[Kernel]:
     Args:
         kernels: In program order, each with its op, whose results are what it writes.
     """
-    loops: list[_Loop] = []
-    for op, kernel in kernels:
-        found = _Loop(kernel, frozenset([op]))
-        while (last := _last_producer(loops, found)) is not None and _moves_to_end(loops, last):
-            joined = _joined(loops[last], found)
-            if joined is None:
-                break
-            found = joined
+    each = list(kernels)
+    # A loop never holds less for what joins it, so loops that fit in the end did so at every step. To ask at every step
+    # takes time by the square of their length.
+    found = [loop.kernel() for loop in _joined_where(each, lambda _: True)]
+    if all(map(_fits, found)):
+        return found
+    return [loop.kernel() for loop in _joined_where(each, lambda loop: _fits(loop.kernel()))]
+
+
+def _fits(kernel: Kernel) -> bool:
+    return kernel.body.live_tiles <= _MOST_LIVE
+
+
+def _joined_where(kernels: Sequence[tuple[Operation, Kernel]], allowed: Callable[[_Loop], bool]) -> list[_Loop]:
+    """The loops of `kernels`, of which those are joined that feed each other and are `allowed` to be one."""
+    loops: dict[_Loop, None] = {}
+    writer: dict[SSAValue, _Loop] = {}
+    for number, (op, kernel) in enumerate(kernels):
+        spaces = frozenset(_space(spec_of(value.type)) for value in kernel.outputs)
+        producers = {writer[value] for value in kernel.inputs if value in writer}
+        found = _Loop(number, (kernel,), frozenset([op]), spaces, producers)
+        while (joined := _with_last_producer(found)) is not None and allowed(joined[1]):
+            last, found = joined
+            for producer in last.producers:
+                producer.readers -= 1
             del loops[last]
-        loops.append(found)
-    return [loop.kernel for loop in loops]
+        for producer in found.producers:
+            producer.readers += 1
+        loops[found] = None
+        writer.update((value, found) for part in found.kernels for value in part.outputs)
+    return list(loops)
 
 
-def _last_producer(loops: Sequence[_Loop], reader: _Loop) -> int | None:
-    """The last of `loops` that `reader` reads a result of."""
-    read = set(reader.kernel.inputs)
-    return next((k for k in reversed(range(len(loops))) if read.intersection(loops[k].kernel.outputs)), None)
+def _with_last_producer(reader: _Loop) -> tuple[_Loop, _Loop] | None:
+    """The last producer of a loop not met before, and the two as one.
 
-
-def _moves_to_end(loops: Sequence[_Loop], index: int) -> bool:
-    """Whether no later loop reads what the one at `index` writes."""
-    written = set(loops[index].kernel.outputs)
-    return not any(written.intersection(loop.kernel.inputs) for loop in loops[index + 1 :])
-
-
-def _joined(producer: _Loop, consumer: _Loop) -> _Loop | None:
-    """The loop that does the work of both; None if they do not run over the same elements, or hold too much."""
-    spaces = {_space(spec_of(value.type)) for loop in (producer, consumer) for value in loop.kernel.outputs}
-    if len(spaces) > 1:
+    None if it has none, if another loop needs that one where it is, or if the two run over other elements.
+    """
+    last = max(reader.producers, key=lambda loop: loop.number, default=None)
+    if last is None or last.readers or len(last.spaces | reader.spaces) > 1:
         return None
-    ops = producer.ops | consumer.ops
-    kernel = _concatenated(producer.kernel, consumer.kernel, ops)
-    return _Loop(kernel, ops) if kernel.body.live_tiles <= _MOST_LIVE else None
+    producers = (last.producers | reader.producers) - {last}
+    ops = last.ops | reader.ops
+    return last, _Loop(reader.number, last.kernels + reader.kernels, ops, reader.spaces, producers)
 
 
 def _space(spec: TensorSpec) -> object:
@@ -76,12 +104,12 @@ def _space(spec: TensorSpec) -> object:
     return tuple(spec.shape), spec.layout, spec.strides
 
 
-def _concatenated(first: Kernel, second: Kernel, ops: frozenset[Operation]) -> Kernel:
-    """The steps of both, a tensor loaded once, and none stored that is read by `ops` alone."""
+def _concatenated(kernels: Sequence[Kernel], ops: frozenset[Operation]) -> Kernel:
+    """The steps of all, a tensor loaded once, and none stored that is read by `ops` alone."""
     steps: list[Step] = []
     tile_of: dict[SSAValue, int] = {}
     stored: dict[SSAValue, int] = {}
-    for kernel in (first, second):
+    for kernel in kernels:
         tensors = (*kernel.inputs, *kernel.outputs)
         places: dict[int, int] = {}
         for index, step in enumerate(kernel.body.steps):
@@ -95,11 +123,12 @@ def _concatenated(first: Kernel, second: Kernel, ops: frozenset[Operation]) -> K
                     if isinstance(step, Load):
                         tile_of[tensors[step.stream]] = len(steps)
                     steps.append(with_operands(step, places.__getitem__))
-    inputs = tuple(value for value in dict.fromkeys((*first.inputs, *second.inputs)) if value not in stored)
+    read = dict.fromkeys(value for kernel in kernels for value in kernel.inputs)
+    inputs = tuple(value for value in read if value not in stored)
     outputs = tuple(value for value in stored if any(use.operation not in ops for use in value.uses))
     streams = {value: k for k, value in enumerate((*inputs, *outputs))}
     # A load's stream is still one of its own kernel's.
     loaded = {tile_of[value]: streams[value] for value in inputs}
     steps = [replace(step, stream=loaded[k]) if isinstance(step, Load) else step for k, step in enumerate(steps)]
     steps += [Store(stored[value], streams[value]) for value in outputs]
-    return kernel_over(inputs, outputs, steps, first.body.numerics, joined=True)
+    return kernel_over(inputs, outputs, steps, kernels[0].body.numerics, joined=True)
