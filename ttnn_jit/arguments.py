@@ -110,7 +110,16 @@ def tensors_in(value: Any) -> Iterator[Any]:
 
 def is_traced(value: Any) -> bool:
     """Whether a nest of containers holds a tensor that another function's trace stands behind."""
-    return any(hasattr(leaf, "__ttnn_call__") for leaf in leaves(value))
+    return any(map(_stands_for_tensor, leaves(value)))
+
+
+def is_tensor(value: object) -> bool:
+    """Whether `value` is a tensor of any family, or stands for one in a trace or on a mesh."""
+    return family_of(value) is not None or _stands_for_tensor(value)
+
+
+def _stands_for_tensor(value: object) -> bool:
+    return hasattr(type(value), "__ttnn_call__")  # an instance might claim to have every attribute
 
 
 def map_tensors(value: Any, function: Callable[[Any], Any]) -> Any:

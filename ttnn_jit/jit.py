@@ -8,7 +8,7 @@ import operator
 import types
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from ttnn_jit.arguments import (
     check_config_rules,
     check_max_grid,
     check_target_rules,
+    is_tensor,
     is_traced,
     map_tensors,
     placement,
@@ -33,7 +34,7 @@ from ttnn_jit.numpy_scalar import is_numpy_scalar
 from ttnn_jit.ops.operation import type_name
 from ttnn_jit.options import USER_PASSES, CompileOptions
 from ttnn_jit.reads import compile_guard, guard_text
-from ttnn_jit.receiver import RECEIVER, bound_to
+from ttnn_jit.receiver import RECEIVER, bound_to, follow_original, reads_of_original
 from ttnn_jit.results import runner_for, warm_runner_for
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.warm_caller import STALE
@@ -118,14 +119,15 @@ class JitFunction(WarmCalls):
         self._enable_cache = enable_cache
         self._debug = debug
         self._compile_only = compile_only
-        self._signature, self._defaults = inspect.signature(plain), _defaults_of(plain)
-        super().__init__(_plain_positional_count(self._signature))
+        self._read_signature()
+        super().__init__(self._positional)
         self._entries: dict[object, tuple[Variant, ...]] = {}
         self._scalars_seen: dict[str, set[object]] = {}
         self._unguarded = 0
         self._is_method = False
         self._methods: dict[int, tuple[weakref.ref[Any], JitFunction]] = {}
-        statistics.register(self)
+        if not hasattr(plain, RECEIVER):  # or its method counts and clears it
+            statistics.register(self)
 
     def __reduce__(self) -> str:
         """Copied and pickled as functions are: as themselves, by their global name."""
@@ -141,6 +143,7 @@ class JitFunction(WarmCalls):
         """Forget every program."""
         with compiling():
             self._entries.clear()
+            self._methods.clear()
             self._forget()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -160,13 +163,14 @@ class JitFunction(WarmCalls):
 
     def _call_any(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call for which `ttnn_jit.warm_path` finds nothing, or nothing yet."""
-        if self._is_method and args:
+        if self._has_receiver(args):
             return self._method_of(args[0])(*args[1:], **kwargs)
         mesh = mesh_of((args, kwargs))
         if mesh is not None:
             return on_every_device(mesh, self, args, kwargs)
         if is_traced((args, kwargs)):
             return self._plain(*args, **kwargs)  # traced from another function: inlined there
+        self._see_changes()
         values = args if not kwargs and len(args) == self._positional else self._bind(args, kwargs)
         tensors = list(tensors_in(values))
         where = placement(tensors, self._target, PRESETS["cpu"])
@@ -189,9 +193,18 @@ class JitFunction(WarmCalls):
                 return variant
         return None
 
+    def _read_signature(self) -> None:
+        self._written = _written(self.func)
+        self._signature = inspect.signature(self.func)
+        self._positional = _plain_positional_count(self._signature)
+
+    def _see_changes(self) -> None:
+        """Python lets a function's code and defaults be replaced, and tools that reload modules do so."""
+        follow_original(self.func)
+        if any(map(operator.is_not, self._written, _written(self.func))):
+            self._read_signature()
+
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        if any(map(operator.is_not, self._defaults, _defaults_of(self.func))):
-            self._signature, self._defaults = inspect.signature(self.func), _defaults_of(self.func)
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -224,14 +237,15 @@ class JitFunction(WarmCalls):
     def _variant(self, compilation: Compilation, where: Placement) -> Variant:
         program, structure = compilation.program, compilation.structure
         runner = runner_for(where.family, program, structure)
+        reads = (*reads_of_original(self.func), *compilation.reads)
         if compilation.unguardable:
             self._count_unguarded()
             return Variant(lambda: False, program, structure, runner, lambda: None)
 
         def warm() -> WarmCall | None:
-            return warm_runner_for(where, program, structure, guard_text(self.func, compilation.reads))
+            return warm_runner_for(where, program, structure, guard_text(self.func, reads))
 
-        return Variant(compile_guard(self.func, compilation.reads), program, structure, runner, warm)
+        return Variant(compile_guard(self.func, reads), program, structure, runner, warm)
 
     def _count_unguarded(self) -> None:
         """Warn, the second time, of a program that serves one call only."""
@@ -280,11 +294,18 @@ class JitFunction(WarmCalls):
         arguments = {name: map_tensors(value, spec_of) for name, value in named.items()}
         return compiler.Request(self.func, arguments, where.target, self._options)
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._is_method = True
-
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        self._is_method = True
         return self if instance is None else types.MethodType(self, instance)
+
+    def _has_receiver(self, args: Sequence[Any]) -> bool:
+        """Whether the first argument is what a method was looked up on: an instance, or the class of a classmethod.
+
+        A tensor is none: one function may stand in a class and by itself.
+        """
+        if not args or is_tensor(args[0]):
+            return False
+        return self._is_method or isinstance(args[0], type)
 
     def _plain(self, *args: Any, **kwargs: Any) -> Any:
         """The function as it was written."""
@@ -325,8 +346,9 @@ class JitFunction(WarmCalls):
 
     def request(self, *args: Any, **kwargs: Any) -> Request:
         """What a call with these arguments would compile."""
-        if self._is_method and args:
+        if self._has_receiver(args):
             return self._method_of(args[0]).request(*args[1:], **kwargs)
+        self._see_changes()
         values = self._bind(args, kwargs)
         return self._request(values, placement(list(tensors_in(values)), self._target, PRESETS["cpu"]))
 
@@ -416,9 +438,9 @@ def _python_function(function: object) -> types.FunctionType:
     return plain
 
 
-def _defaults_of(function: types.FunctionType) -> tuple[object, object]:
-    """What a function's omitted arguments are taken from: two objects that may be replaced."""
-    return function.__defaults__, function.__kwdefaults__
+def _written(function: types.FunctionType) -> tuple[object, ...]:
+    """The parts of a function that its signature is made of."""
+    return function.__code__, function.__defaults__, function.__kwdefaults__
 
 
 def _plain_positional_count(signature: inspect.Signature) -> int:

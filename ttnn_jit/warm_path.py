@@ -42,7 +42,7 @@ class WarmCalls:
     """What a function of `positional` parameters, -1 for a function of others, remembers of its calls."""
 
     def __init__(self, positional: int) -> None:
-        self._positional = positional
+        self._shortcut_arguments = positional
         self._latest: tuple[WarmCall, ...] = ()  # each compares all of a call; newest first
         self._inline: WarmCall = _not_warm  # the first of them that applies
         # By open target and specs, or by `torch_key`: calls of tensors alone.
@@ -66,9 +66,11 @@ class WarmCalls:
             given: How many of them were given, by position; the others are defaults.
             tensors: The tensors among them, and inside of them.
         """
+        if len(values) != self._shortcut_arguments:  # keyword-only ones; or the function's code was replaced
+            return
         if type(tensors[0]) is not Tensor and not is_plain_torch(tensors):
             return
-        if self._positional == given == len(tensors) and all(map(operator.is_, tensors, values)):
+        if len(values) == given == len(tensors) and all(map(operator.is_, tensors, values)):
             self._remember_by_metadata(warm, key, tensors)
         call_of = calls_like(values, given, tensors)
         if call_of is None:
@@ -76,7 +78,7 @@ class WarmCalls:
         checked = warm if type(tensors[0]) is Tensor else torch_checked(warm, tensors)
         if checked is not None:
             self._latest = (call_of(checked), *self._latest)[:INLINE_CACHE_ENTRIES]
-            self._inline = first_of(self._latest, self._positional)
+            self._inline = first_of(self._latest, len(values))
 
     def _remember_by_metadata(self, warm: WarmCall, key: tuple[Any, ...], tensors: Sequence[Any]) -> None:
         kind = type(tensors[0])

@@ -11,7 +11,7 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.errors import CompileError
+from ttnn_jit.errors import CompileError, TtnnJitError
 from ttnn_jit.testing import assert_allclose
 
 A, B = torch.randn(4, 6), torch.randn(4, 6)
@@ -312,3 +312,121 @@ def test_a_second_process_would_find_a_methods_program_on_disk():
     assert torch.equal(Layer(7.0).forward(A), A.abs() * 0.5 * 7.0 + 0.0 + 3.0)
     assert ttnn_jit.cache_info().compiles == compiles
     assert torch.equal(Layer(6.0).forward(A), A.abs() * 0.5 * 6.0 + 0.0 + 3.0)
+
+
+class Schedule:
+    rate = 2.0
+
+    @classmethod
+    @ttnn_jit.jit()
+    def stepped(cls, x, by=1.0):
+        return cls.scaled(x) + by
+
+    @classmethod
+    @ttnn_jit.jit(graph_capture=True)
+    def scaled(cls, x):
+        return x * cls.rate
+
+
+class Faster(Schedule):
+    rate = 5.0
+
+
+def test_classmethods_read_their_class_and_see_it_change(monkeypatch):
+    for _ in range(3):
+        assert torch.equal(Schedule.stepped(A), A * 2.0 + 1.0)
+        assert torch.equal(Faster.stepped(A, 3.0), A * 5.0 + 3.0)
+        assert torch.equal(Faster().stepped(A, by=0.5), A * 5.0 + 0.5)
+        assert torch.equal(Faster.scaled(A), A * 5.0)
+    monkeypatch.setattr(Schedule, "rate", 3.0)
+    assert torch.equal(Schedule.stepped(A), A * 3.0 + 1.0)
+    assert torch.equal(Schedule.scaled(A), A * 3.0)
+    assert torch.equal(Faster.stepped(A), A * 5.0 + 1.0)
+    monkeypatch.delattr(Faster, "rate")
+    assert torch.equal(Faster.stepped(A), A * 3.0 + 1.0)
+    assert "ttnn.multiply" in Faster.scaled.ir(Faster, A)
+
+
+@pytest.mark.parametrize("times", [0, 1, 4])
+def test_a_methods_defaults_and_code_that_are_replaced_are_noticed(times):
+    class Model:
+        gain = 2.0
+
+        def apply(self, x, factor=3.0, *, shift=0.0):
+            return x * factor * self.gain + shift
+
+        def other(self, x, factor=3.0, *, shift=0.0):
+            return x - factor + shift
+
+        def plain(self, x, factor=3.0):
+            return x * factor * self.gain
+
+        jitted, short = ttnn_jit.jit(apply), ttnn_jit.jit(plain)
+
+    model, ones = Model(), torch.ones(4, 6)
+
+    def results(count=3):
+        return {float(method(ones)[0, 0]) for method in (model.jitted, model.short) for _ in range(count)}
+
+    for _ in range(times):
+        assert results(1) == {6.0}
+    Model.apply.__defaults__ = Model.plain.__defaults__ = (4.0,)
+    assert results() == {8.0}
+    Model.apply.__kwdefaults__ = {"shift": 1.0}
+    assert results() == {9.0, 8.0}
+    Model.plain.__code__ = Model.apply.__code__ = Model.other.__code__
+    Model.plain.__kwdefaults__ = {"shift": 1.0}
+    assert results() == {-2.0}
+
+
+def test_one_function_may_stand_in_a_class_and_by_itself():
+    @ttnn_jit.jit()
+    def doubled(x):
+        return x + x
+
+    class Late:
+        scale = 3.0
+
+    class Early:
+        scale = 4.0
+        method = ttnn_jit.jit(lambda self, x: x * self.scale)
+        not_a_method = staticmethod(doubled)
+        by_itself = doubled
+
+    Late.method = Early.__dict__["method"]
+    assert torch.equal(Early().method(A), A * 4.0)
+    assert torch.equal(Late().method(A), A * 3.0)
+    assert torch.equal(Late.method(Early(), A), A * 4.0)
+    for _ in range(3):
+        assert torch.equal(doubled(A), A + A)
+        assert torch.equal(Early.by_itself(A), A + A)
+        assert torch.equal(Early().not_a_method(A), A + A)
+
+
+def test_methods_without_a_named_first_parameter_work_or_say_what_is_missing():
+    class Model:
+        scale = 3.0
+
+        @ttnn_jit.jit()
+        def any_number(*everything):
+            return everything[0].scale * everything[1]
+
+        @ttnn_jit.jit()
+        def none_at_all():
+            return A
+
+    assert torch.equal(Model().any_number(A), A * 3.0)
+    with pytest.raises(TtnnJitError, match="none_at_all"):
+        Model().none_at_all(A)
+
+
+def test_the_programs_of_a_method_are_counted_once_and_forgotten_with_it():
+    before = ttnn_jit.cache_info().memory_entries
+    layer = Layer(11.0)
+    layer.forward(A)
+    entries = Layer.forward.num_entries
+    assert ttnn_jit.cache_info().memory_entries == before + 1
+    Layer.forward.clear()
+    assert Layer.forward.num_entries == 0
+    assert ttnn_jit.cache_info().memory_entries == before + 1 - entries
+    assert torch.equal(layer.forward(A), A.abs() * 0.5 * 11.0 + 3.0)

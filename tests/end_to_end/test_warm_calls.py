@@ -226,6 +226,27 @@ def test_defaults_that_are_replaced_are_noticed(times):
     assert torch.equal(jit(scaled)(x), torch.full((4, 4), 8.0))
 
 
+@pytest.mark.parametrize("times", [0, 1, 4])
+def test_code_that_is_replaced_is_noticed_with_its_other_parameters(times):
+    def written(x, factor):
+        return ttnn.multiply(x, factor)
+
+    def one_less(x):
+        return ttnn.add(x, 1.0)
+
+    def one_more(x, factor, shift):
+        return ttnn.add(ttnn.multiply(x, factor), shift)
+
+    x = torch.ones(4, 4)
+    compiled = jit(written)
+    for _ in range(times):
+        compiled(x, 5.0)
+    for code, arguments, expected in ((one_less, (x,), 2.0), (one_more, (x, 5.0, 2.0), 7.0)):
+        written.__code__ = code.__code__
+        for _ in range(3):
+            assert torch.equal(compiled(*arguments), torch.full((4, 4), expected))
+
+
 def test_a_function_that_returns_its_argument_returns_that_object_when_warm(device):
     def both(a, b):
         return {"sum": ttnn.add(a, b), "given": (a, [b])}
