@@ -226,6 +226,8 @@ class _GuardWriter:
         if kind == ATTRIBUTE_STEP:
             plain = str(name).isidentifier() and not keyword.iskeyword(name)
             return f"{base}.{name}" if plain else f"getattr({base}, {name!r})"
+        if kind == CONTENTS_STEP:
+            return f"{self._constant(contents)}({base})"
         return f"{base}[{name!r}]" if isinstance(name, (int, str)) else f"{base}[{self._constant(name)}]"
 
     def _globals(self, prefix: Path, base: str) -> str:

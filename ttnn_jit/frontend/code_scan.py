@@ -20,9 +20,15 @@ from ttnn_jit.errors import CompileError
 from ttnn_jit.frontend.attributes import property_of
 from ttnn_jit.frontend.calls import wrapped_attribute
 from ttnn_jit.frontend.language import is_pure, is_pure_class
-from ttnn_jit.frontend.read_recorder import ReadRecorder, holds_attribute, is_immutable, is_of_this_package
+from ttnn_jit.frontend.read_recorder import (
+    ReadRecorder,
+    holds_attribute,
+    is_immutable,
+    is_of_this_package,
+    items_by_path,
+)
 from ttnn_jit.frontend.spans import location_of_span
-from ttnn_jit.reads import ABSENT, ATTRIBUTE_STEP, ITEM_STEP, Path
+from ttnn_jit.reads import ABSENT, ATTRIBUTE_STEP, Path
 from ttnn_jit.receiver import RECEIVER, RECEIVER_PATH
 from ttnn_jit.source import Location
 
@@ -166,12 +172,8 @@ class _Scanner:
         self.function(function, at, _Instance(_first_parameter(function), method.__self__, instance_path))
 
     def _items(self, container: Any, path: Path) -> None:
-        items = container.items() if isinstance(container, dict) else enumerate(container)
-        for key, item in items:
-            if isinstance(key, (str, int)):
-                self._value(item, (*path, (ITEM_STEP, key)))
-            else:
-                self._recorder.unguardable = self._recorder.unguardable or not _is_stable(item)
+        for steps, item in items_by_path(container):
+            self._value(item, (*path, *steps))
 
     def _fields(self, instance: Any, path: Path) -> None:
         if not type(instance).__dataclass_params__.frozen:

@@ -174,8 +174,8 @@ class ReadRecorder:
     def _use_items(self, container: Any, path: Path) -> None:
         if isinstance(container, _MUTABLE_CONTAINERS):
             self._record((*path, (CONTENTS_STEP, None)), contents(container))
-        for key, item in _items(container):
-            at = (*path, (ITEM_STEP, key))
+        for steps, item in items_by_path(container):
+            at = (*path, *steps)
             if isinstance(item, (*CONTAINERS, functools.partial)):
                 self.use(item, at)
             else:
@@ -186,12 +186,15 @@ class ReadRecorder:
             self.reads.setdefault(path, Read(path, value))
 
 
-def _items(container: Any) -> Iterator[tuple[Any, Any]]:
+def items_by_path(container: Any) -> Iterator[tuple[Path, Any]]:
+    """The items that can be looked up, and how: by key or index, or by place where a key cannot be written down."""
     if isinstance(container, dict):
-        return ((key, item) for key, item in container.items() if isinstance(key, (str, int)))
-    if isinstance(container, (list, tuple)):
-        return iter(enumerate(container))
-    return iter(())
+        for place, (key, item) in enumerate(container.items(), len(container)):
+            plain = type(key) in {str, int}
+            yield ((ITEM_STEP, key),) if plain else ((CONTENTS_STEP, None), (ITEM_STEP, place)), item
+    elif isinstance(container, (list, tuple)):
+        for index, item in enumerate(container):
+            yield ((ITEM_STEP, index),), item
 
 
 def _extended(path: Path | None, kind: str, name: str) -> Path | None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import types
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, IntEnum
 from typing import NamedTuple
 
 import pytest
@@ -169,6 +169,32 @@ def test_a_list_and_a_list_in_a_dict(graph_capture):
     TABLE["nested"]["n"][0] = 2
     assert not guard()
     TABLE["nested"]["n"][0] = 1
+
+
+class Kind(IntEnum):
+    ONE = 1
+
+
+NAMED = {(1, "a"): [1.0], 2.5: {"deep": [2.0]}, Kind.ONE: [3.0], None: [4.0], b"k": ([6.0],)}
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "holder", [NAMED[1, "a"], NAMED[2.5]["deep"], NAMED[Kind.ONE], NAMED[None], NAMED[b"k"][0]], ids=str
+)
+def test_lists_under_keys_of_any_kind(graph_capture, holder):
+    def function(x):
+        return x * NAMED[1, "a"][0] * NAMED[2.5]["deep"][0] * NAMED[Kind.ONE][0] * NAMED[None][0] * NAMED[b"k"][0][0]
+
+    guard, result = guard_and_result(function, graph_capture)
+    assert not result.unguardable
+    before = holder[0]
+    holder[0] = 7.0
+    assert not guard()
+    holder[0] = before
+    assert guard()
+    for read in result.reads:
+        assert resolve(function, read.path) == read.value
 
 
 @BOTH
