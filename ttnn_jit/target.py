@@ -188,9 +188,10 @@ def resolve_target(target: SystemDesc | str | None) -> SystemDesc:
     if isinstance(target, SystemDesc):
         return _INTERNED.setdefault(target, target)
     if target is not None:
-        if target not in PRESETS:
+        preset = PRESETS.get(target) if isinstance(target, str) else None
+        if preset is None:
             raise ArgumentError(f"unknown target {target!r}", help=f"the presets are {', '.join(PRESETS)}")
-        return PRESETS[target]
+        return preset
     path = os.environ.get("SYSTEM_DESC_PATH")
     return _load(path) if path else PRESETS["wormhole_b0"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 import torch
 
@@ -71,6 +73,29 @@ def test_a_mapper_says_what_each_device_has(mesh, mapper, shape, third):
 def test_a_tensor_that_has_no_equal_parts_is_refused(mesh):
     with pytest.raises(ValueError, match=r"shape \[256, 12\] has no 8 equal parts along dimension 1"):
         tiled(mesh, ttnn.ShardTensorToMesh(mesh, dim=1), torch.randn(256, 12))
+    with pytest.raises(ValueError, match=r"^tensors of shape \[256, 256\] have no dimension 2 to be joined along$"):
+        ttnn.to_torch(tiled(mesh), mesh_composer=ttnn.ConcatMeshToTensor(mesh, dim=2))
+
+
+def test_a_mapper_for_another_mesh_is_refused(mesh, device):
+    with pytest.raises(
+        ValueError, match=r"^`mesh_mapper` is for .*2x4.*, and `device` is Device\(wormhole_b0, id=0\)$"
+    ):
+        tiled(device, ttnn.ReplicateTensorToMesh(mesh))
+    with pytest.raises(ValueError, match=r"^`mesh_shape` is \(4, 2\), and that of MeshDevice\(2x4 .*\) another$"):
+        tiled(mesh, ttnn.ShardTensor2dMesh(mesh, (4, 2), dims=(0, 1)))
+
+
+def test_a_tensor_of_a_mesh_is_copied_by_python(mesh):
+    x = tiled(mesh)
+    same, own = copy.copy(x), copy.deepcopy(x)
+    ttnn.deallocate(x)
+    assert all(torch.equal(part, X) for tensor in (same, own) for part in parts(tensor))
+    assert same.tensors[0].buffer_address() != own.tensors[0].buffer_address()
+
+
+def test_a_mesh_is_opened_by_its_extents_or_by_a_number_of_devices():
+    assert [ttnn.open_mesh_device(extents).shape for extents in ((2, 3), [2, 3], 4)] == [(2, 3), (2, 3), (1, 4)]
 
 
 @pytest.mark.parametrize("dim", [0, 1])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ttnn_jit.errors import ArgumentError
 
@@ -13,9 +14,10 @@ class MeshShape(tuple[int, ...]):
 
     __slots__ = ()
 
-    def __new__(cls, *extents: int) -> MeshShape:
-        """``MeshShape(1, 1)`` or ``MeshShape(8)``."""
-        flat = extents[0] if len(extents) == 1 and not isinstance(extents[0], int) else extents
+    def __new__(cls, *extents: int | Iterable[int]) -> MeshShape:
+        """``MeshShape(1, 1)``, ``MeshShape(8)`` or ``MeshShape((1, 1))``."""
+        given = extents[0] if len(extents) == 1 and not isinstance(extents[0], int) else extents
+        flat: tuple[Any, ...] = tuple(given)
         if len(flat) not in {1, 2} or not all(isinstance(extent, int) and extent > 0 for extent in flat):
             raise ArgumentError(f"a mesh shape is one or two positive ints, got {flat}")
         return super().__new__(cls, flat)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ttnn_jit.errors import ArgumentError, DeallocatedError, ShapeError
 from ttnn_jit.numpy_array import is_numpy_array
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
+from ttnn_jit.runtime.device import Device
 from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.tensor_spec import (
     DRAM_MEMORY_CONFIG,
@@ -32,8 +33,6 @@ from ttnn_jit.torch_tensor import is_torch_tensor
 if TYPE_CHECKING:
     import numpy
     import torch
-
-    from ttnn_jit.runtime.device import Device
 
 _SHOWN_ELEMENTS = 3  # at either end of a tensor's repr
 
@@ -166,12 +165,14 @@ class Tensor:
         On a device it lies where `memory_config` says, else where this tensor's own does, which on the host is DRAM.
 
         Raises:
+            ArgumentError: `place` is neither.
             DeviceError: The device is closed.
             GridError, L1CapacityError: It does not fit.
         """
         if isinstance(place, Layout):
             spec = TensorSpec(self.shape, self.dtype, place, memory_config or self.spec.memory_config)
             return from_torch(self.to_torch(), checked(spec), self._device)
+        check_kind(place, Device, "the place of a tensor")
         config = memory_config or self.spec.memory_config
         spec = checked(self.spec.with_(memory_config=DRAM_MEMORY_CONFIG if config == HOST_MEMORY_CONFIG else config))
         source = self.buffer("to")

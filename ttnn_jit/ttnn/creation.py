@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.errors import ArgumentError, DTypeError, ShapeError
-from ttnn_jit.ops.operation import type_name
+from ttnn_jit.numpy_scalar import python_number
+from ttnn_jit.ops.operation import Number, type_name
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor, Tile, check_tensor
@@ -58,13 +59,18 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
         pad_value: What fills up tiles; no operation reads it.
 
     Raises:
-        DTypeError: An element type that ttnn_jit lacks.
+        DTypeError: An element type that ttnn_jit lacks, or complex numbers.
         GridError: A shard that is not made of whole tiles, or shards that do not hold the tensor.
         ShapeError: `spec` has another shape.
         L1CapacityError: It does not fit into L1.
-        ArgumentError: `spec` beside what it says already, or an argument of another kind.
+        ArgumentError: `spec` beside what it says already, a `device` other than the mapper's, or an argument of another
+            kind.
     """
     check_torch(tensor, "from_torch")
+    if spec is not None:
+        check_kind(spec, TensorSpec, "`spec`")
+    if tile is not None:
+        check_kind(tile, Tile, "`tile`")
     if spec is not None and any(given is not None for given in (dtype, layout, memory_config, tile)):
         raise SpecConflictError(
             "from_torch: `spec` excludes `dtype`, `layout`, `memory_config` and `tile`: it holds them"
@@ -78,10 +84,21 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
 
     if mesh_mapper is None:
         return on(tensor, device)
-    mesh = mesh_mapper.mesh_device
+    mesh = _mesh_of_mapper(mesh_mapper, device)
     devices = mesh.devices if isinstance(mesh, MeshDevice) else (mesh,)
     tensors = [on(part, own if device else None) for part, own in zip(mesh_mapper.parts(tensor), devices, strict=True)]
     return MeshTensor(mesh, tensors) if isinstance(mesh, MeshDevice) else tensors[0]
+
+
+def _mesh_of_mapper(mapper: Mapper, device: Device | None) -> Device:
+    if not isinstance(mapper, Mapper):
+        raise ArgumentError(
+            "`mesh_mapper` must be a ReplicateTensorToMesh, a ShardTensorToMesh or a ShardTensor2dMesh, got "
+            f"{type_name(mapper)}"
+        )
+    if device is not None and device is not mapper.mesh_device:
+        raise ArgumentError(f"`mesh_mapper` is for {mapper.mesh_device}, and `device` is {device}")
+    return mapper.mesh_device
 
 
 class SpecConflictError(ArgumentError, RuntimeError):
@@ -145,6 +162,7 @@ def check_torch(value: object, name: str) -> None:
 
     Raises:
         ArgumentError: It is something else; the text says how to make a tensor of it.
+        DTypeError: Its numbers are complex.
     """
     import torch
 
@@ -158,6 +176,11 @@ def check_torch(value: object, name: str) -> None:
         raise ArgumentError(
             f"{name} takes a torch tensor that is dense on the CPU, got {value.layout} on {value.device}",
             help="call `.cpu()` or `.to_dense()` on it first",
+        )
+    if value.is_complex():
+        raise DTypeError(
+            f"{name}: {value.dtype} numbers have an imaginary part, which no ttnn tensor holds",
+            help="pass `tensor.real` and `tensor.imag` one by one",
         )
 
 
@@ -180,15 +203,23 @@ def to_torch(
 
     Raises:
         DeallocatedError: The tensor was deallocated.
-        ArgumentError: It is no tensor, or a leading dimension that is to go has another extent.
+        ArgumentError: It is no tensor, or a leading dimension that is to go has another extent; `dtype` is none of
+            torch's.
     """
+    import torch
+
     check_tensor(tensor, "the argument of to_torch")
+    if dtype is not None and not isinstance(dtype, torch.dtype):
+        raise ArgumentError(
+            f"`dtype` of to_torch must be a torch.dtype, got {type(dtype).__name__}",
+            help="write `torch.float32` or `torch.bfloat16`",
+        )
     if isinstance(tensor, MeshTensor) and mesh_composer is not None:
         result = mesh_composer.whole([own.to_torch() for own in tensor.tensors])
     else:
         result = tensor.to_torch()
     while torch_rank is not None and result.dim() > torch_rank:
-        if result.shape[0] != 1:
+        if not result.dim() or result.shape[0] != 1:
             raise ShapeError(f"to_torch: a tensor of shape {list(tensor.shape)} has no form of rank {torch_rank}")
         result = result.squeeze(0)
     return result if dtype is None else result.to(dtype)
@@ -209,10 +240,13 @@ def full(
     """A tensor of which every element is `fill_value` (ttnn.full); BFLOAT16 and ROW_MAJOR when omitted.
 
     Raises:
+        ArgumentError: An argument of another kind.
         GridError, L1CapacityError: As `from_torch` does.
     """
     import torch
 
+    if not isinstance(python_number(fill_value), Number):
+        raise ArgumentError(f"`fill_value` must be a number, got {type(fill_value).__name__}")
     spec = _spec(shape, dtype or DataType.BFLOAT16, layout, device, memory_config)
     value = torch.tensor(fill_value, dtype=torch.float32, device="cpu")
     return storage.from_torch(value.expand(tuple(spec.shape)), spec, device)

@@ -12,6 +12,7 @@ from ttnn_jit.errors import ArgumentError
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.target import SystemDesc, resolve_target
+from ttnn_jit.tensor_spec import check_kind
 from ttnn_jit.ttnn.mesh import MeshDevice
 
 HARDWARE_KEYWORDS = frozenset(
@@ -46,6 +47,7 @@ def open_device(*, device_id: int = 0, target: SystemDesc | str | None = None, *
 
 def close_device(device: Device) -> None:
     """Give the device's memory back; closing twice is allowed (ttnn.close_device)."""
+    check_kind(device, Device, "the argument of close_device")
     device.close()
 
 
@@ -70,7 +72,7 @@ def disable_and_clear_program_cache(device: Device) -> None:
 
 
 def open_mesh_device(
-    mesh_shape: MeshShape | tuple[int, ...] = MeshShape(1, 1),  # noqa: B008 - immutable
+    mesh_shape: MeshShape | tuple[int, ...] | int = MeshShape(1, 1),  # noqa: B008 - immutable
     *,
     target: SystemDesc | str | None = None,
     **hardware: Any,
@@ -81,7 +83,7 @@ def open_mesh_device(
         ArgumentError: More devices are asked for than there are, or an unknown target or keyword.
     """
     _refuse_unknown("open_mesh_device", hardware)
-    shape = mesh_shape if isinstance(mesh_shape, MeshShape) else MeshShape(*mesh_shape)
+    shape = MeshShape(mesh_shape)
     if shape.mesh_size() > get_num_devices():
         raise ArgumentError(
             f"a mesh of {shape.mesh_size()} devices is more than the {get_num_devices()} that "
@@ -93,6 +95,7 @@ def open_mesh_device(
 
 def close_mesh_device(mesh_device: Device) -> None:
     """Close every device of a mesh; closing twice is allowed (ttnn.close_mesh_device)."""
+    check_kind(mesh_device, Device, "the argument of close_mesh_device")
     mesh_device.close()
 
 
@@ -102,6 +105,7 @@ def synchronize_device(device: Device) -> None:
     Raises:
         DeviceError: The device is closed.
     """
+    check_kind(device, Device, "the argument of synchronize_device")
     device.require_open("synchronize_device")
 
 

@@ -6,6 +6,7 @@ are theirs. Nothing is exchanged between devices: there are no collectives.
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -128,6 +129,14 @@ class MeshTensor(Tensor):
         """Copies on the devices of a mesh, or in another layout."""
         return on_every_device(self.mesh, Tensor.to, (self, place, memory_config), {})
 
+    def __copy__(self) -> MeshTensor:
+        """Another name for the same memory."""
+        return MeshTensor(self.mesh, [copy.copy(tensor) for tensor in self.tensors])
+
+    def __deepcopy__(self, _: object) -> MeshTensor:
+        """A copy of its own, on the same devices."""
+        return MeshTensor(self.mesh, [copy.deepcopy(tensor) for tensor in self.tensors])
+
     def to_torch(self) -> torch.Tensor:
         """Refuse: it is unknown how the tensors of the devices belong together."""
         self.buffer("to_torch")
@@ -230,7 +239,13 @@ class ShardTensor2dMesh:
     dims: tuple[int | None, int | None]
 
     def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
-        """One tensor for each device, row by row."""
+        """One tensor for each device, row by row.
+
+        Raises:
+            ShapeError: `mesh_shape` is not that of the mesh, or the tensor has no such equal parts.
+        """
+        if tuple(self.mesh_shape) != self.mesh_device.shape:
+            raise ShapeError(f"`mesh_shape` is {tuple(self.mesh_shape)}, and that of {self.mesh_device} another")
         rows, columns = self.mesh_shape
         by_row = _cut(tensor, self.dims[0], rows)
         return [part for row in by_row for part in _cut(row, self.dims[1], columns)]
@@ -252,9 +267,16 @@ class ConcatMeshToTensor:
     dim: int
 
     def whole(self, parts: list[torch.Tensor]) -> torch.Tensor:
-        """The tensor that the devices' make up."""
+        """The tensor that the devices' make up.
+
+        Raises:
+            ShapeError: They have no such dimension.
+        """
         import torch
 
+        rank = parts[0].dim()
+        if not -rank <= self.dim < rank:
+            raise ShapeError(f"tensors of shape {list(parts[0].shape)} have no dimension {self.dim} to be joined along")
         return torch.cat(parts, self.dim)
 
 

@@ -214,6 +214,11 @@ def _result_keywords(name: str, kwargs: Mapping[str, Any]) -> tuple[dict[str, An
     own = {key: value for key, value in kwargs.items() if key not in HARDWARE_KEYWORDS}
     found = {key: own.pop(key, None) for key in RESULT_KEYWORDS}
     activations = found["activations"]
+    if not isinstance(activations, (list, tuple, type(None))):
+        raise ArgumentError(
+            f"{name}: `activations` must be a list of unary operations, got {activations!r}",
+            help="give their names, as `activations=['relu']`",
+        )
     output = found["output_tensor"] if found["output_tensor"] is not None else found["optional_output_tensor"]
     if output is not None:
         check_tensor(output, f"{name}: `output_tensor`")

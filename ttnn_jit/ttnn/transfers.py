@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable
+from typing import Any
 
 from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import ArgumentError, ShapeError
@@ -49,10 +50,11 @@ def to_memory_config(tensor: Tensor, memory_config: MemoryConfig, dtype: DataTyp
     """The same values under another memory config (ttnn.to_memory_config): sharded or not, L1 or DRAM.
 
     Raises:
-        ArgumentError: The tensor is on the host.
+        ArgumentError: The tensor is on the host, or an argument is of another kind.
         GridError, L1CapacityError: It does not fit.
     """
     device = _device_of(tensor, "to_memory_config")
+    check_kind(memory_config, MemoryConfig, "`memory_config`")
     if dtype is not None and dtype is not tensor.dtype:
         tensor = typecast(tensor, dtype)
     return _stored_as(tensor, tensor.spec.with_(memory_config=memory_config), device, "to_memory_config")
@@ -64,29 +66,39 @@ def reshard(tensor: Tensor, memory_config: MemoryConfig) -> Tensor:
     Raises:
         ArgumentError: One of the two is not sharded; and whatever `to_memory_config` raises.
     """
-    if not tensor.is_sharded() or not memory_config.is_sharded():
-        raise ArgumentError("reshard: both memory configs must be sharded", help="use `ttnn.to_memory_config`")
+    _check_way("reshard", tensor, memory_config, (True, True), "reshard: both memory configs must be sharded")
     return to_memory_config(tensor, memory_config)
 
 
 def interleaved_to_sharded(tensor: Tensor, memory_config: MemoryConfig) -> Tensor:
-    """An interleaved tensor's values under a sharded memory config (ttnn.interleaved_to_sharded)."""
-    if tensor.is_sharded() or not memory_config.is_sharded():
-        raise ArgumentError(
-            "interleaved_to_sharded goes from an interleaved tensor to a sharded one",
-            help="use `ttnn.to_memory_config`",
-        )
+    """An interleaved tensor's values under a sharded memory config (ttnn.interleaved_to_sharded).
+
+    Raises:
+        ArgumentError: It goes another way; and whatever `to_memory_config` raises.
+    """
+    rule = "interleaved_to_sharded goes from an interleaved tensor to a sharded one"
+    _check_way("interleaved_to_sharded", tensor, memory_config, (False, True), rule)
     return to_memory_config(tensor, memory_config)
 
 
 def sharded_to_interleaved(tensor: Tensor, memory_config: MemoryConfig = DRAM_MEMORY_CONFIG) -> Tensor:
-    """A sharded tensor's values under an interleaved memory config (ttnn.sharded_to_interleaved)."""
-    if not tensor.is_sharded() or memory_config.is_sharded():
-        raise ArgumentError(
-            "sharded_to_interleaved goes from a sharded tensor to an interleaved one",
-            help="use `ttnn.to_memory_config`",
-        )
+    """A sharded tensor's values under an interleaved memory config (ttnn.sharded_to_interleaved).
+
+    Raises:
+        ArgumentError: It goes another way; and whatever `to_memory_config` raises.
+    """
+    rule = "sharded_to_interleaved goes from a sharded tensor to an interleaved one"
+    _check_way("sharded_to_interleaved", tensor, memory_config, (True, False), rule)
     return to_memory_config(tensor, memory_config)
+
+
+def _check_way(
+    name: str, tensor: Tensor, memory_config: MemoryConfig, sharded_from_and_to: tuple[bool, bool], rule: str
+) -> None:
+    check_tensor(tensor, f"the first argument of {name}")
+    check_kind(memory_config, MemoryConfig, "`memory_config`")
+    if (tensor.is_sharded(), memory_config.is_sharded()) != sharded_from_and_to:
+        raise ArgumentError(rule, help="use `ttnn.to_memory_config`")
 
 
 @over_meshes
@@ -142,28 +154,28 @@ def clone(tensor: Tensor, memory_config: MemoryConfig | None = None, dtype: Data
 
 
 @over_meshes
-def allocate_tensor_on_device(
-    spec: TensorSpec | Iterable[int],
-    *args: DataType | Layout | Device | MemoryConfig | None,
-) -> Tensor:
+def allocate_tensor_on_device(spec: TensorSpec | Iterable[int], *args: Any, **kwargs: Any) -> Tensor:
     """A device tensor with unspecified elements (ttnn.allocate_tensor_on_device).
 
     Written ``(spec, device)`` or ``(shape, dtype, layout, device, memory_config=None)``.
 
     Raises:
+        ArgumentError: An argument of another kind.
         GridError, L1CapacityError: It does not fit.
     """
     if isinstance(spec, TensorSpec):
-        device = args[0]
-    else:
-        dtype, layout, device, *config = args
-        assert isinstance(dtype, DataType)
-        assert isinstance(layout, Layout)
-        memory_config = config[0] if config else None
-        assert memory_config is None or isinstance(memory_config, MemoryConfig)
-        spec = TensorSpec(spec, dtype, layout, memory_config)
-    if not isinstance(device, Device):
-        raise ArgumentError(f"allocate_tensor_on_device: {type(device).__name__} is no device")
+        return _allocated(spec, *args, **kwargs)
+    return _allocated(*_spec_and_device(spec, *args, **kwargs))
+
+
+def _spec_and_device(
+    shape: Iterable[int], dtype: DataType, layout: Layout, device: Device, memory_config: MemoryConfig | None = None
+) -> tuple[TensorSpec, Device]:
+    return TensorSpec(shape, dtype, layout, memory_config), device
+
+
+def _allocated(spec: TensorSpec, device: Device) -> Tensor:
+    check_kind(device, Device, "`device`")
     return Tensor(checked(spec), device, device.allocate_tensor(spec))
 
 
@@ -175,6 +187,7 @@ def copy_host_to_device_tensor(host: Tensor, device: Tensor) -> None:
         ShapeError: Shape, dtype or layout differ.
         ArgumentError: The first is not on the host, or the second not on a device.
     """
+    _check_pair("copy_host_to_device_tensor", host, device)
     if host.device() is not None or device.device() is None:
         raise ArgumentError("copy_host_to_device_tensor takes a tensor on the host, then one on a device")
     _overwrite(device, host, "copy_host_to_device_tensor")
@@ -182,7 +195,13 @@ def copy_host_to_device_tensor(host: Tensor, device: Tensor) -> None:
 
 @over_meshes
 def copy_device_to_host_tensor(device: Tensor, host: Tensor) -> None:
-    """Overwrite a host tensor's elements with a device tensor's (ttnn.copy_device_to_host_tensor)."""
+    """Overwrite a host tensor's elements with a device tensor's (ttnn.copy_device_to_host_tensor).
+
+    Raises:
+        ShapeError: Shape, dtype or layout differ.
+        ArgumentError: The first is not on a device, or the second not on the host.
+    """
+    _check_pair("copy_device_to_host_tensor", device, host)
     if host.device() is not None or device.device() is None:
         raise ArgumentError("copy_device_to_host_tensor takes a tensor on a device, then one on the host")
     _overwrite(host, device, "copy_device_to_host_tensor")
@@ -190,6 +209,7 @@ def copy_device_to_host_tensor(device: Tensor, host: Tensor) -> None:
 
 def get_device_tensors(tensor: Tensor) -> list[Tensor]:
     """The tensors of the devices of a mesh, row by row (ttnn.get_device_tensors)."""
+    check_tensor(tensor, "the argument of get_device_tensors")
     return list(tensor.tensors) if isinstance(tensor, MeshTensor) else [tensor]
 
 
@@ -201,16 +221,19 @@ def deallocate(tensor: Tensor, force: bool = True) -> None:  # noqa: ARG001 - as
 
 def is_sharded(tensor: Tensor) -> bool:
     """Whether a tensor is split into shards (ttnn.is_sharded)."""
+    check_tensor(tensor, "the argument of is_sharded")
     return tensor.is_sharded()
 
 
 def is_tensor_storage_on_device(tensor: Tensor) -> bool:
     """Whether a tensor is on a device (ttnn.is_tensor_storage_on_device)."""
+    check_tensor(tensor, "the argument of is_tensor_storage_on_device")
     return tensor.device() is not None
 
 
 def get_memory_config(tensor: Tensor) -> MemoryConfig:
     """Where a tensor lies (ttnn.get_memory_config)."""
+    check_tensor(tensor, "the argument of get_memory_config")
     return tensor.memory_config()
 
 
@@ -233,6 +256,11 @@ def _stored_as(tensor: Tensor, spec: TensorSpec, device: Device | None, name: st
     copy = HOST_POOL.allocate(spec.nbytes) if device is None else device.allocate_tensor(spec)
     ctypes.memmove(copy.address, source.address, spec.nbytes)
     return Tensor(spec, device, copy)
+
+
+def _check_pair(name: str, first: Tensor, second: Tensor) -> None:
+    check_tensor(first, f"the first argument of {name}")
+    check_tensor(second, f"the second argument of {name}")
 
 
 def _overwrite(target: Tensor, source: Tensor, name: str) -> None:
