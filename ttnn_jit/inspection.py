@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from ttnn_jit import compiler
 from ttnn_jit.cache.manifest import Manifest, ManifestKey
@@ -19,9 +19,16 @@ if TYPE_CHECKING:
     from ttnn_jit.report import Report
 
 
-def print_stage(stage: str, text: str) -> None:
-    """Print a stage's text under its banner, as mlir-opt's ``--mlir-print-ir-after-all`` does, flushed."""
-    print(f"// -----// IR Dump After {stage} //----- //\n{text}", flush=True)  # noqa: T201 - what `debug=True` is for
+def print_stage(stage: str, text: str, file: TextIO | None = None) -> None:
+    """Print a stage's text under its banner, as mlir-opt's ``--mlir-print-ir-after-all`` does, flushed.
+
+    Args:
+        stage: Its name.
+        text: What it left.
+        file: Where to; None is standard output.
+    """
+    banner = f"// -----// IR Dump After {stage} //----- //"
+    print(f"{banner}\n{text}", file=file, flush=True)
 
 
 def stage_text(request: Request, stage: str) -> str:

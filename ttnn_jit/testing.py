@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.tensor import as_torch
 
 if TYPE_CHECKING:
     import torch
@@ -34,7 +34,7 @@ def ulp_distance(actual: Any, expected: Any) -> torch.Tensor:
     """
     import torch
 
-    got, reference = _torch(actual), _torch(expected).double()
+    got, reference = as_torch(actual), as_torch(expected).double()
     digits = {torch.float32: 23, torch.bfloat16: 7}.get(got.dtype)
     if digits is None:
         raise ValueError(f"ulp are counted in float32 and bfloat16, got {got.dtype}")
@@ -69,7 +69,7 @@ def assert_allclose(actual: Any, expected: Any, *, max_ulp: float = 0.0, rtol: f
     import torch
 
     distance = ulp_distance(actual, expected)
-    got, reference = _torch(actual).double(), _torch(expected).double()
+    got, reference = as_torch(actual).double(), as_torch(expected).double()
     difference = (got - reference).abs()
     spread = difference - rtol * reference.abs() - atol
     unit = torch.where(distance > 0, difference / distance, torch.ones_like(distance))
@@ -94,12 +94,5 @@ def assert_matches_golden(operation: TileOperation, *tensors: Any, max_ulp: floa
     """
     if operation.golden is None:
         raise ValueError(f"{operation!r} was made without a golden: pass `golden=` to `tile_op`")
-    exact = operation.golden(*(_torch(tensor).double() for tensor in tensors))
+    exact = operation.golden(*(as_torch(tensor).double() for tensor in tensors))
     assert_allclose(operation(*tensors), exact, max_ulp=max_ulp)
-
-
-def _torch(tensor: Any) -> torch.Tensor:
-    import torch
-
-    converted: torch.Tensor = tensor.to_torch() if isinstance(tensor, Tensor) else torch.as_tensor(tensor)
-    return converted

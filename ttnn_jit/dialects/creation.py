@@ -1,8 +1,8 @@
 """Making ops at half of xDSL's price: what an op without successors and without default properties consists of.
 
 A compile makes a dozen ops per operation of the user's; `Operation.create` copies operands and successors through
-setters that first take the old ones away, and looks for defaults. Beside printer.py this is the module that touches
-private names of xDSL.
+setters that first take the old ones away, and looks for defaults. Beside printer.py this is the one module that
+touches private names of xDSL.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from ttnn_jit.frontend.language import MUTATING_METHODS, is_namespace_function, 
 from ttnn_jit.frontend.parameters import bind_parameters
 from ttnn_jit.frontend.proxy import ProxyTensor, foreign_function_help
 from ttnn_jit.numpy_scalar import is_numpy_function, is_numpy_scalar
-from ttnn_jit.ops import overloads_of
+from ttnn_jit.ops import Number, overloads_of
 from ttnn_jit.reads import ATTRIBUTE_STEP
 
 
@@ -223,7 +223,7 @@ def _call_python(interpreter: Interpreter, function: Any, args: Sequence[Any], k
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (bool, int, float)) or is_numpy_scalar(value)
+    return isinstance(value, Number) or is_numpy_scalar(value)
 
 
 def _callback(interpreter: Interpreter, value: Any) -> Any:

@@ -22,7 +22,9 @@ from ttnn_jit.ops import (
     ALIASES,
     HARDWARE_KEYWORDS,
     OPERATIONS,
+    OPERATOR_METHODS,
     OVERLOADS,
+    REFLECTED_METHODS,
     RESULT_KEYWORDS,
     BoundCall,
     Number,
@@ -151,7 +153,7 @@ def _binary(operation: Operation, *, reflected: bool = False) -> Callable[[Proxy
         if operation.operator in {"==", "!="} and (other is None or isinstance(other, str)):
             return NotImplemented  # a comparison with what no tensor equals is Python's business
         other = python_number(other)
-        if not isinstance(other, (ProxyTensor, *_NUMBERS)):
+        if not isinstance(other, ProxyTensor | Number):
             self.refuse(
                 f"`{operation.operator}` needs tensors or numbers, got {type_name(other)}",
                 outside_tensor_help(other),
@@ -162,14 +164,7 @@ def _binary(operation: Operation, *, reflected: bool = False) -> Callable[[Proxy
     return method
 
 
-_NUMBERS = (bool, int, float)
-_UNARY_METHODS = {"neg": "__neg__"}
-_BINARY_METHODS = {
-    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "**": "pow",
-    "==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge",
-}  # fmt: skip
 _WRITE_HELP = "operations make new tensors; choose element by element with `ttnn.where(condition, a, b)`"
-_COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 _NEEDS_DATA = {
     "__float__": "`float()` of a tensor",
     "__int__": "`int()` of a tensor",
@@ -184,27 +179,19 @@ _NEEDS_DATA = {
 
 
 def _install_operators() -> None:
-    for operation in OPERATIONS:
-        if operation.operator in _UNARY_METHODS:
-            setattr(ProxyTensor, _UNARY_METHODS[operation.operator], _unary(operation))
-        elif operation.operator:
-            stem = _BINARY_METHODS[operation.operator]
-            setattr(ProxyTensor, f"__{stem}__", _binary(operation))
-            if operation.operator not in _COMPARISONS:
-                setattr(ProxyTensor, f"__r{stem}__", _binary(operation, reflected=True))
+    for operation in (each for each in OPERATIONS if each.operator):
+        method: Callable[..., Any] = _unary(operation) if operation.arity == 1 else _binary(operation)
+        setattr(ProxyTensor, OPERATOR_METHODS[operation.operator], method)
+        if operation.operator in REFLECTED_METHODS:
+            setattr(ProxyTensor, REFLECTED_METHODS[operation.operator], _binary(operation, reflected=True))
     for absent in ABSENT_OPERATORS:
-        for method in absent.methods:
+        for name in absent.methods:
             refuse = _refused(f"the operator `{absent.symbol}` is not supported on tensors", absent.instead)
-            setattr(ProxyTensor, method, refuse)
-    for method, what in _NEEDS_DATA.items():
-        setattr(ProxyTensor, method, _needs_data(what))
+            setattr(ProxyTensor, name, refuse)
+    for name, what in _NEEDS_DATA.items():
+        setattr(ProxyTensor, name, _needs_data(what))
     setattr(ProxyTensor, "__getitem__", _refused("indexing a tensor is not supported", ABSENT["slice"]))  # noqa: B010
     setattr(ProxyTensor, "__setitem__", _refused("writing into a tensor is not supported", _WRITE_HELP))  # noqa: B010
-    setattr(ProxyTensor, "__abs__", _unary_by_name("abs"))  # noqa: B010 - beside the others
-
-
-def _unary_by_name(name: str) -> Callable[[ProxyTensor], Any]:
-    return _unary(next(operation for operation in OPERATIONS if operation.name == name))
 
 
 def _refused(message: str, help_text: str) -> Callable[..., NoReturn]:

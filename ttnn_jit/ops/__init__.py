@@ -10,6 +10,8 @@ from ttnn_jit.ops import activations, binary, predicates, ternary, unary
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
 from ttnn_jit.ops.operation import (
     HARDWARE_KEYWORDS,
+    OPERATOR_METHODS,
+    REFLECTED_METHODS,
     RESULT_KEYWORDS,
     Attribute,
     BoundCall,
@@ -27,7 +29,9 @@ __all__ = [
     "ALIASES",
     "HARDWARE_KEYWORDS",
     "OPERATIONS",
+    "OPERATOR_METHODS",
     "OVERLOADS",
+    "REFLECTED_METHODS",
     "RESULT_KEYWORDS",
     "AbsentOperator",
     "Attribute",

@@ -22,6 +22,15 @@ HARDWARE_KEYWORDS = (
 )  # fmt: skip
 """Keywords of ttnn's operations that choose among ways to compute the same on a chip: accepted and ignored."""
 
+OPERATOR_METHODS = {
+    "neg": "__neg__", "abs": "__abs__", "+": "__add__", "-": "__sub__", "*": "__mul__", "/": "__truediv__",
+    "**": "__pow__", "==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__",
+}  # fmt: skip
+"""Operator of Python's that an operation may declare -> the special method behind it."""
+
+REFLECTED_METHODS = {symbol: OPERATOR_METHODS[symbol].replace("__", "__r", 1) for symbol in ("+", "-", "*", "/", "**")}
+"""The same for a number on the left; comparisons are their own mirror images."""
+
 
 @dataclass(frozen=True)
 class Operand:
@@ -118,7 +127,7 @@ class Operation:
         dtype_from: Index of the operand whose dtype the result has (the first tensor after it, if that is a number).
         ttnn_name: Name in the TTNN dialect, without the dialect; likewise ttir_name, and tile_name in d2m.
         aliases: Further names that eager ttnn has and `@jit` refuses (ttnn.jit document, FAQ).
-        operator: The Python operator that spells it: ``+``, ``neg`` ...
+        operator: The Python operator that spells it, one of `OPERATOR_METHODS`.
         body: Of a user's tile operation, the body as the IR spells it (ops/tile_body.py); the IR's name is ``tile_op``.
         chosen_by: Keywords that may be given with these values only: they tell declarations of one name apart.
         on_device: What device numerics compute instead, if that is another formula.

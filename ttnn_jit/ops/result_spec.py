@@ -21,8 +21,8 @@ def result_spec(
         location: Where the user wrote the call.
 
     Raises:
-        CompileError: The shapes do not fit, no tensor is as large as the result, or the first one is sharded and would
-            be broadcast.
+        CompileError: The shapes do not fit, numbers per channel would be spread along the columns, the first tensor is
+            sharded and would be broadcast, or the result is larger than any tensor.
     """
     specs = [operand for operand in operands if isinstance(operand, TensorSpec)]
     _check_channels(operation, operands, location)

@@ -288,7 +288,7 @@ def _dtype_of(value: Any) -> DataType | None:
 
 def _method(function: str, *, reflected: bool = False) -> Callable[..., Any]:
     def method(self: Traced, *others: Any) -> Any:
-        if not all(isinstance(other, (Traced, TracedMask, *_NUMBERS)) for other in others):
+        if not all(isinstance(other, Traced | TracedMask | Number) for other in others):
             return NotImplemented
         return self._tracer.apply(function, (*others, self) if reflected else (self, *others))
 
@@ -301,7 +301,6 @@ def _round(self: Traced, digits: int | None = None) -> Any:
     return self._tracer.apply("round_even", (self,))
 
 
-_NUMBERS = (bool, int, float)
 _BINARY = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow"}
 _OTHERS = {name: name for name in ("lt", "le", "gt", "ge", "eq", "ne", "neg", "abs", "floor", "ceil", "trunc")}
 

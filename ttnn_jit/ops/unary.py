@@ -97,7 +97,9 @@ def _ttnn_digamma(torch: Any, x: Any) -> Any:
     return torch.log(x) - 0.5 / x + series
 
 
-ABS = unary("abs", summary="|x|.", emit=lambda b, x: b.abs(x), golden=torch_function("abs"), chooses=True)
+ABS = unary(
+    "abs", summary="|x|.", emit=lambda b, x: b.abs(x), golden=torch_function("abs"), operator="abs", chooses=True
+)
 NEG = unary(
     "neg",
     summary="-x: the sign bit flipped.",

@@ -288,6 +288,13 @@ def to_torch(tensor: Tensor) -> torch.Tensor:
     return result
 
 
+def as_torch(tensor: Any) -> torch.Tensor:
+    """The elements of a ttnn tensor, or of what torch makes a tensor of: a torch tensor itself, a numpy array."""
+    import torch
+
+    return to_torch(tensor) if isinstance(tensor, Tensor) else torch.as_tensor(tensor)
+
+
 def torch_tensor(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
     """A dense torch tensor of `spec`'s shape and dtype whose memory is `buffer`, which lives as long as it does.
 

@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from ttnn_jit.dialects import parse_module, print_module, verify
 from ttnn_jit.errors import ArgumentError, CompileError
+from ttnn_jit.inspection import print_stage
 from ttnn_jit.options import CompileOptions, Environment
 from ttnn_jit.transforms import pipeline
 
@@ -28,7 +29,7 @@ def main(options: argparse.Namespace) -> int:
     def show(stage: str, after: ModuleOp) -> None:
         if options.print_ir_after_all:
             text = print_module(after, locations=options.print_debuginfo)
-            print(f"// -----// IR Dump After {stage} //----- //\n{text}", file=sys.stderr)
+            print_stage(stage, text, sys.stderr)
 
     passes = (
         pipeline.stage_passes(CompileOptions())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.tensor import as_torch
 
 if TYPE_CHECKING:
     import torch
@@ -23,7 +23,7 @@ def pearson_correlation_coefficient(expected: Any, actual: Any) -> float:
     """
     import torch
 
-    first, second = _torch(expected), _torch(actual)
+    first, second = as_torch(expected), as_torch(actual)
     if first.shape != second.shape:
         raise ValueError(f"shapes {tuple(first.shape)} and {tuple(second.shape)} differ")
     second = second.to(first.dtype)
@@ -46,10 +46,3 @@ def _correlation(a: torch.Tensor, b: torch.Tensor) -> float:
     if 0.0 in lengths:
         return 1.0
     return min(1.0, float((a / lengths[0]).dot(b / lengths[1])))
-
-
-def _torch(tensor: Any) -> torch.Tensor:
-    import torch
-
-    converted: torch.Tensor = tensor.to_torch() if isinstance(tensor, Tensor) else torch.as_tensor(tensor)
-    return converted

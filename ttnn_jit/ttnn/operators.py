@@ -6,27 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from ttnn_jit.errors import ArgumentError
-from ttnn_jit.ops import ABSENT_OPERATORS, OPERATIONS
+from ttnn_jit.ops import ABSENT_OPERATORS, OPERATIONS, OPERATOR_METHODS, REFLECTED_METHODS
 from ttnn_jit.ttnn.operation import TtnnOperation
 
-_DUNDER = {
-    "neg": "__neg__",
-    "+": "__add__",
-    "-": "__sub__",
-    "*": "__mul__",
-    "/": "__truediv__",
-    "**": "__pow__",
-    "==": "__eq__",
-    "!=": "__ne__",
-    "<": "__lt__",
-    "<=": "__le__",
-    ">": "__gt__",
-    ">=": "__ge__",
-}
 # Without a refusal Python takes every object for true: `max(x, y)` would be x, and `x and y` would be y.
 _NO_TRUTH = "a ttnn tensor is neither true nor false, which `if`, `and`, `or`, `not`, `in`, `max` and `min` ask for"
 _TRUTH_HELP = "write `x is None`, `ttnn.where`, `ttnn.logical_and` or `ttnn.maximum`; or ask `ttnn.to_torch(x)`"
-_REFLECTED = {"__add__", "__sub__", "__mul__", "__truediv__", "__pow__"}
 
 
 def attach_operators(cls: type, operations: Mapping[str, TtnnOperation]) -> None:
@@ -34,14 +19,10 @@ def attach_operators(cls: type, operations: Mapping[str, TtnnOperation]) -> None
 
     An `__eq__` that is set from outside the class body leaves instances hashable, by identity.
     """
-    for declaration in OPERATIONS:
-        if not declaration.operator:
-            continue
-        dunder = _DUNDER[declaration.operator]
-        setattr(cls, dunder, _method(operations[declaration.name], compares=dunder in {"__eq__", "__ne__"}))
-        if dunder in _REFLECTED:
-            setattr(cls, dunder.replace("__", "__r", 1), _reflected(operations[declaration.name]))
-    setattr(cls, "__abs__", _method(operations["abs"]))  # noqa: B010 - beside the others
+    for symbol, name in ((each.operator, each.name) for each in OPERATIONS if each.operator):
+        setattr(cls, OPERATOR_METHODS[symbol], _method(operations[name], compares=symbol in {"==", "!="}))
+        if symbol in REFLECTED_METHODS:
+            setattr(cls, REFLECTED_METHODS[symbol], _reflected(operations[name]))
     for absent in ABSENT_OPERATORS:
         for name in absent.methods:
             setattr(cls, name, _refused(f"the operator `{absent.symbol}` is not supported on tensors", absent.instead))
