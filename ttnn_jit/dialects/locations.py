@@ -40,11 +40,6 @@ def locations_of(op: Operation) -> tuple[Location, ...]:
     return tuple(_places(op.location))
 
 
-def set_location(op: Operation, location: Location) -> None:
-    """Makes `location` the place that `op` comes from."""
-    op.location = location_attribute(location)
-
-
 def fused_location(locations: Iterable[Attribute]) -> LocationAttr:
     """One location that names all of `locations`, each once, in order; the unknown ones are left out."""
     leaves: dict[Attribute, None] = {}

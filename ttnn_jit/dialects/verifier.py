@@ -5,8 +5,6 @@ xDSL's verifier accepts a use before its definition, so dominance is checked her
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
@@ -32,11 +30,6 @@ def verify(module: Operation) -> None:
         _verify_op(op)
     for region in module.regions:
         _verify_region(region, set())
-
-
-def unlocated_ops(module: Operation) -> Iterator[Operation]:
-    """The ops that come from no place in the user's file; the module itself needs none."""
-    return (op for op in module.walk() if op is not module and location_of(op) is None)
 
 
 def _verify_op(op: Operation) -> None:

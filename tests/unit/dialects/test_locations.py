@@ -11,9 +11,7 @@ from ttnn_jit.dialects.locations import (
     location_of,
     locations_of,
     replace,
-    set_location,
 )
-from ttnn_jit.dialects.verifier import unlocated_ops
 from ttnn_jit.source import Location
 
 TEXT = """\
@@ -62,12 +60,6 @@ def test_a_place_is_read_from_a_location() -> None:
     assert location_of(module) is None
 
 
-def test_a_place_is_set() -> None:
-    op = ttnn.GetDeviceOp.make()
-    set_location(op, Location("m.py", 4, 2))
-    assert location_of(op) == Location("m.py", 4, 2)
-
-
 def test_fusing_names_each_place_once_and_leaves_out_the_unknown() -> None:
     one, two, three = (location_attribute(Location("m.py", line)) for line in (1, 2, 3))
     assert fused_location([]) == UnknownLoc()
@@ -111,14 +103,6 @@ def test_a_place_of_its_own_is_not_overwritten() -> None:
     module = parse_module(TEXT)
     (exp,) = ops_named(module, "ttnn.exp")
     sine = ttnn.OP_OF[ops.OVERLOADS["sin"][0]].make(list(exp.operands), exp.results[0].type)
-    set_location(sine, Location("b.py", 9))
+    sine.location = location_attribute(Location("b.py", 9))
     replace(exp, sine)
     assert location_of(sine) == Location("b.py", 9)
-
-
-def test_ops_from_nowhere_are_found() -> None:
-    module = parse_module(TEXT)
-    assert list(unlocated_ops(module)) == []
-    (exp,) = ops_named(module, "ttnn.exp")
-    exp.location = UnknownLoc()
-    assert list(unlocated_ops(module)) == [exp]

@@ -12,7 +12,7 @@ from ttnn_jit import ops
 from ttnn_jit.dialects import d2m, set_system_desc, ttnn, verify
 from ttnn_jit.dialects.elementwise import properties_of
 from ttnn_jit.dialects.layout import spec_of, tensor_type
-from ttnn_jit.dialects.locations import set_location
+from ttnn_jit.dialects.locations import location_attribute
 from ttnn_jit.options import CompileOptions
 from ttnn_jit.source import Location
 from ttnn_jit.target import PRESETS, SystemDesc
@@ -83,7 +83,7 @@ class Graph:
         self._add(ReturnOp(*results))
         types = ([argument.type for argument in self.args], [value.type for value in results])
         function = FuncOp(name, types, Region(self._block))
-        set_location(function, Location("model.py", 1, 1))
+        function.location = location_attribute(Location("model.py", 1, 1))
         module = ModuleOp([function])
         set_system_desc(module, PRESETS[target] if isinstance(target, str) else target)
         verify(module)
@@ -91,7 +91,7 @@ class Graph:
 
     def _add(self, op):
         self._line += 1
-        set_location(op, Location("model.py", self._line, 1))
+        op.location = location_attribute(Location("model.py", self._line, 1))
         self._block.add_op(op)
         return op.results[0] if op.results else None
 
