@@ -30,7 +30,7 @@ class CompileError(TtnnJitError):
     """The user's program cannot be compiled; the text points into the user's own file."""
 
 
-class UnsupportedFunction(CompileError, AssertionError):  # noqa: N818 - the name that features.md gives it
+class UnsupportedFunction(CompileError, AssertionError):  # noqa: N818 - it says what was found, as the message does
     """A call to something that is no TTNN operation: ``Function NAME not supported`` (ttnn.jit document, FAQ)."""
 
 

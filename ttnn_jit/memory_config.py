@@ -1,4 +1,4 @@
-"""Where tensors lie: cores, shard specs and memory configs, as ttnn names them (ttnn_api.md, sections 1.4 and 1.5)."""
+"""Where tensors lie: cores, shard specs and memory configs, as ttnn names them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shard arithmetic: which part of a tensor lies on which core (ttnn_api.md, section 2).
+"""Shard arithmetic: which part of a tensor lies on which core, as ttnn cuts and deals it.
 
 Leading dimensions fold into the rows: a shape (..., W) is H x W with H the product of all extents but the last.
 """
@@ -122,10 +122,7 @@ def _even_shard(
 
 
 def maximal_block_sharding_grid(shape: Iterable[int], max_grid: tuple[int, int]) -> tuple[int, int]:
-    """The largest grid (columns, rows) of whole-tile blocks; `max_grid` is the last core coordinate (x, y).
-
-    ttnn_api.md, section 2.3; the return value counts cores.
-    """
+    """The largest grid of whole-tile blocks, as counts of cores (columns, rows); `max_grid` is the last core (x, y)."""
     height, width = folded_2d(shape)
     tile_rows = -(-height // TILE_HEIGHT)
     tile_columns = -(-width // TILE_WIDTH)
@@ -152,7 +149,7 @@ def sharded_over(
 ) -> MemoryConfig:
     """A config that cuts `shape` into shards of whole tiles over `cores`, of which the unused are left out.
 
-    ttnn_api.md, section 2.2: ``TensorSpec(...).block_sharded(cores)`` and its siblings.
+    What ``TensorSpec(...).block_sharded(cores)`` of ttnn and its siblings do.
     """
     height, width = folded_2d(shape)
     size = cores.bounding_box().grid_size()
@@ -284,7 +281,7 @@ def legacy_shard_spec(shape: tuple[int, ...], spec: NdShardSpec) -> ShardSpec | 
     """The two-dimensional spec that places a tensor as the ND `spec` does; None where there is none.
 
     The shard's rows must lie together in the folded tensor, every shard must have a core of its own, and blocks must
-    be dealt as rows of the grid (ttnn_api.md, section 2.4).
+    be dealt as rows of the grid.
     """
     extents = _with_rank(shape, len(spec.shard_shape))
     if len(extents) < 2 or not _rows_lie_together(extents[:-1], spec.shard_shape[:-1]):

@@ -20,7 +20,7 @@ TILE_WIDTH = 32  # elements
 
 
 class Numerics(enum.Enum):
-    """How results are rounded (ttnn_api.md, section 4).
+    """How results are rounded (docs/numerics.md).
 
     DEVICE rounds every op of the user's to its tensor's dtype, also inside a fused kernel; a NaN stored as bf16
     becomes +infinity and bf16 denormal results flush to zero. IEEE keeps float32 inside a kernel and rounds at stores.
@@ -48,7 +48,7 @@ class SystemDesc:
     fuses_multi_user_values: bool
 
     def dst_capacity(self, *, wide: bool) -> int:
-        """DST tiles that one kernel may hold at once; `wide` says that an element is wider than 16 bits (K36)."""
+        """DST tiles that one kernel may hold at once; `wide` says that an element is wider than 16 bits."""
         tiles = self.dst_tiles // 2 if self.dst_double_buffered else self.dst_tiles
         return tiles // 2 if wide and self.dst_halved_when_wide else tiles
 

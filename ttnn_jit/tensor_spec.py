@@ -1,6 +1,6 @@
 """What a tensor is, without its data: element type, layout, memory config, shard arithmetic.
 
-Names and arithmetic are those of the `ttnn` host API (ttnn_api.md, sections 1.4, 1.5 and 2).
+Names and arithmetic are those of the `ttnn` host API.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ class TensorSpec:
         )
 
     def block_sharded(self, cores: CoreRangeSet | CoreRange) -> TensorSpec:
-        """This spec with its rows and columns cut into blocks of whole tiles over `cores` (ttnn_api.md 2.2)."""
+        """This spec with its rows and columns cut into blocks of whole tiles over `cores`."""
         return self._sharded(ShardStrategy.BLOCK, cores)
 
     def height_sharded(self, cores: CoreRangeSet | CoreRange) -> TensorSpec:

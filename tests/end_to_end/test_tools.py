@@ -1,4 +1,4 @@
-"""The command line: stages by hand give what the compiler gives (features A28)."""
+"""The command line: stages by hand give what the compiler gives."""
 
 from __future__ import annotations
 

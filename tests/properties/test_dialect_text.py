@@ -1,4 +1,4 @@
-"""parse(print(m)) = m (design.md, invariant 2), over random modules of every level."""
+"""parse(print(m)) = m, over random modules of every level."""
 
 import struct
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Invariant 1 of design.md: for straight-line and unrolled code both frontends leave one text, places included."""
+"""For straight-line and unrolled code both frontends leave one text, places included."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TensorSpec to tensor type and back: the rules of ttnn_api.md, sections 2.5 and 5."""
+"""TensorSpec to tensor type and back: the `#ttnn.ttnn_layout` that tt-mlir gives a tensor of that spec."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class ModuleBuilder:
         name: The function's name.
         target: Decides the element type of numbers, and stands on the module.
         location: Where the function is defined; None for an operation that no file holds.
-        equal_shards: Refuse operands that are sharded differently, as the ttnn.jit document does (features A38).
+        equal_shards: Refuse operands that are sharded differently, as the ttnn.jit document does.
     """
 
     def __init__(self, name: str, target: SystemDesc, location: Location | None, *, equal_shards: bool = False) -> None:

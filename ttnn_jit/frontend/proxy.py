@@ -252,7 +252,7 @@ def foreign_function_help(function: Any, name: str) -> str:
 
 
 def unsupported_function(name: str, location: Location) -> UnsupportedFunction:
-    """The error for a call to something that is no operation: why ttnn's is not here, else the nearest names (A18)."""
+    """The error for a call to something that is no operation: why ttnn's is not here, else the nearest names."""
     if name in ABSENT:
         return UnsupportedFunction(f"Function {name} not supported", location=location, help=ABSENT[name])
     near = nearest_names(name)

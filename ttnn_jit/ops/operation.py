@@ -198,7 +198,7 @@ class Operation:
 
     @property
     def has_dtype_property(self) -> bool:
-        """Whether the TTNN op prints ``dtype``: binary ops do (features A8)."""
+        """Whether the TTNN op prints ``dtype``: binary ops do (ttnn.jit document, step 1)."""
         return self.arity == 2 and not self.attributes
 
     @property

@@ -1,4 +1,4 @@
-"""DST blocks: how many tiles of a shard one pass through DST takes (design.md, *Blocks*)."""
+"""DST blocks: how many tiles of a shard one pass through DST takes (ttnn.jit document)."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from ttnn_jit.transforms.kernel_ops import block_with_views, compute_op, kernel_
 from ttnn_jit.transforms.kernel_shape import KernelShape, elementwise_space, kernel_shape, tile_element
 
 NOT_HOISTED = "d2m.not_hoisted"
-"""Unit attribute of a generic whose op lacked `ttnn.hoist_generic_via_d2m`: it is never fused (features A5)."""
+"""Unit attribute of a generic whose op lacked `ttnn.hoist_generic_via_d2m`: it is never fused."""
 
 
 @dataclass(frozen=True)

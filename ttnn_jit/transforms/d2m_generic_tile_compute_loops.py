@@ -25,7 +25,7 @@ from ttnn_jit.transforms.kernel_body import TileBody, generics, linalg_of
 
 @dataclass(frozen=True)
 class D2MGenericTileComputeLoops(ModulePass):
-    """Every ``linalg.generic`` over a shard becomes ``scf.for`` loops around one over a block (design.md, *Blocks*).
+    """Every ``linalg.generic`` over a shard becomes ``scf.for`` loops around one over a block (blocks.py).
 
     A block of a unary chain is as large as DST; any other kernel takes one tile at a time.
     """

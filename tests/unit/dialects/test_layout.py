@@ -1,4 +1,4 @@
-"""Tensor types print as ttnn_api.md, sections 2.5 and 5, says, and give their spec back."""
+"""Tensor types print with the `#ttnn.ttnn_layout` that tt-mlir gives them, and give their spec back."""
 
 import pytest
 from xdsl.dialects.builtin import TensorType, f32, f64

@@ -1,4 +1,4 @@
-"""The worked numbers and listings of the ttnn.jit document (seed 004)."""
+"""The worked numbers and listings of the ttnn.jit document."""
 
 import re
 from pathlib import Path
