@@ -5,7 +5,6 @@ python -m benchmarks.backends
 
 from __future__ import annotations
 
-import argparse
 import math
 import statistics
 import time
@@ -15,6 +14,7 @@ from typing import Any
 import torch
 
 import ttnn_jit
+from benchmarks.harness import command_line
 from ttnn_jit import ttnn
 
 ELEMENTS = 1 << 16  # in the second-level cache
@@ -54,11 +54,7 @@ def nanoseconds_per_element(functions: list[Callable[[Any], Any]], x: torch.Tens
 
 def main() -> None:
     """Print the table."""
-    argparse.ArgumentParser(
-        prog="python -m benchmarks.backends",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    ).parse_args()
+    command_line("backends").parse_args()
     torch.set_num_threads(1)
     print("ns per element, medians, one thread")
     print("| program | dtype | backend ttnn | backend numba | numba / ttnn |")

@@ -9,7 +9,8 @@ other lose milliseconds at a time, and their medians say nothing; what they reac
 *tuned* is torch.compile with an allocator that keeps its pages: glibc's gives results of 32 MB and more back to the
 system at every call, which costs page faults that ours, pooled, does not have. *into out* is torch.compile of a
 function that writes into a tensor it is given, which its user then has to manage. None of them is weakened:
-``fullgraph=True, dynamic=False`` under ``torch.inference_mode``; ``max-autotune`` has nothing to choose here.
+``fullgraph=True, dynamic=False`` under ``torch.inference_mode``; ``max-autotune`` has nothing to choose here, and with
+``cpp_wrapper`` calls take as long or longer.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import Any
 
 from benchmarks.process import Process, ProcessFailedError
 from benchmarks.programs import COPY, ELEMENTWISE, NAMED, Workload, torch_operations, ttnn_operations
+from benchmarks.timing import times_of
 
 WORKLOADS: dict[str, Workload] = ELEMENTWISE | NAMED | {"copy": COPY}
 OURS, CHIP = "ttnn_jit cpu", "ttnn_jit wormhole_b0"
@@ -175,23 +177,6 @@ def samples(count: int) -> list[int]:
             call()
             found.append(clock() - start)
     return found
-
-
-def times_of(call: Callable[[], Any], seconds: float) -> list[float]:
-    """Seconds of warm calls over so long, at least three of them; short ones are timed in batches."""
-    for _ in range(2):
-        call()
-    start = time.perf_counter()
-    call()
-    batch = max(1, int(20e-6 / max(time.perf_counter() - start, 1e-9)))
-    times = []
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end or len(times) < 3:
-        start = time.perf_counter()
-        for _ in range(batch):
-            call()
-        times.append((time.perf_counter() - start) / batch)
-    return times
 
 
 class Contenders:

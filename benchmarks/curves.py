@@ -7,26 +7,18 @@ and kernels compiled over 1 to 10,000 distinct shapes of one function. A process
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 from benchmarks import plots
-from benchmarks.contenders import times_of
 from benchmarks.harness import Benchmark, Plots, Step, main, table
 from benchmarks.process import Process
 from benchmarks.programs import Workload, cosh, ttnn_operations, unary_chain
+from benchmarks.timing import seconds, times_of
 
 Curve = dict[str, float]  # the point, as JSON writes keys -> the cost
-
-
-def seconds(call: Callable[[], Any]) -> float:
-    """Wall-clock seconds of one call."""
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
 
 
 def elements_curve(powers: list[int]) -> dict[str, Curve]:

@@ -10,7 +10,6 @@ counts vector registers that the assembly stores on the stack: spills, and one t
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import re
 import statistics
@@ -22,6 +21,7 @@ from unittest import mock
 
 import torch
 
+from benchmarks.harness import command_line, table
 from ttnn_jit import compiler, ttnn
 from ttnn_jit.codegen import llvm_kernel
 from ttnn_jit.codegen.assemble import assembly
@@ -115,20 +115,21 @@ def measure(node: str, inputs: int, dtype: torch.dtype, target: str, rounds: int
         times: dict[tuple[str, str], list[float]] = {key: [] for key in programs}
         for _ in range(rounds):
             for key, program in programs.items():
-                start = time.perf_counter()
-                for _ in range(CALLS):
-                    program(*tensors)
-                times[key].append((time.perf_counter() - start) / CALLS * 1e6)
+                times[key].append(_microseconds(program, tensors))
     return {key: (statistics.median(values), found[key]) for key, values in times.items()}
+
+
+def _microseconds(program: Program, tensors: list[Any]) -> float:
+    """Of one call, of so many one after the other."""
+    start = time.perf_counter()
+    for _ in range(CALLS):
+        program(*tensors)
+    return (time.perf_counter() - start) / CALLS * 1e6
 
 
 def main() -> None:
     """Measure and print the table as markdown."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.dst_order",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_line("dst_order")
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--markdown", type=Path, help="write the table there too")
     options = parser.parse_args()
@@ -141,16 +142,16 @@ def main() -> None:
         for dtype, target in ((torch.float32, "cpu"), (torch.bfloat16, "wormhole_b0"))
     ]
     heads = ["node", "inputs", "dtype, target", "vectors", *(f"{order}, us (stack)" for order in ORDERS)]
-    rows = [heads, ["---"] * len(heads)]
+    rows = [heads]
     for node, inputs, dtype, target in track(cases, "orders"):
         results = measure(node, inputs, dtype, target, options.rounds)
         for isa in dict.fromkeys(isa for _, isa in results):
             cells = [f"{results[order, isa][0]:.1f} ({results[order, isa][1]})" for order in ORDERS]
             rows.append([node, str(inputs), f"{str(dtype).removeprefix('torch.')}, {target}", isa, *cells])
-    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    print(table)
+    markdown = table(rows, text_columns=len(heads))
+    print(markdown, end="")
     if options.markdown:
-        options.markdown.write_text(table + "\n", encoding="utf-8")
+        options.markdown.write_text(markdown, encoding="utf-8")
 
 
 if __name__ == "__main__":

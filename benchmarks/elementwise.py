@@ -47,9 +47,7 @@ def report(results: Mapping[str, Any], plots: Plots) -> str:
     return (
         f"{plots.shown('ratios by size')}\nBands and brackets: the least and the greatest of the rounds' ratios.\n\n"
         f"## Over all sizes\n\nGeometric means of the ratios, and the least.\n\n{tables.summary(results, found)}\n"
-        f"## Every case\n\nMedians of the rounds.\n\n{tables.by_case(results, found)}\n"
-        f"## Undisturbed\n\nThe best of the rounds' tenth percentiles.\n\n{tables.undisturbed(results, found)}\n"
-        f"## Errors against float64\n\nRelative to the largest result.\n\n{tables.errors(results, found)}"
+        f"{tables.every_figure(results, found)}"
     )
 
 

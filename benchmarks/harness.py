@@ -13,8 +13,8 @@ import platform
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -72,12 +72,6 @@ class Plots:
         return f"![{alt}]({self.path(name).name})\n"
 
 
-@contextmanager
-def only(steps: Sequence[Step]) -> Iterator[Sequence[Step]]:
-    """The context of steps that share nothing."""
-    yield steps
-
-
 def run(benchmarks: Sequence[Benchmark], *, quick: bool, resume: bool, matching: str = "") -> None:
     """Measure and report, behind one progress bar."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -94,11 +88,8 @@ def run(benchmarks: Sequence[Benchmark], *, quick: bool, resume: bool, matching:
             with benchmark.steps(quick) as steps:
                 for step in (step for step in steps if matching in step.name):
                     progress.update(bar, description=f"{benchmark.name}: {step.name}")
-                    if step.name not in file.results:
-                        try:
-                            file.add(step.name, step.measure())
-                        except ProcessFailedError as error:  # one contender's end is not that of the others
-                            progress.console.print(f"{benchmark.name}: {step.name}: {error}", markup=False)
+                    if failure := file.measure(step):
+                        progress.console.print(f"{benchmark.name}: {step.name}: {failure}", markup=False)
                     progress.advance(bar, step.seconds)
             file.complete()
             report(benchmark)
@@ -120,11 +111,18 @@ class _ResultFile:
             before = json.loads(self._path.read_text(encoding="utf-8"))
             if _same_run(before, self._content):
                 self._content = before | {"complete": False}
-        self.results: dict[str, Any] = self._content["steps"]
+        self._results: dict[str, Any] = self._content["steps"]
 
-    def add(self, step: str, result: Any) -> None:
-        self.results[step] = result
+    def measure(self, step: Step) -> ProcessFailedError | None:
+        """Keep the step's result, if there is none yet; a contender's end, which is not that of the others."""
+        if step.name in self._results:
+            return None
+        try:
+            self._results[step.name] = step.measure()
+        except ProcessFailedError as error:
+            return error
         self._write()
+        return None
 
     def complete(self) -> None:
         self._content["complete"] = True
@@ -223,19 +221,25 @@ def spread(values: Sequence[float], form: str = "{:.2f}") -> str:
     return f"{median} [{low}-{high}]"
 
 
-def main(benchmark: Benchmark) -> None:
-    """The command line of a script."""
-    parser = argparse.ArgumentParser(
-        prog=f"python -m benchmarks.{benchmark.name}",
+def command_line(name: str) -> argparse.ArgumentParser:
+    """The parser of ``python -m benchmarks.<name>``, whose help is the docstring of what was started."""
+    return argparse.ArgumentParser(
+        prog=f"python -m benchmarks.{name}",
         description=sys.modules["__main__"].__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+def main(benchmark: Benchmark) -> None:
+    """The command line of a script."""
+    parser = command_line(benchmark.name)
     parser.add_argument("--quick", action="store_true", help="fewer cases and rounds")
     parser.add_argument("--resume", action="store_true", help="keep the results of a run that was broken off")
     parser.add_argument("--only", default="", metavar="TEXT", help="steps whose name contains TEXT")
     parser.add_argument("--report", action="store_true", help="measure nothing: tables and plots of what was measured")
     options = parser.parse_args()
-    if not options.report:
+    if options.report:
+        report(benchmark)
+    else:
         run([benchmark], quick=options.quick, resume=options.resume, matching=options.only)
-    report(benchmark)
     print((RESULTS / f"{benchmark.name}.md").read_text(encoding="utf-8"))

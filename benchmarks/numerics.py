@@ -5,12 +5,12 @@ python -m benchmarks.numerics
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 import torch
 
 import ttnn_jit
+from benchmarks.harness import command_line
 from ttnn_jit import ttnn
 from ttnn_jit.testing import ulp_distance
 
@@ -28,11 +28,7 @@ def bfloat16_inputs() -> torch.Tensor:
 
 def main() -> None:
     """Print the table."""
-    argparse.ArgumentParser(
-        prog="python -m benchmarks.numerics",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    ).parse_args()
+    command_line("numerics").parse_args()
     x = bfloat16_inputs()
     exact = torch.exp(torch.cosh(x.double()))
     print(f"{x.unique().numel()} inputs, exp(cosh(x)) in bfloat16 against float64")

@@ -20,6 +20,7 @@ from benchmarks import plots
 from benchmarks.harness import Benchmark, Plots, Step, main, table
 from benchmarks.process import Process
 from benchmarks.programs import cosh, torch_operations, tree30, ttnn_operations
+from benchmarks.timing import seconds
 
 OURS, EAGER, PEER = "ttnn_jit", "eager torch", "torch.compile"
 CONTENDERS = (OURS, EAGER, PEER)
@@ -40,13 +41,6 @@ def compiler_of(contender: str) -> tuple[Callable[[Any], Any], Any]:
 
     torch._dynamo.config.recompile_limit = 2 * len(MIXED_SHAPES)  # every shape and dtype its own program, as ours has
     return lambda function: torch.compile(function, fullgraph=True, dynamic=False), torch_operations()
-
-
-def seconds(function: Callable[[], Any]) -> float:
-    """Wall-clock seconds of one call."""
-    start = time.perf_counter()
-    function()
-    return time.perf_counter() - start
 
 
 def warm_seconds(function: Callable[[], Any], calls: int = 2000) -> float:

@@ -7,13 +7,12 @@ Both targets beside their peers, with the date, the machine and the command of t
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Mapping
 from typing import Any
 
 from benchmarks import elementwise, memory, program_cache, tables, workloads
-from benchmarks.harness import RESULTS
+from benchmarks.harness import RESULTS, command_line
 from benchmarks.process import ROOT
 
 BEGIN, END = "<!-- speed: written by `python -m benchmarks.readme` -->", "<!-- end of speed -->"
@@ -62,9 +61,7 @@ def _content(name: str) -> Mapping[str, Any]:
 
 def main() -> None:
     """Rewrite README.md."""
-    argparse.ArgumentParser(
-        prog="python -m benchmarks.readme", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args()
+    command_line("readme").parse_args()
     text = README.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     _, after = rest.split(END)

@@ -7,11 +7,10 @@ machine that does nothing else.
 
 from __future__ import annotations
 
-import argparse
 import json
 
 from benchmarks import curves, elementwise, latency, memory, program_cache, roofline, vector_math, workloads
-from benchmarks.harness import RESULTS, Benchmark, report, run
+from benchmarks.harness import RESULTS, Benchmark, command_line, report, run
 
 BENCHMARKS: dict[str, Benchmark] = {
     module.BENCHMARK.name: module.BENCHMARK
@@ -38,9 +37,7 @@ def write_index() -> None:
 
 def main() -> None:
     """Run the named benchmarks, all by default."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.run", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line("run")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; all by default")
     parser.add_argument("--quick", action="store_true", help="fewer cases and rounds")
     parser.add_argument("--resume", action="store_true", help="keep the results of a run that was broken off")
@@ -50,10 +47,11 @@ def main() -> None:
     if unknown:
         parser.error(f"there is no {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
     chosen = [BENCHMARKS[name] for name in options.names or BENCHMARKS]
-    if not options.report:
+    if options.report:
+        for benchmark in (each for each in chosen if (RESULTS / f"{each.name}.json").exists()):
+            report(benchmark)
+    else:
         run(chosen, quick=options.quick, resume=options.resume)
-    for benchmark in (each for each in chosen if (RESULTS / f"{each.name}.json").exists()):
-        report(benchmark)
     write_index()
     print(f"written: {RESULTS / 'README.md'}")
 

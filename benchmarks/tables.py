@@ -61,6 +61,15 @@ def errors(results: Results, cases: Sequence[Case]) -> str:
     return harness.table(rows)
 
 
+def every_figure(results: Results, cases: Sequence[Case]) -> str:
+    """The sections with a row per case: medians, undisturbed times, errors."""
+    return (
+        f"## Every case\n\nMedians of the rounds.\n\n{by_case(results, cases)}\n"
+        f"## Undisturbed\n\nThe best of the rounds' tenth percentiles.\n\n{undisturbed(results, cases)}\n"
+        f"## Errors against float64\n\nRelative to the largest result.\n\n{errors(results, cases)}"
+    )
+
+
 def summary(results: Results, cases: Sequence[Case]) -> str:
     """A row per program and dtype: the geometric mean and the least of the ratios over its sizes."""
     rows = [["program", *(f"{_short(peer)} / {_short(ours)}" for peer, ours in RATIOS if peer != INTO)]]
@@ -89,19 +98,23 @@ def plot_by_size(results: Results, cases: Sequence[Case], path: Path) -> None:
     figure, axes = plots.panels(len(dtypes), len(programs), 2.3, 2.2, sharex=True, sharey=True)
     for row, dtype in zip(axes, dtypes, strict=True):
         for axis, program in zip(row, programs, strict=True):
-            chosen = [case for case in cases if (case.workload, case.dtype) == (program, dtype)]
-            for peer, ours in RATIOS:
-                points = [(case.shape[0], values) for case in chosen if (values := ratios(results, case, peer, ours))]
-                if points:
-                    _line(axis, points, peer, ours)
-            axis.axhline(1, color="black", linewidth=0.8)
-            plots.powers_of_two(axis, [case.shape[0] for case in chosen], [f"{case.shape[0]}²" for case in chosen])
-            plots.plain_logarithm(axis.yaxis)
+            _panel(axis, results, [case for case in cases if (case.workload, case.dtype) == (program, dtype)])
             axis.set_title(f"{program}, {dtype}")
     for row in axes:
         row[0].set_ylabel("times as long as ttnn_jit")
     plots.legend_below(figure, axes.flat)
     plots.save(figure, path)
+
+
+def _panel(axis: Any, results: Results, cases: Sequence[Case]) -> None:
+    """The ratios of one program and dtype: cases of one size each."""
+    for peer, ours in RATIOS:
+        points = [(case.shape[0], values) for case in cases if (values := ratios(results, case, peer, ours))]
+        if points:
+            _line(axis, points, peer, ours)
+    axis.axhline(1, color="black", linewidth=0.8)
+    plots.powers_of_two(axis, [case.shape[0] for case in cases], [f"{case.shape[0]}²" for case in cases])
+    plots.plain_logarithm(axis.yaxis)
 
 
 def _line(axis: Any, points: list[tuple[int, list[float]]], peer: str, ours: str) -> None:

@@ -39,11 +39,7 @@ def report(results: Mapping[str, Any], plots: Plots) -> str:
     """Ratios, then every figure."""
     found = [case for case in CASES if case.name in results]
     tables.plot_bars(results, found, plots.path())
-    return (
-        f"{plots.shown('ratios of the named programs')}\n## Every case\n\n{tables.by_case(results, found)}\n"
-        f"## Undisturbed\n\nThe best of the rounds' tenth percentiles.\n\n{tables.undisturbed(results, found)}\n"
-        f"## Errors against float64\n\nRelative to the largest result.\n\n{tables.errors(results, found)}"
-    )
+    return f"{plots.shown('ratios of the named programs')}\n{tables.every_figure(results, found)}"
 
 
 BENCHMARK = Benchmark("workloads", (__doc__ or "").splitlines()[0], steps, report)
