@@ -135,6 +135,7 @@ def main() -> None:
     options = parser.parse_args()
     from rich.progress import track
 
+    torch.set_num_threads(1)
     cases = [
         (node, inputs, dtype, target)
         for node in NODES
