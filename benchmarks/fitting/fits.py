@@ -11,6 +11,7 @@ import importlib
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import mpmath as mp
@@ -121,7 +122,8 @@ def _shifted(function: Function, centre: float, divided: bool, slope: float) -> 
     """The function of x - centre and its weight; divided by the argument where the polynomial has no constant."""
     if divided:
         return lambda t: function(t) / t - slope, lambda t: abs(t / function(t))
-    return lambda t: function(t + centre), lambda t: 1 / abs(function(t + centre))
+    shifted = cache(lambda t: function(t + centre))  # of mpmath's numbers: the weight is asked for the same ones
+    return shifted, lambda t: 1 / abs(shifted(t))
 
 
 def _odd_tail(function: Function) -> tuple[Function, Function]:

@@ -28,7 +28,6 @@ def test_a_committed_polynomial_is_as_good_as_a_fit_made_now(fit: Fit) -> None:
     assert committed <= 1.25 * refitted
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fit", TABLES, ids=lambda fit: fit.constant)
 def test_committed_tables_are_as_good_as_a_fit_made_now(fit: PiecewiseFit) -> None:
     committed, refitted = fit.errors()
