@@ -101,12 +101,14 @@ def test_a_scratch_serves_again_once_its_tile_was_read():
 
 
 def test_a_kernel_of_many_parts_has_room_on_the_stack_of_a_thread():
-    module = scheduled([TensorSpec((256, 256), F32)], [("tanh", k) for k in range(300)])
+    module, first_row = (
+        scheduled([TensorSpec((rows, 256), F32)], [("tanh", k) for k in range(300)]) for rows in (256, 1)
+    )
     x = np.linspace(-3, 3, 65_536, dtype=np.float32).reshape(256, 256)
     with ThreadPoolExecutor(1) as thread:
         (got,) = thread.submit(native, module, [x]).result()
     assert "ttnn_jit.part299" in kernel_text(read_kernels(module)[0], host_isa())
-    assert_same_bits(got[:1], interpret(module, [x])[0][:1])
+    assert_same_bits(got[:1], interpret(first_row, [x[:1]])[0])
 
 
 def test_many_streams_from_memory_take_longer_turns_than_chains():

@@ -92,6 +92,7 @@ torch.testing.assert_close(y, torch.exp(x) + torch.exp(-x))
 """
 
 
+@pytest.mark.process
 def test_a_host_without_posix_threads_runs_kernels_on_their_callers(tmp_path):
     env = os.environ | {"TTNN_JIT_NUM_THREADS": "4", "TTNN_JIT_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-W", "ignore", "-c", ON_A_HOST_WITHOUT_POSIX_THREADS]
