@@ -52,6 +52,14 @@ def test_stores_are_still_a_devices(device):
     assert ttnn_jit.jit()(there_and_back)(on(device, tiny)).to_torch().eq(0).all()
 
 
+@pytest.mark.parametrize("sign_of", [ttnn.abs, ttnn.neg])
+def test_an_op_that_only_changes_signs_keeps_what_a_store_would_flush(device, sign_of):
+    host_made = on(device, torch.tensor([-1e-39, 1e-39, -2.0, 3.0]).bfloat16().repeat(32, 8))
+    kept = ttnn_jit.jit(fp32_dest_acc=True)(lambda x: ttnn.divide(x, sign_of(x)))(host_made)
+    expected = [-1.0, 1.0, -1.0, 1.0] if sign_of is ttnn.abs else [-1.0] * 4
+    assert torch.equal(kept.to_torch(), torch.tensor(expected).bfloat16().repeat(32, 8))
+
+
 def test_dst_holds_four_tiles_and_the_descriptor_says_so(device, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tensors = [on(device, torch.randn(32, 32).bfloat16()) for _ in range(8)]

@@ -403,7 +403,7 @@ class _BodyEmitter:
             case Apply():
                 if index not in exact:
                     exact |= self._computed(index, step, values)
-                if self._needs_no_rounding(index, step):
+                if step.dtype is DataType.FLOAT32 or self._needs_no_rounding(index, step):
                     return exact[index]
                 if self._chooses_among(step, self._is_stored_as_bfloat16):
                     return self._words.flushed(exact[index])
