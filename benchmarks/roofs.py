@@ -19,6 +19,7 @@ import llvmlite.binding as llvm
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.kernels.isa import HostIsa, isa_for
 from ttnn_jit.runtime.buffer import Buffer, BufferPool
+from ttnn_jit.runtime.native import kernel_address
 
 TRY_SECONDS = 5e-3
 ACCUMULATORS = 12
@@ -35,14 +36,8 @@ def host_isa() -> HostIsa:
 def native(name: str) -> Callable[..., None]:
     """One of the probes, callable; Python's lock is free meanwhile."""
     isa = host_isa()
-    code = assemble(_text(isa), isa)
-    jit = llvm.create_lljit_compiler(use_jit_link=True)
-    library = llvm.JITLibraryBuilder().add_object_img(code).export_symbol(name).link(jit, name)
-    _KEPT.append((jit, library))
-    return ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(library[name])
-
-
-_KEPT: list[Any] = []  # owns the code
+    address = kernel_address(name, assemble(_text(isa), isa))
+    return ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(address)
 
 
 def _text(isa: HostIsa) -> str:

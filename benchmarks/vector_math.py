@@ -23,7 +23,6 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 import torch
 
@@ -38,6 +37,7 @@ from ttnn_jit.codegen.steps import Apply, Constant, KernelBody, Load, Store
 from ttnn_jit.kernels.isa import AVX2, HostIsa
 from ttnn_jit.kernels.tile_loop import Access, Stream
 from ttnn_jit.ops import OPERATIONS, Operation
+from ttnn_jit.runtime.native import kernel_address
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
 
@@ -129,15 +129,10 @@ def kernel_body(operation: Operation, dtype: DataType, numerics: Numerics, many:
 class Kernel:
     """A kernel on buffers of its own, callable."""
 
-    _engines: list[Any] = []  # noqa: RUF012 - an engine owns the code that kernels point at
-
     def __init__(self, body: KernelBody, operation: Operation, isa: HostIsa) -> None:
         text, dtype = kernel_text(body, isa), body.streams[0].dtype
-        builder = llvm.JITLibraryBuilder().add_object_img(assemble(text, isa)).export_symbol(kernel_name(text))
-        jit = llvm.create_lljit_compiler(use_jit_link=True)
-        library = builder.link(jit, f"bench_{len(self._engines)}")
-        self._engines.append((jit, library))
-        self._function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(library[kernel_name(text)])
+        address = kernel_address(kernel_name(text), assemble(text, isa))
+        self._function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(address)
         self._tensors = staggered(operation.arity + 1, dtype)
         for tensor, numbers in zip(self._tensors, random_inputs(operation, dtype, ELEMENTS), strict=False):
             tensor.copy_(numbers)

@@ -1,4 +1,4 @@
-"""LLVM text to object code, without any pass over the IR: vectors and schedule are already in the text."""
+"""LLVM text to images of native code, without any pass over the IR: vectors and schedule are already in the text."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ import llvmlite.binding as llvm
 from ttnn_jit.errors import InternalError
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_float import MODULE_BREAK
+from ttnn_jit.runtime.image import image_of
+from ttnn_jit.runtime.native import elf_triple
 
 
 def assemble(text: str, isa: HostIsa, *, opt: int = 2) -> bytes:
-    """Position-independent object code of `text` for `isa`.
+    """The image (runtime/image.py) of `text` for `isa`.
 
     Args:
         text: A module of LLVM IR, or several with `MODULE_BREAK` between them, which are linked.
@@ -23,8 +25,7 @@ def assemble(text: str, isa: HostIsa, *, opt: int = 2) -> bytes:
     Raises:
         InternalError: LLVM rejects the text.
     """
-    code: bytes = _target_machine(isa, opt).emit_object(_parsed(text, isa))
-    return code
+    return image_of(_target_machine(isa, opt).emit_object(_parsed(text, isa)))
 
 
 def assembly(text: str, isa: HostIsa, *, opt: int = 2) -> str:
@@ -58,7 +59,7 @@ def _target_lines(isa: HostIsa) -> str:
 def _target_machine(isa: HostIsa, opt: int) -> Any:
     # The small code model keeps constants in memory operands; the JIT default would move each through a register.
     _initialize()
-    target = llvm.Target.from_triple(isa.triple or llvm.get_default_triple())
+    target = llvm.Target.from_triple(elf_triple(isa.triple or llvm.get_default_triple()))
     return target.create_target_machine(cpu=isa.cpu, features=isa.features, opt=opt, reloc="pic", codemodel="small")
 
 

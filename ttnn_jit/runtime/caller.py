@@ -1,4 +1,4 @@
-"""A program's native code, linked, and a run of it on whatever is given.
+"""A program's native code, mapped, and a run of it on whatever is given.
 
 Runs that repeat take the functions of `ttnn_jit.runtime.warm_caller`, which do the same without a loop.
 """

@@ -36,7 +36,7 @@ ENTRY_WORDS = 9
 CALL_WORDS = 2  # before the addresses
 
 _LAUNCH = f"""
-define void @{LAUNCH_SYMBOL}(ptr %words) {{
+define internal void @{LAUNCH_SYMBOL}(ptr %words) {{
 entry:
 {word("table", "words", 0, "ptr")}
 {word("pool", "words", 8, "ptr")}

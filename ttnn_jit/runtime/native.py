@@ -1,4 +1,4 @@
-"""The loader: object code in, addresses of native functions out; and what the host's processor is.
+"""The loader: images in, addresses of native functions out; and what the host's processor is.
 
 llvmlite is imported inside, because importing it costs 40 ms that a program without native code need not pay.
 """
@@ -11,12 +11,13 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import InternalError, ProgramFormatError
+from ttnn_jit.runtime.executable import mapped
 from ttnn_jit.runtime.helper_ir import HostThreads
-from ttnn_jit.runtime.launch_ir import CALL_SYMBOL, PYTHON_API, UNLOCKED_CALL_SYMBOL, launch_text
+from ttnn_jit.runtime.image import Image, image_of
+from ttnn_jit.runtime.launch_ir import PYTHON_API, launch_text
 
 
 @dataclass(frozen=True)
@@ -69,13 +70,10 @@ def llvm_version() -> str:
 
 
 class _Loader:
-    """One LLJIT per process; every kernel is linked once and stays, for programs share kernels by name."""
+    """Functions of this process by symbol: every image is mapped once and stays, for programs share kernels by name."""
 
     def __init__(self) -> None:
         self._addresses: dict[str, int] = {}
-        self._trackers: list[Any] = []  # dropping one would unload its code
-        self._jit: Any = None
-        self._machine: Any = None
 
     def address_of(self, symbol: str, code: bytes, called: Mapping[str, int]) -> int:
         found = self._addresses.get(symbol)
@@ -83,7 +81,9 @@ class _Loader:
             return found
         with compiling():
             if symbol not in self._addresses:
-                self._link((symbol,), code, called)
+                self._load(Image.read(code), called)
+            if symbol not in self._addresses:
+                raise InternalError(f"native code of {symbol} does not define it")
             return self._addresses[symbol]
 
     def launch_address(self, symbol: str) -> int:
@@ -92,49 +92,31 @@ class _Loader:
             return found
         with compiling():
             if symbol not in self._addresses:
-                symbols = (CALL_SYMBOL, UNLOCKED_CALL_SYMBOL, *HOST_THREADS.symbols)
-                self._link(symbols, self._launch_code(), {name: _address_in_python(name) for name in PYTHON_API})
+                called = {name: _address_in_python(name) for name in PYTHON_API}
+                self._load(Image.read(image_of(_launch_code())), called)
             return self._addresses[symbol]
 
-    def _launch_code(self) -> bytes:
-        import llvmlite.binding as llvm
+    def _load(self, image: Image, called: Mapping[str, int]) -> None:
+        start = mapped(image, called)
+        self._addresses |= {symbol: start + offset for symbol, offset in image.functions.items()}
 
-        self._start()
-        # Without optimisation: a quarter of the time in every new process, for a few nanoseconds a call.
-        machine = llvm.Target.from_default_triple().create_target_machine(opt=0, reloc="pic", codemodel="small")
-        architecture = host_cpu().triple.partition("-")[0]
-        code: bytes = machine.emit_object(llvm.parse_assembly(launch_text(architecture, HOST_THREADS)))
-        return code
 
-    def _start(self) -> None:
-        if self._jit is not None:
-            return
-        import llvmlite.binding as llvm
+def _launch_code() -> bytes:
+    import llvmlite.binding as llvm
 
-        llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
-        self._machine = llvm.Target.from_default_triple().create_target_machine(
-            opt=1, reloc="pic", codemodel="small", jit=False
-        )
-        # The older linker gives code and constants a mapping each, which may come to lie too far apart.
-        self._jit = llvm.create_lljit_compiler(self._machine, use_jit_link=True)
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    # Without optimisation: a quarter of the time in every new process, for a few nanoseconds a call.
+    target = llvm.Target.from_triple(elf_triple(host_cpu().triple))
+    machine = target.create_target_machine(opt=0, reloc="pic", codemodel="small")
+    architecture = host_cpu().triple.partition("-")[0]
+    code: bytes = machine.emit_object(llvm.parse_assembly(launch_text(architecture, HOST_THREADS)))
+    return code
 
-    def _link(self, symbols: tuple[str, ...], code: bytes, called: Mapping[str, int] = {}) -> None:
-        import llvmlite.binding as llvm
 
-        self._start()
-        # The current process serves memset and the like, which code generation may call.
-        library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
-        for name, address in called.items():
-            library = library.import_symbol(name, address)
-        for symbol in symbols:
-            library = library.export_symbol(symbol)
-        try:
-            tracker = library.link(self._jit, symbols[0])
-        except RuntimeError as error:
-            raise InternalError(f"native code of {symbols[0]} cannot be linked: {error}") from error
-        self._trackers.append(tracker)
-        self._addresses |= {symbol: tracker[symbol] for symbol in symbols}
+def elf_triple(triple: str) -> str:
+    """`triple` with object files in the format that images are made of, which is not macOS's own."""
+    return f"{triple}-elf" if "-darwin" in triple or "-macos" in triple else triple
 
 
 def _address_in_python(name: str) -> int:
@@ -147,15 +129,15 @@ _LOADER = _Loader()
 
 
 def kernel_address(symbol: str, code: bytes, called: Mapping[str, int] = {}) -> int:
-    """The address of the function `symbol` in `code`, an object file; a symbol known already is not loaded again.
+    """The address of the function `symbol` of an image; one that is known already is not loaded again.
 
     Args:
         symbol: The function's.
-        code: An object file.
-        called: Addresses of functions of other object files that `code` may call, by symbol.
+        code: An image.
+        called: Addresses of functions of other images that it may call, by symbol.
 
     Raises:
-        InternalError: The object file does not link or does not define the symbol.
+        InternalError: The image does not define the symbol, or calls what is not there.
     """
     return _LOADER.address_of(symbol, code, called)
 

@@ -17,7 +17,7 @@ from typing import Any
 from ttnn_jit.errors import ProgramFormatError
 
 MAGIC = b"TTJP"
-VERSION = 3
+VERSION = 4
 _PREFIX = struct.Struct("<4sIQ32s")
 
 

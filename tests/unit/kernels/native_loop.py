@@ -16,9 +16,10 @@ from tests.unit.kernels.emulated import Machine, is_foreign
 from ttnn_jit.kernels.isa import HostIsa, isa_for
 from ttnn_jit.kernels.llvm_float import ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
+from ttnn_jit.runtime.executable import mapped
+from ttnn_jit.runtime.image import Image, image_of
 
 Build = Callable[[LlvmVector, list[str]], str]
-_LIBRARIES: list[object] = []  # a library owns its code: functions live as long as the tests
 
 
 def host_isa() -> HostIsa:
@@ -80,13 +81,11 @@ def function_of(text: str, inputs: int, isa: HostIsa, output: type, level: int) 
     module = llvm.parse_assembly(text)
     module.verify()
     llvm.initialize_native_asmprinter()
-    code = machine(isa, level).emit_object(module)
+    code = image_of(machine(isa, level).emit_object(module))
     if is_foreign(code):
         return partial(emulated, code, output)
-    jit = llvm.create_lljit_compiler(use_jit_link=True)
-    library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process().export_symbol("f").link(jit, "f")
-    _LIBRARIES.append((jit, library))
-    address = library["f"]
+    image = Image.read(code)
+    address = mapped(image, {}) + image.functions["f"]
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, *[ctypes.c_void_p] * inputs)(address)
 
     def call(*arrays: np.ndarray) -> np.ndarray:

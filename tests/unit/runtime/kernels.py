@@ -6,6 +6,7 @@ from functools import cache
 
 import llvmlite.binding as llvm
 
+from ttnn_jit.runtime.image import image_of
 from ttnn_jit.runtime.native import host_cpu
 from ttnn_jit.runtime.program import Launch, Program, ProgramPlan
 from ttnn_jit.tensor_spec import BufferType, DataType, Layout, TensorSpec
@@ -43,14 +44,14 @@ BINARY = {"t_add": "fadd float %a, %b", "t_sub": "fsub float %a, %b"}
 
 @cache
 def object_code(name: str) -> bytes:
-    """The object file of one of the kernels."""
+    """The image of one of the kernels."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     cpu = host_cpu()
     machine = llvm.Target.from_default_triple().create_target_machine(cpu=cpu.name, reloc="pic", codemodel="small")
     expression = (UNARY | BINARY)[name]
     text = TEXT.format(name=name, expression=expression, last=2 if name in BINARY else 1)
-    return machine.emit_object(llvm.parse_assembly(text))
+    return image_of(machine.emit_object(llvm.parse_assembly(text)))
 
 
 def row_major(*shape: int) -> TensorSpec:

@@ -17,6 +17,8 @@ from ttnn_jit.runtime.helper_ir import (
     HostThreads,
     helper_text,
 )
+from ttnn_jit.runtime.image import image_of
+from ttnn_jit.runtime.native import kernel_address
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the host cannot say where a thread runs"),
@@ -32,12 +34,8 @@ def keep_off():
     name = f"@{KEEP_OFF_SYMBOL}("
     text = helper_text("", HostThreads.LINUX).replace(f"define internal void {name}", f"define void {name}")
     machine = llvm.Target.from_default_triple().create_target_machine(opt=0, reloc="pic", codemodel="small")
-    code = machine.emit_object(llvm.parse_assembly(text))
-    jit = llvm.create_lljit_compiler(use_jit_link=True)
-    builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process().export_symbol(KEEP_OFF_SYMBOL)
-    library = builder.link(jit, "keep_off")
-    yield ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(library[KEEP_OFF_SYMBOL])
-    del library
+    address = kernel_address(KEEP_OFF_SYMBOL, image_of(machine.emit_object(llvm.parse_assembly(text))))
+    return ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(address)
 
 
 class Helper:

@@ -1,4 +1,4 @@
-"""Code is linked wherever the address space has room."""
+"""Code is mapped wherever the address space has room."""
 
 import subprocess
 import sys
