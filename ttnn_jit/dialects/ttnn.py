@@ -17,6 +17,7 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.elementwise import TensorElementwiseOp, derive
@@ -70,6 +71,7 @@ _GET_DEVICE_PROPERTIES: dict[str, Attribute] = {
     "mesh_offset": MeshOffsetAttr((0, 0)),
     "mesh_shape": MeshShapeAttr((1, 1)),
 }
+"""The one device that a program runs on: a call on a mesh is a call on each of its devices."""
 
 
 @irdl_op_definition
@@ -87,6 +89,12 @@ class GetDeviceOp(QuickOperation, IRDLOperation):
     def make(location: LocationAttr | None = None) -> GetDeviceOp:
         """The device of a 1x1 mesh."""
         return GetDeviceOp.create(result_types=(DEVICE,), properties=_GET_DEVICE_PROPERTIES, location=location)
+
+    def verify_(self) -> None:
+        """Refuses another device than the one there is."""
+        if self.properties != _GET_DEVICE_PROPERTIES:
+            shape, offset = ("x".join(map(str, attribute.data)) for attribute in (self.mesh_shape, self.mesh_offset))
+            raise VerifyException(f"{self.name} gives the device of a 1x1 mesh at 0x0, got one of {shape} at {offset}")
 
 
 @irdl_op_definition

@@ -35,6 +35,12 @@ def refusal(body: str, arguments: str = "") -> InvalidModule:
             "'ttnn.exp' op: ttnn.exp takes tensors, got f32",
         ),
         (
+            '%0 = "ttnn.get_device"() <{mesh_offset = #ttnn<mesh_offset 3x3>, mesh_shape = #ttnn<mesh_shape 2x4>}> '
+            ": () -> !ttnn.device",
+            "",
+            "'ttnn.get_device' op: ttnn.get_device gives the device of a 1x1 mesh at 0x0, got one of 2x4 at 3x3",
+        ),
+        (
             '%0 = "ttir.exp"(%a) : (tensor<1xf32>) -> f32',
             "%a: tensor<1xf32>",
             "'ttir.exp' op: ttir.exp results in a tensor, got f32",
