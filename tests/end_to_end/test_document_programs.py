@@ -58,6 +58,23 @@ def test_cosh_becomes_one_kernel_of_three_buffers_and_peak_three(device):
     assert "1 kernel" in str(report)
 
 
+def test_a_report_names_every_pair_that_stayed_apart_and_the_rule(device):
+    def f(x):
+        y = ttnn.exp(x)
+        return ttnn.add(ttnn.neg(y), y)
+
+    report = ttnn_jit.jit()(f).explain(on(device, torch.randn(32, 32)))
+    assert [kernel.ops for kernel in report.kernels] == [("exp",), ("neg", "add")]
+    assert [(pair.producer, pair.consumer, pair.predicate) for pair in report.not_fused] == [
+        ("exp", "neg", "multi_user"),
+        ("exp", "add", "multi_user"),
+    ]
+    assert "not fused: exp into neg: multi_user, the value has 2 uses" in str(report)
+    assert [kernel.place for kernel in report.kernels] == [
+        f"{__file__}:{f.__code__.co_firstlineno + k}" for k in (1, 2)
+    ]
+
+
 def test_the_add_tree_is_rescheduled_from_six_to_five_tiles(device):
     arguments = [on(device, torch.randn(1024, 1024, dtype=torch.bfloat16), SHARDED) for _ in range(8)]
     (kernel,) = ttnn_jit.jit()(programs.add_tree_8_to_1).explain(*arguments).kernels

@@ -232,10 +232,19 @@ def test_random_tensors_come_from_torchs_generator(device):
 
 def test_a_managed_device_is_closed_at_the_end():
     with ttnn.manage_device(device_id=0) as device:
-        ttnn.disable_and_clear_program_cache(device)
-        ttnn.enable_program_cache(device)
         assert not device.closed
     assert device.closed
+
+
+def test_the_program_cache_is_turned_off_and_on_again_by_functions_too(device):
+    for switch, entries in (
+        (lambda _: None, 1),
+        (ttnn.disable_and_clear_program_cache, 0),
+        (ttnn.enable_program_cache, 1),
+    ):
+        switch(device)
+        ttnn.exp(tiled(device))
+        assert device.num_program_cache_entries() == entries
 
 
 def test_float16_becomes_bfloat16():
@@ -243,6 +252,21 @@ def test_float16_becomes_bfloat16():
 
 
 # --- Operations -----------------------------------------------------------------------------------------------------
+
+
+def test_an_operation_says_what_it_computes_in_every_form():
+    assert ttnn.clamp.__doc__ == (
+        "``ttnn.clamp(input_tensor, min=-3.40282e+38, max=3.40282e+38)``: x limited to [min, max]; NaN stays NaN. The "
+        "largest float32 is no bound, for infinities neither.\n\n"
+        "Operands broadcast over size-1 dimensions; dtypes BFLOAT16, FLOAT32; the result has the dtype of "
+        "`input_tensor`. Semantics: ttnn.clamp.\n\n"
+        "``ttnn.clamp(input_tensor, min=-inf, max=inf)``: x limited to [min, max] element by element; NaN in any of "
+        "them gives NaN.\n\n"
+        "Operands broadcast over size-1 dimensions; dtypes BFLOAT16, FLOAT32; the result has the dtype of "
+        "`input_tensor`. Semantics: ttnn.clamp."
+    )
+    assert "the result has the dtype of `true_value`" in ttnn.where.__doc__
+    assert ttnn.digamma.__doc__.endswith("whose own series has the opposite signs after 1/(2x).")
 
 
 def test_operations_are_objects_with_names():

@@ -373,6 +373,22 @@ def an_attribute_assigned(x):
     return x
 
 
+def an_attribute_added_to(x):
+    """AST only: a trace cannot see it."""
+    ttnn.flag += 1
+#   ^^^^^^^^^ assigning to an attribute cannot be compiled: it would change the world outside the program
+    return x
+
+
+def a_name_deleted_twice(x):
+    """AST only: Python has its own words."""
+    y = x
+    del y
+    del y
+#       ^ `y` has no value here
+    return x
+
+
 def a_loop_without_end(x):
     """AST only: a trace has no end either."""
     n = 0

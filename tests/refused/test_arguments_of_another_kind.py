@@ -39,6 +39,11 @@ TORCH_FOR_TTNN = {
 }
 
 OTHERS = [
+    (lambda d: ttnn.to_device(host(), None), "the second argument of to_device must be a ttnn.Device, got None"),
+    (
+        lambda d: ttnn.to_device(host(), ttnn.TILE_LAYOUT),
+        "the second argument of to_device must be a ttnn.Device, got ",
+    ),
     (lambda d: ttnn.to_memory_config(on(d), None), "`memory_config` must be a ttnn.MemoryConfig, got None"),
     (lambda d: ttnn.reshard(on(d), 3), "`memory_config` must be a ttnn.MemoryConfig, got 3"),
     (lambda d: on(d).to(None), "the place of a tensor must be a ttnn.Device, got None"),

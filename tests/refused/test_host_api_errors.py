@@ -420,6 +420,15 @@ def test_an_output_tensor_that_does_not_fit_is_left_as_it_was(device):
     assert not output.to_torch().any()
 
 
+def test_an_output_tensor_that_was_deallocated_is_refused_before_anything_runs(device):
+    x, output = tiled(device), tiled(device)
+    ttnn.deallocate(output)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=r"^ttnn.exp: the tensor was deallocated"):
+            ttnn.exp(x, output_tensor=output)
+    assert device.num_program_cache_entries() == 0
+
+
 def test_a_compiled_program_says_what_it_takes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # `compile_only` writes below the current folder
     program = ttnn_jit.jit(compile_only=True)(lambda x: x * 2.0)(X)

@@ -3,6 +3,7 @@
 import pytest
 from xdsl.dialects.builtin import TensorType, f32, f64
 
+from ttnn_jit.dialects import parse_module
 from ttnn_jit.dialects.layout import dtype_of, layout_attribute, spec_of, tensor_type
 from ttnn_jit.dialects.ttcore import tile_type
 from ttnn_jit.errors import LayoutError
@@ -16,6 +17,7 @@ from ttnn_jit.tensor_spec import (
     DataType,
     Layout,
     MemoryConfig,
+    NdShardSpec,
     ShardOrientation,
     ShardSpec,
     ShardStrategy,
@@ -114,6 +116,19 @@ CASES = [
         f"(d0, d1) -> (d0, d1), <3x1>, memref<1x1x!ttcore.tile<32x32, bf16>, {L1}>, <height_sharded>, "
         "core_ranges = <[#ttnn.core_range<(0,0), (1,0)>, #ttnn.core_range<(0,1), (0,1)>]>",
     ),
+    (
+        TensorSpec(
+            (2, 96, 64),
+            BF16,
+            Layout.TILE,
+            MemoryConfig(
+                buffer_type=BufferType.L1,
+                nd_shard_spec=NdShardSpec((1, 32, 64), CoreRangeSet(CoreRange((0, 0), (3, 0)))),
+            ),
+        ),
+        f"(d0, d1, d2) -> (d0 * 96 + d1, d2), <1x1>, memref<6x2x!ttcore.tile<32x32, bf16>, {L1}>, <nd_sharded>, "
+        "core_ranges = <[#ttnn.core_range<(0,0), (3,0)>]>, nd_shard = <1x32x64>",
+    ),
 ]
 
 
@@ -123,8 +138,12 @@ def test_a_layout_prints_its_rule(spec: TensorSpec, text: str) -> None:
 
 
 @pytest.mark.parametrize("spec", [spec for spec, _ in CASES], ids=repr)
-def test_a_tensor_type_gives_its_spec_back(spec: TensorSpec) -> None:
+def test_a_tensor_type_and_its_text_give_the_spec_back(spec: TensorSpec) -> None:
     assert spec_of(tensor_type(spec)) is spec
+    module = parse_module(f"func.func @f(%a: {tensor_type(spec)}) {{\n  return\n}}")
+    (function,) = module.body.block.ops
+    (parsed,) = function.regions[0].block.args
+    assert spec_of(parsed.type) is spec
 
 
 def test_the_type_of_a_spec_is_made_once() -> None:

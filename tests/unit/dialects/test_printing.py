@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from xdsl.dialects.builtin import FloatAttr, bf16, f32, f64
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineMap
 from xdsl.parser import Parser
 
 from ttnn_jit.dialects import context, parse_module, print_module, verify
@@ -116,6 +117,14 @@ def test_an_affine_map_has_no_redundant_parentheses(text: str) -> None:
     assert affine_map_text(Parser(context(), text).parse_affine_map()) == text
 
 
+def test_a_sum_that_is_subtracted_keeps_its_parentheses() -> None:
+    d0, d1, d2 = (AffineDimExpr(k) for k in range(3))
+    total = AffineBinaryOpExpr(AffineBinaryOpKind.Add, d1, d2)
+    minus = AffineBinaryOpExpr(AffineBinaryOpKind.Mul, total, AffineConstantExpr(-1))
+    difference = AffineBinaryOpExpr(AffineBinaryOpKind.Add, d0, minus)
+    assert affine_map_text(AffineMap(3, 0, (difference,))) == "(d0, d1, d2) -> (d0 - (d1 + d2))"
+
+
 def test_aliases_are_numbered_by_stem_and_defined_before_they_are_used() -> None:
     text = """\
 #dram = #ttnn.buffer_type<dram>
@@ -187,3 +196,6 @@ def test_an_op_printed_alone_says_that_its_operands_are_elsewhere() -> None:
     returned = function.regions[0].block.first_op
     assert returned is not None
     assert print_module(returned) == "func.return <<UNKNOWN SSA VALUE>> : f32\n"
+    constant = parse_module("%a = arith.constant 3 : index").body.block.first_op
+    assert constant is not None
+    assert print_module(constant) == "%c3 = arith.constant 3 : index\n"

@@ -115,6 +115,15 @@ def test_a_number_without_a_float_is_refused(cpu_device):
         ttnn.add(x, 10**400)
 
 
+def test_what_where_chooses_among_says_the_dtype_and_a_predicate_among_numbers_does(cpu_device):
+    wide, narrow = (
+        ttnn.from_torch(torch.ones(2, 3, dtype=dtype), device=cpu_device) for dtype in (torch.float32, torch.bfloat16)
+    )
+    assert ttnn.where(wide, narrow, narrow).dtype is ttnn.bfloat16
+    assert ttnn.where(wide, 1.0, narrow).dtype is ttnn.bfloat16
+    assert ttnn.where(narrow, 1.0, 2.0).dtype is ttnn.bfloat16
+
+
 def test_golden_functions_ignore_what_chooses_among_ways_to_compute():
     x = torch.randn(4)
     assert torch.equal(ttnn.get_golden_function(ttnn.exp)(x, fast_and_approximate_mode=True), torch.exp(x))

@@ -101,13 +101,21 @@ def test_a_traced_body_computes_what_the_function_does(function):
 
 
 def test_numpy_and_ttnn_functions_are_written_down():
-    text = traced(
-        lambda x: np.where(np.isnan(x), np.float32(1.0), np.exp(x)) if False else np.maximum(np.exp(x), x)
-    ).text
+    text = traced(lambda x: np.maximum(np.exp(x), x)).text
     assert text == "x -> t0 = exp(x); t1 = maximum(t0, x); return t1"
+    text = traced(lambda x: np.where(np.isnan(x), np.float32(1.0), np.exp(x))).text
+    assert text == (
+        "x -> t0 = ne(x, x); t1 = exp(x); t2 = select(t0, 1.0, 0.0); t3 = ne(t2, 0.0); t4 = select(t3, 1.0, t1); "
+        "return t4"
+    )
     text = traced(lambda x: ttnn.where(x > 0, ttnn.gelu(x), ttnn.clamp(x, -1.0, 1.0))).text
     assert "gelu(x)" in text
     assert "maximum(x, -1.0)" in text
+
+
+def test_a_number_beside_a_truth_counts_as_true_where_it_is_not_zero():
+    text = traced(lambda x: (x > 1.0) & x).text
+    assert text == "x -> t0 = gt(x, 1.0); t1 = ne(x, 0.0); t2 = both(t0, t1); t3 = select(t2, 1.0, 0.0); return t3"
 
 
 def test_several_operands_keep_their_names():

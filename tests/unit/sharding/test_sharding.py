@@ -230,3 +230,21 @@ def test_configs_compare_and_hash_by_value():
 def test_enums_print_their_class_and_member():
     for member in (DataType.BFLOAT16, Layout.TILE, *TensorMemoryLayout, *BufferType, *ShardStrategy, *ShardOrientation):
         assert str(member) == f"{type(member).__name__}.{member.name}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "numbers"),
+    [
+        (DataType, {"BFLOAT16": 0, "FLOAT32": 1}),
+        (Layout, {"ROW_MAJOR": 0, "TILE": 1}),
+        (
+            TensorMemoryLayout,
+            {"INTERLEAVED": 0, "HEIGHT_SHARDED": 2, "WIDTH_SHARDED": 3, "BLOCK_SHARDED": 4, "ND_SHARDED": 5},
+        ),
+        (BufferType, {"DRAM": 0, "L1": 1, "SYSTEM_MEMORY": 2, "L1_SMALL": 3, "TRACE": 4}),
+        (ShardOrientation, {"ROW_MAJOR": 0, "COL_MAJOR": 1}),
+        (ShardStrategy, {"HEIGHT": 1, "WIDTH": 2, "BLOCK": 3}),
+    ],
+)
+def test_the_numbers_of_enums_are_those_of_ttnn(kind, numbers):
+    assert {member.name: member.value for member in kind} == numbers

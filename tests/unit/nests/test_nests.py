@@ -1,0 +1,58 @@
+"""Nests of containers: what counts as one, and that each keeps its class and what it holds beside its items."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+import pytest
+
+from ttnn_jit.nests import from_json, items_of, leaves, map_leaves, to_json
+from ttnn_jit.tensor_spec import MemoryConfig
+
+
+class Pair(NamedTuple):
+    first: object
+    second: object
+
+
+@dataclasses.dataclass
+class Record:
+    value: object
+    later: object = dataclasses.field(init=False, compare=False)
+
+    def __post_init__(self):
+        self.made = True
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Slotted:
+    value: object
+
+
+CLASSES = {cls.__name__: cls for cls in (Pair, Record, Slotted)}
+NESTS = [1, [1, (2, {"a": 3})], Pair(1, [2]), Record([1, 2]), [Slotted((1, Pair(2, 3)))], (), {"a": []}]
+
+
+@pytest.mark.parametrize("nest", NESTS, ids=lambda nest: type(nest).__name__)
+def test_a_nest_maps_leaf_by_leaf_and_keeps_its_classes(nest):
+    doubled = map_leaves(nest, lambda leaf: 2 * leaf)
+    assert type(doubled) is type(nest)
+    assert list(leaves(doubled)) == [2 * leaf for leaf in leaves(nest)]
+
+
+@pytest.mark.parametrize("nest", NESTS, ids=lambda nest: type(nest).__name__)
+def test_a_nest_comes_back_from_json(nest):
+    back = from_json(to_json(nest, lambda cls: cls.__name__), CLASSES.__getitem__)
+    assert back == nest
+    assert type(back) is type(nest)
+
+
+def test_a_record_keeps_attributes_that_are_no_fields_and_lacks_fields_that_are_not_set():
+    record = Record(1)
+    mapped = map_leaves(record, lambda leaf: leaf + 1)
+    assert (mapped.value, mapped.made, hasattr(mapped, "later"), record.value) == (2, True, False, 1)
+
+
+def test_a_dataclass_of_this_package_is_a_leaf():
+    assert items_of(MemoryConfig()) is None
