@@ -86,14 +86,18 @@ def run(benchmarks: Sequence[Benchmark], *, quick: bool, resume: bool, matching:
         for benchmark in benchmarks:
             file = _ResultFile(benchmark.name, quick=quick, resume=resume)
             with benchmark.steps(quick) as steps:
-                for step in (step for step in steps if matching in step.name):
-                    progress.update(bar, description=f"{benchmark.name}: {step.name}")
-                    if failure := file.measure(step):
-                        progress.console.print(f"{benchmark.name}: {step.name}: {failure}", markup=False)
-                    progress.advance(bar, step.seconds)
+                _measure([step for step in steps if matching in step.name], file, benchmark.name, progress, bar)
             file.complete()
             report(benchmark)
             progress.console.print(f"written: {(RESULTS / benchmark.name).relative_to(ROOT)}.md")
+
+
+def _measure(steps: Sequence[Step], file: _ResultFile, name: str, progress: Any, bar: Any) -> None:
+    for step in steps:
+        progress.update(bar, description=f"{name}: {step.name}")
+        if failure := file.measure(step):
+            progress.console.print(f"{name}: {step.name}: {failure}", markup=False)
+        progress.advance(bar, step.seconds)
 
 
 def _steps_of(benchmark: Benchmark, quick: bool, matching: str) -> list[Step]:

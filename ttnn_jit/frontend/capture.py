@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import sys
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -112,14 +112,7 @@ def trace(
         return value
 
     args, kwargs = call_arguments(function, {name: map_leaves(value, proxy) for name, value in arguments.items()})
-    try:
-        returned = function(*args, **kwargs)
-    except TtnnJitError as error:
-        if error.location is not None:
-            raise
-        raise _failure(emitter, error) from error
-    except PYTHON_FAILURES as error:
-        raise _failure(emitter, error) from error
+    returned = _returned(function, args, kwargs, emitter)
     if not guard():
         raise CompileError(
             f"`{function.__name__}` changes something outside itself, which a compiled function cannot",
@@ -137,6 +130,20 @@ def trace(
         unguardable=recorder.unguardable or bool(unknown),
         warnings=tuple(emitter.warnings),
     )
+
+
+def _returned(
+    function: types.FunctionType, args: Sequence[Any], kwargs: Mapping[str, Any], emitter: CaptureEmitter
+) -> Any:
+    """What the function returns; what it raises is an error at the user's line."""
+    try:
+        return function(*args, **kwargs)
+    except TtnnJitError as error:
+        if error.location is not None:
+            raise
+        raise _failure(emitter, error) from error
+    except PYTHON_FAILURES as error:
+        raise _failure(emitter, error) from error
 
 
 def _is_value(value: Any) -> bool:

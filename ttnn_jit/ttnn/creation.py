@@ -67,14 +67,10 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
             kind.
     """
     check_torch(tensor, "from_torch")
-    if spec is not None:
-        check_kind(spec, TensorSpec, "`spec`")
     if tile is not None:
         check_kind(tile, Tile, "`tile`")
-    if spec is not None and any(given is not None for given in (dtype, layout, memory_config, tile)):
-        raise SpecConflictError(
-            "from_torch: `spec` excludes `dtype`, `layout`, `memory_config` and `tile`: it holds them"
-        )
+    if spec is not None:
+        _check_spec(spec, dtype, layout, memory_config, tile)
     if mesh_mapper is None and isinstance(device, MeshDevice):
         mesh_mapper = ReplicateTensorToMesh(device)
 
@@ -88,6 +84,14 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
     devices = mesh.devices if isinstance(mesh, MeshDevice) else (mesh,)
     tensors = [on(part, own if device else None) for part, own in zip(mesh_mapper.parts(tensor), devices, strict=True)]
     return MeshTensor(mesh, tensors) if isinstance(mesh, MeshDevice) else tensors[0]
+
+
+def _check_spec(spec: TensorSpec, *others: object) -> None:
+    check_kind(spec, TensorSpec, "`spec`")
+    if any(given is not None for given in others):
+        raise SpecConflictError(
+            "from_torch: `spec` excludes `dtype`, `layout`, `memory_config` and `tile`: it holds them"
+        )
 
 
 def _mesh_of_mapper(mapper: Mapper, device: Device | None) -> Device:

@@ -187,10 +187,9 @@ def copy_host_to_device_tensor(host: Tensor, device: Tensor) -> None:
         ShapeError: Shape, dtype or layout differ.
         ArgumentError: The first is not on the host, or the second not on a device.
     """
-    _check_pair("copy_host_to_device_tensor", host, device)
-    if host.device() is not None or device.device() is None:
-        raise ArgumentError("copy_host_to_device_tensor takes a tensor on the host, then one on a device")
-    _overwrite(device, host, "copy_host_to_device_tensor")
+    name = "copy_host_to_device_tensor"
+    _check_places(name, (host, device), (False, True), f"{name} takes a tensor on the host, then one on a device")
+    _overwrite(device, host, name)
 
 
 @over_meshes
@@ -201,10 +200,9 @@ def copy_device_to_host_tensor(device: Tensor, host: Tensor) -> None:
         ShapeError: Shape, dtype or layout differ.
         ArgumentError: The first is not on a device, or the second not on the host.
     """
-    _check_pair("copy_device_to_host_tensor", device, host)
-    if host.device() is not None or device.device() is None:
-        raise ArgumentError("copy_device_to_host_tensor takes a tensor on a device, then one on the host")
-    _overwrite(host, device, "copy_device_to_host_tensor")
+    name = "copy_device_to_host_tensor"
+    _check_places(name, (device, host), (True, False), f"{name} takes a tensor on a device, then one on the host")
+    _overwrite(host, device, name)
 
 
 def get_device_tensors(tensor: Tensor) -> list[Tensor]:
@@ -258,9 +256,11 @@ def _stored_as(tensor: Tensor, spec: TensorSpec, device: Device | None, name: st
     return Tensor(spec, device, copy)
 
 
-def _check_pair(name: str, first: Tensor, second: Tensor) -> None:
-    check_tensor(first, f"the first argument of {name}")
-    check_tensor(second, f"the second argument of {name}")
+def _check_places(name: str, tensors: tuple[Tensor, Tensor], on_device: tuple[bool, bool], rule: str) -> None:
+    for tensor, which in zip(tensors, ("first", "second"), strict=True):
+        check_tensor(tensor, f"the {which} argument of {name}")
+    if tuple(tensor.device() is not None for tensor in tensors) != on_device:
+        raise ArgumentError(rule)
 
 
 def _overwrite(target: Tensor, source: Tensor, name: str) -> None:

@@ -29,7 +29,7 @@ class Memory:
         self.num_entries = 0
 
 
-def test_counts_are_of_this_process_and_start_at_zero():
+def test_counts_are_of_this_process_and_start_at_zero_after_a_clear_too():
     info = statistics.cache_info()
     assert (info.compiles, info.memory_hits, info.disk_hits, info.entries, info.bytes) == (0, 0, 0, 0, 0)
     statistics.count_compile()
@@ -38,6 +38,9 @@ def test_counts_are_of_this_process_and_start_at_zero():
     statistics.count_disk_hit()
     info = statistics.cache_info()
     assert (info.compiles, info.memory_hits, info.disk_hits) == (1, 2, 1)
+    statistics.cache_clear()
+    info = statistics.cache_info()
+    assert (info.compiles, info.memory_hits, info.disk_hits) == (0, 0, 0)
 
 
 def test_entries_and_bytes_are_what_the_disk_holds():
