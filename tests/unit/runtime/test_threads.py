@@ -224,3 +224,11 @@ def test_chunks_cover_a_launch_once():
     cut = chunks_of(launch, (4, 2), 1 << 20)
     assert (cut.count, cut.params, cut.last_params) == (4, (13, 7, 1, 60, 2, 100), (11, 7, 1, 60, 2, 100))
     assert cut.steps == (13 * 4, 13 * 2 * 2)
+
+
+@pytest.mark.usefixtures("shares_everything")
+def test_the_longest_loop_is_cut_wherever_it_stands():
+    launch = Launch("k", (0, 1), (7, 50, 60, 1, 100, 2), 10)
+    cut = chunks_of(launch, (4, 2), 1 << 20)
+    assert (cut.count, cut.params, cut.last_params) == (4, (7, 13, 60, 1, 100, 2), (7, 11, 60, 1, 100, 2))
+    assert cut.steps == (13 * 4, 13 * 2 * 2)
