@@ -21,7 +21,9 @@ from ttnn_jit.frontend.attributes import property_of
 from ttnn_jit.frontend.calls import wrapped_attribute
 from ttnn_jit.frontend.language import is_pure, is_pure_class
 from ttnn_jit.frontend.read_recorder import (
+    CONTAINERS,
     ReadRecorder,
+    computes_by_own_code,
     holds_attribute,
     is_immutable,
     is_of_this_package,
@@ -127,8 +129,9 @@ class _Scanner:
     def _value(self, value: Any, path: Path) -> None:
         """Record a value that the program goes on with."""
         self._recorder.use(value, path)
-        if isinstance(value, (enum.Enum, tuple)) and _has_methods(type(value)):
+        if isinstance(value, (enum.Enum, *CONTAINERS)) and _has_methods(type(value)):
             self._recorder.unguardable = True
+            return
         match value:
             case types.FunctionType() if not is_of_this_package(value):
                 self._helper(value, path)
@@ -185,10 +188,10 @@ class _Scanner:
 
 def _has_methods(kind: type) -> bool:
     """Whether a class of values brings code of the user's, whose reads a trace cannot follow."""
-    if kind.__module__ == "builtins" or is_of_this_package(kind):
-        return False
     code = (types.FunctionType, property, classmethod, staticmethod)
-    return any(isinstance(v, code) and (name == "__call__" or name[0] != "_") for name, v in vars(kind).items())
+    own = [cls for cls in kind.__mro__ if cls.__module__ not in {"builtins", "enum"} and not is_of_this_package(cls)]
+    named = [(name, member) for cls in own for name, member in vars(cls).items()]
+    return computes_by_own_code(kind) or any(isinstance(member, code) and name[0] != "_" for name, member in named)
 
 
 def _is_stable(value: Any) -> bool:
@@ -207,7 +210,8 @@ def _is_stable(value: Any) -> bool:
         return is_pure(value)
     if isinstance(value, (set, frozenset)):
         return all(_is_stable(item) for item in value)
-    return is_immutable(value) or hasattr(value, "__ttnn_overloads__")
+    immutable = is_immutable(value) and not computes_by_own_code(type(value))
+    return immutable or hasattr(value, "__ttnn_overloads__")
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import sys
 import types
 from collections.abc import Iterator
 from typing import Any, cast
@@ -25,6 +26,7 @@ from ttnn_jit.reads import (
 CONTAINERS = (list, tuple, dict, set, frozenset)
 _MUTABLE_CONTAINERS = (list, dict, set)
 _GUARDED_BY_IDENTITY = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+_PYTHONS_OWN = sys.stdlib_module_names - {"__main__"}
 _VALUES = (bool, int, float, complex, str, bytes, type(None), type(...), enum.Enum, range, slice)
 
 
@@ -52,7 +54,30 @@ def holds_attribute(value: Any, name: str) -> bool:
         return name in {"name", "value"} or is_of_this_package(value)
     if isinstance(value, tuple) and name in getattr(kind, "_fields", ()):
         return True
-    return is_immutable(value) and (kind.__module__ == "builtins" or is_of_this_package(value))
+    return is_immutable(value) and (kind.__module__.partition(".")[0] in _PYTHONS_OWN or is_of_this_package(value))
+
+
+_ONLY_MADE_OR_SHOWN = frozenset({
+    "__copy__", "__deepcopy__", "__format__", "__getnewargs__", "__init__", "__init_subclass__", "__new__",
+    "__post_init__", "__reduce__", "__reduce_ex__", "__repr__", "__setattr__", "__str__",
+})  # fmt: skip
+"""Special methods that no operator and no look-up runs."""
+
+
+def computes_by_own_code(kind: type) -> bool:
+    """Whether an operator, or a look-up, on an instance of `kind` may run code of the user's, which reads anything."""
+    return kind.__module__ != "builtins" and any(
+        name.startswith("__") and name not in _ONLY_MADE_OR_SHOWN and _is_of_the_user(member)
+        for cls in kind.__mro__
+        for name, member in vars(cls).items()
+    )
+
+
+def _is_of_the_user(member: Any) -> bool:
+    # What a NamedTuple or dataclass brings was written by Python, in a file of no name.
+    if not isinstance(member, types.FunctionType) or member.__code__.co_filename == "<string>":
+        return False
+    return (member.__module__ or "").partition(".")[0] not in _PYTHONS_OWN and not is_of_this_package(member)
 
 
 class ReadRecorder:
@@ -138,7 +163,7 @@ class ReadRecorder:
             self.use(value.__func__, (*path, (ATTRIBUTE_STEP, "__func__")))
             return
         self._record(path, value)
-        if isinstance(value, CONTAINERS):
+        if isinstance(value, CONTAINERS) and not computes_by_own_code(type(value)):
             self._use_items(value, path)
         elif isinstance(value, functools.partial):
             for name in ("func", "args", "keywords"):
@@ -154,7 +179,9 @@ class ReadRecorder:
             class_only: The answer depends on nothing but the object's class.
         """
         path = self._paths.get(id(value))
-        if path is None or is_immutable(value) or isinstance(value, _GUARDED_BY_IDENTITY):
+        if path is None or isinstance(value, _GUARDED_BY_IDENTITY):
+            return
+        if is_immutable(value) and not computes_by_own_code(type(value)):
             return
         if class_only:
             self.use(type(value), (*path, (ATTRIBUTE_STEP, "__class__")))

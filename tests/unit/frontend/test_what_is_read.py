@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import types
+from collections import OrderedDict
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import NamedTuple
@@ -195,6 +196,72 @@ def test_lists_under_keys_of_any_kind(graph_capture, holder):
     assert guard()
     for read in result.reads:
         assert resolve(function, read.path) == read.value
+
+
+class Scaled(list):
+    def __getitem__(self, index):
+        return super().__getitem__(index) * SCALE
+
+
+class Defaulting(dict):
+    def __missing__(self, name):
+        return SCALE
+
+
+class Growing(float):
+    def __mul__(self, other):
+        return float(self) * SCALE * other
+
+
+class Gains(dict):
+    """Attributes are items, as in many a library of configurations."""
+
+    def __getattr__(self, name):
+        return self[name]
+
+    def __repr__(self):
+        return "Gains"
+
+
+class Plain(dict):
+    def __init__(self, **items):
+        super().__init__(items)
+
+    def __repr__(self):
+        return "Plain"
+
+
+SCALED, DEFAULTING, GROWING, GAINS, PLAIN = Scaled([2.0]), Defaulting(), Growing(2.0), Gains(gain=2.0), Plain(gain=2.0)
+ORDERED = OrderedDict(gain=2.0)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "function", [lambda x: x * SCALED[0], lambda x: x * DEFAULTING["k"], lambda x: x * (GROWING * 2.0)]
+)
+def test_values_that_compute_by_code_of_the_users_cannot_be_guarded(graph_capture, function):
+    assert guard_and_result(function, graph_capture)[1].unguardable
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("function", "holder"),
+    [(lambda x: x * PLAIN["gain"], PLAIN), (lambda x: x * ORDERED.get("gain"), ORDERED)],
+)
+def test_a_dict_of_another_class_is_guarded_as_a_dict(graph_capture, function, holder):
+    guard, result = guard_and_result(function, graph_capture)
+    assert not result.unguardable
+    holder["gain"] = 3.0
+    assert not guard()
+    holder["gain"] = 2.0
+
+
+def test_an_item_that_is_read_as_an_attribute_is_guarded():
+    guard, result = guard_and_result(lambda x: x * GAINS.gain, False)
+    assert not result.unguardable
+    GAINS["gain"] = 3.0
+    assert not guard()
+    GAINS["gain"] = 2.0
 
 
 @BOTH
