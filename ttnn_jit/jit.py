@@ -323,7 +323,7 @@ class JitFunction(WarmCalls):
         except TypeError:
             raise ArgumentError(
                 f"a method of {type(instance).__name__} cannot be compiled: its objects cannot be weakly referenced",
-                help="add '__weakref__' to its `__slots__`",
+                help="add '__weakref__' to its `__slots__`, or `weakref_slot=True` to a dataclass",
             ) from None
         kind = FallbackJitFunction if isinstance(self, FallbackJitFunction) else JitFunction
         method = kind(

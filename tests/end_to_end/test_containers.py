@@ -314,6 +314,34 @@ def test_a_second_process_would_find_a_methods_program_on_disk():
     assert torch.equal(Layer(6.0).forward(A), A.abs() * 0.5 * 6.0 + 0.0 + 3.0)
 
 
+class Plain:
+    def plain(self, x):
+        return x * self.scale
+
+
+class Scaled(Layer, Plain):
+    @ttnn_jit.jit(graph_capture=True)
+    def above(self, x):
+        return super().plain(x) + 1.0
+
+    @ttnn_jit.jit()
+    def named(self, x):
+        return Plain.plain(self, x) + 1.0
+
+
+@pytest.mark.filterwarnings("ignore:.*compiled at every call")
+def test_what_a_method_of_the_class_above_reads_is_never_stale(monkeypatch):
+    model = Scaled(2.0)
+    for scale in (2.0, 3.0, 4.0):
+        model.scale = scale
+        for _ in range(3):
+            assert torch.equal(model.above(A), A * scale + 1.0)
+            assert torch.equal(model.named(A), A * scale + 1.0)
+    monkeypatch.setattr(Plain, "plain", lambda self, x: x - self.scale)
+    assert torch.equal(model.above(A), A - 4.0 + 1.0)
+    assert torch.equal(model.named(A), A - 4.0 + 1.0)
+
+
 class Schedule:
     rate = 2.0
 

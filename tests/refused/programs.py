@@ -252,6 +252,13 @@ def a_generator(x):
 #   help: collect results in a list and return it
 
 
+def the_class_above(x):
+    """AST only: a trace runs it, and knows more of what goes wrong."""
+    return super().forward(x)
+#          ^^^^^ Function super not supported
+#          help: name the class: `Base.method(self, x)`
+
+
 async def a_coroutine(x):
 #~~~~~~~~~~~~~~~~~~~~~~~~ `a_coroutine` is an `async def`, which cannot be compiled: its call makes a coroutine
 #                         help: write it with `def`; your own coroutines may call what `jit` returns

@@ -249,7 +249,9 @@ def _call_instance(interpreter: Interpreter, function: Any, args: Sequence[Any],
 
 def _unsupported(interpreter: Interpreter, function: Callable[..., Any], name: str) -> UnsupportedFunction:
     location = interpreter.callee_location()
-    if isinstance(function, type):
+    if function is super:
+        help_text = "name the class: `Base.method(self, x)`"
+    elif isinstance(function, type):
         help_text = "make the object outside the function and pass it in, or use tuples, lists and dicts"
     elif getattr(function, "__module__", None) == "builtins":
         help_text = f"`{name}` would act once, when the function is compiled, and not at each call"

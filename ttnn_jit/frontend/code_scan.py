@@ -201,7 +201,7 @@ def _is_stable(value: Any) -> bool:
     if isinstance(value, type):
         return (
             (is_pure_class(value) and not _has_methods(value))
-            or value.__module__ == "builtins"
+            or (value.__module__ == "builtins" and value is not super)
             or is_of_this_package(value)
         )
     if isinstance(value, types.FunctionType):
