@@ -83,10 +83,10 @@ def _has_memory(tensor: torch.Tensor) -> bool:
 
 def _refuse_traced() -> None:
     """A tracer of torch's would see the allocation of the results and not what writes them."""
-    import torch
+    from ttnn_jit.torch_private import is_tracing
 
     tracer = sys.modules.get("torch.fx.experimental.proxy_tensor")
-    if torch._C._get_tracing_state() is not None or (tracer is not None and tracer.get_proxy_mode() is not None):
+    if is_tracing() or (tracer is not None and tracer.get_proxy_mode() is not None):
         raise ArgumentError(
             "a compiled function cannot be traced by torch (`make_fx`, `torch.export`, `torch.jit.trace`)",
             help="call it on the tensors themselves, or wrap it as an operation with `torch.library.custom_op`",

@@ -191,25 +191,21 @@ def _call_like(conditions: tuple[str, ...]) -> Callable[..., WarmCall]:
 def torch_checked(warm: WarmCall, tensors: Sequence[torch.Tensor]) -> WarmCall | None:
     """`warm`, the `WarmCall` for `tensors`, for any: it compares their metadata with those of `tensors`.
 
-    torch's own guard compares sizes, strides, dtype, device, type, wanted gradients and dispatch keys (sparse, negated,
-    fake, batched ...) of all tensors in the time that two attributes of one take. Of a nested tensor it asks for
-    strides, and the exception that it gets ends the process.
-
-    None for one tensor given twice, which it always refuses and the table serves; and where gradients are wanted: what
-    that means, `torch.no_grad` decides.
+    None where torch has no guard for that; for one tensor given twice, which the guard always refuses and the table
+    serves; and where gradients are wanted: what that means, `torch.no_grad` decides.
     """
-    import torch
+    from ttnn_jit.torch_private import metadata_guard
 
     if any(tensor.requires_grad for tensor in tensors) or len(set(map(id, tensors))) < len(tensors):
         return None
-    shapes: list[Any] = [list(tensor.shape) for tensor in tensors]
-    strides: list[Any] = [list(tensor.stride()) for tensor in tensors]
-    guards = torch._C._dynamo.guards.TensorGuards(*tensors, dynamic_dims_sizes=shapes, dynamic_dims_strides=strides)
-    return _checked_call(len(tensors))(guards.check, warm)
+    check = metadata_guard(tensors)
+    return None if check is None else _checked_call(len(tensors))(check, warm)
 
 
 @cache
 def _checked_call(count: int) -> Callable[[Callable[..., bool], WarmCall], WarmCall]:
+    from ttnn_jit.torch_private import dispatch_modes
+
     names = [f"a{i}" for i in range(count)]
     arguments = ", ".join(names)
     lines = [
@@ -221,21 +217,15 @@ def _checked_call(count: int) -> Callable[[Callable[..., bool], WarmCall], WarmC
         f"  return warm({arguments}) if check({arguments}) and not dispatch_modes() else STALE",
         " return call",
     ]
-    scope = {"STALE": STALE, "dispatch_modes": _dispatch_modes(), "TtnnJitError": TtnnJitError}
+    scope = {"STALE": STALE, "dispatch_modes": dispatch_modes(), "TtnnJitError": TtnnJitError}
     return _defined("checked", lines, scope)
-
-
-def _dispatch_modes() -> Callable[[], int]:
-    """How many modes would see torch's operations; a tracer might be among them."""
-    import torch
-
-    modes: Callable[[], int] = torch._C._len_torch_dispatch_stack
-    return modes
 
 
 def torch_warm_call(count: int, table: dict[Any, WarmCall]) -> WarmCall:
     """The `WarmCall` of a function of `count` torch tensors, which finds another in `table` under `torch_key`."""
     import torch
+
+    from ttnn_jit.torch_private import dispatch_modes
 
     names = [f"a{i}" for i in range(count)]
     plain = [f"type({name}) is Plain" for name in names]
@@ -253,7 +243,7 @@ def torch_warm_call(count: int, table: dict[Any, WarmCall]) -> WarmCall:
         f" return warm({', '.join(names)})",
     ]
     scope = {"Plain": torch.Tensor, "STALE": STALE, "grad_enabled": torch.is_grad_enabled, "table": table}
-    scope["dispatch_modes"] = _dispatch_modes()
+    scope["dispatch_modes"] = dispatch_modes()
     return _defined("find", lines, scope)
 
 

@@ -311,9 +311,10 @@ def torch_wrapper(spec: TensorSpec) -> Callable[[Buffer], torch.Tensor]:
     """`torch_tensor` for one `spec`, which has elements, and many buffers."""
     import torch
 
+    from ttnn_jit.torch_private import reinterpret
+
     memory_at = (ctypes.c_char * _logical_bytes(spec)).from_address
-    # What torch.compile reinterprets its own buffers with: less than half as long as `Tensor.view`.
-    reinterpret = torch._C._dynamo.guards._reinterpret_tensor  # type: ignore[attr-defined]
+    shaped = reinterpret()
     frombuffer, dtype = torch.frombuffer, torch_dtype(spec.dtype)
     shape = tuple(spec.shape)
     strides = dense_strides(shape)
@@ -321,7 +322,7 @@ def torch_wrapper(spec: TensorSpec) -> Callable[[Buffer], torch.Tensor]:
     def wrap(buffer: Buffer) -> torch.Tensor:
         memory = memory_at(buffer.address)
         memory._ttnn_jit_buffer = buffer  # type: ignore[attr-defined]  # ctypes instances have a __dict__
-        wrapped: torch.Tensor = reinterpret(frombuffer(memory, dtype=dtype), shape, strides)
+        wrapped: torch.Tensor = shaped(frombuffer(memory, dtype=dtype), shape, strides)
         return wrapped
 
     return wrap

@@ -71,7 +71,7 @@ def warm_torch_caller(
 
     Arguments as for `warm_tensor_caller`; the target was compared by the choice of the jitted function.
     """
-    import torch
+    from ttnn_jit.torch_private import empty_strided
 
     plan, call = program.plan, program.native
     inputs = range(len(plan.inputs))
@@ -89,8 +89,7 @@ def warm_torch_caller(
     lines += _allocations(range(len(visible), len(plan.buffers)))
     lines += _native_call(plan, call)
     scope = _scope(guard, rebuild, counters) | {
-        # What torch.compile's own wrappers call: half as long as `torch.empty_like`, and blind to default devices.
-        "empty_strided": torch._C._dynamo.guards._empty_strided_cpu,  # type: ignore[attr-defined]
+        "empty_strided": empty_strided(),
         **{f"wrap{i}": torch_wrapper(plan.buffers[i]) for i in pooled},
         **{f"D{i}": torch_dtype(plan.buffers[i].dtype) for i in visible},
     }

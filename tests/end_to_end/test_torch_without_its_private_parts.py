@@ -1,0 +1,54 @@
+"""A torch that lacks what the short calls use of its private parts: they take the longer way, and give the same."""
+
+import pytest
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from ttnn_jit import jit, ttnn, warm_path
+from ttnn_jit.errors import ArgumentError
+
+A, B = torch.randn(4, 6), torch.randn(6)
+PARTS = ["_len_torch_dispatch_stack", "_dynamo.guards._empty_strided_cpu", "_dynamo.guards._reinterpret_tensor"]
+PARTS += ["_dynamo.guards.TensorGuards", "_dynamo.guards", "_dynamo"]
+
+
+def takes_nothing():
+    """As a guard of a later torch might."""
+
+
+@pytest.fixture(autouse=True)
+def fresh_calls():
+    warm_path._checked_call.cache_clear()
+    yield
+    warm_path._checked_call.cache_clear()
+
+
+@pytest.fixture(params=[*PARTS, "other arguments"])
+def lacking(request, monkeypatch):
+    if request.param == "other arguments":
+        monkeypatch.setattr(torch._C._dynamo.guards, "TensorGuards", takes_nothing)
+    else:
+        monkeypatch.delattr(f"torch._C.{request.param}")
+
+
+@pytest.mark.usefixtures("lacking")
+def test_every_call_gives_what_the_first_gave():
+    compiled = jit()(lambda a, b, scale=2.0: (ttnn.add(a, b) * scale, a))
+    big, row = torch.randn(64, 1024, 8), torch.randn(8)
+    for _ in range(5):
+        assert torch.equal(compiled(A, B)[0], (A + B) * 2.0)
+        assert torch.equal(compiled(A, B, 3.0)[0], (A + B) * 3.0)
+        assert torch.equal(compiled(A.T, B[:4])[0], (A.T + B[:4]) * 2.0)
+        assert torch.equal(compiled(big, row)[0], (big + row) * 2.0)
+
+
+@pytest.mark.usefixtures("lacking")
+@pytest.mark.filterwarnings("ignore:.*torch.jit.trace:DeprecationWarning")
+def test_a_tracer_is_still_refused():
+    compiled = jit()(lambda a: ttnn.exp(a))
+    for _ in range(4):
+        compiled(A)
+    with pytest.raises(ArgumentError, match="cannot be traced"):
+        make_fx(compiled)(A)
+    with pytest.raises(ArgumentError, match="cannot be traced"):
+        torch.jit.trace(compiled, A)
