@@ -111,12 +111,18 @@ class DiskStore:
             if _shows_damage(error):
                 self._discard_database(error)
             else:
-                reason = error or type(error).__name__
+                reason = str(error) or type(error).__name__
                 self._warn_once(f"the disk cache in {self.directory} failed: {reason}; {_WITHOUT}")
-        # A connection whose commit failed may still be inside its transaction.
+        except BaseException:
+            self._leave_transaction()
+            raise
+        self._leave_transaction()
+        return otherwise
+
+    def _leave_transaction(self) -> None:
+        # A connection whose commit failed, or that was interrupted, may still be inside its transaction.
         with contextlib.suppress(sqlite3.Error):
             self.close()
-        return otherwise
 
     def _open(self) -> diskcache.Cache | None:
         if self._cache is None and not self._refused:

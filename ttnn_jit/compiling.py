@@ -35,9 +35,31 @@ def collection_postponed() -> Iterator[None]:
     heap: with torch loaded that is 40 to 100 ms a walk, ten times what a compile takes.
     """
     was_on = gc.isenabled()
-    gc.disable()
     try:
+        gc.disable()  # inside, for a KeyboardInterrupt may come right after it
         yield
     finally:
         if was_on:
             gc.enable()
+
+
+@contextlib.contextmanager
+def interrupts_postponed() -> Iterator[None]:
+    """A KeyboardInterrupt comes at the end of the block.
+
+    llvmlite frees an object twice if one comes while it is freed. What LLVM does cannot be interrupted in any case.
+    """
+    import signal
+
+    expected = threading.current_thread() is threading.main_thread()
+    if not expected or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield  # no exception comes here, or the program has a way of its own with interrupts
+        return
+    came: list[int] = []
+    try:
+        signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        if came:
+            raise KeyboardInterrupt

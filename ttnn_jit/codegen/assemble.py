@@ -7,6 +7,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from ttnn_jit.compiling import interrupts_postponed
 from ttnn_jit.errors import InternalError
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_float import MODULE_BREAK
@@ -14,6 +15,7 @@ from ttnn_jit.runtime.image import image_of
 from ttnn_jit.runtime.native import elf_triple
 
 
+@interrupts_postponed()
 def assemble(text: str, isa: HostIsa, *, opt: int = 2) -> bytes:
     """The image (runtime/image.py) of `text` for `isa`.
 
@@ -28,6 +30,7 @@ def assemble(text: str, isa: HostIsa, *, opt: int = 2) -> bytes:
     return image_of(_target_machine(isa, opt).emit_object(_parsed(text, isa)))
 
 
+@interrupts_postponed()
 def assembly(text: str, isa: HostIsa, *, opt: int = 2) -> str:
     """The assembly that `assemble` would encode.
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from ttnn_jit.compiling import compiling
+from ttnn_jit.compiling import compiling, interrupts_postponed
 from ttnn_jit.errors import InternalError, ProgramFormatError
 from ttnn_jit.runtime.executable import mapped
 from ttnn_jit.runtime.helper_ir import HostThreads
@@ -101,6 +101,7 @@ class _Loader:
         self._addresses |= {symbol: start + offset for symbol, offset in image.functions.items()}
 
 
+@interrupts_postponed()
 def _launch_code() -> bytes:
     import llvmlite.binding as llvm
 

@@ -5,6 +5,10 @@ import sys
 
 import pytest
 
+from tests.unit.codegen.programs import host_isa
+from ttnn_jit.codegen.assemble import assemble
+from ttnn_jit.runtime import native
+
 IN_A_TORN_ADDRESS_SPACE = """
 import ctypes
 from tests.unit.codegen.programs import host_isa, native, scheduled
@@ -35,3 +39,15 @@ np.testing.assert_allclose(result, np.tanh(x), rtol=1e-6)
 def test_code_and_its_constants_stay_together_where_memory_is_torn_into_pieces():
     done = subprocess.run([sys.executable, "-c", IN_A_TORN_ADDRESS_SPACE], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_kernel_whose_loading_was_interrupted_is_loaded_again(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    code = assemble("define void @interrupted_once() { ret void }", host_isa())
+    with monkeypatch.context() as patch:
+        patch.setattr(native, "mapped", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            native.kernel_address("interrupted_once", code)
+    assert native.kernel_address("interrupted_once", code)

@@ -1,0 +1,107 @@
+"""A KeyboardInterrupt anywhere in a call ends that call alone: the next one gives what it would have given."""
+
+from __future__ import annotations
+
+import gc
+import random
+import signal
+import sys
+import threading
+
+import pytest
+import torch
+
+from ttnn_jit import jit, ttnn
+from ttnn_jit.compiling import compiling, interrupts_postponed
+
+A = torch.randn(4, 6)
+
+
+def interrupted(call, event_number):
+    """Runs `call` and has it interrupted at that event of Python's, a function entered or left; True if it was."""
+    count = 0
+
+    def profile(frame, event, _):
+        nonlocal count
+        if event in {"call", "return"} and not str(frame.f_globals.get("__name__")).startswith("llvmlite"):
+            count += 1
+            if count == event_number:
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        call()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.setprofile(before)
+    return False
+
+
+def free_for_another_thread():
+    acquired = []
+
+    def acquire():
+        with compiling():
+            acquired.append(True)
+
+    thread = threading.Thread(target=acquire)
+    thread.start()
+    thread.join(timeout=10)
+    return bool(acquired)
+
+
+@pytest.mark.parametrize("cached", [False, True])
+@pytest.mark.filterwarnings("ignore:.*was compiled for 16 values")
+def test_a_compile_that_was_interrupted_leaves_nothing_behind(cached):
+    events = random.Random(int(cached))
+    function = jit(enable_cache=cached)(lambda x, scale: ttnn.exp(x) * scale)
+    function(A, -1.0)  # what a process does once is done
+    for number in range(60):
+        scale = number + 0.5
+        interrupted(lambda scale=scale: function(A, scale), int(events.choice([100, 1_000, 10_000]) * events.random()))
+        interrupted(lambda scale=scale: function(A, scale), int(1_000 * events.random()))
+        for _ in range(3):
+            assert torch.allclose(function(A, scale), A.exp() * scale, rtol=1e-6)
+        assert gc.isenabled()
+    assert free_for_another_thread()
+
+
+def test_a_warm_call_that_was_interrupted_leaves_nothing_behind():
+    function = jit()(lambda x, scale=2.0: x * scale)
+    for _ in range(4):
+        function(A), function(A, 3.0), function(A.T)
+    number = 1
+    while interrupted(lambda: (function(A), function(A, 3.0), function(A.T), function(A, scale=2.0)), number):
+        assert torch.equal(function(A), A * 2.0)
+        assert torch.equal(function(A, 3.0), A * 3.0)
+        assert torch.equal(function(A.T), A.T * 2.0)
+        number += 1
+    assert number > 10
+
+
+def test_an_interrupt_waits_for_what_must_not_be_interrupted():
+    done = []
+
+    @interrupts_postponed()
+    def work():
+        signal.raise_signal(signal.SIGINT)
+        done.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert done
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_handler_of_the_programs_own_is_left_alone():
+    seen = []
+    before = signal.signal(signal.SIGINT, lambda number, _: seen.append(number))
+    try:
+        with interrupts_postponed():
+            signal.raise_signal(signal.SIGINT)
+            assert seen == [signal.SIGINT]
+    finally:
+        signal.signal(signal.SIGINT, before)
