@@ -160,6 +160,32 @@ def test_long_chains_of_short_bfloat16_ops_take_two_vectors_and_long_ops_one():
     assert "add i64 %at, 8" in text_of(scheduled(specs[:1], [("lgamma", 0)], target="wormhole_b0"), AVX2)
 
 
+LONG_CHAIN = [(("tanh", "sigmoid", "exp")[k % 3], k) for k in range(9)]
+"""Each op of the one before it."""
+
+
+def long_chain(isa, shape=(64, 64)):
+    return text_of(scheduled([TensorSpec(shape, F32)], LONG_CHAIN), isa)
+
+
+@pytest.mark.parametrize("isa", [AVX512, AVX2], ids=lambda isa: isa.name)
+def test_long_bodies_over_few_elements_are_translated_as_they_stand(isa):
+    assert "optnone" in long_chain(isa)
+    assert "optnone" not in long_chain(isa, (256, 256))
+    assert "optnone" not in long_chain(NEON)
+    assert "optnone" not in text_of(cosh(), isa)
+    ladder = [("add", 0 if k == 1 else 29 + k, k) for k in range(1, 31)]
+    assert "optnone" not in text_of(scheduled([TensorSpec((64, 64), F32)] * 31, ladder), isa)
+
+
+@pytest.mark.parametrize("isa", [AVX512, AVX2], ids=lambda isa: isa.name)
+def test_a_body_that_is_translated_as_it_stands_is_whole_vectors_and_keeps_at_most_one_on_the_stack(isa):
+    loop = hot_loop(assembly(long_chain(isa), isa))
+    assert len(loop) > 150
+    assert not [line for line in loop if SCALAR["x86"].match(line) or NARROW[isa.name].match(line)]
+    assert len(list(filter(STACK_STORE.match, loop))) <= 1
+
+
 @pytest.mark.parametrize(("isa", "early"), [(AVX512, True), (AVX2, False)], ids=str)
 def test_long_bodies_with_registers_to_spare_are_given_a_chunk_that_was_loaded_before_the_last_store(isa, early):
     text = text_of(cosh(), isa)
