@@ -15,13 +15,13 @@ from ttnn_jit.tensor_spec import DataType
 MOST_INPUTS = 8
 """Contiguous streams that a part reads from memory: 6 and 11 take a tenth longer."""
 
-LONG_FROM = {1: 24, 2: 80}
+LONG_FROM = {1: 24, 2: 60}
 """Instructions of a chunk, by its vectors, from which a part is long: a processor that waits for one chunk's chain of
 operations does not see far enough ahead to begin enough others, unless two vectors' chains stand side by side."""
 
 FEWEST = 12
-"""Instructions of a part, on either side of a cut, that pay for handing one value on. Several values need the square of
-their number: where so many are alive, a chain is not all that there is to compute."""
+"""Instructions of a part's vector, on either side of a cut, that pay for handing one value on. Several values need the
+square of their number: where so many are alive, a chain is not all that there is to compute."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,8 @@ def relay_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) ->
         return None
     # A loop more takes some milliseconds to compile, which few elements do not pay back; kernels that were joined would
     # have taken them anyway.
-    groups = list(_groups(body, instructions, LONG_FROM[vectors] if body.many or body.joined else math.inf))
+    long_from = LONG_FROM[vectors] if body.many or body.joined else math.inf
+    groups = list(_groups(body, instructions, long_from, FEWEST * vectors))
     if len(groups) < 2:
         return None
     scratches, handed = _handed(body, groups)
@@ -103,7 +104,7 @@ def _handed(body: KernelBody, groups: Sequence[Sequence[int]]) -> tuple[tuple[St
     return tuple(scratches), handed
 
 
-def _groups(body: KernelBody, instructions: Mapping[int, int], long_from: float) -> Iterator[list[int]]:
+def _groups(body: KernelBody, instructions: Mapping[int, int], long_from: float, fewest: int) -> Iterator[list[int]]:
     """The steps but the loads in order, a new group where one more would be too many inputs, or too long a chain."""
     from_memory = _from_memory(body)
     crossing = _crossing(body)
@@ -116,7 +117,7 @@ def _groups(body: KernelBody, instructions: Mapping[int, int], long_from: float)
             continue
         needed = _streams_read(body, index)
         own = instructions[index]
-        is_long = length + own > long_from and min(length, left) >= FEWEST * crossing[index] ** 2
+        is_long = length + own > long_from and min(length, left) >= fewest * crossing[index] ** 2
         if group and (is_long or (from_memory and len(streams | needed) > MOST_INPUTS)):
             yield group
             group, streams, length = [], set(), 0

@@ -17,7 +17,7 @@ from ttnn_jit.codegen.interpreter import interpret
 from ttnn_jit.codegen.kernel_body import read_kernels
 from ttnn_jit.codegen.llvm_kernel import kernel_text
 from ttnn_jit.codegen.plan import generate
-from ttnn_jit.codegen.relay import LONG_FROM, MOST_INPUTS, relay_of
+from ttnn_jit.codegen.relay import FEWEST, LONG_FROM, MOST_INPUTS, relay_of
 from ttnn_jit.codegen.steps import Apply, Load
 from ttnn_jit.kernels.relayed import LONG_STRETCH, SHORT_STRETCH
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
@@ -130,6 +130,16 @@ def test_parts_leave_the_order_of_their_stores_to_the_kernel():
 def test_values_that_many_steps_share_keep_a_chain_whole():
     shared = [("exp", 0), ("sigmoid", 1), ("add", 2, 1), ("multiply", 3, 0)]
     assert parts_of(body_of(tile_specs(1, F32), shared), each=LONG_FROM[1] // 2) is None
+
+
+def test_a_short_end_of_two_vectors_does_not_pay_for_what_is_handed_on():
+    body = body_of(tile_specs(1), [("exp", 0), ("tanh", 1), ("sigmoid", 2), ("neg", 3)])
+    assert len(parts_of(body, each=30, vectors=2).parts) == 2
+    ends_shortly = {k: 30 * isinstance(step, Apply) for k, step in enumerate(body.steps)}
+    *_, last = (k for k, step in enumerate(body.steps) if isinstance(step, Apply))
+    for length, parts in ((FEWEST, 1), (2 * FEWEST, 2)):
+        relay = relay_of(replace(body, many=True), ends_shortly | {last - 1: 0, last: length}, 2)
+        assert len(relay.parts if relay else [body]) == parts
 
 
 def test_bodies_that_do_not_walk_one_run_stay_whole():
