@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -61,6 +62,15 @@ def check_kind(value: object, kind: type, what: str) -> None:
         )
 
 
+def _whole_numbers(values: Iterable[object], what: str) -> tuple[int, ...]:
+    """`values` as ints; numpy's are whole numbers too."""
+    given = list(values)
+    try:
+        return tuple(map(operator.index, given))  # type: ignore[arg-type]  # what has no index raises
+    except TypeError:
+        raise GridError(f"{what} is of whole numbers, got {given}") from None
+
+
 @dataclass(frozen=True, order=True)
 class CoreCoord:
     """A core: x is the column, y the row."""
@@ -77,6 +87,7 @@ class CoreGrid:
     """A count of cores: x columns by y rows. Keyword only, as in ttnn."""
 
     def __init__(self, *, x: int, y: int) -> None:
+        x, y = _whole_numbers((x, y), "a core grid")
         if x < 1 or y < 1:
             raise GridError(f"a core grid needs at least one core, got x={x}, y={y}")
         object.__setattr__(self, "x", x)
@@ -113,7 +124,10 @@ class CoreRange:
 
 
 def _core(value: CoreCoord | tuple[int, int]) -> CoreCoord:
-    return value if isinstance(value, CoreCoord) else CoreCoord(*value)
+    core = CoreCoord(*_whole_numbers((value.x, value.y) if isinstance(value, CoreCoord) else value, "a core"))
+    if core.x < 0 or core.y < 0:
+        raise GridError(f"a core has coordinates of at least 0, got {core}")
+    return core
 
 
 class CoreRangeSet:
@@ -121,6 +135,8 @@ class CoreRangeSet:
 
     def __init__(self, ranges: Iterable[CoreRange] | CoreRange) -> None:
         self._ranges = frozenset((ranges,) if isinstance(ranges, CoreRange) else ranges)
+        for core_range in self._ranges:
+            check_kind(core_range, CoreRange, "a core range")
         if not self._ranges:
             raise GridError("a core range set needs at least one range")
         if len(self.cores()) != self.num_cores():
@@ -175,14 +191,13 @@ class ShardSpec:
         shard_shape: Iterable[int],
         shard_orientation: ShardOrientation = ShardOrientation.ROW_MAJOR,
     ) -> None:
-        extents = tuple(shard_shape)
+        extents = _whole_numbers(shard_shape, "a shard")
         if len(extents) != 2 or min(extents) < 1:
             raise GridError(f"a shard has a height and a width of at least 1, got {list(extents)}")
-        height, width = extents
         check_kind(grid, CoreRangeSet, "the grid of a shard spec")
         check_kind(shard_orientation, ShardOrientation, "the orientation of a shard spec")
         object.__setattr__(self, "grid", grid)
-        object.__setattr__(self, "shape", (int(height), int(width)))
+        object.__setattr__(self, "shape", extents)
         object.__setattr__(self, "orientation", shard_orientation)
 
     def __repr__(self) -> str:
@@ -205,7 +220,7 @@ class NdShardSpec:
     ) -> None:
         check_kind(grid, CoreRangeSet, "the grid of a shard spec")
         check_kind(orientation, ShardOrientation, "the orientation of a shard spec")
-        object.__setattr__(self, "shard_shape", tuple(int(extent) for extent in shard_shape))
+        object.__setattr__(self, "shard_shape", _whole_numbers(shard_shape, "a shard"))
         object.__setattr__(self, "grid", grid)
         object.__setattr__(self, "orientation", orientation)
 
@@ -229,6 +244,10 @@ class MemoryConfig:
     def __post_init__(self) -> None:
         check_kind(self.memory_layout, TensorMemoryLayout, "`memory_layout`")
         check_kind(self.buffer_type, BufferType, "`buffer_type`")
+        if self.shard_spec is not None:
+            check_kind(self.shard_spec, ShardSpec, "`shard_spec`")
+        if self.nd_shard_spec is not None:
+            check_kind(self.nd_shard_spec, NdShardSpec, "`nd_shard_spec`")
         if self.nd_shard_spec is not None and self.shard_spec is None:
             object.__setattr__(self, "memory_layout", TensorMemoryLayout.ND_SHARDED)
 

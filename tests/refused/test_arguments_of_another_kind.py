@@ -13,6 +13,7 @@ from ttnn_jit.errors import ArgumentError
 X = torch.randn(32, 64)
 SPEC = ttnn.TensorSpec((32, 64), ttnn.float32, ttnn.TILE_LAYOUT)
 MAKE_ONE = "\nhelp: make a ttnn tensor of it: `ttnn.from_torch(tensor, layout=ttnn.TILE_LAYOUT, device=device)`"
+CORES = ttnn.CoreRangeSet([ttnn.CoreRange((0, 0), (1, 1))])
 DTYPES = "\nhelp: it takes ttnn.DataType.BFLOAT16, ttnn.DataType.FLOAT32"
 
 
@@ -39,6 +40,18 @@ TORCH_FOR_TTNN = {
 }
 
 OTHERS = [
+    (lambda d: ttnn.ShardSpec(CORES, (32.5, 32)), "a shard is of whole numbers, got [32.5, 32]"),
+    (lambda d: ttnn.NdShardSpec("ab", CORES), "a shard is of whole numbers, got ['a', 'b']"),
+    (lambda d: ttnn.CoreGrid(x=1.5, y=2), "a core grid is of whole numbers, got [1.5, 2]"),
+    (lambda d: ttnn.CoreRange((0, 0), (1.5, 1)), "a core is of whole numbers, got [1.5, 1]"),
+    (lambda d: ttnn.CoreRange((-1, 0), (1, 1)), "a core has coordinates of at least 0, got (x=-1, y=0)"),
+    (lambda d: ttnn.CoreRange(ttnn.CoreCoord(0, -2), (1, 1)), "a core has coordinates of at least 0, got (x=0, y=-2)"),
+    (lambda d: ttnn.CoreRangeSet([(0, 0)]), "a core range must be a ttnn.CoreRange, got a builtins.tuple"),
+    (
+        lambda d: ttnn.MemoryConfig(ttnn.TensorMemoryLayout.BLOCK_SHARDED, ttnn.BufferType.L1, (32, 32)),
+        "`shard_spec` must be a ttnn.ShardSpec, got a builtins.tuple",
+    ),
+    (lambda d: ttnn.MemoryConfig(nd_shard_spec=3), "`nd_shard_spec` must be a ttnn.NdShardSpec, got 3"),
     (lambda d: ttnn.to_device(host(), None), "the second argument of to_device must be a ttnn.Device, got None"),
     (
         lambda d: ttnn.to_device(host(), ttnn.TILE_LAYOUT),

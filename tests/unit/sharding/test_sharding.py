@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from ttnn_jit.errors import ArgumentError, GridError
@@ -225,6 +226,15 @@ def test_configs_compare_and_hash_by_value():
     a, b = CoreRange((0, 0), (1, 0)), CoreRange((0, 1), (1, 1))
     assert CoreRangeSet([a, b]) == CoreRangeSet({b, a})
     assert CoreRangeSet([a]).bounding_box().grid_size() == CoreCoord(2, 1)
+
+
+def test_numbers_of_numpy_are_whole_numbers_too():
+    two, tile = np.int64(2), np.int32(32)
+    cores = CoreRangeSet(CoreRange((np.int64(0), 0), (np.int64(1), 1)))
+    assert cores == CoreRangeSet(CoreRange((0, 0), (1, 1)))
+    assert CoreGrid(x=two, y=two) == CoreGrid(x=2, y=2)
+    assert ShardSpec(cores, (tile, tile)) == ShardSpec(cores, (32, 32))
+    assert type(cores.bounding_box().end.x) is type(ShardSpec(cores, (tile, tile)).shape[0]) is int
 
 
 def test_enums_print_their_class_and_member():
