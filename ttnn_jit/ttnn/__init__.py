@@ -20,6 +20,7 @@ from ttnn_jit.runtime.l1 import MemoryView
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.runtime.tensor import Tensor, Tile
 from ttnn_jit.sharding import create_sharded_memory_config, get_maximal_block_sharding_grid
+from ttnn_jit.target import TILE_HEIGHT
 from ttnn_jit.tensor_spec import (
     DRAM_MEMORY_CONFIG,
     L1_BLOCK_SHARDED_MEMORY_CONFIG,
@@ -205,7 +206,7 @@ __all__ = [
 
 TILE_LAYOUT = Layout.TILE
 ROW_MAJOR_LAYOUT = Layout.ROW_MAJOR
-TILE_SIZE = 32
+TILE_SIZE = TILE_HEIGHT
 bfloat16 = DataType.BFLOAT16
 float32 = DataType.FLOAT32
 MeshDevice = Device
