@@ -224,10 +224,10 @@ class JitFunction(WarmCalls):
             if self._options.memory_config is not None and where.family is Family.TTNN:
                 check_config_rules("memory_config of the decorator", self._options.memory_config, where.target)
             request = self._request(values, where)
-            for name, argument in request.arguments.items():
-                for leaf in leaves(argument):
-                    if isinstance(leaf, TensorSpec):
-                        check_target_rules(name, leaf, where.target)
+            named = ((name, leaf) for name, argument in request.arguments.items() for leaf in leaves(argument))
+            for name, leaf in named:
+                if isinstance(leaf, TensorSpec):
+                    check_target_rules(name, leaf, where.target)
             compilation = self._compile(request)
             variant = self._variant(compilation, where)
             self._entries[key] = (variant, *self._entries.get(key, ()))[:VARIANTS_PER_KEY]

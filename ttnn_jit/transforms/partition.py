@@ -121,14 +121,16 @@ def _join_trees(
         for position, producer in enumerate(node.operands):
             if producer not in trees or producer in node.operands[:position]:
                 continue
-            failure = _structural_failure(nodes[producer], node, position) or _multi_user(nodes[producer])
+            fused = tree.with_operand(trees[producer])
+            failure = (
+                _structural_failure(nodes[producer], node, position)
+                or _multi_user(nodes[producer])
+                or _capacity_failure(fused.inputs, fused.wide, fused.tiles_needed, target)
+            )
             if failure is None:
-                fused = tree.with_operand(trees[producer])
-                failure = _capacity_failure(fused.inputs, fused.wide, fused.tiles_needed, target)
-                if failure is None:
-                    tree, joined[producer] = fused, consumer
-                    continue
-            refusals.append(Refusal(producer, consumer, *failure))
+                tree, joined[producer] = fused, consumer
+            else:
+                refusals.append(Refusal(producer, consumer, *failure))
         trees[consumer] = tree
     return joined, refusals
 
