@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ttnn_jit.compiling import compiling
 from ttnn_jit.options import Environment
+from ttnn_jit.tracebacks import level_of_the_user
 
 if TYPE_CHECKING:
     import diskcache
@@ -162,7 +163,7 @@ class DiskStore:
     def _warn_once(self, text: str) -> None:
         if text not in _WARNED:
             _WARNED.add(text)
-            warnings.warn(text, RuntimeWarning, stacklevel=2)
+            warnings.warn(text, RuntimeWarning, stacklevel=level_of_the_user())
 
 
 _WARNED: set[str] = set()

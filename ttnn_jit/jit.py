@@ -10,7 +10,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ttnn_jit.arguments import (
     Family,
@@ -42,7 +42,7 @@ from ttnn_jit.target import PRESETS, SystemDesc
 from ttnn_jit.tensor_spec import TensorSpec
 from ttnn_jit.tracebacks import for_the_user, level_of_the_user, raises_for_the_user
 from ttnn_jit.ttnn.mesh import mesh_of, on_every_device
-from ttnn_jit.warm_path import WarmCall, WarmCalls, call_method
+from ttnn_jit.warm_path import OWN_NAMES, WarmCall, WarmCalls, call_method
 
 if TYPE_CHECKING:
     from ttnn_jit.compiler import Compilation, Request
@@ -98,7 +98,7 @@ class JitFunction(WarmCalls):
             ArgumentError: It is no Python function.
         """
         signature = inspect.signature(_python_function(function))
-        return object.__new__(_of_parameters(_plain_positional_count(signature), cls))
+        return object.__new__(_of_parameters(_plain_parameters(signature), cls))
 
     def __init__(
         self,
@@ -178,8 +178,9 @@ class JitFunction(WarmCalls):
         variant = self._find(key)
         if variant is None:
             variant = self._miss(key, values, where)
-        elif not (kwargs or self._compile_only or self._user_passes()) and variant.warm is not None:
-            self._remember(variant.warm, key, values, len(args), tensors)
+        elif not (self._compile_only or self._user_passes()) and variant.warm is not None:
+            given = [i < len(args) or name in kwargs for i, name in enumerate(self._signature.parameters)]
+            self._remember(variant.warm, key, values, given, tensors)
         return variant.program if self._compile_only else variant.run(*tensors)
 
     def _user_passes(self) -> tuple[object, ...]:
@@ -199,10 +200,22 @@ class JitFunction(WarmCalls):
         self._positional = _plain_positional_count(self._signature)
 
     def _see_changes(self) -> None:
-        """Python lets a function's code and defaults be replaced, and tools that reload modules do so."""
+        """Python lets a function's code and defaults be replaced.
+
+        Raises:
+            ArgumentError: The parameters are others now; Python has put the keywords of this call where the old ones
+                were.
+        """
         follow_original(self.func)
-        if any(map(operator.is_not, self._written, _written(self.func))):
-            self._read_signature()
+        if all(map(operator.is_, self._written, _written(self.func))):
+            return
+        before = _parameters(self._signature)
+        if _parameters(inspect.signature(self.func)) != before:
+            raise ArgumentError(
+                f"{self.func.__name__} was given other parameters after it was jitted: {inspect.signature(self.func)}",
+                help="jit it again",
+            )
+        self._read_signature()
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         try:
@@ -376,22 +389,26 @@ class JitFunction(WarmCalls):
         return f"<JitFunction {self.func.__qualname__}, {kept}>"
 
 
-_CLASSES: dict[tuple[int, type], type[JitFunction]] = {}
+_Parameters: TypeAlias = tuple[tuple[str, ...], int]
+"""Names of parameters, and how many of them, from the first on, take no keyword."""
+
+_CLASSES: dict[tuple[_Parameters | None, type], type[JitFunction]] = {}
 
 
-def _of_parameters(count: int, base: type[JitFunction]) -> type[JitFunction]:
-    """The class of functions of so many parameters, made once."""
-    return _CLASSES.get((count, base)) or _CLASSES.setdefault((count, base), _with_shortcut(count, base))
+def _of_parameters(parameters: _Parameters | None, base: type[JitFunction]) -> type[JitFunction]:
+    """The class of functions of such parameters, made once."""
+    key = parameters, base
+    return _CLASSES.get(key) or _CLASSES.setdefault(key, _with_shortcut(parameters, base))
 
 
-def _with_shortcut(count: int, base: type[JitFunction]) -> type[JitFunction]:
-    """`base` with the shortcut for calls of `count` positional arguments, where there can be one.
+def _with_shortcut(parameters: _Parameters | None, base: type[JitFunction]) -> type[JitFunction]:
+    """`base` with the shortcut for calls of functions of these `parameters`, where there can be one.
 
     What a subclass does around a call of `JitFunction` it does around the shortcut.
     """
-    if count < 1:
+    if not parameters or not parameters[0]:
         return base
-    method = call_method(count)
+    method = call_method(*parameters)
     method.__doc__ = JitFunction.__call__.__doc__
     shortcut = type("JitFunction", (JitFunction,), {"__call__": method, "__module__": __name__})
     return shortcut if base is JitFunction else type(base.__name__, (base, shortcut), {"__module__": __name__})
@@ -443,11 +460,24 @@ def _written(function: types.FunctionType) -> tuple[object, ...]:
     return function.__code__, function.__defaults__, function.__kwdefaults__
 
 
+def _parameters(signature: inspect.Signature) -> list[tuple[str, object]]:
+    return [(name, parameter.kind) for name, parameter in signature.parameters.items()]
+
+
+def _plain_parameters(signature: inspect.Signature) -> _Parameters | None:
+    """The parameters of a function all of whose arguments have a place; None if there are others."""
+    kinds = [kind for _, kind in _parameters(signature)]
+    if not {*kinds} <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}:
+        return None
+    if any(name.startswith(OWN_NAMES) for name in signature.parameters):
+        return None
+    return tuple(signature.parameters), kinds.count(inspect.Parameter.POSITIONAL_ONLY)
+
+
 def _plain_positional_count(signature: inspect.Signature) -> int:
     """How many arguments a call by position alone has, -1 where binding must go through the signature."""
-    kinds = {parameter.kind for parameter in signature.parameters.values()}
-    plain = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
-    return len(signature.parameters) if kinds <= plain else -1
+    parameters = _plain_parameters(signature)
+    return -1 if parameters is None else len(parameters[0])
 
 
 def explain_miss(function: JitFunction, *args: Any, **kwargs: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.errors import ArgumentError, DTypeError, LayoutError
@@ -16,6 +17,15 @@ def is_numpy_array(value: object) -> bool:
     """Whether `value` is a numpy array, of any subclass."""
     numpy_module = sys.modules.get("numpy")
     return numpy_module is not None and isinstance(value, numpy_module.ndarray)
+
+
+def are_plain_numpy(values: Sequence[Any]) -> bool:
+    """Whether these are numpy arrays of no subclass, and of the one object that float32 is."""
+    numpy_module = sys.modules.get("numpy")
+    if numpy_module is None:
+        return False
+    float32 = numpy_module.dtype(numpy_module.float32)
+    return all(type(value) is numpy_module.ndarray and value.dtype is float32 for value in values)
 
 
 def spec_of_numpy_array(array: numpy.ndarray[Any, Any]) -> TensorSpec:

@@ -13,7 +13,7 @@ from ttnn_jit.reads import GuardText
 from ttnn_jit.runtime.buffer import HOST_POOL, POOLED_RESULT_BYTES
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import numpy_array, torch_dtype, torch_tensor
-from ttnn_jit.runtime.warm_caller import warm_tensor_caller, warm_torch_caller
+from ttnn_jit.runtime.warm_caller import warm_numpy_caller, warm_tensor_caller, warm_torch_caller
 from ttnn_jit.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
@@ -37,23 +37,21 @@ def runner_for(family: Family, program: Program, structure: Any) -> Callable[...
     return _foreign_runner(program, structure, _numpy_addresses, _numpy_results)
 
 
-def warm_runner_for(where: Placement, program: Program, structure: Any, guard: GuardText) -> Callable[..., Any] | None:
+def warm_runner_for(where: Placement, program: Program, structure: Any, guard: GuardText) -> Callable[..., Any]:
     """The function that runs a program again on tensors of the same metadata, or returns `STALE`.
 
     Args:
-        where: Whose tensors the call has, and its target; None is returned for a family that has no such function.
+        where: Whose tensors the call has, and its target.
         program: The compiled program, of at least one tensor.
         structure: As for `runner_for`.
         guard: When the program still is that of the user's function.
     """
-    write = _WARM_CALLERS.get(where.family)
-    if write is None:
-        return None
+    write = _WARM_CALLERS[where.family]
     shaped = None if structure is None else partial(rebuild, structure)
     return write(program, guard, shaped, COUNTERS, where.target)
 
 
-_WARM_CALLERS = {Family.TTNN: warm_tensor_caller, Family.TORCH: warm_torch_caller}
+_WARM_CALLERS = {Family.TTNN: warm_tensor_caller, Family.TORCH: warm_torch_caller, Family.NUMPY: warm_numpy_caller}
 
 
 def rebuild(structure: Any, results: Sequence[Any]) -> Any:

@@ -1,9 +1,10 @@
 """How a call finds the function that runs its program again: generated once per number of parameters.
 
 A warm call is: this file's method, and a function of `ttnn_jit.runtime.warm_caller`, which checks the guards and runs
-the kernels. The method tries the programs that came last, which compare the call's metadata and constants with their
-own (a polymorphic inline cache); failing that, it looks the metadata of tensors up in a table. Whatever is no warm call
-(the first with its metadata, one with keywords or containers, one whose guards fail) goes the long way.
+the kernels. The method has the names of the function's parameters, so that Python puts keywords in their places. It
+tries the programs that came last, which compare the call's metadata and constants with their own (a polymorphic inline
+cache); failing that, it looks the metadata of tensors up in a table. Whatever is no warm call (the first with its
+metadata, one with containers, one whose guards fail) goes the long way.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.errors import TtnnJitError
+from ttnn_jit.numpy_array import are_plain_numpy
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.warm_caller import STALE
 from ttnn_jit.tracebacks import for_the_user
@@ -55,7 +57,7 @@ class WarmCalls:
         self._warm.clear()
 
     def _remember(
-        self, warm: WarmCall, key: tuple[Any, ...], values: Sequence[Any], given: int, tensors: Sequence[Any]
+        self, warm: WarmCall, key: tuple[Any, ...], values: Sequence[Any], given: Sequence[bool], tensors: Sequence[Any]
     ) -> None:
         """Have calls like this one take the short way.
 
@@ -63,19 +65,20 @@ class WarmCalls:
             warm: Runs the program on such tensors.
             key: Of the call.
             values: Its arguments, by parameter.
-            given: How many of them were given, by position; the others are defaults.
+            given: Which of them were given; the others are defaults.
             tensors: The tensors among them, and inside of them.
         """
         if len(values) != self._shortcut_arguments:  # keyword-only ones; or the function's code was replaced
             return
-        if type(tensors[0]) is not Tensor and not is_plain_torch(tensors):
+        of_torch = is_plain_torch(tensors)
+        if not (of_torch or type(tensors[0]) is Tensor or are_plain_numpy(tensors)):
             return
-        if len(values) == given == len(tensors) and all(map(operator.is_, tensors, values)):
+        if all(given) and len(values) == len(tensors) and all(map(operator.is_, tensors, values)):
             self._remember_by_metadata(warm, key, tensors)
         call_of = calls_like(values, given, tensors)
         if call_of is None:
             return
-        checked = warm if type(tensors[0]) is Tensor else torch_checked(warm, tensors)
+        checked = torch_checked(warm, tensors) if of_torch else warm
         if checked is not None:
             self._latest = (call_of(checked), *self._latest)[:INLINE_CACHE_ENTRIES]
             self._inline = first_of(self._latest, len(values))
@@ -84,45 +87,66 @@ class WarmCalls:
         kind = type(tensors[0])
         if kind is Tensor:
             self._warm[key] = warm
+        if not is_plain_torch(tensors):
             return
         self._warm_foreign[kind] = self._warm_foreign.get(kind) or torch_warm_call(len(tensors), self._warm)
         self._warm[torch_key(tensors)] = warm
 
 
+OWN_NAMES = "ttnn_jit_"
+"""How the names begin that a generated ``__call__`` has beside those of the parameters."""
+
+
 @cache
-def call_method(count: int) -> Callable[..., Any]:
-    """The ``__call__`` of a function of `count` positional parameters, at least one.
+def call_method(parameters: tuple[str, ...], positional_only: int) -> Callable[..., Any]:
+    """The ``__call__`` of a function of these parameters, at least one, of which the first may be given by place alone.
 
     Its object is a `WarmCalls` with ``_call_any``, the long way.
     """
-    names = [f"a{i}" for i in range(count)]
+    given = [f"{name}=ttnn_jit_MISSING" for name in parameters]
+    given.insert(positional_only, "/")
+    first, every = parameters[0], ", ".join(parameters)
+    self = ["ttnn_jit_self", *([] if positional_only else ["/"])]
+    given = given if positional_only else given[1:]
     lines = [
-        f"def __call__(self, {', '.join(f'{name}=MISSING' for name in names)}, /, *rest, **keywords):",
-        " if not rest and not keywords:",
-        f"  result = self._inline({', '.join(names)})",
-        "  if result is not STALE:",
-        "   return result",
+        f"def __call__({', '.join([*self, *given])}, *ttnn_jit_rest, **ttnn_jit_keywords):",
+        " if not ttnn_jit_rest and not ttnn_jit_keywords:",
+        f"  ttnn_jit_result = ttnn_jit_self._inline({every})",
+        "  if ttnn_jit_result is not ttnn_jit_STALE:",
+        "   return ttnn_jit_result",
         "  try:",
-        "   if type(a0) is Tensor:",
-        f"    warm = self._warm[a0._device.open_target, {', '.join(f'{name}.spec' for name in names)}]",
+        f"   if ttnn_jit_type({first}) is ttnn_jit_Tensor:",
+        f"    ttnn_jit_key = {first}._device.open_target, {', '.join(f'{name}.spec' for name in parameters)}",
+        "    ttnn_jit_warm = ttnn_jit_self._warm[ttnn_jit_key]",
         "   else:",
-        "    warm = self._warm_foreign[type(a0)]",
-        "  except (KeyError, AttributeError):",
+        f"    ttnn_jit_warm = ttnn_jit_self._warm_foreign[ttnn_jit_type({first})]",
+        "  except ttnn_jit_NOTHING:",
         "   pass",
         "  else:",
-        f"   result = warm({', '.join(names)})",
-        "   if result is not STALE:",
-        "    return result",
-        f" given = [value for value in ({', '.join(names)},) if value is not MISSING]",
+        f"   ttnn_jit_result = ttnn_jit_warm({every})",
+        "   if ttnn_jit_result is not ttnn_jit_STALE:",
+        "    return ttnn_jit_result",
         " try:",
-        "  return self._call_any((*given, *rest), keywords)",
-        " except TtnnJitError as error:",
+        f"  ttnn_jit_args, ttnn_jit_named = ttnn_jit_given(ttnn_jit_NAMES, ({every},))",
+        "  ttnn_jit_named |= ttnn_jit_keywords",
+        "  return ttnn_jit_self._call_any((*ttnn_jit_args, *ttnn_jit_rest), ttnn_jit_named)",
+        " except ttnn_jit_ERROR as ttnn_jit_error:",
         "  __tracebackhide__ = True",  # for pytest and IPython
-        "  raise for_the_user(error)",
+        "  raise ttnn_jit_for_the_user(ttnn_jit_error)",
     ]
-    scope: dict[str, Any] = {"MISSING": _Missing.MISSING, "Tensor": Tensor, "STALE": STALE}
-    scope |= {"TtnnJitError": TtnnJitError, "for_the_user": for_the_user, "__name__": __name__}
-    return _defined("__call__", lines, scope)
+    scope = {"MISSING": _Missing.MISSING, "Tensor": Tensor, "STALE": STALE, "type": type, "given": _given}
+    scope |= {"ERROR": TtnnJitError, "NOTHING": (KeyError, AttributeError), "for_the_user": for_the_user}
+    names = {"NAMES": parameters, **scope}
+    return _defined(
+        "__call__", lines, {"__name__": __name__, **{OWN_NAMES + name: value for name, value in names.items()}}
+    )
+
+
+def _given(names: Sequence[str], values: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+    """The arguments among `values`: those before the first that is missing, and by name those after it."""
+    missing = [value is _Missing.MISSING for value in values]
+    count = missing.index(True) if any(missing) else len(values)
+    return values[:count], {names[i]: values[i] for i in range(count, len(values)) if not missing[i]}
 
 
 def first_of(calls: Sequence[WarmCall], count: int) -> WarmCall:
@@ -139,10 +163,12 @@ def _first_of(calls: int, count: int) -> Callable[..., WarmCall]:
     return _defined("bind", [*lines, "  return STALE", " return call"], {"STALE": STALE})
 
 
-def calls_like(values: Sequence[Any], given: int, tensors: Sequence[Any]) -> Callable[[WarmCall], WarmCall] | None:
+def calls_like(
+    values: Sequence[Any], given: Sequence[bool], tensors: Sequence[Any]
+) -> Callable[[WarmCall], WarmCall] | None:
     """From a `WarmCall` of `tensors` to one of all parameters, for calls whose other arguments are those of `values`.
 
-    The first `given` values were given, the others are defaults. None where a value is neither one of `tensors` nor a
+    Those that are not `given` are defaults. None where a value is neither one of `tensors` nor a
     plain constant: the tensors inside of a list, say, are not compared here.
     """
     among = set(map(id, tensors))
@@ -152,7 +178,7 @@ def calls_like(values: Sequence[Any], given: int, tensors: Sequence[Any]) -> Cal
         condition = "" if tensor else _equality(i, value)
         if condition is None:
             return None
-        conditions.append(condition if i < given else f"a{i} is MISSING")
+        conditions.append(condition if given[i] else f"a{i} is MISSING")
         constants.append(None if tensor else value)
     if conditions.count("") != len(tensors):
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 
+import numpy as np
 import pytest
 import torch
 
@@ -227,24 +228,102 @@ def test_defaults_that_are_replaced_are_noticed(times):
 
 
 @pytest.mark.parametrize("times", [0, 1, 4])
-def test_code_that_is_replaced_is_noticed_with_its_other_parameters(times):
+def test_code_that_is_replaced_is_noticed_and_other_parameters_are_refused(times):
     def written(x, factor):
         return ttnn.multiply(x, factor)
-
-    def one_less(x):
-        return ttnn.add(x, 1.0)
-
-    def one_more(x, factor, shift):
-        return ttnn.add(ttnn.multiply(x, factor), shift)
 
     x = torch.ones(4, 4)
     compiled = jit(written)
     for _ in range(times):
-        compiled(x, 5.0)
-    for code, arguments, expected in ((one_less, (x,), 2.0), (one_more, (x, 5.0, 2.0), 7.0)):
-        written.__code__ = code.__code__
+        compiled(x, factor=5.0)
+    written.__code__ = (lambda x, factor: ttnn.add(x, factor)).__code__
+    for _ in range(3):
+        assert torch.equal(compiled(x, factor=5.0), torch.full((4, 4), 6.0))
+    written.__code__ = (lambda factor, x: ttnn.subtract(x, factor)).__code__
+    for _ in range(2):
+        with pytest.raises(
+            ArgumentError, match=r"written was given other parameters .*: \(factor, x\)\nhelp: jit it again"
+        ):
+            compiled(x, factor=5.0)
+    assert torch.equal(jit(written)(factor=5.0, x=x), torch.full((4, 4), -4.0))
+
+
+def test_keywords_name_the_same_arguments_as_places():
+    @jit()
+    def mixed(first, /, x, scale=2.0, *, shift=0.0):
+        return ttnn.subtract(ttnn.multiply(x, scale), ttnn.add(first, shift))
+
+    @jit()
+    def plain(self, type, result=3.0, STALE=4.0):  # noqa: A002, N803 - names that a generated call has too, perhaps
+        return ttnn.subtract(ttnn.multiply(self, result), ttnn.multiply(type, STALE))
+
+    scaled = jit(lambda x, scale: ttnn.multiply(x, scale))
+    a, b = torch.randn(4, 6), torch.randn(4, 6)
+    for _ in range(5):
+        assert torch.equal(mixed(a, x=b), b * 2.0 - a)
+        assert torch.equal(mixed(a, scale=3.0, x=b), b * 3.0 - a)
+        assert torch.equal(mixed(a, b, shift=1.0), b * 2.0 - (a + 1.0))
+        assert torch.equal(plain(a, b), a * 3.0 - b * 4.0)
+        assert torch.equal(plain(type=b, self=a), a * 3.0 - b * 4.0)
+        assert torch.equal(plain(type=a, self=b), b * 3.0 - a * 4.0)
+        assert torch.equal(plain(a, type=b, STALE=5.0), a * 3.0 - b * 5.0)
+        assert torch.equal(plain(a, b, STALE=5.0, result=1.0), a - b * 5.0)
+        assert torch.equal(plain(a, b, 5.0), a * 5.0 - b * 4.0)
+        for zero in (0.0, -0.0, 0, False):
+            result = torch.signbit(scaled(torch.ones(2, 2), scale=zero))
+            assert result.all() == result.any() == (str(zero) == "-0.0")
+    for call in (
+        lambda: plain(a, self=b),
+        lambda: plain(a, b, unknown=1.0),
+        lambda: mixed(first=a, x=b),
+        lambda: plain(a),
+    ):
+        with pytest.raises((ArgumentError, TypeError)):
+            call()
+
+
+def arrays():
+    return [
+        np.random.default_rng(0).normal(size=(4, 6)).astype(np.float32),
+        np.arange(24, dtype=np.float32).reshape(6, 4).T,
+        np.arange(48, dtype=np.float32).reshape(4, 12)[:, ::2],
+        np.arange(24, dtype=np.float32).reshape(4, 6)[::-1, ::-1],
+        np.broadcast_to(np.float32(2.0), (4, 6)),
+        np.array(3.0, np.float32),
+        np.zeros((0, 6), np.float32),
+        np.ones((512, 1024), np.float32),
+    ]
+
+
+def test_warm_calls_tell_shapes_and_strides_of_numpy_arrays_apart():
+    compiled = jit(lambda a, b, scale=2.0: ttnn.add(a, ttnn.multiply(b, scale)))
+    for _ in range(4):
+        for x in arrays():
+            for result, expected in ((compiled(x, x), x * 3), (compiled(x, x, scale=3.0), x * 4)):
+                assert np.array_equal(result, expected)
+                assert result.dtype == np.float32
+                assert result.flags.writeable
+                assert result.flags.c_contiguous
+                assert not np.shares_memory(result, x)
+
+
+def test_a_warm_call_refuses_numpy_arrays_that_the_first_would_refuse():
+    x = arrays()[0]
+    compiled = warmed(cosh, x)
+    for refused in (x.astype(">f4"), x.astype(np.float64), np.ma.array(x, mask=x > 0), x.view(np.recarray)):
+        with pytest.raises(TtnnJitError):
+            compiled(refused)
+    read_only = x.copy()
+    read_only.flags.writeable = False
+    assert np.array_equal(compiled(read_only), compiled(x))
+
+
+def test_a_warm_call_with_keywords_or_numpy_arrays_stays_within_a_budget_of_bytecode():
+    compiled = jit(lambda x, scale=2.0, shift=1.0: ttnn.add(ttnn.multiply(x, scale), shift))
+    for tensor, budget in ((torch.ones(32, 32), 155), (np.ones((32, 32), np.float32), 155)):
         for _ in range(3):
-            assert torch.equal(compiled(*arguments), torch.full((4, 4), expected))
+            compiled(tensor, shift=3.0)
+        assert opcodes_of(lambda tensor=tensor: compiled(tensor, shift=3.0)) <= budget
 
 
 def test_a_function_that_returns_its_argument_returns_that_object_when_warm(device):

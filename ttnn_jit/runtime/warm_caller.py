@@ -18,7 +18,7 @@ from ttnn_jit.runtime.buffer import HOST_POOL, POOLED_RESULT_BYTES, Buffer
 from ttnn_jit.runtime.caller import NativeCall
 from ttnn_jit.runtime.l1 import in_l1
 from ttnn_jit.runtime.plan import ProgramPlan
-from ttnn_jit.runtime.tensor import Tensor, torch_dtype, torch_wrapper
+from ttnn_jit.runtime.tensor import Tensor, numpy_array, torch_dtype, torch_wrapper
 from ttnn_jit.runtime.threads import HELPERS
 from ttnn_jit.target import SystemDesc
 
@@ -93,6 +93,38 @@ def warm_torch_caller(
         **{f"wrap{i}": torch_wrapper(plan.buffers[i]) for i in pooled},
         **{f"D{i}": torch_dtype(plan.buffers[i].dtype) for i in visible},
     }
+    return _generate(plan, call, [*lines, *_return(plan, rebuild, counters)], scope)
+
+
+def warm_numpy_caller(
+    program: Program, guard: GuardText, rebuild: Rebuild | None, counters: Any, _: SystemDesc
+) -> Callable[..., Any]:
+    """The function of any numpy arrays, which applies to those that have the program's shapes and strides.
+
+    Arguments as for `warm_torch_caller`.
+    """
+    import numpy
+
+    plan, call = program.plan, program.native
+    inputs = range(len(plan.inputs))
+    same = []
+    for i in inputs:
+        spec = plan.inputs[i]
+        strides = tuple(stride * spec.dtype.itemsize for stride in spec.element_strides)
+        same += [f"type(a{i}) is Array and a{i}.dtype is F32", f"a{i}.shape == {tuple(spec.shape)}"]
+        same += [f"a{i}.strides == {strides}"]
+    addresses = [f"p{i} = a{i}.__array_interface__['data'][0]" for i in inputs]
+    lines = _head(plan, [*same, *guard.conditions], addresses)
+    for i in range(len(inputs), len(inputs) + len(plan.outputs)):
+        if plan.buffers[i].nbytes >= POOLED_RESULT_BYTES:
+            lines += [*_allocations([i]), f" r{i} = wrap(S{i}, b{i})"]
+        else:
+            lines += [f" r{i} = empty({tuple(plan.buffers[i].shape)}, F32)"]
+            lines += [f" p{i} = r{i}.__array_interface__['data'][0]"]
+    lines += _allocations(range(len(inputs) + len(plan.outputs), len(plan.buffers)))
+    lines += _native_call(plan, call)
+    scope = _scope(guard, rebuild, counters)
+    scope |= {"Array": numpy.ndarray, "F32": numpy.dtype(numpy.float32), "empty": numpy.empty, "wrap": numpy_array}
     return _generate(plan, call, [*lines, *_return(plan, rebuild, counters)], scope)
 
 
