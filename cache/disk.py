@@ -35,6 +35,7 @@ LOCK_TIMEOUT = 5.0  # seconds that a call waits for another process's write befo
 DATABASE_NAME = "cache.db"
 PROGRAM = "program:"
 MANIFEST = "manifest:"
+CODE = "code:"
 
 _MAGIC = b"TTJC1"
 _DIGEST_BYTES = 32

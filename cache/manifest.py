@@ -20,11 +20,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ttnn_jit.cache.disk import MANIFEST, PROGRAM, DiskStore
+from ttnn_jit.cache.disk import CODE, MANIFEST, PROGRAM, DiskStore
 from ttnn_jit.fingerprints import NoStableIdentityError, fingerprint
 from ttnn_jit.kept_property import kept_property
 from ttnn_jit.options import CompileOptions
-from ttnn_jit.runtime.native import HostCpu, llvm_version
+from ttnn_jit.runtime.native import HostCpu, host_cpu, llvm_version
 from ttnn_jit.runtime.spec_json import spec_to_json
 from ttnn_jit.target import SystemDesc
 from ttnn_jit.tensor_spec import TensorSpec
@@ -170,6 +170,15 @@ class Manifest:
             return json.dumps({"contributions": dict(key.contributions), "candidates": candidates}).encode()
 
         self._store.update(MANIFEST + key.digest, with_record)
+
+    def native_code(self, text: str, assemble: Callable[[], bytes]) -> bytes:
+        """What `assemble` makes of `text`, which no program has for itself; assembled only if it is not stored."""
+        name = CODE + content_key(text, host_cpu())
+        found = self._store.get(name)
+        if found is None:
+            found = assemble()
+            self._store.set(name, found)
+        return found
 
     def reads_of(self, key: ManifestKey) -> list[list[tuple[str, str]]]:
         """What the compiles under `key` read, latest first; empty if there were none."""

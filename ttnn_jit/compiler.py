@@ -27,7 +27,7 @@ from ttnn_jit.ops import Operation
 from ttnn_jit.options import CompileOptions, Environment, OutputLayout
 from ttnn_jit.reads import Path as ReadPath
 from ttnn_jit.reads import Read, resolve
-from ttnn_jit.runtime.native import host_cpu
+from ttnn_jit.runtime.native import host_cpu, load_launch_code
 from ttnn_jit.runtime.program import Program, ProgramPlan
 from ttnn_jit.sharding import maximal_block_sharding_config
 from ttnn_jit.target import SystemDesc
@@ -95,6 +95,8 @@ def compile_function(
     # A pass of the user's own, and a kernel of the interpreter's, are things that only this process knows.
     options = request.options
     stored = stored_programs(wanted=use_disk and not options.extra_pipeline_options, backend=options.backend)
+    if stored:
+        load_launch_code(stored.native_code)
     key = function_key(request) if stored else None
     if stored and key and (found := _from_manifest(stored, key, request.function)):
         return found
@@ -148,6 +150,7 @@ def compile_operation(
     name = f"ttnn.{operation.name}"
     key = None
     if stored:
+        load_launch_code(stored.native_code)
         arguments = {
             "operands": operands,
             "attributes": attributes,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,7 +17,7 @@ from ttnn_jit.errors import InternalError, ProgramFormatError
 from ttnn_jit.runtime.executable import mapped
 from ttnn_jit.runtime.helper_ir import HostThreads
 from ttnn_jit.runtime.image import Image, image_of
-from ttnn_jit.runtime.launch_ir import PYTHON_API, launch_text
+from ttnn_jit.runtime.launch_ir import CALL_SYMBOL, PYTHON_API, launch_text
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,10 @@ def llvm_version() -> str:
     return f"llvmlite {llvmlite.__version__}, LLVM {'.'.join(map(str, llvm_version_info))}"
 
 
+KeptCode = Callable[[str, Callable[[], bytes]], bytes]
+"""From a text, and what assembles it, to its image: one that was kept, if there is one."""
+
+
 class _Loader:
     """Functions of this process by symbol: every image is mapped once and stays, for programs share kernels by name."""
 
@@ -90,11 +94,17 @@ class _Loader:
         found = self._addresses.get(symbol)
         if found is not None:
             return found
+        self.load_launch_code(lambda _, assemble: assemble())
+        return self._addresses[symbol]
+
+    def load_launch_code(self, kept: KeptCode) -> None:
+        if CALL_SYMBOL in self._addresses:
+            return
         with compiling():
-            if symbol not in self._addresses:
+            if CALL_SYMBOL not in self._addresses:
+                text = launch_text(host_cpu().triple.partition("-")[0], HOST_THREADS)
                 called = {name: _address_in_python(name) for name in PYTHON_API}
-                self._load(Image.read(image_of(_launch_code())), called)
-            return self._addresses[symbol]
+                self._load(Image.read(kept(text, lambda: _assembled(text))), called)
 
     def _load(self, image: Image, called: Mapping[str, int]) -> None:
         start = mapped(image, called)
@@ -102,17 +112,15 @@ class _Loader:
 
 
 @interrupts_postponed()
-def _launch_code() -> bytes:
+def _assembled(text: str) -> bytes:
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    # Without optimisation: a quarter of the time in every new process, for a few nanoseconds a call.
+    # Without optimisation: a quarter of the time where there is no disk cache, for a few nanoseconds a call.
     target = llvm.Target.from_triple(elf_triple(host_cpu().triple))
     machine = target.create_target_machine(opt=0, reloc="pic", codemodel="small")
-    architecture = host_cpu().triple.partition("-")[0]
-    code: bytes = machine.emit_object(llvm.parse_assembly(launch_text(architecture, HOST_THREADS)))
-    return code
+    return image_of(machine.emit_object(llvm.parse_assembly(text)))
 
 
 def elf_triple(triple: str) -> str:
@@ -146,6 +154,11 @@ def kernel_address(symbol: str, code: bytes, called: Mapping[str, int] = {}) -> 
 def launch_address(symbol: str) -> int:
     """The address of a function of launch_ir.py for Python, or of one of helper_ir.py."""
     return _LOADER.launch_address(symbol)
+
+
+def load_launch_code(kept: KeptCode) -> None:
+    """Load the functions of `launch_address`, which otherwise are assembled, 8 ms, when one is first asked for."""
+    _LOADER.load_launch_code(kept)
 
 
 def require_runnable(built_for: HostCpu, name: str) -> None:

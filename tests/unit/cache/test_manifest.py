@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from ttnn_jit.cache import manifest
-from ttnn_jit.cache.disk import MANIFEST, PROGRAM, DiskStore
+from ttnn_jit.cache.disk import CODE, MANIFEST, PROGRAM, DiskStore
 from ttnn_jit.cache.manifest import Manifest, ManifestKey, Versions, content_key, explain, manifest_key, typed_text
 from ttnn_jit.fingerprints import NoStableIdentityError
 from ttnn_jit.options import CompileOptions
@@ -184,3 +184,21 @@ def test_a_manifest_never_names_a_program_that_was_not_stored_first(store, monke
     monkeypatch.setattr(store, "update", lambda name, _: order.append(name[: len(MANIFEST)]))
     Manifest(store).store(key(), [], "content", b"program")
     assert order == ["program:content", "manifest:"]
+
+
+def test_code_of_no_program_is_assembled_once_and_again_where_it_is_damaged(store):
+    made = []
+
+    def assemble():
+        made.append(b"code")
+        return made[-1]
+
+    codes = Manifest(store)
+    assert [codes.native_code("text", assemble) for _ in range(2)] == [b"code", b"code"]
+    assert len(made) == 1
+    (name,) = store.names(CODE)
+    store._open().set(name, store._open().get(name)[:-1])
+    assert codes.native_code("text", assemble) == b"code"
+    assert codes.native_code("another text", assemble) == b"code"
+    assert len(made) == 3
+    assert store.usage()[0] == 0
