@@ -16,7 +16,7 @@ import struct
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,7 @@ class Versions:
     @staticmethod
     def current() -> Versions:
         """Of this process."""
-        return Versions(compiler_identity(), llvm_version(), f"{sys.implementation.cache_tag} {sys.version}")
+        return _current_versions()
 
 
 @dataclass(frozen=True)
@@ -71,26 +71,47 @@ class ManifestKey:
     host: HostCpu
     versions: Versions
 
-    @kept_property
+    @property
     def contributions(self) -> Mapping[str, str]:
         """Every contribution as text, by name.
 
         Raises:
             NoStableIdentityError: An argument is of a kind that another process could not recognise.
         """
-        named = {"function": self.function, "code": self.code}
-        named |= {f"argument {name}": typed_text(value) for name, value in self.arguments}
-        named |= {f"option {field.name}": repr(getattr(self.options, field.name)) for field in fields(self.options)}
-        named |= _target_contributions(self.target)
-        named |= {"cpu": self.host.name, "cpu features": self.host.features, "triple": self.host.triple}
-        versions = self.versions
-        return named | {"compiler": versions.compiler, "LLVM": versions.llvm, "Python": versions.python}
+        return {**self._own, **self._surroundings.contributions}
 
     @kept_property
     def digest(self) -> str:
         """Hash of all contributions."""
         # As a list, for the order of arguments counts.
-        return hashlib.sha256(json.dumps(list(self.contributions.items())).encode()).hexdigest()
+        text = json.dumps([*self._own.items(), self._surroundings.digest])
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @kept_property
+    def _own(self) -> dict[str, str]:
+        named = {"function": self.function, "code": self.code}
+        return named | {f"argument {name}": typed_text(value) for name, value in self.arguments}
+
+    @property
+    def _surroundings(self) -> _Surroundings:
+        return _surroundings(self.options, self.target, self.host, self.versions)
+
+
+@dataclass(frozen=True)
+class _Surroundings:
+    """The contributions that many keys of a process have in common, and their hash."""
+
+    contributions: Mapping[str, str]
+    digest: str
+
+
+@lru_cache(maxsize=256)
+def _surroundings(options: CompileOptions, target: SystemDesc, host: HostCpu, versions: Versions) -> _Surroundings:
+    named = {f"option {field.name}": repr(getattr(options, field.name)) for field in fields(options)}
+    named |= {f"target {name}": repr(value) for name, value in json.loads(target.to_json()).items()}
+    named |= {"cpu": host.name, "cpu features": host.features, "triple": host.triple}
+    named |= {"compiler": versions.compiler, "LLVM": versions.llvm, "Python": versions.python}
+    return _Surroundings(named, hashlib.sha256(json.dumps(list(named.items())).encode()).hexdigest())
 
 
 @dataclass(frozen=True)
@@ -226,8 +247,8 @@ def typed_text(value: Any) -> str:
 
 
 @cache
-def _target_contributions(target: SystemDesc) -> Mapping[str, str]:
-    return {f"target {name}": repr(value) for name, value in json.loads(target.to_json()).items()}
+def _current_versions() -> Versions:
+    return Versions(compiler_identity(), llvm_version(), f"{sys.implementation.cache_tag} {sys.version}")
 
 
 @cache

@@ -118,21 +118,22 @@ def _switch(name: str, *, default: bool) -> bool:
 
 def _cache_dir() -> Path | None:
     chosen = os.environ.get("TTNN_JIT_CACHE_DIR")
-    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    base = os.environ.get("XDG_CACHE_HOME", "")
     # The XDG specification has relative paths ignored.
-    folder = chosen or str((base if base.is_absolute() else Path("~/.cache")) / "ttnn_jit")
-    try:
-        # diskcache expands these in what it is given; the folder whose owner is checked must be the one that is used.
-        return Path(os.path.expandvars(Path(folder).expanduser())).absolute()
-    except RuntimeError as error:
-        if chosen:
-            raise ArgumentError(f"TTNN_JIT_CACHE_DIR is {chosen!r}, and there is no such home") from error
-        warnings.warn(
-            "programs are not kept on disk: this user has no home folder; set TTNN_JIT_CACHE_DIR or HOME",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        return None
+    folder = chosen or f"{base if base.startswith('/') else '~/.cache'}/ttnn_jit"
+    # Text, and no Path at every step: every disk hit asks for it.
+    at_home = os.path.expanduser(folder) if folder.startswith("~") else folder  # noqa: PTH111
+    if not at_home.startswith("~"):
+        # diskcache expands variables in what it is given; the folder whose owner is checked must be the one it uses.
+        return Path(os.path.expandvars(at_home)).absolute()
+    if chosen:
+        raise ArgumentError(f"TTNN_JIT_CACHE_DIR is {chosen!r}, and there is no such home")
+    warnings.warn(
+        "programs are not kept on disk: this user has no home folder; set TTNN_JIT_CACHE_DIR or HOME",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return None
 
 
 def _output_layout(value: str | None) -> OutputLayout:
