@@ -19,7 +19,7 @@ from ttnn_jit.codegen.interpreter import interpret
 from ttnn_jit.codegen.numpy_kernel import interpreted_program
 from ttnn_jit.dialects import InvalidModule, parse_module, verify
 from ttnn_jit.errors import ArgumentError, CompileError
-from ttnn_jit.ops import user_operation
+from ttnn_jit.ops import tile_trace, user_operation
 from ttnn_jit.testing import assert_allclose, assert_matches_golden
 
 CAP = 3.0
@@ -165,6 +165,16 @@ def test_a_traced_operation_becomes_the_kernel_of_the_built_in(tmp_path, monkeyp
         for program in (lambda x: ttnn.tanh(x), lambda x: own(x))
     ]
     assert kernels[0] == kernels[1]
+
+
+def test_an_operation_is_traced_once_while_nothing_that_it_reads_changes(monkeypatch):
+    traced, real = [], tile_trace.trace
+    monkeypatch.setattr(tile_trace, "trace", lambda *arguments: traced.append(arguments) or real(*arguments))
+    operation = ttnn_jit.tile_op(lambda x: x * CAP)
+    assert operation.operation is operation.operation
+    monkeypatch.setitem(globals(), "CAP", 4.0)
+    assert operation.operation is operation.operation
+    assert len(traced) == 2
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])

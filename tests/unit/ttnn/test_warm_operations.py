@@ -34,9 +34,10 @@ def test_every_call_gives_the_bits_of_the_first(device):
 
 def test_a_warm_call_asks_neither_for_a_declaration_nor_for_a_key(device, monkeypatch):
     x = on(device, 32, 32)
-    warmed(ttnn.exp, x)
+    first = warmed(ttnn.exp, x)
     monkeypatch.setattr("ttnn_jit.ttnn.operation.bind", None)
-    ttnn.exp(x)
+    monkeypatch.setattr("ttnn_jit.ttnn.operation.scalar_key", None)
+    assert torch.equal(ttnn.to_torch(ttnn.exp(x)), ttnn.to_torch(first))
 
 
 def test_what_is_wrong_is_refused_on_a_warm_call_too(device):
