@@ -102,9 +102,39 @@ class TileLoop:
 
     def definition(self) -> str:
         """The function alone."""
-        parts = (self._entry, self._open_loops, self._row, self._chunk, self._tail, self._close_loops)
-        head = f"define void @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
-        return "\n".join([head, *(line for part in parts for line in part()), "}"])
+        return self._function("nounwind", (), self.lines)
+
+    def definition_as_it_stands(self, constants: Sequence[str], lines: Sequence[str]) -> str:
+        """The function alone, for a code generator that does not optimise it, with `constants` made before each loop.
+
+        Args:
+            constants: Definitions.
+            lines: `self.lines`, or the same over these constants.
+        """
+        return self._function("nounwind noinline optnone", constants, lines)
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """The body's text."""
+        return self._computed[0]
+
+    @kept_property
+    def _computed(self) -> tuple[Sequence[str], Sequence[Chunk]]:
+        return self.body([self._names(k) for k in self._read])
+
+    def _function(self, attributes: str, constants: Sequence[str], body: Sequence[str]) -> str:
+        head = f"define void @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) {attributes} {{"
+        before, after = (self._entry, self._open_loops), (self._tail, self._close_loops)
+        return "\n".join(
+            [
+                head,
+                *(line for part in before for line in part()),
+                *self._row(constants),
+                *self._chunk(body),
+                *(line for part in after for line in part()),
+                "}",
+            ]
+        )
 
     @property
     def declarations(self) -> list[str]:
@@ -216,7 +246,7 @@ class TileLoop:
             yield "  fence seq_cst"  # other threads see these stores in no order otherwise
         yield "  ret void"
 
-    def _row(self) -> Iterator[str]:
+    def _row(self, constants: Sequence[str]) -> Iterator[str]:
         yield "row:"
         for k in self._of(Access.SCALAR):
             yield from self._splat(k)
@@ -234,6 +264,7 @@ class TileLoop:
             yield f"  %last = sub i64 %end, {self._chunk_size}"
         for k in self._early:
             yield from self._load(k, "0", ".first")
+        yield from constants
         yield "  br label %chunk"
 
     def _splat(self, k: int) -> Iterator[str]:
@@ -249,7 +280,7 @@ class TileLoop:
         mask = f"<{self.lanes} x i32> zeroinitializer"
         yield f"  %splat_{k} = shufflevector {vector} %lane0_{k}, {vector} poison, {mask}"
 
-    def _chunk(self) -> Iterator[str]:
+    def _chunk(self, body: Sequence[str]) -> Iterator[str]:
         yield "chunk:"
         yield "  %at = phi i64 [0, %start], [%at.next, %latch]"
         for k in self._early:
@@ -265,9 +296,8 @@ class TileLoop:
                 yield from self._load(k)
         for k in self._ahead:
             yield from self._prefetch(k)
-        lines, results = self.body([self._names(k) for k in self._read])
-        yield from lines
-        for k, operands in zip(self._written, results, strict=True):
+        yield from body
+        for k, operands in zip(self._written, self._computed[1], strict=True):
             yield from self._store(k, operands)
         # The body may have branched; the loop's phi needs a block of a known name.
         yield "  br label %done"

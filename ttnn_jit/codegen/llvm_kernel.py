@@ -19,6 +19,7 @@ from ttnn_jit.kernels.bfloat16_words import Bfloat16Words, Vectors
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_float import ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
+from ttnn_jit.kernels.loop_constants import calls_functions, hoisted
 from ttnn_jit.kernels.relayed import Turn, relayed
 from ttnn_jit.kernels.tabulated import ENTRIES, tabulated
 from ttnn_jit.kernels.tile_loop import BODY_BLOCK, Access, Chunk, TileLoop
@@ -67,24 +68,37 @@ def kernel_text(body: KernelBody, isa: HostIsa) -> str:
     elif (relay := relay_of(body, direct.instructions, direct.loop.unroll)) is not None:
         text, picoseconds = _relayed(relay, body, isa)
     else:
-        loop = direct.as_it_stands if _gains_little(body, direct, isa) else direct
-        text, picoseconds = _module_text([loop]), direct.picoseconds
+        text, picoseconds = _module_text([_for_few_elements(body, direct, isa)]), direct.picoseconds
     text = f"; predicted: {round(picoseconds)} ps per element\n{text}\n"
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     return text.replace(f"@{_NAME}(", f"@k_{digest}(", 1)
 
 
-def _gains_little(body: KernelBody, direct: _Written, isa: HostIsa) -> bool:
-    """Whether few elements never pay back what the code generator takes to reorder the loop and hoist its constants.
+def _for_few_elements(body: KernelBody, direct: _Written, isa: HostIsa) -> _Written:
+    """The loop as few elements are best served: they never pay back what optimising it takes.
 
-    A long body's constants do not fit into the registers, and operands in memory cost x86 nothing beside its length: it
-    runs 0 to 5 % longer, and takes 2 to 7 of 9 to 30 ms less to assemble. Many inputs would all be loaded first.
+    Untouched by LLVM's passes it takes 1.3 to 7 ms less to assemble, a third, and runs 0 to 7 % longer, as long as its
+    constants lie in registers; or else if it is long, as operands in memory cost x86 little beside its length.
     """
+    if body.many or isa.neon or not _is_narrow(body) or calls_functions(direct.loop.lines):
+        return direct
+    constants, lines = hoisted(direct.loop.lines)
+    in_registers = isa.registers >= _REGISTERS_TO_SPARE and len(constants) <= _MOST_CONSTANTS_IN_REGISTERS
+    if in_registers and not body.rank:
+        return replace(direct, function=direct.loop.definition_as_it_stands(constants, lines))
+    if len(direct.lines) >= _LINES_OF_A_LONG_BODY:
+        return replace(direct, function=direct.loop.definition_as_it_stands((), direct.loop.lines))
+    return direct
+
+
+def _is_narrow(body: KernelBody) -> bool:
+    """Whether few streams are read, all in vectors: many would all be loaded first, and elements move in a loop."""
     inputs = sum(not stream.written for stream in body.streams)
-    is_long = len(direct.lines) >= _LINES_OF_A_LONG_BODY and inputs <= MOST_INPUTS
-    return is_long and not (body.many or isa.neon)
+    return inputs <= MOST_INPUTS and all(stream.access is not Access.STRIDED for stream in body.streams)
 
 
+_MOST_CONSTANTS_IN_REGISTERS = 24
+"""Of 32 registers; gelu's 23 cost it 4 % of the time there, and in memory a quarter."""
 _LINES_OF_A_LONG_BODY = 150
 """Of 100 lines, those with more constants than registers take a quarter longer."""
 
@@ -161,11 +175,6 @@ class _Written:
         """The same, as a function that only its module sees."""
         head = f"define void @{self.loop.name}("
         return replace(self, function=self.function.replace(head, f"define internal void @{name}(", 1))
-
-    @property
-    def as_it_stands(self) -> _Written:
-        """The same, for the code generator to translate without optimising it."""
-        return replace(self, function=self.function.replace(") nounwind {", ") nounwind noinline optnone {", 1))
 
     @property
     def picoseconds(self) -> float:

@@ -168,14 +168,32 @@ def long_chain(isa, shape=(64, 64)):
     return text_of(scheduled([TensorSpec(shape, F32)], LONG_CHAIN), isa)
 
 
+AS_IT_STANDS = "nounwind noinline optnone {"
+
+
 @pytest.mark.parametrize("isa", [AVX512, AVX2], ids=lambda isa: isa.name)
 def test_long_bodies_over_few_elements_are_translated_as_they_stand(isa):
-    assert "optnone" in long_chain(isa)
-    assert "optnone" not in long_chain(isa, (256, 256))
-    assert "optnone" not in long_chain(NEON)
-    assert "optnone" not in text_of(cosh(), isa)
+    assert AS_IT_STANDS in long_chain(isa)
+    assert AS_IT_STANDS not in long_chain(isa, (256, 256))
+    assert AS_IT_STANDS not in long_chain(NEON)
     ladder = [("add", 0 if k == 1 else 29 + k, k) for k in range(1, 31)]
-    assert "optnone" not in text_of(scheduled([TensorSpec((64, 64), F32)] * 31, ladder), isa)
+    assert AS_IT_STANDS not in text_of(scheduled([TensorSpec((64, 64), F32)] * 31, ladder), isa)
+
+
+@pytest.mark.parametrize("dtype", list(DataType), ids=lambda dtype: dtype.mlir)
+def test_short_bodies_over_few_elements_are_too_with_their_constants_in_registers(dtype):
+    text = text_of(cosh(dtype), AVX512)
+    assert AS_IT_STANDS in text
+    # The sign bit that a negation flips is a constant of the code generator's.
+    from_memory = [line for line in hot_loop(assembly(text, AVX512)) if "(%rip)" in line]
+    assert len(from_memory) <= 1
+    assert AS_IT_STANDS not in text_of(cosh(dtype, (256, 256)), AVX512)
+
+
+@pytest.mark.parametrize("isa", [AVX512, AVX2], ids=lambda isa: isa.name)
+def test_bodies_that_call_functions_are_optimised_which_saves_registers_where_they_call(isa):
+    for calls in ([("sin", 0)], [*LONG_CHAIN, ("sin", len(LONG_CHAIN))]):
+        assert AS_IT_STANDS not in text_of(scheduled([TensorSpec((64, 64), F32)], calls), isa)
 
 
 @pytest.mark.parametrize("isa", [AVX512, AVX2], ids=lambda isa: isa.name)
