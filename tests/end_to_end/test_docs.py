@@ -7,6 +7,7 @@ import io
 import json
 import linecache
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,21 @@ def test_every_name_is_honoured_ignored_or_refused_and_never_two_of_these():
         with pytest.raises(AttributeError, match=f"no attribute '{name}'") as raised:
             getattr(ttnn, name)
         assert reason in str(raised.value)
+
+
+def python_blocks(page):
+    return re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("page", [page for page in sorted(DOCS.glob("*.md")) if python_blocks(page)], ids=str)
+def test_the_python_of_a_page_runs_from_top_to_bottom_and_prints_what_stands_below_it(page, capsys):
+    names = {"__name__": page.stem}
+    for number, block in enumerate(blocks := python_blocks(page)):
+        file = f"<{page.name} {number}>"
+        linecache.cache[file] = len(block), None, block.splitlines(keepends=True), file
+        exec(compile(block, file, "exec"), names)
+        if printed := capsys.readouterr().out:
+            assert blocks[number + 1].strip() == printed.strip()
 
 
 @pytest.mark.slow
