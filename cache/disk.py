@@ -71,10 +71,6 @@ class DiskStore:
 
         self._guarded(replace, None)
 
-    def remove(self, name: str) -> None:
-        """Remove what is stored under `name`, if anything is."""
-        self._guarded(lambda entries: entries.delete(name), None)
-
     def names(self, prefix: str) -> list[str]:
         """Names that start with `prefix`, oldest first."""
         none: list[str] = []

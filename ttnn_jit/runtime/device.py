@@ -101,15 +101,6 @@ class Device:
         rows, columns = self.target.grid
         return CoreGrid(x=columns, y=rows)
 
-    def allocate(self, nbytes: int) -> Buffer:
-        """Memory with unspecified contents.
-
-        Raises:
-            DeviceError: The device is closed.
-        """
-        self.require_open("allocate")
-        return self.pool.allocate(nbytes)
-
     def allocate_tensor(self, spec: TensorSpec) -> Buffer:
         """Memory for a tensor of `spec`, entered into the account of L1 if it is to lie there.
 

@@ -36,7 +36,7 @@ def test_a_tensor_reads_as_its_spec(chip):
 
 def test_padding_of_tiles_is_zero_even_in_reused_memory(chip):
     nbytes = 32 * 64 * 4
-    dirty = chip.allocate(nbytes)
+    dirty = chip.pool.allocate(nbytes)
     ctypes.memset(dirty.address, 255, nbytes)
     address = dirty.address
     del dirty
@@ -82,13 +82,13 @@ def test_to_torch_owns_its_memory(chip):
 
 
 def test_a_torch_tensor_over_a_buffer_keeps_it_alive(chip):
-    buffer = chip.allocate(16)
+    buffer = chip.pool.allocate(16)
     address = buffer.address
     view = torch_tensor(row_major(4), buffer)[1:]
     del buffer
-    assert chip.allocate(16).address != address
+    assert chip.pool.allocate(16).address != address
     del view
-    assert chip.allocate(16).address == address
+    assert chip.pool.allocate(16).address == address
 
 
 def test_cpu_gives_a_host_copy_and_host_tensors_stay(chip):
