@@ -449,6 +449,10 @@ def _python_function(function: object) -> types.FunctionType:
         name = type_name(function)
         ways = {kind: f"write `@{kind}` above `@jit`" for kind in ("staticmethod", "classmethod", "property")}
         ways["functools.partial"] = "jit its function, and make a partial of what `jit` returns"
+        ways["functools._lru_cache_wrapper"] = (
+            "leave the cache away: `jit` keeps programs, and results are new each time"
+        )
+        ways["method"] = ways["type"] = "write `@jit` above a `def` in the class"
         raise ArgumentError(
             f"@jit takes a Python function, got {name}", help=ways.get(name, "define it with `def` or `lambda`")
         )

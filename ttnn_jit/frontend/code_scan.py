@@ -175,6 +175,8 @@ class _Scanner:
         self.function(function, at, _Instance(_first_parameter(function), method.__self__, instance_path))
 
     def _items(self, container: Any, path: Path) -> None:
+        if isinstance(container, dict) and not all(map(_is_stable, container)):
+            self._recorder.unguardable = True  # the keys are objects, which the program may go through
         for steps, item in items_by_path(container):
             self._value(item, (*path, *steps))
 
@@ -191,7 +193,9 @@ def _has_methods(kind: type) -> bool:
     code = (types.FunctionType, property, classmethod, staticmethod)
     own = [cls for cls in kind.__mro__ if cls.__module__ not in {"builtins", "enum"} and not is_of_this_package(cls)]
     named = [(name, member) for cls in own for name, member in vars(cls).items()]
-    return computes_by_own_code(kind) or any(isinstance(member, code) and name[0] != "_" for name, member in named)
+    return computes_by_own_code(kind, shown=issubclass(kind, enum.Enum)) or any(
+        isinstance(member, code) and name[0] != "_" for name, member in named
+    )
 
 
 def _is_stable(value: Any) -> bool:

@@ -18,7 +18,7 @@ from ttnn_jit.frontend.function_source import FunctionNode, FunctionSource
 from ttnn_jit.frontend.language import PYTHON_FAILURES, no_plain_function
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.proxy import Emitter
-from ttnn_jit.frontend.read_recorder import ReadRecorder
+from ttnn_jit.frontend.read_recorder import SHOWING, ReadRecorder
 from ttnn_jit.frontend.spans import Span, location_of_span, span_of_node
 from ttnn_jit.reads import ABSENT, Path
 from ttnn_jit.source import Location
@@ -97,7 +97,7 @@ class Interpreter(Emitter):
         """
         if function is not getattr:  # whoever reads an attribute guards it
             for value in (*args, *kwargs.values()):
-                self.recorder.look_inside(value, class_only=function is isinstance)
+                self.recorder.look_inside(value, class_only=function is isinstance, shown=function in SHOWING)
         try:
             return function(*args, **kwargs)
         except TtnnJitError:

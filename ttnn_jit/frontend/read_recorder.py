@@ -26,7 +26,8 @@ from ttnn_jit.reads import (
 CONTAINERS = (list, tuple, dict, set, frozenset)
 _MUTABLE_CONTAINERS = (list, dict, set)
 _GUARDED_BY_IDENTITY = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
-_PYTHONS_OWN = sys.stdlib_module_names - {"__main__"}
+_PYTHONS_OWN = sys.stdlib_module_names - {"__main__", "builtins"}  # where `exec` gives no name, classes are of builtins
+_WRITTEN_IN_PYTHON = 1 << 9  # CPython's Py_TPFLAGS_HEAPTYPE
 _VALUES = (bool, int, float, complex, str, bytes, type(None), type(...), enum.Enum, range, slice)
 
 
@@ -51,23 +52,38 @@ def holds_attribute(value: Any, name: str) -> bool:
     """Whether the attribute `name` of `value` can change only if `value` is another object."""
     kind = type(value)
     if isinstance(value, enum.Enum):
-        return name in {"name", "value"} or is_of_this_package(value)
+        held = name in {"name", "value"} and isinstance(getattr(value, name), _VALUES)
+        return held or is_of_this_package(value)
     if isinstance(value, tuple) and name in getattr(kind, "_fields", ()):
         return True
-    return is_immutable(value) and (kind.__module__.partition(".")[0] in _PYTHONS_OWN or is_of_this_package(value))
+    return is_immutable(value) and (_is_pythons_own(kind) or is_of_this_package(value))
 
 
-_ONLY_MADE_OR_SHOWN = frozenset({
-    "__copy__", "__deepcopy__", "__format__", "__getnewargs__", "__init__", "__init_subclass__", "__new__",
-    "__post_init__", "__reduce__", "__reduce_ex__", "__repr__", "__setattr__", "__str__",
+def _is_pythons_own(kind: type) -> bool:
+    return not kind.__flags__ & _WRITTEN_IN_PYTHON or kind.__module__.partition(".")[0] in _PYTHONS_OWN
+
+
+_ONLY_MADE = frozenset({
+    "__copy__", "__deepcopy__", "__getnewargs__", "__init__", "__init_subclass__", "__new__", "__post_init__",
+    "__reduce__", "__reduce_ex__", "__setattr__",
 })  # fmt: skip
 """Special methods that no operator and no look-up runs."""
 
+_ONLY_SHOWN = frozenset({"__format__", "__repr__", "__str__"})
+SHOWING = (ascii, format, repr, str)
+"""The functions of Python that run these."""
 
-def computes_by_own_code(kind: type) -> bool:
-    """Whether an operator, or a look-up, on an instance of `kind` may run code of the user's, which reads anything."""
-    return kind.__module__ != "builtins" and any(
-        name.startswith("__") and name not in _ONLY_MADE_OR_SHOWN and _is_of_the_user(member)
+
+def computes_by_own_code(kind: type, *, shown: bool = False) -> bool:
+    """Whether an operator, or a look-up, on an instance of `kind` may run code of the user's, which reads anything.
+
+    Args:
+        kind: The class.
+        shown: The instance may be made a text of, too.
+    """
+    left_out = _ONLY_MADE if shown else _ONLY_MADE | _ONLY_SHOWN
+    return bool(kind.__flags__ & _WRITTEN_IN_PYTHON) and any(
+        name.startswith("__") and name not in left_out and _is_of_the_user(member)
         for cls in kind.__mro__
         for name, member in vars(cls).items()
     )
@@ -169,7 +185,7 @@ class ReadRecorder:
             for name in ("func", "args", "keywords"):
                 self.use(getattr(value, name), (*path, (ATTRIBUTE_STEP, name)))
 
-    def look_inside(self, value: Any, *, class_only: bool) -> None:
+    def look_inside(self, value: Any, *, class_only: bool = False, shown: bool = False) -> None:
         """Record that Python computed with `value`: an item, its length, its truth, whatever the object answers.
 
         Of an object of the user's that is neither a value nor a builtin container nobody can tell what that read.
@@ -177,11 +193,12 @@ class ReadRecorder:
         Args:
             value: What an operator or a function of Python was given.
             class_only: The answer depends on nothing but the object's class.
+            shown: The answer is a text.
         """
         path = self._paths.get(id(value))
         if path is None or isinstance(value, _GUARDED_BY_IDENTITY):
             return
-        if is_immutable(value) and not computes_by_own_code(type(value)):
+        if is_immutable(value) and not computes_by_own_code(type(value), shown=shown):
             return
         if class_only:
             self.use(type(value), (*path, (ATTRIBUTE_STEP, "__class__")))

@@ -264,6 +264,44 @@ def test_an_item_that_is_read_as_an_attribute_is_guarded():
     GAINS["gain"] = 2.0
 
 
+class Named(Enum):
+    ITEM = [2.0]  # noqa: RUF012 - a value that can change
+    OTHER = 1.0
+
+    def __str__(self):
+        return LABEL
+
+    __format__ = lambda self, _: LABEL  # noqa: E731 - Python 3.11 and 3.12 differ in what an enum's format is
+
+
+class Key:
+    scale = 2.0
+
+
+LABEL = "ab"
+KEYS = {Key(): 1.0}
+
+
+@BOTH
+def test_the_list_that_an_enum_member_stands_for(graph_capture):
+    guard, _ = guard_and_result(lambda x: x * Named.ITEM.value[0], graph_capture)
+    Named.ITEM.value[0] = 3.0
+    held = guard()
+    Named.ITEM.value[0] = 2.0
+    assert not held
+
+
+@BOTH
+def test_the_text_of_an_enum_member_by_code_of_the_users_cannot_be_guarded(graph_capture):
+    assert guard_and_result(lambda x: x * len(f"{Named.OTHER}"), graph_capture)[1].unguardable
+    assert not guard_and_result(lambda x: x * (2.0 if Named.OTHER == 1.0 else 3.0), False)[1].unguardable
+
+
+@BOTH
+def test_what_is_read_of_the_keys_of_a_dict_cannot_be_guarded(graph_capture):
+    assert guard_and_result(lambda x: x * [key.scale for key in KEYS][0], graph_capture)[1].unguardable  # noqa: RUF015
+
+
 @BOTH
 def test_a_builtin_hidden_later(graph_capture, monkeypatch):
     guard, _ = guard_and_result(lambda x: x * max(1, 2), graph_capture)
