@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from ttnn_jit.kernels.llvm_float import MODULE_BREAK
 
+_RARE = " noinline cold nounwind {"
 _DEFINITION = re.compile(
-    r"^define internal (?P<head><[^\n]* @(?P<symbol>[\w.]+)\([^\n]*\)) noinline cold nounwind \{\n.*?^\}\n",
+    rf"^define internal (?P<head><[^\n]* @(?P<symbol>[\w.]+)\([^\n]*\)){re.escape(_RARE)}\n.*?^\}}\n",
     re.MULTILINE | re.DOTALL,
 )
 
@@ -34,6 +35,8 @@ class Parted:
 
 def parted(text: str) -> Parted:
     """`text` without the rare paths that call no other rare path."""
+    if _RARE not in text:
+        return Parted(text, {})
     first, *linked = text.split(MODULE_BREAK)
     definitions = {found["symbol"]: found for found in _DEFINITION.finditer(first)}
     declarations = "\n".join(line for line in first.splitlines() if line.startswith("declare "))
