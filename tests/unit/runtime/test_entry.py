@@ -28,10 +28,10 @@ def test_kernels_get_the_addresses_and_none_comes_back(gives_lock_away):
     table, keeps = table_of(kernel, operands=1)
     highest = (1 << 64) - 64
     references = sys.getrefcount(None)
-    for address in (64, highest):
+    for address in (64, highest) * 500:
         assert entry(gives_lock_away=gives_lock_away)(table, 0, address) is None
-    assert seen == [64, highest]
-    assert abs(sys.getrefcount(None) - references) < 100  # others hold None too
+    assert seen == [64, highest] * 500
+    assert abs(sys.getrefcount(None) - references) < 500  # one of each call would be 1,000; others hold None too
     del keeps
 
 
