@@ -1,4 +1,4 @@
-"""How a call finds the function that runs its program again: generated once per number of parameters.
+"""How a call finds the function that runs its program again: generated once per names of parameters.
 
 A warm call is: this file's method, and a function of `ttnn_jit.runtime.warm_caller`, which checks the guards and runs
 the kernels. The method has the names of the function's parameters, so that Python puts keywords in their places. It

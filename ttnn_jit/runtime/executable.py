@@ -38,7 +38,9 @@ def mapped(image: Image, functions: Mapping[str, int]) -> int:
     for slot, address in called.items():
         ctypes.c_uint64.from_address(start + slot).value = address
     if library.mprotect(start, executable, mmap.PROT_READ | mmap.PROT_EXEC):
-        raise _refused(executable)
+        refusal = _refused(executable)
+        library.munmap(start, size)
+        raise refusal
     if sys.platform == "darwin":
         # Linux lets instructions be read anew by itself when their pages become executable.
         library.sys_icache_invalidate(ctypes.c_void_p(start), ctypes.c_size_t(executable))
@@ -52,6 +54,7 @@ def _library() -> ctypes.CDLL:
     library.mmap.restype = ctypes.c_void_p
     library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
     library.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    library.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
     return library
 
 
