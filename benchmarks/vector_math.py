@@ -33,7 +33,7 @@ from benchmarks.process import Process
 from benchmarks.roofs import host_isa
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.llvm_kernel import kernel_name, kernel_text
-from ttnn_jit.codegen.steps import Apply, Constant, KernelBody, Load, Store
+from ttnn_jit.codegen.steps import Apply, Constant, Elements, KernelBody, Load, Store
 from ttnn_jit.kernels.isa import AVX2, HostIsa
 from ttnn_jit.kernels.tile_loop import Access, Stream
 from ttnn_jit.ops import OPERATIONS, Operation
@@ -116,14 +116,14 @@ def usual_instructions(text: str) -> tuple[float, float, float]:
     return len(usual) * chunks, divisions * chunks, roots * chunks
 
 
-def kernel_body(operation: Operation, dtype: DataType, numerics: Numerics, many: bool = False) -> KernelBody:
+def kernel_body(operation: Operation, dtype: DataType, numerics: Numerics) -> KernelBody:
     """A contiguous loop over the operation alone, inside another that repeats it."""
     inputs = [Stream(dtype, Access.CONTIGUOUS) for _ in range(operation.arity)]
     loads = [Load(k, None) for k in range(operation.arity)]
     numbers = tuple(Constant.of(attribute.default) for attribute in operation.attributes)
     apply = Apply(operation.tile_name, tuple(range(operation.arity)), numbers, dtype, None)
     streams = (*inputs, Stream(dtype, Access.CONTIGUOUS, written=True))
-    return KernelBody(streams, 1, (*loads, apply, Store(operation.arity, operation.arity)), numerics, many)
+    return KernelBody(streams, 1, (*loads, apply, Store(operation.arity, operation.arity)), numerics)
 
 
 class Kernel:
@@ -218,7 +218,7 @@ def rate(operation: Operation, dtype: DataType, numerics: Numerics, isa: HostIsa
     calls: dict[str, Callable[[], Any]] = {"ours": Kernel(body, operation, isa)}
     if isa.avx512:
         calls["avx2"] = Kernel(body, operation, replace(AVX2, triple=isa.triple))
-    of_many = replace(body, many=True)
+    of_many = replace(body, elements=Elements.MANY)
     if kernel_text(of_many, isa) != kernel_text(body, isa):
         calls["looked_up"] = Kernel(of_many, operation, isa)
     for name, peer in (("torch", torch_call(operation, dtype)), ("numpy", numpy_call(operation, dtype))):

@@ -16,8 +16,8 @@ _NEEDS_CONSTANTS = re.compile(r" = (shl|lshr|ashr|shufflevector) ")
 _ZERO = {"0", "0x0000000000000000"}  # made without memory
 
 
-def hoisted(lines: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Definitions of the constants of `lines`, and the lines with their values."""
+def hoisted(lines: Sequence[str], most: int) -> tuple[list[str], list[str]] | None:
+    """Definitions of the constants of `lines`, and the lines with their values; None if there are more than `most`."""
     names: dict[str, str] = {}  # type and constant -> name
 
     def named(line: str) -> str:
@@ -29,7 +29,11 @@ def hoisted(lines: Sequence[str]) -> tuple[list[str], list[str]]:
 
         return _CONSTANT.sub(value, line)
 
-    inside = [line if _NEEDS_CONSTANTS.search(line) else named(line) for line in lines]
+    inside = []
+    for line in lines:
+        inside.append(line if _NEEDS_CONSTANTS.search(line) else named(line))
+        if len(names) > most:
+            return None
     # Any other instruction would be folded into a constant again.
     return [f"  {name} = freeze {constant}" for constant, name in names.items()], inside
 

@@ -10,35 +10,38 @@ import llvmlite.binding as llvm
 from ttnn_jit.compiling import interrupts_postponed
 from ttnn_jit.errors import InternalError
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm_float import MODULE_BREAK
+from ttnn_jit.kernels.llvm_float import MODULE_BREAK, SELECTED_QUICKLY
 from ttnn_jit.runtime.image import image_of
 from ttnn_jit.runtime.native import elf_triple
 
 
 @interrupts_postponed()
-def assemble(text: str, isa: HostIsa, *, opt: int = 2) -> bytes:
+def assemble(text: str, isa: HostIsa) -> bytes:
     """The image (runtime/image.py) of `text` for `isa`.
 
     Args:
         text: A module of LLVM IR, or several with `MODULE_BREAK` between them, which are linked.
         isa: Names triple, CPU and features; need not be the host's.
-        opt: Level of LLVM's code generator, 0 to 3.
 
     Raises:
         InternalError: LLVM rejects the text.
     """
-    return image_of(_target_machine(isa, opt).emit_object(_parsed(text, isa)))
+    return image_of(_machine_for(text, isa).emit_object(_parsed(text, isa)))
 
 
 @interrupts_postponed()
-def assembly(text: str, isa: HostIsa, *, opt: int = 2) -> str:
+def assembly(text: str, isa: HostIsa) -> str:
     """The assembly that `assemble` would encode.
 
     Raises:
         InternalError: LLVM rejects the text.
     """
-    listing: str = _target_machine(isa, opt).emit_assembly(_parsed(text, isa))
+    listing: str = _machine_for(text, isa).emit_assembly(_parsed(text, isa))
     return listing
+
+
+def _machine_for(text: str, isa: HostIsa) -> Any:
+    return _target_machine(isa, 0 if SELECTED_QUICKLY in text else 2)
 
 
 def _parsed(text: str, isa: HostIsa) -> Any:

@@ -21,13 +21,12 @@ from xdsl.ir.affine import AffineDimExpr
 
 from ttnn_jit.codegen.launch import Walk, walk_of
 from ttnn_jit.codegen.loops import affine_bounds, refusal, subview_window, tile_extents
-from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Step, Store
+from ttnn_jit.codegen.steps import Apply, Cast, Constant, Elements, KernelBody, Load, Step, Store
 from ttnn_jit.dialects.affine import LoadOp, StoreOp
 from ttnn_jit.dialects.d2m import AcquireDstOp, CBType, GenericOp, ReserveOp, TileBcastOp, TileTypecastOp, WaitOp
 from ttnn_jit.dialects.elementwise import ElementwiseOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
-from ttnn_jit.kernels.tabulated import ENTRIES
 from ttnn_jit.kernels.tile_loop import Access, Stream
 from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
 from ttnn_jit.target import Numerics, last_cache_bytes
@@ -96,8 +95,8 @@ def kernel_over(
         Stream(spec.dtype, access, written=False) if k < len(inputs) else _written(spec, access, far)
         for k, (spec, access) in enumerate(zip((*read, *written), walk.accesses, strict=True))
     )
-    many = math.prod(walk.extents) >= ENTRIES
-    return Kernel(KernelBody(streams, walk.rank, tuple(steps), numerics, many, joined), inputs, outputs, walk)
+    elements = Elements.of(math.prod(walk.extents))
+    return Kernel(KernelBody(streams, walk.rank, tuple(steps), numerics, elements, joined), inputs, outputs, walk)
 
 
 def _leaves_nothing(read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> bool:

@@ -9,15 +9,15 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from ttnn_jit.codegen.relay import MOST_INPUTS, Relay, relay_of
-from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, LookUp, Step, Store, operands_of
+from ttnn_jit.codegen.steps import Apply, Cast, Constant, Elements, KernelBody, Load, LookUp, Step, Store, operands_of
 from ttnn_jit.codegen.tables import Parted, parts_of_one_word
 from ttnn_jit.kernels.bfloat16_words import Bfloat16Words, Vectors
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm_float import ModuleText
+from ttnn_jit.kernels.llvm_float import SELECTED_QUICKLY, ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.loop_constants import calls_functions, hoisted
 from ttnn_jit.kernels.relayed import Turn, relayed
@@ -62,33 +62,45 @@ def kernel_text(body: KernelBody, isa: HostIsa) -> str:
     The name is a hash of the text, so that equal names mean equal code.
     """
     direct = _written(body, isa)
-    table = _table(body, isa) if body.many else None
+    table = _table(body, isa) if body.elements is Elements.MANY else None
     if table is not None:
         text, picoseconds = _with_table(direct, table, isa)
     elif (relay := relay_of(body, direct.instructions, direct.loop.unroll)) is not None:
         text, picoseconds = _relayed(relay, body, isa)
     else:
-        text, picoseconds = _module_text([_for_few_elements(body, direct, isa)]), direct.picoseconds
+        text, picoseconds = _as_pays(body, direct, isa), direct.picoseconds
     text = f"; predicted: {round(picoseconds)} ps per element\n{text}\n"
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     return text.replace(f"@{_NAME}(", f"@k_{digest}(", 1)
 
 
-def _for_few_elements(body: KernelBody, direct: _Written, isa: HostIsa) -> _Written:
-    """The loop as few elements are best served: they never pay back what optimising it takes.
+def _as_pays(body: KernelBody, direct: _Written, isa: HostIsa) -> str:
+    """The definitions of the loop: fewer elements than many never pay back what optimising it takes.
 
     Untouched by LLVM's passes it takes 1.3 to 7 ms less to assemble, a third, and runs 0 to 7 % longer, as long as its
-    constants lie in registers; or else if it is long, as operands in memory cost x86 little beside its length.
+    constants lie in registers; or else if it is long, as operands in memory cost x86 little beside its length. For few
+    elements its instructions are selected quickly, too: half of the time again, and of 32 registers 3 to 13 % longer;
+    of 16, half as long again.
     """
-    if body.many or isa.neon or not _is_narrow(body) or calls_functions(direct.loop.lines):
-        return direct
-    constants, lines = hoisted(direct.loop.lines)
-    in_registers = isa.registers >= _REGISTERS_TO_SPARE and len(constants) <= _MOST_CONSTANTS_IN_REGISTERS
-    if in_registers and not body.rank:
-        return replace(direct, function=direct.loop.definition_as_it_stands(constants, lines))
+    standing = _as_it_stands(body, direct, isa) if body.elements is not Elements.MANY else None
+    if standing is None:
+        return _module_text([direct.definition()], [direct])
+    quickly = body.elements is Elements.FEW and isa.registers >= _REGISTERS_TO_SPARE
+    head = [SELECTED_QUICKLY] if quickly else []
+    return "\n".join([*head, _module_text([standing], [direct])])
+
+
+def _as_it_stands(body: KernelBody, direct: _Written, isa: HostIsa) -> str | None:
+    """The loop for a code generator that does not optimise it; None if it would run much longer so."""
+    if isa.neon or not _is_narrow(body) or calls_functions(direct.loop.lines):
+        return None
+    if not body.rank and isa.registers >= _REGISTERS_TO_SPARE:
+        in_registers = hoisted(direct.loop.lines, _MOST_CONSTANTS_IN_REGISTERS)
+        if in_registers is not None:
+            return direct.loop.definition_as_it_stands(*in_registers)
     if len(direct.lines) >= _LINES_OF_A_LONG_BODY:
-        return replace(direct, function=direct.loop.definition_as_it_stands((), direct.loop.lines))
-    return direct
+        return direct.loop.definition_as_it_stands((), direct.loop.lines)
+    return None
 
 
 def _is_narrow(body: KernelBody) -> bool:
@@ -133,22 +145,24 @@ def _with_table(direct: _Written, table: _Table, isa: HostIsa) -> tuple[str, flo
     """The definitions of a kernel that looks up, and its predicted picoseconds per element."""
     beside = table.parted.looks_up_loaded_words and not table.parted.is_whole
     unroll = 2 if beside or isa.lanes < _FEWEST_WORDS else 1
-    look_up = _written(table.parted.rest, isa, unroll).named("ttnn_jit.look_up")
-    function = table.function.named("ttnn_jit.function")
+    look_up = _written(table.parted.rest, isa, unroll)
+    definitions = [look_up.definition("ttnn_jit.look_up"), table.function.definition("ttnn_jit.function")]
     chosen = tabulated(_NAME, "ttnn_jit.look_up", "ttnn_jit.function")
     picoseconds = direct.picoseconds - table.function.picoseconds + 1000 / HOST_COSTS.lookups_per_ns
     ops = [operation_of_tile(step.tile_name) for step in table.parted.function.steps if isinstance(step, Apply)]
     head = f"; looked up, in tensors of {ENTRIES} elements and more: {', '.join(operation.name for operation in ops)}"
-    return "\n".join([head, _module_text([look_up, function]), chosen]), picoseconds
+    return "\n".join([head, _module_text(definitions, [look_up, table.function]), chosen]), picoseconds
 
 
 def _relayed(relay: Relay, body: KernelBody, isa: HostIsa) -> tuple[str, float]:
     """The definitions of a kernel that runs in parts, and its predicted picoseconds per element."""
-    parts = [_written(part.body, isa, fences=False).named(f"ttnn_jit.part{k}") for k, part in enumerate(relay.parts)]
-    turns = [Turn(f"ttnn_jit.part{k}", part.operands) for k, part in enumerate(relay.parts)]
+    names = [f"ttnn_jit.part{k}" for k in range(len(relay.parts))]
+    turns = [Turn(name, part.operands) for name, part in zip(names, relay.parts, strict=True)]
+    parts = [_written(part.body, isa, fences=False) for part in relay.parts]
+    definitions = [part.definition(name) for name, part in zip(names, parts, strict=True)]
     # First: functions of the user's, at the end, are modules of their own.
-    text = "\n".join([relayed(_NAME, body.streams, relay.scratches, turns, relay.stretch), _module_text(parts)])
-    return text, sum(part.picoseconds for part in parts)
+    chosen = relayed(_NAME, body.streams, relay.scratches, turns, relay.stretch)
+    return "\n".join([chosen, _module_text(definitions, parts)]), sum(part.picoseconds for part in parts)
 
 
 _FEWEST_WORDS = 16
@@ -163,18 +177,19 @@ def _of_words(body: KernelBody) -> bool:
 
 @dataclass(frozen=True)
 class _Written:
-    """A body's loop as text, the lines of its steps off rare paths, their number by step, what they need."""
+    """A body's loop, the lines of its steps off rare paths, their number by step, what they need."""
 
     loop: TileLoop
-    function: str
     lines: list[str]
     instructions: Mapping[int, int]
     module: ModuleText
 
-    def named(self, name: str) -> _Written:
-        """The same, as a function that only its module sees."""
-        head = f"define void @{self.loop.name}("
-        return replace(self, function=self.function.replace(head, f"define internal void @{name}(", 1))
+    def definition(self, name: str | None = None) -> str:
+        """The function; under a `name`, only its module sees it."""
+        text = self.loop.definition()
+        if name is None:
+            return text
+        return text.replace(f"define void @{self.loop.name}(", f"define internal void @{name}(", 1)
 
     @property
     def picoseconds(self) -> float:
@@ -219,10 +234,9 @@ def _written(body: KernelBody, isa: HostIsa, unroll: int | None = None, *, fence
     module = ModuleText()
     builder = LlvmVector(isa, module, prefix="v", block=BODY_BLOCK)
     emitter = _BodyEmitter(body, builder, unroll)
-    early = unroll == 1 and isa.registers >= _REGISTERS_TO_SPARE
+    early = unroll == 1 and isa.registers >= _REGISTERS_TO_SPARE and body.elements is not Elements.FEW
     loop = TileLoop(_NAME, body.streams, body.rank, emitter, isa.lanes, unroll, early, fences)
-    function = loop.definition()
-    return _Written(loop, function, list(_usual(builder.lines)), emitter.instructions, module)
+    return _Written(loop, list(_usual(loop.lines)), emitter.instructions, module)
 
 
 def _most_lines_for_two(body: KernelBody, one: _Written, isa: HostIsa) -> int:
@@ -234,14 +248,14 @@ def _most_lines_for_two(body: KernelBody, one: _Written, isa: HostIsa) -> int:
     return _MOST_LINES_FOR_A_PAIR[isa.registers] * (2 if len(one.lines) <= _MOST_LINES_OF_A_SHORT_OP * ops else 1)
 
 
-def _module_text(functions: Sequence[_Written]) -> str:
-    """The functions, and once each what they need of their module."""
+def _module_text(definitions: Sequence[str], functions: Sequence[_Written]) -> str:
+    """The `definitions` of functions, and once each what they need of their module."""
     module = ModuleText()
     for written in functions:
         module.declarations |= dict.fromkeys(written.loop.declarations) | written.module.declarations
         module.functions |= written.module.functions
         module.scalar_functions |= written.module.scalar_functions
-    return "\n".join([*(written.function for written in functions), module.text()])
+    return "\n".join([*definitions, module.text()])
 
 
 def kernel_picoseconds(text: str) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
-from ttnn_jit.codegen.steps import KernelBody, Load, Step, Store, operands_of, with_operands
+from ttnn_jit.codegen.steps import Elements, KernelBody, Load, Step, Store, operands_of, with_operands
 from ttnn_jit.kernels.relayed import LONG_STRETCH, SHORT_STRETCH
 from ttnn_jit.kernels.tile_loop import Access, Stream
 from ttnn_jit.tensor_spec import DataType
@@ -58,7 +58,9 @@ def relay_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) ->
         return None
     # A loop more takes some milliseconds to compile, which few elements do not pay back; kernels that were joined would
     # have taken them anyway.
-    long_from = LONG_FROM[vectors] if body.many or body.joined else math.inf
+    long_from = LONG_FROM[vectors] if body.elements is Elements.MANY or body.joined else math.inf
+    if long_from == math.inf and not _from_memory(body):
+        return None
     groups = list(_groups(body, instructions, long_from, FEWEST * vectors))
     if len(groups) < 2:
         return None
@@ -187,7 +189,7 @@ class _PartWriter:
         streams = [self.streams[number] for number in self.read]
         streams += [replace(self.streams[number], written=True) for _, number in stored]
         steps = (*self.steps, *stores)
-        body = replace(self.body, streams=tuple(streams), steps=steps, many=False, joined=False)
+        body = replace(self.body, streams=tuple(streams), steps=steps, elements=Elements.SOME, joined=False)
         return Part(body, (*self.read, *(number for _, number in stored)))
 
     def _place(self, operand: int) -> int:

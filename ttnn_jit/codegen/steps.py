@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import enum
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from ttnn_jit.kernels.tabulated import ENTRIES
 from ttnn_jit.kernels.tile_loop import Stream
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
@@ -81,6 +83,30 @@ class LookUp:
 Step = Load | Apply | Cast | LookUp | Store
 
 
+class Elements(enum.Enum):
+    """How many elements a launch of a kernel meets: what may be spent on compiling it.
+
+    Attributes:
+        FEW: At most as four tiles of the chip's have.
+        SOME: More.
+        MANY: At least as many as there are bfloat16, so that a table of results may pay, or several loops.
+    """
+
+    FEW = "few"
+    SOME = "some"
+    MANY = "many"
+
+    @staticmethod
+    def of(count: int) -> Elements:
+        """What `count` elements are."""
+        if count >= ENTRIES:
+            return Elements.MANY
+        return Elements.SOME if count > _MOST_OF_FEW else Elements.FEW
+
+
+_MOST_OF_FEW = 4 * 32 * 32
+
+
 @dataclass(frozen=True, slots=True)
 class KernelBody:
     """A kernel without its extents: equal bodies are one kernel, whatever the shapes.
@@ -91,8 +117,7 @@ class KernelBody:
         steps: In execution order. An int operand is the index of the step whose tile it is; `slot` is the DST slot
             where the step's tile was put, None if it went nowhere.
         numerics: How results are rounded.
-        many: Whether a launch meets at least as many elements as there are bfloat16, so that a table may pay, or
-            several loops.
+        elements: How many a launch meets.
         joined: Whether it is made of several kernels of the target's, which took a loop each.
     """
 
@@ -100,7 +125,7 @@ class KernelBody:
     rank: int
     steps: tuple[Step, ...]
     numerics: Numerics
-    many: bool = False
+    elements: Elements = Elements.SOME
     joined: bool = False
 
     @property

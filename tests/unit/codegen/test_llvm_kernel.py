@@ -13,6 +13,7 @@ from ttnn_jit.codegen.llvm_kernel import OPERATION_OF_TILE, kernel_name, kernel_
 from ttnn_jit.codegen.plan import generate
 from ttnn_jit.errors import InternalError
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
+from ttnn_jit.kernels.llvm_float import SELECTED_QUICKLY
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
 
@@ -20,7 +21,7 @@ BF16, F32 = DataType.BFLOAT16, DataType.FLOAT32
 COSH = [("neg", 0), ("exp", 0), ("exp", 1), ("add", 2, 3), ("multiply", 4, 0.5)]
 
 
-def cosh(dtype=F32, shape=(64, 64), target="cpu"):
+def cosh(dtype=F32, shape=(128, 128), target="cpu"):
     return scheduled([TensorSpec(shape, dtype, Layout.TILE)], COSH, target=target)
 
 
@@ -91,7 +92,7 @@ MORE_LIVE_THAN_REGISTERS = {
 
 @cache
 def body_of(operation):
-    specs = [TensorSpec((32, 32), F32, Layout.TILE)] * operation.arity
+    specs = [TensorSpec((128, 128), F32, Layout.TILE)] * operation.arity
     call = (operation.tile_name, *range(operation.arity), *operation.tested_attributes)
     (body,) = read_kernels(scheduled(specs, [call]))
     return body
@@ -116,7 +117,7 @@ def test_tile_names_tell_operations_apart():
 
 def test_the_text_holds_no_shape():
     isa = host_isa()
-    shapes = [(32, 32), (64, 128), (2, 96, 32)]
+    shapes = [(128, 128), (64, 128), (2, 96, 32)]
     assert len({text_of(cosh(shape=shape), isa) for shape in shapes}) == 1
     odd = [TensorSpec((5, n), F32) for n in (7, 64)]
     rows = [TensorSpec((1, n), F32) for n in (7, 64)]
@@ -164,11 +165,12 @@ LONG_CHAIN = [(("tanh", "sigmoid", "exp")[k % 3], k) for k in range(9)]
 """Each op of the one before it."""
 
 
-def long_chain(isa, shape=(64, 64)):
+def long_chain(isa, shape=(128, 128)):
     return text_of(scheduled([TensorSpec(shape, F32)], LONG_CHAIN), isa)
 
 
 AS_IT_STANDS = "nounwind noinline optnone {"
+SMALL = TensorSpec((32, 32), F32)
 
 
 @pytest.mark.parametrize("isa", [AVX512, AVX2], ids=lambda isa: isa.name)
@@ -177,7 +179,7 @@ def test_long_bodies_over_few_elements_are_translated_as_they_stand(isa):
     assert AS_IT_STANDS not in long_chain(isa, (256, 256))
     assert AS_IT_STANDS not in long_chain(NEON)
     ladder = [("add", 0 if k == 1 else 29 + k, k) for k in range(1, 31)]
-    assert AS_IT_STANDS not in text_of(scheduled([TensorSpec((64, 64), F32)] * 31, ladder), isa)
+    assert AS_IT_STANDS not in text_of(scheduled([TensorSpec((128, 128), F32)] * 31, ladder), isa)
 
 
 @pytest.mark.parametrize("dtype", list(DataType), ids=lambda dtype: dtype.mlir)
@@ -190,10 +192,21 @@ def test_short_bodies_over_few_elements_are_too_with_their_constants_in_register
     assert AS_IT_STANDS not in text_of(cosh(dtype, (256, 256)), AVX512)
 
 
+def test_instructions_of_few_elements_are_selected_quickly_where_registers_are_many():
+    quick, standing = (long_chain(AVX512, (n, n)) for n in (64, 128))
+    assert SELECTED_QUICKLY in quick
+    for slowly in (standing, long_chain(AVX2, (64, 64)), text_of(scheduled([SMALL], [("sin", 0)]), AVX512)):
+        assert SELECTED_QUICKLY not in slowly
+    loop = hot_loop(assembly(quick, AVX512))
+    assert not [line for line in loop if SCALAR["x86"].match(line) or NARROW["avx512"].match(line)]
+    # Constants are loaded in every turn, and the counter lies in memory.
+    assert len(loop) <= 1.3 * len(hot_loop(assembly(standing, AVX512)))
+
+
 @pytest.mark.parametrize("isa", [AVX512, AVX2], ids=lambda isa: isa.name)
 def test_bodies_that_call_functions_are_optimised_which_saves_registers_where_they_call(isa):
     for calls in ([("sin", 0)], [*LONG_CHAIN, ("sin", len(LONG_CHAIN))]):
-        assert AS_IT_STANDS not in text_of(scheduled([TensorSpec((64, 64), F32)], calls), isa)
+        assert AS_IT_STANDS not in text_of(scheduled([TensorSpec((128, 128), F32)], calls), isa)
 
 
 @pytest.mark.parametrize("isa", [AVX512, AVX2], ids=lambda isa: isa.name)
@@ -237,7 +250,7 @@ PROGRAMS = {
 }
 
 
-def listing_of(program, isa, target, shape=(64, 64), dtype=BF16):
+def listing_of(program, isa, target, shape=(128, 128), dtype=BF16):
     inputs, ops = PROGRAMS[program]
     return assembly(text_of(scheduled([TensorSpec(shape, dtype, Layout.TILE)] * inputs, ops, target=target), isa), isa)
 
@@ -260,6 +273,6 @@ def test_no_loop_stores_a_register_on_the_stack(program, target, isa):
 @pytest.mark.parametrize("isa", [AVX512, AVX2], ids=lambda isa: isa.name)
 @pytest.mark.parametrize(("program", "dtype"), [("cosh", F32), ("tree", F32), ("tree", BF16)])
 def test_results_larger_than_the_last_cache_are_stored_around_it(program, dtype, isa):
-    small, large = (hot_loop(listing_of(program, isa, "cpu", (n, n), dtype)) for n in (64, 8192))
+    small, large = (hot_loop(listing_of(program, isa, "cpu", (n, n), dtype)) for n in (128, 8192))
     assert not [line for line in small if line.startswith("vmovnt")]
     assert [line for line in large if line.startswith("vmovnt")]

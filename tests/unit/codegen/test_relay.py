@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
-from ttnn_jit.codegen import kernel_body, llvm_kernel, relay
+from ttnn_jit.codegen import llvm_kernel, relay, steps
 from ttnn_jit.codegen.interpreter import interpret
 from ttnn_jit.codegen.kernel_body import read_kernels
 from ttnn_jit.codegen.llvm_kernel import kernel_text
 from ttnn_jit.codegen.plan import generate
 from ttnn_jit.codegen.relay import FEWEST, LONG_FROM, MOST_INPUTS, relay_of
-from ttnn_jit.codegen.steps import Apply, Load
+from ttnn_jit.codegen.steps import Apply, Elements, Load
 from ttnn_jit.kernels.relayed import LONG_STRETCH, SHORT_STRETCH
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
 
@@ -44,10 +44,12 @@ def from_memory(body):
     return replace(body, streams=tuple(replace(s, around_caches=s.written) for s in body.streams))
 
 
-def parts_of(body, *, each=1, vectors=1, many=True):
+def parts_of(body, *, each=1, vectors=1, elements=Elements.MANY):
     """The relay of a body whose every op has `each` instructions."""
     return relay_of(
-        replace(body, many=many), {k: each * isinstance(step, Apply) for k, step in enumerate(body.steps)}, vectors
+        replace(body, elements=elements),
+        {k: each * isinstance(step, Apply) for k, step in enumerate(body.steps)},
+        vectors,
     )
 
 
@@ -80,7 +82,9 @@ def test_a_long_chain_runs_in_parts_and_two_vectors_of_it_may_be_longer():
     assert len(parts_of(body, each=LONG_FROM[1]).parts) == 4
     assert parts_of(body, each=LONG_FROM[1] // 4) is None
     assert parts_of(body, each=LONG_FROM[1] // 2, vectors=2) is None
-    assert parts_of(body, each=LONG_FROM[1], many=False) is None  # compiling it would take longer than it gains
+    assert (
+        parts_of(body, each=LONG_FROM[1], elements=Elements.SOME) is None
+    )  # compiling it would take longer than it gains
 
 
 def test_long_kernels_of_a_chip_that_the_host_joins_run_in_parts_whatever_their_size():
@@ -138,7 +142,7 @@ def test_a_short_end_of_two_vectors_does_not_pay_for_what_is_handed_on():
     ends_shortly = {k: 30 * isinstance(step, Apply) for k, step in enumerate(body.steps)}
     *_, last = (k for k, step in enumerate(body.steps) if isinstance(step, Apply))
     for length, parts in ((FEWEST, 1), (2 * FEWEST, 2)):
-        relay = relay_of(replace(body, many=True), ends_shortly | {last - 1: 0, last: length}, 2)
+        relay = relay_of(replace(body, elements=Elements.MANY), ends_shortly | {last - 1: 0, last: length}, 2)
         assert len(relay.parts if relay else [body]) == parts
 
 
@@ -163,7 +167,7 @@ def test_the_text_of_parts_holds_no_shape():
 def test_parts_give_the_bits_of_the_whole(target, rows, monkeypatch):
     monkeypatch.setattr("ttnn_jit.codegen.kernel_body._leaves_nothing", lambda *_: True)
     monkeypatch.setattr("ttnn_jit.codegen.kernel_body.POOLED_RESULT_BYTES", 0)
-    monkeypatch.setattr("ttnn_jit.codegen.kernel_body.ENTRIES", 0)
+    monkeypatch.setattr("ttnn_jit.codegen.steps.ENTRIES", 0)
     monkeypatch.setattr("ttnn_jit.codegen.llvm_kernel.parts_of_one_word", lambda _: ())
     shape = (rows, 32)
     specs = [*tile_specs(11, shape=shape), TensorSpec((1, 1), BF16, Layout.TILE)]
@@ -188,7 +192,7 @@ def cut_from(instructions):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(relay, "LONG_FROM", {1: instructions, 2: instructions})
         patch.setattr(relay, "FEWEST", 0)
-        patch.setattr(kernel_body, "ENTRIES", 0)
+        patch.setattr(steps, "ENTRIES", 0)
         patch.setattr(llvm_kernel, "parts_of_one_word", lambda _: ())
         kernel_text.cache_clear()
         yield

@@ -21,6 +21,7 @@ from ttnn_jit.codegen.assemble import assemble, assembly
 from ttnn_jit.codegen.kernel_body import read_kernels
 from ttnn_jit.codegen.llvm_kernel import kernel_name, kernel_picoseconds, kernel_text
 from ttnn_jit.codegen.plan import generate, planned
+from ttnn_jit.codegen.steps import Elements
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON, HostIsa
 from ttnn_jit.target import HOST_COSTS
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
@@ -48,7 +49,7 @@ def results_of(module, inputs: list[np.ndarray], *, looked_up: bool, isa: HostIs
     isa, texts = isa or host_isa(), {}
 
     def named(body):
-        text = kernel_text(replace(body, many=looked_up), isa)
+        text = kernel_text(replace(body, elements=Elements.MANY if looked_up else Elements.SOME), isa)
         assert has_table(text) is looked_up
         texts[kernel_name(text)] = text
         return kernel_name(text), 1
