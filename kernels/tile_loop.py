@@ -63,12 +63,15 @@ class Stream:
             leaves the caches to others. Only for a contiguous stream in a kernel without outer loops, and memory
             aligned to 64 bytes: a store elsewhere faults. Code generators ignore it on aarch64 unless two stores make a
             pair.
+        handed_on: It is memory between two loops of one kernel, of equal chunks, which holds whole chunks: each lane
+            of a tail's is there, in whatever order the body had them. Only for a contiguous stream.
     """
 
     dtype: DataType
     access: Access
     written: bool = False
     around_caches: bool = False
+    handed_on: bool = False
 
 
 @dataclass(frozen=True)
@@ -159,8 +162,9 @@ class TileLoop:
         return range(len(self.streams))
 
     @kept_property
-    def _moving(self) -> list[int]:
-        return [k for k in self._all if self.streams[k].access is not Access.SCALAR]
+    def _scratched(self) -> list[int]:
+        """The streams that have a scratch, for tails or all of their chunks."""
+        return [k for k in self._all if self.streams[k].access is not Access.SCALAR and not self.streams[k].handed_on]
 
     @kept_property
     def _read(self) -> list[int]:
@@ -203,7 +207,7 @@ class TileLoop:
 
     def _entry(self) -> Iterator[str]:
         yield "entry:"
-        for k in self._moving:
+        for k in self._scratched:
             yield f"  %scratch_{k} = alloca [{self._chunk_size} x {self._element(k)}], align 64"
         yield "  %n = load i64, ptr %params"
         yield f"  %main = and i64 %n, {-self._chunk_size}"
@@ -255,8 +259,10 @@ class TileLoop:
         yield "  br label %start"
         yield "start:"
         yield f"  %end = phi i64 [%main, %whole], [{self._chunk_size}, %gathered]"
+        yield "  %is.tail = phi i1 [false, %whole], [true, %gathered]"
         for k in self._of(Access.CONTIGUOUS):
-            yield f"  %in_{k} = phi ptr [%at1_{k}, %whole], [%scratch_{k}, %gathered]"
+            tail = f"%scratch_{k}" if k in self._scratched else f"%tail_{k}"
+            yield f"  %in_{k} = phi ptr [%at1_{k}, %whole], [{tail}, %gathered]"
         if self._of(Access.STRIDED):
             yield "  %origin = phi i64 [0, %whole], [%main, %gathered]"
             yield f"  %count = phi i64 [{self._chunk_size}, %whole], [%rest, %gathered]"
@@ -308,12 +314,7 @@ class TileLoop:
         yield "  %more = icmp slt i64 %at.next, %end"
         yield "  br i1 %more, label %chunk, label %chunks.done"
         yield "chunks.done:"
-        runs = [k for k in self._of(Access.CONTIGUOUS) if self.streams[k].written]
-        if runs:
-            yield f"  %was.tail = icmp eq ptr %in_{runs[0]}, %scratch_{runs[0]}"
-        else:
-            yield f"  %was.tail = icmp ne i64 %count, {self._chunk_size}"
-        yield "  br i1 %was.tail, label %scatter, label %after"
+        yield "  br i1 %is.tail, label %scatter, label %after"
 
     def _vector(self, k: int) -> tuple[str, int, int]:
         """Type of a chunk's operands, their number, and the elements of one."""
@@ -393,20 +394,21 @@ class TileLoop:
         yield f"  br i1 {lane}.more, label %{loop}, label %{after}"
 
     def _tail(self) -> Iterator[str]:
-        runs = self._of(Access.CONTIGUOUS)
         yield "after:"
         yield "  br i1 %has.rest, label %gather, label %close1"
         yield "gather:"
-        for k in runs:
-            if not self.streams[k].written:
+        for k in self._of(Access.CONTIGUOUS):
+            if k not in self._scratched:
+                yield f"  %tail_{k} = getelementptr {self._element(k)}, ptr %at1_{k}, i64 %main"
+            elif not self.streams[k].written:
                 yield from self._clear(k)
                 yield from self._copy_run(f"%gather_{k}", k)
         yield "  br label %gathered"
         yield "gathered:"
         yield "  br label %start"
         yield "scatter:"
-        for k in runs:
-            if self.streams[k].written:
+        for k in self._of(Access.CONTIGUOUS):
+            if self.streams[k].written and k in self._scratched:
                 yield from self._copy_run(f"%scatter_{k}", k)
         yield "  br label %close1"
 

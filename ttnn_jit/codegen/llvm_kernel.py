@@ -158,7 +158,7 @@ def _relayed(relay: Relay, body: KernelBody, isa: HostIsa) -> tuple[str, float]:
     """The definitions of a kernel that runs in parts, and its predicted picoseconds per element."""
     names = [f"ttnn_jit.part{k}" for k in range(len(relay.parts))]
     turns = [Turn(name, part.operands) for name, part in zip(names, relay.parts, strict=True)]
-    parts = [_written(part.body, isa, fences=False) for part in relay.parts]
+    parts = [_written(part.body, isa, relay.vectors, fences=False) for part in relay.parts]
     definitions = [part.definition(name) for name, part in zip(names, parts, strict=True)]
     # First: functions of the user's, at the end, are modules of their own.
     chosen = relayed(_NAME, body.streams, relay.scratches, turns, relay.stretch)
@@ -168,11 +168,6 @@ def _relayed(relay: Relay, body: KernelBody, isa: HostIsa) -> tuple[str, float]:
 _FEWEST_WORDS = 16
 """Of a chunk that is looked up: 8 give 4.8 elements per ns where 16 give 6.1, and 32 no more. But 32 gain a fifth where
 loaded words are looked up beside other steps, and lose an eighth where these compute the words."""
-
-
-def _of_words(body: KernelBody) -> bool:
-    """Whether all that moves is bfloat16, so that two vectors may be the halves of 32-bit words."""
-    return all(stream.dtype is DataType.BFLOAT16 for stream in body.streams if stream.access is not Access.SCALAR)
 
 
 @dataclass(frozen=True)
@@ -240,7 +235,7 @@ def _written(body: KernelBody, isa: HostIsa, unroll: int | None = None, *, fence
 
 
 def _most_lines_for_two(body: KernelBody, one: _Written, isa: HostIsa) -> int:
-    if not _of_words(body):
+    if not body.of_words:
         return _MOST_LINES_FOR_TWO_VECTORS
     if isa.registers < _REGISTERS_TO_SPARE and both_signs(body):
         return 0  # f(x) and f(-x) of one vector hold as much as two vectors
@@ -368,7 +363,7 @@ def spreads_nan(body: KernelBody) -> bool:
             case _:
                 pass
     one_result = sum(stream.written for stream in body.streams) == 1
-    on_device = body.numerics is Numerics.DEVICE and _of_words(body)
+    on_device = body.numerics is Numerics.DEVICE and body.of_words and not any(s.handed_on for s in body.streams)
     return on_device and one_result and rounds >= _FEWEST_ROUNDINGS
 
 
@@ -379,7 +374,7 @@ class _BodyEmitter:
         self._body = body
         self._builder = builder
         self._unroll = unroll
-        self._words = Bfloat16Words(builder, body.numerics, interleaved=_of_words(body))
+        self._words = Bfloat16Words(builder, body.numerics, interleaved=body.of_words)
         self._order = emission_order(body)
         self._both_signs = both_signs(body)
         self._between_bfloat16 = between_bfloat16(body)

@@ -39,11 +39,19 @@ class Part:
 
 @dataclass(frozen=True)
 class Relay:
-    """A body in parts, in order, the scratches in which they hand tiles on, and the elements of a turn."""
+    """A body in parts.
+
+    Attributes:
+        parts: In order.
+        scratches: Where they hand tiles on.
+        stretch: Elements of a turn.
+        vectors: In a chunk of every part; None leaves it to each.
+    """
 
     parts: tuple[Part, ...]
     scratches: tuple[Stream, ...]
     stretch: int
+    vectors: int | None
 
 
 def relay_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) -> Relay | None:
@@ -64,10 +72,12 @@ def relay_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) ->
     groups = list(_groups(body, instructions, long_from, FEWEST * vectors))
     if len(groups) < 2:
         return None
-    scratches, handed = _handed(body, groups)
+    in_pairs = vectors == 2 and body.of_words  # the even and the odd elements, which all parts must take so
+    scratches, handed = _handed(body, groups, handed_on=in_pairs)
     streams = (*body.streams, *scratches)
     parts = tuple(_PartWriter(body, streams, handed).part(group) for group in groups)
-    return Relay(parts, scratches, LONG_STRETCH if _reads_much_memory(body) else SHORT_STRETCH)
+    stretch = LONG_STRETCH if _reads_much_memory(body) else SHORT_STRETCH
+    return Relay(parts, scratches, stretch, vectors if in_pairs else None)
 
 
 def _reads_much_memory(body: KernelBody) -> bool:
@@ -79,7 +89,9 @@ def _from_memory(body: KernelBody) -> bool:
     return any(stream.around_caches for stream in body.streams)
 
 
-def _handed(body: KernelBody, groups: Sequence[Sequence[int]]) -> tuple[tuple[Stream, ...], dict[int, int]]:
+def _handed(
+    body: KernelBody, groups: Sequence[Sequence[int]], *, handed_on: bool
+) -> tuple[tuple[Stream, ...], dict[int, int]]:
     """Scratches, and of every step whose tile crosses groups the number of its own, counted on from the streams.
 
     A scratch serves one tile after another: a chain of any length needs two.
@@ -99,7 +111,7 @@ def _handed(body: KernelBody, groups: Sequence[Sequence[int]]) -> tuple[tuple[St
             dtype = body.dtype_of(index)
             if not free.get(dtype):
                 free.setdefault(dtype, []).append(len(body.streams) + len(scratches))
-                scratches.append(Stream(dtype, Access.CONTIGUOUS))
+                scratches.append(Stream(dtype, Access.CONTIGUOUS, handed_on=handed_on))
             handed[index] = free[dtype].pop()
         for index in dying.get(number, ()):
             free[body.dtype_of(index)].append(handed[index])

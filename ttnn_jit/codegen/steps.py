@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ttnn_jit.kernels.tabulated import ENTRIES
-from ttnn_jit.kernels.tile_loop import Stream
+from ttnn_jit.kernels.tile_loop import Access, Stream
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
 
@@ -153,6 +153,12 @@ class KernelBody:
                 if step.slot is not None and len(known) == len(slots):
                     found.append((known, step.slot))
         return tuple(found)
+
+    @property
+    def of_words(self) -> bool:
+        """Whether all that moves is bfloat16, but for what loops hand on: two vectors may be halves of 32-bit words."""
+        moving = (stream for stream in self.streams if stream.access is not Access.SCALAR and not stream.handed_on)
+        return all(stream.dtype is DataType.BFLOAT16 for stream in moving)
 
     def dtype_of(self, index: int) -> DataType:
         """Element type of the tile of the step at `index`."""

@@ -19,6 +19,7 @@ from ttnn_jit.codegen.llvm_kernel import kernel_text
 from ttnn_jit.codegen.plan import generate
 from ttnn_jit.codegen.relay import FEWEST, LONG_FROM, MOST_INPUTS, relay_of
 from ttnn_jit.codegen.steps import Apply, Elements, Load
+from ttnn_jit.kernels.isa import AVX512
 from ttnn_jit.kernels.relayed import LONG_STRETCH, SHORT_STRETCH
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
 
@@ -160,6 +161,18 @@ def test_the_text_of_parts_holds_no_shape():
     }
     assert len(texts) == 1
     assert "ttnn_jit.part1" in texts.pop()
+
+
+def test_parts_hand_on_the_even_and_the_odd_elements_of_bfloat16_as_they_have_them():
+    calls = [("add", 0, 1), ("multiply", 2, 0.25), ("exp", 3), ("sigmoid", 4)]
+    body = body_of(tile_specs(2, shape=(256, 256)), calls)
+    found = parts_of(body, each=LONG_FROM[2] // 2, vectors=2)
+    assert [stream.handed_on for stream in found.scratches] == [True]
+    text = kernel_text(body, replace(AVX512, avx512_bf16=True))
+    first = text[text.index("@ttnn_jit.part0(ptr noalias") : text.index("@ttnn_jit.part1(ptr noalias")]
+    assert "shufflevector" not in first
+    assert "= alloca [32 x float]" not in text  # a tail of what is handed on is whole, and so not copied
+    assert not any(stream.handed_on for stream in parts_of(body, each=LONG_FROM[1] // 2, vectors=1).scratches)
 
 
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
