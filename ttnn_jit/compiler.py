@@ -101,9 +101,9 @@ def compile_function(
     if stored and key and (found := _from_manifest(stored, key, request.function)):
         return found
     lowered = lower_request(request)
-    program = _program(lowered, request.options, stored, observer, keep_texts=keep_texts)
+    program, is_new = _program(lowered, request.options, stored, observer, keep_texts=keep_texts)
     if stored and key and not lowered.unguardable:
-        _store(stored, key, lowered, program)
+        _store(stored, key, lowered, program, is_new=is_new)
     return Compilation(program, lowered.reads, lowered.output_structure, lowered.unguardable, lowered.warnings)
 
 
@@ -168,9 +168,9 @@ def compile_operation(
 
     layout = _result_layout(options, target)
     lowered = lower_operation(operation, operands, attributes, target, result.dtype, layout, result.activations)
-    program = _program(lowered, options, stored, None, keep_texts=False)
+    program, is_new = _program(lowered, options, stored, None, keep_texts=False)
     if stored and key:
-        _store(stored, key, lowered, program)
+        _store(stored, key, lowered, program, is_new=is_new)
     return program
 
 
@@ -219,7 +219,7 @@ def _from_manifest(stored: Manifest, key: ManifestKey, function: types.FunctionT
     return Compilation(program, reads, structure, warnings=tuple(notes["warnings"]))
 
 
-def _store(stored: Manifest, key: ManifestKey, lowered: FrontendResult, program: Program) -> None:
+def _store(stored: Manifest, key: ManifestKey, lowered: FrontendResult, program: Program, *, is_new: bool) -> None:
     if program.notes["structure"] == NOT_STORABLE:
         return
     try:
@@ -227,8 +227,8 @@ def _store(stored: Manifest, key: ManifestKey, lowered: FrontendResult, program:
     except NoStableIdentityError:
         return  # the function read, or returns, something that only this process knows
     content = program.notes["content"]
-    data = None if stored.program(content) else program.to_bytes()
-    stored.store(key, reads, content, data)
+    known = not is_new and stored.program(content) is not None
+    stored.store(key, reads, content, None if known else program.to_bytes())
 
 
 NOT_STORABLE = "not storable"
@@ -291,8 +291,8 @@ def _program(
     observer: Observer | None,
     *,
     keep_texts: bool,
-) -> Program:
-    """The program of a module: by its content from memory or disk, else compiled."""
+) -> tuple[Program, bool]:
+    """The program of a module, by its content from memory or disk, else compiled; and whether it was compiled now."""
     from ttnn_jit.dialects.content import content_of
 
     notes: dict[str, Any] = {
@@ -303,16 +303,16 @@ def _program(
     content = notes["content"] = manifest.content_key(text, host_cpu())
     if not (observer or keep_texts):
         if not options.extra_pipeline_options and (known := _PROGRAMS.get(content)) is not None:
-            return known
+            return known, False
         if stored and (data := stored.program(content)) is not None:
             statistics.count_disk_hit()
             program = _PROGRAMS[content] = Program.from_bytes(data)
-            return program
+            return program, False
     program = _compile(lowered.module, options, notes, observer, keep_texts)
     statistics.count_compile()
     if not keep_texts:
         _PROGRAMS[content] = program
-    return program
+    return program, True
 
 
 def _compile(
