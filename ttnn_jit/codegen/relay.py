@@ -15,13 +15,14 @@ from ttnn_jit.tensor_spec import DataType
 MOST_INPUTS = 8
 """Contiguous streams that a part reads from memory: 6 and 11 take a tenth longer."""
 
-LONG_FROM = {1: 24, 2: 60}
+LONG_FROM = {1: 24, 2: 50}
 """Instructions of a chunk, by its vectors, from which a part is long: a processor that waits for one chunk's chain of
 operations does not see far enough ahead to begin enough others, unless two vectors' chains stand side by side."""
 
-FEWEST = 12
+FEWEST = 6
 """Instructions of a part's vector, on either side of a cut, that pay for handing one value on. Several values need the
-square of their number: where so many are alive, a chain is not all that there is to compute."""
+square of their number: where so many are alive, a chain is not all that there is to compute. What both sides load from
+the same input costs nothing that could be seen."""
 
 
 @dataclass(frozen=True)
@@ -150,20 +151,14 @@ def _streams_read(body: KernelBody, index: int) -> set[int]:
 
 
 def _crossing(body: KernelBody) -> list[int]:
-    """For every step, how many tiles and inputs are used both by steps before it and by itself or later ones."""
-    first: dict[tuple[str, int], int] = {}
-    last: dict[tuple[str, int], int] = {}
+    """For every step, how many tiles, inputs' aside, are made before it and used by itself or later ones."""
+    last: dict[int, int] = {}
     for index, step in enumerate(body.steps):
-        if isinstance(step, Load):
-            continue
-        tiles = {("tile", operand) for operand in operands_of(step) if not isinstance(body.steps[operand], Load)}
-        for used in tiles | {("stream", stream) for stream in _streams_read(body, index)}:
-            first.setdefault(used, used[1] if used[0] == "tile" else index)
-            last[used] = index
+        last |= {operand: index for operand in operands_of(step) if not isinstance(body.steps[operand], Load)}
     changes = [0] * (len(body.steps) + 1)
-    for used, begin in first.items():
-        changes[begin + 1] += 1
-        changes[last[used] + 1] -= 1
+    for made, used in last.items():
+        changes[made + 1] += 1
+        changes[used + 1] -= 1
     return list(accumulate(changes))
 
 

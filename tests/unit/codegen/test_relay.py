@@ -133,14 +133,21 @@ def test_parts_leave_the_order_of_their_stores_to_the_kernel():
 
 
 def test_values_that_many_steps_share_keep_a_chain_whole():
-    shared = [("exp", 0), ("sigmoid", 1), ("add", 2, 1), ("multiply", 3, 0)]
-    assert parts_of(body_of(tile_specs(1, F32), shared), each=LONG_FROM[1] // 2) is None
+    shared = [("exp", 0), ("sigmoid", 0), ("tanh", 0), ("add", 1, 2), ("multiply", 4, 3), ("add", 5, 1)]
+    assert parts_of(body_of(tile_specs(1, F32), shared), each=LONG_FROM[1] // 3) is None
+
+
+def test_an_input_that_many_steps_read_is_loaded_by_each_part():
+    shared = [("exp", 0), ("add", 0, 1), ("sigmoid", 2), ("multiply", 3, 0)]
+    found = parts_of(body_of(tile_specs(1, F32), shared), each=LONG_FROM[1] // 2)
+    assert [0 in part.operands for part in found.parts] == [True, True]
 
 
 def test_a_short_end_of_two_vectors_does_not_pay_for_what_is_handed_on():
     body = body_of(tile_specs(1), [("exp", 0), ("tanh", 1), ("sigmoid", 2), ("neg", 3)])
-    assert len(parts_of(body, each=30, vectors=2).parts) == 2
-    ends_shortly = {k: 30 * isinstance(step, Apply) for k, step in enumerate(body.steps)}
+    each = LONG_FROM[2] // 2
+    assert len(parts_of(body, each=each, vectors=2).parts) == 2
+    ends_shortly = {k: each * isinstance(step, Apply) for k, step in enumerate(body.steps)}
     *_, last = (k for k, step in enumerate(body.steps) if isinstance(step, Apply))
     for length, parts in ((FEWEST, 1), (2 * FEWEST, 2)):
         relay = relay_of(replace(body, elements=Elements.MANY), ends_shortly | {last - 1: 0, last: length}, 2)
