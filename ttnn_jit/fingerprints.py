@@ -14,6 +14,7 @@ from functools import _lru_cache_wrapper, partial
 from typing import Any, TypeAlias
 
 from ttnn_jit.numpy_scalar import is_numpy_function, is_numpy_scalar
+from ttnn_jit.origin import THIS_PACKAGE, is_of_this_package, library_of
 from ttnn_jit.reads import ABSENT
 
 
@@ -118,12 +119,12 @@ def _is_tuple_with_names(value: Any) -> bool:
     return isinstance(value, tuple) and hasattr(value, "_fields")
 
 
-_LIBRARIES = (sys.stdlib_module_names | {"ttnn_jit"}) - {"__main__"}
+_LIBRARIES = (sys.stdlib_module_names | {THIS_PACKAGE}) - {"__main__"}
 
 
 def _is_library_class(value: Any) -> bool:
     """Whether a class is Python's or ours; the text of a user's class may change under the same name."""
-    return isinstance(value, type) and value.__module__.partition(".")[0] in _LIBRARIES
+    return isinstance(value, type) and library_of(value) in _LIBRARIES
 
 
 def _is_named_tuple(value: Any) -> bool:
@@ -165,10 +166,6 @@ def _dataclass_parts(cls: Any) -> list[Any]:
     return parts
 
 
-def _is_of_ttnn_jit(value: Any) -> bool:
-    return type(value).__module__.startswith("ttnn_jit.")
-
-
 def _is_frozen_dataclass(value: Any) -> bool:
     parameters = getattr(type(value), "__dataclass_params__", None)
     return parameters is not None and bool(parameters.frozen)
@@ -206,7 +203,7 @@ _COMPOUNDS: tuple[tuple[_Belongs, Callable[[Any], tuple[str, Iterable[Any]]]], .
     (_has("__ttnn_jit_wrapped__"), lambda value: ("jit", (value.__ttnn_jit_wrapped__,))),
     (_is_a(_lru_cache_wrapper), lambda value: ("cached", (value.__wrapped__,))),
     # The value types of the host API have a complete and deterministic repr.
-    (_is_of_ttnn_jit, lambda value: (_class_name(type(value)), (repr(value),))),
+    (is_of_this_package, lambda value: (_class_name(type(value)), (repr(value),))),
     (
         _is_frozen_dataclass,
         lambda value: (_class_name(type(value)), [getattr(value, f.name) for f in dataclasses.fields(value)]),

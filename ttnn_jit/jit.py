@@ -31,8 +31,8 @@ from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import ArgumentError, TtnnJitError
 from ttnn_jit.nests import leaves
 from ttnn_jit.numpy_scalar import is_numpy_scalar
-from ttnn_jit.ops.operation import type_name
 from ttnn_jit.options import USER_PASSES, CompileOptions
+from ttnn_jit.origin import type_name
 from ttnn_jit.reads import compile_guard, guard_text
 from ttnn_jit.receiver import RECEIVER, bound_to, follow_original, reads_of_original
 from ttnn_jit.results import runner_for, warm_runner_for

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ttnn_jit.errors import ArgumentError, GridError
 from ttnn_jit.kept_property import kept_property
+from ttnn_jit.origin import type_name
 
 
 class TensorMemoryLayout(enum.Enum):
@@ -56,8 +57,7 @@ def check_kind(value: object, kind: type, what: str) -> None:
         members = [str(member) for member in kind] if issubclass(kind, enum.Enum) else []
         simple = isinstance(value, (str, int, float, enum.Enum, type(None)))
         raise ArgumentError(
-            f"{what} must be a ttnn.{kind.__name__}, got "
-            + (repr(value) if simple else f"a {type(value).__module__.partition('.')[0]}.{type(value).__name__}"),
+            f"{what} must be a ttnn.{kind.__name__}, got " + (repr(value) if simple else f"a {type_name(value)}"),
             help=f"it takes {', '.join(f'ttnn.{member}' for member in members)}" if members else None,
         )
 

@@ -9,11 +9,13 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ttnn_jit.origin import is_of_this_package
+
 
 def is_record(value: Any) -> bool:
     """Whether `value` is an instance of a dataclass of the user's: its fields are items of the nest."""
     kind = type(value)
-    return hasattr(kind, "__dataclass_fields__") and not kind.__module__.startswith("ttnn_jit.")
+    return hasattr(kind, "__dataclass_fields__") and not is_of_this_package(kind)
 
 
 def is_named_tuple(value: Any) -> bool:

@@ -14,11 +14,12 @@ from typing import ParamSpec, TypeVar
 
 from ttnn_jit.errors import InternalError, TtnnJitError
 from ttnn_jit.options import debugging
+from ttnn_jit.origin import THIS_PACKAGE, library_of_frame
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_MACHINERY = {"ttnn_jit", "contextlib", "xdsl"}
+_MACHINERY = {THIS_PACKAGE, "contextlib", "xdsl"}
 """Packages whose frames lie between the user's call and the error."""
 
 
@@ -68,6 +69,4 @@ def _frames_of_the_user(traceback: TracebackType | None) -> TracebackType | None
 
 
 def _is_machinery(frame: FrameType) -> bool:
-    if frame.f_code.co_filename.startswith("<ttnn_jit "):  # a generated function
-        return True
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0] in _MACHINERY
+    return library_of_frame(frame) in _MACHINERY

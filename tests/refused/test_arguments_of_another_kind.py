@@ -46,10 +46,10 @@ OTHERS = [
     (lambda d: ttnn.CoreRange((0, 0), (1.5, 1)), "a core is of whole numbers, got [1.5, 1]"),
     (lambda d: ttnn.CoreRange((-1, 0), (1, 1)), "a core has coordinates of at least 0, got (x=-1, y=0)"),
     (lambda d: ttnn.CoreRange(ttnn.CoreCoord(0, -2), (1, 1)), "a core has coordinates of at least 0, got (x=0, y=-2)"),
-    (lambda d: ttnn.CoreRangeSet([(0, 0)]), "a core range must be a ttnn.CoreRange, got a builtins.tuple"),
+    (lambda d: ttnn.CoreRangeSet([(0, 0)]), "a core range must be a ttnn.CoreRange, got a tuple"),
     (
         lambda d: ttnn.MemoryConfig(ttnn.TensorMemoryLayout.BLOCK_SHARDED, ttnn.BufferType.L1, (32, 32)),
-        "`shard_spec` must be a ttnn.ShardSpec, got a builtins.tuple",
+        "`shard_spec` must be a ttnn.ShardSpec, got a tuple",
     ),
     (lambda d: ttnn.MemoryConfig(nd_shard_spec=3), "`nd_shard_spec` must be a ttnn.NdShardSpec, got 3"),
     (lambda d: ttnn.to_device(host(), None), "the second argument of to_device must be a ttnn.Device, got None"),
@@ -76,7 +76,7 @@ OTHERS = [
     (lambda d: ttnn.full((32, 64), "1", device=d), "`fill_value` must be a number, got str"),
     (lambda d: ttnn.full_like(on(d), None), "`fill_value` must be a number, got NoneType"),
     (lambda d: ttnn.from_torch(X, spec=3), "`spec` must be a ttnn.TensorSpec, got 3"),
-    (lambda d: ttnn.from_torch(X, tile=(32, 32)), "`tile` must be a ttnn.Tile, got a builtins.tuple"),
+    (lambda d: ttnn.from_torch(X, tile=(32, 32)), "`tile` must be a ttnn.Tile, got a tuple"),
     (
         lambda d: ttnn.from_torch(X, mesh_mapper=3),
         "`mesh_mapper` must be a ReplicateTensorToMesh, a ShardTensorToMesh or a ShardTensor2dMesh, got int",

@@ -191,7 +191,7 @@ HOST = [
     (
         lambda d: ttnn.create_sharded_memory_config((64, 64), (2, 2), BLOCK),
         ValueError,
-        "`core_grid` must be a ttnn.CoreGrid, got a builtins.tuple",
+        "`core_grid` must be a ttnn.CoreGrid, got a tuple",
     ),
     (
         lambda d: ttnn.ShardSpec(CORES, (32,), ttnn.ShardOrientation.ROW_MAJOR),

@@ -19,13 +19,14 @@ from ttnn_jit.frontend.interpreter import failure_text
 from ttnn_jit.frontend.language import PYTHON_FAILURES, is_namespace, no_plain_function
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.proxy import Emitter, ProxyTensor, function_of_the_host, unsupported_function
-from ttnn_jit.frontend.read_recorder import ReadRecorder, is_of_this_package
+from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.spans import location_of_span
 from ttnn_jit.frontend.structure import call_arguments, results_of
 from ttnn_jit.nests import map_leaves
 from ttnn_jit.numpy_scalar import is_numpy_scalar
+from ttnn_jit.origin import THIS_PACKAGE, is_of_this_package, library_of_frame
 from ttnn_jit.reads import compile_guard
 from ttnn_jit.source import Location
 from ttnn_jit.target import SystemDesc
@@ -73,15 +74,10 @@ def _activations(frame: types.FrameType | None) -> Iterator[types.FrameType]:
         if inside is not None:
             if inside in code.co_consts:
                 inside = code if code.co_name in _COMPREHENSIONS else None
-        elif not _is_ours(frame):
+        elif library_of_frame(frame) != THIS_PACKAGE:
             yield frame
             inside = code if code.co_name in _COMPREHENSIONS else None
         frame = frame.f_back
-
-
-def _is_ours(frame: types.FrameType) -> bool:
-    module = str(frame.f_globals.get("__name__", ""))
-    return module == "ttnn_jit" or module.startswith("ttnn_jit.")
 
 
 def trace(
@@ -167,7 +163,7 @@ def _failure(emitter: CaptureEmitter, error: Exception) -> CompileError:
     traceback = error.__traceback__
     while traceback is not None:
         frame = traceback.tb_frame
-        if not _is_ours(frame):
+        if library_of_frame(frame) != THIS_PACKAGE:
             place = emitter.instruction_location(frame.f_code, traceback.tb_lasti)
             location, beyond = replace(place, called_from=location), None
         elif beyond is None:

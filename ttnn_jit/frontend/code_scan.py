@@ -26,10 +26,10 @@ from ttnn_jit.frontend.read_recorder import (
     computes_by_own_code,
     holds_attribute,
     is_immutable,
-    is_of_this_package,
     items_by_path,
 )
 from ttnn_jit.frontend.spans import location_of_span
+from ttnn_jit.origin import is_of_this_package, library_of
 from ttnn_jit.reads import ABSENT, ATTRIBUTE_STEP, Path
 from ttnn_jit.receiver import RECEIVER, RECEIVER_PATH
 from ttnn_jit.source import Location
@@ -153,7 +153,7 @@ class _Scanner:
                 self._recorder.unguardable = True
 
     def _helper(self, function: types.FunctionType, path: Path) -> None:
-        if (function.__module__ or "").partition(".")[0] in sys.stdlib_module_names - {"__main__"}:
+        if library_of(function) in sys.stdlib_module_names - {"__main__"}:
             self._recorder.unguardable = not is_pure(function) or self._recorder.unguardable
             return
         self._recorder.use_function(function)

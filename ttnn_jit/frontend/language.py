@@ -10,9 +10,9 @@ import types
 from typing import Any
 
 from ttnn_jit.fingerprints import is_plain_dataclass
-from ttnn_jit.frontend.read_recorder import is_of_this_package
 from ttnn_jit.numpy_scalar import is_numpy_scalar_class
 from ttnn_jit.ops import overloads_of
+from ttnn_jit.origin import is_of_this_package
 
 _PURE_BUILTIN_NAMES = (
     "abs", "all", "any", "bin", "bool", "bytes", "callable", "chr", "complex", "dict", "divmod", "enumerate", "filter",

@@ -33,7 +33,7 @@ from ttnn_jit.ops import (
     nearest_names,
     overloads_of,
 )
-from ttnn_jit.ops.operation import type_name
+from ttnn_jit.origin import type_name
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.source import Location
 from ttnn_jit.tensor_spec import DataType, Layout, MemoryConfig, Shape, TensorSpec

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from ttnn_jit.numpy_scalar import is_numpy_scalar
+from ttnn_jit.origin import THIS_PACKAGE, is_of_this_package, library_of
 from ttnn_jit.reads import (
     ABSENT,
     ATTRIBUTE_STEP,
@@ -29,14 +30,6 @@ _GUARDED_BY_IDENTITY = (type, types.ModuleType, types.FunctionType, types.Builti
 _PYTHONS_OWN = sys.stdlib_module_names - {"__main__", "builtins"}  # where `exec` gives no name, classes are of builtins
 _WRITTEN_IN_PYTHON = 1 << 9  # CPython's Py_TPFLAGS_HEAPTYPE
 _VALUES = (bool, int, float, complex, str, bytes, type(None), type(...), enum.Enum, range, slice)
-
-
-def is_of_this_package(value: Any) -> bool:
-    """Whether a function, class or instance belongs to ttnn_jit: its attributes never change."""
-    # An operation of ours calls itself one of `ttnn.decorators`; its class does not.
-    named = isinstance(value, (type, types.FunctionType))
-    module = getattr(value if named else type(value), "__module__", None)
-    return isinstance(module, str) and (module == "ttnn_jit" or module.startswith("ttnn_jit."))
 
 
 def is_immutable(value: Any) -> bool:
@@ -60,7 +53,7 @@ def holds_attribute(value: Any, name: str) -> bool:
 
 
 def _is_pythons_own(kind: type) -> bool:
-    return not kind.__flags__ & _WRITTEN_IN_PYTHON or kind.__module__.partition(".")[0] in _PYTHONS_OWN
+    return not kind.__flags__ & _WRITTEN_IN_PYTHON or library_of(kind) in _PYTHONS_OWN
 
 
 _ONLY_MADE = frozenset({
@@ -93,7 +86,7 @@ def _is_of_the_user(member: Any) -> bool:
     # What a NamedTuple or dataclass brings was written by Python, in a file of no name.
     if not isinstance(member, types.FunctionType) or member.__code__.co_filename == "<string>":
         return False
-    return (member.__module__ or "").partition(".")[0] not in _PYTHONS_OWN and not is_of_this_package(member)
+    return library_of(member) not in {*_PYTHONS_OWN, THIS_PACKAGE}
 
 
 class ReadRecorder:

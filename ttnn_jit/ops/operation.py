@@ -10,6 +10,7 @@ from typing import Any
 
 from ttnn_jit.errors import ArgumentError
 from ttnn_jit.numpy_scalar import python_number
+from ttnn_jit.origin import type_name
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
 
@@ -332,9 +333,3 @@ def as_float32(value: float) -> float:
         return float(struct.unpack("f", struct.pack("f", value))[0])
     except OverflowError:
         return math.copysign(math.inf, value)
-
-
-def type_name(value: Any) -> str:
-    """The name of a value's class, with its library's where that is not Python: torch and numpy have tensors too."""
-    library = type(value).__module__.partition(".")[0]
-    return type(value).__name__ if library == "builtins" else f"{library}.{type(value).__name__}"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from ttnn_jit.errors import ArgumentError
+from ttnn_jit.origin import type_name
 from ttnn_jit.runtime import native
 from ttnn_jit.runtime.buffer import ALIGNMENT, HOST_POOL, POOLED_RESULT_BYTES
 from ttnn_jit.runtime.chunks import chunks_of
@@ -148,7 +149,7 @@ def _require_fitting(plan: ProgramPlan, tensors: Sequence[Any]) -> None:
 
 
 def _refuse_foreign(plan: ProgramPlan, index: int, value: object) -> NoReturn:
-    kind = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
+    kind = type_name(value)
     if plan.inputs[index].memory_config.buffer_type is BufferType.SYSTEM_MEMORY:
         raise ArgumentError(
             f"{plan.name}: argument {index} is a {kind}; the program was compiled for torch or numpy memory, of which "

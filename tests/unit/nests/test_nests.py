@@ -56,3 +56,8 @@ def test_a_record_keeps_attributes_that_are_no_fields_and_lacks_fields_that_are_
 
 def test_a_dataclass_of_this_package_is_a_leaf():
     assert items_of(MemoryConfig()) is None
+
+
+def test_a_dataclass_whose_module_is_not_known_is_a_record_of_the_user():
+    homeless = dataclasses.make_dataclass("Homeless", ["value"], namespace={"__module__": None})
+    assert list(leaves(homeless([1, 2]))) == [1, 2]

@@ -1,0 +1,37 @@
+"""Whose code a class, function, instance or frame is: ttnn_jit's own, another library's or the user's."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+THIS_PACKAGE = __name__.partition(".")[0]
+
+
+def library_of(value: Any) -> str:
+    """The top-level package of a class or function, else of the value's class; "" where it names none."""
+    named = isinstance(value, (type, types.FunctionType))
+    # A class may have anything, or a property, under this name.
+    module = getattr(value if named else type(value), "__module__", None)
+    return module.partition(".")[0] if isinstance(module, str) else ""
+
+
+def is_of_this_package(value: Any) -> bool:
+    """Whether a function, class or instance belongs to ttnn_jit: its attributes never change.
+
+    An operation calls itself one of ``ttnn.decorators``; its class does not.
+    """
+    return library_of(value) == THIS_PACKAGE
+
+
+def library_of_frame(frame: types.FrameType) -> str:
+    """The top-level package whose code a frame runs; of a function that ttnn_jit generated, ttnn_jit."""
+    if frame.f_code.co_filename.startswith(f"<{THIS_PACKAGE} "):
+        return THIS_PACKAGE
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
+
+
+def type_name(value: Any) -> str:
+    """The name of a value's class, with its library's where that is not Python: torch and numpy have tensors too."""
+    library = library_of(type(value))
+    return type(value).__name__ if library in {"", "builtins"} else f"{library}.{type(value).__name__}"
