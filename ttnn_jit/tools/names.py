@@ -97,7 +97,7 @@ def _device_keywords() -> Iterator[Row]:
     for name in inspect.signature(devices.open_device).parameters:
         if name != "hardware":
             yield name, "honoured", _argument(devices.open_device, name)
-    for name in sorted(devices.HARDWARE_KEYWORDS):
+    for name in sorted(devices.HARDWARE_SETTINGS):
         yield name, "accepted, no effect", "a setting of hardware that a CPU has not"
 
 

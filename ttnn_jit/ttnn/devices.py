@@ -15,7 +15,7 @@ from ttnn_jit.target import SystemDesc, resolve_target
 from ttnn_jit.tensor_spec import check_kind
 from ttnn_jit.ttnn.mesh import MeshDevice
 
-HARDWARE_KEYWORDS = frozenset(
+HARDWARE_SETTINGS = frozenset(
     {
         "dispatch_core_config",
         "dispatch_core_type",
@@ -130,10 +130,10 @@ def using_distributed_env() -> bool:
 
 
 def _refuse_unknown(name: str, keywords: dict[str, Any]) -> None:
-    if unknown := set(keywords) - HARDWARE_KEYWORDS:
+    if unknown := set(keywords) - HARDWARE_SETTINGS:
         raise ArgumentError(
             f"{name} has no keyword {', '.join(f'`{keyword}`' for keyword in sorted(unknown))}",
-            help=f"of the hardware's it takes and ignores {', '.join(f'`{k}`' for k in sorted(HARDWARE_KEYWORDS))}",
+            help=f"of the hardware's it takes and ignores {', '.join(f'`{k}`' for k in sorted(HARDWARE_SETTINGS))}",
         )
 
 
