@@ -209,7 +209,7 @@ def check_config_rules(name: str, config: MemoryConfig, target: SystemDesc) -> N
         return
     if config.is_sharded() and config.buffer_type is BufferType.DRAM:
         raise LayoutError("Sharded DRAM tensors are not supported.", help=f"`{name}`: shard it in L1")
-    if not config.is_sharded() and config.buffer_type is BufferType.L1:
+    if not config.is_sharded() and config.is_l1():
         raise LayoutError(
             "Interleaved L1 tensors are not supported.",
             help=f"`{name}`: use `ttnn.DRAM_MEMORY_CONFIG` or `ttnn.create_sharded_memory_config`",

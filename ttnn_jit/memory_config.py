@@ -7,7 +7,7 @@ import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ttnn_jit.errors import ArgumentError, GridError
+from ttnn_jit.errors import ArgumentError, GridError, LayoutError
 from ttnn_jit.kept_property import kept_property
 from ttnn_jit.origin import type_name
 
@@ -234,6 +234,10 @@ class MemoryConfig:
 
     A config made from an `nd_shard_spec` alone is ND_SHARDED. Two configs are equal if layout, buffer type and the
     spec that the layout goes by are: the ND one for ND_SHARDED, else the two-dimensional one.
+
+    Raises:
+        ArgumentError: A field of another kind.
+        GridError: A spec that the memory layout does not go by.
     """
 
     memory_layout: TensorMemoryLayout = TensorMemoryLayout.INTERLEAVED
@@ -248,12 +252,32 @@ class MemoryConfig:
             check_kind(self.shard_spec, ShardSpec, "`shard_spec`")
         if self.nd_shard_spec is not None:
             check_kind(self.nd_shard_spec, NdShardSpec, "`nd_shard_spec`")
-        if self.nd_shard_spec is not None and self.shard_spec is None:
+        if self.nd_shard_spec is not None and self.shard_spec is None and not self.is_sharded():
             object.__setattr__(self, "memory_layout", TensorMemoryLayout.ND_SHARDED)
+        self._check_specs()
+
+    def _check_specs(self) -> None:
+        if self.shard_spec is not None and not self.is_sharded():
+            raise GridError(
+                "an INTERLEAVED memory config has no shards, and `shard_spec` describes some",
+                help="leave it out, or write the memory layout that it is of, such as "
+                "`ttnn.TensorMemoryLayout.BLOCK_SHARDED`",
+            )
+        if self.nd_shard_spec is not None and not self.is_nd_sharded():
+            raise GridError(
+                f"`nd_shard_spec` cuts a tensor in every dimension, and the memory layout is {self.memory_layout.name}",
+                help="leave `memory_layout` out, or give a `shard_spec`",
+            )
+        if self.nd_shard_spec is None and self.is_nd_sharded():
+            raise GridError("an ND_SHARDED memory config needs an `nd_shard_spec`")
 
     def is_sharded(self) -> bool:
         """Whether the tensor is split into shards, one per core."""
         return self.memory_layout is not TensorMemoryLayout.INTERLEAVED
+
+    def is_l1(self) -> bool:
+        """Whether the tensor lies in the memory of the cores."""
+        return self.buffer_type in {BufferType.L1, BufferType.L1_SMALL}
 
     def is_nd_sharded(self) -> bool:
         """Whether it is the ND spec that says how the tensor is cut."""
@@ -296,3 +320,18 @@ L1_BLOCK_SHARDED_MEMORY_CONFIG = MemoryConfig(TensorMemoryLayout.BLOCK_SHARDED, 
 L1_HEIGHT_SHARDED_MEMORY_CONFIG = MemoryConfig(TensorMemoryLayout.HEIGHT_SHARDED, BufferType.L1)
 L1_WIDTH_SHARDED_MEMORY_CONFIG = MemoryConfig(TensorMemoryLayout.WIDTH_SHARDED, BufferType.L1)
 HOST_MEMORY_CONFIG = MemoryConfig(buffer_type=BufferType.SYSTEM_MEMORY)
+
+_OFF_LIMITS = {BufferType.SYSTEM_MEMORY: "memory of the host", BufferType.TRACE: "memory of captured traces"}
+
+
+def check_memory_of_device(config: MemoryConfig) -> None:
+    """Refuse a memory config that no tensor on a device can have.
+
+    Raises:
+        LayoutError: Its memory is not for them (a TT_THROW of ttnn's allocator).
+    """
+    if config.buffer_type in _OFF_LIMITS:
+        raise LayoutError(
+            f"a tensor on a device cannot lie in {config.buffer_type}: that is {_OFF_LIMITS[config.buffer_type]}",
+            help="leave `memory_config` out, or choose `ttnn.DRAM_MEMORY_CONFIG`",
+        )

@@ -190,7 +190,7 @@ def check_sharding(shape: tuple[int, ...], config: MemoryConfig, *, tiled: bool)
     if not config.is_sharded():
         return
     if config.is_nd_sharded():
-        assert config.nd_shard_spec is not None
+        assert config.nd_shard_spec is not None  # or there would be no config
         _check_nd(shape, config.nd_shard_spec, tiled=tiled)
         return
     spec = config.shard_spec

@@ -32,6 +32,7 @@ from ttnn_jit.memory_config import (
     ShardStrategy,
     TensorMemoryLayout,
     check_kind,
+    check_memory_of_device,
 )
 from ttnn_jit.sharding import (
     check_sharding,
@@ -70,6 +71,7 @@ __all__ = [
     "TensorMemoryLayout",
     "TensorSpec",
     "check_kind",
+    "check_memory_of_device",
     "checked",
     "create_sharded_memory_config",
     "dense_strides",

@@ -123,6 +123,56 @@ HOST = [
         "a TensorMemoryLayout.BLOCK_SHARDED memory config has no shard spec\n"
         "help: make it with `ttnn.create_sharded_memory_config`",
     ),
+    *(
+        (
+            lambda d, make=make: make(d, ttnn.MemoryConfig(buffer_type=ttnn.BufferType.TRACE)),
+            ValueError,
+            "a tensor on a device cannot lie in BufferType.TRACE: that is memory of captured traces\n"
+            "help: leave `memory_config` out, or choose `ttnn.DRAM_MEMORY_CONFIG`",
+        )
+        for make in (
+            lambda d, config: tiled(d, memory_config=config),
+            lambda d, config: ttnn.to_device(ttnn.from_torch(X), d, config),
+            lambda d, config: ttnn.to_device(ttnn.from_torch(X, memory_config=config), d),
+            lambda d, config: ttnn.to_memory_config(tiled(d), config),
+            lambda d, config: ttnn.to_layout(tiled(d), ttnn.ROW_MAJOR_LAYOUT, memory_config=config),
+            lambda d, config: tiled(d).to(ttnn.ROW_MAJOR_LAYOUT, config),
+            lambda d, config: ttnn.zeros((64, 64), device=d, memory_config=config),
+            lambda d, config: ttnn.allocate_tensor_on_device(
+                (64, 64), ttnn.float32, ttnn.TILE_LAYOUT, d, memory_config=config
+            ),
+            lambda d, config: ttnn.clone(tiled(d), config),
+            lambda d, config: ttnn.typecast(tiled(d), ttnn.bfloat16, config),
+            lambda d, config: ttnn.exp(tiled(d), memory_config=config),
+            lambda d, config: ttnn_jit.jit(memory_config=config)(lambda x: ttnn.exp(x))(tiled(d)),
+        )
+    ),
+    (
+        lambda d: ttnn.to_device(ttnn.from_torch(X), d, ttnn.MemoryConfig(buffer_type=ttnn.BufferType.SYSTEM_MEMORY)),
+        ValueError,
+        "a tensor on a device cannot lie in BufferType.SYSTEM_MEMORY: that is memory of the host\n"
+        "help: leave `memory_config` out, or choose `ttnn.DRAM_MEMORY_CONFIG`",
+    ),
+    (
+        lambda d: ttnn.MemoryConfig(ttnn.TensorMemoryLayout.INTERLEAVED, ttnn.BufferType.L1, SHARDS.shard_spec),
+        RuntimeError,
+        "an INTERLEAVED memory config has no shards, and `shard_spec` describes some\n"
+        "help: leave it out, or write the memory layout that it is of, such as "
+        "`ttnn.TensorMemoryLayout.BLOCK_SHARDED`",
+    ),
+    (
+        lambda d: ttnn.MemoryConfig(
+            ttnn.TensorMemoryLayout.HEIGHT_SHARDED, ttnn.BufferType.L1, nd_shard_spec=ttnn.NdShardSpec((32, 32), CORES)
+        ),
+        RuntimeError,
+        "`nd_shard_spec` cuts a tensor in every dimension, and the memory layout is HEIGHT_SHARDED\n"
+        "help: leave `memory_layout` out, or give a `shard_spec`",
+    ),
+    (
+        lambda d: ttnn.MemoryConfig(ttnn.TensorMemoryLayout.ND_SHARDED, ttnn.BufferType.L1, SHARDS.shard_spec),
+        RuntimeError,
+        "an ND_SHARDED memory config needs an `nd_shard_spec`",
+    ),
     (
         lambda d: ttnn.from_torch(X, ttnn.bfloat16, spec=ttnn.TensorSpec((64, 64), ttnn.bfloat16), device=d),
         RuntimeError,

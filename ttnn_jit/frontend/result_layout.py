@@ -10,7 +10,7 @@ from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ttnn_jit.dialects.layout import spec_of, tensor_type
-from ttnn_jit.tensor_spec import BufferType, MemoryConfig, TensorSpec, checked
+from ttnn_jit.tensor_spec import BufferType, MemoryConfig, TensorSpec, check_memory_of_device, checked
 
 ResultLayout: TypeAlias = Callable[[TensorSpec], MemoryConfig]
 """The memory config that a result shall have, from its spec by rule; results of torch and numpy are not asked for."""
@@ -20,11 +20,13 @@ def wanted_spec(spec: TensorSpec, layout: ResultLayout) -> TensorSpec:
     """The spec that a result has under `layout`.
 
     Raises:
-        GridError: The config does not hold the result.
+        GridError, LayoutError: The config does not hold the result.
     """
     if spec.memory_config.buffer_type is BufferType.SYSTEM_MEMORY:
         return spec
-    return checked(spec.with_(memory_config=layout(spec)))
+    config = layout(spec)
+    check_memory_of_device(config)
+    return checked(spec.with_(memory_config=config))
 
 
 def lay_out_results(block: Block, results: Sequence[SSAValue], layout: ResultLayout) -> list[SSAValue]:

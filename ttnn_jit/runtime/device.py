@@ -9,7 +9,7 @@ from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.l1 import L1Account, MemoryView, in_l1
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.target import PRESETS, SystemDesc
-from ttnn_jit.tensor_spec import CoreCoord, CoreGrid, TensorSpec
+from ttnn_jit.tensor_spec import CoreCoord, CoreGrid, TensorSpec, check_memory_of_device
 
 ONE_DEVICE_HELP = (
     "move one: `ttnn.to_device(ttnn.from_device(tensor), device)`; a mesh's tensors meet those of that mesh only"
@@ -106,9 +106,11 @@ class Device:
 
         Raises:
             DeviceError: The device is closed.
+            LayoutError: It is to lie where no tensor of a device does.
             L1CapacityError: It does not fit.
         """
         self.require_open("allocate")
+        check_memory_of_device(spec.memory_config)
         if not in_l1(spec):
             return self.pool.allocate(spec.nbytes)
         lease = self.l1.lease(spec)

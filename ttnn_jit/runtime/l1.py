@@ -18,7 +18,7 @@ from typing import Any
 from ttnn_jit.errors import GridError, L1CapacityError
 from ttnn_jit.sharding import folded_2d, shard_cores
 from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
-from ttnn_jit.tensor_spec import BufferType, CoreCoord, Layout, TensorSpec
+from ttnn_jit.tensor_spec import CoreCoord, Layout, TensorSpec
 
 LANE_BITS = 48
 
@@ -171,7 +171,7 @@ os.register_at_fork(after_in_child=L1Account.forget_other_threads)
 
 def in_l1(spec: TensorSpec) -> bool:
     """Whether a tensor of `spec` lies in L1."""
-    return spec.memory_config.buffer_type is BufferType.L1
+    return spec.memory_config.is_l1()
 
 
 def circular_buffer_bytes(descriptor: Mapping[str, Any]) -> int:

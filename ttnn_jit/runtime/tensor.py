@@ -167,14 +167,15 @@ class Tensor:
         Raises:
             ArgumentError: `place` is neither.
             DeviceError: The device is closed.
-            GridError, L1CapacityError: It does not fit.
+            GridError, LayoutError, L1CapacityError: It does not fit.
         """
         if isinstance(place, Layout):
             spec = TensorSpec(self.shape, self.dtype, place, memory_config or self.spec.memory_config)
             return from_torch(self.to_torch(), checked(spec), self._device)
         check_kind(place, Device, "the place of a tensor")
-        config = memory_config or self.spec.memory_config
-        spec = checked(self.spec.with_(memory_config=DRAM_MEMORY_CONFIG if config == HOST_MEMORY_CONFIG else config))
+        own = self.spec.memory_config
+        config = memory_config or (DRAM_MEMORY_CONFIG if own == HOST_MEMORY_CONFIG else own)
+        spec = checked(self.spec.with_(memory_config=config))
         source = self.buffer("to")
         copy = place.allocate_tensor(spec)
         ctypes.memmove(copy.address, source.address, spec.nbytes)

@@ -39,6 +39,13 @@ def test_a_shard_lies_on_its_core():
     assert used(account) == {}
 
 
+def test_l1_small_is_memory_of_the_cores():
+    account = L1Account(WORMHOLE)
+    lease = account.lease(spec((32, 32), MemoryConfig(buffer_type=BufferType.L1_SMALL)))
+    assert used(account) == {CoreCoord(0, 0): 2048}
+    del lease
+
+
 def test_two_shards_on_one_core_are_two():
     account = L1Account(WORMHOLE)
     config = MemoryConfig(
