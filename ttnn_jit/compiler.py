@@ -19,7 +19,7 @@ from ttnn_jit import nests
 from ttnn_jit.cache import manifest, statistics
 from ttnn_jit.cache.disk import store_of
 from ttnn_jit.cache.manifest import Manifest, ManifestKey
-from ttnn_jit.compiling import compiling
+from ttnn_jit.compiling import compiles
 from ttnn_jit.errors import ArgumentError
 from ttnn_jit.fingerprints import NoStableIdentityError, fingerprint, fingerprint_code
 from ttnn_jit.nests import map_leaves
@@ -77,7 +77,7 @@ class Compilation:
     warnings: tuple[str, ...] = ()
 
 
-@compiling()
+@compiles
 def compile_function(
     request: Request, *, use_disk: bool, observer: Observer | None = None, keep_texts: bool = False
 ) -> Compilation:
@@ -122,7 +122,7 @@ class ResultPlacement:
     activations: tuple[Operation, ...] = ()
 
 
-@compiling()
+@compiles
 def compile_operation(
     operation: Operation,
     operands: tuple[TensorSpec | float, ...],

@@ -7,10 +7,15 @@ so in the child for ever, and waiting for it hangs. So a fork waits until nobody
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _ONE_THREAD = threading.RLock()
 
@@ -20,11 +25,24 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-@contextlib.contextmanager
-def compiling() -> Iterator[None]:
-    """One thread at a time is in such a block; it may enter further ones."""
-    with _ONE_THREAD, collection_postponed():
-        yield
+def compiling() -> contextlib.AbstractContextManager[bool]:
+    """What one thread at a time is in; it may enter further such blocks.
+
+    It is the lock itself, which Python takes and gives back in one step each. What is left by code of Python's may be
+    interrupted just before it gives the lock back, and then holds it for as long as anyone keeps the traceback.
+    """
+    return _ONE_THREAD
+
+
+def compiles(function: Callable[P, R]) -> Callable[P, R]:
+    """`function` as one such block, in which cyclic garbage waits."""
+
+    @functools.wraps(function)
+    def alone(*args: P.args, **kwargs: P.kwargs) -> R:
+        with _ONE_THREAD, collection_postponed():
+            return function(*args, **kwargs)
+
+    return alone
 
 
 @contextlib.contextmanager

@@ -27,7 +27,7 @@ from ttnn_jit.arguments import (
     tensors_in,
 )
 from ttnn_jit.cache import statistics
-from ttnn_jit.compiling import compiling
+from ttnn_jit.compiling import compiles, compiling
 from ttnn_jit.errors import ArgumentError, TtnnJitError
 from ttnn_jit.nests import leaves
 from ttnn_jit.numpy_scalar import is_numpy_scalar
@@ -228,24 +228,24 @@ class JitFunction(WarmCalls):
         bound.apply_defaults()
         return tuple(bound.arguments.values())
 
+    @compiles
     def _miss(self, key: object, values: tuple[Any, ...], where: Placement) -> Variant:
-        with compiling():
-            found = self._find(key)
-            if found is not None:
-                return found
-            check_max_grid(self._options.max_grid, where.target)
-            if self._options.memory_config is not None and where.family is Family.TTNN:
-                check_config_rules("memory_config of the decorator", self._options.memory_config, where.target)
-            request = self._request(values, where)
-            named = ((name, leaf) for name, argument in request.arguments.items() for leaf in leaves(argument))
-            for name, leaf in named:
-                if isinstance(leaf, TensorSpec):
-                    check_target_rules(name, leaf, where.target)
-            compilation = self._compile(request)
-            variant = self._variant(compilation, where)
-            self._entries[key] = (variant, *self._entries.get(key, ()))[:VARIANTS_PER_KEY]
-            self._count_scalars(values)
-            return variant
+        found = self._find(key)
+        if found is not None:
+            return found
+        check_max_grid(self._options.max_grid, where.target)
+        if self._options.memory_config is not None and where.family is Family.TTNN:
+            check_config_rules("memory_config of the decorator", self._options.memory_config, where.target)
+        request = self._request(values, where)
+        named = ((name, leaf) for name, argument in request.arguments.items() for leaf in leaves(argument))
+        for name, leaf in named:
+            if isinstance(leaf, TensorSpec):
+                check_target_rules(name, leaf, where.target)
+        compilation = self._compile(request)
+        variant = self._variant(compilation, where)
+        self._entries[key] = (variant, *self._entries.get(key, ()))[:VARIANTS_PER_KEY]
+        self._count_scalars(values)
+        return variant
 
     def _variant(self, compilation: Compilation, where: Placement) -> Variant:
         program, structure = compilation.program, compilation.structure

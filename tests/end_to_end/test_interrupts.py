@@ -13,13 +13,13 @@ import pytest
 import torch
 
 from ttnn_jit import jit, ttnn
-from ttnn_jit.compiling import compiling, interrupts_postponed
+from ttnn_jit.compiling import compiles, compiling, interrupts_postponed
 
 A = torch.randn(4, 6)
 
 
 def interrupted(call, event_number):
-    """Runs `call` and has it interrupted at that event of Python's, a function entered or left; True if it was."""
+    """Runs `call` and interrupts it at that event of Python's, a function entered or left; the interrupt if it came."""
     count = 0
 
     def profile(frame, event, _):
@@ -40,11 +40,11 @@ def interrupted(call, event_number):
     sys.setprofile(profile)
     try:
         call()
-    except KeyboardInterrupt:
-        return True
+    except KeyboardInterrupt as interrupt:
+        return interrupt
     finally:
         sys.setprofile(before)
-    return False
+    return None
 
 
 def free_for_another_thread():
@@ -74,6 +74,22 @@ def test_a_compile_that_was_interrupted_leaves_nothing_behind(cached):
             assert torch.allclose(function(A, scale), A.exp() * scale, rtol=1e-6)
         assert gc.isenabled()
     assert free_for_another_thread()
+
+
+def test_an_interrupt_whose_traceback_is_kept_holds_no_lock():
+    def work():
+        with compiling():
+            len(())
+
+    @compiles
+    def function():
+        work()
+
+    kept = []
+    while interrupt := interrupted(function, len(kept) + 1):
+        kept.append(interrupt)
+        assert free_for_another_thread()
+    assert len(kept) > 3
 
 
 def test_a_warm_call_that_was_interrupted_leaves_nothing_behind():

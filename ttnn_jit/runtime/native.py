@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from ttnn_jit.compiling import compiling, interrupts_postponed
+from ttnn_jit.compiling import compiles, compiling, interrupts_postponed
 from ttnn_jit.errors import InternalError, ProgramFormatError
 from ttnn_jit.runtime.executable import mapped
 from ttnn_jit.runtime.helper_ir import HostThreads
@@ -53,10 +53,10 @@ def _enabled(features: str) -> set[str]:
 
 
 @cache
+@compiles
 def host_cpu() -> HostCpu:
     """The processor that this process runs on."""
-    with compiling():
-        import llvmlite.binding as llvm
+    import llvmlite.binding as llvm
 
     return HostCpu(llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import statistics
-from ttnn_jit.compiling import compiling
+from ttnn_jit.compiling import compiles, compiling
 from ttnn_jit.errors import ArgumentError, ShapeError, TtnnJitError, UnsupportedFunction
 from ttnn_jit.ops import (
     ALIASES,
@@ -160,11 +160,11 @@ class TtnnOperation:
             run = warm_tensor_caller(program, NO_GUARD, None, None, device.target)
         self._warm[device.open_target, *[tensor.spec for tensor in tensors]] = run
 
+    @compiles
     def _compile(
         self, key: tuple[object, ...], bound: BoundCall, device: Device, placement: ResultPlacement | None
     ) -> Program:
-        with compiling():
-            from ttnn_jit import compiler
+        from ttnn_jit import compiler
 
         program = compiler.compile_operation(bound.operation, _specs(bound), bound.attributes, device.target, placement)
         self._programs[key] = program

@@ -6,13 +6,15 @@ import ctypes
 from collections.abc import Iterable
 from typing import Any
 
-from ttnn_jit.compiling import compiling
+from ttnn_jit.compiling import compiles
 from ttnn_jit.errors import ArgumentError, ShapeError
 from ttnn_jit.ops import OVERLOADS
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
+from ttnn_jit.target import SystemDesc
 from ttnn_jit.tensor_spec import (
     DRAM_MEMORY_CONFIG,
     HOST_MEMORY_CONFIG,
@@ -133,14 +135,17 @@ def typecast(tensor: Tensor, dtype: DataType, memory_config: MemoryConfig | None
     device = tensor.device()
     if device is None:
         return storage.from_torch(tensor.to_torch(), tensor.spec.with_(dtype=dtype), None)
-    with compiling():
-        from ttnn_jit import compiler
+    result: Tensor = _cast_program(tensor.spec, dtype, memory_config, device.target)(tensor)
+    return result
+
+
+@compiles
+def _cast_program(spec: TensorSpec, dtype: DataType, memory_config: MemoryConfig | None, target: SystemDesc) -> Program:
+    from ttnn_jit import compiler
 
     multiply = OVERLOADS["multiply"][0]
     placement = compiler.ResultPlacement(memory_config=memory_config, dtype=dtype)
-    program = compiler.compile_operation(multiply, (tensor.spec, 1.0), (), device.target, placement)
-    result: Tensor = program(tensor)
-    return result
+    return compiler.compile_operation(multiply, (spec, 1.0), (), target, placement)
 
 
 @over_meshes
