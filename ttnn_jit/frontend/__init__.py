@@ -90,4 +90,4 @@ def lower_operation(
     for activation in activations:
         defaults = [as_float32(attribute.default_of(result[1].dtype)) for attribute in activation.attributes]
         result = builder.operation(activation, [result], defaults, None)
-    return FrontendResult(builder.finish([result[0]], layout), (), None, captured=False)
+    return FrontendResult(builder.finish([result[0]], layout), (), None)

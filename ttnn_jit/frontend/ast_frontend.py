@@ -70,7 +70,6 @@ def interpret(
         builder.finish(values, layout),
         tuple(recorder.reads.values()),
         outline,
-        captured=False,
         unguardable=recorder.unguardable,
         warnings=tuple(interpreter.warnings),
     )

@@ -122,7 +122,6 @@ def trace(
         builder.finish(values, layout),
         tuple(recorder.reads.values()),
         outline,
-        captured=True,
         unguardable=recorder.unguardable or bool(unknown),
         warnings=tuple(emitter.warnings),
     )

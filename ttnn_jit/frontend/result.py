@@ -19,7 +19,6 @@ class FrontendResult:
         reads: What the compile read of the user's world: `reads.compile_guard` makes a guard of it.
         output_structure: None if the function returns one tensor, else a nest of tuples, lists and dicts with result
             indices as leaves.
-        captured: The function was traced, not interpreted.
         unguardable: Something was read whose change no guard can see: the module serves one call only.
         warnings: Texts for the user, each once.
     """
@@ -27,6 +26,5 @@ class FrontendResult:
     module: ModuleOp
     reads: tuple[Read, ...]
     output_structure: Any
-    captured: bool
     unguardable: bool = False
     warnings: tuple[str, ...] = ()

@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import linecache
+import logging
 import types
 
 import pytest
@@ -148,31 +149,43 @@ def test_a_function_without_source_says_so():
         lowered(without_source(), BF16, graph_capture=False)
 
 
-def test_a_function_without_source_is_traced_if_that_is_allowed():
-    result = lowered(without_source(), BF16, graph_capture=None)
-    assert result.captured
+@pytest.fixture
+def traced(caplog):
+    """Whether a function, on one tensor, is traced where that is allowed and not asked for; the log tells the user."""
+
+    def is_traced(function):
+        with caplog.at_level(logging.DEBUG, "ttnn_jit"):
+            caplog.clear()
+            lowered(function, BF16, graph_capture=None)
+        return [record.getMessage().partition(":")[0] for record in caplog.records] == ["`f` is traced"]
+
+    return is_traced
 
 
-def test_a_function_with_source_is_not_traced():
-    assert not lowered(decorated, BF16, graph_capture=None).captured
+def test_a_function_without_source_is_traced_if_that_is_allowed(traced):
+    assert traced(without_source())
 
 
-def test_a_notebook_cell_is_read_from_linecache():
+def test_a_function_with_source_is_not_traced(traced):
+    assert not traced(decorated)
+
+
+def test_a_notebook_cell_is_read_from_linecache(traced):
     text = "def f(x):\n    return ttnn.exp(x) * 2\n"
     name = "<ipython-input-1-abc>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     namespace = {"ttnn": ttnn}
     exec(compile(text, name, "exec"), namespace)
-    assert not lowered(namespace["f"], BF16, graph_capture=None).captured
+    assert not traced(namespace["f"])
 
 
-def test_a_helper_without_source_leads_to_tracing_too():
+def test_a_helper_without_source_leads_to_tracing_too(traced):
     helper = without_source()
 
     def f(x):
         return helper(x)
 
-    assert lowered(f, BF16, graph_capture=None).captured
+    assert traced(f)
     with pytest.raises(SourceError):
         lowered(f, BF16, graph_capture=False)
 
