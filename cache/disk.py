@@ -2,6 +2,7 @@
 
 It never breaks a call. What it cannot do, for a full disk, a folder of somebody else's or a damaged database, it says
 once in a warning, and then does without. An entry is found whole or not at all: a damaged one is a miss and is removed.
+A folder that is read-only, as in a container image, is read.
 
 The folder is the trust boundary: programs hold machine code, so it must be the user's and nobody else's (mode 0700).
 """
@@ -26,6 +27,8 @@ from ttnn_jit.tracebacks import level_of_the_user
 if TYPE_CHECKING:
     import diskcache
 
+    from ttnn_jit.cache.read_only import ReadOnlyEntries
+
 SETTINGS = {
     "size_limit": 256 << 20,  # bytes; beyond, what was stored longest ago goes
     "eviction_policy": "least-recently-stored",
@@ -43,6 +46,10 @@ _DIGEST_BYTES = 32
 Result = TypeVar("Result")
 
 
+class ReadOnlyError(OSError):
+    """A write to a folder that is read-only."""
+
+
 class DiskStore:
     """Bytes by name in `directory`. Opened by the first use; safe from several threads and processes.
 
@@ -51,7 +58,7 @@ class DiskStore:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._cache: diskcache.Cache | None = None
+        self._cache: diskcache.Cache | ReadOnlyEntries | None = None
         self._refused = False
 
     def get(self, name: str) -> bytes | None:
@@ -105,6 +112,10 @@ class DiskStore:
         try:
             entries = self._open()
             return otherwise if entries is None else use(entries)
+        except ReadOnlyError:
+            self._warn_once(
+                f"the disk cache in {self.directory} is read-only: what it holds is used, nothing is kept or removed"
+            )
         except (sqlite3.Error, OSError, UnicodeDecodeError, diskcache.Timeout) as error:
             if _shows_damage(error):
                 self._discard_database(error)
@@ -122,15 +133,13 @@ class DiskStore:
         with contextlib.suppress(sqlite3.Error):
             self.close()
 
-    def _open(self) -> diskcache.Cache | None:
+    def _open(self) -> diskcache.Cache | ReadOnlyEntries | None:
         if self._cache is None and not self._refused:
             self._cache = self._opened()
         return self._cache
 
-    def _opened(self) -> diskcache.Cache | None:
+    def _opened(self) -> diskcache.Cache | ReadOnlyEntries | None:
         import diskcache
-
-        from ttnn_jit.cache.bytes_disk import BytesDisk
 
         try:
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -138,7 +147,7 @@ class DiskStore:
                 self._refused = True
                 self._warn_once(f"{refusal}; {_WITHOUT}")
                 return None
-            entries = diskcache.Cache(str(self.directory), timeout=LOCK_TIMEOUT, disk=BytesDisk, **SETTINGS)
+            return _entries_in(self.directory)
         except (sqlite3.Error, OSError, diskcache.Timeout) as error:
             # Trying again at every compile would cost more than it is likely to give.
             self._refused = not _shows_damage(error)
@@ -146,8 +155,6 @@ class DiskStore:
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             # Only a damaged table of settings can surprise it so: its arguments are constants.
             raise sqlite3.DatabaseError(f"its settings cannot be read, {error!r}") from error
-        _require_sound_settings(entries)
-        return entries
 
     def _discard_database(self, error: Exception) -> None:
         """Start from nothing: what SQLite cannot read holds nothing worth more than the compiles it saves."""
@@ -180,6 +187,22 @@ def why_not_private(directory: Path) -> str:
     return ""
 
 
+def _entries_in(directory: Path) -> diskcache.Cache | ReadOnlyEntries:
+    import diskcache
+
+    from ttnn_jit.cache.bytes_disk import BytesDisk
+    from ttnn_jit.cache.read_only import ReadOnlyEntries
+
+    try:
+        entries = diskcache.Cache(str(directory), timeout=LOCK_TIMEOUT, disk=BytesDisk, **SETTINGS)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF not in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}:
+            raise
+        return ReadOnlyEntries(directory / DATABASE_NAME)
+    _require_sound_settings(entries)
+    return entries
+
+
 def store_of(environment: Environment) -> DiskStore | None:
     """The one store of the environment's cache folder; None if there is no folder or the cache is turned off."""
     folder = environment.cache_dir if environment.cache_enabled else None
@@ -210,7 +233,7 @@ def _require_sound_settings(entries: diskcache.Cache) -> None:
             raise sqlite3.DatabaseError(f"setting {name} is damaged")
 
 
-def _usage(entries: diskcache.Cache) -> tuple[int, int]:
+def _usage(entries: diskcache.Cache | ReadOnlyEntries) -> tuple[int, int]:
     # In SQL, for diskcache counts no bytes of values that lie in the database.
     query = f"SELECT TOTAL(key GLOB '{PROGRAM}*'), TOTAL(LENGTH(value)) FROM Cache"
     ((programs, stored),) = entries._sql(query).fetchall()
@@ -226,7 +249,7 @@ def _digest(name: str, value: bytes) -> bytes:
     return hashlib.sha256(name.encode() + b"\0" + value).digest()
 
 
-def _read(entries: diskcache.Cache, name: str) -> bytes | None:
+def _read(entries: diskcache.Cache | ReadOnlyEntries, name: str) -> bytes | None:
     sealed = entries.get(name)
     if sealed is None:
         return None

@@ -315,6 +315,45 @@ def test_a_folder_that_cannot_be_written_does_not_break_a_call(folder):
     assert "RuntimeWarning" in done.stderr
 
 
+@pytest.mark.process
+@pytest.mark.slow
+@pytest.mark.parametrize("writer", ["closed", "killed"])  # one that is killed leaves SQLite's log behind
+def test_a_folder_that_is_read_only_is_read_and_said_so_once_when_something_would_be_kept(writer):
+    script = """
+    import os, sys, tempfile
+    from pathlib import Path
+    import diskcache, ttnn_jit.cache.bytes_disk, ttnn_jit.cache.read_only
+    from ttnn_jit.cache.disk import DiskStore
+    with tempfile.TemporaryDirectory() as home:
+        if os.geteuid() == 0:  # root may write anywhere
+            os.chown(home, 65534, 65534), os.setegid(65534), os.seteuid(65534)
+        folder = Path(home, "a store#?")
+        before = DiskStore(folder)
+        before.set("program:a", b"code")
+        before.set("manifest:b", b"{}")
+        if sys.argv[1] == "closed":
+            before.close()
+        assert Path(folder, "cache.db-wal").exists() == (sys.argv[1] == "killed")
+        for path in (*folder.iterdir(), folder):
+            path.chmod(0o500)
+        store = DiskStore(folder)
+        print(store.get("program:a"), store.get("program:b"), store.names("manifest:"), store.usage()[0], flush=True)
+        os.write(2, b"READ\\n")
+        store.set("program:c", b"code")
+        store.update("manifest:b", lambda before: before + b"{}")
+        store.clear()
+        print(store.get("program:a"), store.get("program:c"), store.get("manifest:b"))
+        folder.chmod(0o700)
+    """
+    done = run(script, writer)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "b'code' None ['manifest:b'] 1\nb'code' None b'{}'\n"
+    while_reading, while_writing = done.stderr.split("READ\n")
+    assert "Warning" not in while_reading
+    assert while_writing.count("Warning: ") == 1
+    assert "is read-only: what it holds is used, nothing is kept or removed" in while_writing
+
+
 def test_a_folder_that_cannot_be_looked_into_counts_as_empty(tmp_path):
     store = DiskStore(tmp_path / ("n" * 300))
     assert store.usage() == (0, 0)

@@ -1,0 +1,53 @@
+"""Entries that a folder holds and nobody may write: a read-only mount, a container image with a cache in it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ttnn_jit.cache.disk import ReadOnlyError
+
+
+class ReadOnlyEntries:
+    """What `ttnn_jit.cache.disk` asks of a ``diskcache.Cache``, of a database that diskcache cannot open.
+
+    Opening one writes: settings, and the log beside the database, without which no lock is held. Nothing locks here.
+    A log that a killed process left holds entries, and must be readable, with its index, where it lies.
+
+    Raises:
+        sqlite3.Error: There is no database, or it cannot be read.
+    """
+
+    def __init__(self, database: Path) -> None:
+        log = database.with_name(f"{database.name}-wal")
+        self._uri = f"{database.as_uri()}?{'mode=ro' if log.exists() else 'immutable=1'}"
+        self._connection: sqlite3.Connection | None = None
+        self._sql("SELECT key, value FROM Cache LIMIT 1")
+
+    @property
+    def _sql(self) -> Callable[..., sqlite3.Cursor]:
+        if self._connection is None:
+            # One thread at a time uses it: the store sees to that.
+            self._connection = sqlite3.connect(self._uri, uri=True, isolation_level=None, check_same_thread=False)
+        return self._connection.execute
+
+    def get(self, name: str) -> bytes | None:
+        """The bytes under `name`; None if there are none."""
+        value = self._sql("SELECT value FROM Cache WHERE key = ? AND raw", (name,)).fetchone()
+        return value[0] if value and isinstance(value[0], bytes) else None
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for (name,) in self._sql("SELECT key FROM Cache ORDER BY rowid").fetchall())
+
+    def close(self) -> None:
+        """Close the connection; the next use opens it again."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _refuse(self, *_: Any) -> NoReturn:
+        raise ReadOnlyError("the disk cache is read-only")
+
+    set = transact = delete = clear = _refuse
