@@ -122,7 +122,7 @@ class TtnnOperation:
         return bound.operation.golden(torch, *bound.operands, *bound.attributes)
 
     def _run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
-        wanted = None
+        by_place, wanted = not kwargs, None
         if kwargs:
             kwargs, wanted = _result_keywords(self.__name__, kwargs)
         try:
@@ -141,7 +141,7 @@ class TtnnOperation:
             *map(scalar_key, bound.attributes),
         )
         program = self._programs.get(key)
-        if program is not None and wanted is None and len(tensors) == len(args) and not bound.operation.body:
+        if program is not None and by_place and len(tensors) == len(args) and not bound.operation.body:
             self._remember(tensors, device, program)
         output = None if wanted is None else wanted.output_tensor
         if output is not None and placement is not None:

@@ -40,6 +40,28 @@ def test_a_warm_call_asks_neither_for_a_declaration_nor_for_a_key(device, monkey
     assert torch.equal(ttnn.to_torch(ttnn.exp(x)), ttnn.to_torch(first))
 
 
+@pytest.mark.parametrize(
+    ("operation", "tensors", "keywords"),
+    [
+        (ttnn.leaky_relu, 1, {"negative_slope": 0.5}),
+        (ttnn.clamp, 1, {"min": 0.25}),
+        (ttnn.div, 2, {"rounding_mode": "floor"}),
+        (ttnn.gelu, 1, {"fast_and_approximate_mode": True}),
+        (ttnn.exp, 1, {"activations": ["neg"]}),
+        (ttnn.exp, 1, {"dtype": ttnn.bfloat16}),
+        (ttnn.exp, 1, {"memory_config": ttnn.L1_MEMORY_CONFIG}),
+    ],
+)  # fmt: skip
+def test_keywords_of_one_call_mean_nothing_to_the_next(device, operation, tensors, keywords):
+    given = [on(device, 32, 32) for _ in range(tensors)]
+    operation.clear()
+    plain, asked = operation(*given), operation(*given, **keywords)
+    for _ in range(3):
+        for first, again in ((asked, operation(*given, **keywords)), (plain, operation(*given))):
+            assert again.spec is first.spec
+            assert torch.equal(again.to_torch(), first.to_torch())
+
+
 def test_what_is_wrong_is_refused_on_a_warm_call_too(device):
     x, y = on(device, 32, 32), on(device, 32, 32)
     warmed(ttnn.add, x, y)
