@@ -87,15 +87,17 @@ class TtnnOperation:
             ArgumentError: The arguments do not fit the operation or each other.
             DeallocatedError: A tensor was deallocated.
         """
-        if not kwargs:
-            try:
-                run = self._warm[args[0]._device.open_target, *[tensor.spec for tensor in args]]
-            except (LookupError, AttributeError):
-                pass
-            else:
-                result = run(*args)
-                if result is not STALE:
-                    return result
+        try:
+            if kwargs:
+                run = self._warm.get(_warm_key(args, kwargs))
+            else:  # `_warm_key`, written out for a call of tensors alone
+                run = self._warm.get((args[0]._device.open_target, *[tensor.spec for tensor in args]))
+        except (LookupError, AttributeError, TypeError):
+            run = self._warm_of_others(args, kwargs)
+        if run is not None:
+            result = run(*args)
+            if result is not STALE:
+                return result
         for argument in (*args, *kwargs.values()):
             tracer = getattr(argument, "__ttnn_call__", None)
             if tracer is not None:
@@ -105,6 +107,12 @@ class TtnnOperation:
         except TtnnJitError as error:
             __tracebackhide__ = True
             raise for_the_user(error)  # noqa: B904 - it is the same error
+
+    def _warm_of_others(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Callable[..., Any] | None:
+        try:
+            return self._warm.get(_warm_key(args, kwargs))
+        except TypeError:  # something among them cannot be a key
+            return None
 
     def golden_function(self, *args: Any, **kwargs: Any) -> Any:
         """The operation on torch tensors, stated in torch."""
@@ -122,11 +130,9 @@ class TtnnOperation:
         return bound.operation.golden(torch, *bound.operands, *bound.attributes)
 
     def _run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
-        by_place, wanted = not kwargs, None
-        if kwargs:
-            kwargs, wanted = _result_keywords(self.__name__, kwargs)
+        own, wanted = _result_keywords(self.__name__, kwargs) if kwargs else ({}, None)
         try:
-            bound = bind(self.__ttnn_overloads__, args, kwargs, _dtype_of)
+            bound = bind(self.__ttnn_overloads__, args, own, _dtype_of)
         except ArgumentError as error:
             foreign = (foreign_tensor_help(value) for value in (*args, *kwargs.values()))
             raise ArgumentError(error.message, help=next(filter(None, foreign), error.help)) from None
@@ -141,9 +147,9 @@ class TtnnOperation:
             *map(scalar_key, bound.attributes),
         )
         program = self._programs.get(key)
-        if program is not None and by_place and len(tensors) == len(args) and not bound.operation.body:
-            self._remember(tensors, device, program)
         output = None if wanted is None else wanted.output_tensor
+        if program is not None and output is None and not (bound.operation.body or kwargs.get("activations")):
+            self._remember(args, kwargs, device, program)
         if output is not None and placement is not None:
             _check_output(self.__name__, output, program, bound, placement)
         program = program or self._compile(key, bound, device, placement)
@@ -154,11 +160,19 @@ class TtnnOperation:
         ctypes.memmove(target.address, source.address, output.spec.nbytes)
         return output
 
-    def _remember(self, tensors: Sequence[Tensor], device: Device, program: Program) -> None:
-        """Have the next call on tensors of these metadata alone go to the program's generated function."""
+    def _remember(self, args: Sequence[Any], kwargs: Mapping[str, Any], device: Device, program: Program) -> None:
+        """Have the next call like this one go to the program's generated function."""
+        places = [place for place, value in enumerate(args) if isinstance(value, Tensor)]
+        if len(places) != len(program.plan.inputs):
+            return  # one is among the keywords
+        key = _warm_key(args, kwargs)
+        try:
+            hash(key)
+        except TypeError:  # a keyword that is ignored may be anything
+            return
         with compiling():
             run = warm_tensor_caller(program, NO_GUARD, None, None, device.target)
-        self._warm[device.open_target, *[tensor.spec for tensor in tensors]] = run
+        self._warm[key] = run if len(places) == len(args) else _of_places(places, run)
 
     @compiles
     def _compile(
@@ -172,6 +186,21 @@ class TtnnOperation:
 
     def __repr__(self) -> str:
         return f"<{self.__name__}>"
+
+
+def _warm_key(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[object, ...]:
+    """All of a call that decides which program it runs, whatever the declarations make of it."""
+    parts = [value.spec if type(value) is Tensor else scalar_key(value) for value in args]
+    named = [(name, scalar_key(value)) for name, value in kwargs.items()]
+    device = next((value._device for value in args if type(value) is Tensor), None)
+    return getattr(device, "open_target", None), *parts, *named
+
+
+def _of_places(places: Sequence[int], run: Callable[..., Any]) -> Callable[..., Any]:
+    """`run` on those of its arguments that stand at `places`."""
+    if places == [0]:
+        return lambda first, *_: run(first)
+    return lambda *values: run(*[values[place] for place in places])
 
 
 def _dtype_of(value: Any) -> DataType | None:

@@ -1,5 +1,7 @@
 """An eager operation that ran on such tensors before goes straight to its program, and no call is wrong for that."""
 
+import math
+
 import pytest
 import torch
 
@@ -41,6 +43,46 @@ def test_a_warm_call_asks_neither_for_a_declaration_nor_for_a_key(device, monkey
 
 
 @pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: ttnn.multiply(x, 2.0),
+        lambda x: 2 * x,
+        lambda x: ttnn.where(x, 1.0, x),
+        lambda x: ttnn.clamp(x, min=0.0, max=1.0),
+        lambda x: ttnn.add(x, x, dtype=ttnn.bfloat16, memory_config=ttnn.L1_MEMORY_CONFIG),
+        lambda x: ttnn.exp(x, queue_id=0),
+    ],
+)
+def test_a_warm_call_with_numbers_or_keywords_does_not_ask_for_a_declaration(device, call, monkeypatch):
+    x = on(device, 32, 32)
+    first = warmed(call, x)
+    monkeypatch.setattr("ttnn_jit.ttnn.operation.bind", None)
+    again = call(x)
+    assert again.spec is first.spec
+    assert torch.equal(again.to_torch(), first.to_torch())
+
+
+def test_numbers_of_warm_calls_are_told_apart_by_type_and_bits(device):
+    x = ttnn.ones((32, 32), ttnn.float32, ttnn.TILE_LAYOUT, device)
+    for _ in range(3):
+        quotients = [ttnn.divide(x, number).to_torch()[0, 0].item() for number in (0.0, -0.0, math.nan, 2, 2.0)]
+        assert quotients[:2] + quotients[3:] == [math.inf, -math.inf, 0.5, 0.5]
+        assert math.isnan(quotients[2])
+
+
+def test_keywords_that_are_no_keys_and_tensors_among_keywords_go_the_long_way(device):
+    x, y = on(device, 32, 32), on(device, 32, 32)
+    difference = x.to_torch() - y.to_torch()
+    for _ in range(4):
+        assert torch.equal(ttnn.subtract(x, y, sub_core_grids=[1]).to_torch(), difference)
+        assert torch.equal(ttnn.subtract(x, y, activations=["neg"]).to_torch(), -difference)
+        assert torch.equal(ttnn.subtract(input_tensor_b=y, input_tensor_a=x).to_torch(), difference)
+        assert torch.equal(ttnn.subtract(input_tensor_a=y, input_tensor_b=x).to_torch(), -difference)
+        with pytest.raises(ArgumentError, match="must be a tensor or a number, got list"):
+            ttnn.subtract(x, [y])
+
+
+@pytest.mark.parametrize(
     ("operation", "tensors", "keywords"),
     [
         (ttnn.leaky_relu, 1, {"negative_slope": 0.5}),
@@ -65,14 +107,18 @@ def test_keywords_of_one_call_mean_nothing_to_the_next(device, operation, tensor
 def test_what_is_wrong_is_refused_on_a_warm_call_too(device):
     x, y = on(device, 32, 32), on(device, 32, 32)
     warmed(ttnn.add, x, y)
+    warmed(lambda tensor: ttnn.multiply(tensor, 2.0), x)
     with pytest.raises(ArgumentError, match="different devices"):
         ttnn.add(x, on(ttnn.open_device(device_id=1), 32, 32))
     ttnn.deallocate(y)
     with pytest.raises(DeallocatedError):
         ttnn.add(x, y)
+    with pytest.raises(DeallocatedError):
+        ttnn.multiply(y, 2.0)
     ttnn.close_device(device)
-    with pytest.raises(DeviceError):
-        ttnn.add(x, x)
+    for call in (lambda: ttnn.add(x, x), lambda: ttnn.multiply(x, 2.0)):
+        with pytest.raises(DeviceError):
+            call()
 
 
 def test_a_jitted_function_records_an_operation_that_is_warm(device):
