@@ -4,7 +4,7 @@ A warm call is: this file's method, and a function of `ttnn_jit.runtime.warm_cal
 the kernels. The method has the names of the function's parameters, so that Python puts keywords in their places. It
 tries the programs that came last, which compare the call's metadata and constants with their own (a polymorphic inline
 cache); failing that, it looks the metadata of tensors up in a table. Whatever is no warm call (the first with its
-metadata, one with containers, one whose guards fail) goes the long way.
+metadata, one with a record, one whose guards fail) goes the long way.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import enum
 import operator
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -168,47 +168,72 @@ def calls_like(
 ) -> Callable[[WarmCall], WarmCall] | None:
     """From a `WarmCall` of `tensors` to one of all parameters, for calls whose other arguments are those of `values`.
 
-    Those that are not `given` are defaults. None where a value is neither one of `tensors` nor a
-    plain constant: the tensors inside of a list, say, are not compared here.
+    Those that are not `given` are defaults. None where a value is none of `tensors`, no plain constant and no list,
+    tuple or dict of such: what a record holds, say, is not compared here.
     """
     among = set(map(id, tensors))
-    conditions, constants = [], []
+    operands: list[str] = []
+    conditions: list[str] = []
+    constants: list[Any] = []
     for i, value in enumerate(values):
-        tensor = id(value) in among
-        condition = "" if tensor else _equality(i, value)
-        if condition is None:
-            return None
-        conditions.append(condition if given[i] else f"a{i} is MISSING")
-        constants.append(None if tensor else value)
-    if conditions.count("") != len(tensors):
+        if not given[i]:
+            if type(value) in _CONTAINERS or _equality("", "", value) is None:
+                return None  # what a default holds may change
+            conditions.append(f"a{i} is MISSING")
+            continue
+        for place, part in _parts(f"a{i}", value):
+            if id(part) in among:
+                operands.append(place)
+                continue
+            condition = _equality(place, f"C{len(constants)}", part)
+            if condition is None:
+                return None
+            conditions.append(condition)
+            constants.append([*part] if type(part) is dict else part)
+    if len(operands) != len(tensors):
         return None
-    bind = _call_like(tuple(conditions))
+    bind = _call_like(len(values), tuple(operands), tuple(conditions), len(constants))
     return lambda warm: bind(warm, *constants)
 
 
-def _equality(index: int, value: Any) -> str | None:
-    """An expression that is true where argument `index` is the same constant as `value`; None if there is none."""
-    argument, constant = f"a{index}", f"C{index}"
+_CONTAINERS = (list, tuple, dict)
+
+
+def _parts(place: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """`value`, an argument or an item at `place`, and what it contains, in the order of its leaves."""
+    yield place, value
+    if type(value) in _CONTAINERS:
+        for key, item in value.items() if type(value) is dict else enumerate(value):
+            yield from _parts(f"{place}[{key!r}]", item)
+
+
+def _equality(place: str, constant: str, value: Any) -> str | None:
+    """An expression that is true where `place` holds the same constant, or container, as `value`; None if none is."""
+    kind = type(value)
     if value is None or isinstance(value, (bool, enum.Enum)):
-        return f"{argument} is {constant}"
-    if type(value) not in {int, float, str} or value != value:  # noqa: PLR0124 - of a NaN, the bits count
+        return f"{place} is {constant}"
+    same_type = f"type({place}) is {kind.__name__}"
+    if kind in {list, tuple}:
+        return f"{same_type} and len({place}) == {len(value)}"
+    if kind is dict:
+        return f"{same_type} and [*{place}] == {constant}" if all(type(key) is str for key in value) else None
+    if kind not in {int, float, str} or value != value:  # noqa: PLR0124 - of a NaN, the bits count
         return None
-    same = f"type({argument}) is {type(value).__name__} and {argument} == {constant}"
-    return same if value else f"{same} and repr({argument}) == {repr(value)!r}"  # -0.0 == 0.0
+    same = f"{same_type} and {place} == {constant}"
+    return same if value else f"{same} and repr({place}) == {repr(value)!r}"  # -0.0 == 0.0
 
 
 @cache
-def _call_like(conditions: tuple[str, ...]) -> Callable[..., WarmCall]:
-    """From a `WarmCall` of tensors and the constants of a call to one of all its arguments; "": one is a tensor."""
-    arguments = [f"a{i}" for i in range(len(conditions))]
-    tensors = ", ".join(name for name, condition in zip(arguments, conditions, strict=True) if not condition)
-    compared = " and ".join(filter(None, conditions))
-    if not compared:
+def _call_like(
+    count: int, operands: tuple[str, ...], conditions: tuple[str, ...], constants: int
+) -> Callable[..., WarmCall]:
+    """From a `WarmCall` of the tensors at `operands`, and the constants of a call, to one of all its arguments."""
+    if not conditions:
         return lambda warm, *_: warm
     lines = [
-        f"def bind(warm, {', '.join(f'C{i}' for i in range(len(conditions)))}):",
-        f" def call({', '.join(arguments)}):",
-        f"  return warm({tensors}) if {compared} else STALE",
+        f"def bind(warm, {', '.join(f'C{i}' for i in range(constants))}):",
+        f" def call({', '.join(f'a{i}' for i in range(count))}):",
+        f"  return warm({', '.join(operands)}) if {' and '.join(conditions)} else STALE",
         " return call",
     ]
     return _defined("bind", lines, {"STALE": STALE, "MISSING": _Missing.MISSING})
