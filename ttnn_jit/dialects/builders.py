@@ -25,11 +25,11 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
 from xdsl.dialects.linalg.ops import YieldOp as LinalgYieldOp
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from ttnn_jit.dialects.affine import INDEX
-from ttnn_jit.dialects.creation import create
+from ttnn_jit.dialects.creation import append, create, empty_block, region_of
 from ttnn_jit.dialects.ttcore import memory_space, tile_type
 from ttnn_jit.tensor_spec import DataType
 
@@ -77,38 +77,44 @@ def _constant_map(value: int) -> AffineMapAttr:
 
 def affine_loop(upper: int, location: LocationAttr | None = None, *, lower: int = 0, step: int = 1) -> ForOp:
     """``affine.for %i = lower to upper step step`` without body: fill ``.body.block``, then `end_affine_loop`."""
-    return ForOp.create(
+    return create(
+        ForOp,
         properties={
             "lowerBoundMap": _constant_map(lower),
             "upperBoundMap": _constant_map(upper),
             "step": _index_attr(step),
             "operandSegmentSizes": _FOR_SEGMENTS,
         },
-        regions=(Region(Block(arg_types=(INDEX,))),),
+        regions=(region_of(empty_block((INDEX,))),),
         location=location,
     )
 
 
 def end_affine_loop(loop: ForOp) -> None:
     """Adds the terminator that an `affine.for` does not print."""
-    loop.body.block.add_op(YieldOp.create(location=loop.location))
+    append(loop.body.block, (create(YieldOp, location=loop.location),))
 
 
 def scf_loop(lower: SSAValue, upper: SSAValue, step: SSAValue, location: LocationAttr | None = None) -> scf.ForOp:
     """``scf.for %arg0 = %lower to %upper step %step`` without body: fill ``.body.block``, then `end_scf_loop`."""
-    return scf.ForOp.create(
-        operands=(lower, upper, step), regions=(Region(Block(arg_types=(INDEX,))),), location=location
+    return create(
+        scf.ForOp, operands=(lower, upper, step), regions=(region_of(empty_block((INDEX,))),), location=location
     )
 
 
 def end_scf_loop(loop: scf.ForOp) -> None:
     """Adds the terminator that an `scf.for` does not print."""
-    loop.body.block.add_op(scf.YieldOp.create(location=loop.location))
+    append(loop.body.block, (create(scf.YieldOp, location=loop.location),))
 
 
 @cache
 def _index_list(values: tuple[int, ...]) -> DenseArrayBase:
     return DenseArrayBase.from_list(i64, list(values))
+
+
+@cache
+def _subview_segments(rank: int) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i32, [1, rank, 0, 0])
 
 
 def subview(
@@ -120,14 +126,15 @@ def subview(
 ) -> memref.SubviewOp:
     """``memref.subview %source[%offsets] [sizes] [1, 1] : ... to ...``."""
     rank = len(sizes)
-    return memref.SubviewOp.create(
+    return create(
+        memref.SubviewOp,
         operands=(source, *offsets),
         result_types=(result_type,),
         properties={
             "static_offsets": _index_list((DYNAMIC_INDEX,) * rank),
             "static_sizes": _index_list(sizes),
             "static_strides": _index_list((1,) * rank),
-            "operandSegmentSizes": DenseArrayBase.from_list(i32, [1, rank, 0, 0]),
+            "operandSegmentSizes": _subview_segments(rank),
         },
         location=location,
     )
@@ -154,7 +161,7 @@ def linalg_generic(
             "iterator_types": _parallel(indexing_maps[0].data.num_dims),
             "operandSegmentSizes": DenseArrayBase.from_list(i32, [len(inputs), len(outputs)]),
         },
-        regions=(Region(body),),
+        regions=(region_of(body),),
         location=location,
     )
 

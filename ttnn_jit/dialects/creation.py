@@ -1,17 +1,17 @@
-"""Making ops at half of xDSL's price: what an op without successors and without default properties consists of.
+"""Making ops, blocks and regions at half of xDSL's price, and moving ops between blocks many at a time.
 
-A compile makes a dozen ops per operation of the user's; `Operation.create` copies operands and successors through
-setters that first take the old ones away, and looks for defaults. Beside printer.py this is the one module that
-touches private names of xDSL.
+A compile makes a dozen ops per operation of the user's. `Operation.create` copies operands and successors through
+setters that first take the old ones away, and looks for defaults; `Block.add_op` walks up to the module for every op,
+to see that none holds itself. Beside printer.py this is the one module that touches private names of xDSL.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Self, TypeVar
 
 from xdsl.dialects.builtin import LocationAttr
-from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue, Use
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue, Use
 from xdsl.ir.core import SSAValues
 
 from ttnn_jit.dialects.locations import UNKNOWN
@@ -31,14 +31,16 @@ def create(
 ) -> Op:
     """What ``cls.create`` makes, for a class without default properties."""
     op = cls.__new__(cls)
-    uses = []
-    for index, operand in enumerate(operands):
-        use = Use(op, index)
-        operand.add_use(use)
-        uses.append(use)
-    op._operands = SSAValues(operands)
-    op._operand_uses = tuple(uses)
-    op.results = SSAValues([OpResult(result_type, op, index) for index, result_type in enumerate(result_types)])
+    if operands:
+        uses = []
+        for index, operand in enumerate(operands):
+            use = Use(op, index)
+            operand.add_use(use)
+            uses.append(use)
+        op._operands = SSAValues(operands)
+        op._operand_uses = tuple(uses)
+    if result_types:
+        op.results = SSAValues([OpResult(result_type, op, index) for index, result_type in enumerate(result_types)])
     op.properties = dict(properties)
     op.attributes = dict(attributes)
     op.location = UNKNOWN if location is None else location
@@ -73,3 +75,48 @@ class QuickOperation(Operation):
             location=location,
             regions=regions,
         )
+
+
+def empty_block(arg_types: Iterable[Attribute] = ()) -> Block:
+    """What ``Block(arg_types=arg_types)`` makes."""
+    block = Block.__new__(Block)
+    block._args = tuple([BlockArgument(arg_type, block, index, UNKNOWN) for index, arg_type in enumerate(arg_types)])
+    block._first_op = block._last_op = None
+    return block
+
+
+def region_of(block: Block) -> Region:
+    """What ``Region(block)`` makes of a block that stands in no region."""
+    assert block.parent is None, "a block stands in one region"
+    region = Region.__new__(Region)
+    region._first_block = region._last_block = block
+    block.parent = region
+    return region
+
+
+def append(block: Block, ops: Iterable[Operation]) -> None:
+    """Does what ``block.add_ops(ops)`` does; none of `ops` may hold `block`."""
+    last = block._last_op
+    for op in ops:
+        assert op.parent is None, "an op stands in one block"
+        op.parent = block
+        if last is None:
+            block._first_op = op
+        else:
+            last._next_op = op
+            op._prev_op = last
+        last = op
+    block._last_op = last
+
+
+def take_ops(block: Block) -> list[Operation]:
+    """Detaches all ops of `block`; they stand in no block then."""
+    ops = []
+    op = block._first_op
+    while op is not None:
+        ops.append(op)
+        following = op._next_op
+        op.parent = op._prev_op = op._next_op = None
+        op = following
+    block._first_op = block._last_op = None
+    return ops

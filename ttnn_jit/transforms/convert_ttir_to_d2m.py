@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from ttnn_jit import ops
 from ttnn_jit.dialects import d2m, operation_of, system_desc_of, ttir
 from ttnn_jit.dialects.builders import linalg_yield
+from ttnn_jit.dialects.creation import append, empty_block
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, tile_type
 from ttnn_jit.dialects.ttnn import HOIST
@@ -97,39 +98,40 @@ def _shapes_not_to_fold(block: Block) -> frozenset[Shape]:
 
 def _kernel_block(op: Operation, operation: ops.Operation, shape: KernelShape, *, in_float32: bool) -> Block:
     block, views = block_with_views(shape.buffers, op.location)
-    body = Block(arg_types=[tile_element(buffer) for buffer in shape.buffers])
-    result = _tile_ops(op, operation, shape, body, in_float32=in_float32)
-    body.add_op(linalg_yield((result,), op.location))
-    block.add_op(compute_op(views, body, shape.indexing_maps, op.location))
+    body = empty_block([tile_element(buffer) for buffer in shape.buffers])
+    append(body, _tile_ops(op, operation, shape, body, in_float32=in_float32))
+    append(block, (compute_op(views, body, shape.indexing_maps, op.location),))
     return block
 
 
 def _tile_ops(
     op: Operation, operation: ops.Operation, shape: KernelShape, body: Block, *, in_float32: bool
-) -> SSAValue:
-    """Fills `body` and returns the tile that it yields."""
-    result_type = body.args[-1].type
-    compute_type = tile_type(DataType.FLOAT32) if in_float32 else result_type
+) -> list[Operation]:
+    """The ops of `body`: what it takes to read the operands, the tile op, and what it takes to yield the result."""
+    *inputs, output = body.args
+    compute_type = tile_type(DataType.FLOAT32) if in_float32 else output.type
+    tile_ops: list[Operation] = []
     operands: list[SSAValue] = []
-    for argument, broadcast in zip(body.args[:-1], shape.broadcasts, strict=True):
+    for argument, broadcast in zip(inputs, shape.broadcasts, strict=True):
         operand: SSAValue = argument
         if broadcast is not None:
-            body.add_op(copy := d2m.TileBcastOp.make(operand, broadcast.value, op.location))
-            operand = copy.result
-        if in_float32:
-            operand = _as_type(operand, compute_type, body, op)
-        operands.append(operand)
+            operand = _result_of(d2m.TileBcastOp.make(operand, broadcast.value, op.location), tile_ops)
+        operands.append(_as_type(operand, compute_type, tile_ops, op) if in_float32 else operand)
     tile_op = d2m.TILE_OP_OF[operation].create(
         operands=operands, result_types=(compute_type,), properties=op.properties, location=op.location
     )
-    body.add_op(tile_op)
-    return _as_type(tile_op.results[0], result_type, body, op)
+    result = _as_type(_result_of(tile_op, tile_ops), output.type, tile_ops, op)
+    tile_ops.append(linalg_yield((result,), op.location))
+    return tile_ops
 
 
-def _as_type(value: SSAValue, wanted: Attribute, body: Block, op: Operation) -> SSAValue:
+def _result_of(op: Operation, written: list[Operation]) -> SSAValue:
+    written.append(op)
+    return op.results[0]
+
+
+def _as_type(value: SSAValue, wanted: Attribute, written: list[Operation], op: Operation) -> SSAValue:
     if value.type == wanted:
         return value
     assert isinstance(wanted, TileType)
-    cast = d2m.TileTypecastOp.make(value, wanted, op.location)
-    body.add_op(cast)
-    return cast.result
+    return _result_of(d2m.TileTypecastOp.make(value, wanted, op.location), written)

@@ -11,6 +11,7 @@ from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import d2m
+from ttnn_jit.dialects.creation import append, take_ops
 from ttnn_jit.transforms.kernel_body import TileBody, generics, linalg_of
 from ttnn_jit.transforms.schedule import schedule
 from ttnn_jit.transforms.slots import assign_slots
@@ -52,10 +53,8 @@ def schedule_kernel(generic: d2m.GenericOp) -> None:
 def _reorder(block: Block, tiles: TileBody, order: Sequence[int]) -> None:
     terminator = block.last_op
     assert terminator is not None, "the body of a linalg.generic ends with linalg.yield"
-    scheduled = (*tiles.scalars, *(tiles.ops[number] for number in order))
-    for op in scheduled:
-        block.detach_op(op)
-    block.insert_ops_before(scheduled, terminator)
+    take_ops(block)
+    append(block, (*tiles.scalars, *(tiles.ops[number] for number in order), terminator))
 
 
 def _tiles(count: int) -> IntegerAttr:

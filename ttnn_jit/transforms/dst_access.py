@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 
 from xdsl.dialects.builtin import LocationAttr, MemRefType
@@ -14,6 +13,7 @@ from xdsl.ir.affine import AffineDimExpr
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.affine import Index, LoadOp, StoreOp
 from ttnn_jit.dialects.builders import affine_loop, end_affine_loop, tile_memref
+from ttnn_jit.dialects.creation import append
 from ttnn_jit.dialects.ttcore import TileType, tile_type
 from ttnn_jit.tensor_spec import DataType
 from ttnn_jit.transforms.index_constants import IndexConstants
@@ -175,8 +175,9 @@ class _Nest:
         assert isinstance(dst.type, MemRefType)
         self._dst_tile: Attribute = dst.type.element_type
         self._loops = [affine_loop(extent, location) for extent in extents]
-        self._block = self._loops[-1].body.block
-        self._indices = [loop.body.block.args[0] for loop in self._loops]
+        self._blocks = [loop.body.block for loop in self._loops]
+        self._indices = [block.args[0] for block in self._blocks]
+        self._ops: list[Operation] = []
 
     def load(self, slot: Index) -> SSAValue:
         """The tile in a slot."""
@@ -214,8 +215,9 @@ class _Nest:
 
     def end(self) -> Operation:
         """Closes the loops and returns the outermost."""
-        for outer, inner in itertools.pairwise(self._loops):
-            outer.body.block.add_op(inner)
+        for outer, inner in zip(self._blocks, self._loops[1:], strict=False):
+            append(outer, (inner,))
+        append(self._blocks[-1], self._ops)
         for loop in self._loops:
             end_affine_loop(loop)
         return self._loops[0]
@@ -235,5 +237,5 @@ class _Nest:
         return self._add(d2m.TileTypecastOp.make(tile, wanted, self._location)).results[0]
 
     def _add(self, op: Operation) -> Operation:
-        self._block.add_op(op)
+        self._ops.append(op)
         return op

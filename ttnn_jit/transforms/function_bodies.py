@@ -8,6 +8,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from ttnn_jit.dialects.creation import append, empty_block
+
 
 class ValueMap(dict[SSAValue, SSAValue]):
     """Value of the old body -> value of the new one; results of ops that stay stand for themselves."""
@@ -41,7 +43,7 @@ def rebuild(block: Block, rewrite: Rewrite) -> None:
     """
     region = block.parent_region()
     assert region is not None, "a function's body stands in its region"
-    new_block = Block(arg_types=block.arg_types)
+    new_block = empty_block(block.arg_types)
     values = ValueMap(zip(block.args, new_block.args, strict=True))
     for old_argument, new_argument in zip(block.args, new_block.args, strict=True):
         new_argument.name_hint = old_argument.name_hint
@@ -52,7 +54,7 @@ def rebuild(block: Block, rewrite: Rewrite) -> None:
             block.detach_op(op)
             op.operands = [values[operand] for operand in op.operands]
             new_ops = (op,)
-        new_block.add_ops(new_ops)
+        append(new_block, new_ops)
     region.detach_block(block)
     # The replaced ops would otherwise still count as users of those that stay.
     block.drop_all_references()

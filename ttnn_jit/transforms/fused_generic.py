@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.dialects.linalg.ops import YieldOp
-from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.builders import linalg_yield
+from ttnn_jit.dialects.creation import append, empty_block, take_ops
 from ttnn_jit.dialects.locations import fused_location
 from ttnn_jit.transforms.function_bodies import erase
 from ttnn_jit.transforms.kernel_body import linalg_of
@@ -51,7 +52,7 @@ class _Fusion:
         self._maps: list[AffineMapAttr] = []
         self._buffers: list[Attribute] = []
         self._tiles: dict[_Key, SSAValue] = {}
-        self._body = Block()
+        self._body = empty_block()
 
     def build(self) -> d2m.GenericOp:
         """Builds the kernel, puts it in the place of the last member and erases the members."""
@@ -65,12 +66,12 @@ class _Fusion:
         root_body = linalg_of(root)
         location = fused_location(member.location for member in self._group)
         self._body.insert_arg(root_body.body.block.args[-1].type, len(self._body.args))
-        self._body.add_op(linalg_yield((result,), root_body.location))
+        append(self._body, (linalg_yield((result,), root_body.location),))
         self._buffers.append(root.body.block.args[-1].type)
         self._maps.append(root.indexing_maps.data[-1])
         maps = tuple(self._maps)
         block, views = block_with_views(self._buffers, location)
-        block.add_op(compute_op(views, self._body, maps, location))
+        append(block, (compute_op(views, self._body, maps, location),))
         fused = kernel_op(self._inputs, root.operands[-1], block, root.grid, maps, location)
         self._replace_group(fused)
         return fused
@@ -89,8 +90,7 @@ class _Fusion:
         assert isinstance(terminator, YieldOp), "the body of a linalg.generic ends with linalg.yield"
         result = terminator.operands[0]
         block.erase_op(terminator)
-        for op in list(block.ops):
-            self._body.add_op(block.detach_op(op))
+        append(self._body, take_ops(block))
         return result
 
     def _input_tile(self, member: d2m.GenericOp, argument: BlockArgument, key: _Key) -> SSAValue:

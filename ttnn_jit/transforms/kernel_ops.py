@@ -7,10 +7,11 @@ from functools import cache
 
 from xdsl.dialects.builtin import AffineMapAttr, DenseArrayBase, LocationAttr, i32
 from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.builders import linalg_generic
+from ttnn_jit.dialects.creation import append, create, empty_block, region_of
 from ttnn_jit.dialects.ttcore import GridAttr
 
 Maps = tuple[AffineMapAttr, ...]
@@ -30,22 +31,26 @@ def kernel_op(
         operands=(*inputs, output),
         result_types=(output.type,),
         properties=kernel_properties(grid, maps),
-        regions=(Region(block),),
+        regions=(region_of(block),),
         location=location,
     )
 
 
 def compute_op(views: Sequence[SSAValue], body: Block, maps: Maps, location: LocationAttr) -> LinalgGenericOp:
     """A `linalg.generic` with one output, the last of `views`; `body` ends with `linalg.yield`."""
-    return LinalgGenericOp.create(
-        operands=views, properties=compute_properties(maps), regions=(Region(body),), location=location
+    return create(
+        LinalgGenericOp,
+        operands=views,
+        properties=compute_properties(maps),
+        regions=(region_of(body),),
+        location=location,
     )
 
 
 @cache
 def kernel_properties(grid: GridAttr, maps: Maps) -> dict[str, Attribute]:
     """The properties of `kernel_op`; not to be changed."""
-    model = d2m.GenericOp.make((), (), Region(Block()), grid=grid, indexing_maps=maps, result_types=())
+    model = d2m.GenericOp.make((), (), region_of(Block()), grid=grid, indexing_maps=maps, result_types=())
     return model.properties | _segments(len(maps))
 
 
@@ -61,13 +66,8 @@ def _segments(operands: int) -> dict[str, Attribute]:
 
 def block_with_views(buffers: Sequence[Attribute], location: LocationAttr) -> tuple[Block, list[SSAValue]]:
     """The start of a kernel's region: every input waited for, the output reserved; and their memrefs."""
-    block = Block(arg_types=buffers)
-    views: list[SSAValue] = []
-    for buffer in block.args[:-1]:
-        wait = d2m.WaitOp.make(buffer, location)
-        block.add_op(wait)
-        views.append(wait.results[0])
-    reserve = d2m.ReserveOp.make(block.args[-1], location)
-    block.add_op(reserve)
-    views.append(reserve.results[0])
-    return block, views
+    block = empty_block(buffers)
+    *inputs, output = block.args
+    accesses = [*(d2m.WaitOp.make(buffer, location) for buffer in inputs), d2m.ReserveOp.make(output, location)]
+    append(block, accesses)
+    return block, [access.results[0] for access in accesses]

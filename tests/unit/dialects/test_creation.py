@@ -1,17 +1,26 @@
 """Ops made the quick way are the ops that xDSL makes."""
 
 import pytest
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import UnitAttr, f32
+from xdsl.dialects import affine, arith, memref, scf
+from xdsl.dialects.builtin import UnitAttr, f32, i32
 from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
 from xdsl.dialects.linalg.ops import YieldOp as LinalgYieldOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.irdl import OptionalDef
 
 from ttnn_jit.dialects import context
-from ttnn_jit.dialects.creation import QuickOperation, create
+from ttnn_jit.dialects.creation import QuickOperation, append, create, empty_block, region_of, take_ops
 
-XDSL_CLASSES = [LinalgGenericOp, LinalgYieldOp, arith.ConstantOp]
+XDSL_CLASSES = [
+    LinalgGenericOp,
+    LinalgYieldOp,
+    affine.ForOp,
+    affine.YieldOp,
+    arith.ConstantOp,
+    memref.SubviewOp,
+    scf.ForOp,
+    scf.YieldOp,
+]
 OWN_CLASSES = [op for op in context().loaded_ops if issubclass(op, QuickOperation)]
 
 
@@ -57,3 +66,61 @@ def test_no_quick_op_has_a_default_that_quick_creation_would_leave_out(cls):
     definition = getattr(cls, "get_irdl_definition", lambda: None)()
     fields = {**definition.properties, **definition.attributes} if definition else {}
     assert [name for name, field in fields.items() if not isinstance(field, OptionalDef) and field.default_value] == []
+
+
+def state(thing):
+    """All that an op, a block or a region holds, its class's defaults included."""
+    names = {name for cls in type(thing).__mro__ for name in getattr(cls, "__annotations__", ())} - {"name", "traits"}
+    return {name: getattr(thing, name) for name in names}
+
+
+def test_a_quick_block_has_all_that_a_slow_one_has():
+    quick, slow = empty_block([f32, i32]), Block(arg_types=[f32, i32])
+    assert state(quick) == state(slow) | {"_args": quick.args}
+    for ours, theirs in zip(quick.args, slow.args, strict=True):
+        assert state(ours) == state(theirs) | {"block": quick}
+    assert state(empty_block()) == state(Block())
+
+
+def test_a_quick_region_has_all_that_a_slow_one_has():
+    block = Block()
+    quick = region_of(block)
+    assert block.parent is quick
+    assert state(quick) == state(Region(Block())) | {"_first_block": block, "_last_block": block}
+
+
+def ops_of(count):
+    return [create(arith.ConstantOp, result_types=[f32]) for _ in range(count)]
+
+
+def links(ops):
+    return [(op.parent, op.prev_op, op.next_op) for op in ops]
+
+
+@pytest.mark.parametrize("there", [0, 1, 2])
+@pytest.mark.parametrize("more", [0, 1, 3])
+def test_appending_links_ops_as_adding_one_by_one_does(there, more):
+    ops, block = ops_of(there + more), Block()
+    append(block, ops[:there])
+    append(block, ops[there:])
+    assert (block.first_op, block.last_op) == ((ops[0], ops[-1]) if ops else (None, None))
+    slow = Block()
+    appended = links(ops)
+    for op in take_ops(block):
+        slow.add_op(op)
+    assert appended == [(block, before, after) for _, before, after in links(ops)]
+
+
+def test_ops_that_were_taken_stand_nowhere():
+    ops, block = ops_of(3), Block()
+    append(block, ops)
+    assert take_ops(block) == ops
+    assert links(ops) == [(None, None, None)] * 3
+    assert (block.first_op, block.last_op) == (None, None)
+
+
+def test_an_op_is_appended_to_one_block_only():
+    (op,) = ops_of(1)
+    append(Block(), [op])
+    with pytest.raises(AssertionError, match="one block"):
+        append(Block(), [op])
