@@ -29,7 +29,8 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from ttnn_jit.dialects.affine import INDEX
-from ttnn_jit.dialects.creation import append, create, empty_block, region_of
+from ttnn_jit.dialects.creation import create, empty_block, region_of
+from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.ttcore import memory_space, tile_type
 from ttnn_jit.tensor_spec import DataType
 

@@ -1,8 +1,8 @@
-"""Making ops, blocks and regions at half of xDSL's price, and moving ops between blocks many at a time.
+"""Making ops, blocks and regions at half of xDSL's price: what an op without successors and defaults consists of.
 
-A compile makes a dozen ops per operation of the user's. `Operation.create` copies operands and successors through
-setters that first take the old ones away, and looks for defaults; `Block.add_op` walks up to the module for every op,
-to see that none holds itself. Beside printer.py this is the one module that touches private names of xDSL.
+A compile makes a dozen ops per operation of the user's; `Operation.create` copies operands and successors through
+setters that first take the old ones away, and looks for defaults. Beside editing.py and printer.py this is the one
+module that touches private names of xDSL.
 """
 
 from __future__ import annotations
@@ -40,9 +40,12 @@ def create(
         op._operands = SSAValues(operands)
         op._operand_uses = tuple(uses)
     if result_types:
-        op.results = SSAValues([OpResult(result_type, op, index) for index, result_type in enumerate(result_types)])
-    op.properties = dict(properties)
-    op.attributes = dict(attributes)
+        results = []  # by a loop: a comprehension is a call of its own before Python 3.12
+        for index, result_type in enumerate(result_types):
+            results.append(OpResult(result_type, op, index))
+        op.results = SSAValues(results)
+    op.properties = {**properties}
+    op.attributes = {**attributes}
     op.location = UNKNOWN if location is None else location
     for region in regions:
         op.add_region(region)
@@ -92,31 +95,3 @@ def region_of(block: Block) -> Region:
     region._first_block = region._last_block = block
     block.parent = region
     return region
-
-
-def append(block: Block, ops: Iterable[Operation]) -> None:
-    """Does what ``block.add_ops(ops)`` does; none of `ops` may hold `block`."""
-    last = block._last_op
-    for op in ops:
-        assert op.parent is None, "an op stands in one block"
-        op.parent = block
-        if last is None:
-            block._first_op = op
-        else:
-            last._next_op = op
-            op._prev_op = last
-        last = op
-    block._last_op = last
-
-
-def take_ops(block: Block) -> list[Operation]:
-    """Detaches all ops of `block`; they stand in no block then."""
-    ops = []
-    op = block._first_op
-    while op is not None:
-        ops.append(op)
-        following = op._next_op
-        op.parent = op._prev_op = op._next_op = None
-        op = following
-    block._first_op = block._last_op = None
-    return ops

@@ -14,6 +14,7 @@ from xdsl.traits import is_side_effect_free
 
 from ttnn_jit import ops
 from ttnn_jit.dialects import operation_of, system_desc_of, ttir
+from ttnn_jit.dialects.editing import erase, replace_uses
 from ttnn_jit.dialects.layout import dtype_of
 from ttnn_jit.ops.binary import ADD, DIVIDE, MULTIPLY, SUBTRACT
 from ttnn_jit.target import Numerics
@@ -48,7 +49,7 @@ def fold(op: Operation, numerics: Numerics) -> None:
     if copied is None or copied.type != op.results[0].type or not _is_exact(copied, numerics):
         return
     if all(isinstance(use.operation, ttir.TensorElementwiseOp) for use in op.results[0].uses):
-        op.results[0].replace_all_uses_with(copied)
+        replace_uses(op.results[0], copied)
 
 
 def copied_operand(op: Operation) -> SSAValue | None:
@@ -98,4 +99,4 @@ def erase_unread(block: Block) -> None:
     """Erases ops without side effects whose results nobody reads, last first."""
     for op in reversed(list(block.ops)):
         if op.results and all(result.first_use is None for result in op.results) and is_side_effect_free(op):
-            block.erase_op(op)
+            erase(op)

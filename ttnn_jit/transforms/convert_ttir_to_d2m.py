@@ -13,7 +13,8 @@ from xdsl.passes import ModulePass
 from ttnn_jit import ops
 from ttnn_jit.dialects import d2m, operation_of, system_desc_of, ttir
 from ttnn_jit.dialects.builders import linalg_yield
-from ttnn_jit.dialects.creation import append, empty_block
+from ttnn_jit.dialects.creation import empty_block
+from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, tile_type
 from ttnn_jit.dialects.ttnn import HOIST

@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.traits import is_side_effect_free
 
 from ttnn_jit.dialects import system_desc_of
+from ttnn_jit.dialects.editing import erase, replace_uses
 from ttnn_jit.dialects.ttnn import HOIST
 from ttnn_jit.transforms.function_bodies import function_blocks
 
@@ -50,5 +51,5 @@ def eliminate_repetitions(block: Block, *, keep_tagged: bool) -> None:
         first = first_of.setdefault(key, op)
         if first is not op:
             for old, new in zip(op.results, first.results, strict=True):
-                old.replace_all_uses_with(new)
-            block.erase_op(op)
+                replace_uses(old, new)
+            erase(op)

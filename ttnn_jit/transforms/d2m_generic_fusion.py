@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -74,13 +75,14 @@ def fusion_nodes(kernels: Sequence[d2m.GenericOp]) -> list[FusionNode]:
 
 
 def _fusion_node(kernel: d2m.GenericOp, number_of: dict[SSAValue, int]) -> FusionNode:
+    grid = kernel.grid.data
     spaces = tuple(
-        (kernel.grid.data, argument.type.underlying.get_shape(), indexing_map)
-        for argument, indexing_map in zip(kernel.body.block.args, kernel.indexing_maps.data, strict=True)
-        if isinstance(argument.type, d2m.CBType)
+        (grid, buffer.type.underlying.shape, indexing_map)
+        for buffer, indexing_map in zip(kernel.body.block.args, kernel.indexing_maps.data, strict=True)
+        if isinstance(buffer.type, d2m.CBType)
     )
     body = linalg_of(kernel).body.block
-    tiles = (*body.args, *(op.results[0] for op in body.ops if op.results))
+    tiles = itertools.chain(body.args, (op.results[0] for op in body.ops if op.results))
     users = [use.operation for use in kernel.results[0].uses]
     return FusionNode(
         # Tensors made elsewhere need only be told apart: negative numbers do that.

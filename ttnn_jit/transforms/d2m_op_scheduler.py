@@ -11,7 +11,7 @@ from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import d2m
-from ttnn_jit.dialects.creation import append, take_ops
+from ttnn_jit.dialects.editing import append, take_ops
 from ttnn_jit.transforms.kernel_body import TileBody, generics, linalg_of
 from ttnn_jit.transforms.schedule import schedule
 from ttnn_jit.transforms.slots import assign_slots

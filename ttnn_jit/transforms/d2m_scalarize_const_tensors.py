@@ -12,11 +12,12 @@ from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import d2m, ttir
 from ttnn_jit.dialects.builders import constant_f32
+from ttnn_jit.dialects.editing import erase
 from ttnn_jit.dialects.layout import dtype_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.errors import CompileError
 from ttnn_jit.tensor_spec import DataType
-from ttnn_jit.transforms.function_bodies import erase, function_blocks
+from ttnn_jit.transforms.function_bodies import function_blocks
 from ttnn_jit.transforms.generic_operands import erase_inputs
 from ttnn_jit.transforms.kernel_body import generics, linalg_of, operation_names
 
@@ -37,7 +38,7 @@ class D2MScalarizeConstTensors(ModulePass):
         for block in function_blocks(op):
             for full in [op for op in block.ops if isinstance(op, ttir.FullOp)]:
                 if full.results[0].first_use is None:
-                    block.erase_op(full)
+                    erase(full)
 
 
 def scalarize(generic: d2m.GenericOp) -> None:

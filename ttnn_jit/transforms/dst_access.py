@@ -13,7 +13,7 @@ from xdsl.ir.affine import AffineDimExpr
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.affine import Index, LoadOp, StoreOp
 from ttnn_jit.dialects.builders import affine_loop, end_affine_loop, tile_memref
-from ttnn_jit.dialects.creation import append
+from ttnn_jit.dialects.editing import append, erase
 from ttnn_jit.dialects.ttcore import TileType, tile_type
 from ttnn_jit.tensor_spec import DataType
 from ttnn_jit.transforms.index_constants import IndexConstants
@@ -98,7 +98,7 @@ class DstAccess:
         block = self._compute.parent_block()
         assert block is not None, "a linalg.generic stands in its kernel"
         block.insert_ops_before(self._new_ops, self._compute)
-        block.erase_op(self._compute)
+        erase(self._compute)
 
     def _compute_and_store(self, step: Step, nest: _Nest, tiles: Tiles) -> None:
         result = nest.apply(self._body.ops[step.op], self._body.numbers, tiles)

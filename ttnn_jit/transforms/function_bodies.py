@@ -8,7 +8,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ttnn_jit.dialects.creation import append, empty_block
+from ttnn_jit.dialects.creation import empty_block
+from ttnn_jit.dialects.editing import append, detach, drop_uses
 
 
 class ValueMap(dict[SSAValue, SSAValue]):
@@ -20,13 +21,6 @@ class ValueMap(dict[SSAValue, SSAValue]):
 
 Rewrite = Callable[[Operation, ValueMap], Iterable[Operation] | None]
 """The ops that take an op's place, its results entered into the map; None keeps the op as it is."""
-
-
-def erase(op: Operation) -> None:
-    """Takes an op without users out of its block."""
-    block = op.parent_block()
-    assert block is not None, "only ops that stand in a block are erased"
-    block.erase_op(op)
 
 
 def function_blocks(module: ModuleOp) -> Iterator[Block]:
@@ -51,11 +45,11 @@ def rebuild(block: Block, rewrite: Rewrite) -> None:
     for op in list(block.ops):
         new_ops = rewrite(op, values)
         if new_ops is None:
-            block.detach_op(op)
+            detach(op)
             op.operands = [values[operand] for operand in op.operands]
             new_ops = (op,)
         append(new_block, new_ops)
+    for replaced in block.ops:
+        drop_uses(replaced)  # or it would still count as a user of those that stay
     region.detach_block(block)
-    # The replaced ops would otherwise still count as users of those that stay.
-    block.drop_all_references()
     region.add_block(new_block)

@@ -10,9 +10,9 @@ from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.builders import linalg_yield
-from ttnn_jit.dialects.creation import append, empty_block, take_ops
+from ttnn_jit.dialects.creation import empty_block
+from ttnn_jit.dialects.editing import append, erase, replace_uses, take_ops
 from ttnn_jit.dialects.locations import fused_location
-from ttnn_jit.transforms.function_bodies import erase
 from ttnn_jit.transforms.kernel_body import linalg_of
 from ttnn_jit.transforms.kernel_ops import block_with_views, compute_op, kernel_op
 
@@ -80,17 +80,17 @@ class _Fusion:
         """Moves a member's tile ops to the fused body and returns the tile that it yields."""
         block = linalg_of(member).body.block
         for argument, key in zip(block.args, _operand_keys(member), strict=False):
-            if key[0] in produced:
-                if self._keep_wide:
-                    _skip_rounding(argument, produced[key[0]])
-                argument.replace_all_uses_with(produced[key[0]])
-            else:
-                argument.replace_all_uses_with(self._input_tile(member, argument, key))
-        terminator = block.last_op
+            tile = produced.get(key[0])
+            if tile is None:
+                tile = self._input_tile(member, argument, key)
+            elif self._keep_wide:
+                _skip_rounding(argument, tile)
+            replace_uses(argument, tile)
+        *ops, terminator = take_ops(block)
         assert isinstance(terminator, YieldOp), "the body of a linalg.generic ends with linalg.yield"
         result = terminator.operands[0]
-        block.erase_op(terminator)
-        append(self._body, take_ops(block))
+        erase(terminator)
+        append(self._body, ops)
         return result
 
     def _input_tile(self, member: d2m.GenericOp, argument: BlockArgument, key: _Key) -> SSAValue:
@@ -108,12 +108,12 @@ class _Fusion:
         block = root.parent_block()
         assert block is not None, "a kernel stands in a function"
         block.insert_op_before(fused, root)
-        root.results[0].replace_all_uses_with(fused.results[0])
+        replace_uses(root.results[0], fused.results[0])
         for member in reversed(self._group):
             empty = member.operands[-1].owner
-            block.erase_op(member)
-            if isinstance(empty, d2m.EmptyOp) and empty.result.first_use is None:
-                block.erase_op(empty)
+            erase(member)
+            if isinstance(empty, d2m.EmptyOp) and empty.results[0].first_use is None:
+                erase(empty)
 
 
 def _skip_rounding(argument: SSAValue, value: SSAValue) -> None:
@@ -121,10 +121,11 @@ def _skip_rounding(argument: SSAValue, value: SSAValue) -> None:
     narrowing = value.owner
     if not isinstance(narrowing, d2m.TileTypecastOp):
         return
+    wide = narrowing.operands[0]
     for use in list(argument.uses):
         widening = use.operation
-        if isinstance(widening, d2m.TileTypecastOp) and widening.result.type == narrowing.operand.type:
-            widening.result.replace_all_uses_with(narrowing.operand)
+        if isinstance(widening, d2m.TileTypecastOp) and widening.results[0].type == wide.type:
+            replace_uses(widening.results[0], wide)
             erase(widening)
 
 

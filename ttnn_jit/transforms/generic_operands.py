@@ -7,6 +7,7 @@ from collections.abc import Collection
 from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
 
 from ttnn_jit.dialects import d2m
+from ttnn_jit.dialects.editing import erase
 from ttnn_jit.transforms.kernel_ops import compute_properties, kernel_properties
 
 
@@ -26,5 +27,5 @@ def erase_inputs(generic: d2m.GenericOp, body: LinalgGenericOp, numbers: Collect
         tiles.erase_arg(tiles.args[number])
         buffer = block.args[number]
         for use in list(buffer.uses):
-            block.erase_op(use.operation)
+            erase(use.operation)
         block.erase_arg(buffer)

@@ -9,6 +9,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation
 
 from ttnn_jit.dialects import d2m, ttnn
+from ttnn_jit.dialects.editing import erase
 from ttnn_jit.errors import CompileError
 from ttnn_jit.transforms.convert_d2m_to_ttnn import KERNEL
 from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
@@ -49,7 +50,7 @@ def _generic(kernel: FuncOp, launch: ttnn.GenericOp, values: ValueMap) -> d2m.Ge
     erase_tile_inits(region)
     last = region.block.last_op
     if isinstance(last, ReturnOp):
-        region.block.erase_op(last)
+        erase(last)
     names = ("block_factors", "grid", "indexing_maps", "iterator_types", "threads")
     attributes = {name: value for name, value in kernel.attributes.items() if name not in (*names, KERNEL)}
     segments = DenseArrayBase.from_list(i32, [len(launch.operands) - len(launch.results), len(launch.results)])

@@ -11,7 +11,8 @@ from xdsl.ir import Attribute, Block, SSAValue
 
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.builders import linalg_generic
-from ttnn_jit.dialects.creation import append, create, empty_block, region_of
+from ttnn_jit.dialects.creation import create, empty_block, region_of
+from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.ttcore import GridAttr
 
 Maps = tuple[AffineMapAttr, ...]

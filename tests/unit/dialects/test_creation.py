@@ -9,7 +9,7 @@ from xdsl.ir import Block, Operation, Region
 from xdsl.irdl import OptionalDef
 
 from ttnn_jit.dialects import context
-from ttnn_jit.dialects.creation import QuickOperation, append, create, empty_block, region_of, take_ops
+from ttnn_jit.dialects.creation import QuickOperation, create, empty_block, region_of
 
 XDSL_CLASSES = [
     LinalgGenericOp,
@@ -87,40 +87,3 @@ def test_a_quick_region_has_all_that_a_slow_one_has():
     quick = region_of(block)
     assert block.parent is quick
     assert state(quick) == state(Region(Block())) | {"_first_block": block, "_last_block": block}
-
-
-def ops_of(count):
-    return [create(arith.ConstantOp, result_types=[f32]) for _ in range(count)]
-
-
-def links(ops):
-    return [(op.parent, op.prev_op, op.next_op) for op in ops]
-
-
-@pytest.mark.parametrize("there", [0, 1, 2])
-@pytest.mark.parametrize("more", [0, 1, 3])
-def test_appending_links_ops_as_adding_one_by_one_does(there, more):
-    ops, block = ops_of(there + more), Block()
-    append(block, ops[:there])
-    append(block, ops[there:])
-    assert (block.first_op, block.last_op) == ((ops[0], ops[-1]) if ops else (None, None))
-    slow = Block()
-    appended = links(ops)
-    for op in take_ops(block):
-        slow.add_op(op)
-    assert appended == [(block, before, after) for _, before, after in links(ops)]
-
-
-def test_ops_that_were_taken_stand_nowhere():
-    ops, block = ops_of(3), Block()
-    append(block, ops)
-    assert take_ops(block) == ops
-    assert links(ops) == [(None, None, None)] * 3
-    assert (block.first_op, block.last_op) == (None, None)
-
-
-def test_an_op_is_appended_to_one_block_only():
-    (op,) = ops_of(1)
-    append(Block(), [op])
-    with pytest.raises(AssertionError, match="one block"):
-        append(Block(), [op])

@@ -1,0 +1,122 @@
+"""What is changed the quick way stands as if xDSL had changed it."""
+
+import pytest
+from xdsl.dialects import arith, test
+from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.ir import Block, Region
+
+from ttnn_jit.dialects.creation import create
+from ttnn_jit.dialects.editing import append, detach, drop_uses, erase, replace_uses, take_ops
+
+
+def ops_of(count):
+    return [create(arith.ConstantOp, result_types=[f32]) for _ in range(count)]
+
+
+def links(ops):
+    return [(op.parent, op.prev_op, op.next_op) for op in ops]
+
+
+def uses_of(value):
+    """What reads a value, latest first; the links in both directions lead to the same."""
+    forward = list(value.uses)
+    assert [use._prev_use for use in forward] == [None, *forward[:-1]][: len(forward)]
+    return [(use.operation, use.index) for use in forward]
+
+
+@pytest.mark.parametrize("there", [0, 1, 2])
+@pytest.mark.parametrize("more", [0, 1, 3])
+def test_appending_links_ops_as_adding_one_by_one_does(there, more):
+    ops, block = ops_of(there + more), Block()
+    append(block, ops[:there])
+    append(block, ops[there:])
+    assert (block.first_op, block.last_op) == ((ops[0], ops[-1]) if ops else (None, None))
+    slow = Block()
+    appended = links(ops)
+    for op in take_ops(block):
+        slow.add_op(op)
+    assert appended == [(block, before, after) for _, before, after in links(ops)]
+
+
+def test_ops_that_were_taken_stand_nowhere():
+    ops, block = ops_of(3), Block()
+    append(block, ops)
+    assert take_ops(block) == ops
+    assert links(ops) == [(None, None, None)] * 3
+    assert (block.first_op, block.last_op) == (None, None)
+
+
+def test_an_op_is_appended_to_one_block_only():
+    (op,) = ops_of(1)
+    append(Block(), [op])
+    with pytest.raises(AssertionError, match="one block"):
+        append(Block(), [op])
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_detaching_links_the_neighbours_as_xdsl_does(place):
+    quick, slow = Block(ours := ops_of(3)), Block(theirs := ops_of(3))
+    detach(ours[place])
+    slow.detach_op(theirs[place])
+
+    def seen(block, ops):
+        known = {None: None, block: "block"} | {op: number for number, op in enumerate(ops)}
+        return [[known[part] for part in each] for each in [*links(ops), (block.first_op, block.last_op)]]
+
+    assert seen(quick, ours) == seen(slow, theirs)
+
+
+def test_an_op_that_stands_nowhere_may_be_detached():
+    (op,) = ops_of(1)
+    detach(op)
+    assert links([op]) == [(None, None, None)]
+
+
+def nested():
+    """A value, an op with a region in which it is read, and one behind it that reads it too."""
+    (outer,) = ops_of(1)
+    inner = test.TestOp(operands=[outer.result, outer.result])
+    around = test.TestOp(operands=[outer.result], regions=[Region(Block([inner]))])
+    after = test.TestOp(operands=[outer.result])
+    ModuleOp([outer, around, after])
+    return outer, around, after
+
+
+def test_an_erased_op_reads_nothing_any_more_nor_does_what_stands_in_it():
+    outer, around, after = nested()
+    erase(around)
+    assert uses_of(outer.result) == [(after, 0)]
+    assert list(outer.parent.ops) == [outer, after]
+    assert links([around]) == [(None, None, None)]
+
+
+def test_an_op_that_drops_its_uses_stays_where_it_is():
+    outer, around, after = nested()
+    drop_uses(around)
+    assert uses_of(outer.result) == [(after, 0)]
+    assert list(outer.parent.ops) == [outer, around, after]
+
+
+def test_an_op_with_users_is_not_erased():
+    outer, _, _ = nested()
+    with pytest.raises(AssertionError, match="without users"):
+        erase(outer)
+
+
+@pytest.mark.parametrize("hint", [None, "mine"])
+@pytest.mark.parametrize("old_hint", [None, "old"])
+def test_replacing_uses_leaves_what_xdsl_leaves(hint, old_hint):
+    def replaced(replace):
+        old, new = ops_of(2)
+        user = test.TestOp(operands=[old.result, new.result, old.result])
+        other = test.TestOp(operands=[old.result])
+        old.result.name_hint, new.result.name_hint = old_hint, hint
+        replace(old.result, new.result)
+        names = {old.result: "old", new.result: "new", user: "user", other: "other"}
+        return (
+            [[names[value] for value in op.operands] for op in (user, other)],
+            [[(names[op], index) for op, index in uses_of(value)] for value in (old.result, new.result)],
+            new.result.name_hint,
+        )
+
+    assert replaced(replace_uses) == replaced(lambda old, new: old.replace_all_uses_with(new))

@@ -1,0 +1,93 @@
+"""Changing what stands in blocks at a third of xDSL's price.
+
+`Block.add_op` walks up to the module for every op, to see that none holds itself; an erased op first gives its results'
+users other values, which it must not have. Beside creation.py and printer.py this is the one module that touches
+private names of xDSL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.core import SSAValues
+
+
+def append(block: Block, ops: Iterable[Operation]) -> None:
+    """Does what ``block.add_ops(ops)`` does; none of `ops` may hold `block`."""
+    last = block._last_op
+    for op in ops:
+        assert op.parent is None, "an op stands in one block"
+        op.parent = block
+        if last is None:
+            block._first_op = op
+        else:
+            last._next_op = op
+            op._prev_op = last
+        last = op
+    block._last_op = last
+
+
+def take_ops(block: Block) -> list[Operation]:
+    """Detaches all ops of `block`; they stand in no block then."""
+    ops = []
+    op = block._first_op
+    while op is not None:
+        ops.append(op)
+        following = op._next_op
+        op.parent = op._prev_op = op._next_op = None
+        op = following
+    block._first_op = block._last_op = None
+    return ops
+
+
+def detach(op: Operation) -> None:
+    """Takes an op out of its block, if it stands in one."""
+    block, before, after = op.parent, op._prev_op, op._next_op
+    if block is None:
+        return
+    if before is None:
+        block._first_op = after
+    else:
+        before._next_op = after
+    if after is None:
+        block._last_op = before
+    else:
+        after._prev_op = before
+    op.parent = op._prev_op = op._next_op = None
+
+
+def drop_uses(op: Operation) -> None:
+    """No value counts `op`, or an op that stands in it, as a user any more: they are given up."""
+    for operand, use in zip(op._operands, op._operand_uses, strict=True):
+        operand.remove_use(use)
+    op._operand_uses = ()
+    for region in op.regions:
+        block = region._first_block
+        while block is not None:
+            inner = block._first_op
+            while inner is not None:
+                drop_uses(inner)
+                inner = inner._next_op
+            block = block._next_block
+
+
+def erase(op: Operation) -> None:
+    """Gives up an op whose results nobody reads, with all that stands in it."""
+    assert all(result.first_use is None for result in op.results), "only ops without users are erased"
+    detach(op)
+    drop_uses(op)
+
+
+def replace_uses(value: SSAValue, replacement: SSAValue) -> None:
+    """Does what ``value.replace_all_uses_with(replacement)`` does, for another value."""
+    assert replacement is not value, "a value takes another's place"
+    for use in list(value.uses):
+        op = use.operation
+        operands = list(op._operands)
+        operands[use.index] = replacement
+        op._operands = SSAValues(operands)
+        replacement.add_use(use)
+    value.first_use = None
+    if replacement.name_hint is None and value.name_hint is not None:
+        replacement.name_hint = value.name_hint
