@@ -15,7 +15,7 @@ import os
 import sqlite3
 import stat
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -69,11 +69,21 @@ class DiskStore:
         """Store `value` under `name`, whole or not at all."""
         self._guarded(lambda entries: entries.set(name, _seal(name, value)), None)
 
-    def update(self, name: str, change: Callable[[bytes | None], bytes]) -> None:
-        """Replace the bytes under `name` by what `change` makes of them, with no other process in between."""
+    def update(
+        self, name: str, change: Callable[[bytes | None], bytes], beside: Mapping[str, bytes] | None = None
+    ) -> None:
+        """Replace the bytes under `name` by what `change` makes of them, with no other process in between.
+
+        Args:
+            name: Whose bytes.
+            change: From those that are there to the new ones.
+            beside: By name, what is stored with them: all of it or nothing.
+        """
 
         def replace(entries: diskcache.Cache) -> None:
             with entries.transact():
+                for other, value in (beside or {}).items():
+                    entries.set(other, _seal(other, value))
                 entries.set(name, _seal(name, change(_read(entries, name))))
 
         self._guarded(replace, None)

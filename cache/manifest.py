@@ -181,8 +181,6 @@ class Manifest:
 
     def store(self, key: ManifestKey, reads: Reads, content: str, program: bytes | None) -> None:
         """Record that a compile under `key` that read `reads` gave `program`; None if `content` is stored already."""
-        if program is not None:
-            self._store.set(PROGRAM + content, program)  # first, so that no manifest names what is not there yet
         record = {"reads": [list(read) for read in reads], "content": content}
 
         def with_record(entry: bytes | None) -> bytes:
@@ -190,7 +188,9 @@ class Manifest:
             candidates = [record, *others][:CANDIDATES_PER_KEY]
             return json.dumps({"contributions": dict(key.contributions), "candidates": candidates}).encode()
 
-        self._store.update(MANIFEST + key.digest, with_record)
+        # Together, for no manifest may name what is not there; and a transaction costs more than what it writes.
+        programs = {} if program is None else {PROGRAM + content: program}
+        self._store.update(MANIFEST + key.digest, with_record, beside=programs)
 
     def native_code(self, text: str, assemble: Callable[[], bytes]) -> bytes:
         """What `assemble` makes of `text`, which no program has for itself; assembled only if it is not stored."""

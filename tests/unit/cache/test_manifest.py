@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
 from dataclasses import replace
 
@@ -180,12 +181,23 @@ def test_keys_of_this_process_name_its_software():
     assert content_key("module {}", HOST) != content_key("module {}", replace(HOST, features=""))
 
 
-def test_a_manifest_never_names_a_program_that_was_not_stored_first(store, monkeypatch):
-    order = []
-    monkeypatch.setattr(store, "set", lambda name, _: order.append(name))
-    monkeypatch.setattr(store, "update", lambda name, _: order.append(name[: len(MANIFEST)]))
+@pytest.mark.parametrize("failing", [PROGRAM, MANIFEST])
+def test_a_manifest_is_stored_with_the_program_that_it_names_or_not_at_all(store, failing, monkeypatch):
+    entries = store._open()
+    set_entry = entries.set
+
+    def set_or_fail(name, value):
+        if name.startswith(failing):
+            raise sqlite3.OperationalError("disk I/O error")
+        set_entry(name, value)
+
+    monkeypatch.setattr(entries, "set", set_or_fail)
+    with pytest.warns(RuntimeWarning, match="disk I/O error"):
+        Manifest(store).store(key(), [], "content", b"program")
+    monkeypatch.undo()
+    assert store.names("") == []
     Manifest(store).store(key(), [], "content", b"program")
-    assert order == ["program:content", "manifest:"]
+    assert store.names("") == [f"{PROGRAM}content", MANIFEST + key().digest]
 
 
 def test_code_of_no_program_is_assembled_once_and_again_where_it_is_damaged(store):
