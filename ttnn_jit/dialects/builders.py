@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.affine import ForOp, YieldOp
@@ -66,9 +67,19 @@ def constant_index(value: int, location: LocationAttr | None = None) -> arith.Co
     return create(arith.ConstantOp, result_types=(INDEX,), properties={"value": _index_attr(value)}, location=location)
 
 
+def f32_attr(value: float) -> FloatAttr:
+    """``value : f32``; programs repeat their numbers, and every stage writes them anew."""
+    return _f32_attr(struct.pack("d", value))  # its bits, for zeros and NaN
+
+
+@lru_cache(maxsize=4096)
+def _f32_attr(bits: bytes) -> FloatAttr:
+    return FloatAttr(struct.unpack("d", bits)[0], f32)
+
+
 def constant_f32(value: float, location: LocationAttr | None = None) -> arith.ConstantOp:
     """``%cst = arith.constant 5.000000e-01 : f32``."""
-    return create(arith.ConstantOp, result_types=(f32,), properties={"value": FloatAttr(value, f32)}, location=location)
+    return create(arith.ConstantOp, result_types=(f32,), properties={"value": f32_attr(value)}, location=location)
 
 
 @cache

@@ -14,6 +14,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit import ops
+from ttnn_jit.dialects.builders import f32_attr
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.ttcore import DataTypeAttr
 from ttnn_jit.errors import ArgumentError
@@ -81,7 +82,7 @@ class ElementwiseOp(QuickOperation):
 def properties_of(operation: ops.Operation, numbers: Sequence[float]) -> dict[str, Attribute]:
     """The properties of any dialect's op of `operation`: its numbers, in the declaration's order, and a user's body."""
     properties: dict[str, Attribute] = {
-        attribute.name: FloatAttr(value, f32) for attribute, value in zip(operation.attributes, numbers, strict=True)
+        attribute.name: f32_attr(value) for attribute, value in zip(operation.attributes, numbers, strict=True)
     }
     if operation.body:
         properties |= {"body": StringAttr(operation.body), "name": StringAttr(operation.name)}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, LocationAttr, TensorType, f32, i32
+from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, LocationAttr, TensorType, i32
 from xdsl.ir import Attribute, Dialect
 from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from ttnn_jit.dialects.builders import f32_attr
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.elementwise import TensorElementwiseOp, derive
 from ttnn_jit.dialects.nullary import NullaryOp
@@ -41,7 +42,7 @@ class FullOp(QuickOperation, IRDLOperation):
         return FullOp.create(
             result_types=(result_type,),
             properties={
-                "fill_value": FloatAttr(value, f32),
+                "fill_value": f32_attr(value),
                 "shape": DenseArrayBase.from_list(i32, list(result_type.get_shape())),
             },
             location=location,

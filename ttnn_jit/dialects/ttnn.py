@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import FloatAttr, LocationAttr, TensorType, UnitAttr, f32
+from xdsl.dialects.builtin import FloatAttr, LocationAttr, TensorType, UnitAttr
 from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -19,6 +19,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ttnn_jit.dialects.builders import f32_attr
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.elementwise import TensorElementwiseOp, derive
 from ttnn_jit.dialects.ttcore import DataTypeAttr, data_type_attr
@@ -121,7 +122,7 @@ class FullOp(QuickOperation, IRDLOperation):
             result_types=(result_type,),
             properties={
                 "dtype": data_type_attr(spec.dtype),
-                "fill_value": FloatAttr(value, f32),
+                "fill_value": f32_attr(value),
                 "layout": layout_attr(spec.layout),
                 "shape": shape_attr(*spec.shape),
             },

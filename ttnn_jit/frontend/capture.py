@@ -16,7 +16,7 @@ from ttnn_jit.errors import CompileError, TtnnJitError
 from ttnn_jit.frontend.arguments import TensorArgument
 from ttnn_jit.frontend.code_scan import scan
 from ttnn_jit.frontend.interpreter import failure_text
-from ttnn_jit.frontend.language import PYTHON_FAILURES, is_namespace, no_plain_function
+from ttnn_jit.frontend.language import PYTHON_FAILURES, is_namespace, is_plain_function, no_plain_function
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.proxy import Emitter, ProxyTensor, function_of_the_host, unsupported_function
 from ttnn_jit.frontend.read_recorder import ReadRecorder
@@ -148,9 +148,8 @@ def _is_value(value: Any) -> bool:
 
 
 def _refuse_no_plain_function(function: types.FunctionType, definition: Location) -> None:
-    flags = function.__code__.co_flags
-    is_async = bool(flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))
-    if is_async or flags & inspect.CO_GENERATOR:
+    if not is_plain_function(function):
+        is_async = not inspect.isgeneratorfunction(function)
         message, instead = no_plain_function(function.__name__, is_async=is_async)
         raise CompileError(message, location=definition, help=instead)
 

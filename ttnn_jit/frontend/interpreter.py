@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from ttnn_jit.errors import CompileError, TtnnJitError
 from ttnn_jit.frontend.frame import Frame, generator_part, local_names_of
 from ttnn_jit.frontend.function_source import FunctionNode, FunctionSource
-from ttnn_jit.frontend.language import PYTHON_FAILURES, no_plain_function
+from ttnn_jit.frontend.language import PYTHON_FAILURES, is_plain_function, no_plain_function
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.proxy import Emitter
 from ttnn_jit.frontend.read_recorder import SHOWING, ReadRecorder
@@ -176,10 +176,8 @@ class Interpreter(Emitter):
             )
         caller, at = (self.frame, self.at) if self.active else (frame, node)
         self.frame = frame
-        is_async = isinstance(node, ast.AsyncFunctionDef)
-        part = node if is_async else generator_part(node)
-        if part is not None:
-            self.refuse(*no_plain_function(frame.name, is_async=is_async), part)
+        if not (isinstance(identity, types.FunctionType) and is_plain_function(identity)):
+            self._refuse_no_plain_function(frame, node)
         self.active.append(identity)
         if isinstance(node, ast.Lambda):
             value = self.evaluate(node.body)
@@ -190,6 +188,12 @@ class Interpreter(Emitter):
         self.active.pop()
         self.frame, self.at = caller, at
         return value
+
+    def _refuse_no_plain_function(self, frame: Frame, node: FunctionNode) -> None:
+        is_async = isinstance(node, ast.AsyncFunctionDef)
+        part = node if is_async else generator_part(node)
+        if part is not None:
+            self.refuse(*no_plain_function(frame.name, is_async=is_async), part)
 
     def call_with(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The result of calling any value of the program."""

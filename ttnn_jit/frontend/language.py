@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import enum
 import functools
+import inspect
 import itertools
 import types
 from typing import Any
@@ -54,6 +55,11 @@ PYTHON_FAILURES = (
     ValueError,
 )
 """What Python code that computes from its arguments raises."""
+
+
+def is_plain_function(function: types.FunctionType) -> bool:
+    """Whether a call of `function` runs its body: it is neither a generator nor an ``async def``."""
+    return not function.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
 
 
 def no_plain_function(name: str, *, is_async: bool) -> tuple[str, str]:

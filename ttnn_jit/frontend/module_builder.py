@@ -12,10 +12,12 @@ from functools import cache
 from typing import TypeAlias
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import CallSiteLoc, FunctionType, LocationAttr, ModuleOp
-from xdsl.ir import Block, BlockArgument, Region, SSAValue
+from xdsl.dialects.builtin import CallSiteLoc, FunctionType, LocationAttr, ModuleOp, StringAttr
+from xdsl.ir import BlockArgument, SSAValue
 
 from ttnn_jit.dialects import set_system_desc
+from ttnn_jit.dialects.creation import create, empty_block, region_of
+from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.elementwise import properties_of
 from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.locations import UNKNOWN, location_attribute
@@ -52,7 +54,7 @@ class ModuleBuilder:
         self._target = target
         self._location = _attribute(location)
         self._equal_shards = equal_shards
-        self._block = Block()
+        self._block = empty_block()
         self._device: SSAValue | None = None
         self._count = 0
 
@@ -92,7 +94,7 @@ class ModuleBuilder:
         if operation.has_dtype_property:
             properties["dtype"] = data_type_attr(result.dtype)
         op = op_class.make(values, tensor_type(result), properties=properties, attributes=dict(HOISTED), location=place)
-        self._block.add_op(op)
+        append(self._block, (op,))
         return op.results[0], result
 
     def finish(self, results: Sequence[SSAValue], layout: ResultLayout | None = None) -> ModuleOp:
@@ -104,14 +106,19 @@ class ModuleBuilder:
         if layout is not None:
             copies = {value: self._copied(value, layout) for value in results}
             results = lay_out_results(self._block, [copies[value] for value in results], layout)
-        self._block.add_op(func.ReturnOp.create(operands=results, location=self._location))
+        append(self._block, (create(func.ReturnOp, operands=results, location=self._location),))
         function_type = FunctionType.from_lists(
             [argument.type for argument in self._block.args], [result.type for result in results]
         )
-        function = func.FuncOp(self._name, function_type, Region(self._block))
-        function.location = self._location
-        module = ModuleOp([function])
-        module.location = self._location
+        function = create(
+            func.FuncOp,
+            properties={"sym_name": StringAttr(self._name), "function_type": function_type},
+            regions=(region_of(self._block),),
+            location=self._location,
+        )
+        body = empty_block()
+        append(body, (function,))
+        module = create(ModuleOp, regions=(region_of(body),), location=self._location)
         set_system_desc(module, self._target)
         return module
 
@@ -121,7 +128,7 @@ class ModuleBuilder:
         if not isinstance(value, BlockArgument) or wanted_spec(spec, layout) is spec:
             return value
         op = OP_OF[IDENTITY].make((value,), tensor_type(spec), attributes=dict(HOISTED), location=self._location)
-        self._block.add_op(op)
+        append(self._block, (op,))
         return op.results[0]
 
     def _check(self, operation: Operation, specs: Sequence[TensorSpec], location: Location | None) -> None:
@@ -148,7 +155,7 @@ class ModuleBuilder:
         dtype = result.dtype if self._target.numerics is Numerics.DEVICE else DataType.FLOAT32
         spec = result.with_(dtype=dtype)
         op = FullOp.make(self._device_value(place), as_float32(value), spec, tensor_type(spec), place)
-        self._block.add_op(op)
+        append(self._block, (op,))
         return op.results[0]
 
     def _device_value(self, place: LocationAttr) -> SSAValue:
@@ -156,7 +163,7 @@ class ModuleBuilder:
             op = GetDeviceOp.make(place)
             first = self._block.first_op
             if first is None:
-                self._block.add_op(op)
+                append(self._block, (op,))
             else:
                 self._block.insert_op_before(op, first)
             self._device = op.results[0]

@@ -38,9 +38,9 @@ def span_of_node(node: ast.AST, imported: frozenset[str]) -> Span:
     """
     line, end_line = node.lineno, node.end_lineno or node.lineno  # type: ignore[attr-defined]
     column, end_column = node.col_offset, node.end_col_offset or 0  # type: ignore[attr-defined]
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_method_call(node, imported):
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         name_line = node.func.end_lineno or line
-        if name_line != line:
+        if name_line != line and _is_method_call(node, imported):
             return name_line, end_line, (node.func.end_col_offset or 0) - len(node.func.attr), end_column
     return line, end_line, column, end_column
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ttnn_jit.errors import ArgumentError
+from ttnn_jit.kept_property import kept_property
 from ttnn_jit.numpy_scalar import python_number
 from ttnn_jit.origin import type_name
 from ttnn_jit.target import Numerics
@@ -180,6 +181,17 @@ class Operation:
         """Number of tensor operands."""
         return len(self.operands)
 
+    @kept_property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Names of the operands and of the attributes after them."""
+        return (*(operand.name for operand in self.operands), *(attribute.name for attribute in self.attributes))
+
+    @kept_property
+    def renamed_keywords(self) -> dict[str, str]:
+        """Further keyword of a parameter -> its name."""
+        parameters: tuple[Operand | Attribute, ...] = (*self.operands, *self.attributes)
+        return {alias: parameter.name for parameter in parameters for alias in parameter.aliases}
+
     @property
     def tested_attributes(self) -> tuple[float, ...]:
         """The attributes that the operation is tested and measured with, as float32."""
@@ -306,17 +318,15 @@ def _attributes(operation: Operation, given: Mapping[str, Any], dtype: DataType)
 
 
 def _by_name(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any] | str:
-    names = [operand.name for operand in operation.operands] + [attribute.name for attribute in operation.attributes]
+    names = operation.parameter_names
     if len(args) > len(names):
         return f"`{operation.name}` takes at most {len(names)} arguments, got {len(args)}"
     given = dict(zip(names, args, strict=False))
     for keyword, only in operation.chosen_by.items():
         if kwargs.get(keyword, only) != only:
             return f"`{operation.name}` has no form for {keyword}={kwargs[keyword]!r}"
-    parameters: tuple[Operand | Attribute, ...] = (*operation.operands, *operation.attributes)
-    renamed = {alias: parameter.name for parameter in parameters for alias in parameter.aliases}
     for keyword, value in kwargs.items():
-        name = renamed.get(keyword, keyword)
+        name = operation.renamed_keywords.get(keyword, keyword)
         if name in operation.chosen_by:
             continue
         if name not in names:

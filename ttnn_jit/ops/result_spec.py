@@ -59,6 +59,9 @@ def _check_channels(operation: Operation, operands: Sequence[TensorSpec | float]
 
 
 def _broadcast(operation: Operation, specs: Sequence[TensorSpec], location: Location | None) -> tuple[int, ...]:
+    first = specs[0].shape
+    if all(spec.shape == first for spec in specs):
+        return first
     rank = max(len(spec.shape) for spec in specs)
     shape: list[int] = []
     for axis in range(rank):
