@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ttnn_jit.dialects.editing import ops_of
 from ttnn_jit.dialects.naming import Names
 from ttnn_jit.dialects.printer import MLIRPrinter
 
@@ -32,7 +33,7 @@ def _operation(op: Operation, numbers: dict[SSAValue, int]) -> Content:
 
 def _block(block: Block, numbers: dict[SSAValue, int]) -> Content:
     arguments: list[Content] = [_numbered(argument, numbers) for argument in block.args]
-    return [arguments, [_operation(op, numbers) for op in block.ops]]
+    return [arguments, [_operation(op, numbers) for op in ops_of(block)]]
 
 
 def _numbered(value: SSAValue, numbers: dict[SSAValue, int]) -> str:

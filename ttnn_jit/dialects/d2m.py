@@ -221,7 +221,12 @@ class TileInitOp(QuickOperation, IRDLOperation):
     @staticmethod
     def make(tile_op: str, location: LocationAttr | None = None) -> TileInitOp:
         """The set-up for the op ``d2m.<tile_op>``."""
-        return TileInitOp.create(properties={"tile_op": StringAttr(tile_op)}, location=location)
+        return TileInitOp.create(properties=_init_properties(tile_op), location=location)
+
+
+@cache
+def _init_properties(tile_op: str) -> dict[str, Attribute]:
+    return {"tile_op": StringAttr(tile_op)}
 
 
 @cache

@@ -1,8 +1,8 @@
-"""Changing what stands in blocks at a third of xDSL's price.
+"""Walking through blocks and changing what stands in them, at a third of xDSL's price.
 
-`Block.add_op` walks up to the module for every op, to see that none holds itself; an erased op first gives its results'
-users other values, which it must not have. Beside creation.py and printer.py this is the one module that touches
-private names of xDSL.
+`Block.ops` makes a call per op. `Block.add_op` walks up to the module for every op, to see that none holds itself. An
+erased op first gives its results' users other values, which it must not have. Beside creation.py and printer.py this
+is the one module that touches private names of xDSL.
 """
 
 from __future__ import annotations
@@ -11,6 +11,16 @@ from collections.abc import Iterable
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.core import SSAValues
+
+
+def ops_of(block: Block) -> list[Operation]:
+    """The ops that stand in `block` now."""
+    ops = []
+    op = block._first_op
+    while op is not None:
+        ops.append(op)
+        op = op._next_op
+    return ops
 
 
 def append(block: Block, ops: Iterable[Operation]) -> None:
@@ -28,15 +38,24 @@ def append(block: Block, ops: Iterable[Operation]) -> None:
     block._last_op = last
 
 
+def insert_before(op: Operation, place: Operation) -> None:
+    """Puts `op`, which does not hold `place`, right before it."""
+    assert op.parent is None, "an op stands in one block"
+    block, before = place.parent, place._prev_op
+    assert block is not None, "an op is put into a block"
+    op.parent, op._prev_op, op._next_op = block, before, place
+    place._prev_op = op
+    if before is None:
+        block._first_op = op
+    else:
+        before._next_op = op
+
+
 def take_ops(block: Block) -> list[Operation]:
     """Detaches all ops of `block`; they stand in no block then."""
-    ops = []
-    op = block._first_op
-    while op is not None:
-        ops.append(op)
-        following = op._next_op
+    ops = ops_of(block)
+    for op in ops:
         op.parent = op._prev_op = op._next_op = None
-        op = following
     block._first_op = block._last_op = None
     return ops
 
@@ -65,10 +84,8 @@ def drop_uses(op: Operation) -> None:
     for region in op.regions:
         block = region._first_block
         while block is not None:
-            inner = block._first_op
-            while inner is not None:
+            for inner in ops_of(block):
                 drop_uses(inner)
-                inner = inner._next_op
             block = block._next_block
 
 

@@ -14,7 +14,7 @@ from xdsl.traits import is_side_effect_free
 
 from ttnn_jit import ops
 from ttnn_jit.dialects import operation_of, system_desc_of, ttir
-from ttnn_jit.dialects.editing import erase, replace_uses
+from ttnn_jit.dialects.editing import erase, ops_of, replace_uses
 from ttnn_jit.dialects.layout import dtype_of
 from ttnn_jit.ops.binary import ADD, DIVIDE, MULTIPLY, SUBTRACT
 from ttnn_jit.target import Numerics
@@ -38,7 +38,7 @@ class Canonicalize(ModulePass):
         """Simplifies every function of the module `op`."""
         numerics = system_desc_of(op).numerics
         for block in function_blocks(op):
-            for inner in list(block.ops):
+            for inner in ops_of(block):
                 fold(inner, numerics)
             erase_unread(block)
 
@@ -97,6 +97,6 @@ def _is_exact(value: SSAValue, numerics: Numerics) -> bool:
 
 def erase_unread(block: Block) -> None:
     """Erases ops without side effects whose results nobody reads, last first."""
-    for op in reversed(list(block.ops)):
+    for op in reversed(ops_of(block)):
         if op.results and all(result.first_use is None for result in op.results) and is_side_effect_free(op):
             erase(op)

@@ -25,6 +25,8 @@ from xdsl.ir import Attribute, Operation, Region
 from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import d2m, system_desc_of, ttnn
+from ttnn_jit.dialects.creation import create
+from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.ttcore import BufferAccessAttr, GridAttr, TileType, data_type_attr
 from ttnn_jit.dialects.ttnn_attributes import ProgramAttr, TTNNLayoutAttr
 from ttnn_jit.tensor_spec import BufferType, MathFidelity
@@ -134,14 +136,27 @@ class _Outlining:
                         for tensor, buffer in zip(tensors, buffers, strict=True)
                     ]
                 ),
-                "common_runtime_args": ArrayAttr([StringAttr(f"buffer_address {i}") for i in range(len(buffers))]),
-                "compile_time_args": ArrayAttr([IntegerAttr(i, i64) for i in range(len(buffers))]),
+                "common_runtime_args": _addresses(len(buffers)),
+                "compile_time_args": _indices(len(buffers)),
                 "grid": generic.grid,
                 "kernel": SymbolRefAttr(symbol),
-                "semaphores": ArrayAttr(()),
+                "semaphores": _NO_SEMAPHORES,
                 **self._configuration,
             }
         )
+
+
+_NO_SEMAPHORES = ArrayAttr[Attribute](())
+
+
+@cache
+def _addresses(buffers: int) -> ArrayAttr[StringAttr]:
+    return ArrayAttr([StringAttr(f"buffer_address {i}") for i in range(buffers)])
+
+
+@cache
+def _indices(buffers: int) -> ArrayAttr[IntegerAttr]:
+    return ArrayAttr([IntegerAttr(i, i64) for i in range(buffers)])
 
 
 def _tile_of(buffer: d2m.CBType) -> TileType:
@@ -178,16 +193,25 @@ def _buffer_descriptor(buffer: d2m.CBType, streamed: int | None) -> DictionaryAt
     )
 
 
+_PRIVATE = StringAttr("private")
+
+
+@cache
+def _kernel_type(buffers: tuple[Attribute, ...]) -> FunctionType:
+    return FunctionType.from_lists(buffers, [])
+
+
 def _kernel_function(generic: d2m.GenericOp, symbol: str) -> FuncOp:
     region: Region = generic.detach_region(generic.body)
     insert_tile_inits(region)
-    region.block.add_op(ReturnOp.create(location=generic.location))
+    append(region.block, (create(ReturnOp, location=generic.location),))
     kept = {name: value for name, value in generic.properties.items() if name != "operandSegmentSizes"}
-    return FuncOp.create(
+    return create(
+        FuncOp,
         properties={
             "sym_name": StringAttr(symbol),
-            "sym_visibility": StringAttr("private"),
-            "function_type": FunctionType.from_lists([argument.type for argument in region.block.args], []),
+            "sym_visibility": _PRIVATE,
+            "function_type": _kernel_type(tuple(argument.type for argument in region.block.args)),
         },
         attributes={**generic.attributes, **kept, KERNEL: UnitAttr()},
         regions=(region,),

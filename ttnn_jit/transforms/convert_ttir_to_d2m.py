@@ -14,7 +14,7 @@ from ttnn_jit import ops
 from ttnn_jit.dialects import d2m, operation_of, system_desc_of, ttir
 from ttnn_jit.dialects.builders import linalg_yield
 from ttnn_jit.dialects.creation import empty_block
-from ttnn_jit.dialects.editing import append
+from ttnn_jit.dialects.editing import append, ops_of
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, tile_type
 from ttnn_jit.dialects.ttnn import HOIST
@@ -89,7 +89,7 @@ def _specs(op: Operation) -> tuple[tuple[TensorSpec, ...], TensorSpec]:
 def _shapes_not_to_fold(block: Block) -> frozenset[Shape]:
     """Result shapes of which one op needs its leading dimensions: the others keep theirs too, so that all can fuse."""
     shapes = set()
-    for op in block.ops:
+    for op in ops_of(block):
         if isinstance(op, ttir.TensorElementwiseOp):
             inputs, output = _specs(op)
             if len(output.shape) > 2 and len(elementwise_space(inputs, output).tiles) > 2:

@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.traits import is_side_effect_free
 
 from ttnn_jit.dialects import system_desc_of
-from ttnn_jit.dialects.editing import erase, replace_uses
+from ttnn_jit.dialects.editing import erase, ops_of, replace_uses
 from ttnn_jit.dialects.ttnn import HOIST
 from ttnn_jit.transforms.function_bodies import function_blocks
 
@@ -41,7 +41,7 @@ _Key = tuple[type[Operation], tuple[SSAValue, ...], tuple[tuple[str, Attribute],
 def eliminate_repetitions(block: Block, *, keep_tagged: bool) -> None:
     """Replaces every repeated op of `block` by its first occurrence."""
     first_of: dict[_Key, Operation] = {}
-    for op in list(block.ops):
+    for op in ops_of(block):
         if not op.results or (keep_tagged and HOIST in op.attributes) or not is_side_effect_free(op):
             continue
         if any(isinstance(use.operation, ReturnOp) for result in op.results for use in result.uses):

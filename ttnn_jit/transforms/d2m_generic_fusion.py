@@ -13,6 +13,7 @@ from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import d2m, system_desc_of
+from ttnn_jit.dialects.editing import ops_of
 from ttnn_jit.target import Numerics, SystemDesc
 from ttnn_jit.tensor_spec import DataType
 from ttnn_jit.transforms.convert_ttir_to_d2m import NOT_HOISTED
@@ -82,7 +83,7 @@ def _fusion_node(kernel: d2m.GenericOp, number_of: dict[SSAValue, int]) -> Fusio
         if isinstance(buffer.type, d2m.CBType)
     )
     body = linalg_of(kernel).body.block
-    tiles = itertools.chain(body.args, (op.results[0] for op in body.ops if op.results))
+    tiles = itertools.chain(body.args, (op.results[0] for op in ops_of(body) if op.results))
     users = [use.operation for use in kernel.results[0].uses]
     return FusionNode(
         # Tensors made elsewhere need only be told apart: negative numbers do that.

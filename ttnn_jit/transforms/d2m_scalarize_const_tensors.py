@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import d2m, ttir
 from ttnn_jit.dialects.builders import constant_f32
-from ttnn_jit.dialects.editing import erase
+from ttnn_jit.dialects.editing import erase, insert_before, ops_of
 from ttnn_jit.dialects.layout import dtype_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.errors import CompileError
@@ -36,7 +36,7 @@ class D2MScalarizeConstTensors(ModulePass):
         for generic in generics(op):
             scalarize(generic)
         for block in function_blocks(op):
-            for full in [op for op in block.ops if isinstance(op, ttir.FullOp)]:
+            for full in [op for op in ops_of(block) if isinstance(op, ttir.FullOp)]:
                 if full.results[0].first_use is None:
                     erase(full)
 
@@ -47,24 +47,24 @@ def scalarize(generic: d2m.GenericOp) -> None:
     Raises:
         CompileError: All inputs are constant: no tile is left to compute with.
     """
-    constants = [number for number, value in enumerate(generic.inputs) if isinstance(value.owner, ttir.FullOp)]
+    inputs = generic.operands[:-1]
+    constants = [number for number, value in enumerate(inputs) if isinstance(value.owner, ttir.FullOp)]
     if not constants:
         return
     body = linalg_of(generic)
     block = body.body.block
-    if len(constants) == len(generic.inputs):
+    if len(constants) == len(inputs):
         names = ", ".join(operation_names(block.ops))
         raise CompileError(
             f"every operand of `{names}` is a constant", location=location_of(generic), help="compute it in Python"
         )
     for number in constants:
-        full = generic.operands[number].owner
+        full = inputs[number].owner
         assert isinstance(full, ttir.FullOp)
         value = rounded_to(full.fill_value.value.data, dtype_of(full.results[0].type))
         constant = constant_f32(value, full.location)
-        first = block.first_op
-        assert first is not None, "a kernel's body ends with linalg.yield"
-        block.insert_op_before(constant, first)
+        assert block.first_op is not None, "a kernel's body ends with linalg.yield"
+        insert_before(constant, block.first_op)
         _replace_tile(block.args[number], constant.results[0])
     erase_inputs(generic, body, constants)
 

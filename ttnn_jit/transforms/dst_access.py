@@ -13,10 +13,11 @@ from xdsl.ir.affine import AffineDimExpr
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.affine import Index, LoadOp, StoreOp
 from ttnn_jit.dialects.builders import affine_loop, end_affine_loop, tile_memref
-from ttnn_jit.dialects.editing import append, erase
+from ttnn_jit.dialects.editing import append, erase, ops_of
 from ttnn_jit.dialects.ttcore import TileType, tile_type
 from ttnn_jit.tensor_spec import DataType
 from ttnn_jit.transforms.index_constants import IndexConstants
+from ttnn_jit.transforms.kernel_body import tiles_read
 from ttnn_jit.transforms.slots import Step, assign_slots
 from ttnn_jit.transforms.tile_graph import TileGraph
 
@@ -143,10 +144,8 @@ class DstBody:
         self.ops: list[Operation] = []
         self.numbers: dict[SSAValue, int] = {value: number for number, value in enumerate(inputs)}
         operands: list[tuple[int, ...]] = []
-        for op in block.ops:
-            if op is terminator:
-                break
-            read = tuple(self.numbers[value] for value in op.operands if value in self.numbers)
+        for op in ops_of(block)[:-1]:
+            read = tiles_read(op, self.numbers)
             if _is_conversion(op, dst_tile, yielded):
                 self.numbers[op.results[0]] = read[0]
                 continue

@@ -9,7 +9,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ttnn_jit.dialects.creation import empty_block
-from ttnn_jit.dialects.editing import append, detach, drop_uses
+from ttnn_jit.dialects.editing import append, detach, drop_uses, ops_of
 
 
 class ValueMap(dict[SSAValue, SSAValue]):
@@ -25,7 +25,7 @@ Rewrite = Callable[[Operation, ValueMap], Iterable[Operation] | None]
 
 def function_blocks(module: ModuleOp) -> Iterator[Block]:
     """The body of every function that has one; device functions are of one block."""
-    for op in list(module.body.block.ops):
+    for op in ops_of(module.body.block):
         if isinstance(op, FuncOp) and (block := op.body.first_block) is not None:
             yield block
 
@@ -42,14 +42,14 @@ def rebuild(block: Block, rewrite: Rewrite) -> None:
     for old_argument, new_argument in zip(block.args, new_block.args, strict=True):
         new_argument.name_hint = old_argument.name_hint
         new_argument.location = old_argument.location
-    for op in list(block.ops):
+    for op in ops_of(block):
         new_ops = rewrite(op, values)
         if new_ops is None:
             detach(op)
             op.operands = [values[operand] for operand in op.operands]
             new_ops = (op,)
         append(new_block, new_ops)
-    for replaced in block.ops:
+    for replaced in ops_of(block):
         drop_uses(replaced)  # or it would still count as a user of those that stay
     region.detach_block(block)
     region.add_block(new_block)

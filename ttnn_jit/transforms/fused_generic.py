@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, BlockArgument, SSAValue
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.builders import linalg_yield
 from ttnn_jit.dialects.creation import empty_block
-from ttnn_jit.dialects.editing import append, erase, replace_uses, take_ops
+from ttnn_jit.dialects.editing import append, erase, insert_before, replace_uses, take_ops
 from ttnn_jit.dialects.locations import fused_location
 from ttnn_jit.transforms.kernel_body import linalg_of
 from ttnn_jit.transforms.kernel_ops import block_with_views, compute_op, kernel_op
@@ -105,9 +105,7 @@ class _Fusion:
 
     def _replace_group(self, fused: d2m.GenericOp) -> None:
         root = self._group[-1]
-        block = root.parent_block()
-        assert block is not None, "a kernel stands in a function"
-        block.insert_op_before(fused, root)
+        insert_before(fused, root)
         replace_uses(root.results[0], fused.results[0])
         for member in reversed(self._group):
             empty = member.operands[-1].owner

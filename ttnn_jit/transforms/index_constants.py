@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from ttnn_jit.dialects.builders import constant_index
+from ttnn_jit.dialects.editing import append, insert_before
 
 
 class IndexConstants:
@@ -33,10 +34,9 @@ class IndexConstants:
 
     def append(self, constant: Operation) -> None:
         """Puts another constant behind those at the top of the block."""
-        if self._last is not None:
-            self._block.insert_op_after(constant, self._last)
-        elif self._block.first_op is not None:
-            self._block.insert_op_before(constant, self._block.first_op)
+        following = self._block.first_op if self._last is None else self._last.next_op
+        if following is None:
+            append(self._block, (constant,))
         else:
-            self._block.add_op(constant)
+            insert_before(constant, following)
         self._last = constant

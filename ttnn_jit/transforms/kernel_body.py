@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import scf
@@ -12,6 +12,7 @@ from xdsl.dialects.linalg.ops import YieldOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ttnn_jit.dialects import d2m, operation_of
+from ttnn_jit.dialects.editing import ops_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import TileType
 from ttnn_jit.errors import CompileError
@@ -28,7 +29,7 @@ def generics(module: ModuleOp) -> Iterator[d2m.GenericOp]:
 
 def generics_in(block: Block) -> list[d2m.GenericOp]:
     """Every kernel of a function's body, in program order."""
-    return [op for op in block.ops if isinstance(op, d2m.GenericOp)]
+    return [op for op in ops_of(block) if isinstance(op, d2m.GenericOp)]
 
 
 def linalg_of(generic: d2m.GenericOp) -> LinalgGenericOp:
@@ -56,6 +57,12 @@ def tile_dtype(values: Iterable[SSAValue]) -> DataType:
     return DataType.FLOAT32 if wide else DataType.BFLOAT16
 
 
+def tiles_read(op: Operation, numbers: Mapping[SSAValue, int]) -> tuple[int, ...]:
+    """The numbers of the tiles that `op` reads, in operand order; other operands have none."""
+    found = [numbers.get(value, -1) for value in op.operands]
+    return tuple([number for number in found if number >= 0])
+
+
 @dataclass(frozen=True)
 class TileBody:
     """A block of tile ops as a graph.
@@ -80,12 +87,10 @@ class TileBody:
         operands: list[tuple[int, ...]] = []
         terminator = block.last_op
         assert isinstance(terminator, YieldOp), "the body of a linalg.generic ends with linalg.yield"
-        for op in block.ops:
-            if op is terminator:
-                break
-            if op.results and isinstance(op.results[0].type, TileType):
-                numbers[op.results[0]] = len(inputs) + len(ops)
-                operands.append(tuple(numbers[value] for value in op.operands if value in numbers))
+        for op in ops_of(block)[:-1]:
+            if op.results and isinstance((result := op.results[0]).type, TileType):
+                numbers[result] = len(inputs) + len(ops)
+                operands.append(tiles_read(op, numbers))
                 ops.append(op)
             else:
                 scalars.append(op)

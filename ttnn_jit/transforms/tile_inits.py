@@ -14,7 +14,7 @@ from xdsl.ir import Block, Operation, Region
 
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.affine import LoadOp, StoreOp
-from ttnn_jit.dialects.editing import erase
+from ttnn_jit.dialects.editing import erase, insert_before, ops_of
 from ttnn_jit.dialects.elementwise import ElementwiseOp
 
 _COMPUTE = (ElementwiseOp, d2m.TileBcastOp, d2m.TileTypecastOp)
@@ -39,7 +39,7 @@ def erase_tile_inits(region: Region) -> None:
 
 def _nests(block: Block) -> Iterator[tuple[ForOp, list[Operation]]]:
     """Every outermost affine loop that computes, and the tile ops in it."""
-    for op in list(block.ops):
+    for op in ops_of(block):
         if isinstance(op, scf.ForOp):
             yield from _nests(op.body.block)
         elif isinstance(op, ForOp):
@@ -50,7 +50,7 @@ def _nests(block: Block) -> Iterator[tuple[ForOp, list[Operation]]]:
 
 
 def _collect_tile_ops(loop: ForOp, found: list[Operation]) -> None:
-    for op in loop.body.block.ops:
+    for op in ops_of(loop.body.block):
         if isinstance(op, ForOp):
             _collect_tile_ops(op, found)
         elif type(op) not in _MOVES and isinstance(op, _COMPUTE):
@@ -58,6 +58,4 @@ def _collect_tile_ops(loop: ForOp, found: list[Operation]) -> None:
 
 
 def _insert_before(place: Operation, tile_op: Operation) -> None:
-    block = place.parent_block()
-    assert block is not None, "a kernel's ops stand in its region"
-    block.insert_op_before(d2m.TileInitOp.make(tile_op.name.removeprefix("d2m."), tile_op.location), place)
+    insert_before(d2m.TileInitOp.make(tile_op.name.removeprefix("d2m."), tile_op.location), place)

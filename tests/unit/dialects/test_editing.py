@@ -6,10 +6,19 @@ from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.ir import Block, Region
 
 from ttnn_jit.dialects.creation import create
-from ttnn_jit.dialects.editing import append, detach, drop_uses, erase, replace_uses, take_ops
+from ttnn_jit.dialects.editing import (
+    append,
+    detach,
+    drop_uses,
+    erase,
+    insert_before,
+    ops_of,
+    replace_uses,
+    take_ops,
+)
 
 
-def ops_of(count):
+def constants(count):
     return [create(arith.ConstantOp, result_types=[f32]) for _ in range(count)]
 
 
@@ -27,7 +36,7 @@ def uses_of(value):
 @pytest.mark.parametrize("there", [0, 1, 2])
 @pytest.mark.parametrize("more", [0, 1, 3])
 def test_appending_links_ops_as_adding_one_by_one_does(there, more):
-    ops, block = ops_of(there + more), Block()
+    ops, block = constants(there + more), Block()
     append(block, ops[:there])
     append(block, ops[there:])
     assert (block.first_op, block.last_op) == ((ops[0], ops[-1]) if ops else (None, None))
@@ -39,7 +48,7 @@ def test_appending_links_ops_as_adding_one_by_one_does(there, more):
 
 
 def test_ops_that_were_taken_stand_nowhere():
-    ops, block = ops_of(3), Block()
+    ops, block = constants(3), Block()
     append(block, ops)
     assert take_ops(block) == ops
     assert links(ops) == [(None, None, None)] * 3
@@ -47,34 +56,50 @@ def test_ops_that_were_taken_stand_nowhere():
 
 
 def test_an_op_is_appended_to_one_block_only():
-    (op,) = ops_of(1)
+    (op,) = constants(1)
     append(Block(), [op])
     with pytest.raises(AssertionError, match="one block"):
         append(Block(), [op])
 
 
+def standing(block, ops):
+    """How `ops` stand in `block`, by number."""
+    known = {None: None, block: "block"} | {op: number for number, op in enumerate(ops)}
+    return [[known[part] for part in each] for each in [*links(ops), (block.first_op, block.last_op)]]
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_the_ops_of_a_block_are_those_that_a_walk_through_it_finds(count):
+    block = Block(made := constants(count))
+    assert ops_of(block) == list(block.ops) == made
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_inserting_links_the_neighbours_as_xdsl_does(place):
+    quick, slow = Block(ours := constants(3)), Block(theirs := constants(3))
+    (new,), (other,) = constants(1), constants(1)
+    insert_before(new, ours[place])
+    slow.insert_op_before(other, theirs[place])
+    assert standing(quick, [*ours, new]) == standing(slow, [*theirs, other])
+
+
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_detaching_links_the_neighbours_as_xdsl_does(place):
-    quick, slow = Block(ours := ops_of(3)), Block(theirs := ops_of(3))
+    quick, slow = Block(ours := constants(3)), Block(theirs := constants(3))
     detach(ours[place])
     slow.detach_op(theirs[place])
-
-    def seen(block, ops):
-        known = {None: None, block: "block"} | {op: number for number, op in enumerate(ops)}
-        return [[known[part] for part in each] for each in [*links(ops), (block.first_op, block.last_op)]]
-
-    assert seen(quick, ours) == seen(slow, theirs)
+    assert standing(quick, ours) == standing(slow, theirs)
 
 
 def test_an_op_that_stands_nowhere_may_be_detached():
-    (op,) = ops_of(1)
+    (op,) = constants(1)
     detach(op)
     assert links([op]) == [(None, None, None)]
 
 
 def nested():
     """A value, an op with a region in which it is read, and one behind it that reads it too."""
-    (outer,) = ops_of(1)
+    (outer,) = constants(1)
     inner = test.TestOp(operands=[outer.result, outer.result])
     around = test.TestOp(operands=[outer.result], regions=[Region(Block([inner]))])
     after = test.TestOp(operands=[outer.result])
@@ -107,7 +132,7 @@ def test_an_op_with_users_is_not_erased():
 @pytest.mark.parametrize("old_hint", [None, "old"])
 def test_replacing_uses_leaves_what_xdsl_leaves(hint, old_hint):
     def replaced(replace):
-        old, new = ops_of(2)
+        old, new = constants(2)
         user = test.TestOp(operands=[old.result, new.result, old.result])
         other = test.TestOp(operands=[old.result])
         old.result.name_hint, new.result.name_hint = old_hint, hint
