@@ -6,6 +6,7 @@ import enum
 import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from ttnn_jit.errors import ArgumentError, GridError, LayoutError
 from ttnn_jit.kept_property import kept_property
@@ -62,13 +63,39 @@ def check_kind(value: object, kind: type, what: str) -> None:
         )
 
 
-def _whole_numbers(values: Iterable[object], what: str) -> tuple[int, ...]:
-    """`values` as ints; numpy's are whole numbers too."""
-    given = list(values)
+def items_of_tuple(values: Any, what: str) -> list[Any]:
+    """`values`, of what is named `what` in the text, one by one.
+
+    Raises:
+        GridError: There is but one.
+    """
     try:
-        return tuple(map(operator.index, given))  # type: ignore[arg-type]  # what has no index raises
+        return list(values)
+    except TypeError:
+        raise GridError(f"{what} is a tuple of whole numbers, got {values!r}") from None
+
+
+def whole_numbers(values: Iterable[object], what: str) -> tuple[int, ...]:
+    """`values` as ints; numpy's are whole numbers too.
+
+    Raises:
+        GridError: They are no whole numbers.
+    """
+    given = items_of_tuple(values, what)
+    try:
+        return tuple(map(operator.index, given))
     except TypeError:
         raise GridError(f"{what} is of whole numbers, got {given}") from None
+
+
+def check_whole_number(value: object, what: str) -> None:
+    """Refuse a `value` that is no int, named `what` in the text.
+
+    Raises:
+        ArgumentError: It is something else.
+    """
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ArgumentError(f"{what} must be a whole number, got {value!r}")
 
 
 @dataclass(frozen=True, order=True)
@@ -87,7 +114,7 @@ class CoreGrid:
     """A count of cores: x columns by y rows. Keyword only, as in ttnn."""
 
     def __init__(self, *, x: int, y: int) -> None:
-        x, y = _whole_numbers((x, y), "a core grid")
+        x, y = whole_numbers((x, y), "a core grid")
         if x < 1 or y < 1:
             raise GridError(f"a core grid needs at least one core, got x={x}, y={y}")
         object.__setattr__(self, "x", x)
@@ -110,8 +137,8 @@ class CoreRange:
     end: CoreCoord
 
     def __init__(self, start: CoreCoord | tuple[int, int], end: CoreCoord | tuple[int, int]) -> None:
-        object.__setattr__(self, "start", _core(start))
-        object.__setattr__(self, "end", _core(end))
+        object.__setattr__(self, "start", core_coord(start))
+        object.__setattr__(self, "end", core_coord(end))
         if self.end.x < self.start.x or self.end.y < self.start.y:
             raise GridError(f"a core range ends before it starts: {self.start} to {self.end}")
 
@@ -123,8 +150,16 @@ class CoreRange:
         return f"CoreRange({self.start} to {self.end})"
 
 
-def _core(value: CoreCoord | tuple[int, int]) -> CoreCoord:
-    core = CoreCoord(*_whole_numbers((value.x, value.y) if isinstance(value, CoreCoord) else value, "a core"))
+def core_coord(value: CoreCoord | tuple[int, int]) -> CoreCoord:
+    """The core that `value` names.
+
+    Raises:
+        GridError: It names none.
+    """
+    pair = whole_numbers((value.x, value.y) if isinstance(value, CoreCoord) else value, "a core")
+    if len(pair) != 2:
+        raise GridError(f"a core has a column and a row, got {list(pair)}")
+    core = CoreCoord(*pair)
     if core.x < 0 or core.y < 0:
         raise GridError(f"a core has coordinates of at least 0, got {core}")
     return core
@@ -134,6 +169,8 @@ class CoreRangeSet:
     """A set of core ranges, compared as a set."""
 
     def __init__(self, ranges: Iterable[CoreRange] | CoreRange) -> None:
+        if not isinstance(ranges, CoreRange | Iterable):
+            raise ArgumentError(f"core ranges must be a list or set of ttnn.CoreRange, got {type_name(ranges)}")
         self._ranges = frozenset((ranges,) if isinstance(ranges, CoreRange) else ranges)
         for core_range in self._ranges:
             check_kind(core_range, CoreRange, "a core range")
@@ -191,7 +228,7 @@ class ShardSpec:
         shard_shape: Iterable[int],
         shard_orientation: ShardOrientation = ShardOrientation.ROW_MAJOR,
     ) -> None:
-        extents = _whole_numbers(shard_shape, "a shard")
+        extents = whole_numbers(shard_shape, "a shard")
         if len(extents) != 2 or min(extents) < 1:
             raise GridError(f"a shard has a height and a width of at least 1, got {list(extents)}")
         check_kind(grid, CoreRangeSet, "the grid of a shard spec")
@@ -220,7 +257,10 @@ class NdShardSpec:
     ) -> None:
         check_kind(grid, CoreRangeSet, "the grid of a shard spec")
         check_kind(orientation, ShardOrientation, "the orientation of a shard spec")
-        object.__setattr__(self, "shard_shape", _whole_numbers(shard_shape, "a shard"))
+        extents = whole_numbers(shard_shape, "a shard")
+        if not extents or min(extents) < 1:
+            raise GridError(f"an ND shard needs extents of at least 1, got {list(extents)}")
+        object.__setattr__(self, "shard_shape", extents)
         object.__setattr__(self, "grid", grid)
         object.__setattr__(self, "orientation", orientation)
 

@@ -23,6 +23,8 @@ from ttnn_jit.memory_config import (
     ShardStrategy,
     TensorMemoryLayout,
     check_kind,
+    core_coord,
+    whole_numbers,
 )
 from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH
 
@@ -76,6 +78,7 @@ def create_sharded_memory_config(
         GridError: The grid does not divide the tensor.
         ArgumentError: A `CoreRangeSet` without the shard's shape; an argument of another kind.
     """
+    shape = whole_numbers(shape, "a shape")
     orientation = orientation or ShardOrientation.ROW_MAJOR
     check_kind(strategy, ShardStrategy, "`strategy`")
     check_kind(orientation, ShardOrientation, "`orientation`")
@@ -130,8 +133,13 @@ def maximal_block_sharding_grid(shape: Iterable[int], max_grid: tuple[int, int])
 
 
 def get_maximal_block_sharding_grid(shape: Iterable[int], max_grid: tuple[int, int]) -> list[int]:
-    """The last core ``[x, y]`` of the largest grid of whole-tile blocks within the last core `max_grid`."""
-    columns, rows = maximal_block_sharding_grid(shape, max_grid)
+    """The last core ``[x, y]`` of the largest grid of whole-tile blocks within the last core `max_grid`.
+
+    Raises:
+        GridError: An argument that is no shape, or names no core.
+    """
+    last = core_coord(max_grid)
+    columns, rows = maximal_block_sharding_grid(whole_numbers(shape, "a shape"), (last.x, last.y))
     return [columns - 1, rows - 1]
 
 
@@ -218,8 +226,6 @@ def check_sharding(shape: tuple[int, ...], config: MemoryConfig, *, tiled: bool)
 
 
 def _check_nd(shape: tuple[int, ...], spec: NdShardSpec, *, tiled: bool) -> None:
-    if not spec.shard_shape or min(spec.shard_shape) < 1:
-        raise GridError(f"an ND shard needs extents of at least 1, got {list(spec.shard_shape)}")
     if len(spec.shard_shape) > max(2, len(shape)):
         raise GridError(f"an ND shard of {list(spec.shard_shape)} has more dimensions than its tensor, {list(shape)}")
     _check_whole_tiles((1, 1, *spec.shard_shape)[-2:], tiled=tiled)

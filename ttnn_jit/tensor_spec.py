@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 import math
+import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -33,6 +34,8 @@ from ttnn_jit.memory_config import (
     TensorMemoryLayout,
     check_kind,
     check_memory_of_device,
+    check_whole_number,
+    items_of_tuple,
 )
 from ttnn_jit.sharding import (
     check_sharding,
@@ -72,10 +75,12 @@ __all__ = [
     "TensorSpec",
     "check_kind",
     "check_memory_of_device",
+    "check_whole_number",
     "checked",
     "create_sharded_memory_config",
     "dense_strides",
     "folded_2d",
+    "items_of_tuple",
     "largest_divisor",
     "maximal_block_sharding_grid",
     "round_up",
@@ -177,7 +182,7 @@ class TensorSpec:
         strides: Element strides of a ROW_MAJOR tensor that is not dense; None means dense.
 
     Raises:
-        ArgumentError: Strides on a tiled tensor, or of the wrong rank; a field of another kind.
+        ArgumentError: Strides on a tiled tensor, or of the wrong rank; a field of another kind; two memories.
         ShapeError: Extents that are no ints, negative, or beyond `MOST_EXTENT` or `MOST_BYTES`.
     """
 
@@ -201,9 +206,11 @@ class TensorSpec:
         strides: tuple[int, ...] | None = None,
     ) -> TensorSpec:
         """The one spec with these fields."""
-        shape = Shape(shape)
+        shape = Shape(_extents(shape))
         if memory_config is None:
-            memory_config = MemoryConfig(buffer_type=buffer_type or BufferType.DRAM)
+            memory_config = MemoryConfig(buffer_type=BufferType.DRAM if buffer_type is None else buffer_type)
+        elif buffer_type is not None:
+            raise ArgumentError("a tensor spec takes `memory_config` or `buffer_type`, not both")
         elif not isinstance(memory_config, MemoryConfig):
             check_kind(memory_config, MemoryConfig, "`memory_config`")
         elif memory_config.is_nd_sharded() and memory_config.shard_spec is None:
@@ -214,8 +221,6 @@ class TensorSpec:
         found = cls._interned.get(key)
         if found is not None:
             return found
-        if not all(isinstance(extent, int) and extent >= 0 for extent in shape):
-            raise ShapeError(f"the extents of a tensor are ints of at least 0, got {list(shape)}")
         if any(extent > MOST_EXTENT for extent in shape):
             raise ShapeError(
                 f"an extent of {shape} is beyond {MOST_EXTENT:,}: those of ttnn have 32 bits",
@@ -315,6 +320,20 @@ def _rebuild(
     strides: tuple[int, ...] | None,
 ) -> TensorSpec:
     return TensorSpec(shape, dtype, layout, memory_config, strides=strides)
+
+
+_INT = frozenset({int})
+
+
+def _extents(shape: Iterable[int]) -> list[int]:
+    """The extents of a tensor, as Python's ints: bools and floats equal them, and would be found interned."""
+    given = extents = items_of_tuple(shape, "a shape")
+    if not _INT.issuperset(map(type, given)):
+        whole = [hasattr(extent, "__index__") and not isinstance(extent, bool) for extent in given]
+        extents = [operator.index(extent) for extent in given] if all(whole) else [-1]
+    if min(extents, default=0) < 0:
+        raise ShapeError(f"the extents of a tensor are ints of at least 0, got {given}")
+    return extents
 
 
 def checked(spec: TensorSpec) -> TensorSpec:

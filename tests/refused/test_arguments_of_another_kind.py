@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import warnings
+
+import numpy
 import pytest
 import torch
 
@@ -14,6 +17,9 @@ X = torch.randn(32, 64)
 SPEC = ttnn.TensorSpec((32, 64), ttnn.float32, ttnn.TILE_LAYOUT)
 MAKE_ONE = "\nhelp: make a ttnn tensor of it: `ttnn.from_torch(tensor, layout=ttnn.TILE_LAYOUT, device=device)`"
 CORES = ttnn.CoreRangeSet([ttnn.CoreRange((0, 0), (1, 1))])
+GRID = ttnn.CoreGrid(x=2, y=2)
+L1 = ttnn.BufferType.L1
+ALLOCATED = "allocate_tensor_on_device: "
 DTYPES = "\nhelp: it takes ttnn.DataType.BFLOAT16, ttnn.DataType.FLOAT32"
 
 
@@ -23,6 +29,12 @@ def host():
 
 def on(device):
     return ttnn.from_torch(X, layout=ttnn.TILE_LAYOUT, device=device)
+
+
+def quantized():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch is about to do without them
+        return torch.quantize_per_tensor(X, 0.1, 0, torch.quint8)
 
 
 TORCH_FOR_TTNN = {
@@ -96,6 +108,84 @@ OTHERS = [
         "ttnn.add: `activations` must be a list of unary operations, got 'relu'\n"
         "help: give their names, as `activations=['relu']`",
     ),
+    (lambda d: ttnn.from_torch(X, layout=0), "`layout` must be a ttnn.Layout, got 0"),
+    (lambda d: ttnn.from_torch(X, False), f"`dtype` must be a ttnn.DataType, got False{DTYPES}"),
+    (lambda d: ttnn.zeros((4, 4), 0), f"`dtype` must be a ttnn.DataType, got 0{DTYPES}"),
+    (lambda d: ttnn.zeros_like(on(d), device=0), "`device` must be a ttnn.Device, got 0"),
+    (lambda d: ttnn.full_like(on(d), 2, layout=0), "`layout` must be a ttnn.Layout, got 0"),
+    (lambda d: ttnn.to_device(host(), d, False), "`memory_config` must be a ttnn.MemoryConfig, got False"),
+    (
+        lambda d: ttnn.to_layout(on(d), ttnn.TILE_LAYOUT, memory_config=False),
+        "`memory_config` must be a ttnn.MemoryConfig, got False",
+    ),
+    (lambda d: on(d).to(ttnn.TILE_LAYOUT, False), "`memory_config` must be a ttnn.MemoryConfig, got False"),
+    (lambda d: ttnn.clone(on(d), False), "`memory_config` must be a ttnn.MemoryConfig, got False"),
+    (lambda d: ttnn.typecast(on(d), ttnn.bfloat16, "L1"), "`memory_config` must be a ttnn.MemoryConfig, got 'L1'"),
+    (lambda d: ttnn.full((4, 4), 10**400), "`fill_value` has no float: int too large"),
+    (
+        lambda d: ttnn.from_torch(quantized(), ttnn.float32),
+        "from_torch: torch.quint8 numbers are quantized\nhelp: call `.dequantize()` on it first",
+    ),
+    (lambda d: ttnn.full(4, 1.0), "a shape is a tuple of whole numbers, got 4"),
+    (lambda d: ttnn.zeros(None), "a shape is a tuple of whole numbers, got None"),
+    (lambda d: ttnn.full((4, 4.0), 1.0), "the extents of a tensor are ints of at least 0, got [4, 4.0]"),
+    (lambda d: ttnn.full((True, 4), 1.0), "the extents of a tensor are ints of at least 0, got [True, 4]"),
+    (
+        lambda d: ttnn.TensorSpec((4, 4), ttnn.float32, memory_config=ttnn.DRAM_MEMORY_CONFIG, buffer_type=L1),
+        "a tensor spec takes `memory_config` or `buffer_type`, not both",
+    ),
+    (lambda d: ttnn.Tile(32), "a tile is a tuple of whole numbers, got 32"),
+    (lambda d: ttnn.Tile().get_tile_size("f"), f"`dtype` must be a ttnn.DataType, got 'f'{DTYPES}"),
+    (lambda d: ttnn.ShardSpec(CORES, 32), "a shard is a tuple of whole numbers, got 32"),
+    (lambda d: ttnn.NdShardSpec(None, CORES), "a shard is a tuple of whole numbers, got None"),
+    (lambda d: ttnn.NdShardSpec((0, 32), CORES), "an ND shard needs extents of at least 1, got [0, 32]"),
+    (lambda d: ttnn.CoreRange(0, 1), "a core is a tuple of whole numbers, got 0"),
+    (lambda d: ttnn.CoreRange((0, 0), (1,)), "a core has a column and a row, got [1]"),
+    (lambda d: ttnn.CoreRangeSet(3), "core ranges must be a list or set of ttnn.CoreRange, got int"),
+    (lambda d: SPEC.block_sharded(3), "core ranges must be a list or set of ttnn.CoreRange, got int"),
+    *(
+        (lambda d, shape=shape: ttnn.create_sharded_memory_config(shape, GRID, ttnn.ShardStrategy.BLOCK), text)
+        for shape, text in (
+            (64, "a shape is a tuple of whole numbers, got 64"),
+            ("64", "a shape is of whole numbers, got ['6', '4']"),
+            ((64.0, 64), "a shape is of whole numbers, got [64.0, 64]"),
+            (X, "a shape is of whole numbers, got "),
+        )
+    ),
+    (lambda d: ttnn.get_maximal_block_sharding_grid("a", (7, 7)), "a shape is of whole numbers, got ['a']"),
+    (lambda d: ttnn.get_maximal_block_sharding_grid((64, 64), 7), "a core is a tuple of whole numbers, got 7"),
+    (lambda d: ttnn.get_maximal_block_sharding_grid((64, 64), (-3, 7)), "a core has coordinates of at least 0, got "),
+    (lambda d: ttnn.ReplicateTensorToMesh(3), "`mesh_device` must be a ttnn.Device, got 3"),
+    (lambda d: ttnn.ShardTensorToMesh(d, None), "`dim` must be a whole number, got None"),
+    (lambda d: ttnn.ShardTensorToMesh(d, 1.0), "`dim` must be a whole number, got 1.0"),
+    (lambda d: ttnn.ConcatMeshToTensor(d, "0"), "`dim` must be a whole number, got '0'"),
+    (lambda d: ttnn.ShardTensor2dMesh(d, (1, 1), (0,)), "`dims` must be two of None and whole numbers, got (0,)"),
+    (lambda d: ttnn.ShardTensor2dMesh(d, (1, 1), 0), "`dims` must be two of None and whole numbers, got 0"),
+    (lambda d: ttnn.ShardTensor2dMesh(d, None, (0, 1)), "a mesh shape is one or two positive ints, got None"),
+    (lambda d: ttnn.open_mesh_device(None), "a mesh shape is one or two positive ints, got None"),
+    (lambda d: ttnn.to_torch(on(d), mesh_composer=3), "`mesh_composer` must be a ttnn.ConcatMeshToTensor, got 3"),
+    (lambda d: ttnn.to_torch(on(d), torch_rank="2"), "`torch_rank` must be a whole number, got '2'"),
+    (lambda d: ttnn.enable_program_cache(3), "the argument of enable_program_cache must be a ttnn.Device, got 3"),
+    (
+        lambda d: ttnn.disable_and_clear_program_cache(None),
+        "the argument of disable_and_clear_program_cache must be a ttnn.Device, got None",
+    ),
+    (lambda d: ttnn.set_fabric_config(3), "`config` must be a ttnn.FabricConfig, got 3"),
+    (lambda d: ttnn.open_device(device_id=-1), "`device_id` must be a whole number of at least 0, got -1"),
+    (lambda d: ttnn.open_device(device_id="0"), "`device_id` must be a whole number of at least 0, got '0'"),
+    (lambda d: ttnn.allocate_tensor_on_device((64, 64), d), ALLOCATED + "missing a required argument: 'layout'"),
+    (lambda d: ttnn.allocate_tensor_on_device(SPEC), ALLOCATED + "missing a required argument: 'device'"),
+    (lambda d: ttnn.allocate_tensor_on_device(SPEC, d, 3), ALLOCATED + "too many positional arguments"),
+    (
+        lambda d: ttnn.allocate_tensor_on_device(ttnn.TensorSpec((4, 4), ttnn.float32, strides=(99, 1)), d),
+        "TensorSpec([4, 4], f32, ROW_MAJOR, dram, interleaved, strides=(99, 1)) has strides; ",
+    ),
+    (lambda d: ttnn.pearson_correlation_coefficient(X, "a"), "a str is no tensor, and torch makes none of it"),
+    (lambda d: ttnn.pearson_correlation_coefficient(X, X[:3]), "shapes (32, 64) and (3, 64) differ"),
+    (
+        lambda d: ttnn.exp(on(d), output_tensor=on(d), optional_output_tensor=on(d)),
+        "ttnn.exp: `output_tensor` and `optional_output_tensor` are two names of one argument",
+    ),
     (
         lambda d: ttnn.open_device(device_id=0, target=["cpu"]),
         "unknown target ['cpu']\nhelp: the presets are wormhole_b0, blackhole, cpu",
@@ -129,3 +219,66 @@ def test_a_tensor_is_allocated_by_spec_or_by_its_parts_in_any_order(device):
         assert (tensor.spec, tensor.device()) == (SPEC, device)
     in_l1 = ttnn.allocate_tensor_on_device((32, 64), ttnn.float32, ttnn.TILE_LAYOUT, device, ttnn.L1_MEMORY_CONFIG)
     assert in_l1.memory_config() == ttnn.L1_MEMORY_CONFIG
+
+
+@pytest.mark.parametrize("name", ["full", "zeros", "ones", "empty", "rand", "zeros_like", "ones_like", "full_like"])
+def test_a_misspelt_keyword_is_refused_under_the_name_of_the_function(name):
+    with pytest.raises(TypeError, match=rf"^{name}\(\) got an unexpected keyword argument 'dtyp'"):
+        getattr(ttnn, name)((2, 2), dtyp=ttnn.float32)
+
+
+@pytest.fixture
+def mesh():
+    mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 2))
+    yield mesh
+    ttnn.close_mesh_device(mesh)
+
+
+def add(x, y):
+    return x + y
+
+
+MEETINGS = [
+    lambda d, x, y: ttnn.add(x, y),
+    lambda d, x, y: ttnn.add(y, x),
+    lambda d, x, y: ttnn_jit.jit(add)(x, y),
+    lambda d, x, y: ttnn.to_device(x, d),
+    lambda d, x, y: x.to(d),
+    lambda d, x, y: ttnn.zeros_like(x, device=d),
+    lambda d, x, y: ttnn.copy_host_to_device_tensor(x.cpu(), y),
+]
+
+
+@pytest.mark.parametrize("action", MEETINGS)
+def test_a_tensor_of_a_mesh_meets_no_device_of_its_own(device, mesh, action):
+    x, y = ttnn.from_torch(X, layout=ttnn.TILE_LAYOUT, device=mesh), on(device)
+    with pytest.raises(ArgumentError) as raised:
+        action(device, x, y)
+    assert raised.value.message == f"a tensor of {mesh} meets {device} in one call"
+
+
+def test_the_tensors_of_a_mesh_do_not_go_into_one_on_the_host(mesh):
+    x, into = ttnn.from_torch(X, layout=ttnn.TILE_LAYOUT, device=mesh), host()
+    with pytest.raises(ArgumentError, match="does not hold those of 2 devices"):
+        ttnn.copy_device_to_host_tensor(x, into)
+    assert torch.equal(into.to_torch(), X)
+    ttnn.copy_device_to_host_tensor(x, x.cpu())
+    ttnn.copy_host_to_device_tensor(into, x)
+
+
+def test_the_extents_of_a_spec_are_ints_whatever_they_were_written_as():
+    spec = ttnn.TensorSpec((numpy.int64(3), 977), ttnn.float32)
+    assert [type(extent) for extent in spec.shape] == [int, int]
+    assert ttnn.TensorSpec((3, 977), ttnn.float32) is spec
+
+
+def test_a_typecast_on_the_host_lies_where_it_is_asked_to():
+    cast = ttnn.typecast(host(), ttnn.bfloat16, ttnn.L1_MEMORY_CONFIG)
+    assert (cast.dtype, cast.memory_config()) == (ttnn.bfloat16, ttnn.L1_MEMORY_CONFIG)
+
+
+def test_a_tensor_is_deallocated_with_or_without_force(device):
+    for arguments in ((), (True,), (False,)):
+        x = on(device)
+        x.deallocate(*arguments)
+        assert not x.is_allocated()

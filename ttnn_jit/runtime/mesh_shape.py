@@ -17,9 +17,9 @@ class MeshShape(tuple[int, ...]):
     def __new__(cls, *extents: int | Iterable[int]) -> MeshShape:
         """``MeshShape(1, 1)``, ``MeshShape(8)`` or ``MeshShape((1, 1))``."""
         given = extents[0] if len(extents) == 1 and not isinstance(extents[0], int) else extents
-        flat: tuple[Any, ...] = tuple(given)
+        flat: tuple[Any, ...] = tuple(given) if isinstance(given, Iterable) else ()
         if len(flat) not in {1, 2} or not all(isinstance(extent, int) and extent > 0 for extent in flat):
-            raise ArgumentError(f"a mesh shape is one or two positive ints, got {flat}")
+            raise ArgumentError(f"a mesh shape is one or two positive ints, got {flat or given}")
         return super().__new__(cls, flat)
 
     def dims(self) -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ttnn_jit.errors import ArgumentError, DeallocatedError, ShapeError
 from ttnn_jit.numpy_array import is_numpy_array
+from ttnn_jit.origin import type_name
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH
@@ -27,6 +28,7 @@ from ttnn_jit.tensor_spec import (
     check_kind,
     checked,
     dense_strides,
+    items_of_tuple,
 )
 from ttnn_jit.torch_tensor import is_torch_tensor
 
@@ -44,7 +46,7 @@ class Tile:
     shape: tuple[int, int] = (TILE_HEIGHT, TILE_WIDTH)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", tuple(self.shape))
+        object.__setattr__(self, "shape", tuple(items_of_tuple(self.shape, "a tile")))
         if self.shape != (TILE_HEIGHT, TILE_WIDTH):
             raise ShapeError(f"a tile is {TILE_HEIGHT}x{TILE_WIDTH} elements, got {'x'.join(map(str, self.shape))}")
 
@@ -55,6 +57,7 @@ class Tile:
 
     def get_tile_size(self, dtype: DataType) -> int:
         """Bytes of a tile of such elements."""
+        check_kind(dtype, DataType, "`dtype`")
         return self.shape[0] * self.shape[1] * dtype.itemsize
 
 
@@ -144,7 +147,7 @@ class Tensor:
         """Address of the first stored element."""
         return self.buffer("buffer_address").address
 
-    def deallocate(self) -> None:
+    def deallocate(self, force: bool = True) -> None:  # noqa: ARG002 - as ttnn has it
         """Free the memory now; a second time does nothing. Any later use is a DeallocatedError."""
         if self._buffer is not None:
             self._buffer.lease = None  # even if somebody, a traceback perhaps, still holds the buffer
@@ -169,13 +172,14 @@ class Tensor:
             DeviceError: The device is closed.
             GridError, LayoutError, L1CapacityError: It does not fit.
         """
+        own = self.spec.memory_config
         if isinstance(place, Layout):
-            spec = TensorSpec(self.shape, self.dtype, place, memory_config or self.spec.memory_config)
+            spec = TensorSpec(self.shape, self.dtype, place, own if memory_config is None else memory_config)
             return from_torch(self.to_torch(), checked(spec), self._device)
         check_kind(place, Device, "the place of a tensor")
-        own = self.spec.memory_config
-        config = memory_config or (DRAM_MEMORY_CONFIG if own == HOST_MEMORY_CONFIG else own)
-        spec = checked(self.spec.with_(memory_config=config))
+        if memory_config is None:
+            memory_config = DRAM_MEMORY_CONFIG if own == HOST_MEMORY_CONFIG else own
+        spec = checked(self.spec.with_(memory_config=memory_config))
         source = self.buffer("to")
         copy = place.allocate_tensor(spec)
         ctypes.memmove(copy.address, source.address, spec.nbytes)
@@ -264,14 +268,23 @@ def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) ->
     """
     if tuple(tensor.shape) != tuple(spec.shape):
         raise ShapeError(f"a torch tensor of shape {list(tensor.shape)} cannot become {spec}")
-    if spec.strides is not None:
-        raise ShapeError(f"{spec} has strides; a tensor of ttnn's is stored dense")
+    check_dense(spec)
     buffer = HOST_POOL.allocate(spec.nbytes) if device is None else device.allocate_tensor(spec)
     if spec.nbytes:
         stored = _stored_view(spec, buffer)
         _zero_padding(stored, spec)
         _logical_view(stored, spec).copy_(tensor.detach())
     return Tensor(spec, device, buffer)
+
+
+def check_dense(spec: TensorSpec) -> None:
+    """Refuse a `spec` that a tensor of ttnn's cannot have.
+
+    Raises:
+        ShapeError: It has strides.
+    """
+    if spec.strides is not None:
+        raise ShapeError(f"{spec} has strides; a tensor of ttnn's is stored dense")
 
 
 def to_torch(tensor: Tensor) -> torch.Tensor:
@@ -290,10 +303,19 @@ def to_torch(tensor: Tensor) -> torch.Tensor:
 
 
 def as_torch(tensor: Any) -> torch.Tensor:
-    """The elements of a ttnn tensor, or of what torch makes a tensor of: a torch tensor itself, a numpy array."""
+    """The elements of a ttnn tensor, or of what torch makes a tensor of: a torch tensor itself, a numpy array.
+
+    Raises:
+        ArgumentError: It is nothing of that kind.
+    """
     import torch
 
-    return to_torch(tensor) if isinstance(tensor, Tensor) else torch.as_tensor(tensor)
+    if isinstance(tensor, Tensor):
+        return to_torch(tensor)
+    try:
+        return torch.as_tensor(tensor)
+    except (TypeError, ValueError, RuntimeError):
+        raise ArgumentError(f"a {type_name(tensor)} is no tensor, and torch makes none of it") from None
 
 
 def torch_tensor(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ttnn_jit.errors import ShapeError
 from ttnn_jit.runtime.tensor import as_torch
 
 if TYPE_CHECKING:
@@ -19,13 +20,14 @@ def pearson_correlation_coefficient(expected: Any, actual: Any) -> float:
     `ttnn_jit.testing.assert_allclose` where values matter.
 
     Raises:
-        ValueError: The shapes differ.
+        ArgumentError: One is no tensor.
+        ShapeError: The shapes differ.
     """
     import torch
 
     first, second = as_torch(expected), as_torch(actual)
     if first.shape != second.shape:
-        raise ValueError(f"shapes {tuple(first.shape)} and {tuple(second.shape)} differ")
+        raise ShapeError(f"shapes {tuple(first.shape)} and {tuple(second.shape)} differ")
     second = second.to(first.dtype)
     all_nan = [bool(tensor.isnan().all()) for tensor in (first, second)]
     if any(all_nan):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ttnn_jit.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.numpy_scalar import python_number
@@ -19,6 +19,7 @@ from ttnn_jit.tensor_spec import (
     MemoryConfig,
     TensorSpec,
     check_kind,
+    check_whole_number,
     checked,
 )
 from ttnn_jit.ttnn.mesh import (
@@ -76,7 +77,9 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
         mesh_mapper = ReplicateTensorToMesh(device)
 
     def on(own: torch.Tensor, device: Device | None) -> Tensor:
-        whole = spec or _spec(own.shape, dtype or _inferred_dtype(own), layout, device, memory_config)
+        whole = spec or _spec(
+            own.shape, _inferred_dtype(own) if dtype is None else dtype, layout, device, memory_config
+        )
         return storage.from_torch(own, checked(whole), device)
 
     if mesh_mapper is None:
@@ -143,7 +146,7 @@ def _spec(
         check_kind(device, Device, "`device`")
     elif memory_config is None:
         memory_config = HOST_MEMORY_CONFIG
-    return checked(TensorSpec(shape, dtype, layout or Layout.ROW_MAJOR, memory_config))
+    return checked(TensorSpec(shape, dtype, Layout.ROW_MAJOR if layout is None else layout, memory_config))
 
 
 def _inferred_dtype(tensor: torch.Tensor) -> DataType:
@@ -167,7 +170,7 @@ def check_torch(value: object, name: str) -> None:
 
     Raises:
         ArgumentError: It is something else; the text says how to make a tensor of it.
-        DTypeError: Its numbers are complex.
+        DTypeError: Its numbers are complex or quantized.
     """
     import torch
 
@@ -182,6 +185,8 @@ def check_torch(value: object, name: str) -> None:
             f"{name} takes a torch tensor that is dense on the CPU, got {value.layout} on {value.device}",
             help="call `.cpu()` or `.to_dense()` on it first",
         )
+    if value.is_quantized:
+        raise DTypeError(f"{name}: {value.dtype} numbers are quantized", help="call `.dequantize()` on it first")
     if value.is_complex():
         raise DTypeError(
             f"{name}: {value.dtype} numbers have an imaginary part, which no ttnn tensor holds",
@@ -208,8 +213,8 @@ def to_torch(
 
     Raises:
         DeallocatedError: The tensor was deallocated.
-        ArgumentError: It is no tensor, or a leading dimension that is to go has another extent; `dtype` is none of
-            torch's.
+        ArgumentError: It is no tensor, or a leading dimension that is to go has another extent; an argument of
+            another kind.
     """
     import torch
 
@@ -219,6 +224,10 @@ def to_torch(
             f"`dtype` of to_torch must be a torch.dtype, got {type(dtype).__name__}",
             help="write `torch.float32` or `torch.bfloat16`",
         )
+    if torch_rank is not None:
+        check_whole_number(torch_rank, "`torch_rank`")
+    if mesh_composer is not None:
+        check_kind(mesh_composer, ConcatMeshToTensor, "`mesh_composer`")
     if isinstance(tensor, MeshTensor) and mesh_composer is not None:
         result = mesh_composer.whole([own.to_torch() for own in tensor.tensors])
     else:
@@ -252,24 +261,46 @@ def full(
 
     if not isinstance(python_number(fill_value), Number):
         raise ArgumentError(f"`fill_value` must be a number, got {type(fill_value).__name__}")
-    spec = _spec(shape, dtype or DataType.BFLOAT16, layout, device, memory_config)
-    value = torch.tensor(fill_value, dtype=torch.float32, device="cpu")
+    try:
+        number = float(fill_value)
+    except OverflowError as error:
+        raise ArgumentError(f"`fill_value` has no float: {error}") from None
+    spec = _spec(shape, DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
+    value = torch.tensor(number, dtype=torch.float32, device="cpu")
     return storage.from_torch(value.expand(tuple(spec.shape)), spec, device)
 
 
-def zeros(shape: Iterable[int], *args: Any, **kwargs: Any) -> Tensor:
-    """A tensor of zeros (ttnn.zeros): ``zeros(shape, dtype, layout, device, memory_config)``."""
-    return full(shape, 0.0, *args, **kwargs)
+def zeros(
+    shape: Iterable[int],
+    dtype: DataType | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    memory_config: MemoryConfig | None = None,
+) -> Tensor:
+    """A tensor of zeros (ttnn.zeros); the arguments are those of `full`."""
+    return full(shape, 0.0, dtype, layout, device, memory_config)
 
 
-def ones(shape: Iterable[int], *args: Any, **kwargs: Any) -> Tensor:
-    """A tensor of ones (ttnn.ones): ``ones(shape, dtype, layout, device, memory_config)``."""
-    return full(shape, 1.0, *args, **kwargs)
+def ones(
+    shape: Iterable[int],
+    dtype: DataType | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    memory_config: MemoryConfig | None = None,
+) -> Tensor:
+    """A tensor of ones (ttnn.ones); the arguments are those of `full`."""
+    return full(shape, 1.0, dtype, layout, device, memory_config)
 
 
-def empty(shape: Iterable[int], *args: Any, **kwargs: Any) -> Tensor:
+def empty(
+    shape: Iterable[int],
+    dtype: DataType | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    memory_config: MemoryConfig | None = None,
+) -> Tensor:
     """A tensor whose elements nobody has chosen (ttnn.empty); here they are zeros, so that runs repeat."""
-    return full(shape, 0.0, *args, **kwargs)
+    return full(shape, 0.0, dtype, layout, device, memory_config)
 
 
 @over_meshes
@@ -283,7 +314,7 @@ def rand(
     """Random elements, uniform in [0, 1), from torch's generator (ttnn.rand); BFLOAT16 and ROW_MAJOR when omitted."""
     import torch
 
-    spec = _spec(shape, dtype or DataType.BFLOAT16, layout, device, memory_config)
+    spec = _spec(shape, DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
     return storage.from_torch(torch.rand(tuple(spec.shape), dtype=torch.float32), spec, device)
 
 
@@ -298,21 +329,46 @@ def full_like(
 ) -> Tensor:
     """A tensor of `fill_value` that is otherwise like `tensor` (ttnn.full_like)."""
     check_tensor(tensor, "the tensor that the result is like")
-    device = device or tensor.device()
-    config = memory_config or (tensor.memory_config() if tensor.device() else None)
-    return full(tensor.shape, fill_value, dtype or tensor.dtype, layout or tensor.layout, device, config)
+    if memory_config is None and tensor.device() is not None:
+        memory_config = tensor.memory_config()
+    return full(
+        tensor.shape,
+        fill_value,
+        tensor.dtype if dtype is None else dtype,
+        tensor.layout if layout is None else layout,
+        tensor.device() if device is None else device,
+        memory_config,
+    )
 
 
-def zeros_like(tensor: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+def zeros_like(
+    tensor: Tensor,
+    dtype: DataType | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    memory_config: MemoryConfig | None = None,
+) -> Tensor:
     """A tensor of zeros that is otherwise like `tensor` (ttnn.zeros_like)."""
-    return full_like(tensor, 0.0, *args, **kwargs)
+    return full_like(tensor, 0.0, dtype, layout, device, memory_config)
 
 
-def ones_like(tensor: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+def ones_like(
+    tensor: Tensor,
+    dtype: DataType | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    memory_config: MemoryConfig | None = None,
+) -> Tensor:
     """A tensor of ones that is otherwise like `tensor` (ttnn.ones_like)."""
-    return full_like(tensor, 1.0, *args, **kwargs)
+    return full_like(tensor, 1.0, dtype, layout, device, memory_config)
 
 
-def empty_like(tensor: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+def empty_like(
+    tensor: Tensor,
+    dtype: DataType | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    memory_config: MemoryConfig | None = None,
+) -> Tensor:
     """A tensor like `tensor` whose elements nobody has chosen (ttnn.empty_like); here zeros."""
-    return full_like(tensor, 0.0, *args, **kwargs)
+    return full_like(tensor, 0.0, dtype, layout, device, memory_config)

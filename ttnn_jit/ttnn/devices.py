@@ -39,9 +39,11 @@ def open_device(*, device_id: int = 0, target: SystemDesc | str | None = None, *
         **hardware: Keywords of ttnn that have no meaning on a CPU: accepted and ignored.
 
     Raises:
-        ArgumentError: An unknown target or keyword.
+        ArgumentError: An unknown target or keyword, or no number.
     """
     _refuse_unknown("open_device", hardware)
+    if type(device_id) is not int or device_id < 0:
+        raise ArgumentError(f"`device_id` must be a whole number of at least 0, got {device_id!r}")
     return Device(resolve_target(target), device_id)
 
 
@@ -63,11 +65,13 @@ def manage_device(device_id: int = 0, **keywords: Any) -> Iterator[Device]:
 
 def enable_program_cache(device: Device) -> None:
     """Count the device's programs (ttnn.enable_program_cache)."""
+    check_kind(device, Device, "the argument of enable_program_cache")
     device.enable_program_cache()
 
 
 def disable_and_clear_program_cache(device: Device) -> None:
     """Stop counting the device's programs (ttnn.disable_and_clear_program_cache)."""
+    check_kind(device, Device, "the argument of disable_and_clear_program_cache")
     device.disable_and_clear_program_cache()
 
 
@@ -185,8 +189,9 @@ class FabricTensixConfig(enum.Enum):
 
 def set_fabric_config(
     config: FabricConfig,
-    reliability_mode: FabricReliabilityMode | None = None,
-    num_routing_planes: int | None = None,
-    fabric_tensix_config: FabricTensixConfig | None = None,
+    reliability_mode: FabricReliabilityMode | None = None,  # noqa: ARG001 - as ttnn has it
+    num_routing_planes: int | None = None,  # noqa: ARG001
+    fabric_tensix_config: FabricTensixConfig | None = None,  # noqa: ARG001
 ) -> None:
     """Accepts the one setting that fits a host without links, and does nothing (ttnn.set_fabric_config)."""
+    check_kind(config, FabricConfig, "`config`")

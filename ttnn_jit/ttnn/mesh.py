@@ -17,6 +17,7 @@ from ttnn_jit.nests import leaves, map_leaves
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.tensor_spec import check_kind, check_whole_number
 
 if TYPE_CHECKING:
     import torch
@@ -116,7 +117,7 @@ class MeshTensor(Tensor):
         """Whether the tensors still have their memory."""
         return self.tensors[0].is_allocated()
 
-    def deallocate(self) -> None:
+    def deallocate(self, force: bool = True) -> None:  # noqa: ARG002 - as ttnn has it
         """Free the memory on every device."""
         for tensor in self.tensors:
             tensor.deallocate()
@@ -152,11 +153,17 @@ def on_every_device(
     """What `function` returns on every device, with `MeshTensor` objects where it returns tensors.
 
     Raises:
-        ArgumentError: A tensor belongs to another mesh.
+        ArgumentError: A tensor belongs to another mesh, or to a device that is none; such a device is an argument.
     """
-    given = [leaf for leaf in leaves([*args, *kwargs.values()]) if isinstance(leaf, MeshTensor)]
+    every = list(leaves([*args, *kwargs.values()]))
+    given = [leaf for leaf in every if isinstance(leaf, MeshTensor)]
     if any(tensor.mesh is not mesh for tensor in given):
         raise ArgumentError("the tensors lie on different meshes")
+    if given and (strangers := {repr(device) for device in map(_device_of, every) if device not in {None, mesh}}):
+        raise ArgumentError(
+            f"a tensor of {mesh} meets {' and '.join(sorted(strangers))} in one call",
+            help="copy the other to the mesh with `ttnn.to_device`, or take `ttnn.get_device_tensors` of the mesh's",
+        )
 
     def on(number: int) -> Any:
         def own(leaf: Any) -> Any:
@@ -172,6 +179,10 @@ def on_every_device(
     results = [on(number) for number in range(len(mesh.devices))]
     gathered = iter([_joined(mesh, same, given) for same in zip(*map(leaves, results), strict=True)])
     return map_leaves(results[0], lambda _: next(gathered))
+
+
+def _device_of(leaf: Any) -> Device | None:
+    return leaf.device() if isinstance(leaf, Tensor) else leaf if isinstance(leaf, Device) else None
 
 
 def _joined(mesh: MeshDevice, same: tuple[Any, ...], given: Sequence[MeshTensor]) -> Any:
@@ -210,6 +221,9 @@ class ReplicateTensorToMesh:
 
     mesh_device: Device
 
+    def __post_init__(self) -> None:
+        check_kind(self.mesh_device, Device, "`mesh_device`")
+
     def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
         """One tensor for each device."""
         return [tensor] * self.mesh_device.get_num_devices()
@@ -221,6 +235,10 @@ class ShardTensorToMesh:
 
     mesh_device: Device
     dim: int
+
+    def __post_init__(self) -> None:
+        check_kind(self.mesh_device, Device, "`mesh_device`")
+        check_whole_number(self.dim, "`dim`")
 
     def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
         """One tensor for each device."""
@@ -238,13 +256,20 @@ class ShardTensor2dMesh:
     mesh_shape: tuple[int, ...]
     dims: tuple[int | None, int | None]
 
+    def __post_init__(self) -> None:
+        check_kind(self.mesh_device, Device, "`mesh_device`")
+        object.__setattr__(self, "mesh_shape", MeshShape(self.mesh_shape))
+        dims = tuple(self.dims) if isinstance(self.dims, tuple | list) else ()
+        if len(dims) != 2 or not {type(dim) for dim in dims} <= {int, type(None)}:
+            raise ArgumentError(f"`dims` must be two of None and whole numbers, got {self.dims!r}")
+
     def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
         """One tensor for each device, row by row.
 
         Raises:
             ShapeError: `mesh_shape` is not that of the mesh, or the tensor has no such equal parts.
         """
-        if tuple(self.mesh_shape) != self.mesh_device.shape:
+        if self.mesh_shape != self.mesh_device.shape:
             raise ShapeError(f"`mesh_shape` is {tuple(self.mesh_shape)}, and that of {self.mesh_device} another")
         rows, columns = self.mesh_shape
         by_row = _cut(tensor, self.dims[0], rows)
@@ -265,6 +290,10 @@ class ConcatMeshToTensor:
 
     mesh_device: Device
     dim: int
+
+    def __post_init__(self) -> None:
+        check_kind(self.mesh_device, Device, "`mesh_device`")
+        check_whole_number(self.dim, "`dim`")
 
     def whole(self, parts: list[torch.Tensor]) -> torch.Tensor:
         """The tensor that the devices' make up.

@@ -248,7 +248,10 @@ def _result_keywords(name: str, kwargs: Mapping[str, Any]) -> tuple[dict[str, An
             f"{name}: `activations` must be a list of unary operations, got {activations!r}",
             help="give their names, as `activations=['relu']`",
         )
-    output = found["output_tensor"] if found["output_tensor"] is not None else found["optional_output_tensor"]
+    outputs = [found[key] for key in ("output_tensor", "optional_output_tensor") if found[key] is not None]
+    if len(outputs) > 1:
+        raise ArgumentError(f"{name}: `output_tensor` and `optional_output_tensor` are two names of one argument")
+    output = outputs[0] if outputs else None
     if output is not None:
         check_tensor(output, f"{name}: `output_tensor`")
     if output is activations is found["memory_config"] is found["dtype"] is None:

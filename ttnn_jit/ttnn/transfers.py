@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable
+import inspect
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ttnn_jit.compiling import compiles
@@ -118,7 +119,7 @@ def to_layout(
     check_tensor(tensor, "the first argument of to_layout")
     if dtype is not None and dtype is not tensor.dtype:
         tensor = typecast(tensor, dtype)
-    config = memory_config or tensor.memory_config()
+    config = tensor.memory_config() if memory_config is None else memory_config
     spec = TensorSpec(tensor.shape, tensor.dtype, layout, config)
     return _stored_as(tensor, spec, tensor.device(), "to_layout")
 
@@ -132,9 +133,12 @@ def typecast(tensor: Tensor, dtype: DataType, memory_config: MemoryConfig | None
     """
     check_tensor(tensor, "the first argument of typecast")
     check_kind(dtype, DataType, "`dtype`")
+    if memory_config is not None:
+        check_kind(memory_config, MemoryConfig, "`memory_config`")
     device = tensor.device()
     if device is None:
-        return storage.from_torch(tensor.to_torch(), tensor.spec.with_(dtype=dtype), None)
+        spec = tensor.spec.with_(dtype=dtype, memory_config=memory_config)
+        return storage.from_torch(tensor.to_torch(), checked(spec), None)
     result: Tensor = _cast_program(tensor.spec, dtype, memory_config, device.target)(tensor)
     return result
 
@@ -154,8 +158,7 @@ def clone(tensor: Tensor, memory_config: MemoryConfig | None = None, dtype: Data
     check_tensor(tensor, "the first argument of clone")
     if dtype is not None and dtype is not tensor.dtype:
         return typecast(tensor, dtype, memory_config)
-    spec = tensor.spec.with_(memory_config=memory_config) if memory_config else tensor.spec
-    return _stored_as(tensor, spec, tensor.device(), "clone")
+    return _stored_as(tensor, tensor.spec.with_(memory_config=memory_config), tensor.device(), "clone")
 
 
 @over_meshes
@@ -168,23 +171,29 @@ def allocate_tensor_on_device(spec: TensorSpec | Iterable[int], *args: Any, **kw
         ArgumentError: An argument of another kind.
         GridError, L1CapacityError: It does not fit.
     """
-    if isinstance(spec, TensorSpec):
-        return _allocated(spec, *args, **kwargs)
-    return _allocated(*_spec_and_device(spec, *args, **kwargs))
+    form: Callable[..., Tensor] = _allocated if isinstance(spec, TensorSpec) else _allocated_as
+    try:
+        bound = inspect.signature(form).bind(spec, *args, **kwargs)
+    except TypeError as error:
+        raise ArgumentError(
+            f"allocate_tensor_on_device: {error}",
+            help="it is written `(spec, device)` or `(shape, dtype, layout, device, memory_config=None)`",
+        ) from None
+    return form(*bound.args)
 
 
-def _spec_and_device(
+def _allocated_as(
     shape: Iterable[int], dtype: DataType, layout: Layout, device: Device, memory_config: MemoryConfig | None = None
-) -> tuple[TensorSpec, Device]:
-    return TensorSpec(shape, dtype, layout, memory_config), device
+) -> Tensor:
+    return _allocated(TensorSpec(shape, dtype, layout, memory_config), device)
 
 
 def _allocated(spec: TensorSpec, device: Device) -> Tensor:
     check_kind(device, Device, "`device`")
+    storage.check_dense(spec)
     return Tensor(checked(spec), device, device.allocate_tensor(spec))
 
 
-@over_meshes
 def copy_host_to_device_tensor(host: Tensor, device: Tensor) -> None:
     """Overwrite a device tensor's elements with a host tensor's; the device tensor stays the object that it is.
 
@@ -197,16 +206,20 @@ def copy_host_to_device_tensor(host: Tensor, device: Tensor) -> None:
     _overwrite(device, host, name)
 
 
-@over_meshes
 def copy_device_to_host_tensor(device: Tensor, host: Tensor) -> None:
     """Overwrite a host tensor's elements with a device tensor's (ttnn.copy_device_to_host_tensor).
 
     Raises:
         ShapeError: Shape, dtype or layout differ.
-        ArgumentError: The first is not on a device, or the second not on the host.
+        ArgumentError: The first is not on a device, or the second not on the host; the first alone is of a mesh.
     """
     name = "copy_device_to_host_tensor"
     _check_places(name, (device, host), (True, False), f"{name} takes a tensor on a device, then one on the host")
+    if isinstance(device, MeshTensor) and not isinstance(host, MeshTensor):
+        raise ArgumentError(
+            f"{name}: one tensor on the host does not hold those of {len(device.tensors)} devices",
+            help="use `ttnn.from_device`, or `ttnn.get_device_tensors` and copy one of them",
+        )
     _overwrite(host, device, name)
 
 
@@ -268,6 +281,7 @@ def _check_places(name: str, tensors: tuple[Tensor, Tensor], on_device: tuple[bo
         raise ArgumentError(rule)
 
 
+@over_meshes
 def _overwrite(target: Tensor, source: Tensor, name: str) -> None:
     for field in ("shape", "dtype", "layout"):
         ours, theirs = getattr(target, field), getattr(source, field)
