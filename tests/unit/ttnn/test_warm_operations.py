@@ -1,5 +1,6 @@
 """An eager operation that ran on such tensors before goes straight to its program, and no call is wrong for that."""
 
+import itertools
 import math
 
 import pytest
@@ -102,6 +103,32 @@ def test_keywords_of_one_call_mean_nothing_to_the_next(device, operation, tensor
         for first, again in ((asked, operation(*given, **keywords)), (plain, operation(*given))):
             assert again.spec is first.spec
             assert torch.equal(again.to_torch(), first.to_torch())
+
+
+OPERANDS = [
+    ("x", "y"), ("y", "x"), ("x", "row"), ("x", 0.0), ("x", -0.0), ("x", 1), ("x", True), ("x", math.nan), (2.0, "x"),
+]  # fmt: skip
+KEYWORDS = [{}, {"rounding_mode": "floor"}, {"dtype": ttnn.bfloat16}, {"activations": ["neg"]}, {"queue_id": [1]}]
+
+
+def test_whatever_call_is_warm_the_others_give_what_they_give_alone(device):
+    x, y = on(device, 2, 4), on(device, 2, 4)
+    tensors = {"x": x, "y": y, "row": ttnn.typecast(on(device, 1, 4), ttnn.bfloat16)}
+
+    def run(operands, keywords):
+        result = ttnn.divide(*(tensors.get(operand, operand) for operand in operands), **keywords)
+        return result.spec, result.to_torch().float().numpy().tobytes()
+
+    calls = list(itertools.product(OPERANDS, KEYWORDS))
+    alone = []
+    for call in calls:
+        ttnn.divide.clear()
+        alone.append(run(*call))
+    for warm in calls:
+        ttnn.divide.clear()
+        for _ in range(3):
+            run(*warm)
+        assert [run(*call) for call in calls] == alone
 
 
 def test_what_is_wrong_is_refused_on_a_warm_call_too(device):
