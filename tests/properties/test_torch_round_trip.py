@@ -1,5 +1,8 @@
 """from_torch and to_torch lose nothing: any shape, layout, strides, and any bits."""
 
+import math
+from fractions import Fraction
+
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -46,6 +49,34 @@ def test_rounding_to_bf16_is_torchs_and_nan_stays_nan(shape, layout, seed):
     assert torch.equal(result.isnan(), source.isnan())
     numbers = ~source.isnan()
     assert torch.equal(bits(result[numbers]), bits(source.to(torch.bfloat16)[numbers]))
+
+
+def nearest_bfloat16(value):
+    """The bfloat16 nearest to a number, the even one of two: by the distances of all three that are near."""
+    word = int(torch.tensor(float(value)).view(torch.int32)) >> 16
+    near = [torch.tensor(word + step, dtype=torch.int16).view(torch.bfloat16).item() for step in (-1, 0, 1)]
+    return min(enumerate(near), key=lambda each: (abs(Fraction(each[1]) - Fraction(value)), (word + each[0] - 1) % 2))[
+        1
+    ]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(128, 255), st.integers(-60, 60), st.integers(24, 44), st.sampled_from([-1, 0, 1]))
+def test_wider_numbers_are_rounded_to_bf16_once(significand, exponent, place, step):
+    between = Fraction(2 * significand + 1) * (1 + step * Fraction(1, 2**place))  # a tie, or right beside one
+    wide = [torch.tensor([float(between * Fraction(2) ** exponent)], dtype=torch.float64)]
+    wide.append(torch.tensor([int(between * 2**place)]))
+    for source in wide:
+        result = from_torch(source, TensorSpec((1,), DataType.BFLOAT16), None).to_torch()
+        assert result.item() == nearest_bfloat16(source.item())
+
+
+def test_special_values_of_float64_stay_what_they_are_in_bf16():
+    source = torch.tensor([math.inf, -math.inf, 1e300, -1e300, 0.0, -0.0, 1e-300, -1e-300], dtype=torch.float64)
+    result = from_torch(source, TensorSpec((8,), DataType.BFLOAT16), None).to_torch()
+    assert torch.equal(bits(result), bits(source.to(torch.bfloat16)))
+    nan = from_torch(torch.tensor([math.nan], dtype=torch.float64), TensorSpec((1,), DataType.BFLOAT16), None)
+    assert nan.to_torch().isnan().all()
 
 
 @settings(max_examples=50, deadline=None)

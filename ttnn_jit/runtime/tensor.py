@@ -6,6 +6,7 @@ Elements are stored row-major, padded to whole tiles under TILE layout; the padd
 from __future__ import annotations
 
 import ctypes
+import math
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -273,8 +274,29 @@ def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) ->
     if spec.nbytes:
         stored = _stored_view(spec, buffer)
         _zero_padding(stored, spec)
-        _logical_view(stored, spec).copy_(tensor.detach())
+        source = tensor.detach()
+        if spec.dtype is DataType.BFLOAT16 and source.element_size() > 2:
+            source = _rounded_to_odd(source)
+        _logical_view(stored, spec).copy_(source)
     return Tensor(spec, device, buffer)
+
+
+def _rounded_to_odd(numbers: torch.Tensor) -> torch.Tensor:
+    """`numbers` in float32, from where torch rounds them to bfloat16 as if at once.
+
+    torch itself goes by way of float32, and of two roundings to nearest the first may make a tie. Here what is not
+    exact gets the neighbour whose last bit is odd, which is no tie (Boldo and Melquiond 2008). Integers beyond 2**53
+    are rounded to float64 first.
+    """
+    import torch
+
+    if numbers.dtype is torch.float32:
+        return numbers
+    exact = numbers.double()
+    nearest = exact.float()
+    beyond = torch.nextafter(nearest, torch.where(exact > nearest, math.inf, -math.inf).float())
+    keep = (nearest.double() == exact) | (nearest.view(torch.int32) % 2 == 1)
+    return torch.where(keep, nearest, beyond)
 
 
 def check_dense(spec: TensorSpec) -> None:
