@@ -589,7 +589,15 @@ def test_using_a_deallocated_tensor_names_the_operation_and_the_tensor(device):
         "layout=Layout.TILE, device=Device(wormhole_b0, id=0))\n"
         "help: use it before `ttnn.deallocate`, or keep a copy of it"
     )
-    for action, name in ((ttnn.exp, "exp"), (double, "double"), (ttnn.to_torch, "to_torch"), (ttnn.clone, "clone")):
+    for action, name in (
+        (ttnn.exp, "exp"),
+        (double, "double"),
+        (ttnn.to_torch, "to_torch"),
+        (ttnn.clone, "clone"),
+        (lambda x: ttnn.typecast(x, ttnn.bfloat16), "typecast"),
+        (lambda x: ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT), "to_layout"),
+        (lambda x: x.to(ttnn.ROW_MAJOR_LAYOUT), "to"),
+    ):
         with pytest.raises(RuntimeError) as raised:
             action(tensor)
         assert str(raised.value) == f"{name}: {shown}"

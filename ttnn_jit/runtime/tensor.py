@@ -174,6 +174,7 @@ class Tensor:
             GridError, LayoutError, L1CapacityError: It does not fit.
         """
         own = self.spec.memory_config
+        source = self.buffer("to")
         if isinstance(place, Layout):
             spec = TensorSpec(self.shape, self.dtype, place, own if memory_config is None else memory_config)
             return from_torch(self.to_torch(), checked(spec), self._device)
@@ -181,7 +182,6 @@ class Tensor:
         if memory_config is None:
             memory_config = DRAM_MEMORY_CONFIG if own == HOST_MEMORY_CONFIG else own
         spec = checked(self.spec.with_(memory_config=memory_config))
-        source = self.buffer("to")
         copy = place.allocate_tensor(spec)
         ctypes.memmove(copy.address, source.address, spec.nbytes)
         return Tensor(spec, place, copy)

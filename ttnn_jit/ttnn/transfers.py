@@ -135,6 +135,7 @@ def typecast(tensor: Tensor, dtype: DataType, memory_config: MemoryConfig | None
     check_kind(dtype, DataType, "`dtype`")
     if memory_config is not None:
         check_kind(memory_config, MemoryConfig, "`memory_config`")
+    tensor.buffer("typecast")
     device = tensor.device()
     if device is None:
         spec = tensor.spec.with_(dtype=dtype, memory_config=memory_config)
@@ -266,9 +267,9 @@ def _device_of(tensor: Tensor, name: str) -> Device:
 def _stored_as(tensor: Tensor, spec: TensorSpec, device: Device | None, name: str) -> Tensor:
     """A copy as `spec` says, which differs in layout and memory config at most."""
     checked(spec)
+    source = tensor.buffer(name)
     if spec.layout is not tensor.layout:
         return storage.from_torch(tensor.to_torch(), spec, device)
-    source = tensor.buffer(name)
     copy = HOST_POOL.allocate(spec.nbytes) if device is None else device.allocate_tensor(spec)
     ctypes.memmove(copy.address, source.address, spec.nbytes)
     return Tensor(spec, device, copy)
