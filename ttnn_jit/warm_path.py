@@ -4,7 +4,7 @@ A warm call is: this file's method, and a function of `ttnn_jit.runtime.warm_cal
 the kernels. The method has the names of the function's parameters, so that Python puts keywords in their places. It
 tries the programs that came last, which compare the call's metadata and constants with their own (a polymorphic inline
 cache); failing that, it looks the metadata of tensors up in a table. Whatever is no warm call (the first with its
-metadata, one with a record, one whose guards fail) goes the long way.
+metadata, one whose guards fail) goes the long way.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.errors import TtnnJitError
+from ttnn_jit.nests import fields_of, is_named_tuple, is_record, items_of
 from ttnn_jit.numpy_array import are_plain_numpy
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.warm_caller import STALE
@@ -168,8 +169,8 @@ def calls_like(
 ) -> Callable[[WarmCall], WarmCall] | None:
     """From a `WarmCall` of `tensors` to one of all parameters, for calls whose other arguments are those of `values`.
 
-    Those that are not `given` are defaults. None where a value is none of `tensors`, no plain constant and no list,
-    tuple or dict of such: what a record holds, say, is not compared here.
+    Those that are not `given` are defaults. None where a value is none of `tensors`, no plain constant and no container
+    of such.
     """
     among = set(map(id, tensors))
     operands: list[str] = []
@@ -177,7 +178,7 @@ def calls_like(
     constants: list[Any] = []
     for i, value in enumerate(values):
         if not given[i]:
-            if type(value) in _CONTAINERS or _equality("", "", value) is None:
+            if items_of(value) is not None or _equality("", "", value) is None:
                 return None  # what a default holds may change
             conditions.append(f"a{i} is MISSING")
             continue
@@ -189,22 +190,23 @@ def calls_like(
             if condition is None:
                 return None
             conditions.append(condition)
-            constants.append([*part] if type(part) is dict else part)
+            constants.append(part if items_of(part) is None else [*part] if type(part) is dict else type(part))
     if len(operands) != len(tensors):
         return None
     bind = _call_like(len(values), tuple(operands), tuple(conditions), len(constants))
     return lambda warm: bind(warm, *constants)
 
 
-_CONTAINERS = (list, tuple, dict)
-
-
 def _parts(place: str, value: Any) -> Iterator[tuple[str, Any]]:
     """`value`, an argument or an item at `place`, and what it contains, in the order of its leaves."""
     yield place, value
-    if type(value) in _CONTAINERS:
-        for key, item in value.items() if type(value) is dict else enumerate(value):
-            yield from _parts(f"{place}[{key!r}]", item)
+    if isinstance(value, (list, tuple, dict)):
+        keyed = value.items() if isinstance(value, dict) else enumerate(value)
+        steps = {f"[{key!r}]": item for key, item in keyed}
+    else:
+        steps = {f".{name}": item for name, item in fields_of(value).items()} if is_record(value) else {}
+    for step, item in steps.items():
+        yield from _parts(place + step, item)
 
 
 def _equality(place: str, constant: str, value: Any) -> str | None:
@@ -213,10 +215,12 @@ def _equality(place: str, constant: str, value: Any) -> str | None:
     if value is None or isinstance(value, (bool, enum.Enum)):
         return f"{place} is {constant}"
     same_type = f"type({place}) is {kind.__name__}"
-    if kind in {list, tuple}:
-        return f"{same_type} and len({place}) == {len(value)}"
     if kind is dict:
         return f"{same_type} and [*{place}] == {constant}" if all(type(key) is str for key in value) else None
+    if kind in {list, tuple} or is_named_tuple(value):
+        return f"type({place}) is {constant} and len({place}) == {len(value)}"
+    if is_record(value):  # one that lacks a field is of another kind than one that has it
+        return f"type({place}) is {constant}" if len(fields_of(value)) == len(kind.__dataclass_fields__) else None
     if kind not in {int, float, str} or value != value:  # noqa: PLR0124 - of a NaN, the bits count
         return None
     same = f"{same_type} and {place} == {constant}"
@@ -230,10 +234,16 @@ def _call_like(
     """From a `WarmCall` of the tensors at `operands`, and the constants of a call, to one of all its arguments."""
     if not conditions:
         return lambda warm, *_: warm
+    tensors = ", ".join(f"t{i}" for i in range(len(operands)))
     lines = [
         f"def bind(warm, {', '.join(f'C{i}' for i in range(constants))}):",
         f" def call({', '.join(f'a{i}' for i in range(count))}):",
-        f"  return warm({', '.join(operands)}) if {' and '.join(conditions)} else STALE",
+        "  try:",
+        f"   if not ({' and '.join(conditions)}): return STALE",
+        f"   {tensors} = {', '.join(operands)}",
+        "  except AttributeError:",  # a record that lacks a field
+        "   return STALE",
+        f"  return warm({tensors})",
         " return call",
     ]
     return _defined("bind", lines, {"STALE": STALE, "MISSING": _Missing.MISSING})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import sys
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -350,6 +352,59 @@ def test_lists_tuples_and_dicts_go_the_short_way(device, family, monkeypatch):
     assert torch.equal(as_torch(compiled(x, weights)), as_torch(first))
     assert torch.equal(as_torch(compiled(list(x), dict(weights))), as_torch(first))
     assert torch.equal(as_torch(compiled(x[::-1], weights)), as_torch(weighted(x[::-1], weights)))
+
+
+class Pair(NamedTuple):
+    first: object
+    second: object
+
+
+class Turned(NamedTuple):
+    first: object
+    second: object
+
+
+@dataclasses.dataclass
+class Record:
+    gain: object
+    scale: float = 1.0
+    later: object = dataclasses.field(init=False)
+
+
+@dataclasses.dataclass(slots=True)
+class Whole:
+    gain: object
+    scale: float = 1.0
+
+
+def of_records(pair, record):
+    first, second = (pair.second, pair.first) if isinstance(pair, Turned) else (pair.first, pair.second)
+    return (first - second) * record.gain * record.scale
+
+
+def test_records_go_the_short_way_and_are_told_apart(device, monkeypatch):
+    x, y, gain = (on(device, 32, 32) for _ in range(3))
+    others = [
+        (Pair(x, y), Whole(gain)),
+        (Pair(y, x), Whole(gain)),
+        (Turned(x, y), Whole(gain)),
+        (Pair(x, 2.0), Whole(gain)),
+        (Pair(x, y), Whole(gain, 2.0)),
+        (Pair(x, y), Whole(2.0)),
+        (Pair(x, y), Record(gain)),
+    ]
+    expected = [of_records(*arguments).to_torch() for arguments in others]
+    for warm in others:
+        compiled = warmed(of_records, *warm)
+        for arguments, result in zip(others, expected, strict=True):
+            assert torch.equal(compiled(*arguments).to_torch(), result)
+    compiled = warmed(of_records, *others[0])
+    lacking = Whole(gain)
+    del lacking.scale
+    with pytest.raises(TtnnJitError, match="scale"):
+        compiled(others[0][0], lacking)
+    monkeypatch.setattr(compiled, "_call_any", None)
+    assert torch.equal(compiled(*others[0]).to_torch(), expected[0])
 
 
 def test_warm_calls_tell_containers_apart(device):
