@@ -485,7 +485,14 @@ def _plain_positional_count(signature: inspect.Signature) -> int:
 
 
 def explain_miss(function: JitFunction, *args: Any, **kwargs: Any) -> str:
-    """Why a call with these arguments would not find its program on disk: the fields that differ from the nearest."""
+    """Why a call with these arguments would not find its program on disk: the fields that differ from the nearest.
+
+    Raises:
+        ArgumentError: `function` is none that `jit` returned.
+    """
     from ttnn_jit import inspection
+
+    if not isinstance(function, JitFunction):
+        raise ArgumentError(f"explain_miss takes what `jit` returns, got {type_name(function)}")
 
     return inspection.explain_miss(function.request(*args, **kwargs))

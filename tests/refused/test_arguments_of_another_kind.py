@@ -180,6 +180,7 @@ OTHERS = [
         lambda d: ttnn.allocate_tensor_on_device(ttnn.TensorSpec((4, 4), ttnn.float32, strides=(99, 1)), d),
         "TensorSpec([4, 4], f32, ROW_MAJOR, dram, interleaved, strides=(99, 1)) has strides; ",
     ),
+    (lambda d: ttnn_jit.explain_miss(add, X), "explain_miss takes what `jit` returns, got function"),
     (lambda d: ttnn.pearson_correlation_coefficient(X, "a"), "a str is no tensor, and torch makes none of it"),
     (lambda d: ttnn.pearson_correlation_coefficient(X, X[:3]), "shapes (32, 64) and (3, 64) differ"),
     (
