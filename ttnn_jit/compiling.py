@@ -35,30 +35,24 @@ def compiling() -> contextlib.AbstractContextManager[bool]:
 
 
 def compiles(function: Callable[P, R]) -> Callable[P, R]:
-    """`function` as one such block, in which cyclic garbage waits."""
-
-    @functools.wraps(function)
-    def alone(*args: P.args, **kwargs: P.kwargs) -> R:
-        with _ONE_THREAD, collection_postponed():
-            return function(*args, **kwargs)
-
-    return alone
-
-
-@contextlib.contextmanager
-def collection_postponed() -> Iterator[None]:
-    """Cyclic garbage waits until the end of the block.
+    """`function` as one such block, in which cyclic garbage waits.
 
     Importing the compiler and compiling make enough objects to set off full collections, each a walk over the whole
     heap: with torch loaded that is 40 to 100 ms a walk, ten times what a compile takes.
     """
-    was_on = gc.isenabled()
-    try:
-        gc.disable()  # inside, for a KeyboardInterrupt may come right after it
-        yield
-    finally:
-        if was_on:
-            gc.enable()
+
+    @functools.wraps(function)
+    def alone(*args: P.args, **kwargs: P.kwargs) -> R:
+        with _ONE_THREAD:
+            was_on = gc.isenabled()
+            try:
+                gc.disable()  # inside, for a KeyboardInterrupt may come right after it
+                return function(*args, **kwargs)
+            finally:
+                if was_on:
+                    gc.enable()
+
+    return alone
 
 
 @contextlib.contextmanager

@@ -76,7 +76,7 @@ def test_a_compile_that_was_interrupted_leaves_nothing_behind(cached):
     assert free_for_another_thread()
 
 
-def test_an_interrupt_whose_traceback_is_kept_holds_no_lock():
+def test_an_interrupt_whose_traceback_is_kept_holds_no_lock_and_no_garbage():
     def work():
         with compiling():
             len(())
@@ -89,6 +89,7 @@ def test_an_interrupt_whose_traceback_is_kept_holds_no_lock():
     while interrupt := interrupted(function, len(kept) + 1):
         kept.append(interrupt)
         assert free_for_another_thread()
+        assert gc.isenabled()
     assert len(kept) > 3
 
 
