@@ -6,7 +6,6 @@ import enum
 import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from ttnn_jit.errors import ArgumentError, GridError, LayoutError
 from ttnn_jit.kept_property import kept_property
@@ -63,27 +62,17 @@ def check_kind(value: object, kind: type, what: str) -> None:
         )
 
 
-def items_of_tuple(values: Any, what: str) -> list[Any]:
-    """`values`, of what is named `what` in the text, one by one.
-
-    Raises:
-        GridError: There is but one.
-    """
-    try:
-        return list(values)
-    except TypeError:
-        raise GridError(f"{what} is a tuple of whole numbers, got {values!r}") from None
-
-
 def whole_numbers(values: Iterable[object], what: str) -> tuple[int, ...]:
-    """`values` as ints; numpy's are whole numbers too.
+    """`values`, named `what` in the text, as ints; numpy's are whole numbers too.
 
     Raises:
         GridError: They are no whole numbers.
     """
-    given = items_of_tuple(values, what)
+    if not isinstance(values, Iterable):
+        raise GridError(f"{what} is a tuple of whole numbers, got {values!r}")
+    given = list(values)
     try:
-        return tuple(map(operator.index, given))
+        return tuple(map(operator.index, given))  # type: ignore[arg-type]  # what has no index raises
     except TypeError:
         raise GridError(f"{what} is of whole numbers, got {given}") from None
 

@@ -35,7 +35,7 @@ from ttnn_jit.memory_config import (
     check_kind,
     check_memory_of_device,
     check_whole_number,
-    items_of_tuple,
+    whole_numbers,
 )
 from ttnn_jit.sharding import (
     check_sharding,
@@ -80,10 +80,10 @@ __all__ = [
     "create_sharded_memory_config",
     "dense_strides",
     "folded_2d",
-    "items_of_tuple",
     "largest_divisor",
     "maximal_block_sharding_grid",
     "round_up",
+    "whole_numbers",
 ]
 
 
@@ -206,7 +206,12 @@ class TensorSpec:
         strides: tuple[int, ...] | None = None,
     ) -> TensorSpec:
         """The one spec with these fields."""
-        shape = Shape(_extents(shape))
+        try:
+            shape = Shape(shape)
+        except TypeError:
+            raise ShapeError(f"a shape is a tuple of whole numbers, got {shape!r}") from None
+        if not _INT.issuperset(map(type, shape)):
+            shape = _whole(shape)
         if memory_config is None:
             memory_config = MemoryConfig(buffer_type=BufferType.DRAM if buffer_type is None else buffer_type)
         elif buffer_type is not None:
@@ -221,15 +226,9 @@ class TensorSpec:
         found = cls._interned.get(key)
         if found is not None:
             return found
-        if any(extent > MOST_EXTENT for extent in shape):
-            raise ShapeError(
-                f"an extent of {shape} is beyond {MOST_EXTENT:,}: those of ttnn have 32 bits",
-                help="give the tensor more dimensions",
-            )
         check_kind(dtype, DataType, "`dtype`")
         check_kind(layout, Layout, "`layout`")
-        if math.prod(_padded_shape(shape, layout)) * dtype.itemsize > MOST_BYTES:
-            raise ShapeError(f"a tensor of {shape} has more than {MOST_BYTES:,} bytes, which no memory has")
+        _check_size(shape, dtype, layout)
         if strides is not None and (layout is Layout.TILE or len(strides) != len(shape)):
             raise ArgumentError(f"strides {strides} do not describe a {layout} tensor of shape {shape}")
         spec = super().__new__(cls)
@@ -325,15 +324,31 @@ def _rebuild(
 _INT = frozenset({int})
 
 
-def _extents(shape: Iterable[int]) -> list[int]:
-    """The extents of a tensor, as Python's ints: bools and floats equal them, and would be found interned."""
-    given = extents = items_of_tuple(shape, "a shape")
-    if not _INT.issuperset(map(type, given)):
-        whole = [hasattr(extent, "__index__") and not isinstance(extent, bool) for extent in given]
-        extents = [operator.index(extent) for extent in given] if all(whole) else [-1]
-    if min(extents, default=0) < 0:
-        raise ShapeError(f"the extents of a tensor are ints of at least 0, got {given}")
-    return extents
+def _whole(shape: Shape) -> Shape:
+    """`shape` of Python's ints. Not of bools and floats: these equal ints, and would be found interned.
+
+    Raises:
+        ShapeError: An extent is no whole number.
+    """
+    if not all(hasattr(extent, "__index__") and not isinstance(extent, bool) for extent in shape):
+        raise _no_extents(shape)
+    return Shape(map(operator.index, shape))
+
+
+def _check_size(shape: Shape, dtype: DataType, layout: Layout) -> None:
+    if min(shape, default=0) < 0:
+        raise _no_extents(shape)
+    if max(shape, default=0) > MOST_EXTENT:
+        raise ShapeError(
+            f"an extent of {shape} is beyond {MOST_EXTENT:,}: those of ttnn have 32 bits",
+            help="give the tensor more dimensions",
+        )
+    if math.prod(_padded_shape(shape, layout)) * dtype.itemsize > MOST_BYTES:
+        raise ShapeError(f"a tensor of {shape} has more than {MOST_BYTES:,} bytes, which no memory has")
+
+
+def _no_extents(shape: Shape) -> ShapeError:
+    return ShapeError(f"the extents of a tensor are ints of at least 0, got {list(shape)}")
 
 
 def checked(spec: TensorSpec) -> TensorSpec:

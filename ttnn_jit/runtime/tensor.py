@@ -29,7 +29,7 @@ from ttnn_jit.tensor_spec import (
     check_kind,
     checked,
     dense_strides,
-    items_of_tuple,
+    whole_numbers,
 )
 from ttnn_jit.torch_tensor import is_torch_tensor
 
@@ -47,7 +47,7 @@ class Tile:
     shape: tuple[int, int] = (TILE_HEIGHT, TILE_WIDTH)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", tuple(items_of_tuple(self.shape, "a tile")))
+        object.__setattr__(self, "shape", whole_numbers(self.shape, "a tile"))
         if self.shape != (TILE_HEIGHT, TILE_WIDTH):
             raise ShapeError(f"a tile is {TILE_HEIGHT}x{TILE_WIDTH} elements, got {'x'.join(map(str, self.shape))}")
 
