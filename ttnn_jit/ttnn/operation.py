@@ -190,10 +190,17 @@ class TtnnOperation:
 
 def _warm_key(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[object, ...]:
     """All of a call that decides which program it runs, whatever the declarations make of it."""
-    parts = [value.spec if type(value) is Tensor else scalar_key(value) for value in args]
-    named = [(name, scalar_key(value)) for name, value in kwargs.items()]
-    device = next((value._device for value in args if type(value) is Tensor), None)
-    return getattr(device, "open_target", None), *parts, *named
+    parts: list[object] = []
+    device = None
+    for value in args:
+        if type(value) is Tensor:
+            parts.append(value.spec)
+            device = value._device
+        else:
+            parts.append(scalar_key(value))
+    for name, value in kwargs.items():
+        parts += name, scalar_key(value)
+    return device and device.open_target, *parts
 
 
 def _of_places(places: Sequence[int], run: Callable[..., Any]) -> Callable[..., Any]:
