@@ -27,6 +27,7 @@ from ttnn_jit.arguments import (
     tensors_in,
 )
 from ttnn_jit.cache import statistics
+from ttnn_jit.changing_numbers import ChangingNumbers
 from ttnn_jit.compiling import compiles, compiling
 from ttnn_jit.errors import ArgumentError, TtnnJitError
 from ttnn_jit.nests import leaves
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from ttnn_jit.report import Report
 
 VARIANTS_PER_KEY = 8  # programs kept for one key while globals or closures switch between values
-SCALAR_VALUES_BEFORE_WARNING = 16
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class JitFunction(WarmCalls):
         self._read_signature()
         super().__init__(self._positional)
         self._entries: dict[object, tuple[Variant, ...]] = {}
-        self._scalars_seen: dict[str, set[object]] = {}
+        self._scalars = ChangingNumbers(self.func.__name__)
         self._unguarded = 0
         self._is_method = False
         self._methods: dict[int, tuple[weakref.ref[Any], JitFunction]] = {}
@@ -287,18 +287,9 @@ class JitFunction(WarmCalls):
         return compilation
 
     def _count_scalars(self, values: tuple[Any, ...]) -> None:
-        """Warn once about an argument whose every new value compiles anew."""
         for name, value in zip(self._signature.parameters, values, strict=True):
-            if type(value) not in {int, float} and not is_numpy_scalar(value):
-                continue
-            seen = self._scalars_seen.setdefault(name, set())
-            seen.add(argument_key(value))
-            if len(seen) == SCALAR_VALUES_BEFORE_WARNING:
-                warnings.warn(
-                    f"{self.func.__name__} was compiled for {len(seen)} values of `{name}`, which is a constant of "
-                    "each program; pass a value that changes as a tensor of shape (1, 1)",
-                    stacklevel=level_of_the_user(),
-                )
+            if type(value) in {int, float} or is_numpy_scalar(value):
+                self._scalars.count(f"`{name}`", argument_key(value))
 
     def _request(self, values: tuple[Any, ...], where: Placement) -> Request:
         from ttnn_jit import compiler

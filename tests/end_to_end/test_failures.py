@@ -165,6 +165,19 @@ def test_a_scalar_that_keeps_changing_warns_and_is_named():
     scale(x, 16.0)
 
 
+def test_an_eager_number_that_keeps_changing_warns_and_is_named():
+    device = ttnn.open_device(device_id=0)
+    x = ttnn.ones((32, 32), ttnn.float32, ttnn.TILE_LAYOUT, device)
+    ttnn.multiply.clear()
+    for number in range(15):
+        ttnn.multiply(x, 0.5 + number)
+        ttnn.clamp(x, 0.0, 0.5 + number)  # a bound can be no tensor
+    ttnn.clamp(x, 0.0, 15.5)
+    with pytest.warns(UserWarning, match=r"ttnn.multiply was compiled for 16 values of `input_tensor_b`"):
+        ttnn.multiply(x, 15.5)
+    ttnn.multiply(x, 16.5)
+
+
 @pytest.mark.process
 def test_importing_loads_no_heavy_library():
     script = """

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import statistics
+from ttnn_jit.changing_numbers import ChangingNumbers
 from ttnn_jit.compiling import compiles, compiling
 from ttnn_jit.errors import ArgumentError, ShapeError, TtnnJitError, UnsupportedFunction
 from ttnn_jit.ops import (
@@ -68,6 +69,7 @@ class TtnnOperation:
         self.__doc__ = _documentation(overloads)
         self._programs: dict[tuple[object, ...], Program] = {}
         self._warm: dict[tuple[object, ...], Callable[..., Any]] = {}
+        self._numbers = ChangingNumbers(self.__name__)
         statistics.register(self)
 
     @property
@@ -79,6 +81,7 @@ class TtnnOperation:
         """Forget every program."""
         self._programs.clear()
         self._warm.clear()
+        self._numbers = ChangingNumbers(self.__name__)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run eagerly, or record the call if an argument is a tracer.
@@ -182,6 +185,9 @@ class TtnnOperation:
 
         program = compiler.compile_operation(bound.operation, _specs(bound), bound.attributes, device.target, placement)
         self._programs[key] = program
+        for name, value in zip(bound.operation.parameter_names, bound.operands, strict=False):
+            if not isinstance(value, Tensor):
+                self._numbers.count(f"`{name}`", scalar_key(value))
         return program
 
     def __repr__(self) -> str:
