@@ -43,7 +43,8 @@ def locations_of(op: Operation) -> tuple[Location, ...]:
 def fused_location(locations: Iterable[Attribute]) -> LocationAttr:
     """One location that names all of `locations`, each once, in order; the unknown ones are left out."""
     leaves: dict[Attribute, None] = {}
-    for location in locations:
+    # Most repetitions are one object, which `location_attribute` remembers: to hash a place is to walk through it.
+    for location in {id(location): location for location in locations}.values():
         leaves.update(dict.fromkeys(_leaves(location)))
     match [leaf for leaf in leaves if isinstance(leaf, LocationAttr)]:
         case []:

@@ -65,8 +65,8 @@ class _Conversion:
     def rewrite(self, op: Operation, values: ValueMap) -> Iterable[Operation] | None:
         if not isinstance(op, ttir.TensorElementwiseOp) or (operation := operation_of(op)) is None:
             return None
-        inputs, output = _specs(op)
-        shape = kernel_shape(inputs, output, self.last_core, fold=output.shape not in self.not_to_fold)
+        output = spec_of(op.results[0].type)
+        shape = kernel_shape(_input_specs(op), output, self.last_core, fold=output.shape not in self.not_to_fold)
         empty = d2m.EmptyOp.make(op.results[0].type, op.location)
         generic = kernel_op(
             [values[operand] for operand in op.operands],
@@ -82,8 +82,8 @@ class _Conversion:
         return empty, generic
 
 
-def _specs(op: Operation) -> tuple[tuple[TensorSpec, ...], TensorSpec]:
-    return tuple(spec_of(operand.type) for operand in op.operands), spec_of(op.results[0].type)
+def _input_specs(op: Operation) -> tuple[TensorSpec, ...]:
+    return tuple([spec_of(operand.type) for operand in op.operands])
 
 
 def _shapes_not_to_fold(block: Block) -> frozenset[Shape]:
@@ -91,8 +91,8 @@ def _shapes_not_to_fold(block: Block) -> frozenset[Shape]:
     shapes = set()
     for op in ops_of(block):
         if isinstance(op, ttir.TensorElementwiseOp):
-            inputs, output = _specs(op)
-            if len(output.shape) > 2 and len(elementwise_space(inputs, output).tiles) > 2:
+            output = spec_of(op.results[0].type)
+            if len(output.shape) > 2 and len(elementwise_space(_input_specs(op), output).tiles) > 2:
                 shapes.add(output.shape)
     return frozenset(shapes)
 
