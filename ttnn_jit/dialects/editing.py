@@ -76,24 +76,31 @@ def detach(op: Operation) -> None:
     op.parent = op._prev_op = op._next_op = None
 
 
-def drop_uses(op: Operation) -> None:
-    """No value counts `op`, or an op that stands in it, as a user any more: they are given up."""
+def discard(op: Operation) -> None:
+    """Gives up an op that nobody looks at again, with all that stands in it.
+
+    The values that it reads forget it, and it forgets everything, so that its memory is free now: what refers to each
+    other in circles waits for the collector, which visits it all before it frees any.
+    """
     for operand, use in zip(op._operands, op._operand_uses, strict=True):
         operand.remove_use(use)
-    op._operand_uses = ()
     for region in op.regions:
         block = region._first_block
         while block is not None:
             for inner in ops_of(block):
-                drop_uses(inner)
-            block = block._next_block
+                discard(inner)
+            following = block._next_block
+            vars(block).clear()
+            block = following
+        vars(region).clear()
+    vars(op).clear()
 
 
 def erase(op: Operation) -> None:
-    """Gives up an op whose results nobody reads, with all that stands in it."""
+    """Takes an op whose results nobody reads out of its block, if it stands in one, and gives it up."""
     assert all(result.first_use is None for result in op.results), "only ops without users are erased"
     detach(op)
-    drop_uses(op)
+    discard(op)
 
 
 def replace_uses(value: SSAValue, replacement: SSAValue) -> None:

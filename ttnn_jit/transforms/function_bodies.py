@@ -9,7 +9,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ttnn_jit.dialects.creation import empty_block
-from ttnn_jit.dialects.editing import append, detach, drop_uses, ops_of
+from ttnn_jit.dialects.editing import append, detach, discard, ops_of
 
 
 class ValueMap(dict[SSAValue, SSAValue]):
@@ -50,6 +50,6 @@ def rebuild(block: Block, rewrite: Rewrite) -> None:
             new_ops = (op,)
         append(new_block, new_ops)
     for replaced in ops_of(block):
-        drop_uses(replaced)  # or it would still count as a user of those that stay
+        discard(replaced)  # or it would still count as a user of those that stay
     region.detach_block(block)
     region.add_block(new_block)

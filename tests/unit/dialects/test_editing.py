@@ -1,5 +1,8 @@
 """What is changed the quick way stands as if xDSL had changed it."""
 
+import gc
+import weakref
+
 import pytest
 from xdsl.dialects import arith, test
 from xdsl.dialects.builtin import ModuleOp, f32
@@ -9,7 +12,7 @@ from ttnn_jit.dialects.creation import create
 from ttnn_jit.dialects.editing import (
     append,
     detach,
-    drop_uses,
+    discard,
     erase,
     insert_before,
     ops_of,
@@ -100,8 +103,8 @@ def test_an_op_that_stands_nowhere_may_be_detached():
 def nested():
     """A value, an op with a region in which it is read, and one behind it that reads it too."""
     (outer,) = constants(1)
-    inner = test.TestOp(operands=[outer.result, outer.result])
-    around = test.TestOp(operands=[outer.result], regions=[Region(Block([inner]))])
+    inner = test.TestOp(operands=[outer.result, outer.result], result_types=[f32])
+    around = test.TestOp(operands=[outer.result], regions=[Region(Block([inner], arg_types=[f32]))])
     after = test.TestOp(operands=[outer.result])
     ModuleOp([outer, around, after])
     return outer, around, after
@@ -115,11 +118,20 @@ def test_an_erased_op_reads_nothing_any_more_nor_does_what_stands_in_it():
     assert links([around]) == [(None, None, None)]
 
 
-def test_an_op_that_drops_its_uses_stays_where_it_is():
-    outer, around, after = nested()
-    drop_uses(around)
-    assert uses_of(outer.result) == [(after, 0)]
-    assert list(outer.parent.ops) == [outer, around, after]
+def test_what_is_erased_is_freed_without_a_collection():
+    """Ops, results, uses, blocks and regions refer to each other in circles."""
+    outer, around, _ = nested()
+    (region,) = around.regions
+    (inner,) = region.block.ops
+    kept = [weakref.ref(part) for part in (around, region, region.block, inner, *around._operand_uses)]
+    kept += [weakref.ref(part) for part in (*region.block.args, *inner.results)]
+    gc.disable()
+    try:
+        erase(around)
+        del around, region, inner
+        assert [part() for part in kept] == [None] * len(kept)
+    finally:
+        gc.enable()
 
 
 def test_an_op_with_users_is_not_erased():
