@@ -318,6 +318,8 @@ def _program(
 def _compile(
     module: ModuleOp, options: CompileOptions, notes: Mapping[str, Any], observer: Observer | None, keep_texts: bool
 ) -> Program:
+    from ttnn_jit.dialects.editing import discard
+
     texts: dict[str, str] = {}
 
     def seen(stage: str, text: str) -> None:
@@ -327,6 +329,7 @@ def _compile(
             observer(stage, text)
 
     code, descriptors = run_stages(module, options, seen if keep_texts or observer else None)
+    discard(module)  # what the stages left is theirs alone, and in circles: the collector would come for it
     return Program(code.plan, _objects(code), descriptors=descriptors, texts=texts, notes=notes, built_for=host_cpu())
 
 

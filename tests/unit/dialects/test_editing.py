@@ -12,7 +12,6 @@ from ttnn_jit.dialects.creation import create
 from ttnn_jit.dialects.editing import (
     append,
     detach,
-    discard,
     erase,
     insert_before,
     ops_of,
@@ -120,16 +119,17 @@ def test_an_erased_op_reads_nothing_any_more_nor_does_what_stands_in_it():
 
 def test_what_is_erased_is_freed_without_a_collection():
     """Ops, results, uses, blocks and regions refer to each other in circles."""
-    outer, around, _ = nested()
+    outer, around, after = nested()
     (region,) = around.regions
     (inner,) = region.block.ops
-    kept = [weakref.ref(part) for part in (around, region, region.block, inner, *around._operand_uses)]
-    kept += [weakref.ref(part) for part in (*region.block.args, *inner.results)]
+    parts = [around, region, region.block, inner, *around._operand_uses, *region.block.args, *inner.results]
+    known = [weakref.ref(part) for part in parts]
     gc.disable()
     try:
         erase(around)
-        del around, region, inner
-        assert [part() for part in kept] == [None] * len(kept)
+        del around, region, inner, parts
+        assert [part() for part in known] == [None] * len(known)
+        assert uses_of(outer.result) == [(after, 0)]
     finally:
         gc.enable()
 

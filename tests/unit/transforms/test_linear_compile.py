@@ -1,15 +1,18 @@
 """A compile does a fixed amount of work per operation: counted, not timed."""
 
+import gc
 import sys
 from collections import Counter
 
 import pytest
+from xdsl.ir import Block, Operation, Region, SSAValue, Use
 
 from ttnn_jit import compiler, ttnn
 from ttnn_jit.codegen import llvm_kernel
 from ttnn_jit.target import PRESETS
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
 
+IR = (Operation, Region, Block, SSAValue, Use)
 SPEC = TensorSpec((32, 64), DataType.FLOAT32, Layout.TILE)
 
 
@@ -29,13 +32,18 @@ def squares(x, y, count):
     return value
 
 
-def calls_of_a_compile(count, target, written=chain):
-    """Function -> how often Python entered it while a program of `count` groups of operations was compiled."""
+def request_of(count, target, written):
+    """A program of `count` groups of operations."""
 
     def program(x, y):
         return written(x, y, count)
 
-    request = compiler.Request(program, {"x": SPEC, "y": SPEC}, PRESETS[target], compiler.CompileOptions())
+    return compiler.Request(program, {"x": SPEC, "y": SPEC}, PRESETS[target], compiler.CompileOptions())
+
+
+def calls_of_a_compile(count, target, written=chain):
+    """Function -> how often Python entered it while a program of `count` groups of operations was compiled."""
+    request = request_of(count, target, written)
     llvm_kernel.kernel_text.cache_clear()
     calls = Counter()
 
@@ -58,3 +66,23 @@ def test_ten_more_operations_cost_what_ten_fewer_did(target, written, monkeypatc
     calls_of_a_compile(3, target, written)  # what is done once per process is done now
     few, some, many = (sum(calls_of_a_compile(count, target, written).values()) for count in (20, 40, 80))
     assert many - some <= 2.1 * (some - few)
+
+
+def ir_left_by_a_compile(count, target, written):
+    """How much of the IR the collector has to free after a program of `count` groups of operations was compiled."""
+    request = request_of(count, target, written)
+    gc.collect()
+    gc.disable()
+    try:
+        compiler.compile_function(request, use_disk=False)
+        return sum(issubclass(type(each), IR) for each in gc.get_objects())
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize(("target", "written"), [("cpu", chain), ("wormhole_b0", squares)])
+def test_a_compile_leaves_no_more_for_the_collector_the_longer_the_program(target, written, monkeypatch):
+    monkeypatch.setattr(compiler, "_objects", lambda code: dict.fromkeys(code.texts, b""))
+    ir_left_by_a_compile(3, target, written)
+    few, many = (ir_left_by_a_compile(count, target, written) for count in (5, 40))
+    assert many <= few + 10
