@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, LocationAttr, TensorType, i32
 from xdsl.ir import Attribute, Dialect
 from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, result_def, traits_def
@@ -43,10 +45,16 @@ class FullOp(QuickOperation, IRDLOperation):
             result_types=(result_type,),
             properties={
                 "fill_value": f32_attr(value),
-                "shape": DenseArrayBase.from_list(i32, list(result_type.get_shape())),
+                "shape": full_shape(result_type.get_shape()),
             },
             location=location,
         )
+
+
+@cache
+def full_shape(extents: tuple[int, ...]) -> DenseArrayBase:
+    """A `FullOp`'s property ``shape``."""
+    return DenseArrayBase.from_list(i32, list(extents))
 
 
 OP_OF = derive("ttir", "ttir_name", TensorElementwiseOp)

@@ -10,7 +10,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.traits import is_side_effect_free
 
 from ttnn_jit import ops
 from ttnn_jit.dialects import operation_of, system_desc_of, ttir
@@ -19,7 +18,7 @@ from ttnn_jit.dialects.layout import dtype_of
 from ttnn_jit.ops.binary import ADD, DIVIDE, MULTIPLY, SUBTRACT
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
-from ttnn_jit.transforms.function_bodies import function_blocks
+from ttnn_jit.transforms.function_bodies import function_blocks, has_no_effects
 
 
 @dataclass(frozen=True)
@@ -98,5 +97,5 @@ def _is_exact(value: SSAValue, numerics: Numerics) -> bool:
 def erase_unread(block: Block) -> None:
     """Erases ops without side effects whose results nobody reads, last first."""
     for op in reversed(ops_of(block)):
-        if op.results and all(result.first_use is None for result in op.results) and is_side_effect_free(op):
+        if op.results and all(result.first_use is None for result in op.results) and has_no_effects(op):
             erase(op)

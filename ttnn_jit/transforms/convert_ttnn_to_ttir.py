@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i32
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from ttnn_jit.dialects import operation_of, ttir, ttnn
+from ttnn_jit.dialects import ttir, ttnn
 from ttnn_jit.dialects.elementwise import properties_of
 from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
 
@@ -31,27 +31,22 @@ class ConvertTTNNToTTIR(ModulePass):
 
 
 def _to_ttir(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
-    if isinstance(op, ttnn.GetDeviceOp):
-        return ()
-    if isinstance(op, ttnn.FullOp):
-        new_op: Operation = ttir.FullOp.create(
+    if isinstance(op, ttnn.TensorElementwiseOp):
+        new_op: Operation = ttir.OP_OF[op.operation].create(
+            operands=[values[operand] for operand in op.operands],
             result_types=op.result_types,
-            properties={
-                "fill_value": op.fill_value,
-                "shape": DenseArrayBase.from_list(i32, list(op.shape.data)),
-            },
+            properties=properties_of(op.operation, op.numbers),
             attributes=op.attributes,
             location=op.location,
         )
-    elif isinstance(op, ttnn.TensorElementwiseOp) and (operation := operation_of(op)) is not None:
-        new_op = ttir.OP_OF[operation].create(
-            operands=[values[operand] for operand in op.operands],
+    elif isinstance(op, ttnn.FullOp):
+        new_op = ttir.FullOp.create(
             result_types=op.result_types,
-            properties=properties_of(operation, op.numbers),
+            properties={"fill_value": op.fill_value, "shape": ttir.full_shape(op.shape.data)},
             attributes=op.attributes,
             location=op.location,
         )
     else:
-        return None
+        return () if isinstance(op, ttnn.GetDeviceOp) else None
     values[op.results[0]] = new_op.results[0]
     return (new_op,)

@@ -9,12 +9,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.traits import is_side_effect_free
 
 from ttnn_jit.dialects import system_desc_of
 from ttnn_jit.dialects.editing import erase, ops_of, replace_uses
 from ttnn_jit.dialects.ttnn import HOIST
-from ttnn_jit.transforms.function_bodies import function_blocks
+from ttnn_jit.transforms.function_bodies import function_blocks, has_no_effects
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ def eliminate_repetitions(block: Block, *, keep_tagged: bool) -> None:
     """Replaces every repeated op of `block` by its first occurrence."""
     first_of: dict[_Key, Operation] = {}
     for op in ops_of(block):
-        if not op.results or (keep_tagged and HOIST in op.attributes) or not is_side_effect_free(op):
+        if not op.results or (keep_tagged and HOIST in op.attributes) or not has_no_effects(op):
             continue
         if any(isinstance(use.operation, ReturnOp) for result in op.results for use in result.uses):
             continue

@@ -1,12 +1,14 @@
-"""Walking and rebuilding the bodies of a module's functions."""
+"""Walking and rebuilding the bodies of a module's functions, and what of them may go."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import MemoryEffect, NoMemoryEffect, is_side_effect_free
 
 from ttnn_jit.dialects.creation import empty_block
 from ttnn_jit.dialects.editing import append, detach, discard, ops_of
@@ -28,6 +30,17 @@ def function_blocks(module: ModuleOp) -> Iterator[Block]:
     for op in ops_of(module.body.block):
         if isinstance(op, FuncOp) and (block := op.body.first_block) is not None:
             yield block
+
+
+def has_no_effects(op: Operation) -> bool:
+    """Whether nothing but its results tells that `op` runs."""
+    return _never_has_effects(type(op)) or is_side_effect_free(op)
+
+
+@cache
+def _never_has_effects(kind: type[Operation]) -> bool:
+    effects = [trait for trait in kind.traits if isinstance(trait, MemoryEffect)]
+    return bool(effects) and all(isinstance(trait, NoMemoryEffect) for trait in effects)
 
 
 def rebuild(block: Block, rewrite: Rewrite) -> None:
