@@ -98,7 +98,8 @@ def discard(op: Operation) -> None:
 
 def erase(op: Operation) -> None:
     """Takes an op whose results nobody reads out of its block, if it stands in one, and gives it up."""
-    assert all(result.first_use is None for result in op.results), "only ops without users are erased"
+    for result in op.results:
+        assert result.first_use is None, "only ops without users are erased"
     detach(op)
     discard(op)
 

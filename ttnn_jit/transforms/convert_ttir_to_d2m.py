@@ -22,7 +22,7 @@ from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType, Shape, TensorSpec
 from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
 from ttnn_jit.transforms.kernel_ops import block_with_views, compute_op, kernel_op
-from ttnn_jit.transforms.kernel_shape import KernelShape, elementwise_space, kernel_shape, tile_element
+from ttnn_jit.transforms.kernel_shape import KernelShape, elementwise_space, kernel_shape
 
 NOT_HOISTED = "d2m.not_hoisted"
 """Unit attribute of a generic whose op lacked `ttnn.hoist_generic_via_d2m`: it is never fused."""
@@ -99,7 +99,7 @@ def _shapes_not_to_fold(block: Block) -> frozenset[Shape]:
 
 def _kernel_block(op: Operation, operation: ops.Operation, shape: KernelShape, *, in_float32: bool) -> Block:
     block, views = block_with_views(shape.buffers, op.location)
-    body = empty_block([tile_element(buffer) for buffer in shape.buffers])
+    body = empty_block(shape.tiles)
     append(body, _tile_ops(op, operation, shape, body, in_float32=in_float32))
     append(block, (compute_op(views, body, shape.indexing_maps, op.location),))
     return block

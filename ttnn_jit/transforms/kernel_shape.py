@@ -12,18 +12,19 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 from ttnn_jit.dialects.builders import identity_map, tile_memref
 from ttnn_jit.dialects.d2m import CBType, cb_type
 from ttnn_jit.dialects.layout import layout_attribute
-from ttnn_jit.dialects.ttcore import GridAttr, grid_attr
+from ttnn_jit.dialects.ttcore import GridAttr, grid_attr, tile_type
 from ttnn_jit.tensor_spec import TensorSpec
 from ttnn_jit.transforms.iteration_space import Access, IterationSpace, TileBroadcast, core_grid, iteration_space
 
 
 @dataclass(frozen=True)
 class KernelShape:
-    """What a `d2m.generic` says besides its ops; maps and buffers are one per input, then the output's."""
+    """What a `d2m.generic` says besides its ops; maps, buffers and their tiles are one per input, then the output's."""
 
     grid: GridAttr
     indexing_maps: tuple[AffineMapAttr, ...]
     buffers: tuple[CBType, ...]
+    tiles: tuple[Attribute, ...]
     broadcasts: tuple[TileBroadcast | None, ...]
 
 
@@ -48,14 +49,16 @@ def kernel_shape(
         grid = layout_attribute(sharded).grid
     else:
         grid = grid_attr(*core_grid(tuple(output.shape), rank, last_core))
-    result = Access(space.tiles, (True,) * rank)
+    accesses = (*space.operands, Access(space.tiles, (True,) * rank))
+    specs = (*inputs, output)
     return KernelShape(
         grid,
         (*(_indexing_map(access) for access in space.operands), identity_map(rank)),
         tuple(
             cb_type(tile_memref(_shard(access, grid), spec.dtype, "l1"))
-            for access, spec in zip((*space.operands, result), (*inputs, output), strict=True)
+            for access, spec in zip(accesses, specs, strict=True)
         ),
+        tuple(tile_type(spec.dtype) for spec in specs),
         tuple(access.broadcast for access in space.operands),
     )
 
@@ -84,10 +87,3 @@ def _shard(access: Access, grid: GridAttr) -> tuple[int, ...]:
         -(-tiles // cores) if follows else tiles
         for tiles, cores, follows in zip(access.tiles, grid.data, access.varies, strict=True)
     )
-
-
-def tile_element(buffer: Attribute) -> Attribute:
-    """The type of the tiles in a circular buffer."""
-    assert isinstance(buffer, CBType)
-    element: Attribute = buffer.underlying.element_type
-    return element
