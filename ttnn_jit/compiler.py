@@ -232,13 +232,13 @@ def _store(stored: Manifest, key: ManifestKey, lowered: FrontendResult, program:
 
 
 NOT_STORABLE = "not storable"
-"""Stands for the structure of what a function returns, where that holds a class that only this process knows."""
+"""Stands for the structure of what a function returns, where that holds what only this process knows."""
 
 
 def _storable_structure(lowered: FrontendResult) -> Any:
     try:
         return nests.to_json(lowered.output_structure, _class_name(lowered.reads))
-    except NoStableIdentityError:
+    except TypeError:
         return NOT_STORABLE
 
 

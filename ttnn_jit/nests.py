@@ -81,20 +81,27 @@ def made_of(cls: type, fields: dict[str, Any]) -> Any:
     return record
 
 
-def to_json(value: Any, name_of: Callable[[type], str]) -> Any:
-    """A nest as JSON values; `name_of` names the classes of the user's in it. `from_json` is the inverse."""
-    items = items_of(value)
-    if items is None:
-        return value
-    if isinstance(value, dict):
-        return {"dict": [[key, to_json(item, name_of)] for key, item in value.items()]}
-    if is_record(value) or is_named_tuple(value):
-        fields = fields_of(value) if is_record(value) else value._asdict()
-        return {"class": [name_of(type(value)), [[key, to_json(item, name_of)] for key, item in fields.items()]]}
-    return {type(value).__name__: [to_json(item, name_of) for item in items]}
-
-
+_WRITTEN: frozenset[type] = frozenset({bool, int, float, str, type(None)})
 _PLAIN: dict[str, type] = {"tuple": tuple, "list": list}
+
+
+def to_json(value: Any, name_of: Callable[[type], str]) -> Any:
+    """A nest as JSON values; `name_of` names the classes of the user's in it. `from_json` is the inverse.
+
+    Raises:
+        TypeError: Something in it, or a key of a dict, would come back as something else.
+    """
+    kind = type(value)
+    if kind in _WRITTEN:
+        return value
+    if kind in _PLAIN.values():
+        return {kind.__name__: [to_json(item, name_of) for item in value]}
+    if kind is dict:
+        return {"dict": [[to_json(key, name_of), to_json(item, name_of)] for key, item in value.items()]}
+    fields = value._asdict() if is_named_tuple(value) else fields_of(value) if is_record(value) else None
+    if fields is None or getattr(value, "__dict__", fields).keys() - fields:
+        raise TypeError(f"a {kind.__name__} cannot be written down")
+    return {"class": [name_of(kind), [[key, to_json(item, name_of)] for key, item in fields.items()]]}
 
 
 def from_json(value: Any, class_of: Callable[[str], Any]) -> Any:
@@ -103,7 +110,7 @@ def from_json(value: Any, class_of: Callable[[str], Any]) -> Any:
         return value
     ((kind, items),) = value.items()
     if kind == "dict":
-        return {key: from_json(item, class_of) for key, item in items}
+        return {from_json(key, class_of): from_json(item, class_of) for key, item in items}
     if kind == "class":
         name, fields = items
         return made_of(class_of(name), {key: from_json(item, class_of) for key, item in fields})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
+import json
 from typing import NamedTuple
 
 import pytest
@@ -21,6 +23,9 @@ class Record:
     value: object
     later: object = dataclasses.field(init=False, compare=False)
 
+
+@dataclasses.dataclass
+class Noted(Record):
     def __post_init__(self):
         self.made = True
 
@@ -48,8 +53,30 @@ def test_a_nest_comes_back_from_json(nest):
     assert type(back) is type(nest)
 
 
+@pytest.mark.parametrize("key", [(1, "a"), (0.0, (True, None)), -0.0, 1.0, True], ids=repr)
+def test_keys_of_a_dict_come_back_from_json(key):
+    written = json.loads(json.dumps(to_json({key: 1}, str)))
+    assert repr(from_json(written, CLASSES.__getitem__)) == repr({key: 1})
+
+
+class Colour(enum.IntEnum):
+    RED = 1
+
+
+class Triple(tuple):
+    __slots__ = ()
+
+
+@pytest.mark.parametrize(
+    "nest", [{Colour.RED: 1}, {b"key": 1}, Triple([1, 2, 3]), Noted(1)], ids=lambda nest: type(nest).__name__
+)
+def test_what_would_come_back_as_something_else_is_not_written_down(nest):
+    with pytest.raises(TypeError, match="cannot be written down"):
+        to_json(nest, str)
+
+
 def test_a_record_keeps_attributes_that_are_no_fields_and_lacks_fields_that_are_not_set():
-    record = Record(1)
+    record = Noted(1)
     mapped = map_leaves(record, lambda leaf: leaf + 1)
     assert (mapped.value, mapped.made, hasattr(mapped, "later"), record.value) == (2, True, False, 1)
 
