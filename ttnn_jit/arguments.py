@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,9 +83,10 @@ def argument_key(value: Any) -> object:  # noqa: PLR0911 - one line for each kin
         return scalar_key(value)
     if isinstance(value, (tuple, list)):
         return type(value), *map(argument_key, value)
-    if isinstance(value, dict) or is_record(value):
-        items = value if isinstance(value, dict) else fields_of(value)
-        return type(value), *((name, argument_key(item)) for name, item in items.items())
+    if isinstance(value, dict):
+        return type(value), *((_name_key(name), argument_key(item)) for name, item in value.items())
+    if is_record(value):
+        return type(value), *((name, argument_key(item)) for name, item in fields_of(value).items())
     family = family_of(value)
     if family is not None:
         return family, spec_of(value)
@@ -101,6 +102,11 @@ def argument_key(value: Any) -> object:  # noqa: PLR0911 - one line for each kin
         help="pass ttnn, torch or numpy tensors, scalars, strings, dtypes and configs of ttnn, or tuples, lists, dicts "
         "and dataclasses of these",
     )
+
+
+def _name_key(name: Hashable) -> object:
+    """What stands for a key of a dict, of which Python takes 1, 1.0 and True, and the two zeros, for the same."""
+    return (type(name), *map(_name_key, name)) if isinstance(name, tuple) else scalar_key(name)
 
 
 def tensors_in(value: Any) -> Iterator[Any]:

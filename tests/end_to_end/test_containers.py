@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import gc
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 import torch
 
@@ -39,6 +41,14 @@ class Weights:
 class Outcome:
     value: object
     parts: list = dataclasses.field(default_factory=list)
+
+
+class Part(enum.Enum):
+    GAIN = "gain"
+
+
+class Number(enum.IntEnum):
+    ONE = 1
 
 
 @dataclasses.dataclass
@@ -94,6 +104,18 @@ def test_a_second_process_would_find_a_program_that_returns_records():
     assert ttnn_jit.cache_info().disk_hits == hits + 1
 
 
+def under(key, x):
+    return {key: x * 2.0}
+
+
+@pytest.mark.parametrize("key", [(1, 0.0), -0.0, True, Number.ONE, Part.GAIN, np.float32(1.0)], ids=repr)
+def test_a_second_process_would_return_dicts_with_the_keys_that_the_first_returns(key):
+    for _ in range(2):
+        ((found, doubled),) = ttnn_jit.jit()(under)(key, A).items()
+        assert (type(found), repr(found)) == (type(key), repr(key))
+        assert torch.equal(doubled, A * 2.0)
+
+
 def test_a_record_class_that_changed_is_another(monkeypatch):
     ttnn_jit.jit()(records)(A)
 
@@ -108,6 +130,15 @@ def test_a_record_class_that_changed_is_another(monkeypatch):
     again = ttnn_jit.jit()(records)
     assert "read Outcome" in ttnn_jit.explain_miss(again, A)
     assert type(again(A)) is Changed
+
+
+@pytest.mark.parametrize("keys", [(1, True, 1.0), (0.0, -0.0, 0, False), ((0.0,), (-0.0,)), (Number.ONE, 1)], ids=str)
+def test_keys_of_a_dict_that_python_takes_for_equal_are_told_apart(keys):
+    compiled = ttnn_jit.jit()(lambda items: {key: item * 2.0 for key, item in items.items()})
+    for key in [*keys, *keys] * 3:
+        ((found, result),) = compiled({key: A}).items()
+        assert repr(found) == repr(key)
+        assert torch.equal(result, A * 2.0)
 
 
 def test_a_dataclass_that_runs_code_of_its_own_is_no_result():
