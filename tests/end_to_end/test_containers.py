@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import gc
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -139,6 +139,64 @@ def test_keys_of_a_dict_that_python_takes_for_equal_are_told_apart(keys):
         ((found, result),) = compiled({key: A}).items()
         assert repr(found) == repr(key)
         assert torch.equal(result, A * 2.0)
+
+
+@dataclasses.dataclass
+class Scaling:
+    factor: float = 1.0
+    times: ClassVar[float] = 1.0
+
+    def __post_init__(self):
+        self.more = 1.0
+
+    @property
+    def whole(self):
+        return self.factor * self.times * self.more * FACTOR
+
+
+class Power(NamedTuple):
+    factor: float = 1.0
+
+    def whole(self):
+        return self.factor * FACTOR
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+
+    @property
+    def whole(self):
+        return self.value * FACTOR
+
+
+FACTOR = 1.0
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
+@pytest.mark.filterwarnings("ignore:.*compiled at every call")
+def test_what_an_argument_computes_from_more_than_its_fields_is_never_stale(graph_capture, monkeypatch):
+    scaling = Scaling()
+    functions = [
+        (lambda x, each: x * each[0].whole, [scaling]),
+        (lambda x, each: x * each[0].whole(), [Power()]),
+        (lambda x, each: x * each.whole, Level.LOW),
+    ]
+    compiled = [(ttnn_jit.jit(graph_capture=graph_capture)(function), value) for function, value in functions]
+    more = ttnn_jit.jit(graph_capture=graph_capture)(lambda x, each: x * each.more * each.times)
+    for factor in (1.0, 1.0, 1.0, 2.0, 2.0):
+        monkeypatch.setitem(globals(), "FACTOR", factor)
+        assert all(torch.equal(function(A, value), A * factor) for function, value in compiled)
+        assert torch.equal(more(A, scaling), A)
+    scaling.more = 3.0
+    monkeypatch.setattr(Scaling, "times", 2.0)
+    assert torch.equal(more(A, scaling), A * 6.0)
+
+
+def test_a_traced_function_of_plain_records_compiles_once():
+    compiled = ttnn_jit.jit(graph_capture=True)(lambda x, each: x * each[0].scale * each[1].power + each[1].gain)
+    for _ in range(4):
+        compiled(A, [Pair(A, B), Weights(A, B)])
+    assert compiled.num_entries == 1
 
 
 def test_a_dataclass_that_runs_code_of_its_own_is_no_result():

@@ -14,7 +14,7 @@ from typing import Any
 
 from ttnn_jit.errors import CompileError, TtnnJitError
 from ttnn_jit.frontend.arguments import TensorArgument
-from ttnn_jit.frontend.code_scan import scan
+from ttnn_jit.frontend.code_scan import is_known_by_key, scan
 from ttnn_jit.frontend.interpreter import failure_text
 from ttnn_jit.frontend.language import PYTHON_FAILURES, is_namespace, is_plain_function, no_plain_function
 from ttnn_jit.frontend.module_builder import ModuleBuilder
@@ -25,8 +25,7 @@ from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.spans import location_of_span
 from ttnn_jit.frontend.structure import call_arguments, results_of
 from ttnn_jit.nests import map_leaves
-from ttnn_jit.numpy_scalar import is_numpy_scalar
-from ttnn_jit.origin import THIS_PACKAGE, is_of_this_package, library_of_frame
+from ttnn_jit.origin import THIS_PACKAGE, library_of_frame
 from ttnn_jit.reads import compile_guard
 from ttnn_jit.source import Location
 from ttnn_jit.target import SystemDesc
@@ -98,16 +97,13 @@ def trace(
     guard = compile_guard(function, recorder.reads.values())
     builder = ModuleBuilder(function.__name__, target, definition, equal_shards=target.tile_aligned_only)
     emitter = CaptureEmitter(builder, definition)
-    unknown: list[object] = []
 
     def proxy(value: Any) -> Any:
-        if isinstance(value, TensorArgument):
-            return emitter.argument(value.spec)
-        if not _is_value(value):
-            unknown.append(value)
-        return value
+        return emitter.argument(value.spec) if isinstance(value, TensorArgument) else value
 
-    args, kwargs = call_arguments(function, {name: map_leaves(value, proxy) for name, value in arguments.items()})
+    proxies = {name: map_leaves(value, proxy) for name, value in arguments.items()}
+    known = all(map(is_known_by_key, proxies.values()))  # before the function sees them
+    args, kwargs = call_arguments(function, proxies)
     returned = _returned(function, args, kwargs, emitter)
     if not guard():
         raise CompileError(
@@ -122,7 +118,7 @@ def trace(
         builder.finish(values, layout),
         tuple(recorder.reads.values()),
         outline,
-        unguardable=recorder.unguardable or bool(unknown),
+        unguardable=recorder.unguardable or not known,
         warnings=tuple(emitter.warnings),
     )
 
@@ -139,12 +135,6 @@ def _returned(
         raise _failure(emitter, error) from error
     except PYTHON_FAILURES as error:
         raise _failure(emitter, error) from error
-
-
-def _is_value(value: Any) -> bool:
-    """Whether an argument is told apart by the call's key alone."""
-    scalar = isinstance(value, (bool, int, float, str)) or is_numpy_scalar(value)
-    return value is None or scalar or hasattr(value, "__ttnn_overloads__") or is_of_this_package(value)
 
 
 def _refuse_no_plain_function(function: types.FunctionType, definition: Location) -> None:

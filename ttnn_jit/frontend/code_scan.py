@@ -13,6 +13,7 @@ import enum
 import functools
 import sys
 import types
+from collections import namedtuple
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,9 +27,12 @@ from ttnn_jit.frontend.read_recorder import (
     computes_by_own_code,
     holds_attribute,
     is_immutable,
+    is_pythons_own,
     items_by_path,
 )
 from ttnn_jit.frontend.spans import location_of_span
+from ttnn_jit.nests import fields_of, is_named_tuple, is_record, items_of
+from ttnn_jit.numpy_scalar import is_numpy_scalar
 from ttnn_jit.origin import is_of_this_package, library_of
 from ttnn_jit.reads import ABSENT, ATTRIBUTE_STEP, Path
 from ttnn_jit.receiver import RECEIVER, RECEIVER_PATH
@@ -55,6 +59,32 @@ def scan(function: types.FunctionType, recorder: ReadRecorder) -> None:
 def scan_value(value: Any, path: Path, recorder: ReadRecorder) -> None:
     """Record that the program goes on with `value`, found at `path`, and what it reads when it runs."""
     _Scanner(recorder)._value(value, path)
+
+
+def is_known_by_key(value: Any) -> bool:
+    """Whether a call's key says all that a trace can read of an argument, and of what that contains."""
+    return _is_told(value) and all(map(is_known_by_key, items_of(value) or ()))
+
+
+def _is_told(value: Any) -> bool:
+    kind = type(value)
+    if is_record(value) or is_named_tuple(value):
+        fields = kind._fields if is_named_tuple(value) else fields_of(value)
+        return not computes_by_own_code(kind) and _members(value) <= {*fields}
+    if isinstance(value, (bool, int, float, str)):
+        return not _has_methods(kind)
+    plain = value is None or kind in {tuple, list, dict} or is_numpy_scalar(value)
+    return plain or hasattr(value, "__ttnn_overloads__") or is_of_this_package(value)
+
+
+def _members(record: Any) -> set[str]:
+    """The attributes that a record has of the user's, fields among them."""
+    classes = [cls for cls in type(record).__mro__ if not is_pythons_own(cls)]
+    names = {name for holder in (*classes, record) for name in getattr(holder, "__dict__", ())}
+    return {name for name in names - _BROUGHT if not (name[:2] == name[-2:] == "__")}
+
+
+_BROUGHT = {*vars(namedtuple("_Pair", "first second")), "_abc_impl"} - {"first", "second"}  # by Python
 
 
 @dataclasses.dataclass(frozen=True)

@@ -49,10 +49,11 @@ def holds_attribute(value: Any, name: str) -> bool:
         return held or is_of_this_package(value)
     if isinstance(value, tuple) and name in getattr(kind, "_fields", ()):
         return True
-    return is_immutable(value) and (_is_pythons_own(kind) or is_of_this_package(value))
+    return is_immutable(value) and (is_pythons_own(kind) or is_of_this_package(value))
 
 
-def _is_pythons_own(kind: type) -> bool:
+def is_pythons_own(kind: type) -> bool:
+    """Whether a class comes with Python."""
     return not kind.__flags__ & _WRITTEN_IN_PYTHON or library_of(kind) in _PYTHONS_OWN
 
 
