@@ -329,7 +329,9 @@ def _compile(
             observer(stage, text)
 
     code, descriptors = run_stages(module, options, seen if keep_texts or observer else None)
-    discard(module)  # what the stages left is theirs alone, and in circles: the collector would come for it
+    # What the stages left is in circles, for which the collector would come; a pass of the user's may have kept it.
+    if not options.extra_pipeline_options:
+        discard(module)
     return Program(code.plan, _objects(code), descriptors=descriptors, texts=texts, notes=notes, built_for=host_cpu())
 
 

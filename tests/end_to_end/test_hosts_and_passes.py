@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 import ttnn_jit
 from tests import programs
 from ttnn_jit import compiler
+from ttnn_jit.dialects import print_module
 from ttnn_jit.errors import ArgumentError, PassError
 from ttnn_jit.kernels.isa import isa_for
 from ttnn_jit.transforms import pipeline
@@ -67,6 +68,25 @@ class Failing(ModulePass):
 
     def apply(self, _, __) -> None:
         raise ValueError("on purpose")
+
+
+KEPT = []
+
+
+@dataclass(frozen=True)
+class Keeping(ModulePass):
+    """Keeps the module, to look at it when all has run."""
+
+    name = "keeping"
+
+    def apply(self, _, module: ModuleOp) -> None:
+        KEPT.append(module)
+
+
+def test_a_pass_of_the_users_own_may_keep_the_module():
+    pipeline.register_pass(Keeping, after="canonicalize")
+    ttnn_jit.jit(enable_cache=False, extra_pipeline_options="keeping")(lambda v: v * 2.0)(torch.randn(3))
+    assert "ttnn.generic" in print_module(KEPT.pop())
 
 
 def test_a_pass_of_the_users_own_runs_between_named_stages():
