@@ -223,7 +223,7 @@ def cut_from(instructions):
 @settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_any_cut_gives_the_bits_of_the_module(target, data):
-    dtype = data.draw(st.sampled_from([F32, BF16]))
+    dtypes = data.draw(st.sampled_from([(F32, F32), (BF16, BF16), (F32, BF16), (BF16, F32)]))
     calls = []
     for k in range(2, 2 + data.draw(st.integers(4, 14))):
         name, operands = data.draw(OPS), st.integers(0, k - 1)
@@ -231,11 +231,13 @@ def test_any_cut_gives_the_bits_of_the_module(target, data):
         calls.append((name, data.draw(operands), data.draw(operands)) if two else (name, data.draw(operands)))
     results = tuple(sorted({len(calls) + 1, data.draw(st.integers(2, len(calls) + 1))}))
     shape = (data.draw(st.sampled_from([1, 32, 33, 128])), data.draw(st.sampled_from([1, 7, 32, 100])))
-    module = scheduled([TensorSpec(shape, dtype)] * 2, calls, target=target, results=results)
-    numbers = np.random.default_rng(0).normal(size=(2, *shape)).astype(np.float32) * 3
-    numbers.reshape(2, -1)[:, ::29] = np.float32("nan")
-    numbers.reshape(2, -1)[:, 1::31] = 1e-39
-    inputs = [bfloat16(values) for values in numbers] if dtype is BF16 else list(numbers)
+    shapes = (shape, data.draw(st.sampled_from([shape, (1, 1)])))
+    specs = [TensorSpec(own, dtype) for own, dtype in zip(shapes, dtypes, strict=True)]
+    module = scheduled(specs, calls, target=target, results=results)
+    numbers = [np.random.default_rng(0).normal(size=spec.shape).astype(np.float32) * 3 for spec in specs]
+    numbers[0].reshape(-1)[::29] = np.float32("nan")
+    numbers[0].reshape(-1)[1::31] = 1e-39
+    inputs = [bfloat16(own) if dtype is BF16 else own for own, dtype in zip(numbers, dtypes, strict=True)]
     with cut_from(data.draw(st.sampled_from([1, 8, 32]))):
         found = native(module, inputs)
     for ours, literal in zip(found, interpret(module, inputs), strict=True):
