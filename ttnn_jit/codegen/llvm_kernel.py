@@ -12,8 +12,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ttnn_jit.codegen.body_analysis import (
+    between_bfloat16,
+    both_signs,
+    emission_order,
+    operation_of_tile,
+    spreads_nan,
+)
 from ttnn_jit.codegen.relay import MOST_INPUTS, Relay, relay_of
-from ttnn_jit.codegen.steps import Apply, Cast, Constant, Elements, KernelBody, Load, LookUp, Step, Store, operands_of
+from ttnn_jit.codegen.steps import Apply, Cast, Constant, Elements, KernelBody, Load, LookUp, Store, operands_of
 from ttnn_jit.codegen.tables import Parted, parts_of_one_word
 from ttnn_jit.kernels.bfloat16_words import Bfloat16Words, Vectors
 from ttnn_jit.kernels.isa import HostIsa
@@ -23,19 +30,8 @@ from ttnn_jit.kernels.loop_constants import calls_functions, hoisted
 from ttnn_jit.kernels.relayed import Turn, relayed
 from ttnn_jit.kernels.tabulated import ENTRIES, tabulated
 from ttnn_jit.kernels.tile_loop import BODY_BLOCK, Access, Chunk, TileLoop
-from ttnn_jit.ops import OPERATIONS, Operation, user_operation
-from ttnn_jit.ops.unary import NEG
 from ttnn_jit.target import HOST_COSTS, Numerics
 from ttnn_jit.tensor_spec import DataType
-
-OPERATION_OF_TILE = {operation.tile_name: operation for operation in OPERATIONS}
-"""Name of a tile op, without its dialect -> the operation."""
-
-
-def operation_of_tile(tile_name: str) -> Operation:
-    """The operation, declared or a user's, that a step names."""
-    return OPERATION_OF_TILE.get(tile_name) or user_operation.of_tile_name(tile_name)
-
 
 # Two vectors a chunk keep 128 bytes per stream in flight, which bodies bound by memory need. With more live tiles they
 # would spill; and the longer ones are bound by arithmetic, where two vectors gain nothing and double the compile time.
@@ -265,106 +261,6 @@ def kernel_name(text: str) -> str:
     found = re.search(r"@(k_[0-9a-f]{16})\(", text)
     assert found is not None, "the text is no kernel's"
     return found.group(1)
-
-
-def emission_order(body: KernelBody) -> list[int]:
-    """Indices of the steps, those first that depend on the shortest chains of others.
-
-    The module's order keeps few tiles live, and so is one long chain of dependences: of a tree of 31 inputs with a
-    sigmoid at every node it takes 1.3 to 1.5 times as long as this one, on 32 registers and on 16, spills included.
-    """
-    depths: list[int] = []
-    for step in body.steps:
-        depths.append(1 + max((depths[operand] for operand in operands_of(step)), default=0))
-    return sorted(range(len(depths)), key=depths.__getitem__)
-
-
-@dataclass(frozen=True, slots=True)
-class BothSigns:
-    """The steps that are f(x) and f(-x) of one f and one x, which share work; x is the tile of `argument`."""
-
-    argument: int
-    plain: int
-    negated: int
-
-
-def both_signs(body: KernelBody) -> dict[int, BothSigns]:
-    """The pair of every step that belongs to one; results in bfloat16 have shorter bodies, each by itself."""
-    found: dict[tuple[str, int], dict[bool, int]] = {}
-    for index, step in enumerate(body.steps):
-        if isinstance(step, Apply) and step.dtype is DataType.FLOAT32 and _has_both_signs(step):
-            (operand,) = operands_of(step)
-            argument, is_negated = _without_sign(body, operand)
-            found.setdefault((step.tile_name, argument), {}).setdefault(is_negated, index)
-    pairs = [
-        BothSigns(argument, signs[False], signs[True]) for (_, argument), signs in found.items() if len(signs) == 2
-    ]
-    return {index: pair for pair in pairs for index in (pair.plain, pair.negated)}
-
-
-def _has_both_signs(step: Apply) -> bool:
-    return operation_of_tile(step.tile_name).emit_both_signs is not None
-
-
-def between_bfloat16(body: KernelBody) -> set[int]:
-    """The ops all of whose operands are bfloat16 numbers and whose results are rounded to bfloat16 before any use."""
-    readers: dict[int, list[Step]] = {}
-    for step in body.steps:
-        for operand in operands_of(step):
-            readers.setdefault(operand, []).append(step)
-
-    def is_rounded(index: int, step: Apply) -> bool:
-        casts = all(isinstance(reader, Cast) and reader.dtype is DataType.BFLOAT16 for reader in readers.get(index, ()))
-        return step.dtype is DataType.BFLOAT16 or casts
-
-    def is_bfloat16(index: int) -> bool:
-        step = body.steps[index]
-        widened = isinstance(step, Cast) and step.dtype is DataType.FLOAT32
-        return is_bfloat16(operands_of(step)[0]) if widened else body.dtype_of(index) is DataType.BFLOAT16
-
-    return {
-        index
-        for index, step in enumerate(body.steps)
-        if isinstance(step, Apply) and is_rounded(index, step) and all(map(is_bfloat16, operands_of(step)))
-    }
-
-
-def _without_sign(body: KernelBody, index: int) -> tuple[int, bool]:
-    """The step whose tile, or its negation (True), the step at `index` has."""
-    match step := body.steps[index]:
-        case Load(stream):
-            first = next(k for k, other in enumerate(body.steps) if isinstance(other, Load) and other.stream == stream)
-            return first, False
-        case Cast(operand) if step.dtype is DataType.FLOAT32:
-            return _without_sign(body, operand)
-        case Apply(NEG.tile_name, (int() as operand,)) if step.dtype is DataType.FLOAT32:
-            argument, negated = _without_sign(body, operand)
-            return argument, not negated
-        case _:
-            return index, False
-
-
-_FEWEST_ROUNDINGS = 3
-"""Of a chain whose NaN are looked for at its end: looking takes as long as two roundings gain."""
-
-
-def spreads_nan(body: KernelBody) -> bool:
-    """Whether a NaN that device numerics would replace anywhere in a body of some roundings is one in its result."""
-    rounds = 0
-    for step in body.steps:
-        match step:
-            case Apply():
-                operation = operation_of_tile(step.tile_name)
-                if not operation.spreads_nan:
-                    return False
-                rounds += not operation.chooses and step.dtype is DataType.BFLOAT16
-            case LookUp():
-                return False
-            case _:
-                pass
-    one_result = sum(stream.written for stream in body.streams) == 1
-    on_device = body.numerics is Numerics.DEVICE and body.of_words and not any(s.handed_on for s in body.streams)
-    return on_device and one_result and rounds >= _FEWEST_ROUNDINGS
 
 
 class _BodyEmitter:

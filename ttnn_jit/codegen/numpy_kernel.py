@@ -22,7 +22,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.codegen.assemble import assemble
-from ttnn_jit.codegen.llvm_kernel import operation_of_tile
+from ttnn_jit.codegen.body_analysis import operation_of_tile
 from ttnn_jit.codegen.plan import planned
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Store
 from ttnn_jit.kernels.isa import HostIsa

@@ -11,7 +11,7 @@ import numpy as np
 
 from tests.unit.kernels.emulated import Machine, is_foreign
 from ttnn_jit.codegen.assemble import assemble
-from ttnn_jit.codegen.llvm_kernel import OPERATION_OF_TILE
+from ttnn_jit.codegen.body_analysis import OPERATION_OF_TILE
 from ttnn_jit.codegen.plan import generate
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.kernels.isa import HostIsa, isa_for

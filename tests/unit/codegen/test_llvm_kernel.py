@@ -8,8 +8,9 @@ import pytest
 
 from tests.unit.codegen.programs import host_isa, scheduled
 from ttnn_jit.codegen.assemble import assemble, assembly
+from ttnn_jit.codegen.body_analysis import OPERATION_OF_TILE
 from ttnn_jit.codegen.kernel_body import read_kernels
-from ttnn_jit.codegen.llvm_kernel import OPERATION_OF_TILE, kernel_name, kernel_text
+from ttnn_jit.codegen.llvm_kernel import kernel_name, kernel_text
 from ttnn_jit.codegen.plan import generate
 from ttnn_jit.errors import InternalError
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
