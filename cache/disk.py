@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
     from ttnn_jit.cache.read_only import ReadOnlyEntries
 
+SIZE_LIMIT = 256 << 20  # bytes; beyond, what was stored longest ago goes
 SETTINGS = {
-    "size_limit": 256 << 20,  # bytes; beyond, what was stored longest ago goes
+    "size_limit": SIZE_LIMIT,
     "eviction_policy": "least-recently-stored",
     "sqlite_mmap_size": 0,  # a mapped database that is truncated, by damage or a full disk, kills its readers
 }
@@ -254,6 +255,14 @@ def _seal(name: str, value: bytes) -> bytes:
     return _MAGIC + _digest(name, value) + value
 
 
+def unsealed(name: str, sealed: bytes) -> bytes | None:
+    """The value that an entry holds; None if the entry is damaged, or another name's."""
+    start = len(_MAGIC) + _DIGEST_BYTES
+    value = sealed[start:]
+    sound = sealed[: len(_MAGIC)] == _MAGIC and sealed[len(_MAGIC) : start] == _digest(name, value)
+    return value if sound else None
+
+
 def _digest(name: str, value: bytes) -> bytes:
     # With the name, for a damaged index finds another name's row, whole in itself.
     return hashlib.sha256(name.encode() + b"\0" + value).digest()
@@ -263,9 +272,7 @@ def _read(entries: diskcache.Cache | ReadOnlyEntries, name: str) -> bytes | None
     sealed = entries.get(name)
     if sealed is None:
         return None
-    start = len(_MAGIC) + _DIGEST_BYTES
-    value: bytes = sealed[start:]
-    if sealed[: len(_MAGIC)] == _MAGIC and sealed[len(_MAGIC) : start] == _digest(name, value):
-        return value
-    entries.delete(name)
-    return None
+    value = unsealed(name, sealed)
+    if value is None:
+        entries.delete(name)
+    return value

@@ -1,4 +1,4 @@
-"""``ttnn-jit``: run stages on a module, execute a module, print a target or ttnn's names, and a demo."""
+"""``ttnn-jit``: run stages on a module, execute it, look at targets, names and the disk cache; and a demo."""
 
 from __future__ import annotations
 
@@ -62,6 +62,8 @@ def _parser() -> argparse.ArgumentParser:
     names.add_argument("--write", type=Path, help="renew the table in this Markdown file")
     names.set_defaults(run=_names)
 
+    _add_cache(commands.add_parser("cache", help="look at the programs kept on disk, check them, remove them"))
+
     demo = commands.add_parser("demo", help="compile, run and check the cosh of the ttnn.jit document")
     demo.set_defaults(run=_demo)
     return parser
@@ -69,6 +71,19 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_input(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", nargs="?", default="-", help="an .mlir file; `-` or nothing reads standard input")
+
+
+def _add_cache(cache: argparse.ArgumentParser) -> None:
+    commands = cache.add_subparsers(required=True, metavar="COMMAND")
+    for name, command, text in (
+        ("info", "info", "folder, state and size"),
+        ("list", "list_programs", "every program: when it was stored, its size, function and tensors"),
+        ("verify", "verify", "check every entry; the status is 1 if anything is damaged"),
+        ("clear", "clear", "remove every entry"),
+    ):
+        parser = commands.add_parser(name, help=text, description=text)
+        parser.add_argument("--json", action="store_true", help="print JSON")
+        parser.set_defaults(run=_cache, command=command)
 
 
 def _opt(options: argparse.Namespace) -> int:
@@ -101,6 +116,12 @@ def _names(options: argparse.Namespace) -> int:
     from ttnn_jit.tools import names
 
     return names.main(options)
+
+
+def _cache(options: argparse.Namespace) -> int:
+    from ttnn_jit.tools import cache
+
+    return int(getattr(cache, options.command)(options))
 
 
 def _demo(_: argparse.Namespace) -> int:

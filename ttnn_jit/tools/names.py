@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ttnn_jit import jit, ttnn
-from ttnn_jit.errors import ArgumentError
 from ttnn_jit.ops import ABSENT, ALIASES, HARDWARE_KEYWORDS, OVERLOADS, RESULT_KEYWORDS
+from ttnn_jit.tools import markdown
 from ttnn_jit.ttnn import devices
 from ttnn_jit.ttnn.names import WITHOUT_EFFECT
 
-BEGIN, END = "<!-- names: begin -->", "<!-- names: end -->"
+COLUMNS = ("name", "here", "meaning, or reason")
 
 Row = tuple[str, str, str]
 """A name or keyword, what becomes of it, and the reason or the meaning."""
@@ -34,11 +34,7 @@ def with_table(document: str) -> str:
     Raises:
         ArgumentError: It has no marks.
     """
-    before, begin, rest = document.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ArgumentError(f"the document has no marks {BEGIN} and {END}")
-    return f"{before}{begin}\n{table()}\n{end}{after}"
+    return markdown.with_section(document, "names", table())
 
 
 def table() -> str:
@@ -56,8 +52,7 @@ def table() -> str:
 
 
 def _markdown(rows: Iterable[Row]) -> str:
-    lines = ["| name | here | meaning, or reason |", "|---|---|---|"]
-    return "\n".join([*lines, *(f"| `{name}` | {status} | {text} |" for name, status, text in rows)])
+    return markdown.table(COLUMNS, ((f"`{name}`", status, text) for name, status, text in rows))
 
 
 def _namespace() -> Iterator[Row]:
@@ -71,7 +66,7 @@ def _namespace() -> Iterator[Row]:
 def _operations() -> Iterator[Row]:
     for name, overloads in sorted(OVERLOADS.items()):
         for operation in overloads:
-            yield f"ttnn.{operation.signature}", "honoured", operation.summary.replace("|", "\\|")
+            yield f"ttnn.{operation.signature}", "honoured", operation.summary
         for alias in sorted(alias for alias, meant in ALIASES.items() if meant == name):
             yield f"ttnn.{alias}", "honoured eagerly", f"refused inside `@jit`, as ttnn.jit does: write `{name}`"
 
@@ -115,7 +110,7 @@ def _refused() -> Iterator[Row]:
 def _summary(value: Any) -> str:
     """The first sentence of a function's or class's docstring; what a constant is."""
     if inspect.isclass(value) or inspect.isfunction(value) or inspect.ismodule(value):
-        return (inspect.getdoc(value) or "").split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+        return (inspect.getdoc(value) or "").split("\n\n")[0].replace("\n", " ")
     if isinstance(value, ttnn.MemoryConfig):
         return f"{value.memory_layout.name.lower()} in {value.buffer_type.name}"
     return f"`{value}`"
@@ -126,7 +121,7 @@ def _argument(function: Any, name: str) -> str:
     _, _, rest = (inspect.getdoc(function) or "").partition(f"    {name}: ")
     lines = rest.split("\n")
     more = [line.strip() for line in _until_next(lines[1:])]
-    return " ".join([lines[0], *more]).replace("|", "\\|")
+    return " ".join([lines[0], *more])
 
 
 def _until_next(lines: Iterable[str]) -> Iterator[str]:

@@ -1,0 +1,31 @@
+"""Tables of Markdown pages that are made from the code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ttnn_jit.errors import ArgumentError
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table; `|` in a cell is escaped."""
+    head = [_row(columns), "|---" * len(columns) + "|"]
+    return "\n".join([*head, *(_row(cell.replace("|", "\\|") for cell in row) for row in rows)])
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def with_section(document: str, name: str, text: str) -> str:
+    """`document` with what stands between its marks ``<!-- NAME: begin -->`` and ``<!-- NAME: end -->`` replaced.
+
+    Raises:
+        ArgumentError: It has no such marks.
+    """
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    before, found_begin, rest = document.partition(begin)
+    _, found_end, after = rest.partition(end)
+    if not found_begin or not found_end:
+        raise ArgumentError(f"the document has no marks {begin} and {end}")
+    return f"{before}{begin}\n{text}\n{end}{after}"

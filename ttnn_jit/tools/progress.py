@@ -1,0 +1,38 @@
+"""How far a long command has come, on stderr where that is a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+INTERVAL = 0.1  # seconds between two counts; a command that takes less shows none
+
+
+def counted(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
+    """`items` as they are; on a terminal, ``what: 12 of 300`` while they go by."""
+    return _shown(items, total, what) if sys.stderr.isatty() else iter(items)
+
+
+def _shown(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
+    width = 0
+    last = time.monotonic()
+    try:
+        for number, item in enumerate(items, 1):
+            yield item
+            if time.monotonic() - last >= INTERVAL:
+                last = time.monotonic()
+                text = f"{what}: {number} of {total}"
+                width = max(width, len(text))
+                _overwrite(text)
+    finally:
+        if width:
+            _overwrite(" " * width)
+            _overwrite("")
+
+
+def _overwrite(text: str) -> None:
+    print(f"\r{text}", end="", file=sys.stderr, flush=True)
