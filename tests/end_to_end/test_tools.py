@@ -99,6 +99,34 @@ def test_the_reproducer_of_a_users_pass_repeats_its_failure(tmp_path, device, mo
     assert main(["opt", "--load", "nothing.py", "--list"]) == 1
 
 
+def test_the_list_of_stages_has_the_passes_of_a_loaded_file_behind_the_stage_that_they_follow(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(pipeline, "USER_PASSES", {})
+    assert main(["opt", "--list"]) == 0
+    assert capsys.readouterr().out.splitlines() == list(pipeline.STAGES)
+    texts = {
+        "a.py": BROKEN_PASS,
+        "b.py": BROKEN_PASS.replace('"broken"', '"other"'),
+        "c.py": BROKEN_PASS.replace('"broken"', '"first"').replace('"cse"', '"frontend"'),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    loads = [argument for name in texts for argument in ("--load", str(tmp_path / name))]
+    assert main(["opt", "--list", *loads]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    place = listed.index("cse")
+    assert listed[0] == "first  (from a loaded file, after frontend)"
+    assert listed[place + 1 : place + 3] == [f"{name}  (from a loaded file, after cse)" for name in ("broken", "other")]
+    assert [line for line in listed if "loaded" not in line] == list(pipeline.STAGES)
+
+
+def test_version_is_the_packages(capsys):
+    with pytest.raises(SystemExit, match="^0$"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"ttnn-jit {ttnn_jit.__version__}\n"
+
+
 def test_an_edited_dump_gives_another_result(dumps, tmp_path):
     path = dumps["d2m-insert-dst-register-access"]
     assert main(["run", str(path), "--save", str(tmp_path / "a.pt")]) == 0

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ttnn_jit import __version__
 from ttnn_jit.errors import TtnnJitError
 
 
@@ -31,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="ttnn-jit", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     opt = commands.add_parser("opt", help="run stages on a module, as mlir-opt runs passes")
@@ -41,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     opt.add_argument("--print-debuginfo", action="store_true", help="print locations")
     opt.add_argument("--verify-each", action="store_true", help="verify the module after every stage")
     opt.add_argument("--load", action="append", type=Path, default=[], help="a Python file that registers passes")
-    opt.add_argument("--list", action="store_true", help="list the stages and exit")
+    opt.add_argument("--list", action="store_true", help="list the stages, and the passes of `--load`, and exit")
     opt.set_defaults(run=_opt)
 
     run = commands.add_parser("run", help="execute a module from any stage, or a program (.ttjp), on random inputs")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import runpy
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
@@ -22,7 +23,7 @@ def main(options: argparse.Namespace) -> int:
     for file in options.load:
         load_passes(file)
     if options.list:
-        print("\n".join(pipeline.STAGES))
+        print("\n".join(_listed()))
         return 0
     module = read_module(options.file)
 
@@ -47,6 +48,18 @@ def main(options: argparse.Namespace) -> int:
     else:
         sys.stdout.write(text)
     return 0
+
+
+def _listed() -> Iterator[str]:
+    """Every stage in order, and behind each the user's passes that follow it."""
+    for stage in (pipeline.FRONTEND, *pipeline.STAGES):
+        if stage != pipeline.FRONTEND:
+            yield stage
+        yield from (
+            f"{name}  (from a loaded file, after {place})"
+            for name, (_, place) in pipeline.USER_PASSES.items()
+            if place == stage
+        )
 
 
 def load_passes(file: Path) -> None:
