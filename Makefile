@@ -30,8 +30,9 @@ oracle: $(VENV)/.oracle  ## Have the MLIR parser of jaxlib read our dumps (a lar
 bench: $(VENV)/.bench  ## All benchmarks into benchmarks/results; BENCH_FLAGS=--quick for four minutes, --resume
 	$(BIN)/python -m benchmarks.run $(BENCH_FLAGS)
 
-docs: $(VENV)/.dev  ## Renew the generated table of names in docs/from_ttnn.md
+docs: $(VENV)/.dev  ## Renew the tables in docs/ that are made from the code
 	$(BIN)/ttnn-jit names --write docs/from_ttnn.md
+	$(BIN)/ttnn-jit env --write docs/command_line.md
 
 accuracy: $(VENV)/.dev $(VENV)/.bench  ## Measure every operation against float64 and mpmath: docs/accuracy.md
 	$(BIN)/python -W ignore -m benchmarks.accuracy --write docs/accuracy.md

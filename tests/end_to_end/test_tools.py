@@ -6,6 +6,7 @@ import importlib
 import io
 import shlex
 import sys
+from unittest import mock
 
 import pytest
 import torch
@@ -99,10 +100,8 @@ def test_the_reproducer_of_a_users_pass_repeats_its_failure(tmp_path, device, mo
     assert main(["opt", "--load", "nothing.py", "--list"]) == 1
 
 
-def test_the_list_of_stages_has_the_passes_of_a_loaded_file_behind_the_stage_that_they_follow(
-    tmp_path, capsys, monkeypatch
-):
-    monkeypatch.setattr(pipeline, "USER_PASSES", {})
+@mock.patch.dict(USER_PASSES, clear=True)
+def test_the_list_of_stages_has_the_passes_of_a_loaded_file_behind_the_stage_that_they_follow(tmp_path, capsys):
     assert main(["opt", "--list"]) == 0
     assert capsys.readouterr().out.splitlines() == list(pipeline.STAGES)
     texts = {
@@ -122,7 +121,7 @@ def test_the_list_of_stages_has_the_passes_of_a_loaded_file_behind_the_stage_tha
 
 
 def test_version_is_the_packages(capsys):
-    with pytest.raises(SystemExit, match="^0$"):
+    with pytest.raises(SystemExit, match=r"^0$"):
         main(["--version"])
     assert capsys.readouterr().out == f"ttnn-jit {ttnn_jit.__version__}\n"
 

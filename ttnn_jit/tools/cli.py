@@ -64,6 +64,10 @@ def _parser() -> argparse.ArgumentParser:
     names.add_argument("--write", type=Path, help="renew the table in this Markdown file")
     names.set_defaults(run=_names)
 
+    env = commands.add_parser("env", help="list the environment variables, their values now and what they mean")
+    env.add_argument("--write", type=Path, help="renew the table in this Markdown file")
+    env.set_defaults(run=_env)
+
     _add_cache(commands.add_parser("cache", help="look at the programs kept on disk, check them, remove them"))
 
     demo = commands.add_parser("demo", help="compile, run and check the cosh of the ttnn.jit document")
@@ -118,6 +122,12 @@ def _names(options: argparse.Namespace) -> int:
     from ttnn_jit.tools import names
 
     return names.main(options)
+
+
+def _env(options: argparse.Namespace) -> int:
+    from ttnn_jit.tools import environment
+
+    return environment.main(options)
 
 
 def _cache(options: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from ttnn_jit.dialects import parse_module, print_module, verify
 from ttnn_jit.errors import ArgumentError, CompileError
 from ttnn_jit.inspection import print_stage
-from ttnn_jit.options import CompileOptions, Environment
+from ttnn_jit.options import USER_PASSES, CompileOptions, Environment
 from ttnn_jit.transforms import pipeline
 
 
@@ -56,9 +56,7 @@ def _listed() -> Iterator[str]:
         if stage != pipeline.FRONTEND:
             yield stage
         yield from (
-            f"{name}  (from a loaded file, after {place})"
-            for name, (_, place) in pipeline.USER_PASSES.items()
-            if place == stage
+            f"{name}  (from a loaded file, after {place})" for name, (_, place) in USER_PASSES.items() if place == stage
         )
 
 

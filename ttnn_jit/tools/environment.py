@@ -1,0 +1,43 @@
+"""``ttnn-jit env``: the environment variables, their values now and what they mean."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from ttnn_jit.options import VARIABLES, Environment, requested_threads
+from ttnn_jit.target import resolve_target
+from ttnn_jit.tools import markdown
+
+
+def main(options: argparse.Namespace) -> int:
+    """Prints every variable, or writes the table between the marks of a Markdown file.
+
+    Raises:
+        ArgumentError: A variable has a value that it does not take; it is printed before.
+    """
+    if options.write:
+        options.write.write_text(with_table(options.write.read_text(encoding="utf-8")), encoding="utf-8")
+        return 0
+    values = [os.environ.get(variable.name) or "not set" for variable in VARIABLES]
+    widths = [max(map(len, column)) for column in ([variable.name for variable in VARIABLES], values)]
+    for variable, value in zip(VARIABLES, values, strict=True):
+        print(f"{variable.name:{widths[0]}}  {value:{widths[1]}}  {variable.meaning}")
+    _refuse_wrong_values()
+    return 0
+
+
+def with_table(document: str) -> str:
+    """`document` with the table between its marks renewed.
+
+    Raises:
+        ArgumentError: It has no marks.
+    """
+    rows = ((f"`{variable.name}`", variable.meaning, variable.default) for variable in VARIABLES)
+    return markdown.with_section(document, "env", markdown.table(("variable", "meaning", "not set"), rows))
+
+
+def _refuse_wrong_values() -> None:
+    Environment.read()
+    requested_threads()
+    resolve_target(None)
