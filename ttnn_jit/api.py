@@ -71,8 +71,8 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
             Interpreting refuses such calls.
         math_fidelity: Printed on kernels and part of the key; CPU arithmetic is that of HiFi4.
         debug: Print the IR after every step, each under a banner, to stdout, and verify after every pass.
-        compile_only: Return the compiled `Program` instead of running it, and write IR, kernels and object code
-            under ``generated/jit/<function>_<hash>/``.
+        compile_only: Return the compiled `Program` instead of running it, and write IR, kernels, assembly and object
+            code under ``generated/jit/<function>_<hash>/``.
         backend: ``"ttnn"`` writes vectors with functions of its own. ``"numba"`` writes the same scheduled program as
             Python loops over libm, for numba to compile: slower, readable, and independent (docs/backends.md).
         max_grid: Last core coordinate (x, y): (7, 7) is a grid of 8x8; None means the target's whole grid.

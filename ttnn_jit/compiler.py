@@ -22,6 +22,7 @@ from ttnn_jit.cache.manifest import Manifest, ManifestKey
 from ttnn_jit.compiling import compiles
 from ttnn_jit.errors import ArgumentError
 from ttnn_jit.fingerprints import NoStableIdentityError, fingerprint, fingerprint_code
+from ttnn_jit.kept_property import kept_property
 from ttnn_jit.nests import map_leaves
 from ttnn_jit.ops import Operation
 from ttnn_jit.options import CompileOptions, Environment, OutputLayout
@@ -329,6 +330,8 @@ def _compile(
             observer(stage, text)
 
     code, descriptors = run_stages(module, options, seen if keep_texts or observer else None)
+    if keep_texts:
+        texts[ASSEMBLY] = code.assembly()
     # What the stages left is in circles, for which the collector would come; a pass of the user's may have kept it.
     if not options.extra_pipeline_options:
         discard(module)
@@ -378,6 +381,7 @@ class _Code:
     objects: Mapping[str, bytes]
     backend: str
 
+    @kept_property
     def llvm_texts(self) -> dict[str, str]:
         """By kernel, what is assembled; numba compiles here."""
         if self.backend == "numba":
@@ -385,6 +389,13 @@ class _Code:
 
             return {name: llvm_module(name, source) for name, source in self.texts.items()}
         return dict(self.texts)
+
+    def assembly(self) -> str:
+        """What runs, as the assembler has it."""
+        from ttnn_jit.codegen.assemble import assembly
+
+        isa = _assembler_isa(self.backend)
+        return "\n".join(assembly(text, isa) for text in self.llvm_texts.values())
 
 
 def run_stages(
@@ -446,8 +457,8 @@ _RARE_PATHS: dict[str, tuple[str, ...]] = {}
 
 def _objects(code: _Code) -> dict[str, bytes]:
     if not all(name in _OBJECTS for name in code.texts):
-        isa = assembler_isa(code.backend)
-        for name, text in code.llvm_texts().items():
+        isa = _assembler_isa(code.backend)
+        for name, text in code.llvm_texts.items():
             _assemble(name, text, isa)
     symbols = (symbol for name in code.texts for symbol in (*_RARE_PATHS[name], name))
     return {symbol: _OBJECTS[symbol] for symbol in symbols} | dict(code.objects)
@@ -465,7 +476,7 @@ def _assemble(name: str, text: str, isa: HostIsa) -> None:
     _OBJECTS[name] = assemble(parts.kernel, isa)
 
 
-def assembler_isa(backend: str) -> HostIsa:
+def _assembler_isa(backend: str) -> HostIsa:
     """What the assembler may use; scalar code by numba is assembled for any host."""
     from ttnn_jit.kernels.isa import HostIsa
 

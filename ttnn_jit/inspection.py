@@ -37,7 +37,6 @@ def stage_text(request: Request, stage: str) -> str:
     Raises:
         ArgumentError: No stage has that name.
     """
-    from ttnn_jit.codegen.assemble import assembly
     from ttnn_jit.transforms import pipeline
 
     names = (compiler.FRONTEND, *pipeline.STAGES, compiler.CODEGEN, compiler.ASSEMBLY)
@@ -45,10 +44,7 @@ def stage_text(request: Request, stage: str) -> str:
         raise ArgumentError(f"no stage is named {stage!r}", help=f"the stages are {', '.join(names)}")
     texts: dict[str, str] = {}
     code, _ = compiler.run_stages(compiler.lower_request(request).module, request.options, texts.__setitem__)
-    if stage == compiler.ASSEMBLY:
-        isa = compiler.assembler_isa(request.options.backend)
-        return "\n".join(assembly(text, isa) for text in code.llvm_texts().values())
-    return texts[stage]
+    return code.assembly() if stage == compiler.ASSEMBLY else texts[stage]
 
 
 def explain(request: Request) -> Report:
@@ -90,12 +86,12 @@ def _changed_reads(stored: Manifest, key: ManifestKey, function: types.FunctionT
 
 
 def write_dump(program: Program, name: str, backend: str) -> Path:
-    """Write a program, its IR after every stage and its kernels under ``generated/jit/<name>_<hash>/``; the folder."""
+    """Write a program, its stages' texts and its object code under ``generated/jit/<name>_<hash>/``; the folder."""
     folder = DUMP_FOLDER / f"{name}_{program.hash[:8]}"
     folder.mkdir(parents=True, exist_ok=True)
+    suffixes = {compiler.CODEGEN: ".py" if backend == "numba" else ".ll", compiler.ASSEMBLY: ".s"}
     for number, (stage, text) in enumerate(program.texts.items()):
-        suffix = (".py" if backend == "numba" else ".ll") if stage == compiler.CODEGEN else ".mlir"
-        (folder / f"{number:02}_{stage}{suffix}").write_text(text, encoding="utf-8")
+        (folder / f"{number:02}_{stage}{suffixes.get(stage, '.mlir')}").write_text(text, encoding="utf-8")
     for kernel, code in program.objects.items():
         (folder / f"{kernel}.o").write_bytes(code)
     program.save(folder / f"{name}.ttjp")

@@ -15,7 +15,7 @@ import ttnn_jit
 from tests import programs
 from ttnn_jit import ttnn
 from ttnn_jit.errors import ArgumentError, CompileError, UnsupportedFunction
-from ttnn_jit.options import Environment
+from ttnn_jit.options import BACKENDS, Environment
 
 
 def files_below(folder: Path) -> set[str]:
@@ -131,6 +131,22 @@ def test_compile_only_returns_a_program_that_runs_and_writes_every_stage(tmp_pat
         "page_size": 4096,
     }
     assert "ttnn.generic" in program.ir("convert-d2m-to-ttnn")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("function", [programs.cosh, lambda x: ttnn.sin(x), lambda x: x], ids=["cosh", "sin", "same"])
+def test_compile_only_leaves_the_assembly_that_ir_shows_beside_the_object_code(
+    backend, function, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    x = torch.randn(8, 8)
+    program = ttnn_jit.jit(compile_only=True, backend=backend)(function)(x)
+    (listing,) = Path("generated/jit").glob("*/*_assembly.s")
+    shown = ttnn_jit.jit(backend=backend)(function).ir(x, stage="assembly")
+    assert listing.read_text() == program.ir("assembly") == shown
+    labels = {line.removesuffix(":") for line in shown.splitlines()}
+    assert set(program.plan.kernels) <= labels
+    assert all((listing.parent / f"{kernel}.o").exists() for kernel in program.plan.kernels)
 
 
 def test_debug_prints_every_stage_under_its_banner(capsys):
