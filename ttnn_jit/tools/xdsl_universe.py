@@ -1,0 +1,44 @@
+"""Our dialects and passes for the commands of xDSL, which find them by the entry point ``xdsl.universe``.
+
+Names here are those that xDSL has not: it refuses to start where one is defined twice, and keeps its own `affine`,
+`canonicalize` and `cse`. Each start of such a command imports this file, which imports the compiler when it is asked.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from xdsl.ir import Dialect
+from xdsl.passes import ModulePass
+from xdsl.universe import Universe
+
+DIALECTS = ("d2m", "ttcore", "ttir", "ttnn")
+PASSES = (
+    "convert-ttnn-to-ttir",
+    "convert-ttir-to-d2m",
+    "d2m-scalarize-const-tensors",
+    "d2m-generic-fusion",
+    "d2m-generic-tile-compute-loops",
+    "d2m-op-scheduler",
+    "d2m-insert-dst-register-access",
+    "convert-d2m-to-ttnn",
+)
+
+
+def _dialect(name: str) -> Dialect:
+    from ttnn_jit.dialects import context
+
+    return next(dialect for dialect in context().loaded_dialects if dialect.name == name)
+
+
+def _pass(name: str) -> type[ModulePass]:
+    from ttnn_jit.options import CompileOptions
+    from ttnn_jit.transforms.pipeline import stage_passes
+
+    return next(type(stage) for stage in stage_passes(CompileOptions()) if stage.name == name)
+
+
+UNIVERSE = Universe(
+    all_dialects={name: partial(_dialect, name) for name in DIALECTS},
+    all_passes={name: partial(_pass, name) for name in PASSES},
+)
