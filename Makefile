@@ -1,7 +1,8 @@
-# `make` lists the targets. PYTHON chooses the interpreter; PIP_FLAGS is passed to pip, for instance
-# PIP_FLAGS="--extra-index-url https://download.pytorch.org/whl/cpu" for a CPU build of torch.
+# `make` lists the targets. PYTHON chooses the interpreter; PIP_FLAGS is passed to pip. TORCH_INDEX is where the CPU build
+# of torch lies: on Linux, PyPI has the build with CUDA, which needs gigabytes. An empty one takes PyPI's.
 PYTHON ?= python3
 PIP_FLAGS ?=
+TORCH_INDEX ?= $(if $(filter Linux,$(shell uname -s)),https://download.pytorch.org/whl/cpu)
 BENCH_FLAGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
@@ -44,22 +45,37 @@ format: $(VENV)/.dev  ## Rewrite the sources as `make check` wants them
 clean:  ## Remove the environment and everything generated
 	rm -rf $(VENV) build dist generated *.egg-info .mypy_cache .ruff_cache .hypothesis
 
+PIP = $(BIN)/python -m pip install -q $(PIP_FLAGS) -c constraints.txt
+
+# pip tries an index that does not answer again and again, for every package: it is told of one that does, or of none.
+TORCH_FLAGS = $(if $(TORCH_INDEX),$$($(BIN)/python -c "$$PROBE" $(TORCH_INDEX)))
+
+define PROBE
+import sys, urllib.request
+try:
+    urllib.request.urlopen(sys.argv[1] + "/torch/", timeout=5).close()
+    print("--extra-index-url", sys.argv[1])
+except OSError as error:
+    print(f"torch is taken from pip's own index: {sys.argv[1]} does not answer ({error})", file=sys.stderr)
+endef
+export PROBE
+
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "ttnn_jit needs Python 3.11 or newer: make PYTHON=python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.base: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install -q $(PIP_FLAGS) -c constraints.txt -e .
+	$(PIP) $(TORCH_FLAGS) -e .
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	$(BIN)/python -m pip install -q $(PIP_FLAGS) -c constraints.txt -e '.[dev]'
+	$(PIP) -e '.[dev]'
 	touch $@
 
 $(VENV)/.oracle: $(VENV)/.dev
-	$(BIN)/python -m pip install -q $(PIP_FLAGS) -c constraints.txt -e '.[oracle]'
+	$(PIP) -e '.[oracle]'
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.base
-	$(BIN)/python -m pip install -q $(PIP_FLAGS) -c constraints.txt -e '.[bench]'
+	$(PIP) -e '.[bench]'
 	touch $@
