@@ -34,6 +34,7 @@ def ulp_distance(actual: Any, expected: Any) -> torch.Tensor:
     """
     import torch
 
+    __tracebackhide__ = True
     got, reference = as_torch(actual), as_torch(expected).double()
     digits = {torch.float32: 23, torch.bfloat16: 7}.get(got.dtype)
     if digits is None:
@@ -68,6 +69,7 @@ def assert_allclose(actual: Any, expected: Any, *, max_ulp: float = 0.0, rtol: f
     """
     import torch
 
+    __tracebackhide__ = True
     distance = ulp_distance(actual, expected)
     got, reference = as_torch(actual).double(), as_torch(expected).double()
     difference = (got - reference).abs()
@@ -92,6 +94,7 @@ def assert_matches_golden(operation: TileOperation, *tensors: Any, max_ulp: floa
         AssertionError: Some element is not.
         ValueError: The operation was made without a golden.
     """
+    __tracebackhide__ = True
     if operation.golden is None:
         raise ValueError(f"{operation!r} was made without a golden: pass `golden=` to `tile_op`")
     exact = operation.golden(*(as_torch(tensor).double() for tensor in tensors))

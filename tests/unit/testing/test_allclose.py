@@ -74,3 +74,11 @@ def test_other_shapes_and_dtypes_are_refused():
         assert_allclose(torch.ones(2), torch.ones(1))
     with pytest.raises(ValueError, match="float64"):
         assert_allclose(torch.ones(2).double(), torch.ones(2))
+
+
+@pytest.mark.parametrize("expected", [torch.tensor([2.0]), torch.ones(3)])
+def test_pytest_shows_the_assertion_where_it_stands_and_no_frame_of_ours(expected):
+    with pytest.raises((AssertionError, ValueError)) as raised:
+        assert_allclose(torch.tensor([1.0]), expected)
+    (shown,) = raised.traceback.filter(raised)
+    assert str(shown.path) == __file__
