@@ -16,7 +16,7 @@ from pathlib import Path
 
 from diskcache.core import MODE_RAW
 
-from ttnn_jit.cache.disk import DATABASE_NAME, PROGRAM, unsealed, why_not_private
+from ttnn_jit.cache.disk import DATABASE_NAME, NOT_USED, PROGRAM, unsealed, why_not_private
 from ttnn_jit.cache.read_only import ReadOnlyEntries
 from ttnn_jit.errors import ProgramFormatError
 from ttnn_jit.options import Environment
@@ -77,7 +77,7 @@ class StoredProgram:
 def contents_of(environment: Environment) -> Contents:
     """How the environment's cache folder stands. Nothing is made, removed or repaired."""
     if not environment.cache_enabled:
-        return Contents(None, State.OFF, "TTNN_JIT_CACHE turns the disk cache off")
+        return Contents(None, State.OFF, "TTNN_JIT_CACHE says so")
     if environment.cache_dir is None:
         return Contents(None, State.OFF, "this user has no home folder")
     return _contents_of(environment.cache_dir)
@@ -86,7 +86,7 @@ def contents_of(environment: Environment) -> Contents:
 def _contents_of(folder: Path) -> Contents:
     try:
         if refusal := why_not_private(folder):
-            return Contents(folder, State.REFUSED, refusal)
+            return Contents(folder, State.REFUSED, refusal.removeprefix(NOT_USED))
         (folder / DATABASE_NAME).stat()
         with _opened(folder) as entries:
             programs, others, nbytes = _counts(entries)

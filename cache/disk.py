@@ -183,15 +183,16 @@ class DiskStore:
 
 _WARNED: set[str] = set()
 _WITHOUT = "ttnn_jit goes on without it"
+NOT_USED = "the disk cache is not used: "
 
 
 def why_not_private(directory: Path) -> str:
     """Why `directory` cannot be trusted with machine code; "" if it is the user's and only the user's."""
     found = directory.stat()
     if not stat.S_ISDIR(found.st_mode):
-        return f"the disk cache is not used: {directory} is no folder"
+        return f"{NOT_USED}{directory} is no folder"
     if found.st_uid != os.geteuid():
-        return f"the disk cache is not used: {directory} belongs to user {found.st_uid}, not to {os.geteuid()}"
+        return f"{NOT_USED}{directory} belongs to user {found.st_uid}, not to {os.geteuid()}"
     if stat.S_IMODE(found.st_mode) & 0o077:
         mode = stat.S_IMODE(found.st_mode)
         return f"the disk cache is not used: others may enter {directory} (mode {mode:04o}); `chmod 700` it"

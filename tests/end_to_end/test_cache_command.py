@@ -135,9 +135,12 @@ def test_a_cache_that_is_not_used_is_an_error_that_says_why(command, why, text, 
     assert main(["cache", command]) == 1
     captured = capsys.readouterr()
     assert text in captured.err
+    assert captured.err.count("not used") + captured.err.count("turned off") == 1
     assert captured.out == ""
     assert main(["cache", "info"]) == 0
-    assert text in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert text in told
+    assert told.count("not used") + told.count("turned off") == 1
 
 
 def test_a_file_that_is_no_database_is_told_by_info_and_verify_and_removed_by_clear(filled, capsys):

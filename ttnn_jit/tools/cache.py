@@ -81,7 +81,7 @@ def _used() -> Contents:
     """
     found = contents_of(Environment.read())
     if found.state in {State.OFF, State.REFUSED}:
-        raise ArgumentError(found.reason)
+        raise ArgumentError(f"the disk cache is {found.state.value}: {found.reason}")
     return found
 
 

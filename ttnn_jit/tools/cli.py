@@ -1,4 +1,4 @@
-"""``ttnn-jit``: run stages on a module, execute it, look at targets, names and the disk cache; and a demo."""
+"""Runs stages on a module, executes one, and shows targets, names, the environment and the programs on disk."""
 
 from __future__ import annotations
 
