@@ -147,6 +147,7 @@ def test_print_ir_after_all_names_every_stage(dumps, capsys):
         (["opt", "/no/such/file"], "cannot be read"),
         (["run", "/no/such/file"], "cannot be read"),
         (["query", "--target", "quasar"], "unknown target"),
+        (["names", "--write", "/no/such/file"], "error: /no/such/file: No such file or directory\n"),
     ],
 )
 def test_errors_go_to_stderr_with_status_one(arguments, text, capsys):
@@ -154,6 +155,15 @@ def test_errors_go_to_stderr_with_status_one(arguments, text, capsys):
     captured = capsys.readouterr()
     assert text in captured.err
     assert captured.out == ""
+
+
+def test_an_interrupt_ends_a_command_with_the_status_of_shells_and_without_a_traceback(capsys, monkeypatch):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ttnn_jit.tools.demo.main", interrupted)
+    assert main(["demo"]) == 130
+    assert capsys.readouterr() == ("", "")
 
 
 def test_a_broken_module_and_an_unknown_pass_are_errors(tmp_path, capsys, dumps):

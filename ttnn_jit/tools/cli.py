@@ -11,9 +11,11 @@ from pathlib import Path
 from ttnn_jit import __version__
 from ttnn_jit.errors import TtnnJitError
 
+INTERRUPTED = 130  # as shells say that SIGINT ended a command
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status: 0, or 1 with the error on stderr."""
+    """The command line; returns the exit status: 0, 1 with the error on stderr, or 130 after an interrupt."""
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
@@ -26,8 +28,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 1
     except OSError as error:
-        print(f"error: {error}", file=sys.stderr)
+        reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        print(f"error: {reason}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
 def _parser() -> argparse.ArgumentParser:
