@@ -43,11 +43,24 @@ def files_below(folder):
     return {str(Path(where, name).relative_to(folder)) for where, _, names in walked for name in names}
 
 
+def tracked():
+    """What git knows of the checkout; None where there is no repository, or no git."""
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        return None
+    return run("git", "-c", f"safe.directory={ROOT}", "ls-files", "-z", cwd=ROOT).split("\0")[:-1]
+
+
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """The checkout without what was generated in it."""
+    """The checkout without what was generated, or lies about, in it."""
     folder = tmp_path_factory.mktemp("checkout") / "ttnn_jit"
-    return shutil.copytree(ROOT, folder, symlinks=True, ignore=shutil.ignore_patterns(*GENERATED))
+    names = tracked()
+    if names is None:
+        return shutil.copytree(ROOT, folder, symlinks=True, ignore=shutil.ignore_patterns(*GENERATED))
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
+    return folder
 
 
 @pytest.fixture(scope="module")
