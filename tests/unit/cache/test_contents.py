@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ttnn_jit.cache.contents import Damage, State, checked, contents_of, stored_programs
 from ttnn_jit.cache.disk import DiskStore
-from ttnn_jit.options import Environment
+from ttnn_jit.options import Environment, OutputLayout
 
 
 @pytest.fixture
@@ -107,23 +107,29 @@ def test_every_kind_of_damage_to_an_entry_is_named_and_left(folder, sql, values,
     assert look().state is State.READY
 
 
-@given(st.data())
-def test_a_database_with_any_byte_changed_is_sound_or_says_what_is_damaged(tmp_path_factory, data):
+@pytest.fixture(scope="module")
+def database(tmp_path_factory):
+    """A private folder with one program in it, and the bytes of its database."""
     folder = tmp_path_factory.mktemp("store")
     folder.chmod(0o700)
     with closing(DiskStore(folder)) as store:
         store.set("program:a", b"code of a")
-    path = folder / "cache.db"
-    content = bytearray(path.read_bytes())
+    return folder, (folder / "cache.db").read_bytes()
+
+
+@given(data=st.data())
+def test_a_database_with_any_bytes_changed_is_sound_or_says_what_is_damaged_and_stays(database, data):
+    folder, sound = database
+    content = bytearray(sound)
     for _ in range(data.draw(st.integers(1, 3))):
         content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
-    path.write_bytes(content)
-    environment = Environment(True, folder, None, Environment.read().output_layout)
+    (folder / "cache.db").write_bytes(content)
+    environment = Environment(True, folder, None, OutputLayout.FIRST_OPERAND)
     assert contents_of(environment).state in {State.READY, State.DAMAGED}
     for function in (checked, stored_programs):
         with contextlib.suppress(sqlite3.Error):
             list(function(folder))
-    assert path.read_bytes() == content
+    assert (folder / "cache.db").read_bytes() == content
 
 
 def test_a_program_that_cannot_be_read_is_listed_without_what_it_would_say(folder):
