@@ -11,7 +11,6 @@ import warnings
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from ttnn_jit.errors import ArgumentError
 from ttnn_jit.tensor_spec import MathFidelity, MemoryConfig
@@ -26,45 +25,6 @@ BACKENDS = ("ttnn", "numba")
 
 USER_PASSES: dict[str, tuple[type, str]] = {}
 """Passes of the user's own, which `extra_pipeline_options` may name: the class, and the stage that it follows there."""
-
-
-class Variable(NamedTuple):
-    """An environment variable that ttnn_jit reads.
-
-    Attributes:
-        name: Its name.
-        meaning: What its value says.
-        default: What holds where it is not set, or empty.
-    """
-
-    name: str
-    meaning: str
-    default: str
-
-
-VARIABLES = (
-    Variable("TTNN_JIT_CACHE", "0: nothing is kept on disk, nor looked for there", "1"),
-    Variable(
-        "TTNN_JIT_CACHE_DIR",
-        "the folder of programs on disk; `~` and `$NAME` in it are expanded",
-        "`ttnn_jit` below `XDG_CACHE_HOME`",
-    ),
-    Variable("XDG_CACHE_HOME", "where caches lie, if it is an absolute path (XDG)", "`~/.cache`"),
-    Variable(
-        "TTNN_JIT_DEBUG",
-        "1: errors keep all frames, and a failing pass leaves its input and the command to repeat it in "
-        "`generated/jit/reproducer`",
-        "0",
-    ),
-    Variable("TTNN_JIT_NUM_THREADS", "the threads that a kernel may use, read once", "as torch, else one per CPU"),
-    Variable(
-        "TTNN_JIT_OUTPUT_LAYOUT",
-        "where results lie that nobody chose a place for: `first-operand` or `max-block-sharded`",
-        "`first-operand`",
-    ),
-    Variable("SYSTEM_DESC_PATH", "the JSON of the system that devices without a target have", "wormhole_b0"),
-)
-"""Every environment variable that this package reads."""
 
 
 class OutputLayout(enum.Enum):
@@ -117,7 +77,9 @@ class Environment:
 
     @staticmethod
     def read() -> Environment:
-        """The values now; `VARIABLES` says what they mean. A user without a home has no folder, and is warned.
+        """The values now; `ttnn_jit.tools.environment` says what they mean.
+
+        A user without a home has no folder, and is warned.
 
         Raises:
             ArgumentError: A value that no variable takes.

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 import ttnn_jit
-from ttnn_jit.options import VARIABLES
 from ttnn_jit.tools.cli import main
-from ttnn_jit.tools.environment import with_table
+from ttnn_jit.tools.environment import VARIABLES, with_table
 
 PACKAGE = Path(ttnn_jit.__file__).parent
 PAGE = Path(__file__).parents[2] / "docs" / "command_line.md"
