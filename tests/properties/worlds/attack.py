@@ -1,0 +1,323 @@
+"""Runs a world and its changes, compiled and plain side by side, and says where they differ."""
+
+from __future__ import annotations
+
+import io
+import random
+import re
+import sys
+import tokenize
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+import ttnn_jit
+from tests.properties.worlds.mutations import Mutation, Mutator
+from tests.properties.worlds.reference import Reference, same
+from tests.properties.worlds.world import Loaded, World
+from tests.properties.worlds.writer import Writer
+from ttnn_jit.cache.statistics import COUNTERS
+from ttnn_jit.errors import InternalError, TtnnJitError
+
+X = 1.5
+RECOMPILED = re.compile("compiled (anew )?at (every|each) call|compiled anew")
+"""What the warning of a program that serves one call says."""
+
+_OWN_EXCEPTIONS = (RecursionError,)
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something that is done between calls.
+
+    Attributes:
+        mutation: A change of the running world; None for none.
+        source: The text of main and helper module of a new process; None if the process goes on.
+        calls: How often the program is called then.
+        plain_first: Whether the plain copy runs first.
+    """
+
+    mutation: Mutation | None = None
+    source: tuple[str, str] | None = None
+    calls: int = 1
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A difference.
+
+    Attributes:
+        kind: ``stale`` where another number came, ``raw`` for an exception that is none of the compiler's, ``internal``,
+            ``returned`` where plain Python raises, ``refused later`` for a refusal that a first call does not give.
+        step: The index of the step after which it was seen.
+        text: What came and what should have.
+        detail: The classes of the exceptions in it.
+    """
+
+    kind: str
+    step: int
+    text: str
+    detail: str = ""
+
+
+@dataclass
+class Tally:
+    """What many attacks did."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    refusals: Counter[str] = field(default_factory=Counter)
+    opaque: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A world, what is done to it, and the frontend."""
+
+    world: World
+    steps: tuple[Step, ...]
+    graph_capture: bool
+
+
+def plain(loaded: Loaded) -> tuple[float, ...] | Exception:
+    """What the plain function gives."""
+    loaded.enter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            results = loaded.main.program(*loaded.arguments(Reference(X)))
+        return tuple(result.value for result in results)
+    except Exception as error:  # noqa: BLE001 - whatever a world raises is compared
+        return error
+
+
+class Compiled:
+    """The compiled copy of a world, as a process has it."""
+
+    def __init__(self, loaded: Loaded, *, graph_capture: bool, disk: bool) -> None:
+        self.loaded = loaded
+        self._options = {"graph_capture": graph_capture, "enable_cache": disk}
+        self.method: Any = None
+        self.jitted = ttnn_jit.jit(**self._options)(loaded.main.program)
+        self.warned = 0
+        self.refused = False
+        self.last: Any = None
+
+    def call(self, jitted: Any = None) -> tuple[float, ...] | Exception:
+        """What the compiled function gives."""
+        self.loaded.enter()
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                arguments = self.loaded.arguments(torch.full((2, 2), X))
+                if self.loaded.world.mode == "method":
+                    jitted = (jitted or self.jitted).__get__(arguments[0], type(arguments[0]))
+                    arguments = arguments[1:]
+                results = (jitted or self.jitted)(*arguments)
+            self.warned += any(RECOMPILED.search(str(warning.message)) for warning in caught)
+            return tuple(float(result[0, 0]) for result in results)
+        except Exception as error:  # noqa: BLE001 - what may be raised is what is tested
+            return error
+
+    def fresh(self) -> tuple[float, ...] | Exception:
+        """What a function that was never called gives."""
+        options = {**self._options, "enable_cache": False}
+        return self.call(ttnn_jit.jit(**options)(self.loaded.main.program))
+
+
+def run(case: Case, tally: Tally | None = None) -> Failure | None:
+    """The first difference, if there is one. The disk cache is the environment's, and empty at the start."""
+    tally = tally or Tally()
+    main, helper = case.world.main_text(), case.world.helper_text()
+    process: tuple[Loaded, Compiled] | None = None
+    worlds: list[Loaded] = []
+    try:
+        for index, step in enumerate(case.steps):
+            if step.source is not None or process is None:
+                main, helper = step.source or (main, helper)
+                twin, own = Loaded(case.world, main, helper), Loaded(case.world, main, helper)
+                worlds += [twin, own]
+                process = twin, Compiled(own, graph_capture=case.graph_capture, disk=True)
+            if step.mutation is not None:
+                _mutate(process, step.mutation)
+            hits = [COUNTERS.memory_hits]
+            for _ in range(step.calls):
+                failure = _compare(process, index, tally)
+                if failure is not None:
+                    return failure
+                hits.append(COUNTERS.memory_hits)
+            if step.calls > 1 and not process[1].refused:
+                tally.counts["repeated"] += 1
+                tally.counts["opaque"] += hits[-1] == hits[-2]
+    finally:
+        for loaded in worlds:
+            loaded.forget()
+    return None
+
+
+def _mutate(process: tuple[Loaded, Compiled], mutation: Mutation) -> None:
+    twin, compiled = process
+    outcomes = []
+    for loaded in (twin, compiled.loaded):
+        loaded.enter()
+        try:
+            loaded.run(mutation.where, mutation.text)
+            outcomes.append(None)
+        except Exception as error:  # noqa: BLE001 - a change that fails leaves what it leaves
+            outcomes.append(type(error))
+
+
+def _compare(process: tuple[Loaded, Compiled], index: int, tally: Tally) -> Failure | None:
+    twin, compiled = process
+    expected = plain(twin)
+    hits, compiles = COUNTERS.memory_hits, COUNTERS.compiles
+    got = compiled.call()
+    tally.counts["calls"] += 1
+    tally.counts["memory hits"] += COUNTERS.memory_hits - hits
+    tally.counts["compiles"] += COUNTERS.compiles - compiles
+    compiled.refused = isinstance(got, Exception)
+    tally.counts["values"] += not isinstance(expected, Exception)
+    tally.counts["other values"] += None not in (compiled.last, expected) and str(compiled.last) != str(expected)
+    compiled.last = expected
+    failure = difference(expected, got)
+    if isinstance(got, TtnnJitError) and not isinstance(expected, Exception):
+        tally.counts["refused"] += 1
+        tally.refusals[re.sub(r"[\w.]*\d+[\w.]*", "#", got.message)[:90]] += 1
+        again = compiled.fresh()
+        if not isinstance(again, TtnnJitError):
+            return Failure("refused later", index, f"{got!s}; a new function gives {again}")
+    elif isinstance(expected, Exception):
+        tally.counts["raised by both"] += 1
+    detail = " ".join(type(value).__name__ for value in (expected, got))
+    return None if failure is None else Failure(failure[0], index, failure[1], detail)
+
+
+def difference(expected: Any, got: Any) -> tuple[str, str] | None:
+    """How what came differs from what should have come."""
+    if isinstance(got, Exception):
+        if isinstance(got, InternalError):
+            return "internal", str(got)
+        if isinstance(got, TtnnJitError) or type(got) is type(expected):
+            return None
+        return "raw", f"{type(got).__name__}: {got}; plain Python gives {expected!r}"
+    if isinstance(expected, Exception):
+        return "returned", f"{got}; plain Python raises {expected!r}"
+    if len(got) == len(expected) and all(map(same, got, expected)):
+        return None
+    return "stale", f"{got}; plain Python gives {expected}"
+
+
+# --- making cases ---------------------------------------------------------------------------------------------------
+
+
+def case_of(seed: int, *, graph_capture: bool, steps: int = 5) -> Case | None:
+    """A random case; None where the world cannot be loaded, or its program fails from the start."""
+    draw = random.Random(seed)
+    world = Writer(draw).world()
+    if not starts(world):
+        return None
+    main, helper = world.main_text(), world.helper_text()
+    model = Loaded(world, main, helper)
+    try:
+        return Case(world, tuple(_steps(draw, model, (main, helper), steps)), graph_capture)
+    finally:
+        model.forget()
+
+
+def starts(world: World) -> bool:
+    """Whether the world can be loaded, and its program runs."""
+    try:
+        model = Loaded(world, world.main_text(), world.helper_text())
+    except Exception:  # noqa: BLE001 - a world that is no Python
+        return False
+    try:
+        return not isinstance(plain(model), Exception)
+    finally:
+        model.forget()
+
+
+def _steps(draw: random.Random, model: Loaded, source: tuple[str, str], count: int) -> Sequence[Step]:
+    """Calls, changes of a running process, and edits of the source between processes."""
+    steps = [Step(calls=draw.choice([1, 1, 2, 3, 4]))]
+    mutator = Mutator(draw, vars(model.main), vars(model.helper), model.world.reached())
+    for _ in range(draw.randint(1, count)):
+        if draw.random() < 0.3:
+            steps.append(
+                Step(source=edited(draw, source) if draw.random() < 0.8 else source, calls=draw.choice([1, 2]))
+            )
+            continue
+        for _ in range(draw.choice([1, 1, 1, 2])):
+            model.enter()
+            mutation = mutator.mutation()
+            try:
+                model.run(mutation.where, mutation.text)
+            except Exception:  # noqa: BLE001 - not every change can be made
+                continue
+            steps.append(Step(mutation, calls=0))
+        if steps[-1].calls == 0:
+            steps[-1] = Step(steps[-1].mutation, calls=draw.choice([1, 1, 2, 3]))
+    return steps
+
+
+def edited(draw: random.Random, source: tuple[str, str]) -> tuple[str, str]:
+    """The same modules with a number or an operator changed in the text."""
+    made = list(source)
+    which = 1 if draw.random() < 0.2 else 0
+    for _ in range(draw.choice([1, 1, 2])):
+        made[which] = _edited(draw, made[which])
+    return made[0], made[1]
+
+
+_OTHER_NUMBERS = ("2.0", "3.0", "0.5", "4.0", "5", "1")
+_OTHER_OPERATORS = {"+": "-", "*": "+", "<": ">", ">": "<", "==": "!=", "-": "+"}
+_OTHER_NAMES = {"relu": "neg", "neg": "relu", "max": "min", "min": "max", "True": "False", "False": "True", "LOW": "HIGH",
+                "frozen": "order", "a": "b"}  # fmt: skip
+
+
+def _edited(draw: random.Random, text: str) -> str:
+    try:
+        tokens = [*tokenize.generate_tokens(io.StringIO(text).readline)]
+    except (tokenize.TokenError, SyntaxError):
+        return text
+    lines = text.splitlines(keepends=True)
+    changes = []
+    for token in tokens:
+        if token.type == tokenize.NUMBER:
+            changes += [(token, draw.choice(_OTHER_NUMBERS))] * 3
+        elif token.type == tokenize.OP and token.string in _OTHER_OPERATORS and token.line.count("*args") == 0:
+            changes.append((token, _OTHER_OPERATORS[token.string]))
+        elif token.type == tokenize.NAME and token.string in {"True", "False", "max", "min", "relu", "neg"}:
+            changes.append((token, _OTHER_NAMES[token.string]))
+        elif token.type == tokenize.STRING and token.string == "'relu'":
+            changes.append((token, "'neg'"))
+    if not changes:
+        return text
+    token, other = draw.choice(changes)
+    row, column = token.start
+    line = lines[row - 1]
+    lines[row - 1] = line[:column] + other + line[token.end[1] :]
+    made = "".join(lines)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)
+            compile(made, "<edited>", "exec")
+    except SyntaxError:
+        return text
+    return made
+
+
+def loads(case: Case) -> bool:
+    """Whether every text of the case can be loaded."""
+    try:
+        for step in case.steps:
+            if step.source is not None:
+                Loaded(case.world, *step.source).forget()
+    except Exception:  # noqa: BLE001 - a world that is no Python
+        return False
+    return True
+
+
+_ = sys

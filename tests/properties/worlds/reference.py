@@ -1,0 +1,81 @@
+"""A tensor of one element that computes at once, in Python: what a program's plain run is given."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+NUMBERS = (bool, int, float, np.number, np.bool_)
+
+OPERATIONS: dict[str, Callable[..., float]] = {
+    "relu": lambda x: max(x, 0.0),
+    "neg": operator.neg,
+    "abs": abs,
+    "square": lambda x: x * x,
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+}
+"""Operations whose results are exact where the operands are small multiples of powers of two."""
+
+
+class Reference:
+    """Stands for a tensor all of whose elements are equal; ``ttnn`` operations reach it as they reach a trace."""
+
+    __array_ufunc__ = None
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def __ttnn_call__(self, function: Any, args: Any, kwargs: Any) -> Reference:
+        operation = OPERATIONS[function.__name__.rpartition(".")[2]]
+        return Reference(operation(*map(_number, args), **{name: _number(value) for name, value in kwargs.items()}))
+
+    def __neg__(self) -> Reference:
+        return Reference(-self.value)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a branch cannot depend on a tensor")
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, Reference):
+        return value.value
+    if not isinstance(value, NUMBERS):
+        raise TypeError(f"no number: {type(value).__name__}")
+    return float.__float__(float(value)) if type(value) in NUMBERS else _plain_number(value)
+
+
+def _plain_number(value: Any) -> float:
+    """What a number of a class of the user's is worth where its own methods are not asked."""
+    if isinstance(value, float):
+        return float.__pos__(value)
+    return float(int.__index__(value)) if isinstance(value, int) else float(value)
+
+
+def _operator(name: str, function: Callable[[float, float], float]) -> None:
+    def method(self: Reference, other: Any) -> Reference:
+        return Reference(function(self.value, _number(other)))
+
+    def reflected(self: Reference, other: Any) -> Reference:
+        return Reference(function(_number(other), self.value))
+
+    setattr(Reference, f"__{name}__", method)
+    setattr(Reference, f"__r{name}__", reflected)
+
+
+for _name, _function in {"add": operator.add, "sub": operator.sub, "mul": operator.mul}.items():
+    _operator(_name, _function)
+
+
+def same(one: float, other: float) -> bool:
+    """Whether two results are one number, rounding to float32 and its range aside."""
+    if math.isnan(one) or math.isnan(other):
+        return math.isnan(one) and math.isnan(other)
+    with np.errstate(over="ignore"):
+        one, other = float(np.float32(one)), float(np.float32(other))
+    return one == other or abs(one - other) <= 1e-5 * max(abs(one), abs(other))

@@ -1,0 +1,140 @@
+"""A world as text, and its modules once it is loaded."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import re
+import sys
+import types
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+PRELUDE = """\
+import abc, argparse, collections, contextvars, copy, dataclasses, decimal, enum, fractions, functools, itertools, math
+import operator, sys, types, typing, weakref
+import numpy as np
+import torch
+from ttnn_jit import ttnn
+"""
+_WORD = re.compile(r"\w+")
+_DEFINED = re.compile(r"^(?:class |def )?(\w+)", re.MULTILINE)
+COMMON = """\
+class Other:
+    def extra(self): return 2.0
+OTHER = Other()
+"""
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class Form:
+    """A statement of the program and the forms of reading in it."""
+
+    text: str
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class World:
+    """The text of a world.
+
+    Attributes:
+        helper: Definitions of the helper module, which the main one knows as `wh`.
+        main: Definitions of the main module.
+        statements: The program's body; each leaves a result.
+        mode: How the program gets at `taken`: as a function does at globals, as an argument, as the instance that it is
+            a method of, or in its closure; its name is `a` then.
+        taken: An expression.
+    """
+
+    helper: tuple[str, ...]
+    main: tuple[str, ...]
+    statements: tuple[Form, ...]
+    mode: str
+    taken: str
+
+    def reached(self) -> frozenset[str]:
+        """The names that the program leads to, as far as the text tells."""
+        definitions = [(set(_DEFINED.findall(text)), set(_WORD.findall(text))) for text in (*self.helper, *self.main)]
+        reached = {word for statement in self.statements for word in _WORD.findall(statement.text)}
+        reached |= {"program", *_WORD.findall(self.taken)}
+        for names, words in reversed(definitions):
+            if names & reached:
+                reached |= words | names
+        return frozenset(reached)
+
+    def helper_text(self) -> str:
+        return PRELUDE + "\n".join(self.helper) + "\n"
+
+    def main_text(self) -> str:
+        body = "\n".join(statement.text for statement in self.statements)
+        results = ", ".join(
+            (statement.text.rpartition("\n")[0] and _result_of(statement.text)) or _result_of(statement.text)
+            for statement in self.statements
+        )
+        body = f"{body}\nreturn {results}," if results else f"{body}\nreturn x"
+        inside = "".join(f"    {line}\n" for line in body.splitlines())
+        match self.mode:
+            case "argument":
+                program = f"def program(x, a):\n{inside}"
+            case "method":
+                program = f"def program(a, x):\n{inside}"
+            case "closure":
+                inside = "".join(f"    {line}\n" for line in inside.splitlines())
+                program = f"def make_program(a):\n    def program(x):\n{inside}    return program\nprogram = make_program({self.taken})\n"
+            case _:
+                program = f"def program(x):\n{inside}"
+        definitions = "\n".join(self.main)
+        return f"{PRELUDE}import world_helper as wh\n{COMMON}{definitions}\n{program}"
+
+
+def _result_of(text: str) -> str:
+    """The name of a statement's result: the last `r<number>` that it assigns."""
+    return re.findall(r"^\s*(r\d+)\b", text, re.MULTILINE)[-1]
+
+
+class Loaded:
+    """The modules of a world, made of its text."""
+
+    def __init__(self, world: World, main: str, helper: str) -> None:
+        self.world = world
+        number = next(_numbers)
+        self.files = (f"<world_helper {number}>", f"<world_main {number}>")
+        self.helper = _module("world_helper", helper, self.files[0])
+        self.main = _module("world_main", main, self.files[1])
+
+    def run(self, where: str, statement: str) -> None:
+        """Carry out a change."""
+        exec(statement, vars(self.helper if where == "helper" else self.main))
+
+    def enter(self) -> None:
+        """Have `sys.modules` know these modules, and no other copies of them."""
+        sys.modules.update(world_helper=self.helper, world_main=self.main)
+
+    def arguments(self, x: Any) -> tuple[Any, ...]:
+        """What the program is called with."""
+        space = vars(self.main)
+        match self.world.mode:
+            case "argument":
+                return x, eval(self.world.taken, space)
+            case "method":
+                return eval(self.world.taken, space), x
+            case _:
+                return (x,)
+
+    def forget(self) -> None:
+        """Let go of the text."""
+        for file in self.files:
+            linecache.cache.pop(file, None)
+
+
+def _module(name: str, text: str, file: str) -> types.ModuleType:
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    module = types.ModuleType(name)
+    sys.modules[name] = module
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        exec(compile(text, file, "exec"), vars(module))
+    return module
