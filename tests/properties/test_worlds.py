@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.properties.worlds.__main__ import attempt
-from tests.properties.worlds.attack import case_of, loads
+from tests.properties.worlds.cases import case_of, loads
 from tests.properties.worlds.reduce import reduced, script
 
 

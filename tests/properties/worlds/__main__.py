@@ -11,7 +11,8 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from tests.properties.worlds.attack import Case, Failure, Tally, case_of, loads, run
+from tests.properties.worlds.attack import Case, Failure, Tally, run
+from tests.properties.worlds.cases import case_of, loads
 from tests.properties.worlds.reduce import reduced, script
 
 
@@ -75,7 +76,8 @@ def signature(case: Case) -> str:
 
 def report(folder: Path | None, key: str, seed: int, case: Case, failure: Failure) -> None:
     """Print a failure as a script."""
-    text = f"# {key}\n# seed {seed}: {failure.text}\n{script(case)}"
+    heading = "".join(f"# {line}\n" for line in f"{key}\nseed {seed}: {failure.text}".splitlines())
+    text = f"{heading}{script(case)}"
     if folder is None:
         print(text, flush=True)
         return

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import io
-import random
 import re
-import sys
-import tokenize
 import warnings
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
 import ttnn_jit
-from tests.properties.worlds.mutations import Mutation, Mutator
+from tests.properties.worlds.mutations import Mutation
 from tests.properties.worlds.reference import Reference, same
 from tests.properties.worlds.world import Loaded, World
-from tests.properties.worlds.writer import Writer
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.errors import InternalError, TtnnJitError
 
@@ -208,116 +202,3 @@ def difference(expected: Any, got: Any) -> tuple[str, str] | None:
     if len(got) == len(expected) and all(map(same, got, expected)):
         return None
     return "stale", f"{got}; plain Python gives {expected}"
-
-
-# --- making cases ---------------------------------------------------------------------------------------------------
-
-
-def case_of(seed: int, *, graph_capture: bool, steps: int = 5) -> Case | None:
-    """A random case; None where the world cannot be loaded, or its program fails from the start."""
-    draw = random.Random(seed)
-    world = Writer(draw).world()
-    if not starts(world):
-        return None
-    main, helper = world.main_text(), world.helper_text()
-    model = Loaded(world, main, helper)
-    try:
-        return Case(world, tuple(_steps(draw, model, (main, helper), steps)), graph_capture)
-    finally:
-        model.forget()
-
-
-def starts(world: World) -> bool:
-    """Whether the world can be loaded, and its program runs."""
-    try:
-        model = Loaded(world, world.main_text(), world.helper_text())
-    except Exception:  # noqa: BLE001 - a world that is no Python
-        return False
-    try:
-        return not isinstance(plain(model), Exception)
-    finally:
-        model.forget()
-
-
-def _steps(draw: random.Random, model: Loaded, source: tuple[str, str], count: int) -> Sequence[Step]:
-    """Calls, changes of a running process, and edits of the source between processes."""
-    steps = [Step(calls=draw.choice([1, 1, 2, 3, 4]))]
-    mutator = Mutator(draw, vars(model.main), vars(model.helper), model.world.reached())
-    for _ in range(draw.randint(1, count)):
-        if draw.random() < 0.3:
-            steps.append(
-                Step(source=edited(draw, source) if draw.random() < 0.8 else source, calls=draw.choice([1, 2]))
-            )
-            continue
-        for _ in range(draw.choice([1, 1, 1, 2])):
-            model.enter()
-            mutation = mutator.mutation()
-            try:
-                model.run(mutation.where, mutation.text)
-            except Exception:  # noqa: BLE001 - not every change can be made
-                continue
-            steps.append(Step(mutation, calls=0))
-        if steps[-1].calls == 0:
-            steps[-1] = Step(steps[-1].mutation, calls=draw.choice([1, 1, 2, 3]))
-    return steps
-
-
-def edited(draw: random.Random, source: tuple[str, str]) -> tuple[str, str]:
-    """The same modules with a number or an operator changed in the text."""
-    made = list(source)
-    which = 1 if draw.random() < 0.2 else 0
-    for _ in range(draw.choice([1, 1, 2])):
-        made[which] = _edited(draw, made[which])
-    return made[0], made[1]
-
-
-_OTHER_NUMBERS = ("2.0", "3.0", "0.5", "4.0", "5", "1")
-_OTHER_OPERATORS = {"+": "-", "*": "+", "<": ">", ">": "<", "==": "!=", "-": "+"}
-_OTHER_NAMES = {"relu": "neg", "neg": "relu", "max": "min", "min": "max", "True": "False", "False": "True", "LOW": "HIGH",
-                "frozen": "order", "a": "b"}  # fmt: skip
-
-
-def _edited(draw: random.Random, text: str) -> str:
-    try:
-        tokens = [*tokenize.generate_tokens(io.StringIO(text).readline)]
-    except (tokenize.TokenError, SyntaxError):
-        return text
-    lines = text.splitlines(keepends=True)
-    changes = []
-    for token in tokens:
-        if token.type == tokenize.NUMBER:
-            changes += [(token, draw.choice(_OTHER_NUMBERS))] * 3
-        elif token.type == tokenize.OP and token.string in _OTHER_OPERATORS and token.line.count("*args") == 0:
-            changes.append((token, _OTHER_OPERATORS[token.string]))
-        elif token.type == tokenize.NAME and token.string in {"True", "False", "max", "min", "relu", "neg"}:
-            changes.append((token, _OTHER_NAMES[token.string]))
-        elif token.type == tokenize.STRING and token.string == "'relu'":
-            changes.append((token, "'neg'"))
-    if not changes:
-        return text
-    token, other = draw.choice(changes)
-    row, column = token.start
-    line = lines[row - 1]
-    lines[row - 1] = line[:column] + other + line[token.end[1] :]
-    made = "".join(lines)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)
-            compile(made, "<edited>", "exec")
-    except SyntaxError:
-        return text
-    return made
-
-
-def loads(case: Case) -> bool:
-    """Whether every text of the case can be loaded."""
-    try:
-        for step in case.steps:
-            if step.source is not None:
-                Loaded(case.world, *step.source).forget()
-    except Exception:  # noqa: BLE001 - a world that is no Python
-        return False
-    return True
-
-
-_ = sys

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from tests.properties.worlds.attack import Case, Failure, Step, loads, starts
+from tests.properties.worlds.attack import Case, Failure, Step
+from tests.properties.worlds.cases import loads, starts
 
 Attempt = Callable[[Case], Failure | None]
 
