@@ -8,6 +8,7 @@ entry, and a function that moved down a line finds the program that it had.
 
 from __future__ import annotations
 
+import enum
 import hashlib
 import json
 import math
@@ -21,9 +22,13 @@ from pathlib import Path
 from typing import Any
 
 from ttnn_jit.cache.disk import CODE, MANIFEST, PROGRAM, DiskStore
-from ttnn_jit.fingerprints import NoStableIdentityError, fingerprint
+from ttnn_jit.fingerprints import NoStableIdentityError, fingerprint, read_fingerprint
+from ttnn_jit.guards.values import native_contents, own_attributes, plain_scalar
 from ttnn_jit.kept_property import kept_property
+from ttnn_jit.nests import fields_of, is_record
+from ttnn_jit.numpy_scalar import is_numpy_scalar
 from ttnn_jit.options import CompileOptions
+from ttnn_jit.origin import is_of_this_package
 from ttnn_jit.runtime.native import HostCpu, host_cpu, llvm_version
 from ttnn_jit.runtime.spec_json import spec_to_json
 from ttnn_jit.target import SystemDesc
@@ -234,6 +239,15 @@ def typed_text(value: Any) -> str:
         case dict() if type(value) is dict:
             items = (f"{typed_text(name)}: {typed_text(item)}" for name, item in value.items())
             return f"dict {{{', '.join(items)}}}"
+        case enum.Enum() if not is_of_this_package(value):
+            return read_fingerprint(value)
+        case tuple() | list() | dict():
+            held = [typed_text(list(native_contents(value))), typed_text(dict(own_attributes(value)))]
+            return f"{read_fingerprint(type(value))} {' '.join(held)}"
+        case int() | float() | str() if type(value) not in {bool, int, float, str} and not is_numpy_scalar(value):
+            return f"{read_fingerprint(type(value))} {typed_text(plain_scalar(value))} {typed_text(dict(own_attributes(value)))}"
+        case _ if is_record(value):
+            return f"{read_fingerprint(type(value))} {typed_text({**fields_of(value), **own_attributes(value)})}"
         case _ if bodies := [
             operation.body for operation in getattr(value, "__ttnn_overloads__", ()) if operation.body
         ]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.errors import ArgumentError, GridError, LayoutError, ShapeError
+from ttnn_jit.guards.values import native_contents, own_attributes, plain_scalar
 from ttnn_jit.nests import fields_of, is_record, leaves, map_leaves
 from ttnn_jit.numpy_array import is_numpy_array, spec_of_numpy_array
 from ttnn_jit.numpy_scalar import is_numpy_scalar
@@ -35,7 +36,7 @@ from ttnn_jit.torch_tensor import is_torch_tensor, spec_of_torch_tensor
 from ttnn_jit.ttnn.call_key import scalar_key
 
 _CONFIGS = (MemoryConfig, ShardSpec, NdShardSpec, CoreRangeSet, CoreRange, CoreCoord, CoreGrid)
-_SCALARS = (bool, int, float, str, type(None))
+_SCALARS = frozenset({bool, int, float, str, type(None)})
 
 
 class Family(enum.Enum):
@@ -79,18 +80,23 @@ def argument_key(value: Any) -> object:  # noqa: PLR0911 - one line for each kin
     """
     if type(value) is Tensor:
         return value.spec
-    if isinstance(value, _SCALARS) or is_numpy_scalar(value):
+    if type(value) in _SCALARS or is_numpy_scalar(value):
         return scalar_key(value)
+    if isinstance(value, enum.Enum):
+        return type(value), value._name_, value._value_ if isinstance(value, enum.Flag) else None
     if isinstance(value, (tuple, list)):
-        return type(value), *map(argument_key, value)
+        return type(value), *map(argument_key, native_contents(value)), *_own_key(value)
     if isinstance(value, dict):
-        return type(value), *((_name_key(name), argument_key(item)) for name, item in value.items())
+        return type(value), *_dict_key(value), *_own_key(value)
     if is_record(value):
-        return type(value), *((name, argument_key(item)) for name, item in fields_of(value).items())
+        own = {**fields_of(value), **own_attributes(value)}
+        return type(value), *((name, argument_key(item)) for name, item in own.items())
+    if isinstance(value, (int, float, str)):
+        return type(value), scalar_key(plain_scalar(value)), *_own_key(value)
     family = family_of(value)
     if family is not None:
         return family, spec_of(value)
-    if isinstance(value, (enum.Enum, types.FunctionType, types.BuiltinFunctionType)):
+    if isinstance(value, (types.FunctionType, types.BuiltinFunctionType)):
         return value
     if hasattr(value, "__ttnn_overloads__"):
         # By what it computes now: a user's tile operation is another one when what it reads has changed.
@@ -102,6 +108,18 @@ def argument_key(value: Any) -> object:  # noqa: PLR0911 - one line for each kin
         help="pass ttnn, torch or numpy tensors, scalars, strings, dtypes and configs of ttnn, or tuples, lists, dicts "
         "and dataclasses of these",
     )
+
+
+def _dict_key(table: dict[Any, Any]) -> Iterator[object]:
+    contents = native_contents(table)
+    count = len(contents) // 2
+    for name, item in zip(contents[:count], contents[count:], strict=True):
+        yield _name_key(name), argument_key(item)
+
+
+def _own_key(value: Any) -> Iterator[object]:
+    """What stands for the attributes that an instance of a class of the user's has beside its items."""
+    return ((name, argument_key(item)) for name, item in own_attributes(value).items())
 
 
 def _name_key(name: Hashable) -> object:

@@ -12,7 +12,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit import nests
@@ -21,13 +21,12 @@ from ttnn_jit.cache.disk import store_of
 from ttnn_jit.cache.manifest import Manifest, ManifestKey
 from ttnn_jit.compiling import compiles
 from ttnn_jit.errors import ArgumentError
-from ttnn_jit.fingerprints import NoStableIdentityError, fingerprint, fingerprint_code
 from ttnn_jit.kept_property import kept_property
+from ttnn_jit.fingerprints import NoStableIdentityError, fingerprint_code, read_fingerprint
 from ttnn_jit.nests import map_leaves
 from ttnn_jit.ops import Operation
 from ttnn_jit.options import CompileOptions, Environment, OutputLayout
-from ttnn_jit.reads import Path as ReadPath
-from ttnn_jit.reads import Read, resolve
+from ttnn_jit.reads import Opaque, Read, path_from_json, path_to_json, resolve
 from ttnn_jit.runtime.native import host_cpu, load_launch_code
 from ttnn_jit.runtime.program import Program, ProgramPlan
 from ttnn_jit.sharding import maximal_block_sharding_config
@@ -67,14 +66,14 @@ class Compilation:
         program: The compiled program.
         reads: What the compile read of the user's world; a change of any of it makes the program stale.
         structure: None for one result, else a nest of tuples, lists and dicts with result indices as leaves.
-        unguardable: Something was read whose change cannot be seen; the program serves one call only.
+        opaque: The first thing that was read whose change cannot be seen: the program serves one call only.
         warnings: Texts for the user.
     """
 
     program: Program
     reads: tuple[Read, ...]
     structure: Any
-    unguardable: bool = False
+    opaque: Opaque | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -99,13 +98,13 @@ def compile_function(
     if stored:
         load_launch_code(stored.native_code)
     key = function_key(request) if stored else None
-    if stored and key and (found := _from_manifest(stored, key, request.function)):
+    if stored and key and (found := _from_manifest(stored, key, request)):
         return found
     lowered = lower_request(request)
     program, is_new = _program(lowered, request.options, stored, observer, keep_texts=keep_texts)
-    if stored and key and not lowered.unguardable:
+    if stored and key and lowered.opaque is None:
         _store(stored, key, lowered, program, is_new=is_new)
-    return Compilation(program, lowered.reads, lowered.output_structure, lowered.unguardable, lowered.warnings)
+    return Compilation(program, lowered.reads, lowered.output_structure, lowered.opaque, lowered.warnings)
 
 
 @dataclass(frozen=True)
@@ -199,15 +198,23 @@ def function_key(request: Request) -> ManifestKey | None:
     return key
 
 
-def _from_manifest(stored: Manifest, key: ManifestKey, function: types.FunctionType) -> Compilation | None:
+def current_fingerprint(request: Request, path: str, values: dict[str, Any]) -> str | None:
+    """What stands now where a compile read, also put into `values`; None if there is nothing any more.
+
+    Objects of the user's are asked for it, which may raise anything.
+    """
+    try:
+        values[path] = resolve(request.function, path_from_json(path), request.arguments)
+        return read_fingerprint(values[path])
+    except Exception:  # noqa: BLE001 - the compile will ask them again, and tell
+        return None
+
+
+def _from_manifest(stored: Manifest, key: ManifestKey, request: Request) -> Compilation | None:
     values: dict[str, Any] = {}
 
     def current(path: str) -> str | None:
-        try:
-            values[path] = resolve(function, path_from_json(path))
-            return fingerprint(values[path])
-        except (LookupError, AttributeError, ValueError, TypeError):
-            return None  # nothing is there any more, or something that has no stable identity: no hit
+        return current_fingerprint(request, path, values)
 
     found = stored.lookup(key, current)
     if found is None:
@@ -224,7 +231,7 @@ def _store(stored: Manifest, key: ManifestKey, lowered: FrontendResult, program:
     if program.notes["structure"] == NOT_STORABLE:
         return
     try:
-        reads = [(_path_to_json(read.path), fingerprint(read.value)) for read in lowered.reads]
+        reads = [(path_to_json(read.path), read_fingerprint(read.value)) for read in lowered.reads]
     except NoStableIdentityError:
         return  # the function read, or returns, something that only this process knows
     content = program.notes["content"]
@@ -243,18 +250,6 @@ def _storable_structure(lowered: FrontendResult) -> Any:
         return NOT_STORABLE
 
 
-def _path_to_json(path: ReadPath) -> str:
-    if any(not isinstance(name, (str, int, type(None))) for _, name in path):
-        raise NoStableIdentityError(f"a key of {path} cannot be written down")
-    return json.dumps(path)
-
-
-@lru_cache(maxsize=4096)
-def path_from_json(text: str) -> ReadPath:
-    """The inverse of how `Manifest` entries spell the path of a read."""
-    return tuple((kind, name) for kind, name in json.loads(text))
-
-
 def _class_name(reads: Sequence[Read]) -> Callable[[type], str]:
     """How a class of the user's is written down: by the place where the compile read it."""
     found = {read.value: read.path for read in reads if isinstance(read.value, type)}
@@ -262,7 +257,7 @@ def _class_name(reads: Sequence[Read]) -> Callable[[type], str]:
     def name(cls: type) -> str:
         if cls not in found:
             raise NoStableIdentityError(f"{cls.__qualname__} was not found in the user's world")
-        return _path_to_json(found[cls])
+        return path_to_json(found[cls])
 
     return name
 

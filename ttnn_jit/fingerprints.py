@@ -13,13 +13,9 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import _lru_cache_wrapper, partial
 from typing import Any, TypeAlias
 
+from ttnn_jit.guards.values import ABSENT, NoStableIdentityError, is_atom, is_operation, own_attribute
 from ttnn_jit.numpy_scalar import is_numpy_function, is_numpy_scalar
 from ttnn_jit.origin import THIS_PACKAGE, is_of_this_package, library_of
-from ttnn_jit.reads import ABSENT
-
-
-class NoStableIdentityError(TypeError):
-    """A value that another process could not recognise, so that nothing that depends on it may go to disk."""
 
 
 def code_identity(code: types.CodeType) -> tuple[Any, ...]:
@@ -77,11 +73,41 @@ def fingerprint(value: Any) -> str:
     return "".join(_pieces(value, frozenset()))
 
 
-def _pieces(value: Any, above: frozenset[int]) -> Iterator[str]:
+def read_fingerprint(value: Any) -> str:
+    """A text that names what a compile read, of which it recorded everything else that it read through it.
+
+    So an object is told by its class, a function by its name: what was asked of them has reads of its own.
+
+    Raises:
+        NoStableIdentityError: An atom among it is of a kind that another process could not recognise.
+    """
+    return "".join(_pieces(value, frozenset(), _object_name))
+
+
+def _object_name(value: Any) -> str | None:
+    """What an object is called of which identity alone was read."""
+    kind = type(value)
+    if is_atom(value) or kind in {list, dict, set, tuple, frozenset, types.CodeType} or is_operation(value):
+        return None
+    if isinstance(value, enum.Enum):
+        return f"member:{_class_name(kind)}.{value._name_}"
+    if isinstance(value, _NAMED):
+        return f"{kind.__name__}:{getattr(value, '__module__', '')}.{value.__qualname__}"
+    if isinstance(value, type):
+        return f"class:{type.__dict__['__module__'].__get__(value)}.{value.__qualname__}"
+    return f"module:{value.__name__}" if isinstance(value, types.ModuleType) else f"object:{_class_name(kind)}"
+
+
+_NAMED = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
+
+
+def _pieces(
+    value: Any, above: frozenset[int], object_name: Callable[[Any], str | None] = lambda _: None
+) -> Iterator[str]:
     if id(value) in above:
         yield "<cycle>"
         return
-    leaf = next((name(value) for belongs, name in _LEAVES if belongs(value)), None)
+    leaf = object_name(value) or next((name(value) for belongs, name in _LEAVES if belongs(value)), None)
     if leaf is not None:
         yield leaf
         return
@@ -90,7 +116,7 @@ def _pieces(value: Any, above: frozenset[int]) -> Iterator[str]:
         raise NoStableIdentityError(f"{_class_name(type(value))} has no identity that another process could recognise")
     yield f"{label}("
     for part in parts:
-        yield from _pieces(part, above | {id(value)})
+        yield from _pieces(part, above | {id(value)}, object_name)
         yield ","
     yield ")"
 
@@ -108,7 +134,7 @@ def _is_a(*kinds: type) -> Callable[[Any], bool]:
 
 
 def _has(attribute: str) -> Callable[[Any], bool]:
-    return lambda value: not isinstance(value, type) and hasattr(value, attribute)
+    return lambda value: not isinstance(value, type) and own_attribute(value, attribute) is not ABSENT
 
 
 def _is_module_function(value: Any) -> bool:
@@ -180,6 +206,7 @@ _LEAVES: tuple[tuple[_Belongs, Callable[[Any], str]], ...] = (
     (is_numpy_scalar, lambda value: f"{_class_name(type(value))}:{value.tobytes().hex()}"),
     (is_numpy_function, lambda value: f"function:numpy.{value.__name__}"),
     (_is_exactly(complex), lambda value: f"complex:{struct.pack('>dd', value.real, value.imag).hex()}"),
+    (_is_exactly(range, type(...), type(NotImplemented)), repr),
     (_is_a(types.CodeType), lambda value: f"code:{fingerprint_code(value)}"),
     (_is_a(types.ModuleType), lambda value: f"module:{value.__name__}"),
     (_is_library_class, lambda value: f"type:{_class_name(value)}"),
@@ -194,6 +221,7 @@ _COMPOUNDS: tuple[tuple[_Belongs, Callable[[Any], tuple[str, Iterable[Any]]]], .
     (_is_named_tuple, lambda value: (f"type:{_class_name(value)}", (value._fields, value._field_defaults))),
     (_is_plain_dataclass_type, lambda value: (f"type:{_class_name(value)}", _dataclass_parts(value))),
     (_is_tuple_with_names, lambda value: (_class_name(type(value)), (type(value)._fields, tuple(value)))),
+    (_is_exactly(slice), lambda value: ("slice", (value.start, value.stop, value.step))),
     (_is_exactly(tuple, list), lambda value: (type(value).__name__, value)),
     (_is_exactly(set, frozenset), lambda value: (type(value).__name__, sorted(map(fingerprint, value)))),
     (_is_exactly(dict), lambda value: ("dict", [part for pair in value.items() for part in pair])),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -10,9 +9,8 @@ from ttnn_jit import compiler
 from ttnn_jit.cache.manifest import Manifest, ManifestKey
 from ttnn_jit.compiler import Request
 from ttnn_jit.errors import ArgumentError
-from ttnn_jit.fingerprints import fingerprint
 from ttnn_jit.options import DUMP_FOLDER
-from ttnn_jit.reads import path_text, resolve
+from ttnn_jit.reads import path_from_json, path_text
 from ttnn_jit.runtime.program import Program
 
 if TYPE_CHECKING:
@@ -69,19 +67,16 @@ def explain_miss(request: Request) -> str:
     if differences is None:
         return "the disk cache is empty"
     if not differences:
-        return _changed_reads(stored, key, request.function)
+        return _changed_reads(stored, key, request)
     return "\n".join(map(str, differences))
 
 
-def _changed_reads(stored: Manifest, key: ManifestKey, function: types.FunctionType) -> str:
+def _changed_reads(stored: Manifest, key: ManifestKey, request: Request) -> str:
     lines = []
     for path, then in stored.reads_of(key)[0]:
-        try:
-            now = fingerprint(resolve(function, compiler.path_from_json(path)))
-        except (LookupError, AttributeError, ValueError, TypeError):
-            now = "gone, or without a stable identity"
+        now = compiler.current_fingerprint(request, path, {}) or "gone, or without a stable identity"
         if now != then:
-            lines.append(f"read {path_text(compiler.path_from_json(path))}: {then} -> {now}")
+            lines.append(f"read {path_text(path_from_json(path))}: {then} -> {now}")
     return "\n".join(lines) or "nothing differs: this call is a hit"
 
 

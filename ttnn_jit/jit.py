@@ -34,7 +34,7 @@ from ttnn_jit.nests import leaves
 from ttnn_jit.numpy_scalar import is_numpy_scalar
 from ttnn_jit.options import USER_PASSES, CompileOptions
 from ttnn_jit.origin import type_name
-from ttnn_jit.reads import compile_guard, guard_text
+from ttnn_jit.reads import Opaque, compile_guard, guard_text
 from ttnn_jit.receiver import RECEIVER, bound_to, follow_original, reads_of_original
 from ttnn_jit.results import runner_for, warm_runner_for
 from ttnn_jit.runtime.program import Program
@@ -123,7 +123,7 @@ class JitFunction(WarmCalls):
         super().__init__(self._positional)
         self._entries: dict[object, tuple[Variant, ...]] = {}
         self._scalars = ChangingNumbers(self.func.__name__)
-        self._unguarded = 0
+        self._opaque_programs = 0
         self._is_method = False
         self._methods: dict[int, tuple[weakref.ref[Any], JitFunction]] = {}
         if not hasattr(plain, RECEIVER):  # or its method counts and clears it
@@ -251,8 +251,8 @@ class JitFunction(WarmCalls):
         program, structure = compilation.program, compilation.structure
         runner = runner_for(where.family, program, structure)
         reads = (*reads_of_original(self.func), *compilation.reads)
-        if compilation.unguardable:
-            self._count_unguarded()
+        if compilation.opaque is not None:
+            self._count_opaque(compilation.opaque)
             return Variant(lambda: False, program, structure, runner, lambda: None)
 
         def warm() -> WarmCall | None:
@@ -260,14 +260,14 @@ class JitFunction(WarmCalls):
 
         return Variant(compile_guard(self.func, reads), program, structure, runner, warm)
 
-    def _count_unguarded(self) -> None:
+    def _count_opaque(self, opaque: Opaque) -> None:
         """Warn, the second time, of a program that serves one call only."""
-        self._unguarded += 1
-        if self._unguarded == 2:
+        self._opaque_programs += 1
+        if self._opaque_programs == 2:
+            place = "" if opaque.location is None else f" at {opaque.location}"
             warnings.warn(
-                f"{self.func.__name__} is compiled at every call: it is traced, or reads an object of a class of its "
-                "own, and no change of what it reads could be seen; pass it as an argument, or write the function "
-                "where its source can be read",
+                f"{self.func.__name__} is compiled at every call, because a change of what it reads{place} could not "
+                f"be seen: {opaque.what}; compute it before the call and pass the value as an argument",
                 stacklevel=level_of_the_user(),
             )
 

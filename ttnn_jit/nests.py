@@ -5,10 +5,13 @@ Containers are tuples, named tuples, lists, dicts, and instances of dataclasses,
 
 from __future__ import annotations
 
+import collections
 import dataclasses
+import enum
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ttnn_jit.guards.values import native_class, native_contents, own_attributes
 from ttnn_jit.origin import is_of_this_package
 
 
@@ -31,11 +34,15 @@ def fields_of(record: Any) -> dict[str, Any]:
 
 
 def items_of(value: Any) -> Iterator[Any] | None:
-    """The items of a container in order; None for a leaf."""
-    if isinstance(value, (tuple, list)):
+    """The items of a container in order; None for a leaf. Those of a list or dict of the user's are what C finds."""
+    kind = type(value)
+    if kind in {tuple, list}:
         return iter(value)
-    if isinstance(value, dict):
+    if kind is dict:
         return iter(value.values())
+    if isinstance(value, (tuple, list, dict)) and not isinstance(value, enum.Enum):
+        contents = native_contents(value)
+        return iter(contents[len(contents) // 2 :] if isinstance(value, dict) else contents)
     return iter(fields_of(value).values()) if is_record(value) else None
 
 
@@ -51,14 +58,35 @@ def leaves(value: Any) -> Iterator[Any]:
 
 def map_leaves(value: Any, function: Callable[[Any], Any]) -> Any:
     """A nest of the same containers with ``function(leaf)`` in place of every leaf."""
-    if isinstance(value, tuple):
-        items = [map_leaves(item, function) for item in value]
-        return type(value)(*items) if is_named_tuple(value) else type(value)(items)
-    if isinstance(value, list):
-        return [map_leaves(item, function) for item in value]
-    if isinstance(value, dict):
+    kind = type(value)
+    if kind in {tuple, list}:
+        return kind(map_leaves(item, function) for item in value)
+    if kind is dict:
         return {key: map_leaves(item, function) for key, item in value.items()}
+    if isinstance(value, (tuple, list, dict)) and not isinstance(value, enum.Enum):
+        return _map_subclass(value, function)
     return _map_record(value, function) if is_record(value) else function(value)
+
+
+def _map_subclass(container: Any, function: Callable[[Any], Any]) -> Any:
+    """A copy of a container of the user's, with what it holds beside its items; none of its own code is run."""
+    kind, contents = type(container), native_contents(container)
+    native: Any = native_class(kind)
+    if issubclass(native, tuple):
+        copy = native.__new__(kind, [map_leaves(item, function) for item in contents])
+    elif issubclass(native, list):
+        copy = native.__new__(kind)
+        native.extend(copy, [map_leaves(item, function) for item in contents])
+    else:
+        copy = native.__new__(kind)
+        if native is collections.defaultdict:
+            copy.default_factory = container.default_factory
+        count = len(contents) // 2
+        for key, item in zip(contents[:count], contents[count:], strict=True):
+            native.__setitem__(copy, key, map_leaves(item, function))
+    for name, held in own_attributes(container).items():
+        object.__setattr__(copy, name, held)
+    return copy
 
 
 def _map_record(record: Any, function: Callable[[Any], Any]) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import types
+from pathlib import PurePath
 from typing import Any
 
 THIS_PACKAGE = __name__.partition(".")[0]
@@ -22,6 +24,21 @@ def is_of_this_package(value: Any) -> bool:
     An operation calls itself one of ``ttnn.decorators``; its class does not.
     """
     return library_of(value) == THIS_PACKAGE
+
+
+_STANDARD_LIBRARY = sys.stdlib_module_names - {"__main__", "builtins"}  # where `exec` gives no name, it is builtins'
+_INSTALLED = ("site-packages", "dist-packages")
+
+
+def is_of_the_standard_library(value: Any) -> bool:
+    """Whether a class or function comes with Python, written in Python."""
+    return library_of(value) in _STANDARD_LIBRARY
+
+
+def is_of_a_library(function: types.FunctionType) -> bool:
+    """Whether a function was installed, or comes with Python: its text is not the user's to change."""
+    parts = PurePath(function.__code__.co_filename).parts
+    return is_of_the_standard_library(function) or any(folder in parts for folder in _INSTALLED)
 
 
 def library_of_frame(frame: types.FrameType) -> str:

@@ -1,19 +1,37 @@
 """What a compile read of the user's world, and how to see at every call that it is still so.
 
 A `Read` is a path from the compiled function to a value: a global, a closure cell, an attribute of a module, the code
-of a helper, the items of a list. `compile_guard` turns the reads of one compile into one generated function that walks
-the same paths again and compares identities.
+of a helper, the items of a list, what an operator of Python made of such. `compile_guard` turns the reads of one
+compile into one generated function that walks the same paths again and compares: objects by identity, atoms by type
+and bits.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import enum
+import functools
+import json
 import keyword
+import math
+import operator
+import sys
 import types
-from collections.abc import Callable, Iterable
-from operator import is_
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
+
+from ttnn_jit.guards.values import (
+    ABSENT,
+    NoStableIdentityError,
+    atom_key,
+    holds_same,
+    is_atom,
+    member_of,
+    native_contents,
+    native_item,
+    own_attribute,
+    same_value,
+)
+from ttnn_jit.source import Location
 
 Step: TypeAlias = tuple[str, Any]
 """One step of a path: its kind, one of the `*_STEP` names, and the name or key it looks up."""
@@ -26,18 +44,21 @@ BUILTIN_STEP = "builtin"
 CLOSURE_STEP = "closure"
 ATTRIBUTE_STEP = "attribute"
 ITEM_STEP = "item"
+"""What ``container[key]`` is, of a container of Python's own."""
+NATIVE_ITEM_STEP = "native item"
+"""The item of a container as C finds it, whatever its class overrides; ABSENT if a dict has none there."""
 CONTENTS_STEP = "contents"
+MEMBER_STEP = "member"
+"""What the classes behind a class have under a name, descriptors unasked."""
+OWN_STEP = "own"
+"""What an object's own ``__dict__`` has under a name."""
+ARGUMENT_STEP = "argument"
+"""Something that the call's key holds by identity, the first step of a path: a parameter's name and steps from it."""
+CALL_STEP = "call"
+"""What a function of Python makes of `Operand` values: the first step of a path."""
 
-
-class _Absent(enum.Enum):
-    ABSENT = "absent"
-
-    def __repr__(self) -> str:
-        return "ABSENT"
-
-
-ABSENT = _Absent.ABSENT
-"""The value of a read that found nothing: a name that no global shadows."""
+Operand: TypeAlias = tuple[Any, ...]
+"""An operand of a call step: ("path", path), or ("atom", its `atom_key`, the atom)."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -46,72 +67,185 @@ class Read:
 
     Attributes:
         path: Where it was found, from the compiled function on.
-        value: What was there; under a ``contents`` step, the items of the container as a tuple.
+        value: What was there, ABSENT if nothing; under a ``contents`` step, the items of the container as a tuple.
     """
 
     path: Path
     value: Any
 
+    @property
+    def is_in_key(self) -> bool:
+        """Whether the call's key holds it, by identity: no guard needs to look."""
+        return len(self.path) == 1 and self.path[0][0] == ARGUMENT_STEP
+
     def __str__(self) -> str:
         return path_text(self.path)
+
+
+@dataclasses.dataclass(frozen=True)
+class Opaque:
+    """Something that a compile took in and whose change no guard can see.
+
+    Attributes:
+        what: A sentence on it.
+        location: Where the program took it in.
+    """
+
+    what: str
+    location: Location | None
 
 
 def path_text(path: Path) -> str:
     """A path as a person would write it, ``model.layers[0].scale``."""
     text = ""
     for kind, name in path:
-        if kind in {GLOBAL_STEP, BUILTIN_STEP, CLOSURE_STEP}:
+        if kind == ARGUMENT_STEP:
+            text = path_text(((GLOBAL_STEP, name[0]), *name[1:]))
+        elif kind in {GLOBAL_STEP, BUILTIN_STEP, CLOSURE_STEP}:
             text = str(name) if not text else f"{text}:{name}"
-        elif kind == ATTRIBUTE_STEP:
+        elif kind in {ATTRIBUTE_STEP, MEMBER_STEP, OWN_STEP}:
             text = f"{text}.{name}" if text else str(name)
-        elif kind == ITEM_STEP:
+        elif kind in {ITEM_STEP, NATIVE_ITEM_STEP}:
             text = f"{text}[{name!r}]"
+        elif kind == CALL_STEP:
+            function, operands = name
+            shown = (path_text(part[1]) if part[0] == "path" else repr(part[2]) for part in operands)
+            text = f"{function}({', '.join(shown)})"
     return text
+
+
+# --- Calls ----------------------------------------------------------------------------------------------------------
+
+
+def call_step(function: Any, operands: Iterable[Operand]) -> Step | None:
+    """The step that calls `function` again on `operands`; None if it is no function of Python's that has a name."""
+    name = _FUNCTION_NAMES.get(function)
+    return None if name is None else (CALL_STEP, (name, tuple(operands)))
+
+
+def atom_operand(atom: Any) -> Operand:
+    """An operand that is an atom."""
+    return "atom", atom_key(atom), atom
+
+
+_MODULES = {module.__name__: module for module in (operator, math, sys.modules["builtins"])}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    f"{module.__name__}.{name}": function
+    for module in _MODULES.values()
+    for name, function in vars(module).items()
+    if callable(function) and not name.startswith("_") and name not in {"eval", "exec", "open", "input", "print"}
+}
+_FUNCTION_NAMES = {function: name for name, function in _FUNCTIONS.items()}
+
+
+def _called(function: types.FunctionType, name: tuple[str, tuple[Operand, ...]], arguments: Mapping[str, Any]) -> Any:
+    called, operands = name
+    values = [resolve(function, part[1], arguments) if part[0] == "path" else part[2] for part in operands]
+    return _FUNCTIONS[called](*values)
 
 
 # --- Walking a path -------------------------------------------------------------------------------------------------
 
+NO_ARGUMENTS: Mapping[str, Any] = types.MappingProxyType({})
 
-def resolve(function: types.FunctionType, path: Path) -> Any:
-    """The value that `path` leads to from `function` today; ABSENT where the last global step finds nothing.
+
+def resolve(function: types.FunctionType, path: Path, arguments: Mapping[str, Any] = NO_ARGUMENTS) -> Any:
+    """The value that `path` leads to from `function` today; ABSENT where the last step may find nothing.
+
+    Args:
+        function: Where the path starts.
+        path: The steps.
+        arguments: Those of a call, by parameter, for paths that start there.
 
     Raises:
-        LookupError, AttributeError, ValueError: A step before the last leads nowhere, or the last attribute, item or
-            closure cell is gone.
+        Exception: A step leads nowhere any more: whatever the object raised that was asked.
     """
     value: Any = function
     for step in path:
-        value = _follow(value, step)
+        kind, name = step
+        if kind == CALL_STEP:
+            value = _called(function, name, arguments)
+        elif kind == ARGUMENT_STEP:
+            value = functools.reduce(lambda found, inner: _STEPS[inner[0]](found, inner[1]), name[1:], arguments[name[0]])
+        else:
+            value = _STEPS[kind](value, name)
     return value
 
 
-def _follow(value: Any, step: Step) -> Any:
-    match step:
-        case (kind, name) if kind == GLOBAL_STEP:
-            return value.__globals__.get(name, ABSENT)
-        case (kind, name) if kind == BUILTIN_STEP:
-            return value.__builtins__[name]
-        case (kind, name) if kind == CLOSURE_STEP:
-            return value.__closure__[value.__code__.co_freevars.index(name)].cell_contents
-        case (kind, name) if kind == ATTRIBUTE_STEP:
-            return getattr(value, name)
-        case (kind, name) if kind == ITEM_STEP:
-            return value[name]
-        case _:
-            return contents(value)
+def _cell(function: types.FunctionType, name: str) -> Any:
+    return (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
 
 
-def contents(container: Any) -> tuple[Any, ...]:
-    """The items of a list, tuple or set, or the keys and then the values of a dict."""
-    if isinstance(container, dict):
-        return (*container, *container.values())
-    return tuple(container)
+_STEPS: dict[str, Callable[[Any, Any], Any]] = {
+    GLOBAL_STEP: lambda value, name: value.__globals__.get(name, ABSENT),
+    BUILTIN_STEP: lambda value, name: value.__builtins__[name],
+    CLOSURE_STEP: lambda value, name: _cell(value, name).cell_contents,
+    ATTRIBUTE_STEP: lambda value, name: getattr(value, name, ABSENT),
+    MEMBER_STEP: member_of,
+    OWN_STEP: own_attribute,
+    ITEM_STEP: operator.getitem,
+    NATIVE_ITEM_STEP: native_item,
+    CONTENTS_STEP: lambda value, _: native_contents(value),
+}
 
 
-def same_contents(container: Any, items: tuple[Any, ...]) -> bool:
-    """Whether a container still holds exactly these objects in this order."""
-    now = contents(container)
-    return len(now) == len(items) and all(map(is_, now, items))
+# --- Paths as text --------------------------------------------------------------------------------------------------
+
+_WRITTEN = frozenset({str, int, bool, float, type(None)})
+
+
+def path_to_json(path: Path) -> str:
+    """A path as text; `path_from_json` is the inverse.
+
+    Raises:
+        NoStableIdentityError: A key of it is of a kind that text cannot say.
+    """
+    return json.dumps([_step_to_json(step) for step in path])
+
+
+def _step_to_json(step: Step) -> list[Any]:
+    kind, name = step
+    if kind == CALL_STEP:
+        function, operands = name
+        return [kind, [function, [_operand_to_json(operand) for operand in operands]]]
+    if kind == ARGUMENT_STEP:
+        return [kind, [name[0], *map(_step_to_json, name[1:])]]
+    return [kind, _plain(name)]
+
+
+def _operand_to_json(operand: Operand) -> list[Any]:
+    if operand[0] == "path":
+        return ["path", [_step_to_json(step) for step in operand[1]]]
+    return ["atom", _plain(operand[2])]
+
+
+def _plain(name: Any) -> Any:
+    if type(name) not in _WRITTEN:
+        raise NoStableIdentityError(f"a {type(name).__name__} in a path cannot be written down")
+    return name
+
+
+@functools.lru_cache(maxsize=4096)
+def path_from_json(text: str) -> Path:
+    """The inverse of `path_to_json`."""
+    return _path_from_json(json.loads(text))
+
+
+def _path_from_json(steps: list[Any]) -> Path:
+    return tuple(_step_from_json(kind, name) for kind, name in steps)
+
+
+def _step_from_json(kind: str, name: Any) -> Step:
+    if kind == ARGUMENT_STEP:
+        return kind, (name[0], *(_step_from_json(*step) for step in name[1:]))
+    if kind != CALL_STEP:
+        return kind, name
+    function, operands = name
+    return kind, (function, tuple(_operand_from_json(which, value) for which, value in operands))
+
+
+def _operand_from_json(which: str, value: Any) -> Operand:
+    return (which, _path_from_json(value)) if which == "path" else atom_operand(value)
 
 
 # --- Guards ---------------------------------------------------------------------------------------------------------
@@ -133,8 +267,8 @@ class GuardText:
 NO_GUARD = GuardText((), {})
 """That of a program that depends on nothing but its arguments' metadata."""
 
-GUARD_ERRORS = "(LookupError, AttributeError, ValueError, TypeError)"
-"""What conditions raise where a path leads nowhere any more: the reads do not hold then."""
+GUARD_ERRORS = "Exception"
+"""What conditions raise where a path leads nowhere any more: anything, for they ask objects of the user's."""
 
 
 def guard_text(function: types.FunctionType, reads: Iterable[Read]) -> GuardText:
@@ -145,9 +279,9 @@ def guard_text(function: types.FunctionType, reads: Iterable[Read]) -> GuardText
     """
     writer = _GuardWriter(function)
     own = ["__code__", *(name for name in ("__defaults__", "__kwdefaults__") if getattr(function, name))]
-    conditions = [writer.condition(Read(((ATTRIBUTE_STEP, name),), getattr(function, name))) for name in own]
-    conditions += [writer.condition(read) for read in reads]
-    return GuardText(tuple(conditions), writer.constants)
+    all_reads = [*(Read(((ATTRIBUTE_STEP, name),), getattr(function, name)) for name in own), *reads]
+    conditions = tuple(condition for read in all_reads if (condition := writer.condition(read)))
+    return GuardText(conditions, writer.constants)
 
 
 def compile_guard(function: types.FunctionType, reads: Iterable[Read]) -> Callable[[], bool]:
@@ -196,14 +330,26 @@ class _GuardWriter:
         self._walked: dict[Path, str] = {}
 
     def condition(self, read: Read) -> str:
-        """An expression that is true while `read` still holds."""
+        """An expression that is true while `read` still holds; "" if the call's key says so already."""
+        if read.is_in_key:
+            self._walked[read.path] = self._constant(read.value)
+            return ""
         *prefix, (kind, name) = read.path
         base = self._walk(tuple(prefix))
         if kind == CONTENTS_STEP:
-            return f"{self._constant(same_contents)}({base}, {self._constant(read.value)})"
+            return f"{self._constant(holds_same)}({base}, {self._constant(read.value)})"
         if kind == GLOBAL_STEP and read.value is ABSENT:
             return f"{name!r} not in {self._globals(tuple(prefix), base)}"
-        return f"{self._step(tuple(prefix), base, (kind, name))} is {self._constant(read.value)}"
+        if kind == ATTRIBUTE_STEP and read.value is ABSENT:
+            return f"not hasattr({base}, {name!r})"
+        return self._compared(self._step(tuple(prefix), base, (kind, name)), read.value)
+
+    def _compared(self, found: str, value: Any) -> str:
+        constant = self._constant(value)
+        if value is None or isinstance(value, bool) or not is_atom(value):
+            return f"{found} is {constant}"
+        # An atom that was made anew is the same one.
+        return f"((t := {found}) is {constant} or {self._constant(same_value)}(t, {constant}))"
 
     def _walk(self, path: Path) -> str:
         if not path:
@@ -222,19 +368,24 @@ class _GuardWriter:
         if kind == BUILTIN_STEP:
             return f"{base}.__builtins__[{name!r}]"
         if kind == CLOSURE_STEP:
-            return f"{self._cell(prefix, base, name)}.cell_contents"
+            return f"{self._closure_cell(prefix, base, name)}.cell_contents"
         if kind == ATTRIBUTE_STEP:
             plain = str(name).isidentifier() and not keyword.iskeyword(name)
             return f"{base}.{name}" if plain else f"getattr({base}, {name!r})"
-        if kind == CONTENTS_STEP:
-            return f"{self._constant(contents)}({base})"
-        return f"{base}[{name!r}]" if isinstance(name, (int, str)) else f"{base}[{self._constant(name)}]"
+        if kind == CALL_STEP:
+            return self._call(*name)
+        key = repr(name) if type(name) in {int, str, type(None)} else self._constant(name)
+        return f"{base}[{key}]" if kind == ITEM_STEP else f"{self._constant(_STEPS[kind])}({base}, {key})"
+
+    def _call(self, function: str, operands: tuple[Operand, ...]) -> str:
+        written = (self._walk(part[1]) if part[0] == "path" else self._constant(part[2]) for part in operands)
+        return f"{self._constant(_FUNCTIONS[function])}({', '.join(written)})"
 
     def _globals(self, prefix: Path, base: str) -> str:
         # A function's globals are fixed for its life, so the root's need no attribute lookup.
         return f"{base}.__globals__" if prefix else self._constant(self._function.__globals__)
 
-    def _cell(self, prefix: Path, base: str, name: str) -> str:
+    def _closure_cell(self, prefix: Path, base: str, name: str) -> str:
         if prefix:
             return f"{base}.__closure__[{base_name(base)}.__code__.co_freevars.index({name!r})]"
         closure = self._function.__closure__ or ()

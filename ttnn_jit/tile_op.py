@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import ArgumentError, CompileError
-from ttnn_jit.fingerprints import NoStableIdentityError, fingerprint, fingerprint_code
+from ttnn_jit.fingerprints import NoStableIdentityError, fingerprint_code, read_fingerprint
 from ttnn_jit.ops import Number, Operation
 from ttnn_jit.reads import ATTRIBUTE_STEP, Read, compile_guard, path_text
 from ttnn_jit.source import Location
@@ -85,8 +85,8 @@ class TileOperation(TtnnOperation):
         scan(self.func, recorder)
         defaults = [Read(((ATTRIBUTE_STEP, name),), getattr(self.func, name)) for name in _DEFAULTS]
         reads = [*defaults, *recorder.reads.values()]
-        self._operation = declare(self.name, self._body(reads, complete=not recorder.unguardable), self._torch_golden())
-        self._guard = None if recorder.unguardable else compile_guard(self.func, reads)
+        self._operation = declare(self.name, self._body(reads, complete=recorder.opaque is None), self._torch_golden())
+        self._guard = None if recorder.opaque else compile_guard(self.func, reads)
 
     def _body(self, reads: Sequence[Read], *, complete: bool) -> TileBody:
         from ttnn_jit.ops.tile_body import LOCAL, ScalarFunction
@@ -148,7 +148,7 @@ def _digest(function: types.FunctionType, reads: Sequence[Read]) -> str:
     from ttnn_jit.ops.tile_body import LOCAL
 
     try:
-        found = [(path_text(read.path), fingerprint(read.value)) for read in reads]
+        found = [(path_text(read.path), read_fingerprint(read.value)) for read in reads]
     except NoStableIdentityError:
         return LOCAL + uuid.uuid4().hex  # known to this process alone: no other will find it on disk
     return hashlib.sha256(repr((fingerprint_code(function.__code__), found)).encode()).hexdigest()[:32]

@@ -340,8 +340,8 @@ def traced_model(name):
     return model, getattr(model, name)
 
 
-GUARDED = ["scaled_by", "nests_itself"]
-ANEW = ["passes_itself", "hides_itself", "writes"]
+GUARDED = ["scaled_by", "nests_itself", "passes_itself", "hides_itself"]
+ANEW = ["writes"]
 
 
 @pytest.mark.parametrize("name", GUARDED + ANEW)
@@ -375,15 +375,17 @@ def test_another_object_under_the_instances_name_is_not_taken_for_it(monkeypatch
 def test_a_function_that_is_compiled_at_every_call_says_so_once(name):
     _, method = traced_model(name)
     method(A)
-    with pytest.warns(UserWarning, match=f"^{name} is compiled at every call: .* pass it as an argument"):
+    with pytest.warns(UserWarning, match=f"^{name} is compiled at every call, because .*{__file__}:\\d+.* pass the value as an argument"):
         method(A)
     method(A)
 
 
-def test_a_traced_method_that_counts_is_refused_as_a_function_is():
-    _, method = traced_model("keeps_count")
-    with pytest.raises(CompileError, match="`keeps_count` changes something outside itself"):
+@pytest.mark.filterwarnings("ignore:.*compiled at every call")
+def test_a_traced_method_that_counts_counts_every_call():
+    model, method = traced_model("keeps_count")
+    for calls in (1, 2, 3):
         method(A)
+        assert model.calls == calls
 
 
 def test_a_method_keeps_no_instance_alive():
@@ -540,6 +542,7 @@ def test_methods_without_a_named_first_parameter_work_or_say_what_is_missing():
 
 
 def test_the_programs_of_a_method_are_counted_once_and_forgotten_with_it():
+    gc.collect()
     before = ttnn_jit.cache_info().memory_entries
     layer = Layer(11.0)
     layer.forward(A)

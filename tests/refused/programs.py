@@ -255,7 +255,7 @@ def a_generator(x):
 def the_class_above(x):
     """AST only: a trace runs it, and knows more of what goes wrong."""
     return super().forward(x)
-#          ^^^^^ Function super not supported
+#          ^^^^^^^ RuntimeError: super(): no arguments
 #          help: name the class: `Base.method(self, x)`
 
 

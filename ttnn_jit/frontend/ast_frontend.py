@@ -9,24 +9,28 @@ from typing import Any
 
 from ttnn_jit.errors import CompileError
 from ttnn_jit.frontend.arguments import TensorArgument
-from ttnn_jit.frontend.calls import call_value
+from ttnn_jit.frontend.attributes import attribute_value
+from ttnn_jit.frontend.builtin_functions import compute, computed
+from ttnn_jit.frontend.calls import call_value, callback
 from ttnn_jit.frontend.expressions import EXPRESSIONS, refuse_expression
 from ttnn_jit.frontend.function_source import FunctionSource, function_source
 from ttnn_jit.frontend.interpreter import Interpreter, Rules
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.parameters import bind_parameters
-from ttnn_jit.frontend.read_recorder import ReadRecorder
+from ttnn_jit.frontend.proxy import ProxyTensor
+from ttnn_jit.frontend.read_recorder import ReadRecorder, items_by_path
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.spans import location_of_span, span_of_node
 from ttnn_jit.frontend.statements import execute
 from ttnn_jit.frontend.structure import call_arguments, results_of
-from ttnn_jit.nests import items_of, map_leaves
+from ttnn_jit.nests import fields_of, is_record, items_of, map_leaves
+from ttnn_jit.reads import ATTRIBUTE_STEP, Path
 from ttnn_jit.receiver import RECEIVER, RECEIVER_PATH
 from ttnn_jit.source import Location
 from ttnn_jit.target import SystemDesc
 
-_RULES = Rules(EXPRESSIONS, refuse_expression, execute, call_value)
+_RULES = Rules(EXPRESSIONS, refuse_expression, execute, call_value, compute, computed, attribute_value, callback)
 
 
 def interpret(
@@ -42,19 +46,45 @@ def interpret(
         CompileError: The function is outside the language.
     """
     source = function_source(function)
+    interpreter, returned = _run(function, source, arguments, target)
+    values, outline = results_of(returned, function.__name__, _header(source), _missing_return_help(source))
+    return FrontendResult(
+        interpreter.builder.finish(values, layout),
+        tuple(interpreter.recorder.reads.values()),
+        outline,
+        opaque=interpreter.recorder.opaque,
+        warnings=tuple(interpreter.warnings),
+    )
+
+
+def observe(function: types.FunctionType, arguments: Mapping[str, Any], target: SystemDesc) -> ReadRecorder | None:
+    """What `function` reads when it runs; None if it has no source, or is outside the language.
+
+    A trace runs the function itself, whose look-ups nobody sees: this is the other way through the same program.
+    """
+    if hasattr(function, "__wrapped__"):
+        return None  # it has the signature of what it wraps, and parameters of its own
+    try:
+        return _run(function, function_source(function), arguments, target)[0].recorder
+    except CompileError:
+        return None
+
+
+def _run(
+    function: types.FunctionType, source: FunctionSource, arguments: Mapping[str, Any], target: SystemDesc
+) -> tuple[Interpreter, Any]:
+    """The interpreter that has gone through the function, and what that returned."""
     recorder = ReadRecorder()
     definition = Location(source.file, function.__code__.co_firstlineno)
     builder = ModuleBuilder(function.__name__, target, definition, equal_shards=target.tile_aligned_only)
     interpreter = Interpreter(builder, recorder, _RULES)
 
     def proxy(value: Any) -> Any:
-        if hasattr(value, "__ttnn_overloads__"):
-            recorder.know_by_key(value)
         return interpreter.argument(value.spec) if isinstance(value, TensorArgument) else value
 
     proxies = {name: map_leaves(value, proxy) for name, value in arguments.items()}
-    for value in proxies.values():
-        _borrow(recorder, value)
+    for name, value in proxies.items():
+        _note_argument(recorder, value, name, ())
     args, kwargs = call_arguments(function, proxies)
     if hasattr(function, RECEIVER):
         recorder.found(args[0], RECEIVER_PATH)
@@ -65,22 +95,19 @@ def interpret(
         raise CompileError(
             f"`{function.__name__}` nests too deeply to be compiled", location=interpreter.location()
         ) from None
-    values, outline = results_of(returned, function.__name__, _header(source), _missing_return_help(source))
-    return FrontendResult(
-        builder.finish(values, layout),
-        tuple(recorder.reads.values()),
-        outline,
-        unguardable=recorder.unguardable,
-        warnings=tuple(interpreter.warnings),
-    )
+    return interpreter, returned
 
 
-def _borrow(recorder: ReadRecorder, value: Any) -> None:
-    items = items_of(value)
-    if items is not None:
-        recorder.borrow(value)
-        for item in items:
-            _borrow(recorder, item)
+def _note_argument(recorder: ReadRecorder, value: Any, name: str, steps: Path) -> None:
+    if type(value) is ProxyTensor:
+        return
+    recorder.argument(value, name, steps)
+    if is_record(value):
+        for field, item in fields_of(value).items():
+            _note_argument(recorder, item, name, (*steps, (ATTRIBUTE_STEP, field)))
+    elif items_of(value) is not None:
+        for inner, item in items_by_path(value):
+            _note_argument(recorder, item, name, (*steps, *inner))
 
 
 def _header(source: FunctionSource) -> Location:

@@ -1,27 +1,41 @@
-"""What an attribute means in the interpreter, and which part of it is read from the user's world."""
+"""What an attribute means in the interpreter, and which part of it is read from the user's world.
+
+Python's own look-up, step by step: a property or descriptor of the user's is interpreted, so that what it reads is
+guarded; all else is looked up as it is, and looked up again by the guard.
+"""
 
 from __future__ import annotations
 
 import ast
-import inspect
+import functools
 import types
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 from ttnn_jit.errors import CompileError
+from ttnn_jit.frontend.function_source import is_within_the_language
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.language import is_namespace
 from ttnn_jit.frontend.proxy import ProxyTensor, unsupported_function
-from ttnn_jit.frontend.read_recorder import holds_attribute
-from ttnn_jit.nests import fields_of, is_record
-from ttnn_jit.reads import ATTRIBUTE_STEP, Path
+from ttnn_jit.guards.values import (
+    ABSENT,
+    is_atom,
+    is_identity,
+    is_python_class,
+    member_of,
+    own_attribute,
+    python_member,
+    same_value,
+)
+from ttnn_jit.origin import is_of_a_library
+from ttnn_jit.reads import ATTRIBUTE_STEP, ITEM_STEP, MEMBER_STEP, OWN_STEP, Path
 
 
 def evaluate_attribute(interpreter: Interpreter, node: ast.Attribute) -> Any:
     """The value of ``base.name``; only the end of a chain ``a.b.c`` counts as read."""
     value, path = _follow_chain(interpreter, node)
-    if path is not None:
-        interpreter.recorder.use(value, path)
+    interpreter.recorder.use(value, path)
     return value
 
 
@@ -46,47 +60,221 @@ def _mangled(function: types.FunctionType, name: str) -> str:
     return f"_{classes[-1].lstrip('_')}{name}" if classes else name
 
 
+def attribute_value(interpreter: Interpreter, base: Any, name: str) -> Any:
+    """The attribute `name` of any value, recorded as read; see `read_attribute`."""
+    value, path = read_attribute(interpreter, base, interpreter.recorder.path_of(base), name)
+    interpreter.recorder.use(value, path)
+    return value
+
+
+def has_attribute(interpreter: Interpreter, base: Any, name: str) -> bool:
+    """Whether a value has an attribute; that it has none is recorded as read."""
+    interpreter.recorder.found(base, path := interpreter.recorder.path_of(base))
+    if _present(base, name):
+        return True
+    if path is not None:
+        interpreter.recorder.absent((*path, (ATTRIBUTE_STEP, name)))
+    elif is_python_class(type(base)):
+        interpreter.class_member(base, name)
+        if python_member(type(base), "__getattr__") is not None:
+            interpreter.is_opaque(f"`{name}` of a {type(base).__name__} is looked up by code of its own")
+    return False
+
+
+def _present(base: Any, name: str) -> bool:
+    try:
+        getattr(base, name)
+    except AttributeError:
+        return False
+    return True
+
+
 def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name: str) -> tuple[Any, Path | None]:
     """The attribute `name` of `base`, found at `path`, and where it stands if it is part of the user's world.
 
     Raises:
         CompileError: There is no such attribute.
     """
-    recorder = interpreter.recorder
-    if holds_attribute(base, name):
-        if path is not None:
-            recorder.use(base, path)
-        return interpreter.python(getattr, base, name), None
-    if is_namespace(base) and not hasattr(base, name):
-        raise unsupported_function(name, interpreter.location())
-    if path is None and is_record(base) and name in fields_of(base):
-        # An argument's fields stand in the call's key; the other records are the program's own.
-        return interpreter.python(getattr, base, name), None
-    if path is None:
-        # An object of the caller's, which may change between calls without a trace.
-        recorder.unguardable = True
-    else:
-        recorder.found(base, path)
-    owner_property = property_of(base, name)
-    if owner_property is not None:
-        return _property_value(interpreter, base, path, name, owner_property), None
-    value = interpreter.python(getattr, base, name)
-    return value, None if path is None else (*path, (ATTRIBUTE_STEP, name))
-
-
-def property_of(base: Any, name: str) -> property | None:
-    """The property of `base`'s class that serves `name`, if one does."""
-    if isinstance(base, (type, types.ModuleType, ProxyTensor)):
-        return None
-    found = inspect.getattr_static(type(base), name, None)
-    return found if isinstance(found, property) else None
-
-
-def _property_value(interpreter: Interpreter, base: Any, path: Path | None, name: str, found: property) -> Any:
-    getter = found.fget
-    if not isinstance(getter, types.FunctionType):
-        raise CompileError(f"`{name}` cannot be read at compile time", location=interpreter.location())
+    kind = type(base)
+    if isinstance(base, Super):
+        return base.attribute(interpreter, name)
     if path is not None:
-        steps = ((ATTRIBUTE_STEP, "__class__"), (ATTRIBUTE_STEP, name), (ATTRIBUTE_STEP, "fget"))
-        interpreter.recorder.found(getter, (*path, *steps))
-    return interpreter.call_with(getter, (base,), {})
+        interpreter.recorder.found(base, path)
+        return _world_attribute(interpreter, base, path, name)
+    if is_namespace(base) and own_attribute(base, name) is ABSENT:
+        raise unsupported_function(name, interpreter.location())
+    if kind is ProxyTensor or not (is_python_class(kind) or is_identity(base)) or is_atom(base):
+        return interpreter.natively(getattr, base, name), None
+    if isinstance(base, (type, types.ModuleType, types.FunctionType)) and not _is_constant(base):
+        interpreter.is_opaque(f"`{name}` of {base.__name__}, which was made or found where no guard can find it again")
+        return interpreter.natively(getattr, base, name), None
+    if is_identity(base) or not is_python_class(kind):
+        return interpreter.natively(getattr, base, name), None
+    return _own_attribute(interpreter, base, name), None
+
+
+def _is_constant(base: Any) -> bool:
+    """Whether a class cannot be given other attributes: one that is written in C."""
+    return isinstance(base, type) and not is_python_class(base)
+
+
+# --- Objects of the user's world ------------------------------------------------------------------------------------
+
+
+def _world_attribute(interpreter: Interpreter, base: Any, path: Path, name: str) -> tuple[Any, Path | None]:
+    kind = type(base)
+    if is_namespace(base) and own_attribute(base, name) is ABSENT:
+        raise unsupported_function(name, interpreter.location())
+    if not isinstance(base, (type, types.ModuleType)) and is_python_class(kind):
+        getter = _getter(kind, base, name)
+        if getter is not None:
+            return _interpreted(interpreter, base, (*path, (ATTRIBUTE_STEP, "__class__")), name, getter), None
+    at = (*path, (ATTRIBUTE_STEP, name))
+    value = interpreter.natively(getattr, base, name)
+    if isinstance(value, types.MethodType) and value.__self__ is base:
+        interpreter.recorder.use(value.__func__, (*at, (ATTRIBUTE_STEP, "__func__")))
+        return value, None
+    if not _is_stable(base, name, value):
+        interpreter.is_opaque(f"`{name}` of a {kind.__name__} is another object each time it is read")
+        return value, None
+    return value, at
+
+
+def _is_stable(base: Any, name: str, value: Any) -> bool:
+    """Whether a guard that reads the attribute again can compare."""
+    return is_atom(value) or isinstance(value, (types.MethodType, *_BOUND)) or same_value(getattr(base, name), value)
+
+
+_BOUND = (types.BuiltinFunctionType, types.MethodWrapperType)
+
+
+def _getter(kind: type, base: Any, name: str) -> tuple[tuple[str, ...], Any] | None:
+    """The Python function within the language that makes the attribute, and the steps to it from the class.
+
+    None if there is none: the attribute is looked up as it is.
+    """
+    if python_member(kind, "__getattribute__") is not None:
+        return None
+    found = member_of(kind, name)
+    if isinstance(found, property):
+        return _within((name, "fget"), found.fget)
+    if isinstance(found, functools.cached_property):
+        return None  # it keeps what it computed in the object, as everybody else will find it
+    getter = None if isinstance(found, types.FunctionType) else python_member(type(found), "__get__")
+    if getter is not None and (own_attribute(base, name) is ABSENT or _is_data_descriptor(found)):
+        return _within((name, "__class__", "__get__"), getter)
+    if found is ABSENT and own_attribute(base, name) is ABSENT:
+        return _within(("__getattr__",), python_member(kind, "__getattr__"))
+    return None
+
+
+def _is_data_descriptor(descriptor: Any) -> bool:
+    return any(member_of(type(descriptor), name) is not ABSENT for name in ("__set__", "__delete__"))
+
+
+def _within(steps: tuple[str, ...], function: Any) -> tuple[tuple[str, ...], Any] | None:
+    plain = isinstance(function, types.FunctionType) and not is_of_a_library(function)
+    return (steps, function) if plain and is_within_the_language(function) else None
+
+
+def _interpreted(
+    interpreter: Interpreter, base: Any, class_path: Path, name: str, getter: tuple[tuple[str, ...], Any]
+) -> Any:
+    """What a function of the user's makes of an attribute."""
+    recorder = interpreter.recorder
+    (first, *rest), function = getter
+    kind = type(base)
+    at = recorder.member(class_path, kind, first, member_of(kind, first))
+    if first == "__getattr__":
+        recorder.member(class_path, kind, name, ABSENT)
+        if (path := recorder.path_of(base)) is not None:
+            recorder.absent((*path, (OWN_STEP, name)))
+        recorder.use(function, at)
+        return interpreter.call_with(function, (base, name), {})
+    for step in rest:
+        at = (*at, (MEMBER_STEP if step == "__get__" else ATTRIBUTE_STEP, step))
+    recorder.use(function, at)
+    if rest[-1] == "fget":
+        return interpreter.call_with(function, (base,), {})
+    return interpreter.call_with(function, (member_of(kind, first), base, kind), {})
+
+
+# --- Objects that the call's key tells, or that the program made ----------------------------------------------------
+
+
+def _own_attribute(interpreter: Interpreter, base: Any, name: str) -> Any:
+    """The attribute of an object whose own state is known: what its class adds is read from the user's world."""
+    found = interpreter.class_member(base, name)
+    kind = type(base)
+    if python_member(kind, "__getattribute__") is not None:
+        interpreter.is_opaque(f"attributes of a {kind.__name__} are looked up by code of its own")
+        return interpreter.natively(getattr, base, name)
+    class_path = interpreter.recorder.class_path_of(base)
+    getter = _getter(kind, base, name)
+    if getter is not None and class_path is not None:
+        return _interpreted(interpreter, base, class_path, name, getter)
+    if isinstance(found, functools.cached_property) and own_attribute(base, name) is ABSENT:
+        return interpreter.call_with(found.func, (base,), {})
+    if _runs_python(kind, found) and own_attribute(base, name) is ABSENT:
+        interpreter.is_opaque(f"`{name}` of a {kind.__name__} is computed by code that cannot be followed")
+    return interpreter.natively(getattr, base, name)
+
+
+def _runs_python(kind: type, found: Any) -> bool:
+    if found is ABSENT:
+        return python_member(kind, "__getattr__") is not None
+    if isinstance(found, property):
+        return True
+    return not isinstance(found, types.FunctionType) and python_member(type(found), "__get__") is not None
+
+
+# --- super() --------------------------------------------------------------------------------------------------------
+
+
+class Super:
+    """What ``super()`` is inside a method: the classes behind `cls` in the order of `instance`'s."""
+
+    def __init__(self, cls: type, instance: Any) -> None:
+        self._cls = cls
+        self._instance = instance
+
+    def attribute(self, interpreter: Interpreter, name: str) -> tuple[Any, Path | None]:
+        """The attribute `name` of the first class that has it, bound to the instance.
+
+        Raises:
+            CompileError: None has it.
+        """
+        instance = self._instance
+        of_class = isinstance(instance, type)
+        kind = instance if of_class else type(instance)
+        recorder = interpreter.recorder
+        class_path = recorder.path_of(instance) if of_class else recorder.class_path_of(instance)
+        if class_path is None:
+            interpreter.is_opaque(f"`{kind.__name__}`, the class of an object, was not found by a name or an attribute")
+        for place, holder in self._classes_behind(kind):
+            member = vars(holder).get(name, ABSENT)
+            at = None if class_path is None else (*class_path, (ATTRIBUTE_STEP, "__mro__"), (ITEM_STEP, place))
+            if member is not ABSENT:
+                return self._bound(interpreter, member, name, None if at is None else (*at, (OWN_STEP, name))), None
+            if is_python_class(holder) and at is not None:
+                recorder.absent((*at, (OWN_STEP, name)))
+        raise CompileError(
+            f"AttributeError: 'super' object has no attribute '{name}'", location=interpreter.location()
+        )
+
+    def _classes_behind(self, kind: type) -> Iterator[tuple[int, type]]:
+        order = kind.__mro__
+        first = order.index(self._cls) + 1
+        return ((place, order[place]) for place in range(first, len(order)))
+
+    def _bound(self, interpreter: Interpreter, member: Any, name: str, at: Path | None) -> Any:
+        interpreter.recorder.use(member, at)
+        if isinstance(member, types.FunctionType):
+            return member if isinstance(self._instance, type) else types.MethodType(member, self._instance)
+        if isinstance(member, property) and isinstance(member.fget, types.FunctionType):
+            interpreter.recorder.use(member.fget, None if at is None else (*at, (ATTRIBUTE_STEP, "fget")))
+            return interpreter.call_with(member.fget, (self._instance,), {})
+        value = interpreter.natively(getattr, super(self._cls, self._instance), name)
+        if isinstance(value, types.MethodType) and at is not None:  # of a classmethod
+            interpreter.recorder.use(value.__func__, (*at, (ATTRIBUTE_STEP, "__func__")))
+        return value

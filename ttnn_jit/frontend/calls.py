@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import ast
+import enum
 import functools
-import inspect
+import operator
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.errors import CompileError, UnsupportedFunction
-from ttnn_jit.frontend.attributes import read_attribute
-from ttnn_jit.frontend.frame import Frame, local_names_of
+from ttnn_jit.frontend.attributes import Super, has_attribute
+from ttnn_jit.frontend.frame import Frame, local_names_of, parameter_names
 from ttnn_jit.frontend.function_source import function_source
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.language import MUTATING_METHODS, is_namespace_function, is_pure
 from ttnn_jit.frontend.parameters import bind_parameters
 from ttnn_jit.frontend.proxy import ProxyTensor, foreign_function_help
-from ttnn_jit.numpy_scalar import is_numpy_function, is_numpy_scalar
+from ttnn_jit.frontend.read_recorder import is_bound_builtin
+from ttnn_jit.guards.values import ABSENT, is_atom, own_attribute, python_member
+from ttnn_jit.numpy_scalar import is_numpy_function, is_numpy_scalar, is_numpy_scalar_class
 from ttnn_jit.ops import Number, overloads_of
+from ttnn_jit.origin import is_of_a_library, is_of_the_standard_library, is_of_this_package
 from ttnn_jit.reads import ATTRIBUTE_STEP
 
 
@@ -44,7 +48,7 @@ class InterpretedFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run it where the program stands; builtins that take functions call it so."""
-        variables = self.interpreter.python(
+        variables = self.interpreter.natively(
             bind_parameters, self.__name__, self.node.args, args, kwargs, self.defaults, self.keyword_defaults
         )
         outer = self.frame
@@ -112,11 +116,17 @@ def call_value(  # noqa: PLR0911 - one line for each kind of callee
         case functools.partial():
             return call_value(interpreter, function.func, (*function.args, *args), {**function.keywords, **kwargs})
         case types.MethodType(__self__=ProxyTensor()):
-            return interpreter.python(function, *args, **kwargs)
+            return interpreter.natively(function, *args, **kwargs)
         case types.MethodType():
-            return _call_method(interpreter, function, args, kwargs)
+            return call_value(interpreter, function.__func__, (function.__self__, *args), kwargs)
         case _ if function is getattr or function is hasattr:
             return _call_getattr(interpreter, function, args)
+        case _ if function is super:
+            return _call_super(interpreter, args)
+        case operator.attrgetter() | operator.itemgetter() | operator.methodcaller():
+            return _call_getter(interpreter, function, args)
+        case type() if is_pure(function) and function.__flags__ & _WRITTEN_IN_PYTHON:
+            return _call_class(interpreter, function, args, kwargs)
         case _ if is_pure(function) or (is_numpy_function(function) and all(map(_is_number, args))):
             return _call_python(interpreter, function, args, kwargs)
         case types.FunctionType():
@@ -125,17 +135,20 @@ def call_value(  # noqa: PLR0911 - one line for each kind of callee
             return _call_instance(interpreter, function, args, kwargs)
 
 
+_WRITTEN_IN_PYTHON = 1 << 9  # CPython's Py_TPFLAGS_HEAPTYPE
+
+
 def _record_tile_function(interpreter: Interpreter, function: Any) -> None:
     """A user's tile operation reads what its Python function reads; the function is traced, not interpreted."""
     from ttnn_jit.frontend.code_scan import TILE_FUNCTION, scan_value
 
-    if not hasattr(function, TILE_FUNCTION):
+    if own_attribute(function, TILE_FUNCTION) is ABSENT:
         return
-    path = interpreter.recorder.path_of(function)
+    path = interpreter.recorder.operation_path(function)
     if path is not None:
         scan_value(function, path, interpreter.recorder)
     elif not interpreter.recorder.is_known_by_key(function):
-        interpreter.recorder.unguardable = True
+        interpreter.is_opaque(f"`{function.__name__}` was not found by a name or an attribute")
 
 
 def inline(
@@ -143,8 +156,10 @@ def inline(
 ) -> Any:
     """What a helper of the user's returns, its body carried out here."""
     path = interpreter.recorder.use_function(function)
+    if path is None:
+        interpreter.is_opaque(f"`{function.__name__}` was not found by a name or an attribute")
     source = function_source(function)
-    variables = interpreter.python(
+    variables = interpreter.natively(
         bind_parameters,
         function.__name__,
         source.node.args,
@@ -158,9 +173,9 @@ def inline(
 
 def wrapped_attribute(function: Any) -> str | None:
     """The attribute that holds the function inside a jitted or cached one; None for everything else."""
-    if hasattr(function, "__ttnn_jit_wrapped__") and not isinstance(function, types.MethodType):
+    if own_attribute(function, "__ttnn_jit_wrapped__") is not ABSENT:
         return "__ttnn_jit_wrapped__"
-    return "__wrapped__" if isinstance(function, functools._lru_cache_wrapper) else None
+    return "__wrapped__" if type(function) is functools._lru_cache_wrapper else None
 
 
 def _call_wrapped(
@@ -168,35 +183,62 @@ def _call_wrapped(
 ) -> Any:
     wrapped = getattr(wrapper, name)
     path = interpreter.recorder.path_of(wrapper)
-    if path is not None:
-        interpreter.recorder.use(wrapped, (*path, (ATTRIBUTE_STEP, name)))
+    interpreter.recorder.use(wrapped, None if path is None else (*path, (ATTRIBUTE_STEP, name)))
     return call_value(interpreter, wrapped, args, kwargs)
-
-
-def _call_method(
-    interpreter: Interpreter, method: types.MethodType, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Any:
-    return call_value(interpreter, method.__func__, (method.__self__, *args), kwargs)
 
 
 def _call_getattr(interpreter: Interpreter, function: Any, args: Sequence[Any]) -> Any:
     base, name, *default = args if 2 <= len(args) <= 3 else (None, None)
     if not isinstance(name, str):
         interpreter.refuse(f"`{function.__name__}` takes an object and a name")
-    has_default = bool(default) or function is hasattr
-    if has_default and not hasattr(base, name):
-        # That something is absent is not guarded.
-        interpreter.recorder.unguardable = True
-        return default[0] if default else False
-    value, path = read_attribute(interpreter, base, interpreter.recorder.path_of(base), name)
-    if path is not None:
-        interpreter.recorder.use(value, path)
-    return True if function is hasattr else value
+    if function is hasattr:
+        return has_attribute(interpreter, base, name)
+    if default and not has_attribute(interpreter, base, name):
+        return default[0]
+    return interpreter.attribute(base, name)
+
+
+def _call_super(interpreter: Interpreter, args: Sequence[Any]) -> Super:
+    if len(args) == 2:
+        return Super(*args)
+    frame = interpreter.frame
+    while frame.outer is not None:
+        frame = frame.outer
+    cls, path = interpreter.recorder.closure_or_global(frame.function, frame.path, "__class__")
+    first = next(parameter_names(frame.source.node.args), None)
+    if args or not isinstance(cls, type) or first is None:
+        interpreter.refuse("RuntimeError: super(): no arguments", "name the class: `Base.method(self, x)`")
+    interpreter.recorder.use(cls, path)
+    return Super(cls, frame.variables[first])
+
+
+def _call_getter(interpreter: Interpreter, getter: Any, args: Sequence[Any]) -> Any:
+    """What an object of `operator.attrgetter` and its like returns: the look-ups that it stands for."""
+    kind, parts, *keywords = getter.__reduce__()
+    if kind is functools.partial:  # of a methodcaller with keywords
+        kind, parts, keywords = operator.methodcaller, getter.__reduce__()[0].args, [getter.__reduce__()[0].keywords]
+    if len(args) != 1:
+        interpreter.refuse(f"TypeError: {kind.__name__} expected 1 argument, got {len(args)}")
+    (base,) = args
+    if kind is operator.methodcaller:
+        name, *values = parts
+        return call_value(interpreter, interpreter.attribute(base, name), values, keywords[0] if keywords else {})
+    one = _attribute_chain if kind is operator.attrgetter else _item
+    found = tuple(one(interpreter, base, part) for part in parts)
+    return found[0] if len(found) == 1 else found
+
+
+def _attribute_chain(interpreter: Interpreter, base: Any, names: str) -> Any:
+    return functools.reduce(interpreter.attribute, names.split("."), base)
+
+
+def _item(interpreter: Interpreter, base: Any, key: Any) -> Any:
+    return interpreter.python(operator.getitem, base, key)
 
 
 @dataclass(frozen=True, eq=False)
 class _Callback:
-    """A function of the user's, handed to a builtin that will call it: it is inlined then."""
+    """A function handed to a builtin that will call it: it is carried out here then."""
 
     interpreter: Interpreter
     function: Any
@@ -205,42 +247,64 @@ class _Callback:
         return call_value(self.interpreter, self.function, args, kwargs)
 
 
+def callback(interpreter: Interpreter, function: Any) -> Any:
+    """What C is given to call for `function`."""
+    return function if isinstance(function, InterpretedFunction) else _Callback(interpreter, function)
+
+
 def _call_python(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    owner = getattr(function, "__self__", None)
     name = getattr(function, "__name__", "")
     if getattr(function, "__module__", None) == "math" and any(isinstance(value, ProxyTensor) for value in args):
         raise _unsupported(interpreter, function, name)
-    if name in MUTATING_METHODS and isinstance(owner, (list, dict, set)) and interpreter.recorder.is_foreign(owner):
-        interpreter.refuse(
-            f"`{name}` would change a {type(owner).__name__} from outside the function",
-            "make a copy of it first, or return the new value",
-        )
-    return interpreter.python(
-        function,
-        *(_callback(interpreter, value) for value in args),
-        **{key: _callback(interpreter, value) for key, value in kwargs.items()},
-    )
+    if is_bound_builtin(function):
+        path = interpreter.recorder.path_of(function)
+        owner = function.__self__
+        interpreter.recorder.found(owner, None if path is None else (*path, (ATTRIBUTE_STEP, "__self__")))
+        if name in MUTATING_METHODS and isinstance(owner, (list, dict, set)) and interpreter.recorder.is_foreign(owner):
+            interpreter.refuse(
+                f"`{name}` would change a {type(owner).__name__} from outside the function",
+                "make a copy of it first, or return the new value",
+            )
+    return interpreter.python(function, *args, **kwargs)
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, Number) or is_numpy_scalar(value)
 
 
-def _callback(interpreter: Interpreter, value: Any) -> Any:
-    inlined = isinstance(value, (types.FunctionType, functools.partial)) or wrapped_attribute(value) is not None
-    bound = isinstance(value, types.MethodType) and not isinstance(value.__self__, ProxyTensor)
-    return _Callback(interpreter, value) if inlined or bound else value
+# --- Classes and objects --------------------------------------------------------------------------------------------
+
+
+def _call_class(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """An instance of a class that brings no constructor of the user's."""
+    if isinstance(cls, enum.EnumMeta) and len(args) == 1 and not kwargs:
+        return _enum_member(interpreter, cls, args[0])
+    if is_of_this_package(cls) or is_numpy_scalar_class(cls) or is_of_the_standard_library(cls):
+        return interpreter.python(cls, *args, **kwargs)
+    maker = interpreter.attribute(cls, "__new__" if issubclass(cls, tuple) else "__init__")
+    if isinstance(maker, types.FunctionType):
+        interpreter.recorder.use_function(maker)
+    return interpreter.natively(cls, *args, **kwargs)
+
+
+def _enum_member(interpreter: Interpreter, cls: Any, value: Any) -> Any:
+    if not is_atom(value):
+        return value if type(value) is cls else interpreter.python(cls, value)
+    member = cls._value2member_map_.get(value)
+    if member is not None:
+        found = interpreter.attribute(cls, member._name_)
+        interpreter.attribute(found, "_value_")
+        return found
+    missing = interpreter.attribute(cls, "_missing_")
+    if isinstance(missing, types.MethodType) and not is_of_a_library(missing.__func__):
+        return call_value(interpreter, missing, (value,), {})
+    return interpreter.natively(cls, value)
 
 
 def _call_instance(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Calls an object through its class's ``__call__``; everything that cannot be called so is refused."""
-    call = inspect.getattr_static(type(function), "__call__", None)
-    if isinstance(call, types.FunctionType) and not isinstance(function, type):
-        path = interpreter.recorder.path_of(function)
-        if path is not None:
-            steps = ((ATTRIBUTE_STEP, "__class__"), (ATTRIBUTE_STEP, "__call__"))
-            interpreter.recorder.use(call, (*path, *steps))
-        return inline(interpreter, call, (function, *args), kwargs)
+    if not isinstance(function, type) and python_member(type(function), "__call__") is not None:
+        return inline(interpreter, interpreter.class_member(function, "__call__"), (function, *args), kwargs)
     name = getattr(function, "__name__", None)
     if name is None or not callable(function):
         raise CompileError(f"a {type(function).__name__} cannot be called", location=interpreter.callee_location())
@@ -249,9 +313,7 @@ def _call_instance(interpreter: Interpreter, function: Any, args: Sequence[Any],
 
 def _unsupported(interpreter: Interpreter, function: Callable[..., Any], name: str) -> UnsupportedFunction:
     location = interpreter.callee_location()
-    if function is super:
-        help_text = "name the class: `Base.method(self, x)`"
-    elif isinstance(function, type):
+    if isinstance(function, type):
         help_text = "make the object outside the function and pass it in, or use tuples, lists and dicts"
     elif getattr(function, "__module__", None) == "builtins":
         help_text = f"`{name}` would act once, when the function is compiled, and not at each call"

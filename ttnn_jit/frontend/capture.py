@@ -14,6 +14,7 @@ from typing import Any
 
 from ttnn_jit.errors import CompileError, TtnnJitError
 from ttnn_jit.frontend.arguments import TensorArgument
+from ttnn_jit.frontend.ast_frontend import observe
 from ttnn_jit.frontend.code_scan import is_known_by_key, scan
 from ttnn_jit.frontend.interpreter import failure_text
 from ttnn_jit.frontend.language import PYTHON_FAILURES, is_namespace, is_plain_function, no_plain_function
@@ -92,8 +93,7 @@ def trace(
     """
     definition = Location(function.__code__.co_filename, function.__code__.co_firstlineno)
     _refuse_no_plain_function(function, definition)
-    recorder = ReadRecorder()
-    scan(function, recorder)
+    recorder = _reads_of(function, arguments, target)
     guard = compile_guard(function, recorder.reads.values())
     builder = ModuleBuilder(function.__name__, target, definition, equal_shards=target.tile_aligned_only)
     emitter = CaptureEmitter(builder, definition)
@@ -102,7 +102,6 @@ def trace(
         return emitter.argument(value.spec) if isinstance(value, TensorArgument) else value
 
     proxies = {name: map_leaves(value, proxy) for name, value in arguments.items()}
-    known = all(map(is_known_by_key, proxies.values()))  # before the function sees them
     args, kwargs = call_arguments(function, proxies)
     returned = _returned(function, args, kwargs, emitter)
     if not guard():
@@ -118,9 +117,27 @@ def trace(
         builder.finish(values, layout),
         tuple(recorder.reads.values()),
         outline,
-        unguardable=recorder.unguardable or not known,
+        opaque=recorder.opaque,
         warnings=tuple(emitter.warnings),
     )
+
+
+def _reads_of(function: types.FunctionType, arguments: Mapping[str, Any], target: SystemDesc) -> ReadRecorder:
+    """What the function reads: where it has a source, the interpreter observes it; else its code is scanned."""
+    observed = observe(function, arguments, target)
+    if observed is not None:
+        return observed
+    recorder = ReadRecorder()
+    scan(function, recorder)
+    unknown = [name for name, value in arguments.items() if not is_known_by_key(map_leaves(value, _stand_in))]
+    if unknown:
+        place = Location(function.__code__.co_filename, function.__code__.co_firstlineno)
+        recorder.is_opaque(f"nothing sees what is read of the argument `{unknown[0]}`", place)
+    return recorder
+
+
+def _stand_in(leaf: Any) -> Any:
+    return None if isinstance(leaf, TensorArgument) else leaf
 
 
 def _returned(

@@ -1,48 +1,41 @@
-"""What a traced function may read of the user's world, found in its code object and in those it reaches.
+"""What a function without source may read of the user's world, found in its code object and in those it reaches.
 
-Tracing runs the function, so nothing sees its look-ups; the instructions name every one. What they do not name, the
-inside of an object that goes through a variable, cannot be guarded, and `ReadRecorder.unguardable` says so. A method's
-instance is known as long as its parameter is used for attributes alone.
+Tracing runs the function, so nothing sees its look-ups; the instructions name every one that begins at a global or a
+closure cell. It is proven to read nothing else as long as all that it takes in are atoms, native containers of such,
+operations and functions that are proven likewise: what is made of these by Python's own functions brings no code that
+nobody saw. Everything else is opaque.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import dis
-import enum
 import functools
-import sys
 import types
-from collections import namedtuple
 from collections.abc import Iterator
 from typing import Any
 
 from ttnn_jit.errors import CompileError
-from ttnn_jit.frontend.attributes import property_of
 from ttnn_jit.frontend.calls import wrapped_attribute
-from ttnn_jit.frontend.language import is_pure, is_pure_class
-from ttnn_jit.frontend.read_recorder import (
-    CONTAINERS,
-    ReadRecorder,
-    computes_by_own_code,
-    holds_attribute,
-    is_immutable,
-    is_pythons_own,
-    items_by_path,
-)
+from ttnn_jit.frontend.language import is_pure
+from ttnn_jit.frontend.read_recorder import ReadRecorder, is_bound_builtin, items_by_path
+from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.spans import location_of_span
-from ttnn_jit.nests import fields_of, is_named_tuple, is_record, items_of
-from ttnn_jit.numpy_scalar import is_numpy_scalar
-from ttnn_jit.origin import is_of_this_package, library_of
-from ttnn_jit.reads import ABSENT, ATTRIBUTE_STEP, Path
-from ttnn_jit.receiver import RECEIVER, RECEIVER_PATH
+from ttnn_jit.guards.values import ABSENT, is_atom, is_operation, is_python_class, own_attribute, same_value
+from ttnn_jit.numpy_scalar import is_numpy_function, is_numpy_scalar_class
+from ttnn_jit.origin import is_of_a_library, is_of_this_package
+from ttnn_jit.reads import ATTRIBUTE_STEP, Path
+from ttnn_jit.receiver import RECEIVER
 from ttnn_jit.source import Location
 
-_MAX_FUNCTIONS = 200  # reached from one function; beyond, nothing is guarded
+_MAX_FUNCTIONS = 200  # reached from one function; beyond, the program is opaque
 _NAME_LOADS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"})
 _ATTRIBUTE_LOADS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 _SKIPPED = frozenset({"CACHE", "EXTENDED_ARG", "PRECALL", "PUSH_NULL", "NOP"})
 _WORLD_CHANGES = {"STORE_GLOBAL": "global", "DELETE_GLOBAL": "global"}
+_CONTAINERS = frozenset({list, tuple, dict, set, frozenset})
+
+TILE_FUNCTION = "__ttnn_tile_function__"
+"""The attribute of a user's tile operation that holds its Python function."""
 
 
 def scan(function: types.FunctionType, recorder: ReadRecorder) -> None:
@@ -51,201 +44,108 @@ def scan(function: types.FunctionType, recorder: ReadRecorder) -> None:
     Raises:
         CompileError: It assigns to a global.
     """
-    receiver = getattr(function, RECEIVER, None)
-    instance = None if receiver is None else _Instance(_first_parameter(function), receiver.instance, RECEIVER_PATH)
-    _Scanner(recorder).function(function, (), instance)
+    if hasattr(function, RECEIVER):
+        recorder.is_opaque(f"nothing sees what `{function.__name__}` reads of its object", _start(function.__code__))
+    _Scanner(recorder, _start(function.__code__)).function(function, ())
 
 
 def scan_value(value: Any, path: Path, recorder: ReadRecorder) -> None:
     """Record that the program goes on with `value`, found at `path`, and what it reads when it runs."""
-    _Scanner(recorder)._value(value, path)
+    _Scanner(recorder, None).value(value, path)
 
 
 def is_known_by_key(value: Any) -> bool:
     """Whether a call's key says all that a trace can read of an argument, and of what that contains."""
-    return _is_told(value) and all(map(is_known_by_key, items_of(value) or ()))
+    if type(value) in _CONTAINERS:
+        parts = [*value, *value.values()] if isinstance(value, dict) else value
+        return all(map(is_known_by_key, parts))
+    return type(value) is ProxyTensor or is_atom(value) or is_operation(value)
 
 
-def _is_told(value: Any) -> bool:
-    kind = type(value)
-    if is_record(value) or is_named_tuple(value):
-        fields = kind._fields if is_named_tuple(value) else fields_of(value)
-        return not computes_by_own_code(kind) and _members(value) <= {*fields}
-    if isinstance(value, (bool, int, float, str)):
-        return not _has_methods(kind)
-    plain = value is None or kind in {tuple, list, dict} or is_numpy_scalar(value)
-    return plain or hasattr(value, "__ttnn_overloads__") or is_of_this_package(value)
-
-
-def _members(record: Any) -> set[str]:
-    """The attributes that a record has of the user's, fields among them."""
-    classes = [cls for cls in type(record).__mro__ if not is_pythons_own(cls)]
-    names = {name for holder in (*classes, record) for name in getattr(holder, "__dict__", ())}
-    return {name for name in names - _BROUGHT if not (name[:2] == name[-2:] == "__")}
-
-
-_BROUGHT = {*vars(namedtuple("_Pair", "first second")), "_abc_impl"} - {"first", "second"}  # by Python
-
-
-@dataclasses.dataclass(frozen=True)
-class _Instance:
-    """The object that a method runs on.
-
-    Attributes:
-        name: The parameter that holds it.
-        value: The object.
-        path: Where it was found.
-    """
-
-    name: str
-    value: Any
-    path: Path
+def _start(code: types.CodeType) -> Location:
+    return Location(code.co_filename, code.co_firstlineno)
 
 
 class _Scanner:
-    def __init__(self, recorder: ReadRecorder) -> None:
+    def __init__(self, recorder: ReadRecorder, location: Location | None) -> None:
         self._recorder = recorder
-        self._seen: set[tuple[int, int]] = set()
+        self._location = location
+        self._seen: set[int] = set()
 
-    def function(self, function: types.FunctionType, path: Path, instance: _Instance | None = None) -> None:
-        """Record what `function`, found at `path`, reads; a method reads of its `instance` too."""
-        identity = id(function), id(instance.value if instance else None)
-        if identity in self._seen:
+    def function(self, function: types.FunctionType, path: Path) -> None:
+        """Record what `function`, found at `path`, reads."""
+        if id(function) in self._seen:
             return
-        self._seen.add(identity)
+        self._seen.add(id(function))
         if len(self._seen) > _MAX_FUNCTIONS:
-            self._recorder.unguardable = True
+            self._opaque(f"more than {_MAX_FUNCTIONS} functions are reached")
             return
         for code in _codes(function.__code__):
-            # A function inside may have a parameter of that name, which is another object.
-            same = code is function.__code__ or (instance and instance.name in code.co_freevars)
-            own = instance.name if instance and same else None
-            for name, attributes in _chains(code, own):
-                if instance and name == own:
-                    self._instance_chain(instance, attributes)
-                elif code is function.__code__ or name not in code.co_cellvars:
-                    self._chain(function, path, name, attributes)
+            for name, attributes, place in _chains(code):
+                self._location = place
+                if name == _IMPORT:
+                    self._opaque("an import inside a function")
+                elif name not in function.__code__.co_cellvars and not _is_local_of_nested(function, name):
+                    self._chain(*self._recorder.closure_or_global(function, path, name), attributes)
 
-    def _chain(self, function: types.FunctionType, path: Path, name: str, attributes: list[str]) -> None:
-        if name == _IMPORT:
-            self._recorder.unguardable = True
+    def _chain(self, value: Any, at: Path | None, attributes: list[str]) -> None:
+        if value is ABSENT or at is None:
             return
-        if name in function.__code__.co_cellvars or _is_local_of_nested(function, name):
-            return
-        value, at = self._recorder.closure_or_global(function, path, name)
-        if value is not ABSENT and at is not None:
-            self._attributes(value, at, attributes)
-
-    def _instance_chain(self, instance: _Instance, attributes: list[str]) -> None:
-        if not attributes:
-            # It goes on as a variable, or is written to.
-            self._recorder.unguardable = True
-            return
-        self._recorder.found(instance.value, instance.path)
-        self._attributes(instance.value, instance.path, attributes)
-
-    def _attributes(self, value: Any, at: Path, attributes: list[str]) -> None:
-        for attribute in attributes:
-            if holds_attribute(value, attribute):
+        for name in attributes:
+            if is_atom(value) or is_bound_builtin(value):
                 break
-            if property_of(value, attribute) is not None or not hasattr(value, attribute):
-                # A property runs code of the user's; what is absent may appear.
-                self._recorder.unguardable = True
-                return
             self._recorder.found(value, at)
-            value, at = getattr(value, attribute), (*at, (ATTRIBUTE_STEP, attribute))
-        self._value(value, at)
+            found = getattr(value, name, ABSENT)
+            bound = isinstance(found, (types.MethodType, types.BuiltinFunctionType))
+            if found is ABSENT or not (bound or same_value(getattr(value, name), found)):
+                self._opaque(f"`{name}` of a {type(value).__name__} is absent, or another object each time")
+                return
+            value, at = found, (*at, (ATTRIBUTE_STEP, name))
+        self.value(value, at)
 
-    def _value(self, value: Any, path: Path) -> None:
+    def value(self, value: Any, path: Path) -> None:
         """Record a value that the program goes on with."""
         self._recorder.use(value, path)
-        if isinstance(value, (enum.Enum, *CONTAINERS)) and _has_methods(type(value)):
-            self._recorder.unguardable = True
-            return
         match value:
+            case _ if own_attribute(value, TILE_FUNCTION) is not ABSENT:
+                self.value(getattr(value, TILE_FUNCTION), (*path, (ATTRIBUTE_STEP, TILE_FUNCTION)))
+            case _ if (name := wrapped_attribute(value)) is not None:
+                self.value(getattr(value, name), (*path, (ATTRIBUTE_STEP, name)))
             case types.FunctionType() if not is_of_this_package(value):
                 self._helper(value, path)
-            case types.MethodType():
-                self._method(value, path)
             case functools.partial():
-                self._value(value.func, (*path, (ATTRIBUTE_STEP, "func")))
-                self._value(value.args, (*path, (ATTRIBUTE_STEP, "args")))
-                self._value(value.keywords, (*path, (ATTRIBUTE_STEP, "keywords")))
-            case tuple() | list() | dict():
-                self._items(value, path)
-            case _ if (name := wrapped_attribute(value)) is not None:
-                self._value(getattr(value, name), (*path, (ATTRIBUTE_STEP, name)))
-            case _ if hasattr(value, TILE_FUNCTION):
-                self._value(getattr(value, TILE_FUNCTION), (*path, (ATTRIBUTE_STEP, TILE_FUNCTION)))
-            case _ if dataclasses.is_dataclass(value) and not isinstance(value, type) and not is_immutable(value):
-                self._fields(value, path)
-            case _ if not _is_stable(value):
-                self._recorder.unguardable = True
+                for name in ("func", "args", "keywords"):
+                    self.value(getattr(value, name), (*path, (ATTRIBUTE_STEP, name)))
+            case _ if is_bound_builtin(value):
+                self.value(value.__self__, (*path, (ATTRIBUTE_STEP, "__self__")))
+            case _ if type(value) in _CONTAINERS:
+                self._recorder.look_into(value)
+                for steps, item in items_by_path(value):
+                    self.value(item, (*path, *steps))
+            case _ if not _tells_everything(value):
+                self._opaque(f"what a {type(value).__name__} does cannot be followed in a function without source")
 
     def _helper(self, function: types.FunctionType, path: Path) -> None:
-        if library_of(function) in sys.stdlib_module_names - {"__main__"}:
-            self._recorder.unguardable = not is_pure(function) or self._recorder.unguardable
+        if is_of_a_library(function):
+            self._opaque(f"`{function.__name__}` is not known to depend on its arguments alone")
             return
         self._recorder.use_function(function)
         for name in ("__defaults__", "__kwdefaults__"):
-            self._value(getattr(function, name), (*path, (ATTRIBUTE_STEP, name)))
+            self.value(getattr(function, name), (*path, (ATTRIBUTE_STEP, name)))
         self.function(function, path)
 
-    def _method(self, method: types.MethodType, path: Path) -> None:
-        function: Any = method.__func__
-        at = (*path, (ATTRIBUTE_STEP, "__func__"))
-        if (name := wrapped_attribute(function)) is not None:
-            function, at = getattr(function, name), (*at, (ATTRIBUTE_STEP, name))
-        if not isinstance(function, types.FunctionType) or isinstance(method.__self__, type):
-            self._recorder.unguardable = True
-            return
-        self._recorder.use(function, at)
-        self._recorder.use_function(function)
-        instance_path = (*path, (ATTRIBUTE_STEP, "__self__"))
-        self.function(function, at, _Instance(_first_parameter(function), method.__self__, instance_path))
-
-    def _items(self, container: Any, path: Path) -> None:
-        if isinstance(container, dict) and not all(map(_is_stable, container)):
-            self._recorder.unguardable = True  # the keys are objects, which the program may go through
-        for steps, item in items_by_path(container):
-            self._value(item, (*path, *steps))
-
-    def _fields(self, instance: Any, path: Path) -> None:
-        if not type(instance).__dataclass_params__.frozen:
-            self._recorder.unguardable = True
-            return
-        for field in dataclasses.fields(instance):
-            self._value(getattr(instance, field.name), (*path, (ATTRIBUTE_STEP, field.name)))
+    def _opaque(self, what: str) -> None:
+        self._recorder.is_opaque(what, self._location)
 
 
-def _has_methods(kind: type) -> bool:
-    """Whether a class of values brings code of the user's, whose reads a trace cannot follow."""
-    code = (types.FunctionType, property, classmethod, staticmethod)
-    own = [cls for cls in kind.__mro__ if cls.__module__ not in {"builtins", "enum"} and not is_of_this_package(cls)]
-    named = [(name, member) for cls in own for name, member in vars(cls).items()]
-    return computes_by_own_code(kind, shown=issubclass(kind, enum.Enum)) or any(
-        isinstance(member, code) and name[0] != "_" for name, member in named
-    )
-
-
-def _is_stable(value: Any) -> bool:
-    """Whether identity says everything of `value` that a program can read."""
-    if callable(value) and "numpy" in {getattr(value, "__module__", None), type(value).__module__}:
-        return True
+def _tells_everything(value: Any) -> bool:
+    """Whether C, given `value` among atoms, runs no code that nobody saw: an atom, an operation, a part of Python."""
     if isinstance(value, type):
-        return (
-            (is_pure_class(value) and not _has_methods(value))
-            or (value.__module__ == "builtins" and value is not super)
-            or is_of_this_package(value)
-        )
+        builtin = value is not super and not is_python_class(value) and value.__module__ != "types"
+        return builtin or is_of_this_package(value) or is_numpy_scalar_class(value)
     if isinstance(value, types.FunctionType):
         return is_of_this_package(value)
-    if isinstance(value, (types.BuiltinFunctionType, types.MethodDescriptorType)):
-        return is_pure(value)
-    if isinstance(value, (set, frozenset)):
-        return all(_is_stable(item) for item in value)
-    immutable = is_immutable(value) and not computes_by_own_code(type(value))
-    return immutable or hasattr(value, "__ttnn_overloads__")
+    return is_atom(value) or is_operation(value) or is_numpy_function(value) or is_pure(value)
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -255,23 +155,14 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _codes(constant)
 
 
-TILE_FUNCTION = "__ttnn_tile_function__"
-"""The attribute of a user's tile operation that holds its Python function."""
-
 _IMPORT = "<import>"
 
 
-def _first_parameter(function: types.FunctionType) -> str:
-    return function.__code__.co_varnames[0] if function.__code__.co_argcount else ""
-
-
-def _chains(code: types.CodeType, own: str | None = None) -> Iterator[tuple[str, list[str]]]:
-    """Every name that the code loads from outside, with the attributes taken from it right away.
-
-    So too for its parameter `own`, which comes without attributes where it is used in any other way.
-    """
+def _chains(code: types.CodeType) -> Iterator[tuple[str, list[str], Location]]:
+    """Every name that the code loads from outside, with the attributes taken from it right away, and where."""
     name: str | None = None
     attributes: list[str] = []
+    place = _start(code)
     for instruction in dis.get_instructions(code):
         if instruction.opname in _SKIPPED:
             continue
@@ -279,17 +170,12 @@ def _chains(code: types.CodeType, own: str | None = None) -> Iterator[tuple[str,
             attributes.append(instruction.argval)
             continue
         if name is not None:
-            yield name, attributes
+            yield name, attributes, place
         name, attributes = None, []
-        if own is not None and own in _variables(instruction):
-            *others, last = _variables(instruction)
-            if own in others or "LOAD" not in instruction.opname:
-                yield own, []
-            name = last if last == own else None
-        elif instruction.opname in _NAME_LOADS:
-            name = instruction.argval
+        if instruction.opname in _NAME_LOADS:
+            name, place = instruction.argval, _place(code, instruction)
         elif instruction.opname == "IMPORT_NAME":
-            yield _IMPORT, []
+            yield _IMPORT, [], _place(code, instruction)
         elif instruction.opname in _WORLD_CHANGES:
             raise CompileError(
                 f"`{_WORLD_CHANGES[instruction.opname]}` cannot be compiled: a compiled function changes nothing "
@@ -297,14 +183,6 @@ def _chains(code: types.CodeType, own: str | None = None) -> Iterator[tuple[str,
                 location=_place(code, instruction),
                 help="return the value",
             )
-
-
-def _variables(instruction: dis.Instruction) -> tuple[str, ...]:
-    """The local variables that an instruction names: some of newer Pythons name two."""
-    if not any(part in instruction.opname for part in ("_FAST", "_DEREF")):
-        return ()
-    named = instruction.argval
-    return named if isinstance(named, tuple) else (str(named),)
 
 
 def _place(code: types.CodeType, instruction: dis.Instruction) -> Location:

@@ -43,8 +43,6 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.GtE: operator.ge,
     ast.Is: operator.is_,
     ast.IsNot: operator.is_not,
-    ast.In: lambda item, container: item in container,
-    ast.NotIn: lambda item, container: item not in container,
 }
 
 
@@ -85,11 +83,18 @@ def _comparison(interpreter: Interpreter, node: ast.Compare) -> Any:
     for index, (comparison, right_node) in enumerate(zip(node.ops, node.comparators, strict=True)):
         right = interpreter.evaluate(right_node)
         interpreter.at = node
-        value = interpreter.python(_COMPARISONS[type(comparison)], left, right)
+        value = _compared(interpreter, comparison, left, right)
         if index < last and not interpreter.truth(node, value):
             break
         left = right
     return value
+
+
+def _compared(interpreter: Interpreter, comparison: ast.cmpop, left: Any, right: Any) -> Any:
+    if isinstance(comparison, (ast.In, ast.NotIn)):
+        found = interpreter.python(operator.contains, right, left)
+        return found if isinstance(comparison, ast.In) else interpreter.python(operator.not_, found)
+    return interpreter.python(_COMPARISONS[type(comparison)], left, right)
 
 
 def _boolean_operation(interpreter: Interpreter, node: ast.BoolOp) -> Any:

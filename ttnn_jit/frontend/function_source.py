@@ -69,6 +69,26 @@ def function_source(function: types.FunctionType) -> FunctionSource:
     return source
 
 
+_OUTSIDE_THE_LANGUAGE = (
+    ast.AsyncFor, ast.AsyncFunctionDef, ast.AsyncWith, ast.Await, ast.ClassDef, ast.Global, ast.Import, ast.ImportFrom,
+    ast.Match, ast.Nonlocal, ast.Try, ast.TryStar, ast.With, ast.Yield, ast.YieldFrom,
+)  # fmt: skip
+"""What the interpreter refuses wherever it stands."""
+
+
+def is_within_the_language(function: types.FunctionType) -> bool:
+    """Whether `function` has a source of which no part is refused for what it is."""
+    try:
+        node = function_source(function).node
+    except SourceError:
+        return False
+    return not any(isinstance(part, _OUTSIDE_THE_LANGUAGE) or _sets_attribute(part) for part in ast.walk(node))
+
+
+def _sets_attribute(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
+
+
 def _read(function: types.FunctionType) -> FunctionSource:
     code = function.__code__
     lines = linecache.getlines(code.co_filename, function.__globals__)

@@ -18,9 +18,11 @@ from ttnn_jit.frontend.function_source import FunctionNode, FunctionSource
 from ttnn_jit.frontend.language import PYTHON_FAILURES, is_plain_function, no_plain_function
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.proxy import Emitter
-from ttnn_jit.frontend.read_recorder import SHOWING, ReadRecorder
+from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.spans import Span, location_of_span, span_of_node
-from ttnn_jit.reads import ABSENT, Path
+from ttnn_jit.guards.values import ABSENT, is_python_class, member_of
+from ttnn_jit.origin import is_of_the_standard_library
+from ttnn_jit.reads import Path
 from ttnn_jit.source import Location
 
 MAX_ITERATIONS = 65_536  # of all loops of one compile together
@@ -41,6 +43,10 @@ class Rules:
     refuse: Callable[[Interpreter, ast.AST], NoReturn]
     execute: Callable[[Interpreter, Sequence[ast.stmt]], object]
     call: Callable[[Interpreter, Any, Sequence[Any], Mapping[str, Any]], Any]
+    compute: Callable[[Interpreter, Callable[..., Any], Sequence[Any], Mapping[str, Any]], Any]
+    computed: Callable[[Interpreter, Callable[..., Any], Sequence[Any], Mapping[str, Any]], Any]
+    attribute: Callable[[Interpreter, Any, str], Any]
+    callback: Callable[[Interpreter, Any], Any]
 
 
 class Interpreter(Emitter):
@@ -90,14 +96,23 @@ class Interpreter(Emitter):
         return self._rules.evaluate.get(type(node), self._rules.refuse)(self, node)
 
     def python(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """What `function`, a part of Python, returns; its failures are failures of the user's program.
+        """What `function`, a part of Python, returns; what it reads of its arguments is recorded.
 
         Raises:
             CompileError: It raised; the text is Python's.
         """
-        if function is not getattr:  # whoever reads an attribute guards it
-            for value in (*args, *kwargs.values()):
-                self.recorder.look_inside(value, class_only=function is isinstance, shown=function in SHOWING)
+        return self._rules.compute(self, function, args, kwargs)
+
+    def computed(self, function: Callable[..., Any], *args: Any) -> Any:
+        """`python`, where no special method of the user's has a part in it."""
+        return self._rules.computed(self, function, args, {})
+
+    def natively(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """What `function` returns; nothing is recorded, and its failures are failures of the user's program.
+
+        Raises:
+            CompileError: It raised; the text is Python's.
+        """
         try:
             return function(*args, **kwargs)
         except TtnnJitError:
@@ -109,6 +124,29 @@ class Interpreter(Emitter):
         """Whether `value`, that of `node`, decides a branch one way or the other."""
         self.at = node
         return bool(self.python(bool, value))
+
+    def attribute(self, base: Any, name: str) -> Any:
+        """The attribute `name` of any value, recorded as read."""
+        return self._rules.attribute(self, base, name)
+
+    def callback(self, function: Any) -> Any:
+        """What C is given to call for `function`: it is carried out here then."""
+        return self._rules.callback(self, function)
+
+    def class_member(self, value: Any, name: str) -> Any:
+        """What the class of `value` has under `name`, or ABSENT, recorded as read."""
+        kind = type(value)
+        member = member_of(kind, name)
+        path = self.recorder.class_path_of(value)
+        if path is not None:
+            self.recorder.member(path, kind, name, member)
+        elif is_python_class(kind) and not is_of_the_standard_library(kind):
+            self.is_opaque(f"`{kind.__name__}`, the class of an object, was not found by a name or an attribute")
+        return member
+
+    def is_opaque(self, what: str) -> None:
+        """Record that something was read here whose change no guard can see: the program serves one call."""
+        self.recorder.is_opaque(what, self.location())
 
     def count_iteration(self, node: ast.AST) -> None:
         """Take note of one more turn of a loop; unrolling has an end.

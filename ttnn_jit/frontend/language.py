@@ -83,7 +83,7 @@ def is_pure(function: Any) -> bool:
         if owner is None or isinstance(owner, types.ModuleType):
             return function in PURE_BUILTINS or function is functools.reduce or function.__module__ in _PURE_MODULES
         return isinstance(owner, PURE_VALUES) or any(owner is known for known in (*_PURE_ITERTOOLS, *PURE_VALUES))
-    if isinstance(function, types.MethodDescriptorType):
+    if isinstance(function, (types.MethodDescriptorType, types.WrapperDescriptorType)):
         return function.__objclass__ in PURE_VALUES
     return False
 

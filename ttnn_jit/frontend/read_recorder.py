@@ -1,93 +1,49 @@
-"""Collects what a compile reads of the user's world, and remembers where each object of it was found."""
+"""Collects what a compile reads of the user's world, and remembers where each object of it was found.
+
+An object is looked up by its identity: whatever the program does with it, what is read of it then is recorded under
+the path where it was found first; where it is found again, that both are one object is a read too.
+"""
 
 from __future__ import annotations
 
 import enum
 import functools
-import sys
+import operator
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
-from ttnn_jit.numpy_scalar import is_numpy_scalar
-from ttnn_jit.origin import THIS_PACKAGE, is_of_this_package, library_of
-from ttnn_jit.reads import (
+from ttnn_jit.guards.values import (
     ABSENT,
+    is_atom,
+    is_operation,
+    is_python_class,
+    member_of,
+    native_class,
+    native_contents,
+)
+from ttnn_jit.reads import (
+    ARGUMENT_STEP,
     ATTRIBUTE_STEP,
     BUILTIN_STEP,
     CLOSURE_STEP,
     CONTENTS_STEP,
     GLOBAL_STEP,
     ITEM_STEP,
+    MEMBER_STEP,
+    NATIVE_ITEM_STEP,
+    Opaque,
+    Operand,
     Path,
     Read,
-    contents,
+    Step,
+    atom_operand,
+    call_step,
 )
+from ttnn_jit.source import Location
 
-CONTAINERS = (list, tuple, dict, set, frozenset)
-_MUTABLE_CONTAINERS = (list, dict, set)
-_GUARDED_BY_IDENTITY = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
-_PYTHONS_OWN = sys.stdlib_module_names - {"__main__", "builtins"}  # where `exec` gives no name, classes are of builtins
-_WRITTEN_IN_PYTHON = 1 << 9  # CPython's Py_TPFLAGS_HEAPTYPE
-_VALUES = (bool, int, float, complex, str, bytes, type(None), type(...), enum.Enum, range, slice)
-
-
-def is_immutable(value: Any) -> bool:
-    """Whether reading an attribute of `value` reads nothing but `value` itself."""
-    return (
-        isinstance(value, (*_VALUES, *CONTAINERS))
-        or is_numpy_scalar(value)
-        or (not isinstance(value, (type, types.ModuleType, types.FunctionType)) and is_of_this_package(value))
-    )
-
-
-def holds_attribute(value: Any, name: str) -> bool:
-    """Whether the attribute `name` of `value` can change only if `value` is another object."""
-    kind = type(value)
-    if isinstance(value, enum.Enum):
-        held = name in {"name", "value"} and isinstance(getattr(value, name), _VALUES)
-        return held or is_of_this_package(value)
-    if isinstance(value, tuple) and name in getattr(kind, "_fields", ()):
-        return True
-    return is_immutable(value) and (is_pythons_own(kind) or is_of_this_package(value))
-
-
-def is_pythons_own(kind: type) -> bool:
-    """Whether a class comes with Python."""
-    return not kind.__flags__ & _WRITTEN_IN_PYTHON or library_of(kind) in _PYTHONS_OWN
-
-
-_ONLY_MADE = frozenset({
-    "__copy__", "__deepcopy__", "__getnewargs__", "__init__", "__init_subclass__", "__new__", "__post_init__",
-    "__reduce__", "__reduce_ex__", "__setattr__",
-})  # fmt: skip
-"""Special methods that no operator and no look-up runs."""
-
-_ONLY_SHOWN = frozenset({"__format__", "__repr__", "__str__"})
-SHOWING = (ascii, format, repr, str)
-"""The functions of Python that run these."""
-
-
-def computes_by_own_code(kind: type, *, shown: bool = False) -> bool:
-    """Whether an operator, or a look-up, on an instance of `kind` may run code of the user's, which reads anything.
-
-    Args:
-        kind: The class.
-        shown: The instance may be made a text of, too.
-    """
-    left_out = _ONLY_MADE if shown else _ONLY_MADE | _ONLY_SHOWN
-    return bool(kind.__flags__ & _WRITTEN_IN_PYTHON) and any(
-        name.startswith("__") and name not in left_out and _is_of_the_user(member)
-        for cls in kind.__mro__
-        for name, member in vars(cls).items()
-    )
-
-
-def _is_of_the_user(member: Any) -> bool:
-    # What a NamedTuple or dataclass brings was written by Python, in a file of no name.
-    if not isinstance(member, types.FunctionType) or member.__code__.co_filename == "<string>":
-        return False
-    return library_of(member) not in {*_PYTHONS_OWN, THIS_PACKAGE}
+_CLASS: Step = (ATTRIBUTE_STEP, "__class__")
+_PLAIN_KEYS = frozenset({str, int, bool, float, type(None)})
 
 
 class ReadRecorder:
@@ -95,13 +51,14 @@ class ReadRecorder:
 
     Attributes:
         reads: What was read, by path, in order.
-        unguardable: Something was read whose change no guard can see.
+        opaque: The first thing whose change no guard can see; None if there is none.
     """
 
     def __init__(self) -> None:
         self.reads: dict[Path, Read] = {}
-        self.unguardable = False
+        self.opaque: Opaque | None = None
         self._paths: dict[int, Path] = {}
+        self._class_paths: dict[int, Path] = {}
         self._borrowed: set[int] = set()
         self._keyed: set[int] = set()
         # What is known by its id must live as long as the id is looked up.
@@ -134,105 +91,205 @@ class ReadRecorder:
         """Where `value` was found, if it was found in the user's world."""
         return self._paths.get(id(value))
 
+    def class_path_of(self, value: Any) -> Path | None:
+        """Where the class of `value` can be found; None if nobody knows."""
+        path = self._paths.get(id(value))
+        if path is not None:
+            return (*path, _CLASS)
+        return self._class_paths.get(id(value)) or self._paths.get(id(type(value)))
+
     def is_foreign(self, value: Any) -> bool:
         """Whether `value` belongs to the user's world, not to the program being compiled."""
         return id(value) in self._paths or id(value) in self._borrowed
+
+    def operand(self, value: Any) -> Operand | None:
+        """How a guard finds `value` again; None if it cannot."""
+        if is_atom(value):
+            return atom_operand(value) if type(value) is not slice else None  # no slice is hashable before 3.12
+        path = self._paths.get(id(value))
+        return None if path is None else ("path", path)
 
     # --- recording --------------------------------------------------------------------------------------------------
 
     def found(self, value: Any, path: Path | None) -> None:
         """Remember where `value` stands, without recording that the program depends on it."""
-        if path is not None and id(value) not in self._paths:
+        if path is not None and id(value) not in self._paths and not _tells_itself(value):
             self._paths[id(value)] = path
             self._alive.append(value)
 
-    def borrow(self, container: Any) -> None:
-        """Remember that a container among the arguments belongs to the caller."""
-        self._borrowed.add(id(container))
-        self._alive.append(container)
+    def use(self, value: Any, path: Path | None) -> None:
+        """Record that the program depends on what stands at `path` being `value`."""
+        if path is None or path in self.reads:
+            return
+        if isinstance(value, types.MethodType):
+            # A bound method is made anew at each look-up; what stays is its parts.
+            self.use(value.__func__, (*path, (ATTRIBUTE_STEP, "__func__")))
+            self.use(value.__self__, (*path, (ATTRIBUTE_STEP, "__self__")))
+        elif is_bound_builtin(value):
+            self.use(value.__self__, (*path, (ATTRIBUTE_STEP, "__self__")))
+            self._record((*path, (ATTRIBUTE_STEP, "__name__")), value.__name__)
+        elif not self._is_met_again(value, path):
+            self._record(path, value)
+        if isinstance(value, functools.partial):
+            self._use_partial(value, path)
 
-    def know_by_key(self, operation: Any) -> None:
-        """Remember that the call's key says what an operation among the arguments computes."""
-        self._keyed.add(id(operation))
-        self._alive.append(operation)
+    def _is_met_again(self, value: Any, path: Path) -> bool:
+        """Whether `value` is known from another path; then that both lead to one object is recorded."""
+        self.found(value, path)
+        first = self._paths.get(id(value), path)
+        if first == path:
+            return False
+        self._record((cast(Step, call_step(operator.is_, (("path", first), ("path", path)))),), True)
+        return True
+
+    def _use_partial(self, value: functools.partial[Any], path: Path) -> None:
+        self.use(value.func, (*path, (ATTRIBUTE_STEP, "func")))
+        for name in ("args", "keywords"):
+            held, at = getattr(value, name), (*path, (ATTRIBUTE_STEP, name))
+            self.found(held, at)
+            self.look_into(held)
+
+    def absent(self, path: Path | None) -> None:
+        """Record that the program depends on nothing being at `path`."""
+        self._record(path, ABSENT)
+
+    def member(self, class_path: Path, kind: type, name: str, member: Any) -> Path:
+        """Record that `member`, or ABSENT, is what serves `name` for a class `kind`; returns where it stands."""
+        direct = type(kind) is type and member is not ABSENT and getattr(kind, name) is member  # far cheaper to ask
+        path = (*class_path, (ATTRIBUTE_STEP if direct else MEMBER_STEP, name))
+        if member is ABSENT:
+            self._record(path, ABSENT)
+        else:
+            self.use(member, path)
+        return path
+
+    def look_into(self, container: Any) -> None:
+        """Record that Python went through the items of a native container."""
+        path = self._paths.get(id(container))
+        if path is None:
+            return
+        self._record((*path, (CONTENTS_STEP, None)), native_contents(container))
+        for steps, item in items_by_path(container):
+            self._is_met_again(item, (*path, *steps))
+
+    def item(self, container: Any, key: Any, value: Any) -> None:
+        """Record that Python looked up `key` in a native container, and found `value`, or ABSENT."""
+        path = self._paths.get(id(container))
+        if path is None:
+            return
+        if type(key) not in _PLAIN_KEYS:
+            self.look_into(container)  # no path can name such a key
+            return
+        plain = value is not ABSENT and type(container) in {list, tuple, dict}
+        at = (*path, (ITEM_STEP if plain else NATIVE_ITEM_STEP, key))
+        if value is ABSENT:
+            self._record(at, ABSENT)
+        else:
+            self.use(value, at)
+
+    def call(self, function: Any, operands: Iterable[Any], result: Any) -> bool:
+        """Record that `function`, of Python, makes `result` of `operands`, and have the guard call it again.
+
+        Returns False, and records nothing, if it could not tell: a guard cannot find an operand again, or the result
+        is another object each time.
+        """
+        if not is_atom(result):
+            return False
+        found = [self.operand(value) for value in operands]
+        step = None if None in found else call_step(function, cast("list[Operand]", found))
+        if step is None:
+            return False
+        self._record((step,), result)
+        return True
+
+    def is_opaque(self, what: str, location: Location | None) -> None:
+        """Record that something was read whose change no guard can see."""
+        self.opaque = self.opaque or Opaque(what, location)
+
+    # --- arguments --------------------------------------------------------------------------------------------------
+
+    def argument(self, value: Any, name: str, steps: Path) -> None:
+        """Take note of an argument, or of the part of one that `steps` lead to: the call's key tells it.
+
+        Of a container it tells the class and what the instance holds, of other objects the identity.
+        """
+        kind = type(value)
+        self._alive.append(value)
+        if _tells_itself(value):
+            self._keyed.add(id(value))
+            return
+        if issubclass(kind, (enum.Enum, types.FunctionType, types.BuiltinFunctionType)):
+            self._paths[id(value)] = self._keyed_path(value, (name, *steps))
+            return
+        self._borrowed.add(id(value))
+        if is_python_class(kind) and _is_told_by_contents(kind):
+            self._class_paths[id(value)] = at = self._keyed_path(kind, (name, *steps, _CLASS))
+            self.found(kind, at)
+
+    def _keyed_path(self, value: Any, place: tuple[Any, ...]) -> Path:
+        path = ((ARGUMENT_STEP, place),)
+        self._record(path, value)
+        return path
+
+    def operation_path(self, operation: Any) -> Path | None:
+        """Where an operation was found; its identity says all of it but what a user's Python function reads."""
+        return next((path for path, read in self.reads.items() if read.value is operation), None)
 
     def is_known_by_key(self, operation: Any) -> bool:
-        """Whether it was given to `know_by_key`."""
+        """Whether the call's key says what an operation among the arguments computes."""
         return id(operation) in self._keyed
-
-    def use(self, value: Any, path: Path | None) -> None:
-        """Record that the program depends on `value`, found at `path`: on its identity, and on a container's items."""
-        if path is None:
-            self.unguardable = self.unguardable or not is_immutable(value)
-            return
-        if path in self.reads:
-            return
-        self.found(value, path)
-        if isinstance(value, types.MethodType):
-            # A bound method is made anew at each look-up; what stays is the function.
-            self.use(value.__func__, (*path, (ATTRIBUTE_STEP, "__func__")))
-            return
-        self._record(path, value)
-        if isinstance(value, CONTAINERS) and not computes_by_own_code(type(value)):
-            self._use_items(value, path)
-        elif isinstance(value, functools.partial):
-            for name in ("func", "args", "keywords"):
-                self.use(getattr(value, name), (*path, (ATTRIBUTE_STEP, name)))
-
-    def look_inside(self, value: Any, *, class_only: bool = False, shown: bool = False) -> None:
-        """Record that Python computed with `value`: an item, its length, its truth, whatever the object answers.
-
-        Of an object of the user's that is neither a value nor a builtin container nobody can tell what that read.
-
-        Args:
-            value: What an operator or a function of Python was given.
-            class_only: The answer depends on nothing but the object's class.
-            shown: The answer is a text.
-        """
-        path = self._paths.get(id(value))
-        if path is None or isinstance(value, _GUARDED_BY_IDENTITY):
-            return
-        if is_immutable(value) and not computes_by_own_code(type(value), shown=shown):
-            return
-        if class_only:
-            self.use(type(value), (*path, (ATTRIBUTE_STEP, "__class__")))
-        else:
-            self.unguardable = True
 
     def use_function(self, function: types.FunctionType) -> Path | None:
         """Record that the program depends on the code and defaults of a helper; returns where it was found."""
         path = self.path_of(function)
         if path is None:
-            self.unguardable = True
             return None
-        for name in ("__code__", "__defaults__", "__kwdefaults__"):
-            self.use(getattr(function, name), (*path, (ATTRIBUTE_STEP, name)))
+        self._record((*path, (ATTRIBUTE_STEP, "__code__")), function.__code__)
+        for name in ("__defaults__", "__kwdefaults__"):
+            held, at = getattr(function, name), (*path, (ATTRIBUTE_STEP, name))
+            self._record(at, held)
+            self.found(held, at)
+            if held:
+                self.look_into(held)
         return path
-
-    def _use_items(self, container: Any, path: Path) -> None:
-        if isinstance(container, _MUTABLE_CONTAINERS):
-            self._record((*path, (CONTENTS_STEP, None)), contents(container))
-        for steps, item in items_by_path(container):
-            at = (*path, *steps)
-            if isinstance(item, (*CONTAINERS, functools.partial)):
-                self.use(item, at)
-            else:
-                self.found(item, at)
 
     def _record(self, path: Path | None, value: Any) -> None:
         if path is not None:
             self.reads.setdefault(path, Read(path, value))
 
 
+def is_bound_builtin(value: Any) -> bool:
+    """Whether `value` is a method of C's of one object, like ``table.get``."""
+    if isinstance(value, types.MethodWrapperType):
+        return True
+    return isinstance(value, types.BuiltinFunctionType) and not isinstance(value.__self__, types.ModuleType | None)
+
+
+def _is_told_by_contents(kind: type) -> bool:
+    """Whether a call's key holds what an argument of a class contains, beside the class."""
+    return native_class(kind) is not None or issubclass(kind, (int, float, str)) or member_of(kind, "__dataclass_fields__") is not ABSENT
+
+
+def _tells_itself(value: Any) -> bool:
+    """Whether nothing can be read of `value` that its identity does not say."""
+    return (is_atom(value) and type(value) is not frozenset) or is_operation(value)
+
+
 def items_by_path(container: Any) -> Iterator[tuple[Path, Any]]:
     """The items that can be looked up, and how: by key or index, or by place where a key cannot be written down."""
-    if isinstance(container, dict):
-        for place, (key, item) in enumerate(container.items(), len(container)):
-            plain = type(key) in {str, int}
-            yield ((ITEM_STEP, key),) if plain else ((CONTENTS_STEP, None), (ITEM_STEP, place)), item
-    elif isinstance(container, (list, tuple)):
-        for index, item in enumerate(container):
-            yield ((ITEM_STEP, index),), item
+    contents = native_contents(container)
+    kind = native_class(type(container)) or object
+    if issubclass(kind, dict):
+        count = len(contents) // 2
+        for place, (key, item) in enumerate(zip(contents[:count], contents[count:], strict=True)):
+            plain = type(container) is dict and type(key) in _PLAIN_KEYS
+            yield ((ITEM_STEP, key),) if plain else ((CONTENTS_STEP, None), (ITEM_STEP, place + count)), item
+            if not is_atom(key):
+                yield ((CONTENTS_STEP, None), (ITEM_STEP, place)), key
+    else:
+        indexed = type(container) in {list, tuple}
+        for index, item in enumerate(contents):
+            yield ((ITEM_STEP, index),) if indexed else ((CONTENTS_STEP, None), (ITEM_STEP, index)), item
 
 
 def _extended(path: Path | None, kind: str, name: str) -> Path | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ttnn_jit.reads import Read
+from ttnn_jit.reads import Opaque, Read
 
 
 @dataclass(frozen=True)
@@ -19,12 +19,12 @@ class FrontendResult:
         reads: What the compile read of the user's world: `reads.compile_guard` makes a guard of it.
         output_structure: None if the function returns one tensor, else a nest of tuples, lists and dicts with result
             indices as leaves.
-        unguardable: Something was read whose change no guard can see: the module serves one call only.
+        opaque: The first thing that was read whose change no guard can see: the module serves one call only.
         warnings: Texts for the user, each once.
     """
 
     module: ModuleOp
     reads: tuple[Read, ...]
     output_structure: Any
-    unguardable: bool = False
+    opaque: Opaque | None = None
     warnings: tuple[str, ...] = ()

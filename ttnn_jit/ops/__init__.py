@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
+from ttnn_jit.guards.values import ABSENT as NOTHING
+from ttnn_jit.guards.values import own_attribute
 from ttnn_jit.ops import activations, binary, predicates, ternary, unary
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
 from ttnn_jit.ops.operation import (
@@ -74,9 +76,9 @@ def overloads_of(function: Any) -> tuple[Operation, ...] | None:
 
     Empty for an operation that has none; None for what is no operation.
     """
-    own: tuple[Operation, ...] | None = getattr(function, "__ttnn_overloads__", None)
-    if own is not None:
-        return own
+    own = own_attribute(function, "__ttnn_overloads__")  # of the object, for a class may answer to any name
+    if own is not NOTHING:
+        return own  # type: ignore[no-any-return]
     if getattr(function, "__module__", None) != "ttnn.decorators":
         return None
     return OVERLOADS.get(str(getattr(function, "__name__", "")).removeprefix("ttnn."), ())

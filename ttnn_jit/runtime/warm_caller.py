@@ -79,7 +79,7 @@ def warm_torch_caller(
     pooled = [i for i in visible[len(inputs) :] if plan.buffers[i].nbytes >= POOLED_RESULT_BYTES]
     # A tensor without memory is refused on the long way.
     addresses = [f"if not (p{i} := a{i}.data_ptr()): return STALE" for i in inputs]
-    lines = _head(plan, guard.conditions, addresses, errors=f"(*{GUARD_ERRORS}, RuntimeError)")
+    lines = _head(plan, guard.conditions, addresses)
     for i in visible[len(inputs) :]:
         if i in pooled:
             lines += [*_allocations([i]), f" r{i} = wrap{i}(b{i})"]
@@ -128,16 +128,14 @@ def warm_numpy_caller(
     return _generate(plan, call, [*lines, *_return(plan, rebuild, counters)], scope)
 
 
-def _head(
-    plan: ProgramPlan, conditions: Sequence[str], addresses: Sequence[str], errors: str = GUARD_ERRORS
-) -> list[str]:
+def _head(plan: ProgramPlan, conditions: Sequence[str], addresses: Sequence[str]) -> list[str]:
     """From the ``def`` to the addresses of the inputs."""
     return [
         f"def {_identifier(plan.name)}({', '.join(f'a{i}' for i in range(len(plan.inputs)))}):",
         " try:",
         f"  if not ({' and '.join(f'({condition})' for condition in conditions)}): return STALE",
         *(f"  {line}" for line in addresses),
-        f" except {errors}:",
+        f" except {GUARD_ERRORS}:",
         "  return STALE",
     ]
 

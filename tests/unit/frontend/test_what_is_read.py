@@ -14,7 +14,7 @@ import pytest
 
 from tests.unit.frontend.stand_in import BF16, StandInJit, lowered, ttnn
 from ttnn_jit.errors import CompileError
-from ttnn_jit.fingerprints import fingerprint
+from ttnn_jit.fingerprints import read_fingerprint
 from ttnn_jit.reads import compile_guard, resolve
 
 BOTH = pytest.mark.parametrize("graph_capture", [False, True], ids=["ast", "capture"])
@@ -188,7 +188,7 @@ def test_lists_under_keys_of_any_kind(graph_capture, holder):
         return x * NAMED[1, "a"][0] * NAMED[2.5]["deep"][0] * NAMED[Kind.ONE][0] * NAMED[None][0] * NAMED[b"k"][0][0]
 
     guard, result = guard_and_result(function, graph_capture)
-    assert not result.unguardable
+    assert not result.opaque
     before = holder[0]
     holder[0] = 7.0
     assert not guard()
@@ -239,8 +239,11 @@ ORDERED = OrderedDict(gain=2.0)
 @pytest.mark.parametrize(
     "function", [lambda x: x * SCALED[0], lambda x: x * DEFAULTING["k"], lambda x: x * (GROWING * 2.0)]
 )
-def test_values_that_compute_by_code_of_the_users_cannot_be_guarded(graph_capture, function):
-    assert guard_and_result(function, graph_capture)[1].unguardable
+def test_what_the_code_behind_an_operator_reads_is_read(monkeypatch, graph_capture, function):
+    guard, result = guard_and_result(function, graph_capture)
+    assert not result.opaque
+    monkeypatch.setitem(globals(), "SCALE", 0.25)
+    assert not guard()
 
 
 @BOTH
@@ -250,7 +253,7 @@ def test_values_that_compute_by_code_of_the_users_cannot_be_guarded(graph_captur
 )
 def test_a_dict_of_another_class_is_guarded_as_a_dict(graph_capture, function, holder):
     guard, result = guard_and_result(function, graph_capture)
-    assert not result.unguardable
+    assert not result.opaque
     holder["gain"] = 3.0
     assert not guard()
     holder["gain"] = 2.0
@@ -258,7 +261,7 @@ def test_a_dict_of_another_class_is_guarded_as_a_dict(graph_capture, function, h
 
 def test_an_item_that_is_read_as_an_attribute_is_guarded():
     guard, result = guard_and_result(lambda x: x * GAINS.gain, False)
-    assert not result.unguardable
+    assert not result.opaque
     GAINS["gain"] = 3.0
     assert not guard()
     GAINS["gain"] = 2.0
@@ -292,14 +295,20 @@ def test_the_list_that_an_enum_member_stands_for(graph_capture):
 
 
 @BOTH
-def test_the_text_of_an_enum_member_by_code_of_the_users_cannot_be_guarded(graph_capture):
-    assert guard_and_result(lambda x: x * len(f"{Named.OTHER}"), graph_capture)[1].unguardable
-    assert not guard_and_result(lambda x: x * (2.0 if Named.OTHER == 1.0 else 3.0), False)[1].unguardable
+def test_what_the_text_of_an_enum_member_reads_is_read(monkeypatch, graph_capture):
+    guard, result = guard_and_result(lambda x: x * len(f"{Named.OTHER}"), graph_capture)
+    assert not result.opaque
+    monkeypatch.setitem(globals(), "LABEL", "abc")
+    assert not guard()
+    assert not guard_and_result(lambda x: x * (2.0 if Named.OTHER == 1.0 else 3.0), graph_capture)[1].opaque
 
 
 @BOTH
-def test_what_is_read_of_the_keys_of_a_dict_cannot_be_guarded(graph_capture):
-    assert guard_and_result(lambda x: x * [key.scale for key in KEYS][0], graph_capture)[1].unguardable  # noqa: RUF015
+def test_what_is_read_of_the_keys_of_a_dict_is_read(monkeypatch, graph_capture):
+    guard, result = guard_and_result(lambda x: x * [key.scale for key in KEYS][0], graph_capture)  # noqa: RUF015
+    assert not result.opaque
+    monkeypatch.setattr(Key, "scale", 3.0)
+    assert not guard()
 
 
 @BOTH
@@ -312,7 +321,7 @@ def test_a_builtin_hidden_later(graph_capture, monkeypatch):
 @BOTH
 def test_an_attribute_named_in_the_text_of_a_mutable_object(graph_capture, monkeypatch):
     guard, result = guard_and_result(lambda x: x * MUTABLE.scale, graph_capture)
-    assert not result.unguardable
+    assert not result.opaque
     monkeypatch.setattr(MUTABLE, "scale", 3.0)
     assert not guard()
 
@@ -323,31 +332,29 @@ def test_a_frozen_dataclass_passed_to_a_helper(graph_capture, monkeypatch):
         return settings.scale
 
     guard, result = guard_and_result(lambda x: x * scale_of(FROZEN), graph_capture)
-    assert not result.unguardable
+    assert not result.opaque
     monkeypatch.setitem(globals(), "FROZEN", Frozen(3.0))
     assert not guard()
 
 
-def test_the_interpreter_follows_a_mutable_object_through_a_helper(monkeypatch):
-    guard, result = guard_and_result(lambda x: MUTABLE(x), False)
-    assert not result.unguardable
+@BOTH
+def test_a_mutable_object_is_followed_through_a_helper(monkeypatch, graph_capture):
+    guard, result = guard_and_result(lambda x: MUTABLE(x), graph_capture)
+    assert not result.opaque
     monkeypatch.setattr(MUTABLE, "scale", 3.0)
     assert not guard()
 
 
-def test_a_trace_cannot_follow_a_mutable_object_and_says_so():
-    assert guard_and_result(lambda x: MUTABLE(x), True)[1].unguardable
-
-
 @BOTH
-def test_a_mutable_object_among_the_arguments_cannot_be_guarded(graph_capture):
-    assert guard_and_result(lambda x, config: x * config.scale, graph_capture, BF16, MUTABLE)[1].unguardable
+def test_a_mutable_object_among_the_arguments_is_opaque(graph_capture):
+    assert guard_and_result(lambda x, config: x * config.scale, graph_capture, BF16, MUTABLE)[1].opaque
 
 
-def test_an_unknown_function_makes_a_trace_unguardable():
+def test_an_unknown_function_makes_a_trace_opaque_and_names_the_place():
     import random
 
-    assert guard_and_result(lambda x: x * random.random(), True)[1].unguardable
+    opaque = guard_and_result(lambda x: x * random.random(), True)[1].opaque
+    assert opaque.location.file == __file__
 
 
 @BOTH
@@ -384,26 +391,22 @@ def test_every_read_resolves_to_its_value_and_has_a_fingerprint(graph_capture):
     for read in result.reads:
         if read.value is not None and "kwdefaults" not in str(read):
             assert resolve(outer, read.path) is read.value or resolve(outer, read.path) == read.value
-        assert fingerprint(read.value)
+        assert read_fingerprint(read.value)
 
 
+@BOTH
 @pytest.mark.parametrize("function", [lambda x: x * Level.LOW.twice, lambda x: x * SIZED.doubled()])
-def test_what_a_method_of_a_value_reads_is_read(monkeypatch, function):
-    guard, result = guard_and_result(function, False)
-    assert not result.unguardable
+def test_what_a_method_of_a_value_reads_is_read(monkeypatch, graph_capture, function):
+    guard, result = guard_and_result(function, graph_capture)
+    assert not result.opaque
     monkeypatch.setitem(globals(), "SCALE", 0.25)
     assert not guard()
 
 
-@pytest.mark.parametrize("function", [lambda x: x * Level.LOW.twice, lambda x: x * SIZED.doubled()])
-def test_a_trace_cannot_follow_the_methods_of_values(function):
-    assert guard_and_result(function, True)[1].unguardable
-
-
 @BOTH
 def test_fields_and_values_need_no_more_than_the_object(graph_capture):
-    assert not guard_and_result(lambda x: x * SIZED.size, False)[1].unguardable
-    assert not guard_and_result(lambda x: x * module.N, graph_capture)[1].unguardable
+    assert not guard_and_result(lambda x: x * SIZED.size, False)[1].opaque
+    assert not guard_and_result(lambda x: x * module.N, graph_capture)[1].opaque
 
 
 @BOTH

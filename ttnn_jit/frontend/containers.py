@@ -1,0 +1,287 @@
+"""Looking into containers in the interpreter: an item that is looked up is read, and not the container around it."""
+
+from __future__ import annotations
+
+import collections
+import enum
+import itertools
+import operator
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from ttnn_jit.frontend.function_source import is_within_the_language
+from ttnn_jit.frontend.interpreter import Interpreter
+from ttnn_jit.frontend.proxy import ProxyTensor
+from ttnn_jit.frontend.special_methods import NATIVE, SCALARS, is_default, may_compute, special_method
+from ttnn_jit.guards.values import (
+    ABSENT,
+    is_atom,
+    is_identity,
+    is_operation,
+    member_of,
+    native_class,
+    native_container,
+    native_contents,
+    native_item,
+    python_member,
+)
+from ttnn_jit.origin import is_of_the_standard_library
+
+ITERATORS = (
+    *{type(iter(made)) for made in ([], (), {}, set(), "", b"", range(0), range(1 << 70), {}.values(), {}.items())},
+    type(reversed([])), type(reversed({})), zip, map, filter, enumerate, reversed, types.GeneratorType,
+    *(getattr(itertools, name) for name in (
+        "accumulate", "chain", "combinations", "compress", "dropwhile", "filterfalse", "groupby", "islice", "pairwise",
+        "permutations", "product", "starmap", "takewhile", "zip_longest",
+    )),
+)  # fmt: skip
+VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+
+
+class Reach:
+    """What C reaches from some values through native containers, which are remembered on the way."""
+
+    def __init__(self, interpreter: Interpreter) -> None:
+        self._interpreter = interpreter
+        self._containers: dict[int, Any] = {}
+
+    def is_plain(self, value: Any) -> bool:
+        """Whether C can compute with `value` unseen: all that it reaches are atoms, tensors being compiled, functions."""
+        if type(value) is ProxyTensor or is_atom(value) or is_identity(value) or _is_of_the_interpreter(value):
+            return True
+        if type(value) in VIEWS:
+            return all(map(self.is_plain, value))
+        if id(value) in self._containers:
+            return True
+        return native_container(value) and self.goes_through(value) and all(map(self.is_plain, native_contents(value)))
+
+    def goes_through(self, value: Any) -> bool:
+        """Whether C, handing items on, runs no code of the user's to go through `value`; its items may be anything."""
+        if native_container(value):
+            self._containers[id(value)] = value
+            return True
+        known = is_atom(value) or is_identity(value) or _is_of_the_interpreter(value) or is_operation(value)
+        return known or type(value) is ProxyTensor or isinstance(value, (*ITERATORS, *VIEWS))
+
+    def is_made_of_c(self, value: Any) -> bool:
+        """Whether a method of C's, called on `value`, reads nothing but what C's class holds."""
+        if native_class(type(value)) is None:
+            return isinstance(value, SCALARS) or self.goes_through(value)
+        self._containers[id(value)] = value
+        return True
+
+    def look_into_containers(self) -> None:
+        """Record that C went through them."""
+        for container in self._containers.values():
+            self._interpreter.recorder.look_into(container)
+
+
+def _is_of_the_interpreter(value: Any) -> bool:
+    return type(value).__module__.startswith("ttnn_jit.frontend.")
+
+
+# --- Items ----------------------------------------------------------------------------------------------------------
+
+
+def is_plain_key(key: Any) -> bool:
+    """Whether C alone computes the hash of a key, and compares it: an atom, or an object known by its identity."""
+    kind = type(key)
+    if is_atom(key) or is_identity(key):
+        return True
+    if kind is tuple:
+        return all(map(is_plain_key, key))
+    hashed, compared = member_of(kind, "__hash__"), member_of(kind, "__eq__")
+    if isinstance(key, SCALARS):
+        return not any(isinstance(member, types.FunctionType) for member in (hashed, compared))
+    by_name = isinstance(hashed, types.FunctionType) and isinstance(key, enum.Enum) and is_of_the_standard_library(hashed)
+    return is_default(compared) and (is_default(hashed) or by_name)
+
+
+def get_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
+    """``container[key]``."""
+    if isinstance(container, type):
+        return _item_of_class(interpreter, container, key)
+    method = special_method(interpreter, container, "__getitem__")
+    if method is not None:
+        return interpreter.call_with(method, (container, key), {})
+    if may_compute(container) and python_member(type(container), "__getitem__") is not None:
+        return NATIVE
+    return get_native_item(interpreter, container, key)
+
+
+def get_native_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
+    """What C finds in a container under a key."""
+    key = _as_index(interpreter, container, key)
+    if isinstance(container, dict):
+        return _item_of_dict(interpreter, container, key)
+    if isinstance(key, slice) or not isinstance(container, (list, tuple)):
+        return interpreter.computed(operator.getitem, container, key)
+    value = interpreter.natively(native_item, container, key)
+    interpreter.recorder.item(container, key, value)
+    return value
+
+
+def _as_index(interpreter: Interpreter, container: Any, key: Any) -> Any:
+    """A key as a list or tuple takes it: ``__index__`` of an object of the user's is asked here."""
+    if isinstance(key, slice):
+        return slice(*(_as_index(interpreter, container, part) for part in (key.start, key.stop, key.step)))
+    if isinstance(container, (list, tuple, str)) and may_compute(key):
+        return interpreter.python(operator.index, key)
+    return key
+
+
+def _item_of_dict(interpreter: Interpreter, container: Any, key: Any) -> Any:
+    if not is_plain_key(key):
+        return interpreter.computed(operator.getitem, container, key)
+    value = native_item(container, key)
+    if value is not ABSENT:
+        interpreter.recorder.item(container, key, value)
+        return value
+    missing = special_method(interpreter, container, "__missing__")
+    if missing is not None:
+        interpreter.recorder.item(container, key, ABSENT)
+        return interpreter.call_with(missing, (container, key), {})
+    if isinstance(container, collections.defaultdict) and interpreter.recorder.is_foreign(container):
+        interpreter.refuse(
+            f"looking up {key!r} would add it to a defaultdict from outside the function",
+            "look it up with `.get`, or add it before the call",
+        )
+    return interpreter.natively(operator.getitem, container, key)
+
+
+def _item_of_class(interpreter: Interpreter, cls: type, key: Any) -> Any:
+    if isinstance(cls, enum.EnumMeta) and isinstance(key, str) and key in cls.__members__:
+        return interpreter.attribute(cls, cls.__members__[key].name)
+    method = special_method(interpreter, cls, "__getitem__")
+    if method is not None:
+        return interpreter.call_with(method, (cls, key), {})
+    generic = member_of(cls, "__class_getitem__")
+    if isinstance(generic, classmethod) and isinstance(generic.__func__, types.FunctionType):
+        return interpreter.call_with(interpreter.attribute(cls, "__class_getitem__"), (key,), {})
+    return interpreter.natively(operator.getitem, cls, key)
+
+
+def set_item(interpreter: Interpreter, container: Any, key: Any, value: Any) -> Any:
+    """``container[key] = value``, of a container that the program made."""
+    method = special_method(interpreter, container, "__setitem__")
+    if method is not None:
+        return interpreter.call_with(method, (container, key, value), {})
+    key = _as_index(interpreter, container, key)
+    if not (is_plain_key(key) or isinstance(key, slice)):
+        interpreter.is_opaque(f"a {type(key).__name__} is a key by code of its own")
+    return interpreter.natively(operator.setitem, container, key, value)
+
+
+def get(interpreter: Interpreter, container: Any, key: Any, default: Any = None) -> Any:
+    """``table.get(key)``."""
+    if not isinstance(container, dict) or not is_plain_key(key):
+        return NATIVE
+    value = native_item(container, key)
+    interpreter.recorder.item(container, key, value)
+    return default if value is ABSENT else value
+
+
+def contains(interpreter: Interpreter, container: Any, item: Any) -> Any:
+    """``item in container``."""
+    method = special_method(interpreter, container, "__contains__")
+    if method is not None:
+        return interpreter.python(bool, interpreter.call_with(method, (container, item), {}))
+    if may_compute(container) and python_member(type(container), "__contains__") is not None:
+        return NATIVE
+    return native_contains(interpreter, container, item)
+
+
+def native_contains(interpreter: Interpreter, container: Any, item: Any) -> Any:
+    """Whether C finds `item` in a container."""
+    if isinstance(container, dict) and is_plain_key(item):
+        return get(interpreter, container, item, ABSENT) is not ABSENT
+    if Reach(interpreter).is_plain((container, item)):
+        return NATIVE
+    sequence = isinstance(container, (list, tuple, *ITERATORS)) and native_container(container)
+    if sequence or special_method(interpreter, container, "__iter__") is not None:
+        return any(_equal(interpreter, here, item) for here in each(interpreter, container))
+    return NATIVE
+
+
+def _equal(interpreter: Interpreter, here: Any, item: Any) -> bool:
+    return here is item or bool(interpreter.python(bool, interpreter.python(operator.eq, here, item)))
+
+
+def count(interpreter: Interpreter, container: Any, item: Any) -> Any:
+    """``items.count(item)``."""
+    if not isinstance(container, (list, tuple)) or Reach(interpreter).is_plain((container, item)):
+        return NATIVE
+    return sum(_equal(interpreter, here, item) for here in each(interpreter, container))
+
+
+def index(interpreter: Interpreter, container: Any, item: Any, *bounds: Any) -> Any:
+    """``items.index(item)``."""
+    if bounds or not isinstance(container, (list, tuple)) or Reach(interpreter).is_plain((container, item)):
+        return NATIVE
+    for place, here in enumerate(each(interpreter, container)):
+        if _equal(interpreter, here, item):
+            return place
+    return interpreter.refuse(f"ValueError: the {type(container).__name__} does not contain it")
+
+
+# --- Going through --------------------------------------------------------------------------------------------------
+
+
+def iterator(interpreter: Interpreter, *args: Any) -> Any:
+    """``iter(iterable)``."""
+    if len(args) == 2:
+        return interpreter.natively(iter, interpreter.callback(args[0]), args[1])
+    (iterable,) = args
+    if isinstance(iterable, enum.EnumMeta):
+        return iter(_members(interpreter, iterable))
+    method = python_member(type(iterable), "__iter__") if may_compute(iterable) else None
+    if method is None:
+        return NATIVE
+    interpreter.class_member(iterable, "__iter__")
+    if not is_within_the_language(method):
+        return NATIVE
+    return interpreter.python(iter, interpreter.call_with(method, (iterable,), {}))
+
+
+def _members(interpreter: Interpreter, cls: enum.EnumMeta) -> list[Any]:
+    names = interpreter.attribute(cls, "_member_names_")
+    interpreter.recorder.look_into(names)
+    return [interpreter.attribute(cls, name) for name in names]
+
+
+def following(interpreter: Interpreter, items: Any, *default: Any) -> Any:
+    """``next(items)``."""
+    if not isinstance(items, ITERATORS):
+        interpreter.is_opaque(f"what a {type(items).__name__} yields is decided by code that nobody sees")
+    return interpreter.natively(next, items, *default)
+
+
+_END = object()
+
+
+def each(interpreter: Interpreter, iterable: Any) -> Iterator[Any]:
+    """What an iterable yields."""
+    items = interpreter.python(iter, iterable)
+    while (item := interpreter.python(next, items, _END)) is not _END:
+        yield item
+
+
+def gone_through(interpreter: Interpreter, value: Any) -> Any:
+    """`value`, or an iterator over it where code of the user's says what it yields."""
+    by_python = may_compute(value) and python_member(type(value), "__iter__") is not None
+    return interpreter.python(iter, value) if by_python or isinstance(value, enum.EnumMeta) else value
+
+
+def materialised(interpreter: Interpreter, value: Any) -> Any:
+    """`value`, or the list of what it yields where that is computed as it goes."""
+    value = gone_through(interpreter, value)
+    return list(each(interpreter, value)) if isinstance(value, ITERATORS) else value
+
+
+def type_of(interpreter: Interpreter, *args: Any) -> Any:
+    """``type(value)``."""
+    if len(args) == 1 and may_compute(args[0]):
+        interpreter.recorder.use(type(args[0]), interpreter.recorder.class_path_of(args[0]))
+        return type(args[0])
+    return NATIVE
