@@ -22,11 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from ttnn_jit.cache.disk import CODE, MANIFEST, PROGRAM, DiskStore
-from ttnn_jit.fingerprints import NoStableIdentityError, fingerprint, read_fingerprint
-from ttnn_jit.guards.values import native_contents, own_attributes, plain_scalar
+from ttnn_jit.fingerprints import fingerprint, read_fingerprint
+from ttnn_jit.guards.values import NoStableIdentityError
 from ttnn_jit.kept_property import kept_property
-from ttnn_jit.nests import fields_of, is_record
-from ttnn_jit.numpy_scalar import is_numpy_scalar
+from ttnn_jit.nests import plain_parts
 from ttnn_jit.options import CompileOptions
 from ttnn_jit.origin import is_of_this_package
 from ttnn_jit.runtime.native import HostCpu, host_cpu, llvm_version
@@ -223,7 +222,7 @@ class Manifest:
         return None if best is None else best[2]
 
 
-def typed_text(value: Any) -> str:
+def typed_text(value: Any) -> str:  # noqa: PLR0911 - one line for each kind of value
     """A text that differs for values of different type or bits: 1, True, 1.0, 0.0 and -0.0 all differ, NaN is NaN.
 
     Raises:
@@ -241,13 +240,8 @@ def typed_text(value: Any) -> str:
             return f"dict {{{', '.join(items)}}}"
         case enum.Enum() if not is_of_this_package(value):
             return read_fingerprint(value)
-        case tuple() | list() | dict():
-            held = [typed_text(list(native_contents(value))), typed_text(dict(own_attributes(value)))]
-            return f"{read_fingerprint(type(value))} {' '.join(held)}"
-        case int() | float() | str() if type(value) not in {bool, int, float, str} and not is_numpy_scalar(value):
-            return f"{read_fingerprint(type(value))} {typed_text(plain_scalar(value))} {typed_text(dict(own_attributes(value)))}"
-        case _ if is_record(value):
-            return f"{read_fingerprint(type(value))} {typed_text({**fields_of(value), **own_attributes(value)})}"
+        case _ if (parts := plain_parts(value)) is not None:
+            return f"{read_fingerprint(type(value))} {typed_text(parts)}"
         case _ if bodies := [
             operation.body for operation in getattr(value, "__ttnn_overloads__", ()) if operation.body
         ]:

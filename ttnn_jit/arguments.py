@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.errors import ArgumentError, GridError, LayoutError, ShapeError
-from ttnn_jit.guards.values import native_contents, own_attributes, plain_scalar
-from ttnn_jit.nests import fields_of, is_record, leaves, map_leaves
+from ttnn_jit.nests import leaves, map_leaves, plain_parts
 from ttnn_jit.numpy_array import is_numpy_array, spec_of_numpy_array
 from ttnn_jit.numpy_scalar import is_numpy_scalar
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP
@@ -72,7 +71,7 @@ def spec_of(value: Any) -> TensorSpec:
     raise ArgumentError(f"{type(value).__name__} is no tensor")
 
 
-def argument_key(value: Any) -> object:  # noqa: PLR0911 - one line for each kind of value
+def argument_key(value: Any) -> object:  # noqa: PLR0911, C901 - one line for each kind of value
     """The hashable that stands for one argument in a call's key.
 
     Raises:
@@ -84,15 +83,13 @@ def argument_key(value: Any) -> object:  # noqa: PLR0911 - one line for each kin
         return scalar_key(value)
     if isinstance(value, enum.Enum):
         return type(value), value._name_, value._value_ if isinstance(value, enum.Flag) else None
-    if isinstance(value, (tuple, list)):
-        return type(value), *map(argument_key, native_contents(value)), *_own_key(value)
-    if isinstance(value, dict):
-        return type(value), *_dict_key(value), *_own_key(value)
-    if is_record(value):
-        own = {**fields_of(value), **own_attributes(value)}
-        return type(value), *((name, argument_key(item)) for name, item in own.items())
-    if isinstance(value, (int, float, str)):
-        return type(value), scalar_key(plain_scalar(value)), *_own_key(value)
+    if type(value) in {tuple, list}:
+        return type(value), *map(argument_key, value)
+    if type(value) is dict:
+        return type(value), *((_name_key(name), argument_key(item)) for name, item in value.items())
+    parts = plain_parts(value)
+    if parts is not None:
+        return type(value), *map(argument_key, parts)
     family = family_of(value)
     if family is not None:
         return family, spec_of(value)
@@ -108,18 +105,6 @@ def argument_key(value: Any) -> object:  # noqa: PLR0911 - one line for each kin
         help="pass ttnn, torch or numpy tensors, scalars, strings, dtypes and configs of ttnn, or tuples, lists, dicts "
         "and dataclasses of these",
     )
-
-
-def _dict_key(table: dict[Any, Any]) -> Iterator[object]:
-    contents = native_contents(table)
-    count = len(contents) // 2
-    for name, item in zip(contents[:count], contents[count:], strict=True):
-        yield _name_key(name), argument_key(item)
-
-
-def _own_key(value: Any) -> Iterator[object]:
-    """What stands for the attributes that an instance of a class of the user's has beside its items."""
-    return ((name, argument_key(item)) for name, item in own_attributes(value).items())
 
 
 def _name_key(name: Hashable) -> object:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import _lru_cache_wrapper, partial
 from typing import Any, TypeAlias
 
-from ttnn_jit.guards.values import ABSENT, NoStableIdentityError, is_atom, is_operation, own_attribute
+from ttnn_jit.guards.values import ABSENT, NoStableIdentityError, is_atom, is_operation, own_attribute, plain_scalar
 from ttnn_jit.numpy_scalar import is_numpy_function, is_numpy_scalar
 from ttnn_jit.origin import THIS_PACKAGE, is_of_this_package, library_of
 
@@ -91,6 +91,8 @@ def _object_name(value: Any) -> str | None:
         return None
     if isinstance(value, enum.Enum):
         return f"member:{_class_name(kind)}.{value._name_}"
+    if isinstance(value, (int, float, str)) and kind not in {int, float, str, bool}:
+        return f"{_class_name(kind)}:{fingerprint(plain_scalar(value))}"
     if isinstance(value, _NAMED):
         return f"{kind.__name__}:{getattr(value, '__module__', '')}.{value.__qualname__}"
     if isinstance(value, type):

@@ -11,7 +11,8 @@ import enum
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ttnn_jit.guards.values import native_class, native_contents, own_attributes
+from ttnn_jit.guards.values import native_class, native_contents, own_attributes, plain_scalar
+from ttnn_jit.numpy_scalar import is_numpy_scalar
 from ttnn_jit.origin import is_of_this_package
 
 
@@ -35,15 +36,31 @@ def fields_of(record: Any) -> dict[str, Any]:
 
 def items_of(value: Any) -> Iterator[Any] | None:
     """The items of a container in order; None for a leaf. Those of a list or dict of the user's are what C finds."""
-    kind = type(value)
-    if kind in {tuple, list}:
+    if type(value) in {tuple, list}:
         return iter(value)
-    if kind is dict:
+    if type(value) is dict:
         return iter(value.values())
     if isinstance(value, (tuple, list, dict)) and not isinstance(value, enum.Enum):
         contents = native_contents(value)
         return iter(contents[len(contents) // 2 :] if isinstance(value, dict) else contents)
     return iter(fields_of(value).values()) if is_record(value) else None
+
+
+def plain_parts(value: Any) -> tuple[Any, dict[str, Any]] | None:
+    """What an argument of a class of the user's is made of: its value as Python's own class, and its own attributes.
+
+    None for everything that is no container, record or scalar of such a class. None of its code is run.
+    """
+    own = dict(own_attributes(value))
+    if isinstance(value, (tuple, list)):
+        contents = native_contents(value)
+        return contents if isinstance(value, tuple) else [*contents], own
+    if isinstance(value, dict):
+        contents = native_contents(value)
+        return dict(zip(contents[: len(contents) // 2], contents[len(contents) // 2 :], strict=True)), own
+    if isinstance(value, (int, float, str)) and not is_numpy_scalar(value):
+        return plain_scalar(value), own
+    return (fields_of(value), own) if is_record(value) else None
 
 
 def leaves(value: Any) -> Iterator[Any]:

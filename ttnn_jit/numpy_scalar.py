@@ -25,7 +25,9 @@ def is_numpy_function(value: object) -> bool:
 
 
 def python_number(value: Any) -> Any:
-    """The Python number that a numpy scalar is, exactly; every other value as it is."""
-    if isinstance(value, (int, float)):  # Python's own, and numpy's float64, which is a float
+    """The Python number that a numpy scalar, or an instance of a subclass, is made of; every other value as it is."""
+    if type(value) in {int, float, bool}:
         return value
+    if isinstance(value, (int, float)):  # numpy's float64 is a float
+        return int.__int__(value) if isinstance(value, int) else float.__float__(value)
     return value.item() if is_numpy_scalar(value) else value

@@ -166,7 +166,9 @@ def resolve(function: types.FunctionType, path: Path, arguments: Mapping[str, An
         if kind == CALL_STEP:
             value = _called(function, name, arguments)
         elif kind == ARGUMENT_STEP:
-            value = functools.reduce(lambda found, inner: _STEPS[inner[0]](found, inner[1]), name[1:], arguments[name[0]])
+            value = functools.reduce(
+                lambda found, inner: _STEPS[inner[0]](found, inner[1]), name[1:], arguments[name[0]]
+            )
         else:
             value = _STEPS[kind](value, name)
     return value

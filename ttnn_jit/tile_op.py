@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ttnn_jit.compiling import compiling
 from ttnn_jit.errors import ArgumentError, CompileError
-from ttnn_jit.fingerprints import NoStableIdentityError, fingerprint_code, read_fingerprint
+from ttnn_jit.fingerprints import fingerprint_code, read_fingerprint
+from ttnn_jit.guards.values import NoStableIdentityError
 from ttnn_jit.ops import Number, Operation
 from ttnn_jit.reads import ATTRIBUTE_STEP, Read, compile_guard, path_text
 from ttnn_jit.source import Location

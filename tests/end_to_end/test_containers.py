@@ -375,7 +375,10 @@ def test_another_object_under_the_instances_name_is_not_taken_for_it(monkeypatch
 def test_a_function_that_is_compiled_at_every_call_says_so_once(name):
     _, method = traced_model(name)
     method(A)
-    with pytest.warns(UserWarning, match=f"^{name} is compiled at every call, because .*{__file__}:\\d+.* pass the value as an argument"):
+    with pytest.warns(
+        UserWarning,
+        match=f"^{name} is compiled at every call, because .*{__file__}:\\d+.* pass the value as an argument",
+    ):
         method(A)
     method(A)
 

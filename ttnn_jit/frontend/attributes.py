@@ -258,9 +258,7 @@ class Super:
                 return self._bound(interpreter, member, name, None if at is None else (*at, (OWN_STEP, name))), None
             if is_python_class(holder) and at is not None:
                 recorder.absent((*at, (OWN_STEP, name)))
-        raise CompileError(
-            f"AttributeError: 'super' object has no attribute '{name}'", location=interpreter.location()
-        )
+        raise CompileError(f"AttributeError: 'super' object has no attribute '{name}'", location=interpreter.location())
 
     def _classes_behind(self, kind: type) -> Iterator[tuple[int, type]]:
         order = kind.__mro__

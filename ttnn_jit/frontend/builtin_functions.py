@@ -113,7 +113,8 @@ _HANDS_ON = frozenset({
 """Functions that hand items on and ask none for anything; callbacks among their arguments are interpreted."""
 
 _METHODS_THAT_HAND_ON = frozenset({
-    "__init__", "__iter__", "__len__", "__reversed__", "clear", "copy", "extend", "items", "keys", "pop", "popitem", "reverse", "values",
+    "__init__", "__iter__", "__len__", "__reversed__", "clear", "copy", "extend", "items", "keys", "pop", "popitem",
+    "reverse", "values",
 })  # fmt: skip
 
 
@@ -134,7 +135,7 @@ def _sum(interpreter: Interpreter, iterable: Any, /, start: Any = 0) -> Any:
 def _quantified(stops_at: bool) -> Handler:
     def handler(interpreter: Interpreter, iterable: Any) -> bool:
         for item in each(interpreter, iterable):
-            if interpreter.python(bool, item) is stops_at:
+            if bool(interpreter.python(bool, item)) is stops_at:
                 return stops_at
         return not stops_at
 
@@ -306,7 +307,8 @@ def _function_handlers() -> dict[Any, Handler]:
         type: containers.type_of, isinstance: _class_check(isinstance, "__instancecheck__"),
         issubclass: _class_check(issubclass, "__subclasscheck__"), sum: _sum, any: _quantified(True),
         all: _quantified(False), sorted: _sorted, max: _extreme(max, operator.gt), min: _extreme(min, operator.lt),
-        dict: _dict, set: _set(set), frozenset: _set(frozenset), itertools.accumulate: _accumulate, itertools.groupby: _grouped,
+        dict: _dict, set: _set(set), frozenset: _set(frozenset), itertools.accumulate: _accumulate,
+        itertools.groupby: _grouped,
         filter: _with_callback(filter, bool), format: text(format, "__format__", "__str__", "__repr__"),
         str: text(str, "__str__", "__repr__"), repr: text(repr, "__repr__"),
         divmod: special_methods.binary("__divmod__", "__rdivmod__", "divmod()"),
@@ -336,7 +338,7 @@ _FUNCTIONS = _function_handlers()
 
 _METHODS: dict[str, Handler] = {
     "get": containers.get, "__getitem__": containers.get_native_item, "__contains__": containers.native_contains,
-    "count": containers.count, "index": containers.index, "update": _update_method, "__setitem__": containers.set_item, "append": _append,
-    "insert": _insert, "sort": _sort,
+    "count": containers.count, "index": containers.index, "update": _update_method,
+    "__setitem__": containers.set_item, "append": _append, "insert": _insert, "sort": _sort,
 }  # fmt: skip
 """Methods of native containers, given the container first."""

@@ -97,7 +97,7 @@ def evaluate_items(interpreter: Interpreter, nodes: list[ast.expr]) -> list[Any]
     return items
 
 
-def call_value(  # noqa: PLR0911 - one line for each kind of callee
+def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of callee
     interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
     """The result of calling `function`, whatever it is.
@@ -296,7 +296,8 @@ def _enum_member(interpreter: Interpreter, cls: Any, value: Any) -> Any:
         interpreter.attribute(found, "_value_")
         return found
     missing = interpreter.attribute(cls, "_missing_")
-    if isinstance(missing, types.MethodType) and not is_of_a_library(missing.__func__):
+    function = missing.__func__ if isinstance(missing, types.MethodType) else None
+    if isinstance(function, types.FunctionType) and not is_of_a_library(function):
         return call_value(interpreter, missing, (value,), {})
     return interpreter.natively(cls, value)
 

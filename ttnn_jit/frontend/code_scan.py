@@ -17,8 +17,8 @@ from typing import Any
 from ttnn_jit.errors import CompileError
 from ttnn_jit.frontend.calls import wrapped_attribute
 from ttnn_jit.frontend.language import is_pure
-from ttnn_jit.frontend.read_recorder import ReadRecorder, is_bound_builtin, items_by_path
 from ttnn_jit.frontend.proxy import ProxyTensor
+from ttnn_jit.frontend.read_recorder import ReadRecorder, is_bound_builtin, items_by_path
 from ttnn_jit.frontend.spans import location_of_span
 from ttnn_jit.guards.values import ABSENT, is_atom, is_operation, is_python_class, own_attribute, same_value
 from ttnn_jit.numpy_scalar import is_numpy_function, is_numpy_scalar_class

@@ -28,15 +28,17 @@ from ttnn_jit.guards.values import (
 )
 from ttnn_jit.origin import is_of_the_standard_library
 
-ITERATORS = (
-    *{type(iter(made)) for made in ([], (), {}, set(), "", b"", range(0), range(1 << 70), {}.values(), {}.items())},
-    type(reversed([])), type(reversed({})), zip, map, filter, enumerate, reversed, types.GeneratorType,
-    *(getattr(itertools, name) for name in (
-        "accumulate", "chain", "combinations", "compress", "dropwhile", "filterfalse", "groupby", "islice", "pairwise",
-        "permutations", "product", "starmap", "takewhile", "zip_longest",
-    )),
+_TABLE = {0: 0}
+_ITERABLES: tuple[Any, ...] = ([], (), _TABLE, {0}, "", b"", range(0), range(1 << 70), _TABLE.values(), _TABLE.items())
+_LAZY = (
+    "accumulate", "chain", "combinations", "compress", "dropwhile", "filterfalse", "groupby", "islice", "pairwise",
+    "permutations", "product", "starmap", "takewhile", "zip_longest",
 )  # fmt: skip
-VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+ITERATORS: tuple[type, ...] = (
+    *{type(iter(made)) for made in _ITERABLES}, type(reversed([0])), type(reversed(_TABLE)), zip, map, filter,
+    enumerate, reversed, types.GeneratorType, *(getattr(itertools, name) for name in _LAZY),
+)  # fmt: skip
+VIEWS: tuple[type, ...] = (type(_TABLE.keys()), type(_TABLE.values()), type(_TABLE.items()))
 
 
 class Reach:
@@ -47,7 +49,7 @@ class Reach:
         self._containers: dict[int, Any] = {}
 
     def is_plain(self, value: Any) -> bool:
-        """Whether C can compute with `value` unseen: all that it reaches are atoms, tensors being compiled, functions."""
+        """Whether C can compute with `value` unseen: it reaches atoms, tensors being compiled and functions alone."""
         if type(value) is ProxyTensor or is_atom(value) or is_identity(value) or _is_of_the_interpreter(value):
             return True
         if type(value) in VIEWS:
@@ -61,6 +63,7 @@ class Reach:
         if native_container(value):
             self._containers[id(value)] = value
             return True
+        refuse_foreign_iterator(self._interpreter, value)
         known = is_atom(value) or is_identity(value) or _is_of_the_interpreter(value) or is_operation(value)
         return known or type(value) is ProxyTensor or isinstance(value, (*ITERATORS, *VIEWS))
 
@@ -94,7 +97,9 @@ def is_plain_key(key: Any) -> bool:
     hashed, compared = member_of(kind, "__hash__"), member_of(kind, "__eq__")
     if isinstance(key, SCALARS):
         return not any(isinstance(member, types.FunctionType) for member in (hashed, compared))
-    by_name = isinstance(hashed, types.FunctionType) and isinstance(key, enum.Enum) and is_of_the_standard_library(hashed)
+    by_name = (
+        isinstance(hashed, types.FunctionType) and isinstance(key, enum.Enum) and is_of_the_standard_library(hashed)
+    )
     return is_default(compared) and (is_default(hashed) or by_name)
 
 
@@ -252,9 +257,23 @@ def _members(interpreter: Interpreter, cls: enum.EnumMeta) -> list[Any]:
 
 def following(interpreter: Interpreter, items: Any, *default: Any) -> Any:
     """``next(items)``."""
+    refuse_foreign_iterator(interpreter, items)
     if not isinstance(items, ITERATORS):
         interpreter.is_opaque(f"what a {type(items).__name__} yields is decided by code that nobody sees")
     return interpreter.natively(next, items, *default)
+
+
+def refuse_foreign_iterator(interpreter: Interpreter, items: Any) -> None:
+    """Refuse to advance an iterator that does not belong to the program.
+
+    Raises:
+        CompileError: It is a global, a closure's, or stands in an object of the user's.
+    """
+    if isinstance(items, ITERATORS) and interpreter.recorder.is_foreign(items):
+        interpreter.refuse(
+            f"this {type(items).__name__} comes from outside the function, which a compiled function cannot advance",
+            "make a list of what it yields before the call",
+        )
 
 
 _END = object()

@@ -213,7 +213,7 @@ class Interpreter(Emitter):
                 "write it as a loop over compile-time values",
             )
         caller, at = (self.frame, self.at) if self.active else (frame, node)
-        self.frame = frame
+        self.frame, self.at = frame, node
         if not (isinstance(identity, types.FunctionType) and is_plain_function(identity)):
             self._refuse_no_plain_function(frame, node)
         self.active.append(identity)

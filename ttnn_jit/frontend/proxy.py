@@ -320,7 +320,8 @@ class Emitter(ABC):
 
     def emit(self, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]) -> ProxyTensor:
         """The result of the first of `overloads` that takes these arguments."""
-        bound = self._bind(overloads, args, kwargs)
+        args = [python_number(value) for value in args]
+        bound = self._bind(overloads, args, {name: python_number(value) for name, value in kwargs.items()})
         location = self.location()
         for operand in bound.operands:
             if isinstance(operand, ProxyTensor) and operand.deallocated_at is not None:

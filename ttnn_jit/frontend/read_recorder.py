@@ -146,7 +146,7 @@ class ReadRecorder:
         self.use(value.func, (*path, (ATTRIBUTE_STEP, "func")))
         for name in ("args", "keywords"):
             held, at = getattr(value, name), (*path, (ATTRIBUTE_STEP, name))
-            self.found(held, at)
+            self.use(held, at)
             self.look_into(held)
 
     def absent(self, path: Path | None) -> None:
@@ -267,7 +267,11 @@ def is_bound_builtin(value: Any) -> bool:
 
 def _is_told_by_contents(kind: type) -> bool:
     """Whether a call's key holds what an argument of a class contains, beside the class."""
-    return native_class(kind) is not None or issubclass(kind, (int, float, str)) or member_of(kind, "__dataclass_fields__") is not ABSENT
+    return (
+        native_class(kind) is not None
+        or issubclass(kind, (int, float, str))
+        or member_of(kind, "__dataclass_fields__") is not ABSENT
+    )
 
 
 def _tells_itself(value: Any) -> bool:

@@ -102,8 +102,10 @@ def truth(interpreter: Interpreter, value: Any) -> Any:
         method = special_method(interpreter, value, name)
         if method is not None:
             return interpreter.natively(bool, interpreter.call_with(method, (value,), {}))
-        if member_of(type(value), name) is not ABSENT:
-            return interpreter.natively(bool, value) if isinstance(value, SCALARS) else NATIVE
+        member = member_of(type(value), name)
+        if member is not ABSENT:
+            by_c = isinstance(value, SCALARS) and not isinstance(member, types.FunctionType)
+            return interpreter.natively(bool, value) if by_c else NATIVE
     return True
 
 
@@ -146,7 +148,7 @@ def _operate(interpreter: Interpreter, left: Any, right: Any, names: tuple[str, 
             member = member_of(type(asked), name)
             if member is ABSENT or member is None or is_default(member):
                 continue
-            if not _asks_itself_alone(asked, name):
+            if isinstance(member, types.FunctionType) or not _asks_itself_alone(asked, name):
                 return NATIVE
             result = interpreter.natively(getattr(type(asked), name), asked, other)
         if result is not NotImplemented:

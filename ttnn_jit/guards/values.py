@@ -53,6 +53,7 @@ class _Absent(enum.Enum):
 ABSENT: Final = _Absent.ABSENT
 """Stands for what a look-up did not find."""
 
+
 class NoStableIdentityError(TypeError):
     """A value that another process could not recognise, so that nothing that depends on it may go to disk."""
 
@@ -89,7 +90,7 @@ def _is_numpy_scalar_class(kind: type) -> bool:
 
 
 @functools.cache
-def _is_own_value_class(kind: type) -> bool:
+def _is_own_value_class(kind: Any) -> bool:
     if not is_of_this_package(kind):
         return False
     parameters = kind.__dict__.get("__dataclass_params__")
@@ -115,7 +116,9 @@ def atom_key(atom: Any) -> object:
 
 def same_value(now: Any, then: Any) -> bool:
     """Whether `now` is the very object, or an atom of the same type and bits."""
-    return now is then or (type(now) is type(then) and is_atom(then) and is_atom(now) and atom_key(now) == atom_key(then))
+    if now is then:
+        return True
+    return type(now) is type(then) and is_atom(then) and is_atom(now) and atom_key(now) == atom_key(then)
 
 
 def is_identity(value: Any) -> bool:
