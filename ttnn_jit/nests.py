@@ -11,7 +11,7 @@ import enum
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ttnn_jit.guards.values import native_class, native_contents, own_attributes, plain_scalar
+from ttnn_jit.guards.values import is_python_class, native_class, native_contents, own_attributes, plain_scalar
 from ttnn_jit.numpy_scalar import is_numpy_scalar
 from ttnn_jit.origin import is_of_this_package
 
@@ -51,6 +51,8 @@ def plain_parts(value: Any) -> tuple[Any, dict[str, Any]] | None:
 
     None for everything that is no container, record or scalar of such a class. None of its code is run.
     """
+    if not is_python_class(type(value)):
+        return None
     own = dict(own_attributes(value))
     if isinstance(value, (tuple, list)):
         contents = native_contents(value)

@@ -28,6 +28,6 @@ def python_number(value: Any) -> Any:
     """The Python number that a numpy scalar, or an instance of a subclass, is made of; every other value as it is."""
     if type(value) in {int, float, bool}:
         return value
-    if isinstance(value, (int, float)):  # numpy's float64 is a float
-        return int.__int__(value) if isinstance(value, int) else float.__float__(value)
+    if issubclass(type(value), (int, float)):  # numpy's float64 is a float
+        return int.__int__(value) if issubclass(type(value), int) else float.__float__(value)
     return value.item() if is_numpy_scalar(value) else value

@@ -281,9 +281,9 @@ def guard_text(function: types.FunctionType, reads: Iterable[Read]) -> GuardText
     """
     writer = _GuardWriter(function)
     own = ["__code__", *(name for name in ("__defaults__", "__kwdefaults__") if getattr(function, name))]
-    all_reads = [*(Read(((ATTRIBUTE_STEP, name),), getattr(function, name)) for name in own), *reads]
-    conditions = tuple(condition for read in all_reads if (condition := writer.condition(read)))
-    return GuardText(conditions, writer.constants)
+    conditions = [writer.own(name) for name in own]
+    conditions += filter(None, map(writer.condition, reads))
+    return GuardText(tuple(conditions), writer.constants)
 
 
 def compile_guard(function: types.FunctionType, reads: Iterable[Read]) -> Callable[[], bool]:
@@ -344,14 +344,17 @@ class _GuardWriter:
             return f"{name!r} not in {self._globals(tuple(prefix), base)}"
         if kind == ATTRIBUTE_STEP and read.value is ABSENT:
             return f"not hasattr({base}, {name!r})"
-        return self._compared(self._step(tuple(prefix), base, (kind, name)), read.value)
-
-    def _compared(self, found: str, value: Any) -> str:
-        constant = self._constant(value)
-        if value is None or isinstance(value, bool) or not is_atom(value):
+        step = (kind, name)
+        found, constant = self._step(tuple(prefix), base, step), self._constant(read.value)
+        if read.value is None or isinstance(read.value, bool) or not is_atom(read.value):
             return f"{found} is {constant}"
         # An atom that was made anew is the same one.
-        return f"((t := {found}) is {constant} or {self._constant(same_value)}(t, {constant}))"
+        again = self._step(tuple(prefix), self._walk(tuple(prefix)), step)
+        return f"({found} is {constant} or {self._constant(same_value)}({again}, {constant}))"
+
+    def own(self, name: str) -> str:
+        """An expression that is true while an attribute of the function itself is what it is now."""
+        return f"{self._root}.{name} is {self._constant(getattr(self._function, name))}"
 
     def _walk(self, path: Path) -> str:
         if not path:

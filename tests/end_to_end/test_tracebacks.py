@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import traceback
 
 import pytest
@@ -101,7 +102,7 @@ def test_a_fault_of_the_compiler_keeps_every_frame(monkeypatch):
 class Settings:
     @property
     def scale(self):
-        return 2.0
+        return time.monotonic()
 
 
 SETTINGS = Settings()

@@ -13,6 +13,7 @@ import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ttnn_jit.errors import TtnnJitError
 from ttnn_jit.reads import GUARD_ERRORS, GuardText
 from ttnn_jit.runtime.buffer import HOST_POOL, POOLED_RESULT_BYTES, Buffer
 from ttnn_jit.runtime.caller import NativeCall
@@ -135,6 +136,8 @@ def _head(plan: ProgramPlan, conditions: Sequence[str], addresses: Sequence[str]
         " try:",
         f"  if not ({' and '.join(f'({condition})' for condition in conditions)}): return STALE",
         *(f"  {line}" for line in addresses),
+        " except TtnnJitError:",  # a tensor that was deallocated says so
+        "  raise",
         f" except {GUARD_ERRORS}:",
         "  return STALE",
     ]
@@ -148,7 +151,7 @@ def _return(plan: ProgramPlan, rebuild: Rebuild | None, counters: Any) -> list[s
 
 
 def _scope(guard: GuardText, rebuild: Rebuild | None, counters: Any) -> dict[str, Any]:
-    return {**guard.constants, "STALE": STALE, "rebuild": rebuild, "counters": counters}
+    return {**guard.constants, "STALE": STALE, "TtnnJitError": TtnnJitError, "rebuild": rebuild, "counters": counters}
 
 
 def _allocations(indices: Iterable[int]) -> list[str]:
