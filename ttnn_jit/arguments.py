@@ -81,7 +81,7 @@ def argument_key(value: Any) -> object:  # noqa: PLR0911, C901 - one line for ea
         return value.spec
     if type(value) in _SCALARS or is_numpy_scalar(value):
         return scalar_key(value)
-    if isinstance(value, enum.Enum):
+    if issubclass(type(value), enum.Enum):
         return type(value), value._name_, value._value_ if isinstance(value, enum.Flag) else None
     if type(value) in {tuple, list}:
         return type(value), *map(argument_key, value)

@@ -89,13 +89,14 @@ def _object_name(value: Any) -> str | None:
     kind = type(value)
     if is_atom(value) or kind in {list, dict, set, tuple, frozenset, types.CodeType} or is_operation(value):
         return None
-    if isinstance(value, enum.Enum):
-        return f"member:{_class_name(kind)}.{value._name_}"
-    if isinstance(value, (int, float, str)) and kind not in {int, float, str, bool}:
+    if issubclass(kind, enum.Enum):
+        held = fingerprint(value._value_) if is_atom(value._value_) else ""
+        return f"member:{_class_name(kind)}.{value._name_}={held}"
+    if issubclass(kind, (int, float, str)) and kind not in {int, float, str, bool}:
         return f"{_class_name(kind)}:{fingerprint(plain_scalar(value))}"
     if isinstance(value, _NAMED):
         return f"{kind.__name__}:{getattr(value, '__module__', '')}.{value.__qualname__}"
-    if isinstance(value, type):
+    if issubclass(kind, type):
         return f"class:{type.__dict__['__module__'].__get__(value)}.{value.__qualname__}"
     return f"module:{value.__name__}" if isinstance(value, types.ModuleType) else f"object:{_class_name(kind)}"
 

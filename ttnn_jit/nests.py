@@ -8,10 +8,10 @@ from __future__ import annotations
 import collections
 import dataclasses
 import enum
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ttnn_jit.guards.values import is_python_class, native_class, native_contents, own_attributes, plain_scalar
+from ttnn_jit.guards.values import is_a, native_class, native_contents, own_attributes, plain_scalar
 from ttnn_jit.numpy_scalar import is_numpy_scalar
 from ttnn_jit.origin import is_of_this_package
 
@@ -36,14 +36,17 @@ def fields_of(record: Any) -> dict[str, Any]:
 
 def items_of(value: Any) -> Iterator[Any] | None:
     """The items of a container in order; None for a leaf. Those of a list or dict of the user's are what C finds."""
-    if type(value) in {tuple, list}:
-        return iter(value)
-    if type(value) is dict:
-        return iter(value.values())
-    if isinstance(value, (tuple, list, dict)) and not isinstance(value, enum.Enum):
+    kind = type(value)
+    if kind is tuple or kind is list or kind is dict:
+        items: Iterable[Any] = value.values() if kind is dict else value
+        return iter(items)
+    if is_a(value, tuple, list, dict) and not is_a(value, enum.Enum):
         contents = native_contents(value)
-        return iter(contents[len(contents) // 2 :] if isinstance(value, dict) else contents)
+        return iter(contents[len(contents) // 2 :] if is_a(value, dict) else contents)
     return iter(fields_of(value).values()) if is_record(value) else None
+
+
+_PYTHONS_OWN = frozenset({bool, int, float, str, tuple, list, dict, type(None)})
 
 
 def plain_parts(value: Any) -> tuple[Any, dict[str, Any]] | None:
@@ -51,16 +54,16 @@ def plain_parts(value: Any) -> tuple[Any, dict[str, Any]] | None:
 
     None for everything that is no container, record or scalar of such a class. None of its code is run.
     """
-    if not is_python_class(type(value)):
+    if type(value) in _PYTHONS_OWN or is_of_this_package(type(value)):
         return None
     own = dict(own_attributes(value))
-    if isinstance(value, (tuple, list)):
+    if is_a(value, tuple, list):
         contents = native_contents(value)
-        return contents if isinstance(value, tuple) else [*contents], own
-    if isinstance(value, dict):
+        return contents if is_a(value, tuple) else [*contents], own
+    if is_a(value, dict):
         contents = native_contents(value)
         return dict(zip(contents[: len(contents) // 2], contents[len(contents) // 2 :], strict=True)), own
-    if isinstance(value, (int, float, str)) and not is_numpy_scalar(value):
+    if is_a(value, int, float, str) and not is_numpy_scalar(value):
         return plain_scalar(value), own
     return (fields_of(value), own) if is_record(value) else None
 
@@ -82,7 +85,7 @@ def map_leaves(value: Any, function: Callable[[Any], Any]) -> Any:
         return kind(map_leaves(item, function) for item in value)
     if kind is dict:
         return {key: map_leaves(item, function) for key, item in value.items()}
-    if isinstance(value, (tuple, list, dict)) and not isinstance(value, enum.Enum):
+    if is_a(value, tuple, list, dict) and not is_a(value, enum.Enum):
         return _map_subclass(value, function)
     return _map_record(value, function) if is_record(value) else function(value)
 
@@ -153,7 +156,7 @@ def to_json(value: Any, name_of: Callable[[type], str]) -> Any:
 
 def from_json(value: Any, class_of: Callable[[str], Any]) -> Any:
     """The nest that `to_json` wrote down; `class_of` finds the user's classes by their names."""
-    if not isinstance(value, dict):
+    if not is_a(value, dict):
         return value
     ((kind, items),) = value.items()
     if kind == "dict":

@@ -65,19 +65,24 @@ def observe(function: types.FunctionType, arguments: Mapping[str, Any], target: 
     if hasattr(function, "__wrapped__"):
         return None  # it has the signature of what it wraps, and parameters of its own
     try:
-        return _run(function, function_source(function), arguments, target)[0].recorder
+        return _run(function, function_source(function), arguments, target, observes=True)[0].recorder
     except CompileError:
         return None
 
 
 def _run(
-    function: types.FunctionType, source: FunctionSource, arguments: Mapping[str, Any], target: SystemDesc
+    function: types.FunctionType,
+    source: FunctionSource,
+    arguments: Mapping[str, Any],
+    target: SystemDesc,
+    *,
+    observes: bool = False,
 ) -> tuple[Interpreter, Any]:
     """The interpreter that has gone through the function, and what that returned."""
     recorder = ReadRecorder()
     definition = Location(source.file, function.__code__.co_firstlineno)
     builder = ModuleBuilder(function.__name__, target, definition, equal_shards=target.tile_aligned_only)
-    interpreter = Interpreter(builder, recorder, _RULES)
+    interpreter = Interpreter(builder, recorder, _RULES, observes=observes)
 
     def proxy(value: Any) -> Any:
         return interpreter.argument(value.spec) if isinstance(value, TensorArgument) else value

@@ -21,7 +21,7 @@ from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.read_recorder import is_bound_builtin
 from ttnn_jit.frontend.special_methods import ARITHMETIC, COMPARISONS, NATIVE, Handler, may_compute, special_method
-from ttnn_jit.guards.values import is_atom, is_python_class, native_class, native_container, native_contents
+from ttnn_jit.guards.values import is_a, is_atom, is_python_class, native_class, native_container, native_contents
 from ttnn_jit.origin import is_of_the_standard_library
 
 _SIMPLE = frozenset({ProxyTensor, bool, int, float, str, type(None)})
@@ -85,20 +85,18 @@ def computed(
     if all(map(allowed, values)):
         reach.look_into_containers()
         return interpreter.natively(function, *args, **kwargs)
-    result = interpreter.natively(function, *args, **kwargs)
-    if kwargs or not _is_computed_again(interpreter, function, args, result):
-        blamed = next(value for value in values if not Reach(interpreter).is_plain(value))
-        name = getattr(function, "__name__", type(function).__name__)
-        interpreter.is_opaque(f"`{name}` of a {type(blamed).__name__} runs code that cannot be followed")
+    blamed = next(value for value in values if not Reach(interpreter).is_plain(value))
+    name = getattr(function, "__name__", type(function).__name__)
+    what = f"`{name}` of a {type(blamed).__name__} runs code that cannot be followed"
+    if kwargs or not interpreter.recorder.can_call(function, args):
+        interpreter.is_opaque(what)
+        return interpreter.natively(function, *args, **kwargs)
+    result = interpreter.natively(function, *args)
+    if not (is_atom(result) or interpreter.natively(function, *args) is result):
+        interpreter.is_opaque(f"{what}, and gives another object each time")
+    else:
+        interpreter.recorder.call(function, args, result)
     return result
-
-
-def _is_computed_again(
-    interpreter: Interpreter, function: Callable[..., Any], args: Sequence[Any], result: Any
-) -> bool:
-    """Whether the guard computes a result again and can tell whether it is the same."""
-    stable = is_atom(result) or interpreter.natively(function, *args) is result
-    return stable and interpreter.recorder.call(function, args, result)
 
 
 _HANDS_ON = frozenset({
@@ -192,10 +190,10 @@ def _dict(interpreter: Interpreter, *args: Any, **kwargs: Any) -> dict[Any, Any]
 
 def _update(interpreter: Interpreter, table: dict[Any, Any], *args: Any, **kwargs: Any) -> None:
     for source in args:
-        if isinstance(source, dict) and native_container(source):
+        if is_a(source, dict) and native_container(source):
             interpreter.recorder.look_into(source)
             interpreter.natively(dict.update, table, source)
-        elif isinstance(source, dict) or may_compute(source):
+        elif is_a(source, dict) or may_compute(source):
             interpreter.is_opaque(f"a dict is made of a {type(source).__name__} by code that cannot be followed")
             interpreter.natively(dict.update, table, source)
         else:
@@ -207,15 +205,15 @@ def _update(interpreter: Interpreter, table: dict[Any, Any], *args: Any, **kwarg
 
 
 def _update_method(interpreter: Interpreter, table: Any, *args: Any, **kwargs: Any) -> Any:
-    return _update(interpreter, table, *args, **kwargs) if isinstance(table, dict) else NATIVE
+    return _update(interpreter, table, *args, **kwargs) if is_a(table, dict) else NATIVE
 
 
 def _append(interpreter: Interpreter, items: Any, item: Any) -> Any:
-    return interpreter.natively(list.append, items, item) if isinstance(items, list) else NATIVE
+    return interpreter.natively(list.append, items, item) if is_a(items, list) else NATIVE
 
 
 def _insert(interpreter: Interpreter, items: Any, place: Any, item: Any) -> Any:
-    return interpreter.natively(list.insert, items, place, item) if isinstance(items, list) else NATIVE
+    return interpreter.natively(list.insert, items, place, item) if is_a(items, list) else NATIVE
 
 
 def _over(function: Callable[..., Any]) -> Handler:
@@ -311,9 +309,10 @@ def _function_handlers() -> dict[Any, Handler]:
         itertools.groupby: _grouped,
         filter: _with_callback(filter, bool), format: text(format, "__format__", "__str__", "__repr__"),
         str: text(str, "__str__", "__repr__"), repr: text(repr, "__repr__"),
+        pow: special_methods.power,
         divmod: special_methods.binary("__divmod__", "__rdivmod__", "divmod()"),
     }  # fmt: skip
-    names = {
+    names: dict[Callable[..., Any], list[str]] = {
         len: ["__len__"], abs: ["__abs__"], round: ["__round__"], hash: ["__hash__"], reversed: ["__reversed__"],
         float: ["__float__", "__index__"], int: ["__int__", "__index__", "__trunc__"],
         complex: ["__complex__", "__float__", "__index__"], operator.index: ["__index__"],

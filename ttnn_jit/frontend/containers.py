@@ -16,6 +16,7 @@ from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.special_methods import NATIVE, SCALARS, is_default, may_compute, special_method
 from ttnn_jit.guards.values import (
     ABSENT,
+    is_a,
     is_atom,
     is_identity,
     is_operation,
@@ -56,21 +57,26 @@ class Reach:
             return all(map(self.is_plain, value))
         if id(value) in self._containers:
             return True
-        return native_container(value) and self.goes_through(value) and all(map(self.is_plain, native_contents(value)))
+        # A class of the user's may have an operator that C would run.
+        if may_compute(value) or not native_container(value):
+            return False
+        return self.goes_through(value) and all(map(self.is_plain, native_contents(value)))
 
     def goes_through(self, value: Any) -> bool:
         """Whether C, handing items on, runs no code of the user's to go through `value`; its items may be anything."""
         if native_container(value):
+            if may_compute(value):
+                self._interpreter.class_member(value, "__iter__")
             self._containers[id(value)] = value
             return True
         refuse_foreign_iterator(self._interpreter, value)
         known = is_atom(value) or is_identity(value) or _is_of_the_interpreter(value) or is_operation(value)
-        return known or type(value) is ProxyTensor or isinstance(value, (*ITERATORS, *VIEWS))
+        return known or type(value) is ProxyTensor or is_a(value, *ITERATORS, *VIEWS)
 
     def is_made_of_c(self, value: Any) -> bool:
         """Whether a method of C's, called on `value`, reads nothing but what C's class holds."""
         if native_class(type(value)) is None:
-            return isinstance(value, SCALARS) or self.goes_through(value)
+            return is_a(value, *SCALARS) or self.goes_through(value)
         self._containers[id(value)] = value
         return True
 
@@ -95,11 +101,9 @@ def is_plain_key(key: Any) -> bool:
     if kind is tuple:
         return all(map(is_plain_key, key))
     hashed, compared = member_of(kind, "__hash__"), member_of(kind, "__eq__")
-    if isinstance(key, SCALARS):
+    if is_a(key, *SCALARS):
         return not any(isinstance(member, types.FunctionType) for member in (hashed, compared))
-    by_name = (
-        isinstance(hashed, types.FunctionType) and isinstance(key, enum.Enum) and is_of_the_standard_library(hashed)
-    )
+    by_name = isinstance(hashed, types.FunctionType) and is_a(key, enum.Enum) and is_of_the_standard_library(hashed)
     return is_default(compared) and (is_default(hashed) or by_name)
 
 
@@ -118,9 +122,9 @@ def get_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
 def get_native_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
     """What C finds in a container under a key."""
     key = _as_index(interpreter, container, key)
-    if isinstance(container, dict):
+    if is_a(container, dict):
         return _item_of_dict(interpreter, container, key)
-    if isinstance(key, slice) or not isinstance(container, (list, tuple)):
+    if type(key) is slice or not is_a(container, list, tuple):
         return interpreter.computed(operator.getitem, container, key)
     value = interpreter.natively(native_item, container, key)
     interpreter.recorder.item(container, key, value)
@@ -129,9 +133,9 @@ def get_native_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
 
 def _as_index(interpreter: Interpreter, container: Any, key: Any) -> Any:
     """A key as a list or tuple takes it: ``__index__`` of an object of the user's is asked here."""
-    if isinstance(key, slice):
+    if type(key) is slice:
         return slice(*(_as_index(interpreter, container, part) for part in (key.start, key.stop, key.step)))
-    if isinstance(container, (list, tuple, str)) and may_compute(key):
+    if is_a(container, list, tuple, str) and may_compute(key):
         return interpreter.python(operator.index, key)
     return key
 
@@ -147,7 +151,7 @@ def _item_of_dict(interpreter: Interpreter, container: Any, key: Any) -> Any:
     if missing is not None:
         interpreter.recorder.item(container, key, ABSENT)
         return interpreter.call_with(missing, (container, key), {})
-    if isinstance(container, collections.defaultdict) and interpreter.recorder.is_foreign(container):
+    if is_a(container, collections.defaultdict) and interpreter.recorder.is_foreign(container):
         interpreter.refuse(
             f"looking up {key!r} would add it to a defaultdict from outside the function",
             "look it up with `.get`, or add it before the call",
@@ -156,8 +160,9 @@ def _item_of_dict(interpreter: Interpreter, container: Any, key: Any) -> Any:
 
 
 def _item_of_class(interpreter: Interpreter, cls: type, key: Any) -> Any:
-    if isinstance(cls, enum.EnumMeta) and isinstance(key, str) and key in cls.__members__:
-        return interpreter.attribute(cls, cls.__members__[key].name)
+    members: Any = cls.__members__ if isinstance(cls, enum.EnumMeta) else {}
+    if type(key) is str and key in members:
+        return interpreter.attribute(cls, members[key]._name_)
     method = special_method(interpreter, cls, "__getitem__")
     if method is not None:
         return interpreter.call_with(method, (cls, key), {})
@@ -173,14 +178,14 @@ def set_item(interpreter: Interpreter, container: Any, key: Any, value: Any) -> 
     if method is not None:
         return interpreter.call_with(method, (container, key, value), {})
     key = _as_index(interpreter, container, key)
-    if not (is_plain_key(key) or isinstance(key, slice)):
+    if not (is_plain_key(key) or type(key) is slice):
         interpreter.is_opaque(f"a {type(key).__name__} is a key by code of its own")
     return interpreter.natively(operator.setitem, container, key, value)
 
 
 def get(interpreter: Interpreter, container: Any, key: Any, default: Any = None) -> Any:
     """``table.get(key)``."""
-    if not isinstance(container, dict) or not is_plain_key(key):
+    if not is_a(container, dict) or not is_plain_key(key):
         return NATIVE
     value = native_item(container, key)
     interpreter.recorder.item(container, key, value)
@@ -199,11 +204,11 @@ def contains(interpreter: Interpreter, container: Any, item: Any) -> Any:
 
 def native_contains(interpreter: Interpreter, container: Any, item: Any) -> Any:
     """Whether C finds `item` in a container."""
-    if isinstance(container, dict) and is_plain_key(item):
+    if is_a(container, dict) and is_plain_key(item):
         return get(interpreter, container, item, ABSENT) is not ABSENT
     if Reach(interpreter).is_plain((container, item)):
         return NATIVE
-    sequence = isinstance(container, (list, tuple, *ITERATORS)) and native_container(container)
+    sequence = is_a(container, list, tuple, *ITERATORS) and native_container(container)
     if sequence or special_method(interpreter, container, "__iter__") is not None:
         return any(_equal(interpreter, here, item) for here in each(interpreter, container))
     return NATIVE
@@ -215,14 +220,14 @@ def _equal(interpreter: Interpreter, here: Any, item: Any) -> bool:
 
 def count(interpreter: Interpreter, container: Any, item: Any) -> Any:
     """``items.count(item)``."""
-    if not isinstance(container, (list, tuple)) or Reach(interpreter).is_plain((container, item)):
+    if not is_a(container, list, tuple) or Reach(interpreter).is_plain((container, item)):
         return NATIVE
     return sum(_equal(interpreter, here, item) for here in each(interpreter, container))
 
 
 def index(interpreter: Interpreter, container: Any, item: Any, *bounds: Any) -> Any:
     """``items.index(item)``."""
-    if bounds or not isinstance(container, (list, tuple)) or Reach(interpreter).is_plain((container, item)):
+    if bounds or not is_a(container, list, tuple) or Reach(interpreter).is_plain((container, item)):
         return NATIVE
     for place, here in enumerate(each(interpreter, container)):
         if _equal(interpreter, here, item):
@@ -238,13 +243,10 @@ def iterator(interpreter: Interpreter, *args: Any) -> Any:
     if len(args) == 2:
         return interpreter.natively(iter, interpreter.callback(args[0]), args[1])
     (iterable,) = args
-    if isinstance(iterable, enum.EnumMeta):
+    if is_a(iterable, enum.EnumMeta):
         return iter(_members(interpreter, iterable))
-    method = python_member(type(iterable), "__iter__") if may_compute(iterable) else None
-    if method is None:
-        return NATIVE
-    interpreter.class_member(iterable, "__iter__")
-    if not is_within_the_language(method):
+    method = interpreter.class_member(iterable, "__iter__") if may_compute(iterable) else None
+    if not (isinstance(method, types.FunctionType) and is_within_the_language(method)):
         return NATIVE
     return interpreter.python(iter, interpreter.call_with(method, (iterable,), {}))
 
@@ -258,8 +260,8 @@ def _members(interpreter: Interpreter, cls: enum.EnumMeta) -> list[Any]:
 def following(interpreter: Interpreter, items: Any, *default: Any) -> Any:
     """``next(items)``."""
     refuse_foreign_iterator(interpreter, items)
-    if not isinstance(items, ITERATORS):
-        interpreter.is_opaque(f"what a {type(items).__name__} yields is decided by code that nobody sees")
+    if not is_a(items, *ITERATORS):
+        interpreter.is_opaque(f"what a {type(items).__name__} yields is decided by code that cannot be followed")
     return interpreter.natively(next, items, *default)
 
 
@@ -269,7 +271,8 @@ def refuse_foreign_iterator(interpreter: Interpreter, items: Any) -> None:
     Raises:
         CompileError: It is a global, a closure's, or stands in an object of the user's.
     """
-    if isinstance(items, ITERATORS) and interpreter.recorder.is_foreign(items):
+    advances = member_of(type(items), "__next__") is not ABSENT and type(items) is not ProxyTensor
+    if advances and interpreter.recorder.is_foreign(items):
         interpreter.refuse(
             f"this {type(items).__name__} comes from outside the function, which a compiled function cannot advance",
             "make a list of what it yields before the call",
@@ -289,13 +292,13 @@ def each(interpreter: Interpreter, iterable: Any) -> Iterator[Any]:
 def gone_through(interpreter: Interpreter, value: Any) -> Any:
     """`value`, or an iterator over it where code of the user's says what it yields."""
     by_python = may_compute(value) and python_member(type(value), "__iter__") is not None
-    return interpreter.python(iter, value) if by_python or isinstance(value, enum.EnumMeta) else value
+    return interpreter.python(iter, value) if by_python or is_a(value, enum.EnumMeta) else value
 
 
 def materialised(interpreter: Interpreter, value: Any) -> Any:
     """`value`, or the list of what it yields where that is computed as it goes."""
     value = gone_through(interpreter, value)
-    return list(each(interpreter, value)) if isinstance(value, ITERATORS) else value
+    return list(each(interpreter, value)) if is_a(value, *ITERATORS) else value
 
 
 def type_of(interpreter: Interpreter, *args: Any) -> Any:

@@ -56,10 +56,12 @@ class Interpreter(Emitter):
         frame: The activation that is running.
         at: The expression or statement being carried out.
         active: The functions whose activations are under way, outermost first.
+        observes: Another way through the program makes the module; this one is for what it reads.
     """
 
-    def __init__(self, builder: ModuleBuilder, recorder: ReadRecorder, rules: Rules) -> None:
+    def __init__(self, builder: ModuleBuilder, recorder: ReadRecorder, rules: Rules, *, observes: bool = False) -> None:
         super().__init__(builder)
+        self.observes = observes
         self._rules = rules
         self.recorder = recorder
         self.frame: Frame
@@ -145,7 +147,14 @@ class Interpreter(Emitter):
         return member
 
     def is_opaque(self, what: str) -> None:
-        """Record that something was read here whose change no guard can see: the program serves one call."""
+        """Record that something was read here whose change no guard can see: the program serves one call.
+
+        Raises:
+            CompileError: The interpreter only observes what another way through the program will do, which must not
+                find the world changed.
+        """
+        if self.observes:
+            raise CompileError(what, location=self.location())
         self.recorder.is_opaque(what, self.location())
 
     def count_iteration(self, node: ast.AST) -> None:

@@ -139,6 +139,8 @@ class ReadRecorder:
         first = self._paths.get(id(value), path)
         if first == path:
             return False
+        if issubclass(type(value), (int, float, complex, str, bytes, tuple)):
+            self._record(first, value)  # what it is made of is read with it
         self._record((cast(Step, call_step(operator.is_, (("path", first), ("path", path)))),), True)
         return True
 
@@ -187,20 +189,23 @@ class ReadRecorder:
         else:
             self.use(value, at)
 
+    def can_call(self, function: Any, operands: Iterable[Any]) -> bool:
+        """Whether a guard could call `function`, of Python, again on `operands`."""
+        return self._call_path(function, operands) is not None
+
     def call(self, function: Any, operands: Iterable[Any], result: Any) -> bool:
         """Record that `function`, of Python, makes `result` of `operands`, and have the guard call it again.
 
-        Returns False, and records nothing, if it could not tell: a guard cannot find an operand again, or the result
-        is another object each time.
+        Returns False, and records nothing, if it could not.
         """
-        if not is_atom(result):
-            return False
+        path = self._call_path(function, operands)
+        self.use(result, path)
+        return path is not None
+
+    def _call_path(self, function: Any, operands: Iterable[Any]) -> Path | None:
         found = [self.operand(value) for value in operands]
         step = None if None in found else call_step(function, cast("list[Operand]", found))
-        if step is None:
-            return False
-        self._record((step,), result)
-        return True
+        return None if step is None else (step,)
 
     def is_opaque(self, what: str, location: Location | None) -> None:
         """Record that something was read whose change no guard can see."""

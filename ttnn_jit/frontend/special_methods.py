@@ -14,7 +14,7 @@ from ttnn_jit.errors import CompileError
 from ttnn_jit.frontend.function_source import is_within_the_language
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.proxy import ProxyTensor
-from ttnn_jit.guards.values import ABSENT, is_atom, is_identity, is_python_class, member_of
+from ttnn_jit.guards.values import ABSENT, is_a, is_atom, is_identity, is_python_class, member_of
 from ttnn_jit.origin import is_of_a_library
 
 NATIVE: Any = object()
@@ -74,7 +74,7 @@ _CONVERSIONS = frozenset({float, int, complex, operator.index})
 
 def _is_scalar_by_c(value: Any, names: tuple[str, ...]) -> bool:
     members = (member_of(type(value), name) for name in names)
-    return isinstance(value, SCALARS) and not any(isinstance(member, types.FunctionType) for member in members)
+    return is_a(value, *SCALARS) and not any(isinstance(member, types.FunctionType) for member in members)
 
 
 def text(function: Callable[..., Any], *names: str) -> Handler:
@@ -104,7 +104,7 @@ def truth(interpreter: Interpreter, value: Any) -> Any:
             return interpreter.natively(bool, interpreter.call_with(method, (value,), {}))
         member = member_of(type(value), name)
         if member is not ABSENT:
-            by_c = isinstance(value, SCALARS) and not isinstance(member, types.FunctionType)
+            by_c = is_a(value, *SCALARS) and not isinstance(member, types.FunctionType)
             return interpreter.natively(bool, value) if by_c else NATIVE
     return True
 
@@ -139,6 +139,11 @@ def binary(name: str, reflected: str, symbol: str) -> Handler:
     return handler
 
 
+def power(interpreter: Interpreter, base: Any, exp: Any, mod: Any = None) -> Any:
+    """``pow(base, exp)``; with a third operand, C's."""
+    return interpreter.python(operator.pow, base, exp) if mod is None else NATIVE
+
+
 def _operate(interpreter: Interpreter, left: Any, right: Any, names: tuple[str, str], symbol: str) -> Any:
     for asked, name, other in _order(left, right, *names):
         method = special_method(interpreter, asked, name)
@@ -170,9 +175,9 @@ def _order(left: Any, right: Any, name: str, reflected: str) -> list[tuple[Any, 
 
 def _asks_itself_alone(asked: Any, name: str) -> bool:
     """Whether C's method reads nothing but what `asked` is made of, and gives up on what is no number or text."""
-    if isinstance(asked, (str, bytes)):
+    if is_a(asked, str, bytes):
         return name not in {"__mod__", "__rmod__"}
-    return type(asked) is ProxyTensor or isinstance(asked, SCALARS) or is_atom(asked)
+    return type(asked) is ProxyTensor or is_a(asked, *SCALARS) or is_atom(asked)
 
 
 def _without_method(interpreter: Interpreter, left: Any, right: Any, symbol: str) -> bool:

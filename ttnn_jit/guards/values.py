@@ -28,6 +28,7 @@ __all__ = [
     "ABSENT",
     "NoStableIdentityError",
     "atom_key",
+    "is_a",
     "is_atom",
     "is_identity",
     "is_python_class",
@@ -81,7 +82,7 @@ def is_atom(value: Any) -> bool:
         return all(map(is_atom, value))
     if kind is slice:
         return is_atom((value.start, value.stop, value.step))
-    return _is_numpy_scalar_class(kind) or _is_own_value_class(kind)
+    return _is_numpy_scalar_class(kind) or (is_of_this_package(kind) and _is_frozen(kind))
 
 
 def _is_numpy_scalar_class(kind: type) -> bool:
@@ -90,9 +91,8 @@ def _is_numpy_scalar_class(kind: type) -> bool:
 
 
 @functools.cache
-def _is_own_value_class(kind: Any) -> bool:
-    if not is_of_this_package(kind):
-        return False
+def _is_frozen(kind: Any) -> bool:
+    """Whether a class of this package is one of values that never change."""
     parameters = kind.__dict__.get("__dataclass_params__")
     frozen = parameters is not None and bool(parameters.frozen)
     return frozen or kind.__module__ in _OWN_ROOMS or issubclass(kind, (enum.Enum, tuple))
@@ -119,6 +119,11 @@ def same_value(now: Any, then: Any) -> bool:
     if now is then:
         return True
     return type(now) is type(then) and is_atom(then) and is_atom(now) and atom_key(now) == atom_key(then)
+
+
+def is_a(value: Any, *kinds: type) -> bool:
+    """Whether `value` is an instance, whatever its ``__class__`` says of it."""
+    return issubclass(type(value), kinds)
 
 
 def is_identity(value: Any) -> bool:
@@ -223,7 +228,7 @@ def native_item(container: Any, key: Any) -> Any:
 
 def plain_scalar(value: Any) -> int | float | str:
     """The number or text that an instance of a subclass of one is made of; none of its own code is run."""
-    return next(read(value) for kind, read in _PLAIN_SCALARS.items() if isinstance(value, kind))
+    return next(read(value) for kind, read in _PLAIN_SCALARS.items() if is_a(value, kind))
 
 
 _PLAIN_SCALARS: dict[type, Callable[[Any], int | float | str]] = {
