@@ -73,6 +73,26 @@ def test_each_function_or_operation_with_its_metadata_is_one_entry_of_the_progra
     assert device.num_program_cache_entries() == 1
 
 
+@pytest.mark.parametrize("name", ["abs", "exp", "gelu"])
+@pytest.mark.parametrize("graph_capture", [False, True])
+def test_a_jitted_function_and_the_eager_operation_of_its_name_and_text_are_two_programs(device, name, graph_capture):
+    operation = getattr(ttnn, name)
+
+    def function(x):
+        return operation(x)
+
+    function.__name__ = name
+    jitted = ttnn_jit.jit(graph_capture=graph_capture)(function)
+    x = tiled(device)
+    for _ in range(4):  # the warm ways of both count as the first ones do
+        assert torch.equal(jitted(x).to_torch(), operation(x).to_torch())
+        assert device.num_program_cache_entries() == 2
+    device.clear_program_cache()
+    for run, entries in ((operation, 1), (jitted, 2), (operation, 2), (jitted, 2)):
+        run(x)
+        assert device.num_program_cache_entries() == entries
+
+
 # --- Tensors --------------------------------------------------------------------------------------------------------
 
 

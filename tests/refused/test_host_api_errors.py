@@ -590,7 +590,7 @@ def test_using_a_deallocated_tensor_names_the_operation_and_the_tensor(device):
         "help: use it before `ttnn.deallocate`, or keep a copy of it"
     )
     for action, name in (
-        (ttnn.exp, "exp"),
+        (ttnn.exp, "ttnn.exp"),
         (double, "double"),
         (ttnn.to_torch, "to_torch"),
         (ttnn.clone, "clone"),

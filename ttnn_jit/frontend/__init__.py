@@ -81,7 +81,8 @@ def lower_operation(
         CompileError: The operands do not fit the operation or each other.
         GridError: The config of `layout` does not hold the result.
     """
-    builder = ModuleBuilder(operation.name, target, None)
+    home = "tile_op" if operation.body else "ttnn"
+    builder = ModuleBuilder(f"{home}.{operation.name}", target, None)
     values = [
         (builder.argument(operand), operand) if isinstance(operand, TensorSpec) else float(operand)
         for operand in operands

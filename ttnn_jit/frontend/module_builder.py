@@ -43,14 +43,15 @@ class ModuleBuilder:
     """Builds one module; arguments first, then operations in program order, then `finish`.
 
     Args:
-        name: The function's name.
+        name: The function's name; that of an eager operation has a dot, ``ttnn.exp``, as no Python function's has, so
+            that a device counts both.
         target: Decides the element type of numbers, and stands on the module.
         location: Where the function is defined; None for an operation that no file holds.
         equal_shards: Refuse operands that are sharded differently, as the ttnn.jit document does.
     """
 
     def __init__(self, name: str, target: SystemDesc, location: Location | None, *, equal_shards: bool = False) -> None:
-        self._name = re.sub(r"\W", "", name) or "main"
+        self._name = re.sub(r"[^\w.]", "", name) or "main"
         self._target = target
         self._location = _attribute(location)
         self._equal_shards = equal_shards

@@ -167,4 +167,4 @@ def test_one_operation_with_a_number_is_lowered_like_a_function():
     (multiply,) = OVERLOADS["multiply"]
     result = lower_operation(multiply, (BF16, 0.5), (), WORMHOLE)
     function = lowered(lambda x: x * 0.5, BF16)
-    assert print_module(result.module).replace("@multiply", "@lambda") == print_module(function.module)
+    assert print_module(result.module).replace("@ttnn.multiply", "@lambda") == print_module(function.module)
