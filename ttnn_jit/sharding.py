@@ -265,6 +265,26 @@ def shard_cores(shape: tuple[int, ...], config: MemoryConfig) -> tuple[CoreCoord
     )
 
 
+def lie_alike(
+    first_shape: tuple[int, ...], first: MemoryConfig, second_shape: tuple[int, ...], second: MemoryConfig
+) -> bool:
+    """Whether two sharded tensors have equal parts on equal cores, whatever the kinds of their shardings are called.
+
+    Args:
+        first_shape: Stored extents of the one.
+        first: Its config, which fits them.
+        second_shape: Stored extents of the other.
+        second: Its config.
+    """
+    return first == second or _placement(first_shape, first) == _placement(second_shape, second)
+
+
+def _placement(shape: tuple[int, ...], config: MemoryConfig) -> tuple[object, ...]:
+    """What shards say of memory: the tensor's rows and columns, those of a shard, and the core of each."""
+    shard = config.shard_spec.shape if config.shard_spec else config.shard_shape
+    return config.buffer_type, folded_2d(shape), shard, shard_cores(shape, config)
+
+
 def _dealing_order(grid: CoreRangeSet, orientation: ShardOrientation) -> tuple[CoreCoord, ...]:
     cores = grid.cores()
     if orientation is ShardOrientation.ROW_MAJOR:

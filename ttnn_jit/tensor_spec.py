@@ -44,6 +44,7 @@ from ttnn_jit.sharding import (
     folded_2d,
     largest_divisor,
     legacy_shard_spec,
+    lie_alike,
     maximal_block_sharding_grid,
     round_up,
     sharded_over,
@@ -275,6 +276,10 @@ class TensorSpec:
         ranges = cores if isinstance(cores, CoreRangeSet) else CoreRangeSet(cores)
         config = sharded_over(self.padded_shape, strategy, ranges, self.memory_config.buffer_type)
         return self.with_(memory_config=config)
+
+    def lies_as(self, other: TensorSpec) -> bool:
+        """Whether two sharded tensors have equal parts on equal cores, if by two kinds of sharding."""
+        return lie_alike(self.padded_shape, self.memory_config, other.padded_shape, other.memory_config)
 
     @kept_property
     def padded_shape(self) -> tuple[int, ...]:

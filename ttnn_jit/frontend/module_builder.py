@@ -143,7 +143,7 @@ class ModuleBuilder:
                 )
         sharded = [spec for spec in specs if spec.memory_config.is_sharded()]
         for spec in sharded[1:] if self._equal_shards else ():
-            if spec.memory_config != sharded[0].memory_config:
+            if not spec.lies_as(sharded[0]):
                 raise CompileError(
                     f"`{operation.name}` got operands that are sharded differently: {sharded[0].memory_config} and "
                     f"{spec.memory_config}",
