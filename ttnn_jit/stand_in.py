@@ -2,20 +2,24 @@
 
 A finder on ``sys.meta_path`` answers for the name `ttnn` only after every other finder has failed to. Processes that
 this one starts with multiprocessing get the finder too: what the parent sends them first installs it when unpickled.
+Every other Python process that inherits the environment finds `on_pythonpath/ttnn.py`, which installs it there.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 NAME = "ttnn"
 HOME = "ttnn_jit.ttnn"
+ON_PYTHONPATH = str(Path(__file__).parent / "on_pythonpath")
 
 
 class TtnnFinder(MetaPathFinder):
@@ -61,14 +65,23 @@ class _InstallWhenUnpickled:
 
 
 def register_as_ttnn() -> None:
-    """Let ``import ttnn`` find `ttnn_jit.ttnn`, here and in spawned processes, unless the real ttnn is installed.
+    """Let ``import ttnn`` find `ttnn_jit.ttnn`, here and in processes started from here, unless a real ttnn is found.
 
-    ``python -m ttnn_jit script.py`` calls it before the script. A second call does nothing.
+    ``python -m ttnn_jit script.py`` calls it before the script. A second call does nothing. Processes learn of it by
+    multiprocessing, and by an entry behind those of the variable PYTHONPATH, which stays as long as this process.
     """
+    _put_on_pythonpath()
     if any(isinstance(finder, TtnnFinder) for finder in sys.meta_path):
         return
     sys.meta_path.insert(0, TtnnFinder())
     _tell_spawned_processes()
+
+
+def _put_on_pythonpath() -> None:
+    own = os.environ.get("PYTHONPATH")
+    entries = own.split(os.pathsep) if own else []  # an empty entry is the working directory; an empty variable is none
+    if ON_PYTHONPATH not in entries:
+        os.environ["PYTHONPATH"] = os.pathsep.join([*entries, ON_PYTHONPATH])
 
 
 def _tell_spawned_processes() -> None:

@@ -6,9 +6,13 @@ import os
 import subprocess
 import sys
 import textwrap
+import venv
+from multiprocessing import spawn
 from pathlib import Path
 
 import pytest
+
+import ttnn_jit
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.process
@@ -93,3 +97,138 @@ def test_what_cannot_be_run_is_said(tmp_path, arguments, status, text):
     done = python(tmp_path, "-m", "ttnn_jit", *arguments)
     assert done.returncode == status
     assert text in done.stderr
+
+
+STARTS_CHILDREN = """
+    import subprocess
+    import sys
+
+    sys.exit(subprocess.run([sys.executable, "-c", sys.argv[1]]).returncode)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "output"),
+    [
+        ("import ttnn; print(ttnn.__name__)", "ttnn_jit.ttnn"),
+        ("from ttnn import exp, float32; print(exp.__name__, float32)", "ttnn.exp DataType.FLOAT32"),
+        ("import ttnn.device; print(ttnn.device.__name__)", "ttnn_jit.ttnn.device"),
+        ("from ttnn.device import is_blackhole; print(is_blackhole())", "False"),
+        ("import importlib; print(importlib.import_module('ttnn.cluster').__name__)", "ttnn_jit.ttnn.cluster"),
+        ("import ttnn_jit.ttnn, ttnn; print(ttnn is ttnn_jit.ttnn)", "True"),
+        ("import ttnn, sys; print(sys.modules['ttnn'] is ttnn)", "True"),
+        ("import importlib.util as u; print(u.find_spec('ttnn') is not None)", "True"),
+        (
+            "import subprocess, sys;"
+            "print(subprocess.check_output([sys.executable, '-c', 'import ttnn; print(ttnn.__name__)'], text=True))",
+            "ttnn_jit.ttnn\n",
+        ),
+    ],
+)
+def test_python_processes_that_a_script_starts_import_our_namespace_as_ttnn(tmp_path, program, output):
+    written(tmp_path, STARTS_CHILDREN)
+    done = python(tmp_path, "-m", "ttnn_jit", "script.py", program)
+    assert (done.stdout, done.returncode) == (f"{output}\n", 0), done.stderr
+
+
+def test_children_of_children_that_multiprocessing_spawns_import_our_namespace_too(tmp_path):
+    written(tmp_path, SCRIPT, "pool.py")
+    program = "import runpy, sys; sys.argv[:] = ['pool.py']; runpy.run_path('pool.py', run_name='__main__')"
+    written(tmp_path, STARTS_CHILDREN)
+    done = python(tmp_path, "-m", "ttnn_jit", "script.py", program)
+    assert done.stdout.count("ttnn_jit.ttnn") == 1 + 3, done.stderr
+
+
+REAL = "import sys; sys.path.append('installed'); "
+FOUND_BY_A_FINDER = """
+import importlib.util, sys
+class Editable:
+    def find_spec(name, path=None, target=None):
+        return importlib.util.spec_from_file_location(name, 'installed/ttnn/__init__.py') if name == 'ttnn' else None
+sys.meta_path.append(Editable)
+"""
+
+
+@pytest.mark.parametrize("prepare", [REAL, FOUND_BY_A_FINDER])
+def test_a_child_that_has_a_real_ttnn_imports_that_one_wherever_it_is_installed(tmp_path, prepare):
+    written(tmp_path, STARTS_CHILDREN)
+    (tmp_path / "installed").mkdir()
+    written(tmp_path, "where = __file__\n", "installed/ttnn/__init__.py")
+    done = python(tmp_path, "-m", "ttnn_jit", "script.py", f"{prepare}\nimport ttnn\nprint(ttnn.where, ttnn.__name__)")
+    assert done.stdout.endswith("installed/ttnn/__init__.py ttnn\n"), done.stderr
+    own = {"PYTHONPATH": f"{tmp_path / 'installed'}{os.pathsep}{ROOT}"}
+    done = python(tmp_path, "-m", "ttnn_jit", "script.py", "import ttnn; print(ttnn.where)", **own)
+    assert done.stdout.endswith("installed/ttnn/__init__.py\n"), done.stderr
+
+
+def test_a_child_that_has_an_empty_folder_named_ttnn_imports_our_namespace(tmp_path):
+    written(tmp_path, STARTS_CHILDREN)
+    (tmp_path / "ttnn").mkdir()
+    done = python(tmp_path, "-m", "ttnn_jit", "script.py", "import ttnn; print(ttnn.__name__)")
+    assert done.stdout == "ttnn_jit.ttnn\n", done.stderr
+
+
+def test_a_python_without_ttnn_jit_is_told_so_each_time_it_imports_ttnn(tmp_path):
+    venv.create(tmp_path / "other", with_pip=False)
+    text = f"""
+        import os
+        import subprocess
+
+        entries = [entry for entry in os.environ["PYTHONPATH"].split(os.pathsep) if entry != {str(ROOT)!r}]
+        program = '''
+        for _ in range(2):
+            try:
+                import ttnn
+            except ModuleNotFoundError as error:
+                print(error.name, error)
+        '''
+        environment = {{**os.environ, "PYTHONPATH": os.pathsep.join(entries)}}
+        subprocess.run(["other/bin/python", "-c", __import__("textwrap").dedent(program)], env=environment, check=True)
+    """
+    written(tmp_path, text)
+    done = python(tmp_path, "-m", "ttnn_jit", "script.py")
+    lines = done.stdout.splitlines()
+    assert len(lines) == 2, done.stderr
+    for line in lines:
+        assert line.startswith("ttnn No module named 'ttnn': ")
+        assert f"{tmp_path}/other/bin/python has neither ttnn nor ttnn_jit" in line
+
+
+@pytest.mark.parametrize("own", [[], ["one"], ["one", "two"], ["one", ""]])
+def test_a_users_own_pythonpath_comes_first_and_is_kept(tmp_path, own):
+    written(tmp_path, "import os; print(os.environ['PYTHONPATH'])")
+    entries = os.pathsep.join([str(ROOT), *own])
+    done = python(tmp_path, "-m", "ttnn_jit", "script.py", PYTHONPATH=entries)
+    first, _, last = done.stdout.strip().rpartition(os.pathsep)
+    assert first == entries, done.stderr
+    assert Path(last).parent == ROOT / "ttnn_jit"
+
+
+@pytest.mark.parametrize("own", [None, ""])
+def test_without_a_pythonpath_ours_is_the_only_entry(monkeypatch, own):
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    monkeypatch.setattr(spawn, "get_preparation_data", spawn.get_preparation_data)
+    if own is None:
+        monkeypatch.delenv("PYTHONPATH", raising=False)
+    else:
+        monkeypatch.setenv("PYTHONPATH", own)
+    ttnn_jit.register_as_ttnn()
+    assert Path(os.environ["PYTHONPATH"]).parent == ROOT / "ttnn_jit"
+
+
+def test_registering_twice_names_our_folder_once_and_nothing_is_left_behind(tmp_path):
+    text = "import os, ttnn_jit; [ttnn_jit.register_as_ttnn() for _ in 'ab']; print(os.environ['PYTHONPATH'])"
+    before = sorted(path for path in tmp_path.rglob("*"))
+    done = python(tmp_path, "-c", text, TMPDIR=str(tmp_path))
+    assert len(done.stdout.split(os.pathsep)) == 2, done.stderr
+    assert sorted(path for path in tmp_path.rglob("*")) == before
+
+
+def test_processes_of_a_launcher_import_our_namespace(tmp_path):
+    written(tmp_path, "import os, ttnn; print(os.environ['RANK'], ttnn.__name__)", "worker.py")
+    done = python(
+        tmp_path,
+        *("-m", "ttnn_jit", "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "worker.py"),
+        OMP_NUM_THREADS="1",
+    )
+    assert sorted(done.stdout.splitlines()) == ["0 ttnn_jit.ttnn", "1 ttnn_jit.ttnn"], done.stderr
