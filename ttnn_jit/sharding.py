@@ -132,13 +132,13 @@ def maximal_block_sharding_grid(shape: Iterable[int], max_grid: tuple[int, int])
     return largest_divisor(tile_columns, max_grid[0] + 1), largest_divisor(tile_rows, max_grid[1] + 1)
 
 
-def get_maximal_block_sharding_grid(shape: Iterable[int], max_grid: tuple[int, int]) -> list[int]:
-    """The last core ``[x, y]`` of the largest grid of whole-tile blocks within the last core `max_grid`.
+def get_maximal_block_sharding_grid(shape: Iterable[int], core_grid: tuple[int, int]) -> list[int]:
+    """The last core ``[x, y]`` of the largest grid of whole-tile blocks within the last core `core_grid`.
 
     Raises:
         GridError: An argument that is no shape, or names no core.
     """
-    last = core_coord(max_grid)
+    last = core_coord(core_grid)
     columns, rows = maximal_block_sharding_grid(whole_numbers(shape, "a shape"), (last.x, last.y))
     return [columns - 1, rows - 1]
 

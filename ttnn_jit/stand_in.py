@@ -19,16 +19,23 @@ from typing import Any
 
 NAME = "ttnn"
 HOME = "ttnn_jit.ttnn"
+TEST_HELPERS = "ttnn_jit._src"
+"""A package of ttnn.jit's own that tests written for it import from; ours has none, and serves it to scripts alone."""
+HELPER_HOMES = {f"{TEST_HELPERS}.utils": "ttnn_jit.sharding"}
 ON_PYTHONPATH = str(Path(__file__).parent / "on_pythonpath")
 
 
 class TtnnFinder(MetaPathFinder):
-    """Finds `ttnn` and its submodules in `ttnn_jit.ttnn`, unless a real ttnn can be found."""
+    """Finds `ttnn` and its submodules in `ttnn_jit.ttnn`, unless a real ttnn can be found; and `HELPER_HOMES`."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The spec of our module for a name in `ttnn`; None for every other name, and where the real one is."""
+        """The spec of our module for a name in `ttnn` or a helper's; None for others, and where a real ttnn is."""
+        if fullname == TEST_HELPERS:
+            return ModuleSpec(fullname, _EmptyLoader(), is_package=True)
+        if fullname in HELPER_HOMES:
+            return ModuleSpec(fullname, _AliasLoader(HELPER_HOMES[fullname]))
         package, _, submodule = fullname.partition(".")
         if package != NAME:
             return None
@@ -38,7 +45,7 @@ class TtnnFinder(MetaPathFinder):
             found = ours and importlib.util.find_spec(f"{HOME}.{submodule}") is not None
         else:
             found = not self._is_installed(path, target)
-        return ModuleSpec(fullname, _AliasLoader()) if found else None
+        return ModuleSpec(fullname, _AliasLoader(HOME + fullname.removeprefix(NAME))) if found else None
 
     def _is_installed(self, path: Sequence[str] | None, target: ModuleType | None) -> bool:
         for finder in sys.meta_path:
@@ -50,11 +57,20 @@ class TtnnFinder(MetaPathFinder):
 
 
 class _AliasLoader(Loader):
-    """Puts the module of `ttnn_jit.ttnn` into ``sys.modules`` under the name that was asked for."""
+    """Puts the module `home` into ``sys.modules`` under the name that was asked for."""
+
+    def __init__(self, home: str) -> None:
+        self._home = home
 
     def exec_module(self, module: ModuleType) -> None:
-        name = module.__name__
-        sys.modules[name] = importlib.import_module(HOME + name.removeprefix(NAME))
+        sys.modules[module.__name__] = importlib.import_module(self._home)
+
+
+class _EmptyLoader(Loader):
+    """A package of which submodules alone are of use."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        pass
 
 
 class _InstallWhenUnpickled:

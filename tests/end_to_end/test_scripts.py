@@ -232,3 +232,32 @@ def test_processes_of_a_launcher_import_our_namespace(tmp_path):
         OMP_NUM_THREADS="1",
     )
     assert sorted(done.stdout.splitlines()) == ["0 ttnn_jit.ttnn", "1 ttnn_jit.ttnn"], done.stderr
+
+
+HELPER = """
+    import ttnn_jit
+    import ttnn
+    from ttnn_jit._src.utils import get_maximal_block_sharding_grid
+
+    print(get_maximal_block_sharding_grid((2, 512, 2048), (7, 7)))
+    print(get_maximal_block_sharding_grid([96, 576], core_grid=(7, 7)))
+    print(get_maximal_block_sharding_grid(ttnn.Shape([1, 64]), (7, 7)), get_maximal_block_sharding_grid((), (7, 7)))
+    print(get_maximal_block_sharding_grid is ttnn.get_maximal_block_sharding_grid)
+"""
+SHARDING_GRIDS = "[7, 7]\n[5, 2]\n[1, 0] [0, 0]\nTrue\n"
+
+
+def test_a_script_finds_the_helper_that_tests_of_ttnn_jit_import(tmp_path):
+    written(tmp_path, HELPER)
+    done = python(tmp_path, "-m", "ttnn_jit", "script.py")
+    assert done.stdout == SHARDING_GRIDS, done.stderr
+
+
+def test_the_package_itself_has_no_such_helper_and_scripts_find_no_other(tmp_path):
+    written(tmp_path, "import ttnn_jit\nprint(hasattr(ttnn_jit, '_src'))\nfrom ttnn_jit._src import utils\n")
+    done = python(tmp_path, "script.py")
+    assert done.stdout == "False\n"
+    assert "No module named 'ttnn_jit._src'" in done.stderr
+    written(tmp_path, "import ttnn_jit._src.utils\nimport ttnn_jit._src.ir_generator\n")
+    done = python(tmp_path, "-m", "ttnn_jit", "script.py")
+    assert "No module named 'ttnn_jit._src.ir_generator'" in done.stderr
