@@ -9,9 +9,11 @@ from __future__ import annotations
 import enum
 import json
 import os
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from ttnn_jit.errors import ArgumentError
 
@@ -57,32 +59,96 @@ class SystemDesc:
         return json.dumps(asdict(self) | {"numerics": self.numerics.value}, indent=2, sort_keys=True)
 
     @staticmethod
-    def from_json(text: str) -> SystemDesc:
-        """The inverse of `to_json`.
+    def from_json(text: str, source: str = "this") -> SystemDesc:
+        """The inverse of `to_json`; also the target that tt-mlir's tools describe by ``chip_descs`` in JSON.
+
+        Args:
+            text: JSON.
+            source: What errors call the text: the name of its file.
 
         Raises:
-            ArgumentError: The text is not a JSON object with exactly the fields of a SystemDesc.
+            ArgumentError: It is neither.
         """
         try:
-            fields = json.loads(text)
-            described = SystemDesc(
-                **(fields | {"numerics": Numerics(fields["numerics"]), "grid": tuple(fields["grid"])})
-            )
-        except (ValueError, TypeError, KeyError) as error:
-            raise _no_description(error) from error
-        for name, known in asdict(PRESETS["wormhole_b0"]).items():
-            value = getattr(described, name)
-            without_limit = value is None and getattr(PRESETS["cpu"], name) is None
-            if not (without_limit or _is_alike(value, known)):
-                raise _no_description(f"`{name}` is {value!r}")
-        return described
+            described = json.loads(text)
+        except ValueError:
+            described = None
+        if not isinstance(described, dict):
+            raise _no_description(source, "it is no JSON object")
+        inner = described.get("system_desc", described)
+        if isinstance(inner, dict) and "chip_descs" in inner:
+            return _of_chips(inner["chip_descs"], source)
+        return _of_fields(described, source)
 
 
-def _no_description(reason: object) -> ArgumentError:
+def _no_description(source: str, reason: str) -> ArgumentError:
     return ArgumentError(
-        f"this is not a system description: {reason}",
-        help="`ttnn-jit query --target wormhole_b0` prints one to start from",
+        f"{source} is not a system description: {reason}",
+        help=f"its fields are {', '.join(field.name for field in fields(SystemDesc))}; "
+        "`ttnn-jit query --target wormhole_b0` prints one to start from",
     )
+
+
+def _of_fields(values: dict[str, Any], source: str) -> SystemDesc:
+    known = {field.name for field in fields(SystemDesc)}
+    for name in sorted(known - values.keys()):
+        raise _no_description(source, f"it has no `{name}`")
+    for name, value in values.items():
+        if name not in known:
+            raise _no_description(source, f"`{name}` is no field of one")
+        if not _fits(name, value):
+            raise _no_description(source, f"`{name}` is {value!r}")
+    return SystemDesc(**(values | {"numerics": Numerics(values["numerics"]), "grid": tuple(values["grid"])}))
+
+
+def _fits(name: str, value: object) -> bool:
+    """Whether a field of a description is of the kind that a preset's is."""
+    if name == "numerics":
+        return value in [numerics.value for numerics in Numerics]
+    if value is None:
+        return getattr(PRESETS["cpu"], name) is None
+    return _is_alike(tuple(value) if isinstance(value, list) else value, getattr(PRESETS["wormhole_b0"], name))
+
+
+def _of_chips(chips: object, source: str) -> SystemDesc:
+    """The target that the chips of one system are: all alike."""
+    if not isinstance(chips, list) or not chips or not all(isinstance(chip, dict) for chip in chips):
+        raise _no_description(source, f"`chip_descs` is {chips!r}")
+    targets = {_of_chip(chip, source) for chip in chips}
+    if len(targets) > 1:
+        raise _no_description(source, "its chips differ; keep those of one kind in `chip_descs`")
+    return targets.pop()
+
+
+def _of_chip(chip: dict[str, Any], source: str) -> SystemDesc:
+    """A ``ChipDesc`` of tt-mlir; what it does not say is as for the preset of its architecture."""
+
+    def read(name: str, meaning: Callable[[Any], Any], default: object = None) -> Any:
+        value = chip.get(name, default)
+        try:
+            return meaning(value)
+        except (LookupError, TypeError, ValueError):
+            raise _no_description(source, f"`{name}` is {value!r}") from None
+
+    preset = read("arch", lambda arch: PRESETS[_ARCHITECTURES[arch.lower() if isinstance(arch, str) else arch]])
+    base = read("l1_unreserved_base", lambda value: _at_least(0, value), 0)
+    return replace(
+        preset,
+        grid=read("grid_size", lambda size: (_at_least(1, size["y"]), _at_least(1, size["x"]))),
+        l1_bytes=read("l1_size", lambda size: _at_least(1, _at_least(1, size) - base)),
+        dst_tiles=read("dst_physical_size_tiles", lambda value: _at_least(1, value), preset.dst_tiles),
+        max_circular_buffers=read("num_cbs", lambda value: _at_least(1, value), preset.max_circular_buffers),
+    )
+
+
+_ARCHITECTURES = {1: "wormhole_b0", 2: "blackhole", "wormhole_b0": "wormhole_b0", "blackhole": "blackhole"}
+"""The preset of an architecture, by tt-mlir's name or number."""
+
+
+def _at_least(least: int, value: object) -> int:
+    if type(value) is not int or value < least:
+        raise ValueError(value)
+    return value
 
 
 def _is_alike(value: object, known: object) -> bool:
@@ -193,12 +259,24 @@ def resolve_target(target: SystemDesc | str | None) -> SystemDesc:
             raise ArgumentError(f"unknown target {target!r}", help=f"the presets are {', '.join(PRESETS)}")
         return preset
     path = os.environ.get("SYSTEM_DESC_PATH")
-    return _load(path) if path else PRESETS["wormhole_b0"]
+    return read_target(path) if path else PRESETS["wormhole_b0"]
 
 
-def _load(path: str) -> SystemDesc:
+def read_target(path: str) -> SystemDesc:
+    """The description in a file: JSON, ours or that of tt-mlir's tools (`SystemDesc.from_json`).
+
+    Raises:
+        ArgumentError: It cannot be read, or is something else.
+    """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        data = Path(path).read_bytes()
     except OSError as error:
-        raise ArgumentError(f"SYSTEM_DESC_PATH cannot be read: {error}") from error
-    return resolve_target(SystemDesc.from_json(text))
+        raise ArgumentError(f"the system description {path} cannot be read: {error.strerror}") from error
+    text = data.decode(errors="replace")
+    if not {"\0", "\N{REPLACEMENT CHARACTER}"}.isdisjoint(text):
+        raise ArgumentError(
+            f"the system description {path} is a binary file, and only JSON is read",
+            help="of a flatbuffer (.ttsys) save the JSON that `ttrt read --section system_desc FILE` prints; "
+            "`ttnn-jit query --target wormhole_b0` prints one to start from",
+        )
+    return resolve_target(SystemDesc.from_json(text, path))
