@@ -6,17 +6,10 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from ttnn_jit.errors import ArgumentError
 from ttnn_jit.stand_in import register_as_ttnn
-from ttnn_jit.target import PRESETS, read_target, resolve_target
+from ttnn_jit.target import PRESETS
 
 _FOLDER = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
 _BEFORE = pytest.StashKey[str | None]()

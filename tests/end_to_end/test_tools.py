@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import io
 import shlex
@@ -16,6 +17,7 @@ from tests import programs
 from ttnn_jit import ttnn
 from ttnn_jit.errors import PassError
 from ttnn_jit.options import USER_PASSES
+from ttnn_jit.target import PRESETS
 from ttnn_jit.tools.cli import main
 from ttnn_jit.transforms import pipeline
 
@@ -139,6 +141,27 @@ def test_print_ir_after_all_names_every_stage(dumps, capsys):
     assert main(["opt", str(dumps["frontend"]), "-p", "all", "--print-ir-after-all", "-o", "/dev/null"]) == 0
     shown = capsys.readouterr().err
     assert [line.split()[5] for line in shown.splitlines() if "IR Dump After" in line] == list(pipeline.STAGES)
+
+
+def test_the_command_lines_of_the_document_run_with_a_target_from_a_file(dumps, tmp_path, capsys):
+    described = tmp_path / "desc.json"
+    described.write_text(dataclasses.replace(PRESETS["blackhole"], grid=(1, 2), name="two_cores").to_json())
+    assert main(["opt", "--convert-ttnn-to-ttir", str(dumps["frontend"])]) == 0
+    ttir = tmp_path / "ttir.mlir"
+    ttir.write_text(capsys.readouterr().out)
+    assert ttir.read_text() == dumps["convert-ttnn-to-ttir"].read_text()
+    options = f"system-desc-path={described} ttnn-mode=true"
+    command = ["opt", "--mlir-print-ir-after-all", f"--ttir-to-ttmetal-pipeline={options}", str(ttir)]
+    assert main(command) == 0
+    shown = capsys.readouterr()
+    assert "two_cores" in shown.out
+    assert "#ttcore.grid<1x2>" in shown.err
+    assert "#ttcore.grid<2x2>" not in shown.err
+    assert "IR Dump After convert-d2m-to-ttnn" in shown.err
+    assert main(["opt", f"--ttir-to-ttmetal-pipeline={options.replace(str(described), '')}", str(ttir)]) == 0
+    assert capsys.readouterr().out == dumps["convert-d2m-to-ttnn"].read_text()
+    assert main(["opt", f"--ttir-to-ttmetal-pipeline={options.replace('desc.json', 'no.json')}", str(ttir)]) == 1
+    assert "no.json cannot be read: No such file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -372,13 +372,15 @@ HOST = [
         lambda d: SystemDesc.from_json("[]"),
         ValueError,
         "this is not a system description: it is no JSON object\n"
-        f"help: its fields are {', '.join(SystemDesc.__dataclass_fields__)}; `ttnn-jit query --target wormhole_b0` prints one to start from",
+        f"help: its fields are {', '.join(SystemDesc.__dataclass_fields__)}; "
+        "`ttnn-jit query --target wormhole_b0` prints one to start from",
     ),
     (
         lambda d: SystemDesc.from_json(d.target.to_json().replace("1369120", '"much"')),
         ValueError,
         "this is not a system description: `l1_bytes` is 'much'\n"
-        f"help: its fields are {', '.join(SystemDesc.__dataclass_fields__)}; `ttnn-jit query --target wormhole_b0` prints one to start from",
+        f"help: its fields are {', '.join(SystemDesc.__dataclass_fields__)}; "
+        "`ttnn-jit query --target wormhole_b0` prints one to start from",
     ),
     (
         lambda d: ttnn_jit.jit(math_fidelity="HiFi4"),

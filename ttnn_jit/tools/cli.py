@@ -43,8 +43,19 @@ def _parser() -> argparse.ArgumentParser:
     opt = commands.add_parser("opt", help="run stages on a module, as mlir-opt runs passes")
     _add_input(opt)
     opt.add_argument("-p", "--passes", default="", help="stages in order, `a,b{option=value},c`; `all` for every one")
+    opt.add_argument("--convert-ttnn-to-ttir", action="store_true", help="the first stage, as ttmlir-opt spells it")
+    opt.add_argument(
+        "--ttir-to-ttmetal-pipeline",
+        metavar="OPTIONS",
+        help="the stages behind it, as ttmlir-opt spells them: 'system-desc-path=FILE ttnn-mode=true'",
+    )
     opt.add_argument("-o", "--output", type=Path, help="where the module goes; standard output otherwise")
-    opt.add_argument("--print-ir-after-all", action="store_true", help="print the module after every stage, on stderr")
+    opt.add_argument(
+        "--print-ir-after-all",
+        "--mlir-print-ir-after-all",
+        action="store_true",
+        help="print the module after every stage, on stderr",
+    )
     opt.add_argument("--print-debuginfo", action="store_true", help="print locations")
     opt.add_argument("--verify-each", action="store_true", help="verify the module after every stage")
     opt.add_argument("--load", action="append", type=Path, default=[], help="a Python file that registers passes")

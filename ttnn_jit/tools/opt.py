@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from ttnn_jit.dialects import parse_module, print_module, verify
@@ -32,15 +33,12 @@ def main(options: argparse.Namespace) -> int:
             text = print_module(after, locations=options.print_debuginfo)
             print_stage(stage, text, sys.stderr)
 
-    passes = (
-        pipeline.stage_passes(CompileOptions())
-        if options.passes == "all"
-        else pipeline.parse_passes(options.passes)
-        if options.passes
-        else ()
-    )
     pipeline.run_passes(
-        module, passes, observer=show, verify_each=options.verify_each, reproducers=Environment.read().reproducers
+        module,
+        _passes(options),
+        observer=show,
+        verify_each=options.verify_each,
+        reproducers=Environment.read().reproducers,
     )
     text = print_module(module, locations=options.print_debuginfo)
     if options.output:
@@ -58,6 +56,18 @@ def _listed() -> Iterator[str]:
         yield from (
             f"{name}  (from a loaded file, after {place})" for name, (_, place) in USER_PASSES.items() if place == stage
         )
+
+
+def _passes(options: argparse.Namespace) -> tuple[ModulePass, ...]:
+    """The document's own options first, then those that ``-p`` names."""
+    texts = []
+    if options.convert_ttnn_to_ttir:
+        texts.append("convert-ttnn-to-ttir")
+    if options.ttir_to_ttmetal_pipeline is not None:
+        texts.append(f"{pipeline.TTMETAL_PIPELINE}{{{options.ttir_to_ttmetal_pipeline}}}")
+    if options.passes == "all" and not texts:
+        return pipeline.stage_passes(CompileOptions())
+    return tuple(own for text in (*texts, options.passes) if text for own in pipeline.parse_passes(text))
 
 
 def load_passes(file: Path) -> None:

@@ -37,6 +37,7 @@ from ttnn_jit.transforms.d2m_generic_tile_compute_loops import D2MGenericTileCom
 from ttnn_jit.transforms.d2m_insert_dst_register_access import D2MInsertDstRegisterAccess
 from ttnn_jit.transforms.d2m_op_scheduler import D2MOpScheduler
 from ttnn_jit.transforms.d2m_scalarize_const_tensors import D2MScalarizeConstTensors
+from ttnn_jit.transforms.ttcore_register_device import TTCoreRegisterDevice
 
 Observer = Callable[[str, ModuleOp], None]
 """Called after each pass with its name and the module, which it must not change."""
@@ -66,7 +67,7 @@ _DEFAULT_PASSES = stage_passes(CompileOptions())
 STAGES: tuple[str, ...] = tuple(stage.name for stage in _DEFAULT_PASSES)
 """Names of the stages after `FRONTEND`, in order."""
 
-_STAGE_PASSES: dict[str, type[ModulePass]] = {stage.name: type(stage) for stage in _DEFAULT_PASSES}
+_OWN_PASSES: dict[str, type[ModulePass]] = {own.name: type(own) for own in (TTCoreRegisterDevice(), *_DEFAULT_PASSES)}
 
 
 def run(
@@ -150,7 +151,7 @@ def register_pass(cls: type[ModulePass], *, after: str) -> type[ModulePass]:
     Raises:
         ArgumentError: There is no such stage, or the name is a stage's.
     """
-    if cls.name in STAGES or cls.name == FRONTEND:
+    if cls.name in _OWN_PASSES or cls.name == FRONTEND:
         raise ArgumentError(f"`{cls.name}` is a stage of the pipeline", help="give the pass another name")
     USER_PASSES[cls.name] = cls, _known(after, (FRONTEND, *STAGES), "stage")
     return cls
@@ -163,13 +164,15 @@ TTMETAL_PIPELINE = "ttir-to-ttmetal-pipeline"
 def parse_passes(text: str) -> tuple[ModulePass, ...]:
     """The passes that a pipeline text names: ``cse,d2m-generic-fusion{fuse=false}``.
 
-    ``ttir-to-ttmetal-pipeline{ttnn-mode=true}`` stands for all stages behind `convert-ttnn-to-ttir`.
+    ``ttir-to-ttmetal-pipeline{system-desc-path=FILE ttnn-mode=true}`` stands for all stages behind
+    `convert-ttnn-to-ttir`, for the target in the file; without one, for the module's.
 
     Raises:
         ArgumentError: The text is no pipeline, or a pass or option is unknown.
     """
+    quoted = re.sub(r"(system[-_]desc[-_]path=)([^\s\"}]*)(?=[\s}])", r'\1"\2"', text.strip())
     try:
-        specs = parse_pipeline(text.strip())
+        specs = parse_pipeline(quoted)
         return tuple(own for spec in specs for own in (_ttmetal(spec) or (_pass_of(spec),)))
     except ArgSpecParseError as error:
         raise ArgumentError(f"this is no pipeline: {text!r}", help="write passes as name{option=value},name") from error
@@ -178,12 +181,15 @@ def parse_passes(text: str) -> tuple[ModulePass, ...]:
 def _ttmetal(spec: ArgSpec) -> tuple[ModulePass, ...]:
     if spec.name != TTMETAL_PIPELINE:
         return ()
-    if spec.normalize_parameter_names().parameters != {"ttnn_mode": (True,)}:
+    options = dict(spec.normalize_parameter_names().parameters)
+    paths = options.pop("system_desc_path", ("",))
+    if options != {"ttnn_mode": (True,)} or len(paths) != 1:
         raise ArgumentError(
-            f"`{TTMETAL_PIPELINE}` takes ttnn-mode=true alone, got `{spec}`",
-            help="the target is the module's ttcore.system_desc",
+            f"`{TTMETAL_PIPELINE}` takes ttnn-mode=true and system-desc-path=FILE, got `{spec}`",
+            help="without a file, or with an empty name, the target is the module's ttcore.system_desc",
         )
-    return _DEFAULT_PASSES[1:]
+    registered = (TTCoreRegisterDevice(str(paths[0])),) if paths[0] else ()
+    return (*registered, *_DEFAULT_PASSES[1:])
 
 
 def extra_passes(text: str) -> dict[str, tuple[ModulePass, ...]]:
@@ -214,7 +220,7 @@ def _split_outside_braces(text: str) -> list[str]:
 
 
 def _pass_of(spec: ArgSpec) -> ModulePass:
-    known = _STAGE_PASSES | {name: cls for name, (cls, _) in USER_PASSES.items()}
+    known = _OWN_PASSES | {name: cls for name, (cls, _) in USER_PASSES.items()}
     cls = known[_known(spec.name, tuple(known), "pass")]
     try:
         return cls.from_pass_spec(spec)
@@ -253,6 +259,6 @@ def _write_reproducer(folder: Path, stage: ModulePass, before: str, failure: Pas
 
 def _loading(stage: ModulePass) -> str:
     """The option with which the command line knows a pass of the user's: the file that defines it."""
-    if stage.name in STAGES:
+    if stage.name in _OWN_PASSES:
         return ""
     return f"--load {shlex.quote(type(stage).apply.__code__.co_filename)} "

@@ -15,6 +15,7 @@ from ttnn_jit.target import PRESETS
 from ttnn_jit.tensor_spec import MathFidelity
 from ttnn_jit.transforms import pipeline
 from ttnn_jit.transforms.d2m_generic_fusion import D2MGenericFusion
+from ttnn_jit.transforms.ttcore_register_device import TTCoreRegisterDevice
 
 
 @dataclass(frozen=True)
@@ -196,5 +197,39 @@ def test_every_kernel_has_a_launch_with_its_program():
 def test_the_documents_pipeline_is_all_stages_behind_the_first():
     passes = pipeline.parse_passes("convert-ttnn-to-ttir,ttir-to-ttmetal-pipeline{ttnn-mode=true}")
     assert tuple(stage.name for stage in passes) == pipeline.STAGES
-    with pytest.raises(ArgumentError, match="takes ttnn-mode=true alone"):
-        pipeline.parse_passes("ttir-to-ttmetal-pipeline")
+
+
+@pytest.mark.parametrize("path", ["/tmp/a b/c.json", "c.json", "../c_d-e.json", "/x/y,z.json", "~", "desc"])
+@pytest.mark.parametrize("order", ["system-desc-path={} ttnn-mode=true", "ttnn-mode=true system-desc-path={}"])
+def test_the_documents_pipeline_takes_its_target_from_a_file(path, order):
+    quoted = f'"{path}"' if " " in path else path
+    first, *others = pipeline.parse_passes(f"ttir-to-ttmetal-pipeline{{{order.format(quoted)}}}")
+    assert first == TTCoreRegisterDevice(path)
+    assert tuple(stage.name for stage in others) == pipeline.STAGES[1:]
+    assert pipeline.parse_passes(str(first.spec())) == (first,)
+
+
+def test_an_empty_path_as_an_unset_variable_leaves_it_is_no_file():
+    for text in (
+        "system-desc-path= ttnn-mode=true",
+        "ttnn-mode=true system-desc-path=",
+        'ttnn-mode=true system-desc-path=""',
+    ):
+        passes = pipeline.parse_passes(f"ttir-to-ttmetal-pipeline{{{text}}}")
+        assert tuple(stage.name for stage in passes) == pipeline.STAGES[1:]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "",
+        "{ttnn-mode=false}",
+        "{system-desc-path=a.json}",
+        "{ttnn-mode=true other=1}",
+        "{ttnn-mode=true system-desc-path}",
+        '{ttnn-mode=true system-desc-path="a","b"}',
+    ],
+)
+def test_the_documents_pipeline_takes_no_other_options(options):
+    with pytest.raises(ArgumentError, match=r"takes ttnn-mode=true and system-desc-path=FILE, got `ttir"):
+        pipeline.parse_passes(f"ttir-to-ttmetal-pipeline{options}")
