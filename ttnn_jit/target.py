@@ -130,7 +130,9 @@ def _of_chip(chip: dict[str, Any], source: str) -> SystemDesc:
         except (LookupError, TypeError, ValueError):
             raise _no_description(source, f"`{name}` is {value!r}") from None
 
-    preset = read("arch", lambda arch: PRESETS[_ARCHITECTURES[arch.lower() if isinstance(arch, str) else arch]])
+    preset: SystemDesc = read(
+        "arch", lambda arch: PRESETS[_ARCHITECTURES[arch.lower() if isinstance(arch, str) else arch]]
+    )
     base = read("l1_unreserved_base", lambda value: _at_least(0, value), 0)
     return replace(
         preset,

@@ -1,0 +1,224 @@
+"""``pytest -p ttnn_jit.pytest_plugin``: test suites written for ttnn run as they are."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from ttnn_jit.target import PRESETS
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.process
+
+CONFTEST = """
+    import pytest
+    import ttnn
+    from ttnn.device import is_blackhole
+
+    ARCH = ttnn.get_arch_name()
+
+    def pytest_addoption(parser):
+        parser.addoption("--tt-arch", default=ttnn.get_arch_name())
+"""
+TESTS = """
+    import os
+    import subprocess
+    import sys
+
+    import pytest
+    import torch
+    import ttnn
+    import ttnn_jit
+    from ttnn_jit._src.utils import get_maximal_block_sharding_grid
+
+    @ttnn_jit.jit()
+    def double(x):
+        return ttnn.add(x, x)
+
+    SEEN = []
+
+    @pytest.mark.parametrize("size", [32, 64, 96, 128])
+    def test_double(device, size):
+        x = ttnn.from_torch(torch.ones(size, size), layout=ttnn.TILE_LAYOUT, device=device)
+        assert torch.equal(ttnn.to_torch(double(x)), torch.full((size, size), 2.0))
+        assert device.num_program_cache_entries() == 1
+        assert not device.closed and all(earlier.closed for earlier in SEEN)
+        SEEN.append(device)
+
+    def test_a_process():
+        text = "import ttnn; print(ttnn.__name__)"
+        assert subprocess.check_output([sys.executable, "-c", text], text=True) == "ttnn_jit.ttnn\\n"
+"""
+REPORT = """
+    import pytest
+    import ttnn
+
+    def test_report(device, pytestconfig):
+        print("<", device.target.name, ttnn.get_arch_name(), device.core_grid.x, ttnn.open_device().arch(), ">")
+
+    @pytest.mark.parametrize("number", range(4))
+    def test_again(device, number):
+        print("<", device.target.name, ttnn.get_arch_name(), device.core_grid.x, ttnn.open_device().arch(), ">")
+"""
+
+
+def written(folder, **files):
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(textwrap.dedent(text))
+
+
+def run_pytest(folder, *arguments, plugin=True, **environment):
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "SYSTEM_DESC"))}
+    load = ["-p", "ttnn_jit.pytest_plugin"] if plugin else []
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider", *load, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env={**clean, "PYTHONPATH": str(ROOT), **environment},
+    )
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]])
+def test_a_suite_for_ttnn_runs_in_one_process_and_in_several(tmp_path, workers):
+    written(tmp_path, conftest=CONFTEST, test_suite=TESTS)
+    done = run_pytest(tmp_path, *workers)
+    assert "5 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_without_the_plugin_nothing_stands_in(tmp_path):
+    written(tmp_path, test_suite="import ttnn\n")
+    done = run_pytest(tmp_path, plugin=False)
+    assert "No module named 'ttnn'" in done.stdout
+    assert done.returncode == 2
+
+
+def test_a_real_ttnn_is_the_one_that_tests_import(tmp_path):
+    (tmp_path / "ttnn").mkdir()
+    (tmp_path / "ttnn" / "__init__.py").write_text("REAL = True\n")
+    written(tmp_path, test_suite="import ttnn\n\ndef test_real():\n    assert ttnn.REAL\n")
+    done = run_pytest(tmp_path, PYTHONPATH=f"{ROOT}{os.pathsep}{tmp_path}")
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]])
+def test_a_projects_own_device_goes_first(tmp_path, workers):
+    own = """
+        import pytest
+
+        @pytest.fixture(scope="module")
+        def device():
+            yield "mine"
+    """
+    suite = "def test_own(device):\n    assert device == 'mine'\n"
+    written(tmp_path, conftest=own, test_suite=suite)
+    done = run_pytest(tmp_path, *workers)
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("workers", [["-n", "0"], ["-n", "2"]])
+@pytest.mark.parametrize("target", [*PRESETS, "file"])
+def test_the_option_chooses_what_every_device_is_opened_as(tmp_path, target, workers):
+    named, expected = target, f"{target} {target} 8 {target}"
+    if target == "file":
+        fields = json.loads(PRESETS["blackhole"].to_json()) | {"name": "narrow", "grid": [8, 3]}
+        (tmp_path / "desc.json").write_text(json.dumps(fields))
+        named, expected = "desc.json", "narrow blackhole 3 blackhole"
+    written(tmp_path, conftest=CONFTEST, test_suite=REPORT)
+    done = run_pytest(tmp_path, "--ttnn-target", named, "-rP", *workers)
+    assert "5 passed" in done.stdout, done.stdout + done.stderr
+    assert set(re.findall("< (.*) >", done.stdout)) == {expected}
+
+
+def test_the_option_reaches_conftests_and_a_projects_own_device(tmp_path):
+    own = (
+        CONFTEST
+        + """
+    assert ARCH == "blackhole" and is_blackhole()
+
+    @pytest.fixture
+    def device():
+        yield ttnn.open_device(device_id=0)
+    """
+    )
+    written(tmp_path, conftest=own, test_suite=REPORT)
+    done = run_pytest(tmp_path, "--ttnn-target=blackhole")
+    assert "5 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_without_the_option_the_variable_decides_and_is_as_it_was_afterwards(tmp_path):
+    (tmp_path / "desc.json").write_text(PRESETS["cpu"].to_json())
+    written(tmp_path, test_suite=REPORT)
+    done = run_pytest(tmp_path, "-rP", SYSTEM_DESC_PATH="desc.json")
+    assert "< cpu cpu 8 cpu >" in done.stdout, done.stdout + done.stderr
+    program = """
+        import os, pytest, sys, tempfile
+        arguments = ["-q", "-p", "no:cacheprovider", "-p", "ttnn_jit.pytest_plugin", "--ttnn-target", "cpu"]
+        print(int(pytest.main(arguments)), os.environ.get("SYSTEM_DESC_PATH"), os.listdir(tempfile.gettempdir()))
+    """
+    written(tmp_path, program=program)
+    (tmp_path / "temporary").mkdir()
+    for before in (None, "desc.json"):
+        variable = {} if before is None else {"SYSTEM_DESC_PATH": before}
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path / "temporary"), **variable}
+        done = subprocess.run(
+            [sys.executable, "program.py"], capture_output=True, text=True, check=False, cwd=tmp_path, env=environment
+        )
+        assert done.stdout.endswith(f"\n0 {before} []\n"), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("target", ["quasar", "no.json"])
+def test_an_unknown_target_is_a_usage_error_that_names_it(tmp_path, target):
+    written(tmp_path, test_suite=REPORT)
+    done = run_pytest(tmp_path, "--ttnn-target", target)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert target in done.stderr
+    assert "wormhole_b0" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_parameters_reach_devices_and_meshes_as_in_the_vendors_suites(tmp_path):
+    suite = """
+        import pytest
+        import torch
+        import ttnn
+
+        @pytest.mark.parametrize("device_params", [{"l1_small_size": 24576}, {"trace_region_size": 1}], indirect=True)
+        def test_settings(device, device_params):
+            assert len(device_params) == 1 and device.get_num_devices() == 1
+
+        @pytest.mark.parametrize("device_params", [{"target": "cpu"}], indirect=True)
+        def test_target(device):
+            assert device.target.name == "cpu"
+
+        @pytest.mark.parametrize("device_params", [{"speed": 2}], indirect=True)
+        def test_unknown(device):
+            pass
+
+        MESHES = [(2, (1, 2)), ((2, 2), (2, 2)), (1, (1, 1))]
+
+        @pytest.mark.parametrize(("mesh_device", "shape"), MESHES, indirect=["mesh_device"])
+        def test_mesh(mesh_device, shape):
+            assert tuple(mesh_device.shape) == shape
+            x = ttnn.from_torch(torch.ones(32, 32), layout=ttnn.TILE_LAYOUT, device=mesh_device)
+            assert len(ttnn.get_device_tensors(ttnn.exp(x))) == mesh_device.get_num_devices()
+
+        @pytest.mark.parametrize("mesh_device", [(4, 8), 32], indirect=True)
+        def test_large(mesh_device):
+            pass
+
+        def test_all(mesh_device):
+            assert mesh_device.get_num_devices() == ttnn.get_num_devices()
+    """
+    written(tmp_path, test_suite=suite)
+    done = run_pytest(tmp_path)
+    assert "7 passed, 2 skipped, 1 error" in done.stdout, done.stdout + done.stderr
+    assert "open_device has no keyword `speed`" in done.stdout
