@@ -78,7 +78,8 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
         max_grid: Last core coordinate (x, y): (7, 7) is a grid of 8x8; None means the target's whole grid.
         memory_config: Where results of ttnn tensors lie; None means where their first operand does, or what
             ``TTNN_JIT_OUTPUT_LAYOUT=max-block-sharded`` says.
-        fallback: Run the plain function, with a warning, where compiling or running it fails.
+        fallback: Run the plain function, with a warning, where compiling or running it fails. Operations of ttnn take
+            its torch tensors and numpy arrays then, one after the other, and so do functions of torch and numpy.
         extra_pipeline_options: Passes of your own between named stages, ``after-STAGE{PASS,...}``.
         target: The system whose rules torch and numpy arguments obey; ttnn tensors obey their device's.
         fp32_dest_acc: On chip targets, keep float32 between the ops of a fused kernel and round at its stores alone:

@@ -42,6 +42,7 @@ from ttnn_jit.runtime.warm_caller import STALE
 from ttnn_jit.target import PRESETS, SystemDesc
 from ttnn_jit.tensor_spec import TensorSpec
 from ttnn_jit.tracebacks import for_the_user, level_of_the_user, raises_for_the_user
+from ttnn_jit.ttnn.foreign import as_callers_kind, foreign_operands
 from ttnn_jit.ttnn.mesh import mesh_of, on_every_device
 from ttnn_jit.warm_path import OWN_NAMES, WarmCall, WarmCalls, call_method
 
@@ -274,12 +275,13 @@ class JitFunction(WarmCalls):
     def _compile(self, request: Request) -> Compilation:
         from ttnn_jit import compiler, inspection
 
-        compilation = compiler.compile_function(
-            request,
-            use_disk=self._enable_cache and not (self._debug or self._compile_only),
-            observer=inspection.print_stage if self._debug else None,
-            keep_texts=self._compile_only,
-        )
+        with foreign_operands(None):
+            compilation = compiler.compile_function(
+                request,
+                use_disk=self._enable_cache and not (self._debug or self._compile_only),
+                observer=inspection.print_stage if self._debug else None,
+                keep_texts=self._compile_only,
+            )
         for text in compilation.warnings:
             warnings.warn(text, stacklevel=level_of_the_user())
         if self._compile_only:
@@ -406,7 +408,10 @@ def _with_shortcut(parameters: _Parameters | None, base: type[JitFunction]) -> t
 
 
 class FallbackJitFunction(JitFunction):
-    """A jitted function that runs as plain Python where it cannot be compiled or run, and says so once."""
+    """A jitted function that runs as plain Python where it cannot be compiled or run, and says so once.
+
+    ttnn's operations take the torch tensors and numpy arrays of such a call as they are.
+    """
 
     _warned = False
 
@@ -426,7 +431,9 @@ class FallbackJitFunction(JitFunction):
                 warnings.warn(
                     f"{self.func.__name__} runs as plain Python: {error.message}", stacklevel=level_of_the_user()
                 )
-        return self._plain(*args, **kwargs)
+        with foreign_operands(self._target or PRESETS["cpu"]):
+            result = self._plain(*args, **kwargs)
+        return as_callers_kind(result, (args, kwargs))
 
 
 def _python_function(function: object) -> types.FunctionType:

@@ -30,6 +30,7 @@ from ttnn_jit.runtime.warm_caller import STALE, warm_tensor_caller
 from ttnn_jit.tensor_spec import DataType, MemoryConfig, TensorSpec, check_kind
 from ttnn_jit.tracebacks import for_the_user
 from ttnn_jit.ttnn.call_key import scalar_key
+from ttnn_jit.ttnn.foreign import call_on_copies, has_foreign_operand
 
 if TYPE_CHECKING:
     from ttnn_jit.compiler import ResultPlacement
@@ -106,6 +107,8 @@ class TtnnOperation:
             if tracer is not None:
                 return tracer(self, args, kwargs)
         try:
+            if has_foreign_operand((*args, *kwargs.values())):
+                return call_on_copies(self._run, args, kwargs)
             return self._run(args, kwargs)
         except TtnnJitError as error:
             __tracebackhide__ = True
