@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -36,13 +36,15 @@ class TtnnFinder(MetaPathFinder):
             return ModuleSpec(fullname, _EmptyLoader(), is_package=True)
         if fullname in HELPER_HOMES:
             return ModuleSpec(fullname, _AliasLoader(HELPER_HOMES[fullname]))
+        if fullname.startswith(f"{HOME}."):
+            _refuse_missing(fullname, path)
         package, _, submodule = fullname.partition(".")
         if package != NAME:
             return None
         if submodule:
             # Our package's own path would load a second copy of its modules under the other name.
             ours = sys.modules.get(NAME) is sys.modules.get(HOME, self)
-            found = ours and importlib.util.find_spec(f"{HOME}.{submodule}") is not None
+            found = ours and PathFinder.find_spec(f"{HOME}.{submodule}", path) is not None
         else:
             found = not self._is_installed(path, target)
         return ModuleSpec(fullname, _AliasLoader(HOME + fullname.removeprefix(NAME))) if found else None
@@ -54,6 +56,16 @@ class TtnnFinder(MetaPathFinder):
             if spec is not None and spec.origin is not None:  # without an origin: just a folder of that name
                 return True
         return False
+
+
+def _refuse_missing(fullname: str, path: Sequence[str] | None) -> None:
+    """Have ``from ttnn import view``, which looks for a submodule where there is no attribute, say why there is none."""
+    from ttnn_jit.ops.public_names import why_absent
+
+    name = fullname.removeprefix(f"{HOME}.")
+    reason = None if PathFinder.find_spec(fullname, path) else why_absent(name)
+    if reason:
+        raise ImportError(f"cannot import name {name!r} from {NAME!r}: {reason}", name=NAME)
 
 
 class _AliasLoader(Loader):

@@ -415,7 +415,7 @@ HOST = [
     (
         lambda d: ttnn.from_torhc,
         AttributeError,
-        "module 'ttnn_jit.ttnn' has no attribute 'from_torhc'; did you mean `from_torch` or `to_torch`?",
+        "module 'ttnn_jit.ttnn' has no attribute 'from_torhc'; did you mean `from_torch`?",
     ),
 ]
 

@@ -252,12 +252,14 @@ def foreign_function_help(function: Any, name: str) -> str:
 
 
 def unsupported_function(name: str, location: Location) -> UnsupportedFunction:
-    """The error for a call to something that is no operation: why ttnn's is not here, else the nearest names."""
-    if name in ABSENT:
-        return UnsupportedFunction(f"Function {name} not supported", location=location, help=ABSENT[name])
+    """The error for a call to something that is no operation: why ttnn's is not here, else names that were meant."""
+    from ttnn_jit.ops.public_names import why_absent
+
     near = nearest_names(name)
-    hint = f"did you mean {' or '.join(f'`{candidate}`' for candidate in near)}?" if near else None
-    return UnsupportedFunction(f"Function {name} not supported", location=location, help=hint)
+    reason = None if name in ALIASES else why_absent(name)
+    if reason is None and near:
+        reason = f"did you mean {' or '.join(f'`{candidate}`' for candidate in near)}?"
+    return UnsupportedFunction(f"Function {name} not supported", location=location, help=reason)
 
 
 def function_of_the_host(name: str, location: Location) -> UnsupportedFunction:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
@@ -85,7 +84,7 @@ def overloads_of(function: Any) -> tuple[Operation, ...] | None:
 
 
 def nearest_names(name: str) -> list[str]:
-    """Names of operations that `name` may have meant, best first."""
-    if name in ALIASES:
-        return [ALIASES[name]]
-    return difflib.get_close_matches(name, OVERLOADS, n=3)
+    """Names of operations that `name` may have meant."""
+    from ttnn_jit.ops.public_names import names_within_a_slip
+
+    return [ALIASES[name]] if name in ALIASES else names_within_a_slip(name, OVERLOADS)

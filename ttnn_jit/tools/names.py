@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ttnn_jit import jit, ttnn
 from ttnn_jit.ops import ABSENT, ALIASES, HARDWARE_KEYWORDS, OVERLOADS, RESULT_KEYWORDS
+from ttnn_jit.ops.public_names import PUBLIC_NAMES
 from ttnn_jit.tools import markdown
 from ttnn_jit.ttnn import devices
 from ttnn_jit.ttnn.names import WITHOUT_EFFECT
@@ -48,7 +50,38 @@ def table() -> str:
         "Keywords of `ttnn_jit.jit`": _decorator_keywords(),
         "Refused with AttributeError": _refused(),
     }
-    return "\n\n".join(f"### {title}\n\n{_markdown(rows)}" for title, rows in sections.items())
+    tables = [f"### {title}\n\n{_markdown(rows)}" for title, rows in sections.items()]
+    return "\n\n".join([_how_many(), *tables, _not_yet()])
+
+
+def counts() -> dict[str, int]:
+    """What becomes of ttnn's public names -> of how many."""
+    here = PUBLIC_NAMES & set(ttnn.__all__)
+    eager = here & set(ALIASES)
+    without_effect = here & set(WITHOUT_EFFECT)
+    return {
+        "honoured": len(here - eager - without_effect),
+        "honoured eagerly": len(eager),
+        "accepted, no effect": len(without_effect),
+        "refused, with a reason": len(PUBLIC_NAMES & set(ABSENT)),
+        "not here yet": len(_names_not_yet()),
+    }
+
+
+def _how_many() -> str:
+    rows = (f"| {count} | {status} |" for status, count in counts().items())
+    head = f"Of {len(PUBLIC_NAMES)} public names of ttnn, counted in tt-metal of 2026:"
+    return "\n".join(["### How many", "", head, "", "| names | here |", "|---:|---|", *rows])
+
+
+def _names_not_yet() -> list[str]:
+    return sorted(PUBLIC_NAMES - set(ttnn.__all__) - set(ABSENT), key=lambda name: (name.lower(), name))
+
+
+def _not_yet() -> str:
+    listed = ", ".join(f"`{name}`" for name in _names_not_yet())
+    head = "AttributeError says so; inside a jitted function, `Function NAME not supported` with that as help."
+    return "\n".join(["### Not here yet", "", head, "", *textwrap.wrap(listed, 118, break_long_words=False)])
 
 
 def _markdown(rows: Iterable[Row]) -> str:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
-
-from ttnn_jit.ops import ABSENT, ALIASES
 
 _NO_DISPATCH = "a CPU has no dispatch cores"
 _NO_LINKS = "there are no links between chips"
@@ -26,10 +23,12 @@ WITHOUT_EFFECT = {
 
 
 def unknown_name(name: str, known: Iterable[str]) -> AttributeError:
-    """The error for a name that the namespace lacks: the reason, if it is one of ttnn's, else the nearest it has."""
+    """The error for a name that the namespace lacks: the reason, if ttnn has it, else names that differ by one slip."""
+    from ttnn_jit.ops.public_names import names_within_a_slip, why_absent
+
     missing = f"module 'ttnn_jit.ttnn' has no attribute {name!r}"
-    if name in ABSENT:
-        return AttributeError(f"{missing}: {ABSENT[name]}", name=name)
-    near = [ALIASES[name]] if name in ALIASES else difflib.get_close_matches(name, list(known), n=3)
+    if reason := why_absent(name):
+        return AttributeError(f"{missing}: {reason}", name=name)
+    near = names_within_a_slip(name, known)
     hint = f"; did you mean {' or '.join(f'`{n}`' for n in near)}?" if near else ""
     return AttributeError(f"{missing}{hint}", name=name)

@@ -1,0 +1,107 @@
+"""Names of ttnn: here, refused with a reason, or not here yet; and names that nobody has."""
+
+from __future__ import annotations
+
+import importlib.util
+import string
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from tests.unit.frontend.stand_in import BF16, lowered
+from ttnn_jit import ttnn
+from ttnn_jit.errors import UnsupportedFunction
+from ttnn_jit.ops import ABSENT, ALIASES, OVERLOADS
+from ttnn_jit.ops.public_names import PUBLIC_NAMES, names_within_a_slip
+from ttnn_jit.tools import names
+
+ALPHABET = string.ascii_letters + string.digits + "_"
+OWN = {"MemoryView", "_ttnn", "floor_divide", "get_maximal_block_sharding_grid", "nan_to_num", "recip"}
+"""Names that only this package has, or that ttnn does not call public."""
+
+MISSING = sorted(PUBLIC_NAMES - set(ttnn.__all__))
+CALLED = sorted({"view", "stack", "sort", "moe", "softcap", "sub_", "transformer", "DumpDeviceProfiler", *ABSENT})
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory):
+    """A module of functions, by the name of ttnn that each calls."""
+    path = tmp_path_factory.mktemp("names") / "calls.py"
+    called = (f"def {name}(x):\n    return ttnn.{name}(x)\n" for name in (*CALLED, *ALIASES))
+    path.write_text("from ttnn_jit import ttnn\n" + "".join(called))
+    spec = importlib.util.spec_from_file_location("calls", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def slips(name):
+    """Every name at a Damerau-Levenshtein distance of 1."""
+    cuts = [(name[:i], name[i:]) for i in range(len(name) + 1)]
+    shorter = {a + b[1:] for a, b in cuts if b}
+    other = {a + c + b[1:] for a, b in cuts if b for c in ALPHABET}
+    longer = {a + c + b for a, b in cuts for c in ALPHABET}
+    swapped = {a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1}
+    return (shorter | other | longer | swapped) - {name}
+
+
+@given(a=st.text("abc_", max_size=6), b=st.text("abc_", max_size=6))
+@example(a="ab", b="ba")
+@example(a="abb", b="bab")
+@example(a="", b="a")
+def test_names_within_a_slip_are_those_at_damerau_levenshtein_distance_one(a, b):
+    assert (names_within_a_slip(a, [b]) == [b]) == (b in slips(a))
+
+
+def test_every_name_here_is_known_as_ttnns_or_as_our_own():
+    assert set(ttnn.__all__) - PUBLIC_NAMES == OWN
+    assert set(ABSENT) <= PUBLIC_NAMES - set(ttnn.__all__)
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_a_name_of_ttnn_that_is_missing_has_a_reason_and_no_guess(name):
+    assert not hasattr(ttnn, name)
+    with pytest.raises(AttributeError) as raised:
+        getattr(ttnn, name)
+    reason = ABSENT.get(name, f"`ttnn.{name}` is a name of ttnn that is not here yet")
+    assert str(raised.value) == f"module 'ttnn_jit.ttnn' has no attribute {name!r}: {reason}"
+
+
+@pytest.mark.parametrize("name", CALLED)
+@pytest.mark.parametrize("graph_capture", [False, True])
+def test_a_call_of_a_missing_name_in_a_jitted_function_says_the_same(calls, name, graph_capture):
+    with pytest.raises((UnsupportedFunction, AttributeError)) as raised:
+        lowered(vars(calls)[name], BF16, graph_capture=graph_capture)
+    reason = ABSENT.get(name, f"`ttnn.{name}` is a name of ttnn that is not here yet")
+    assert reason in str(raised.value)
+    assert "did you mean" not in str(raised.value)
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+def test_an_alias_in_a_jitted_function_names_the_operation(calls, alias):
+    with pytest.raises(UnsupportedFunction, match=f"did you mean `{ALIASES[alias]}`"):
+        lowered(vars(calls)[alias], BF16)
+
+
+@given(data=st.data())
+def test_a_name_one_slip_away_is_guessed_and_one_further_away_is_not(data):
+    name = data.draw(st.sampled_from(sorted(OVERLOADS)))
+    slip = data.draw(st.sampled_from(sorted(slips(name))))
+    assume(not hasattr(ttnn, slip) and slip not in PUBLIC_NAMES)
+    with pytest.raises(AttributeError, match=f"did you mean .*`{name}`"):
+        getattr(ttnn, slip)
+    far = f"{name}qqzz"
+    with pytest.raises(AttributeError) as raised:
+        getattr(ttnn, far)
+    assert str(raised.value) == f"module 'ttnn_jit.ttnn' has no attribute {far!r}"
+
+
+def test_the_table_counts_every_public_name_once():
+    counts = names.counts()
+    assert sum(counts.values()) == len(PUBLIC_NAMES)
+    assert counts["not here yet"] == len(set(MISSING) - set(ABSENT))
+    assert counts["refused, with a reason"] == len(ABSENT)
+    text = names.table()
+    assert all(f"`{name}`" in text for name in set(MISSING) - set(ABSENT))
+    assert all(f"| {count} | {status} |" in text for status, count in counts.items())
