@@ -53,13 +53,14 @@ class TtnnFinder(MetaPathFinder):
         for finder in sys.meta_path:
             find_spec = None if isinstance(finder, TtnnFinder) else getattr(finder, "find_spec", None)
             spec = find_spec(NAME, path, target) if find_spec else None
-            if spec is not None and spec.origin is not None:  # without an origin: just a folder of that name
+            origin = None if spec is None else spec.origin  # None of a spec: just a folder of that name
+            if origin is not None and Path(origin).parent != Path(ON_PYTHONPATH):
                 return True
         return False
 
 
 def _refuse_missing(fullname: str, path: Sequence[str] | None) -> None:
-    """Have ``from ttnn import view``, which looks for a submodule where there is no attribute, say why there is none."""
+    """Have ``from ttnn import view``, which looks for a submodule where no attribute is, say why there is none."""
     from ttnn_jit.ops.public_names import why_absent
 
     name = fullname.removeprefix(f"{HOME}.")
@@ -98,18 +99,20 @@ def register_as_ttnn() -> None:
     ``python -m ttnn_jit script.py`` calls it before the script. A second call does nothing. Processes learn of it by
     multiprocessing, and by an entry behind those of the variable PYTHONPATH, which stays as long as this process.
     """
-    _put_on_pythonpath()
+    _put_on_path()
     if any(isinstance(finder, TtnnFinder) for finder in sys.meta_path):
         return
     sys.meta_path.insert(0, TtnnFinder())
     _tell_spawned_processes()
 
 
-def _put_on_pythonpath() -> None:
+def _put_on_path() -> None:
     own = os.environ.get("PYTHONPATH")
     entries = own.split(os.pathsep) if own else []  # an empty entry is the working directory; an empty variable is none
     if ON_PYTHONPATH not in entries:
         os.environ["PYTHONPATH"] = os.pathsep.join([*entries, ON_PYTHONPATH])
+    # Last, behind a real ttnn: pytest-xdist gives its workers the path of this process.
+    sys.path[:] = [*(entry for entry in sys.path if entry != ON_PYTHONPATH), ON_PYTHONPATH]
 
 
 def _tell_spawned_processes() -> None:

@@ -109,8 +109,7 @@ def test_a_real_ttnn_is_the_one_that_tests_import(tmp_path):
     assert "1 passed" in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]])
-def test_a_projects_own_device_goes_first(tmp_path, workers):
+def test_a_projects_own_device_goes_first(tmp_path):
     own = """
         import pytest
 
@@ -120,13 +119,13 @@ def test_a_projects_own_device_goes_first(tmp_path, workers):
     """
     suite = "def test_own(device):\n    assert device == 'mine'\n"
     written(tmp_path, conftest=own, test_suite=suite)
-    done = run_pytest(tmp_path, *workers)
+    done = run_pytest(tmp_path)
     assert "1 passed" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
     ("target", "workers"),
-    [("wormhole_b0", []), ("blackhole", []), ("cpu", ["-n", "2"]), ("file", []), ("file", ["-n", "2"])],
+    [("wormhole_b0", []), ("cpu", ["-n", "2"]), ("file", ["-n", "2"])],
 )
 def test_the_option_chooses_what_every_device_is_opened_as(tmp_path, target, workers):
     named, expected = target, f"{target} {target} 8 {target}"

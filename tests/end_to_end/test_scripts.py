@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import ttnn_jit
+from ttnn_jit.stand_in import ON_PYTHONPATH
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.process
@@ -159,6 +160,16 @@ def test_a_child_that_has_a_real_ttnn_imports_that_one_wherever_it_is_installed(
     assert done.stdout.endswith("installed/ttnn/__init__.py\n"), done.stderr
 
 
+def test_a_script_that_inherits_our_folder_before_a_real_ttnn_imports_the_real_one(tmp_path):
+    written(tmp_path, "import ttnn\nprint(ttnn.where)\n")
+    (tmp_path / "installed").mkdir()
+    written(tmp_path, "where = __file__\n", "installed/ttnn/__init__.py")
+    path = os.pathsep.join([str(ROOT), ON_PYTHONPATH, str(tmp_path / "installed")])
+    for arguments in (["script.py"], ["-m", "ttnn_jit", "script.py"]):
+        done = python(tmp_path, *arguments, PYTHONPATH=path)
+        assert done.stdout.endswith("installed/ttnn/__init__.py\n"), done.stderr
+
+
 def test_a_child_that_has_an_empty_folder_named_ttnn_imports_our_namespace(tmp_path):
     written(tmp_path, STARTS_CHILDREN)
     (tmp_path / "ttnn").mkdir()
@@ -192,7 +203,7 @@ def test_a_python_without_ttnn_jit_is_told_so_each_time_it_imports_ttnn(tmp_path
         assert f"{tmp_path}/other/bin/python has neither ttnn nor ttnn_jit" in line
 
 
-@pytest.mark.parametrize("own", [[], ["one"], ["one", "two"], ["one", ""]])
+@pytest.mark.parametrize("own", [["one", "two"], ["one", ""]])
 def test_a_users_own_pythonpath_comes_first_and_is_kept(tmp_path, own):
     written(tmp_path, "import os; print(os.environ['PYTHONPATH'])")
     entries = os.pathsep.join([str(ROOT), *own])
@@ -205,6 +216,7 @@ def test_a_users_own_pythonpath_comes_first_and_is_kept(tmp_path, own):
 @pytest.mark.parametrize("own", [None, ""])
 def test_without_a_pythonpath_ours_is_the_only_entry(monkeypatch, own):
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setattr(spawn, "get_preparation_data", spawn.get_preparation_data)
     if own is None:
         monkeypatch.delenv("PYTHONPATH", raising=False)
@@ -288,3 +300,12 @@ def test_asking_whether_a_missing_name_can_be_imported_is_answered_with_no(tmp_p
     written(tmp_path, text)
     done = python(tmp_path, "-m", "ttnn_jit", "script.py")
     assert done.stdout == "[None, None, None]\nTrue False\n", done.stderr
+
+
+def test_workers_of_pytest_import_our_namespace_without_a_plugin_of_ours(tmp_path):
+    suite = "import pytest, ttnn\n@pytest.mark.parametrize('n', range(4))\ndef test(n): assert ttnn.exp\n"
+    written(tmp_path, suite, "test_suite.py")
+    done = python(
+        tmp_path, "-m", "ttnn_jit", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", "test_suite.py"
+    )
+    assert "4 passed" in done.stdout, done.stdout + done.stderr
