@@ -91,11 +91,11 @@ def _no_description(source: str, reason: str) -> ArgumentError:
 
 def _of_fields(values: dict[str, Any], source: str) -> SystemDesc:
     known = {field.name for field in fields(SystemDesc)}
-    for name in sorted(known - values.keys()):
-        raise _no_description(source, f"it has no `{name}`")
+    if unknown := values.keys() - known:
+        raise _no_description(source, f"`{min(unknown)}` is no field of one")
+    if missing := known - values.keys():
+        raise _no_description(source, f"it has no `{min(missing)}`")
     for name, value in values.items():
-        if name not in known:
-            raise _no_description(source, f"`{name}` is no field of one")
         if not _fits(name, value):
             raise _no_description(source, f"`{name}` is {value!r}")
     return SystemDesc(**(values | {"numerics": Numerics(values["numerics"]), "grid": tuple(values["grid"])}))

@@ -202,6 +202,13 @@ def test_what_no_operation_takes_is_refused_as_the_compile_refuses_it(tensor, te
     assert str(fallen.value).splitlines()[0] == str(plain.value).splitlines()[0]
 
 
+def test_a_parameter_is_taken_where_no_gradient_is_asked_for():
+    weight = torch.nn.Parameter(torch.ones(3, 4))
+    with torch.no_grad():
+        result = ttnn_jit.jit(fallback=True)(alias)(weight.T, weight.T)
+    assert torch.equal(result, eager(alias, *[weight.detach().T] * 2))
+
+
 def test_operations_take_foreign_tensors_inside_the_function_alone():
     x = torch.ones(4, 4)
 

@@ -73,6 +73,11 @@ def test_an_unknown_field_is_named_with_the_file_and_the_fields_there_are(tmp_pa
     assert all(field in text for field in FIELDS)
 
 
+def test_of_a_misspelt_field_what_was_written_is_named(tmp_path):
+    misspelt = WORMHOLE.to_json().replace('"l1_bytes"', '"l1_byte"')
+    assert "`l1_byte` is no field of one" in refusal(written(tmp_path, misspelt))
+
+
 @given(name=st.sampled_from(FIELDS), value=st.sampled_from([[], {}, -1, 0, 1.5, [8], [8, 0], [8, "8"], "much", ["a"]]))
 def test_a_field_of_another_kind_is_named_with_its_value(tmp_path_factory, name, value):
     if value == "much" and name in {"name", "arch"}:
