@@ -200,7 +200,15 @@ def test_a_python_without_ttnn_jit_is_told_so_each_time_it_imports_ttnn(tmp_path
     assert len(lines) == 2, done.stderr
     for line in lines:
         assert line.startswith("ttnn No module named 'ttnn': ")
-        assert f"{tmp_path}/other/bin/python has neither ttnn nor ttnn_jit" in line
+        assert f"{tmp_path}/other/bin/python has neither ttnn nor a ttnn_jit" in line
+
+
+def test_an_older_python_is_told_which_one_has_ttnn_jit(tmp_path):
+    written(tmp_path, STARTS_CHILDREN)
+    done = python(tmp_path, "-m", "ttnn_jit", "script.py", "import sys; sys.version_info = (3, 9, 0); import ttnn")
+    assert done.stderr.count("Traceback") == 1
+    assert "No module named 'ttnn': " in done.stderr
+    assert "Python 3.11 or newer has ttnn_jit" in done.stderr
 
 
 @pytest.mark.parametrize("own", [["one", "two"], ["one", ""]])

@@ -14,10 +14,11 @@ del sys.modules["ttnn"]
 try:
     _real = importlib.util.find_spec("ttnn")
     if _real is None or _real.origin is None:  # without an origin: just a folder of that name
-        if importlib.util.find_spec("ttnn_jit") is None:
+        if importlib.util.find_spec("ttnn_jit") is None or sys.version_info < (3, 11):
             raise ModuleNotFoundError(
-                f"No module named 'ttnn': {sys.executable} has neither ttnn nor ttnn_jit, which stands in for it in "
-                f"the process that started this one; install ttnn_jit there, or take {_here} off PYTHONPATH",
+                f"No module named 'ttnn': {sys.executable} has neither ttnn nor a ttnn_jit for its version, which "
+                "stands in for it in the process that started this one; install one there (Python 3.11 or newer has "
+                f"ttnn_jit), or take {_here} off PYTHONPATH",
                 name="ttnn",
             )
         from ttnn_jit.stand_in import register_as_ttnn
