@@ -63,11 +63,19 @@ def device_params(request: pytest.FixtureRequest) -> dict[str, Any]:
     return dict(getattr(request, "param", {}))
 
 
+def _keywords(ttnn: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """Keywords of ``ttnn.open_device``: suites for ttnn name the parts of a dispatch core config one by one."""
+    parts = {name: params.get(f"dispatch_core_{name}") for name in ("type", "axis")}
+    others = {name: value for name, value in params.items() if name.removeprefix("dispatch_core_") not in parts}
+    given = {name: value for name, value in parts.items() if value is not None}
+    return others | ({"dispatch_core_config": ttnn.DispatchCoreConfig(**given)} if given else {})
+
+
 @pytest.fixture
 def device(device_params: dict[str, Any]) -> Iterator[Any]:
     """A device, opened for one test."""
     ttnn: Any = importlib.import_module("ttnn")
-    opened = ttnn.open_device(**{"device_id": 0, **device_params})
+    opened = ttnn.open_device(**{"device_id": 0, **_keywords(ttnn, device_params)})
     yield opened
     ttnn.close_device(opened)
 
@@ -83,6 +91,6 @@ def mesh_device(request: pytest.FixtureRequest, device_params: dict[str, Any]) -
     shape = ttnn.MeshShape(*wanted) if isinstance(wanted, tuple) else ttnn.MeshShape(1, wanted)
     if shape.mesh_size() > ttnn.get_num_devices():
         pytest.skip(f"a mesh of {shape.mesh_size()} devices, and there are {ttnn.get_num_devices()}")
-    opened = ttnn.open_mesh_device(mesh_shape=shape, **device_params)
+    opened = ttnn.open_mesh_device(mesh_shape=shape, **_keywords(ttnn, device_params))
     yield opened
     ttnn.close_mesh_device(opened)

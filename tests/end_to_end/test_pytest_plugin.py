@@ -196,6 +196,14 @@ def test_parameters_reach_devices_and_meshes_as_in_the_vendors_suites(tmp_path):
         def test_settings(device, device_params):
             assert len(device_params) == 1 and device.get_num_devices() == 1
 
+        AXIS = {"dispatch_core_axis": ttnn.DispatchCoreAxis.COL}
+        TYPE = {"dispatch_core_type": ttnn.DispatchCoreType.ETH, "dispatch_core_axis": None}
+
+        @pytest.mark.parametrize("device_params", [AXIS, TYPE], indirect=True)
+        @pytest.mark.parametrize("mesh_device", [1], indirect=True)
+        def test_dispatch(device, mesh_device):
+            assert device.get_num_devices() == mesh_device.get_num_devices()
+
         @pytest.mark.parametrize("device_params", [{"target": "cpu"}], indirect=True)
         def test_target(device):
             assert device.target.name == "cpu"
@@ -221,5 +229,5 @@ def test_parameters_reach_devices_and_meshes_as_in_the_vendors_suites(tmp_path):
     """
     written(tmp_path, test_suite=suite)
     done = run_pytest(tmp_path)
-    assert "7 passed, 2 skipped, 1 error" in done.stdout, done.stdout + done.stderr
+    assert "9 passed, 2 skipped, 1 error" in done.stdout, done.stdout + done.stderr
     assert "open_device has no keyword `speed`" in done.stdout
