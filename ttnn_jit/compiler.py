@@ -21,9 +21,9 @@ from ttnn_jit.cache.disk import store_of
 from ttnn_jit.cache.manifest import Manifest, ManifestKey
 from ttnn_jit.compiling import compiles
 from ttnn_jit.errors import ArgumentError
-from ttnn_jit.kept_property import kept_property
 from ttnn_jit.fingerprints import fingerprint_code, read_fingerprint
 from ttnn_jit.guards.values import NoStableIdentityError
+from ttnn_jit.kept_property import kept_property
 from ttnn_jit.nests import map_leaves
 from ttnn_jit.ops import Operation
 from ttnn_jit.options import CompileOptions, Environment, OutputLayout

@@ -14,7 +14,6 @@ Classes are asked, never their instances: an instance may answer by code of the 
 from __future__ import annotations
 
 import enum
-import functools
 import struct
 import sys
 import types
@@ -90,8 +89,7 @@ def _is_numpy_scalar_class(kind: type) -> bool:
     return numpy is not None and kind.__module__ == "numpy" and issubclass(kind, (numpy.number, numpy.bool_))
 
 
-@functools.cache
-def _is_frozen(kind: Any) -> bool:
+def _is_frozen(kind: type) -> bool:
     """Whether a class of this package is one of values that never change."""
     parameters = kind.__dict__.get("__dataclass_params__")
     frozen = parameters is not None and bool(parameters.frozen)

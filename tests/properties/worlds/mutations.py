@@ -102,15 +102,17 @@ class Mutator:
         """A change of the names that hide builtins, and of modules of Python."""
         name = self.draw.choice(_SHADOWED)
         return self._filled(
-            self.draw.choice((
-                f"{name} = lambda *a, **k: {{n}}",
-                f"{name} = {self.draw.choice(('max', 'sum', 'len', 'abs', 'min'))}",
-                f"globals().pop({name!r}, None)",
-                "UNREAD = {n}",
-                "operator = types.SimpleNamespace(**vars(operator))",
-                "operator = types.SimpleNamespace(**{{**vars(operator), 'attrgetter': lambda n: lambda o: 3.0}})",
-                "wh.UNREAD = {n}",
-            )),
+            self.draw.choice(
+                (
+                    f"{name} = lambda *a, **k: {{n}}",
+                    f"{name} = {self.draw.choice(('max', 'sum', 'len', 'abs', 'min'))}",
+                    f"globals().pop({name!r}, None)",
+                    "UNREAD = {n}",
+                    "operator = types.SimpleNamespace(**vars(operator))",
+                    "operator = types.SimpleNamespace(**{{**vars(operator), 'attrgetter': lambda n: lambda o: 3.0}})",
+                    "wh.UNREAD = {n}",
+                )
+            ),
             "",
         )
 

@@ -13,7 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 _HARNESS = frozenset({"wh", "program", "make_program", "OTHER"})
-_HOLDERS = (types.SimpleNamespace, argparse.Namespace, collections.UserDict, collections.UserList, contextvars.ContextVar)
+_HOLDERS = (
+    types.SimpleNamespace,
+    argparse.Namespace,
+    collections.UserDict,
+    collections.UserList,
+    contextvars.ContextVar,
+)
 _LEAVES = (types.ModuleType, int, float, str, type(None))
 _PRIVATE = ("__", "_parameters", "_buffers", "_modules", "_value_", "_name_", "_sort_order_", "_forward", "_backward",
             "_state", "_load", "_non_persistent", "_is_full", "_member", "_value2", "_abc")  # fmt: skip
