@@ -183,14 +183,16 @@ def _interpreted(
     """What a function of the user's makes of an attribute."""
     recorder = interpreter.recorder
     (first, *rest), function = getter
-    kind = type(base)
+    kind, path = type(base), recorder.path_of(base)
     at = recorder.member(class_path, kind, first, member_of(kind, first))
     if first == "__getattr__":
         recorder.member(class_path, kind, name, ABSENT)
-        if (path := recorder.path_of(base)) is not None:
+        if path is not None:
             recorder.absent((*path, (OWN_STEP, name)))
         recorder.use(function, at)
         return interpreter.call_with(function, (base, name), {})
+    if rest[-1] == "__get__" and path is not None and own_attribute(base, name) is ABSENT:
+        recorder.absent((*path, (OWN_STEP, name)))  # which would hide a descriptor that is for reading alone
     for step in rest:
         at = (*at, (MEMBER_STEP if step == "__get__" else ATTRIBUTE_STEP, step))
     recorder.use(function, at)

@@ -76,7 +76,8 @@ def computed(
     interpreter: Interpreter, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
     """What C makes of values: what it looks into is recorded, or it is computed again by the guard."""
-    hands_on = function in _HANDS_ON
+    joins = function in _JOINS and not any(map(may_compute, args))
+    hands_on = joins or function in _HANDS_ON
     if not hands_on:
         args = [materialised(interpreter, value) for value in args]
     reach = Reach(interpreter)
@@ -101,14 +102,16 @@ def computed(
 
 _HANDS_ON = frozenset({
     bool, operator.truth, list, tuple, enumerate, zip, map, filter, reversed, iter, len, slice, callable,
-    functools.reduce, functools.partial, operator.add, operator.mul, operator.iadd, operator.imul, operator.getitem,
-    operator.delitem, operator.is_, operator.is_not,
+    functools.reduce, functools.partial, operator.delitem, operator.is_, operator.is_not,
     *(getattr(itertools, name) for name in (
         "accumulate", "chain", "combinations", "compress", "dropwhile", "filterfalse", "islice", "pairwise",
         "permutations", "product", "starmap", "takewhile", "zip_longest",
     )),
 })  # fmt: skip
 """Functions that hand items on and ask none for anything; callbacks among their arguments are interpreted."""
+
+_JOINS = frozenset({operator.add, operator.mul, operator.iadd, operator.imul})
+"""What hands items on if its operands are containers of Python's own."""
 
 _METHODS_THAT_HAND_ON = frozenset({
     "__init__", "__iter__", "__len__", "__reversed__", "clear", "copy", "extend", "items", "keys", "pop", "popitem",

@@ -76,6 +76,7 @@ class Reach:
     def is_made_of_c(self, value: Any) -> bool:
         """Whether a method of C's, called on `value`, reads nothing but what C's class holds."""
         if native_class(type(value)) is None:
+            self._interpreter.recorder.use(value, self._interpreter.recorder.path_of(value))
             return is_a(value, *SCALARS) or self.goes_through(value)
         self._containers[id(value)] = value
         return True
@@ -124,6 +125,9 @@ def get_native_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
     key = _as_index(interpreter, container, key)
     if is_a(container, dict):
         return _item_of_dict(interpreter, container, key)
+    if type(key) is slice and is_atom(key) and is_a(container, list, tuple):
+        interpreter.recorder.look_into(container)
+        return interpreter.natively(native_item, container, key)
     if type(key) is slice or not is_a(container, list, tuple):
         return interpreter.computed(operator.getitem, container, key)
     value = interpreter.natively(native_item, container, key)
@@ -135,7 +139,7 @@ def _as_index(interpreter: Interpreter, container: Any, key: Any) -> Any:
     """A key as a list or tuple takes it: ``__index__`` of an object of the user's is asked here."""
     if type(key) is slice:
         return slice(*(_as_index(interpreter, container, part) for part in (key.start, key.stop, key.step)))
-    if is_a(container, list, tuple, str) and may_compute(key):
+    if is_a(container, list, tuple, str, bytes, range) and may_compute(key):
         return interpreter.python(operator.index, key)
     return key
 
@@ -297,7 +301,6 @@ def gone_through(interpreter: Interpreter, value: Any) -> Any:
 
 def materialised(interpreter: Interpreter, value: Any) -> Any:
     """`value`, or the list of what it yields where that is computed as it goes."""
-    value = gone_through(interpreter, value)
     return list(each(interpreter, value)) if is_a(value, *ITERATORS) else value
 
 

@@ -147,6 +147,11 @@ def power(interpreter: Interpreter, base: Any, exp: Any, mod: Any = None) -> Any
 def _operate(interpreter: Interpreter, left: Any, right: Any, names: tuple[str, str], symbol: str) -> Any:
     for asked, name, other in _order(left, right, *names):
         method = special_method(interpreter, asked, name)
+        if name == "__ne__" and is_default(member_of(type(asked), name)):
+            equal = _equality(interpreter, asked, other)
+            if equal is not NotImplemented:
+                return NATIVE if equal is NATIVE else interpreter.python(operator.not_, equal)
+            continue
         if method is not None:
             result = interpreter.call_with(method, (asked, other), {})
         else:
@@ -159,6 +164,14 @@ def _operate(interpreter: Interpreter, left: Any, right: Any, names: tuple[str, 
         if result is not NotImplemented:
             return result
     return _without_method(interpreter, left, right, symbol)
+
+
+def _equality(interpreter: Interpreter, asked: Any, other: Any) -> Any:
+    """What ``__eq__`` says, which serves ``!=`` where a class has no method of its own for it."""
+    method = special_method(interpreter, asked, "__eq__")
+    if method is not None:
+        return interpreter.call_with(method, (asked, other), {})
+    return NotImplemented if is_default(member_of(type(asked), "__eq__")) else NATIVE
 
 
 def _order(left: Any, right: Any, name: str, reflected: str) -> list[tuple[Any, str, Any]]:
