@@ -122,7 +122,13 @@ class DataType(enum.Enum, metaclass=_DataTypes):
         """The MLIR spelling of the element type, ``bf16`` or ``f32``."""
         return _MLIR_NAMES[self]
 
+    @property
+    def largest(self) -> float:
+        """The largest finite number."""
+        return _LARGEST[self]
 
+
+_LARGEST = {DataType.BFLOAT16: 3.3895313892515355e38, DataType.FLOAT32: 3.4028234663852886e38}
 _ITEM_BYTES = {DataType.BFLOAT16: 2, DataType.FLOAT32: 4}
 _MLIR_NAMES = {DataType.BFLOAT16: "bf16", DataType.FLOAT32: "f32"}
 

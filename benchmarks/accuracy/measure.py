@@ -162,7 +162,7 @@ class _Tally:
 
     def add(self, tensors: list[torch.Tensor], got: torch.Tensor, exact: torch.Tensor, on_cpu: torch.Tensor) -> None:
         """Counts a chunk; arguments outside the domain of a device's own formula are left out."""
-        form = self.operation.on_device if self.mode.numerics is Numerics.DEVICE else None
+        form = self.operation.forms.device if self.mode.numerics is Numerics.DEVICE else None
         if form is not None:
             inside = (tensors[0] >= form.domain[0]) & (tensors[0] <= form.domain[1])
             tensors = [t[inside] for t in tensors]
@@ -202,7 +202,7 @@ class _Tally:
         )  # fmt: skip
 
     def _by_mpmath(self, error: float, values: tuple[float, ...], got: float) -> float:
-        own_formula = self.mode.numerics is Numerics.DEVICE and self.operation.on_device is not None
+        own_formula = self.mode.numerics is Numerics.DEVICE and self.operation.forms.device is not None
         if own_formula or error == 0 or not math.isfinite(got):
             return error
         exact = to_many_digits(self.operation, values)

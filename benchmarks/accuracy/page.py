@@ -81,10 +81,10 @@ def table(rows: Sequence[Accuracy]) -> str:
 
 def _notes(rows: Sequence[Accuracy]) -> str:
     return "\n".join(
-        f"- `{row.operation.name}` in f32 on a chip target: {row.operation.on_device.summary} Against that formula in "
-        f"float64: {_ulp(row)} ulp."
+        f"- `{row.operation.name}` in f32 on a chip target: {row.operation.forms.device.summary} Against that formula "
+        f"in float64: {_ulp(row)} ulp."
         for row in rows
-        if row.operation.on_device is not None and row.mode is Mode.CHIP and row.dtype is FLOAT32
+        if row.operation.forms.device is not None and row.mode is Mode.CHIP and row.dtype is FLOAT32
     )
 
 

@@ -91,7 +91,7 @@ def arguments(operation, dtype):
 def test_an_operation_agrees_with_its_libm_twin(operation, dtype):
     """Under device numerics the rounding differs alone, which the fused programs below show; or another formula."""
     inputs = list(arguments(operation, dtype))
-    for target in ("cpu",) if operation.on_device is None else ("cpu", "wormhole_b0"):
+    for target in ("cpu",) if operation.forms.device is None else ("cpu", "wormhole_b0"):
         module = one_op(operation, dtype, target, inputs[0].shape)
         (ours,), (theirs,) = native(module, inputs), by_numba(module, inputs)
         assert_agree(operation, dtype, ours, theirs)

@@ -23,10 +23,10 @@ from ttnn_jit.dialects import (
     verify,
 )
 from ttnn_jit.dialects.affine import LoadOp, StoreOp
-from ttnn_jit.dialects.elementwise import properties_of
 from ttnn_jit.dialects.float_text import float_text
 from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.locations import fused_location, location_attribute
+from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttcore import data_type_attr, grid_attr, tile_type
 from ttnn_jit.source import Location
 from ttnn_jit.target import PRESETS

@@ -112,8 +112,8 @@ def assert_within_its_bound(operation, target, dtype, operands, got):
     errors = ulp_errors(got, exact)
     if target != "cpu" and dtype is DataType.BFLOAT16:
         errors[as_stored(got, exact)] = 0
-    if operation.on_device is not None and target != "cpu":
-        low, high = operation.on_device.domain
+    if operation.forms.device is not None and target != "cpu":
+        low, high = operation.forms.device.domain
         errors[~((operands[0] >= low) & (operands[0] <= high))] = 0
     errors[(got.double() - exact).abs() <= operation.probe.max_absolute] = 0
     bound = bound_of(operation, dtype)

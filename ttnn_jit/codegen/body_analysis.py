@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ttnn_jit.codegen.steps import Apply, Cast, KernelBody, Load, LookUp, Step, operands_of
-from ttnn_jit.ops import OPERATIONS, Operation, user_operation
-from ttnn_jit.ops.unary import NEG
+from ttnn_jit.ops import OPERATIONS, Elementwise, user_operation
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
 
@@ -14,7 +13,7 @@ OPERATION_OF_TILE = {operation.tile_name: operation for operation in OPERATIONS}
 """Name of a tile op, without its dialect -> the operation."""
 
 
-def operation_of_tile(tile_name: str) -> Operation:
+def operation_of_tile(tile_name: str) -> Elementwise:
     """The operation, declared or a user's, that a step names."""
     return OPERATION_OF_TILE.get(tile_name) or user_operation.of_tile_name(tile_name)
 
@@ -55,7 +54,7 @@ def both_signs(body: KernelBody) -> dict[int, BothSigns]:
 
 
 def _has_both_signs(step: Apply) -> bool:
-    return operation_of_tile(step.tile_name).emit_both_signs is not None
+    return operation_of_tile(step.tile_name).forms.both_signs is not None
 
 
 def between_bfloat16(body: KernelBody) -> set[int]:
@@ -81,6 +80,10 @@ def between_bfloat16(body: KernelBody) -> set[int]:
     }
 
 
+def _negates(step: Apply) -> bool:
+    return operation_of_tile(step.tile_name).laws.negates
+
+
 def _without_sign(body: KernelBody, index: int) -> tuple[int, bool]:
     """The step whose tile, or its negation (True), the step at `index` has."""
     match step := body.steps[index]:
@@ -89,7 +92,7 @@ def _without_sign(body: KernelBody, index: int) -> tuple[int, bool]:
             return first, False
         case Cast(operand) if step.dtype is DataType.FLOAT32:
             return _without_sign(body, operand)
-        case Apply(NEG.tile_name, (int() as operand,)) if step.dtype is DataType.FLOAT32:
+        case Apply(_, (int() as operand,)) if step.dtype is DataType.FLOAT32 and _negates(step):
             argument, negated = _without_sign(body, operand)
             return argument, not negated
         case _:
@@ -107,9 +110,9 @@ def spreads_nan(body: KernelBody) -> bool:
         match step:
             case Apply():
                 operation = operation_of_tile(step.tile_name)
-                if not operation.spreads_nan:
+                if not operation.laws.spreads_nan:
                     return False
-                rounds += not operation.chooses and step.dtype is DataType.BFLOAT16
+                rounds += not operation.laws.chooses and step.dtype is DataType.BFLOAT16
             case LookUp():
                 return False
             case _:

@@ -347,14 +347,14 @@ class _BodyEmitter:
     def _power_of_words(self, index: int, step: Apply) -> float | None:
         """The power of its operand that an op is, if it takes words to words."""
         of_words = self._builder.isa.avx512_vbmi and index in self._between_bfloat16
-        return operation_of_tile(step.tile_name).power if of_words else None
+        return operation_of_tile(step.tile_name).forms.power if of_words else None
 
     def _computed(self, index: int, step: Apply, values: Mapping[int, Vectors]) -> dict[int, Vectors]:
         """The tile of an op before it is rounded, and that of its pair."""
         builder, operation = self._builder, operation_of_tile(step.tile_name)
         pair = self._both_signs.get(index)
-        if pair is not None and operation.emit_both_signs is not None:
-            both = [operation.emit_both_signs(builder, vector) for vector in values[pair.argument]]
+        if pair is not None and operation.forms.both_signs is not None:
+            both = [operation.forms.both_signs(builder, vector) for vector in values[pair.argument]]
             plain, negated = zip(*both, strict=True)
             return {pair.plain: plain, pair.negated: negated}
         power = self._power_of_words(index, step)
@@ -362,8 +362,8 @@ class _BodyEmitter:
             (operand,) = operands_of(step)
             return {index: self._words.power(values[operand], power, step.tile_name, operation.emit)}
         emit, numbers = operation.tile_body(self._body.numerics), [number.value for number in step.numbers]
-        if operation.emit_bfloat16 is not None and index in self._between_bfloat16:
-            emit = operation.emit_bfloat16
+        if operation.forms.bfloat16 is not None and index in self._between_bfloat16:
+            emit = operation.forms.bfloat16
         operands = [self._operand(operand, values) for operand in step.operands]
         return {index: tuple(emit(builder, *vectors, *numbers) for vectors in zip(*operands, strict=True))}
 
@@ -379,7 +379,7 @@ class _BodyEmitter:
     def _chooses_among(self, step: Apply, holds: Callable[[int], bool]) -> bool:
         """Whether the result is one of the step's tiles, of each of which `holds` is true."""
         tiles = [operand for operand in step.operands if isinstance(operand, int)]
-        chosen = operation_of_tile(step.tile_name).chooses and len(tiles) == len(step.operands)
+        chosen = operation_of_tile(step.tile_name).laws.chooses and len(tiles) == len(step.operands)
         return chosen and not step.numbers and all(map(holds, tiles))
 
     def _is_bfloat16(self, index: int) -> bool:

@@ -11,7 +11,8 @@ from xdsl.traits import Pure
 
 from ttnn_jit.dialects.builders import f32_attr
 from ttnn_jit.dialects.creation import QuickOperation
-from ttnn_jit.dialects.elementwise import TensorElementwiseOp, derive
+from ttnn_jit.dialects.derive import derive, derive_opaque
+from ttnn_jit.dialects.elementwise import TensorElementwiseOp
 from ttnn_jit.dialects.nullary import NullaryOp
 
 __all__ = ["OP_OF", "TTIR", "EmptyOp", "FullOp", "TensorElementwiseOp"]
@@ -60,4 +61,4 @@ def full_shape(extents: tuple[int, ...]) -> DenseArrayBase:
 OP_OF = derive("ttir", "ttir_name", TensorElementwiseOp)
 """Declared operation -> its op class in this dialect."""
 
-TTIR = Dialect("ttir", [EmptyOp, FullOp, *OP_OF.classes()], [])
+TTIR = Dialect("ttir", [EmptyOp, FullOp, *OP_OF.classes(), *derive_opaque("ttir")], [])

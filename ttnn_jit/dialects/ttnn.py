@@ -21,7 +21,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.dialects.builders import f32_attr
 from ttnn_jit.dialects.creation import QuickOperation
-from ttnn_jit.dialects.elementwise import TensorElementwiseOp, derive
+from ttnn_jit.dialects.derive import derive, derive_opaque
+from ttnn_jit.dialects.elementwise import TensorElementwiseOp
 from ttnn_jit.dialects.ttcore import DataTypeAttr, data_type_attr
 from ttnn_jit.dialects.ttnn_attributes import (
     BufferTypeAttr,
@@ -158,7 +159,7 @@ OP_OF = derive("ttnn", "ttnn_name", TensorElementwiseOp)
 
 TTNN = Dialect(
     "ttnn",
-    [GetDeviceOp, FullOp, GenericOp, *OP_OF.classes()],
+    [GetDeviceOp, FullOp, GenericOp, *OP_OF.classes(), *derive_opaque("ttnn")],
     [
         BufferTypeAttr,
         CoreRangeAttr,

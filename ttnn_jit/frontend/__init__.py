@@ -20,7 +20,7 @@ from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.ops import Operation
-from ttnn_jit.ops.operation import as_float32
+from ttnn_jit.ops.parameter import as_float32
 from ttnn_jit.target import SystemDesc
 from ttnn_jit.tensor_spec import DataType, TensorSpec
 

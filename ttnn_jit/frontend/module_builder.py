@@ -18,17 +18,15 @@ from xdsl.ir import BlockArgument, SSAValue
 from ttnn_jit.dialects import set_system_desc
 from ttnn_jit.dialects.creation import create, empty_block, region_of
 from ttnn_jit.dialects.editing import append
-from ttnn_jit.dialects.elementwise import properties_of
 from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.locations import UNKNOWN, location_attribute
+from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttcore import data_type_attr
 from ttnn_jit.dialects.ttnn import HOISTED, OP_OF, FullOp, GetDeviceOp
 from ttnn_jit.errors import CompileError
 from ttnn_jit.frontend.result_layout import ResultLayout, lay_out_results, wanted_spec
-from ttnn_jit.ops import Operation
-from ttnn_jit.ops.operation import as_float32
-from ttnn_jit.ops.result_spec import result_spec
-from ttnn_jit.ops.unary import IDENTITY
+from ttnn_jit.ops import COPY, Operation
+from ttnn_jit.ops.parameter import as_float32
 from ttnn_jit.source import Location
 from ttnn_jit.target import Numerics, SystemDesc
 from ttnn_jit.tensor_spec import DataType, TensorSpec
@@ -83,9 +81,7 @@ class ModuleBuilder:
         tensors = [operand for operand in operands if not isinstance(operand, float)]
         specs = [spec for _, spec in tensors]
         self._check(operation, specs, location)
-        result = result_spec(
-            operation, [operand if isinstance(operand, float) else operand[1] for operand in operands], location
-        )
+        result = _result(operation, [o if isinstance(o, float) else o[1] for o in operands], attributes, location)
         if dtype is not None:
             result = result.with_(dtype=dtype)
         place = _attribute(location)
@@ -128,7 +124,7 @@ class ModuleBuilder:
         spec = spec_of(value.type)
         if not isinstance(value, BlockArgument) or wanted_spec(spec, layout) is spec:
             return value
-        op = OP_OF[IDENTITY].make((value,), tensor_type(spec), attributes=dict(HOISTED), location=self._location)
+        op = OP_OF[COPY].make((value,), tensor_type(spec), attributes=dict(HOISTED), location=self._location)
         append(self._block, (op,))
         return op.results[0]
 
@@ -169,6 +165,16 @@ class ModuleBuilder:
                 self._block.insert_op_before(op, first)
             self._device = op.results[0]
         return self._device
+
+
+def _result(
+    operation: Operation, specs: Sequence[TensorSpec | float], attributes: Sequence[float], location: Location | None
+) -> TensorSpec:
+    try:
+        (result,) = operation.results(specs, attributes)
+    except CompileError as error:
+        raise CompileError(error.message, location=location, help=error.help) from None
+    return result
 
 
 def _attribute(location: Location | None) -> LocationAttr:

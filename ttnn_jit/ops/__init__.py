@@ -9,25 +9,24 @@ from ttnn_jit.guards.values import ABSENT as NOTHING
 from ttnn_jit.guards.values import own_attribute
 from ttnn_jit.ops import activations, binary, predicates, ternary, unary
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
+from ttnn_jit.ops.binding import BoundCall, bind
+from ttnn_jit.ops.elementwise import DeviceForm, Elementwise, Forms, Laws
 from ttnn_jit.ops.operation import (
     HARDWARE_KEYWORDS,
     OPERATOR_METHODS,
     REFLECTED_METHODS,
     RESULT_KEYWORDS,
-    Attribute,
-    BoundCall,
-    DeviceForm,
-    Number,
-    Operand,
+    Declaration,
     Operation,
     Probe,
-    bind,
 )
+from ttnn_jit.ops.parameter import Number, Parameter
 
 __all__ = [
     "ABSENT",
     "ABSENT_OPERATORS",
     "ALIASES",
+    "COPY",
     "HARDWARE_KEYWORDS",
     "OPERATIONS",
     "OPERATOR_METHODS",
@@ -35,19 +34,22 @@ __all__ = [
     "REFLECTED_METHODS",
     "RESULT_KEYWORDS",
     "AbsentOperator",
-    "Attribute",
     "BoundCall",
+    "Declaration",
     "DeviceForm",
+    "Elementwise",
+    "Forms",
+    "Laws",
     "Number",
-    "Operand",
     "Operation",
+    "Parameter",
     "Probe",
     "bind",
     "nearest_names",
     "overloads_of",
 ]
 
-OPERATIONS: tuple[Operation, ...] = (
+OPERATIONS: tuple[Elementwise, ...] = (
     *unary.OPERATIONS,
     *activations.OPERATIONS,
     *predicates.OPERATIONS,
@@ -56,12 +58,15 @@ OPERATIONS: tuple[Operation, ...] = (
 )
 
 
-def _overloads() -> Mapping[str, tuple[Operation, ...]]:
-    table: dict[str, tuple[Operation, ...]] = {}
+def _overloads() -> Mapping[str, tuple[Elementwise, ...]]:
+    table: dict[str, tuple[Elementwise, ...]] = {}
     for operation in OPERATIONS:
         table[operation.name] = (*table.get(operation.name, ()), operation)
     return table
 
+
+(COPY,) = (operation for operation in OPERATIONS if operation.laws.copies)
+"""The operation whose result is its operand."""
 
 OVERLOADS = _overloads()
 """Python name -> the declarations that share it, in order of preference."""
@@ -70,7 +75,7 @@ ALIASES = {alias: operation.name for operation in OPERATIONS for alias in operat
 """Further names of eager ttnn -> the name that `@jit` takes."""
 
 
-def overloads_of(function: Any) -> tuple[Operation, ...] | None:
+def overloads_of(function: Any) -> tuple[Elementwise, ...] | None:
     """The declarations that an operation of a `ttnn` namespace stands for: ours by itself, the real ttnn's by its name.
 
     Empty for an operation that has none; None for what is no operation.

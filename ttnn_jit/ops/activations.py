@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ttnn_jit.ops.operation import Attribute, Probe
+from ttnn_jit.ops.elementwise import Forms, Laws
+from ttnn_jit.ops.operation import Probe
+from ttnn_jit.ops.parameter import CHOICE, FLOAT, Parameter
 from ttnn_jit.ops.unary import ROUNDED_TWICE, torch_function, unary
 
 SELU_SCALE = 1.0507009873554805
@@ -68,7 +70,7 @@ SIGMOID = unary(
     "sigmoid",
     summary="1 / (1 + exp(-x)).",
     emit=lambda b, x: b.sigmoid(x),
-    emit_bfloat16=lambda b, x: b.sigmoid_bfloat16(x),
+    forms=Forms(bfloat16=lambda b, x: b.sigmoid_bfloat16(x)),
     golden=torch_function("sigmoid"),
     probe=Probe(domain=(-100.0, 100.0), max_ulp=2.5),
 )
@@ -77,27 +79,27 @@ RELU = unary(
     summary="max(x, 0); NaN stays NaN.",
     emit=lambda b, x: b.maximum(x, b.const(0.0)),
     golden=torch_function("relu"),
-    chooses=True,
+    laws=Laws(chooses=True),
 )
 GELU = unary(
     "gelu",
     summary="x times the normal distribution function of x.",
     emit=lambda b, x: b.gelu(x),
-    emit_bfloat16=lambda b, x: b.gelu_bfloat16(x),
+    forms=Forms(bfloat16=lambda b, x: b.gelu_bfloat16(x)),
     # torch's own gelu cancels in the left tail, in float64 too.
     golden=lambda torch, x: x * torch.special.erfc(-x * 0.5**0.5) / 2,
     probe=Probe(domain=(-14.0, 14.0), max_ulp=3.5, max_ulp_bf16=ROUNDED_TWICE),
-    chosen_by={"approximate": "none"},
+    parameters=(Parameter("approximate", CHOICE, "none"),),
 )
 GELU_TANH = unary(
     "gelu",
     summary="x * sigmoid(2 sqrt(2 / pi) (x + 0.044715 x**3)): gelu with tanh in place of erf.",
     emit=lambda b, x: b.gelu_tanh(x),
-    emit_bfloat16=lambda b, x: b.gelu_tanh_bfloat16(x),
+    forms=Forms(bfloat16=lambda b, x: b.gelu_tanh_bfloat16(x)),
     # torch's own cancels in the left tail.
     golden=lambda torch, x: x * torch.sigmoid(8**0.5 / torch.pi**0.5 * (x + 0.044715 * x**3)),
     probe=Probe(domain=(-10.0, 10.0), max_ulp=3.0, max_ulp_bf16=ROUNDED_TWICE),
-    chosen_by={"approximate": "tanh"},
+    parameters=(Parameter("approximate", CHOICE, "tanh"),),
     ttnn_name="gelu_tanh",
     ttir_name="gelu_tanh",
 )
@@ -105,7 +107,7 @@ SILU = unary(
     "silu",
     summary="x * sigmoid(x), the smooth relu.",
     emit=lambda b, x: b.silu(x),
-    emit_bfloat16=lambda b, x: b.silu_bfloat16(x),
+    forms=Forms(bfloat16=lambda b, x: b.silu_bfloat16(x)),
     golden=lambda torch, x: torch.nn.functional.silu(x),
     probe=Probe(domain=(-100.0, 100.0), max_ulp=2.5, max_ulp_bf16=ROUNDED_TWICE),
     aliases=("swish",),
@@ -115,28 +117,28 @@ RELU6 = unary(
     summary="x limited to [0, 6]; NaN stays NaN.",
     emit=lambda b, x: _limited(b, x, 0.0, 6.0),
     golden=lambda torch, x: torch.clamp(x, 0.0, 6.0),
-    chooses=True,
+    laws=Laws(chooses=True),
 )
 LEAKY_RELU = unary(
     "leaky_relu",
     summary="x where it is positive, else slope * x.",
-    attributes=(Attribute("slope", 0.01, aliases=("negative_slope",)),),
+    parameters=(Parameter("slope", FLOAT, 0.01, aliases=("negative_slope",)),),
     emit=lambda b, x, slope: _where_positive(b, x, x, b.mul(x, b.const(slope))),
     golden=lambda torch, x, slope: torch.nn.functional.leaky_relu(x, slope),
 )
 ELU = unary(
     "elu",
     summary="x where it is positive, else alpha * (exp(x) - 1).",
-    attributes=(Attribute("alpha", 1.0),),
+    parameters=(Parameter("alpha", FLOAT, 1.0),),
     emit=_elu,
-    emit_bfloat16=_elu_bfloat16,
+    forms=Forms(bfloat16=_elu_bfloat16),
     golden=lambda torch, x, alpha: torch.where(x > 0, x, alpha * torch.expm1(x)),
     probe=Probe((-20.0, 20.0), 3.0, ROUNDED_TWICE, attributes=(0.75,)),
 )
 SELU = unary(
     "selu",
     summary="scale * x where x is positive, else scale * alpha * (exp(x) - 1).",
-    attributes=(Attribute("scale", SELU_SCALE), Attribute("alpha", SELU_ALPHA)),
+    parameters=(Parameter("scale", FLOAT, SELU_SCALE), Parameter("alpha", FLOAT, SELU_ALPHA)),
     emit=_selu,
     golden=lambda torch, x, scale, alpha: scale * torch.where(x > 0, x, alpha * torch.expm1(x)),
     probe=Probe((-20.0, 20.0), 4.0, ROUNDED_TWICE, attributes=(1.0507, 1.67326)),
@@ -144,9 +146,9 @@ SELU = unary(
 CELU = unary(
     "celu",
     summary="x where it is positive, else alpha * (exp(x / alpha) - 1).",
-    attributes=(Attribute("alpha", 1.0),),
+    parameters=(Parameter("alpha", FLOAT, 1.0),),
     emit=_celu,
-    emit_bfloat16=_celu_bfloat16,
+    forms=Forms(bfloat16=_celu_bfloat16),
     golden=lambda torch, x, alpha: torch.where(x > 0, x, alpha * torch.expm1(x / alpha)),
     probe=Probe((-20.0, 20.0), 4.0, ROUNDED_TWICE, attributes=(0.75,)),
 )
@@ -160,9 +162,9 @@ MISH = unary(
 SOFTPLUS = unary(
     "softplus",
     summary="log(1 + exp(beta * x)) / beta; x where beta * x is above the threshold.",
-    attributes=(Attribute("beta", 1.0), Attribute("threshold", 20.0)),
+    parameters=(Parameter("beta", FLOAT, 1.0), Parameter("threshold", FLOAT, 20.0)),
     emit=_softplus,
-    emit_bfloat16=_softplus_bfloat16,
+    forms=Forms(bfloat16=_softplus_bfloat16),
     golden=lambda torch, x, beta, threshold: torch.nn.functional.softplus(x, beta, threshold),
     probe=Probe((-80.0, 40.0), 4.0, ROUNDED_TWICE, attributes=(0.75, 20.0)),
 )
@@ -170,7 +172,7 @@ LOG_SIGMOID = unary(
     "log_sigmoid",
     summary="log(sigmoid(x)).",
     emit=lambda b, x: b.neg(b.softplus(b.neg(x))),
-    emit_bfloat16=lambda b, x: b.neg(b.softplus_bfloat16(b.neg(x))),
+    forms=Forms(bfloat16=lambda b, x: b.neg(b.softplus_bfloat16(b.neg(x)))),
     golden=lambda torch, x: torch.nn.functional.logsigmoid(x),
     probe=Probe((-80.0, 80.0), 3.0, ROUNDED_TWICE),
 )
@@ -191,7 +193,7 @@ HARDSWISH = unary(
 HARDTANH = unary(
     "hardtanh",
     summary="x limited to [min_val, max_val]; NaN stays NaN.",
-    attributes=(Attribute("min_val", -1.0), Attribute("max_val", 1.0)),
+    parameters=(Parameter("min_val", FLOAT, -1.0), Parameter("max_val", FLOAT, 1.0)),
     emit=_limited,
     golden=lambda torch, x, low, high: torch.clamp(x, low, high),
 )
@@ -212,7 +214,7 @@ SOFTSIGN = unary(
 SOFTSHRINK = unary(
     "softshrink",
     summary="x moved towards zero by lambd, 0 where that would cross zero; NaN stays NaN.",
-    attributes=(Attribute("lambd", 0.5),),
+    parameters=(Parameter("lambd", FLOAT, 0.5),),
     emit=lambda b, x, lambd: b.select(
         b.le(b.abs(x), b.const(lambd)), b.const(0.0), b.sub(x, b.copysign(b.const(lambd), x))
     ),
@@ -222,7 +224,7 @@ SOFTSHRINK = unary(
 HARDSHRINK = unary(
     "hardshrink",
     summary="0 where |x| is at most lambd, else x; NaN stays NaN.",
-    attributes=(Attribute("lambd", 0.5),),
+    parameters=(Parameter("lambd", FLOAT, 0.5),),
     emit=lambda b, x, lambd: b.select(b.le(b.abs(x), b.const(lambd)), b.const(0.0), x),
     golden=lambda torch, x, lambd: torch.where(x.abs() <= lambd, 0.0, x),
     probe=Probe((-2.0, 2.0), attributes=(0.75,)),
@@ -230,7 +232,7 @@ HARDSHRINK = unary(
 THRESHOLD = unary(
     "threshold",
     summary="x where it is above the threshold (or NaN), else value.",
-    attributes=(Attribute("threshold", 0.0), Attribute("value", 0.0)),
+    parameters=(Parameter("threshold", FLOAT, 0.0), Parameter("value", FLOAT, 0.0)),
     emit=lambda b, x, threshold, value: b.select(b.le(x, b.const(threshold)), b.const(value), x),
     golden=lambda torch, x, threshold, value: torch.nn.functional.threshold(x, threshold, value),
 )

@@ -6,7 +6,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ttnn_jit.ops.operation import Attribute, Operand, Operation, Probe
+from ttnn_jit.ops.elementwise import Elementwise, Laws
+from ttnn_jit.ops.operation import Probe
+from ttnn_jit.ops.parameter import BOOL, CHOICE, FLOAT, TENSOR_OR_NUMBER, TENSOR_PER_CHANNEL, Parameter
 from ttnn_jit.ops.unary import ROUNDED_TWICE
 
 
@@ -15,13 +17,20 @@ def _ldexp(torch: Any, x: Any, y: Any) -> Any:
     return torch.where(stays, x, x * torch.pow(2.0, y))
 
 
-def binary(name: str, **fields: Any) -> Operation:
+_FIRST = Parameter("input_tensor_a", TENSOR_OR_NUMBER)
+_SECOND = Parameter("input_tensor_b", TENSOR_OR_NUMBER)
+_BASE = Parameter("input_tensor_a", TENSOR_OR_NUMBER, aliases=("input_tensor",))
+_EXPONENT = Parameter("input_tensor_b", TENSOR_OR_NUMBER, aliases=("exponent",))
+
+
+def binary(
+    name: str, *, operands: tuple[Parameter, ...] = (_FIRST, _SECOND), others: tuple[Parameter, ...] = (), **fields: Any
+) -> Elementwise:
     """A declaration with the operands that ttnn calls ``input_tensor_a`` and ``input_tensor_b``."""
-    operands = fields.pop("operands", (Operand("input_tensor_a"), Operand("input_tensor_b")))
-    return Operation(name=name, operands=operands, source=f"ttnn.{name}", **fields)
+    return Elementwise(name=name, parameters=(*operands, *others), source=f"ttnn.{name}", **fields)
 
 
-def comparison(name: str, operator: str, summary: str) -> Operation:
+def comparison(name: str, operator: str, summary: str) -> Elementwise:
     """A comparison: 1.0 or 0.0 in the dtype of the first operand."""
     return binary(
         name,
@@ -29,11 +38,11 @@ def comparison(name: str, operator: str, summary: str) -> Operation:
         summary=f"1 where {summary}, else 0, in the first operand's dtype.",
         emit=lambda b, x, y: b.select(getattr(b, name)(x, y), b.const(1.0), b.const(0.0)),
         golden=lambda torch, x, y: getattr(torch, name)(x, y).to(x.dtype),
-        chooses=True,
+        laws=Laws(chooses=True),
     )
 
 
-def logical(name: str, summary: str, combined: Callable[[Any, Any, Any], Any]) -> Operation:
+def logical(name: str, summary: str, combined: Callable[[Any, Any, Any], Any]) -> Elementwise:
     """A logical operation: 1.0 or 0.0 in the dtype of the first operand; NaN counts as not zero."""
     return binary(
         name,
@@ -42,7 +51,7 @@ def logical(name: str, summary: str, combined: Callable[[Any, Any, Any], Any]) -
             combined(b, b.ne(x, b.const(0.0)), b.ne(y, b.const(0.0))), b.const(1.0), b.const(0.0)
         ),
         golden=lambda torch, x, y: getattr(torch, name)(x, y).to(x.dtype),
-        chooses=True,
+        laws=Laws(chooses=True),
     )
 
 
@@ -71,7 +80,7 @@ ADD = binary(
     summary="x + y.",
     emit=lambda b, x, y: b.add(x, y),
     golden=lambda torch, x, y: torch.add(x, y),
-    spreads_nan=True,
+    laws=Laws(neutral=-0.0, commutative=True, spreads_nan=True),
 )
 SUBTRACT = binary(
     "subtract",
@@ -79,7 +88,7 @@ SUBTRACT = binary(
     summary="x - y.",
     emit=lambda b, x, y: b.sub(x, y),
     golden=lambda torch, x, y: torch.sub(x, y),
-    spreads_nan=True,
+    laws=Laws(neutral=0.0, spreads_nan=True),
     tile_name="tile_sub",
     aliases=("sub",),
 )
@@ -89,7 +98,7 @@ MULTIPLY = binary(
     summary="x * y.",
     emit=lambda b, x, y: b.mul(x, y),
     golden=lambda torch, x, y: torch.mul(x, y),
-    spreads_nan=True,
+    laws=Laws(neutral=1.0, commutative=True, spreads_nan=True),
     tile_name="tile_mul",
     aliases=("mul",),
 )
@@ -99,7 +108,8 @@ DIVIDE = binary(
     summary="x / y, correctly rounded.",
     emit=lambda b, x, y: b.div(x, y),
     golden=lambda torch, x, y: torch.div(x, y),
-    chosen_by={"rounding_mode": None},
+    laws=Laws(neutral=1.0),
+    others=(Parameter("rounding_mode", CHOICE, None),),
     ttir_name="div",
     aliases=("div",),
 )
@@ -109,7 +119,7 @@ DIVIDE_FLOOR = binary(
     emit=lambda b, x, y: b.floor_divide(x, y),
     golden=lambda torch, x, y: torch.floor(x / y),
     probe=Probe((-100.0, 100.0), 1.0, ROUNDED_TWICE),
-    chosen_by={"rounding_mode": "floor"},
+    others=(Parameter("rounding_mode", CHOICE, "floor"),),
     ttnn_name="divide_floor",
     ttir_name="div_floor",
 )
@@ -119,7 +129,7 @@ DIVIDE_TRUNC = binary(
     emit=lambda b, x, y: b.divide_trunc(x, y),
     golden=lambda torch, x, y: torch.trunc(x / y),
     probe=Probe((-100.0, 100.0), 1.0, ROUNDED_TWICE),
-    chosen_by={"rounding_mode": "trunc"},
+    others=(Parameter("rounding_mode", CHOICE, "trunc"),),
     ttnn_name="divide_trunc",
     ttir_name="div_trunc",
 )
@@ -128,19 +138,18 @@ MAXIMUM = binary(
     summary="The larger of x and y; NaN if either is.",
     emit=lambda b, x, y: b.maximum(x, y),
     golden=lambda torch, x, y: torch.maximum(x, y),
-    chooses=True,
+    laws=Laws(chooses=True),
 )
 MINIMUM = binary(
     "minimum",
     summary="The smaller of x and y; NaN if either is.",
     emit=lambda b, x, y: b.minimum(x, y),
     golden=lambda torch, x, y: torch.minimum(x, y),
-    chooses=True,
+    laws=Laws(chooses=True),
 )
-_POWER = (Operand("input_tensor_a", aliases=("input_tensor",)), Operand("input_tensor_b", aliases=("exponent",)))
 POW = binary(
     "pow",
-    operands=_POWER,
+    operands=(_BASE, _EXPONENT),
     operator="**",
     summary="x to the power y, as C99 Annex F says.",
     emit=lambda b, x, y: b.pow(x, y),
@@ -166,7 +175,7 @@ RDIV = binary(
     summary="y / x, correctly rounded.",
     emit=lambda b, x, y: b.div(y, x),
     golden=lambda torch, x, y: torch.div(y, x),
-    chosen_by={"rounding_mode": None},
+    others=(Parameter("rounding_mode", CHOICE, None),),
 )
 RDIV_FLOOR = binary(
     "rdiv",
@@ -174,7 +183,7 @@ RDIV_FLOOR = binary(
     emit=lambda b, x, y: b.floor_divide(y, x),
     golden=lambda torch, x, y: torch.floor(y / x),
     probe=DIVIDE_FLOOR.probe,
-    chosen_by={"rounding_mode": "floor"},
+    others=(Parameter("rounding_mode", CHOICE, "floor"),),
     ttnn_name="rdiv_floor",
     ttir_name="rdiv_floor",
 )
@@ -184,13 +193,13 @@ RDIV_TRUNC = binary(
     emit=lambda b, x, y: b.divide_trunc(y, x),
     golden=lambda torch, x, y: torch.trunc(y / x),
     probe=DIVIDE_TRUNC.probe,
-    chosen_by={"rounding_mode": "trunc"},
+    others=(Parameter("rounding_mode", CHOICE, "trunc"),),
     ttnn_name="rdiv_trunc",
     ttir_name="rdiv_trunc",
 )
 RPOW = binary(
     "rpow",
-    operands=_POWER,
+    operands=(_BASE, _EXPONENT),
     summary="y to the power x, as C99 Annex F says.",
     emit=lambda b, x, y: b.pow(y, x),
     golden=lambda torch, x, y: torch.pow(y, x),
@@ -271,18 +280,17 @@ SQUARED_DIFFERENCE = binary(
 ISCLOSE = binary(
     "isclose",
     summary="1 where |x - y| <= atol + rtol * |y|, else 0, in x's dtype; both sides in float32, as torch has them.",
-    attributes=(Attribute("rtol", 1e-5), Attribute("atol", 1e-8), Attribute("equal_nan", 0.0)),
+    others=(Parameter("rtol", FLOAT, 1e-5), Parameter("atol", FLOAT, 1e-8), Parameter("equal_nan", BOOL, False)),
     emit=_isclose,
     golden=lambda torch, x, y, rtol, atol, equal_nan: torch.isclose(
         x.float(), y.float(), rtol, atol, bool(equal_nan)
     ).to(x.dtype),
     probe=Probe((-10.0, 10.0), attributes=(0.25, 0.5, 1.0)),
 )
-PRELU = Operation(
-    name="prelu",
-    operands=(Operand("input_tensor_a", aliases=("input_tensor",)), Operand("weight", per_channel=True)),
+PRELU = binary(
+    "prelu",
+    operands=(_BASE, Parameter("weight", TENSOR_PER_CHANNEL)),
     summary="x where it is positive, else weight * x; a weight per channel, dimension 1, or one for all.",
-    source="ttnn.prelu",
     emit=lambda b, x, weight: b.select(b.gt(x, b.const(0.0)), x, b.mul(weight, x)),
     golden=lambda torch, x, weight: torch.where(x > 0, x, weight * x),
 )

@@ -18,7 +18,7 @@ class Emit(Protocol):
     `minimum` and `maximum` are IEEE 754-2019's: a NaN operand gives NaN, and -0 < +0. Comparisons with NaN are false,
     but for `ne`. The functions from `exp` on carry the accuracy that kernels/vector_math.py states for each.
 
-    `Operation.emit_bfloat16` may use the functions of kernels/bfloat16_functions.py besides, and `emit_both_signs`
+    `Forms.bfloat16` may use the functions of kernels/bfloat16_functions.py besides, and `Forms.both_signs`
     `exp_of_both_signs`. They are no part of the protocol: users' tile operations are written without them.
     """
 

@@ -6,20 +6,21 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ttnn_jit.ops.operation import Attribute, Operation
+from ttnn_jit.ops.elementwise import Elementwise, Laws
+from ttnn_jit.ops.parameter import FLOAT, Parameter
 from ttnn_jit.ops.unary import unary
 
 
 def _predicate(
     name: str, summary: str, mask: Callable[[Any, Any], Any], golden: Callable[..., Any] | None = None
-) -> Operation:
+) -> Elementwise:
     golden = golden or (lambda torch, x: getattr(torch, name)(x))
     return unary(
         name,
         summary=f"1 where x is {summary}, else 0, in x's dtype.",
         emit=lambda b, x: b.select(mask(b, x), b.const(1.0), b.const(0.0)),
         golden=lambda torch, x: golden(torch, x).to(x.dtype),
-        chooses=True,
+        laws=Laws(chooses=True),
     )
 
 
@@ -51,12 +52,12 @@ SIGN = unary(
     summary="-1, 0 or 1, as x is below zero, zero or above; zeros keep their sign, NaN stays NaN.",
     emit=_sign,
     golden=lambda torch, x: torch.where(x.isnan(), x, torch.sign(x)),
-    chooses=True,
+    laws=Laws(chooses=True),
 )
 HEAVISIDE = unary(
     "heaviside",
     summary="0 below zero, `value` at zero, 1 above; NaN stays NaN.",
-    attributes=(Attribute("value", 0.0),),
+    parameters=(Parameter("value", FLOAT, 0.0),),
     emit=_heaviside,
     golden=lambda torch, x, value: torch.where(
         x.isnan(), x, torch.heaviside(x, torch.tensor(value, dtype=x.dtype).expand_as(x))

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from ttnn_jit.errors import TtnnJitError
-from ttnn_jit.ops import OVERLOADS, bind
-from ttnn_jit.ops.operation import Number, as_float32
+from ttnn_jit.ops import OVERLOADS, Elementwise, bind
+from ttnn_jit.ops.parameter import Number, as_float32
 from ttnn_jit.ops.rebind import rebind
 from ttnn_jit.ops.tile_body import DEFAULTS, FUNCTIONS, MASK, VALUE, Call, Operand, TracedBody
 from ttnn_jit.tensor_spec import DataType
@@ -163,7 +163,9 @@ class _Tracer:
         values = [Traced(self, str(self.operand(v))) if isinstance(v, TracedMask) else v for v in values]
         bound = bind(overloads, values, keywords, _dtype_of)
         operands = [self.operand(value) for value in bound.operands]
-        return Traced(self, bound.operation.emit(self, *operands, *bound.attributes))
+        operation = bound.operation
+        assert isinstance(operation, Elementwise), "a tile body holds nothing else"
+        return Traced(self, operation.emit(self, *operands, *bound.attributes))
 
     # Names
 

@@ -6,16 +6,18 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ttnn_jit.ops.operation import Attribute, DeviceForm, Operand, Operation, Probe
+from ttnn_jit.ops.elementwise import DeviceForm, Elementwise, Forms, Laws
+from ttnn_jit.ops.operation import Probe
+from ttnn_jit.ops.parameter import FLOAT, LIMIT, TENSOR, Parameter, integers
 
 MAX_FLOAT32 = 3.4028234663852886e38
-MAX_BFLOAT16 = 3.3895313892515355e38
 ROUNDED_TWICE = 0.51  # of bfloat16: a float32 result that is nearly right, rounded once more
 
 
-def unary(name: str, **fields: Any) -> Operation:
-    """A declaration with the one operand that ttnn calls ``input_tensor``."""
-    return Operation(name=name, operands=(Operand("input_tensor"),), source=f"ttnn.{name}", **fields)
+def unary(name: str, *, parameters: tuple[Parameter, ...] = (), **fields: Any) -> Elementwise:
+    """A declaration with the one operand that ttnn calls ``input_tensor``, and `parameters` after it."""
+    operand = Parameter("input_tensor", TENSOR)
+    return Elementwise(name=name, parameters=(operand, *parameters), source=f"ttnn.{name}", **fields)
 
 
 def _clamp(b: Any, x: Any, low: float, high: float) -> Any:
@@ -31,7 +33,7 @@ def torch_function(name: str) -> Callable[..., Any]:
 
 def _function(
     name: str, summary: str, domain: tuple[float, float], max_ulp: float, *, basic: bool = False, **fields: Any
-) -> Operation:
+) -> Elementwise:
     """A function that the emit protocol has by the same name, with torch's of that name as golden unless given.
 
     The bound in bfloat16 is correct rounding for `basic` ones, that of a float32 result rounded once more for others.
@@ -42,7 +44,7 @@ def _function(
     return unary(name, summary=summary, emit=lambda b, x: getattr(b, name)(x), probe=probe, **fields)
 
 
-def _angle(name: str, summary: str, factor: float, rest: float) -> Operation:
+def _angle(name: str, summary: str, factor: float, rest: float) -> Elementwise:
     """A product with factor + rest, both positive, so that infinities pass."""
     return unary(
         name,
@@ -98,7 +100,12 @@ def _ttnn_digamma(torch: Any, x: Any) -> Any:
 
 
 ABS = unary(
-    "abs", summary="|x|.", emit=lambda b, x: b.abs(x), golden=torch_function("abs"), operator="abs", chooses=True
+    "abs",
+    summary="|x|.",
+    emit=lambda b, x: b.abs(x),
+    golden=torch_function("abs"),
+    operator="abs",
+    laws=Laws(chooses=True),
 )
 NEG = unary(
     "neg",
@@ -106,15 +113,13 @@ NEG = unary(
     emit=lambda b, x: b.neg(x),
     golden=torch_function("neg"),
     operator="neg",
-    chooses=True,
-    spreads_nan=True,
+    laws=Laws(negates=True, chooses=True, spreads_nan=True),
 )
 EXP = unary(
     "exp",
     summary="e to the power x.",
     emit=lambda b, x: b.exp(x),
-    emit_bfloat16=lambda b, x: b.exp_bfloat16(x),
-    emit_both_signs=lambda b, x: b.exp_of_both_signs(x),
+    forms=Forms(bfloat16=lambda b, x: b.exp_bfloat16(x), both_signs=lambda b, x: b.exp_of_both_signs(x)),
     golden=torch_function("exp"),
     probe=Probe(domain=(-110.0, 100.0), max_ulp=1.25),
 )
@@ -122,7 +127,7 @@ LOG = unary(
     "log",
     summary="The natural logarithm; NaN below zero.",
     emit=lambda b, x: b.log(x),
-    emit_bfloat16=lambda b, x: b.log_bfloat16(x),
+    forms=Forms(bfloat16=lambda b, x: b.log_bfloat16(x)),
     golden=torch_function("log"),
     probe=Probe(domain=(0.0, 1e6), max_ulp=1.25),
 )
@@ -130,7 +135,7 @@ SIN = unary(
     "sin",
     summary="Sine of x radians, to the largest float.",
     emit=lambda b, x: b.sin(x),
-    emit_bfloat16=lambda b, x: b.sin_bfloat16(x),
+    forms=Forms(bfloat16=lambda b, x: b.sin_bfloat16(x)),
     golden=torch_function("sin"),
     probe=Probe(domain=(-1e4, 1e4), max_ulp=2.0),
 )
@@ -138,7 +143,7 @@ COS = unary(
     "cos",
     summary="Cosine of x radians, to the largest float.",
     emit=lambda b, x: b.cos(x),
-    emit_bfloat16=lambda b, x: b.cos_bfloat16(x),
+    forms=Forms(bfloat16=lambda b, x: b.cos_bfloat16(x)),
     golden=torch_function("cos"),
     probe=Probe(domain=(-1e4, 1e4), max_ulp=2.0),
 )
@@ -146,7 +151,7 @@ TANH = unary(
     "tanh",
     summary="Hyperbolic tangent.",
     emit=lambda b, x: b.tanh(x),
-    emit_bfloat16=lambda b, x: b.tanh_bfloat16(x),
+    forms=Forms(bfloat16=lambda b, x: b.tanh_bfloat16(x)),
     golden=torch_function("tanh"),
     probe=Probe(domain=(-12.0, 12.0), max_ulp=1.5),
 )
@@ -154,7 +159,7 @@ SQRT = unary(
     "sqrt",
     summary="Square root, correctly rounded; NaN below zero.",
     emit=lambda b, x: b.sqrt(x),
-    power=0.5,
+    forms=Forms(power=0.5),
     golden=torch_function("sqrt"),
     probe=Probe(domain=(0.0, 1e6)),
 )
@@ -162,8 +167,7 @@ RSQRT = unary(
     "rsqrt",
     summary="1 / sqrt(x).",
     emit=lambda b, x: b.rsqrt(x),
-    emit_bfloat16=lambda b, x: b.rsqrt_bfloat16(x),
-    power=-0.5,
+    forms=Forms(bfloat16=lambda b, x: b.rsqrt_bfloat16(x), power=-0.5),
     golden=torch_function("rsqrt"),
     probe=Probe(domain=(0.0, 1e6), max_ulp=1.5),
 )
@@ -171,7 +175,7 @@ RECIPROCAL = unary(
     "reciprocal",
     summary="1 / x, correctly rounded.",
     emit=lambda b, x: b.div(b.const(1.0), x),
-    power=-1.0,
+    forms=Forms(power=-1.0),
     golden=torch_function("reciprocal"),
     aliases=("recip",),
     tile_name="tile_recip",
@@ -179,7 +183,7 @@ RECIPROCAL = unary(
 CLAMP = unary(
     "clamp",
     summary="x limited to [min, max]; NaN stays NaN. The largest float32 is no bound, for infinities neither.",
-    attributes=(Attribute("min", -MAX_FLOAT32), Attribute("max", MAX_FLOAT32)),
+    parameters=(Parameter("min", FLOAT, -MAX_FLOAT32), Parameter("max", FLOAT, MAX_FLOAT32)),
     emit=_clamp,
     golden=lambda torch, x, low, high: torch.clamp(x, low, high),
     ttnn_name="clamp_scalar",
@@ -192,30 +196,36 @@ SQUARE = unary(
     emit=lambda b, x: b.mul(x, x),
     golden=torch_function("square"),
 )
-EXP2 = _function("exp2", "2 to the power x.", (-155.0, 130.0), 1.25, emit_bfloat16=lambda b, x: b.exp2_bfloat16(x))
+EXP2 = _function(
+    "exp2", "2 to the power x.", (-155.0, 130.0), 1.25, forms=Forms(bfloat16=lambda b, x: b.exp2_bfloat16(x))
+)
 EXPM1 = _function(
     "expm1",
     "exp(x) - 1, the digits of small results kept.",
     (-20.0, 90.0),
     2.0,
-    emit_bfloat16=lambda b, x: b.expm1_bfloat16(x),
+    forms=Forms(bfloat16=lambda b, x: b.expm1_bfloat16(x)),
 )
 LOG2 = _function(
-    "log2", "The logarithm to base 2; NaN below zero.", (0.0, 1e6), 1.25, emit_bfloat16=lambda b, x: b.log2_bfloat16(x)
+    "log2",
+    "The logarithm to base 2; NaN below zero.",
+    (0.0, 1e6),
+    1.25,
+    forms=Forms(bfloat16=lambda b, x: b.log2_bfloat16(x)),
 )
 LOG10 = _function(
     "log10",
     "The logarithm to base 10; NaN below zero.",
     (0.0, 1e6),
     1.25,
-    emit_bfloat16=lambda b, x: b.log10_bfloat16(x),
+    forms=Forms(bfloat16=lambda b, x: b.log10_bfloat16(x)),
 )
 LOG1P = _function(
     "log1p",
     "log(1 + x), the digits of small results kept; NaN below -1.",
     (-1.0, 10.0),
     1.5,
-    emit_bfloat16=lambda b, x: b.log1p_bfloat16(x),
+    forms=Forms(bfloat16=lambda b, x: b.log1p_bfloat16(x)),
 )
 CBRT = _function(
     "cbrt",
@@ -225,7 +235,11 @@ CBRT = _function(
     golden=lambda torch, x: torch.copysign(_cbrt(torch, x.abs()), x),
 )
 TAN = _function(
-    "tan", "Tangent of x radians, to the largest float.", (-1e4, 1e4), 2.4, emit_bfloat16=lambda b, x: b.tan_bfloat16(x)
+    "tan",
+    "Tangent of x radians, to the largest float.",
+    (-1e4, 1e4),
+    2.4,
+    forms=Forms(bfloat16=lambda b, x: b.tan_bfloat16(x)),
 )
 ASIN = _function("asin", "The inverse of sin, in [-pi/2, pi/2]; NaN beyond [-1, 1].", (-1.0, 1.0), 2.0)
 ACOS = _function(
@@ -233,13 +247,19 @@ ACOS = _function(
     "The inverse of cos, in [0, pi]; NaN beyond [-1, 1].",
     (-1.0, 1.0),
     2.0,
-    emit_bfloat16=lambda b, x: b.acos_bfloat16(x),
+    forms=Forms(bfloat16=lambda b, x: b.acos_bfloat16(x)),
 )
 ATAN = _function(
-    "atan", "The inverse of tan, in [-pi/2, pi/2].", (-30.0, 30.0), 2.0, emit_bfloat16=lambda b, x: b.atan_bfloat16(x)
+    "atan",
+    "The inverse of tan, in [-pi/2, pi/2].",
+    (-30.0, 30.0),
+    2.0,
+    forms=Forms(bfloat16=lambda b, x: b.atan_bfloat16(x)),
 )
-SINH = _function("sinh", "Hyperbolic sine.", (-92.0, 92.0), 3.0, emit_bfloat16=lambda b, x: b.sinh_bfloat16(x))
-COSH = _function("cosh", "Hyperbolic cosine.", (-92.0, 92.0), 3.0, emit_bfloat16=lambda b, x: b.cosh_bfloat16(x))
+SINH = _function("sinh", "Hyperbolic sine.", (-92.0, 92.0), 3.0, forms=Forms(bfloat16=lambda b, x: b.sinh_bfloat16(x)))
+COSH = _function(
+    "cosh", "Hyperbolic cosine.", (-92.0, 92.0), 3.0, forms=Forms(bfloat16=lambda b, x: b.cosh_bfloat16(x))
+)
 ASINH = _function("asinh", "The inverse of sinh.", (-1e3, 1e3), 3.0, golden=_asinh)
 ACOSH = _function("acosh", "The inverse of cosh, at least 0; NaN below 1.", (1.0, 1e3), 3.0)
 ATANH = _function("atanh", "The inverse of tanh; NaN beyond [-1, 1].", (-1.0, 1.0), 3.0)
@@ -250,7 +270,7 @@ ERF = _function(
     2.0,
     golden=lambda torch, x: torch.special.erf(x),
     basic=True,
-    emit_bfloat16=lambda b, x: b.erf_bfloat16(x),
+    forms=Forms(bfloat16=lambda b, x: b.erf_bfloat16(x)),
 )
 ERFC = _function(
     "erfc",
@@ -286,18 +306,22 @@ DIGAMMA = _function(
     (-20.0, 50.0),
     4.0,
     max_absolute=4e-6,
-    on_device=DeviceForm(
-        summary="On a chip target what TTNN computes: log(x) - 1/(2x) + 1/(12 x**2) - 1/(120 x**4) + 1/(252 x**6) - "
-        "1/(240 x**8) + 1/(132 x**10) - 691/(32760 x**12) + 1/(12 x**14). From x = 2 on it is within 1/(6 x**2) of "
-        "digamma, whose own series has the opposite signs after 1/(2x).",
-        emit=lambda b, x: b.digamma_series(x),
-        golden=_ttnn_digamma,
-        domain=(2.0, math.inf),
+    forms=Forms(
+        device=DeviceForm(
+            summary="On a chip target what TTNN computes: log(x) - 1/(2x) + 1/(12 x**2) - 1/(120 x**4) + 1/(252 x**6) "
+            "- 1/(240 x**8) + 1/(132 x**10) - 691/(32760 x**12) + 1/(12 x**14). From x = 2 on it is within 1/(6 x**2) "
+            "of digamma, whose own series has the opposite signs after 1/(2x).",
+            emit=lambda b, x: b.digamma_series(x),
+            golden=_ttnn_digamma,
+            domain=(2.0, math.inf),
+        )
     ),
 )
 DEG2RAD = _angle("deg2rad", "x degrees in radians.", 0.01745329238474369, 1.3519960151420207e-10)
 RAD2DEG = _angle("rad2deg", "x radians in degrees.", 57.2957763671875, 3.145894820876799e-06)
-IDENTITY = unary("identity", summary="x.", emit=lambda _, x: x, golden=torch_function("clone"), chooses=True)
+IDENTITY = unary(
+    "identity", summary="x.", emit=lambda _, x: x, golden=torch_function("clone"), laws=Laws(copies=True, chooses=True)
+)
 CEIL = unary(
     "ceil", summary="The least integer that is not below x.", emit=lambda b, x: b.ceil(x), golden=torch_function("ceil")
 )
@@ -316,7 +340,7 @@ ROUND = unary(
 ROUND_DECIMALS = unary(
     "round",
     summary="The number of that many decimals that is nearest to x, the even one of two; tens where negative.",
-    attributes=(Attribute("decimals", 0.0, integers=range(-10, 11)),),
+    parameters=(Parameter("decimals", integers(-10, 10), 0),),
     emit=_round_decimals,
     golden=lambda torch, x, decimals: torch.round(x, decimals=int(decimals)),
     probe=Probe((-1000.0, 1000.0), attributes=(2.0,)),
@@ -328,10 +352,10 @@ FRAC = unary("frac", summary="x - trunc(x).", emit=lambda b, x: b.sub(x, b.trunc
 NAN_TO_NUM = unary(
     "nan_to_num",
     summary="x with NaN and the infinities replaced, by default by 0 and the largest numbers of x's dtype.",
-    attributes=(
-        Attribute("nan", 0.0),
-        Attribute("posinf", MAX_FLOAT32, default_bfloat16=MAX_BFLOAT16),
-        Attribute("neginf", -MAX_FLOAT32, default_bfloat16=-MAX_BFLOAT16),
+    parameters=(
+        Parameter("nan", FLOAT, 0.0),
+        Parameter("posinf", LIMIT, MAX_FLOAT32),
+        Parameter("neginf", LIMIT, -MAX_FLOAT32),
     ),
     emit=_nan_to_num,
     golden=lambda torch, x, nan, posinf, neginf: torch.nan_to_num(x, nan, posinf, neginf),

@@ -9,14 +9,15 @@ from typing import Any
 
 from ttnn_jit.errors import ArgumentError
 from ttnn_jit.ops import OPERATIONS
-from ttnn_jit.ops.operation import DeviceForm, Operand, Operation
+from ttnn_jit.ops.elementwise import DeviceForm, Elementwise, Forms
+from ttnn_jit.ops.parameter import TENSOR, TENSOR_OR_NUMBER, Parameter
 from ttnn_jit.ops.tile_body import PYTHON_BODY, ScalarFunction, TileBody, TracedBody
 
-_DECLARED: dict[tuple[str, str], Operation] = {}
-_BY_TILE_NAME: dict[str, Operation] = {}
+_DECLARED: dict[tuple[str, str], Elementwise] = {}
+_BY_TILE_NAME: dict[str, Elementwise] = {}
 
 
-def declare(name: str, body: TileBody, golden: Callable[..., Any] | None = None) -> Operation:
+def declare(name: str, body: TileBody, golden: Callable[..., Any] | None = None) -> Elementwise:
     """The operation `name` that computes `body`; equal names and bodies are one operation.
 
     Args:
@@ -28,14 +29,15 @@ def declare(name: str, body: TileBody, golden: Callable[..., Any] | None = None)
     if known is not None:
         return known
     identity = hashlib.sha256(f"{name} {body.text}".encode()).hexdigest()[:16]
-    operation = Operation(
+    kind = TENSOR if len(body.parameters) == 1 else TENSOR_OR_NUMBER
+    operation = Elementwise(
         name=name,
-        operands=tuple(Operand(parameter) for parameter in body.parameters),
+        parameters=tuple(Parameter(parameter, kind) for parameter in body.parameters),
         summary=f"The user's tile operation `{name}`.",
         source=_source(body),
         emit=body.emit,
         golden=golden or _no_golden,
-        on_device=_device_form(body),
+        forms=Forms(device=_device_form(body)),
         ttnn_name="tile_op",
         ttir_name="tile_op",
         tile_name=f"tile_op.{identity}",
@@ -45,7 +47,7 @@ def declare(name: str, body: TileBody, golden: Callable[..., Any] | None = None)
     return operation
 
 
-def declared(name: str, text: str) -> Operation:
+def declared(name: str, text: str) -> Elementwise:
     """The operation that the IR calls `name` and whose body it spells `text`.
 
     Raises:
@@ -62,7 +64,7 @@ def declared(name: str, text: str) -> Operation:
     return declare(name, TracedBody.parse(text))
 
 
-def of_tile_name(tile_name: str) -> Operation:
+def of_tile_name(tile_name: str) -> Elementwise:
     """The user's operation whose tile op codegen knows by this name."""
     return _BY_TILE_NAME[tile_name]
 
@@ -76,7 +78,7 @@ class _Names:
 
 def _device_functions() -> Mapping[str, str]:
     """Function of the emit protocol -> the one that a chip target has in its place."""
-    formed = [(operation, operation.on_device) for operation in OPERATIONS if operation.on_device is not None]
+    formed = [(each, each.forms.device) for each in OPERATIONS if each.forms.device is not None]
     operands = [object()]
     return {o.emit(_Names(), *operands * o.arity): form.emit(_Names(), *operands * o.arity) for o, form in formed}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -11,11 +10,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ttnn_jit import ops
 from ttnn_jit.dialects import operation_of, system_desc_of, ttir
 from ttnn_jit.dialects.editing import erase, ops_of, replace_uses
 from ttnn_jit.dialects.layout import dtype_of
-from ttnn_jit.ops.binary import ADD, DIVIDE, MULTIPLY, SUBTRACT
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
 from ttnn_jit.transforms.function_bodies import function_blocks, has_no_effects
@@ -54,38 +51,21 @@ def fold(op: Operation, numerics: Numerics) -> None:
 def copied_operand(op: Operation) -> SSAValue | None:
     """The operand whose value `op` gives back, by the rules of float arithmetic; None if there is none."""
     operation = operation_of(op)
-    neutral = _NEUTRAL.get(operation) if operation is not None else None
-    if neutral is None:
+    laws = operation.laws if operation is not None else None
+    if laws is None or laws.neutral is None:
         return None
     x, y = op.operands
-    if neutral(_number(y)):
+    if _is_full_of(y, laws.neutral):
         return x
-    return y if operation in _COMMUTATIVE and neutral(_number(x)) else None
+    return y if laws.commutative and _is_full_of(x, laws.neutral) else None
 
 
-def _is_minus_zero(value: float | None) -> bool:
-    return value == 0.0 and math.copysign(1.0, value) < 0.0
-
-
-def _is_plus_zero(value: float | None) -> bool:
-    return value == 0.0 and math.copysign(1.0, value) > 0.0
-
-
-def _is_one(value: float | None) -> bool:
-    return value == 1.0
-
-
-_NEUTRAL: dict[ops.Operation, Callable[[float | None], bool]] = {
-    ADD: _is_minus_zero,
-    SUBTRACT: _is_plus_zero,
-    MULTIPLY: _is_one,
-    DIVIDE: _is_one,
-}
-_COMMUTATIVE = (ADD, MULTIPLY)
-
-
-def _number(value: SSAValue) -> float | None:
-    return value.owner.fill_value.value.data if isinstance(value.owner, ttir.FullOp) else None
+def _is_full_of(value: SSAValue, number: float) -> bool:
+    """Whether every element of `value` is `number`, its sign included."""
+    if not isinstance(value.owner, ttir.FullOp):
+        return False
+    filled = value.owner.fill_value.value.data
+    return filled == number and math.copysign(1.0, filled) == math.copysign(1.0, number)
 
 
 def _is_exact(value: SSAValue, numerics: Numerics) -> bool:

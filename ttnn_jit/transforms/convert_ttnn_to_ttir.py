@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import ttir, ttnn
-from ttnn_jit.dialects.elementwise import properties_of
+from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_jit.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.numpy_scalar import python_number
-from ttnn_jit.ops.operation import Number
+from ttnn_jit.ops.parameter import Number
 from ttnn_jit.origin import type_name
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device

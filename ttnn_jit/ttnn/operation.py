@@ -17,11 +17,11 @@ from ttnn_jit.ops import (
     OVERLOADS,
     RESULT_KEYWORDS,
     BoundCall,
+    Elementwise,
     Operation,
     bind,
     overloads_of,
 )
-from ttnn_jit.ops.result_spec import result_spec
 from ttnn_jit.reads import NO_GUARD
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device
 from ttnn_jit.runtime.program import Program
@@ -62,7 +62,7 @@ class TtnnOperation:
     Programs are kept by the metadata of the arguments, never by their data.
     """
 
-    def __init__(self, name: str, overloads: tuple[Operation, ...]) -> None:
+    def __init__(self, name: str, overloads: tuple[Elementwise, ...]) -> None:
         self.__name__ = self.__qualname__ = f"ttnn.{name}"
         self.__module__ = "ttnn.decorators"
         self.python_fully_qualified_name = self.__name__
@@ -149,8 +149,7 @@ class TtnnOperation:
             bound.operation,
             device.target,
             placement,
-            *(v.spec if isinstance(v, Tensor) else scalar_key(v) for v in bound.operands),
-            *map(scalar_key, bound.attributes),
+            *bound.key(_specs(bound)),
         )
         program = self._programs.get(key)
         output = None if wanted is None else wanted.output_tensor
@@ -240,7 +239,7 @@ def _one_device(name: str, tensors: Sequence[Tensor]) -> Device:
     return device
 
 
-def _documentation(overloads: tuple[Operation, ...]) -> str:
+def _documentation(overloads: tuple[Elementwise, ...]) -> str:
     paragraphs = []
     for operation in overloads:
         dtypes = ", ".join(sorted(dtype.name for dtype in operation.dtypes))
@@ -249,8 +248,8 @@ def _documentation(overloads: tuple[Operation, ...]) -> str:
             f"Operands broadcast over size-1 dimensions; dtypes {dtypes}; the result has the dtype of "
             f"`{operation.operands[operation.dtype_from].name}`. Semantics: {operation.source}."
         )
-        if operation.on_device is not None:
-            paragraphs.append(operation.on_device.summary)
+        if operation.forms.device is not None:
+            paragraphs.append(operation.forms.device.summary)
     return "\n\n".join(paragraphs)
 
 
@@ -309,7 +308,7 @@ def _check_output(
     """Refuse an `output_tensor` that is gone, or that the result does not fit."""
     output.buffer(name)
     if program is None:
-        by_rule = result_spec(bound.operation, _specs(bound))
+        (by_rule,) = bound.operation.results(_specs(bound), bound.attributes)
         expected = by_rule.with_(dtype=placement.dtype, memory_config=placement.memory_config)
     else:
         expected = program.plan.outputs[0]

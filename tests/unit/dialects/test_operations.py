@@ -9,8 +9,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ttnn_jit import ops
 from ttnn_jit.dialects import affine, builders, d2m, operation_of, parse_module, print_module, ttir, ttnn, verify
-from ttnn_jit.dialects.elementwise import properties_of
 from ttnn_jit.dialects.layout import tensor_type
+from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttcore import grid_attr, tile_type
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
 

@@ -24,7 +24,7 @@ TILE_BODIES = [
     pytest.param(operation, numerics, id=f"{operation.ttnn_name}-{numerics.value}")
     for operation in OPERATIONS
     for numerics in Numerics
-    if numerics is Numerics.IEEE or operation.on_device is not None
+    if numerics is Numerics.IEEE or operation.forms.device is not None
 ]
 EDGES = np.array(
     [

@@ -1,0 +1,94 @@
+"""Op classes derived from the declarations in ttnn_jit.ops: one class per operation and dialect.
+
+They are plain `Operation` classes: making them costs microseconds, and `Op.create` builds one in about one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Operation, OpTraits
+from xdsl.utils.exceptions import VerifyException
+
+from ttnn_jit import ops
+from ttnn_jit.dialects.creation import QuickOperation
+from ttnn_jit.dialects.elementwise import ElementwiseOp
+from ttnn_jit.errors import ArgumentError
+from ttnn_jit.ops import opaque, user_operation
+
+
+class OpClasses(dict[ops.Operation, type[ElementwiseOp]]):
+    """Declared operation -> its op class in one dialect; all operations of users have one class, ``dialect.tile_op``.
+
+    Attributes:
+        of_users: That class.
+    """
+
+    def __init__(self, of_users: type[ElementwiseOp]) -> None:
+        super().__init__()
+        self.of_users = of_users
+
+    def __missing__(self, operation: ops.Operation) -> type[ElementwiseOp]:
+        if not operation.body:
+            raise KeyError(operation)
+        return self.of_users
+
+    def classes(self) -> tuple[type[ElementwiseOp], ...]:
+        """Every class."""
+        return (*self.values(), self.of_users)
+
+
+def derive(dialect: str, name_field: str, base: type[ElementwiseOp]) -> OpClasses:
+    """One class per declared operation, named ``dialect.<operation.name_field>``, and one for those of users."""
+    fields: dict[str, Any] = {
+        "name": f"{dialect}.tile_op",
+        "__doc__": "A user's tile operation.",
+        "__module__": base.__module__,
+    }
+    table = OpClasses(type(f"{dialect.upper()}TileOp", (_UserOp, base), fields))
+    for operation in ops.OPERATIONS:
+        table[operation] = _op_class(f"{dialect}.{getattr(operation, name_field)}", operation, base)
+    return table
+
+
+def derive_opaque(dialect: str) -> tuple[type[Operation], ...]:
+    """One class per operation that this dialect only parses, prints and keeps."""
+    return tuple(
+        _op_class(f"{dialect}.{declared.name}", declared, _OpaqueOp)
+        for declared in opaque.DECLARATIONS
+        if dialect in declared.dialects
+    )
+
+
+def _op_class(name: str, declared: ops.Declaration, base: type[Any]) -> type[Any]:
+    fields = {"name": name, "declared": declared, "__doc__": declared.summary, "__module__": base.__module__}
+    return type(f"{name.title().replace('.', '').replace('_', '')}Op", (base,), fields)
+
+
+class _OpaqueOp(QuickOperation):
+    """Any operands, results and properties; nothing is known of what it does."""
+
+    traits: ClassVar[OpTraits] = OpTraits(lambda: ())
+
+    def verify_(self) -> None:
+        """Refuses nothing."""
+
+
+class _UserOp(ElementwiseOp):
+    """``"ttnn.tile_op"(%x) <{body = "x -> t0 = exp(x); return t0", name = "f"}>``: the op says what it computes."""
+
+    @property
+    def operation(self) -> ops.Elementwise:
+        """The declaration that the properties spell.
+
+        Raises:
+            VerifyException: They spell none.
+        """
+        name, body = self.properties.get("name"), self.properties.get("body")
+        if not isinstance(name, StringAttr) or not isinstance(body, StringAttr):
+            raise VerifyException(f"{self.name} needs the string properties `name` and `body`")
+        try:
+            return user_operation.declared(name.data, body.data)
+        except ArgumentError as error:
+            raise VerifyException(f"{self.name}: {error}") from error

@@ -1,0 +1,62 @@
+"""Properties of derived ops: what the declaration says of its compile-time values, as attributes and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects.builtin import FloatAttr, StringAttr, f32
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
+
+from ttnn_jit import ops
+from ttnn_jit.dialects.builders import f32_attr
+
+
+@dataclass(frozen=True)
+class PropertyType:
+    """How a property holds a value of a parameter's kind.
+
+    Attributes:
+        write: From the value to the attribute.
+        read: The inverse; None of an attribute of another type.
+    """
+
+    write: Callable[[Any], Attribute]
+    read: Callable[[Attribute | None], Any]
+
+
+def _read_f32(attribute: Attribute | None) -> float | None:
+    return attribute.value.data if isinstance(attribute, FloatAttr) and attribute.type == f32 else None
+
+
+PROPERTY_TYPES = {"f32": PropertyType(f32_attr, _read_f32)}
+"""MLIR type, as `Kind.property_type` spells it -> how a property of that type is written and read."""
+
+
+def properties_of(operation: ops.Operation, statics: Sequence[Any]) -> dict[str, Attribute]:
+    """The properties of any dialect's op of `operation`: its attributes, in the declaration's order, and a body."""
+    properties: dict[str, Attribute] = {
+        attribute.name: PROPERTY_TYPES[attribute.kind.property_type].write(value)
+        for attribute, value in zip(operation.attributes, statics, strict=True)
+    }
+    if operation.body:
+        properties |= {"body": StringAttr(operation.body), "name": StringAttr(operation.name)}
+    return properties
+
+
+def statics_of(operation: ops.Operation, properties: Mapping[str, Attribute], name: str) -> tuple[Any, ...]:
+    """The inverse of `properties_of`, for the op `name`: the attributes in the declaration's order.
+
+    Raises:
+        VerifyException: A property is missing, or of another type than the declaration says.
+    """
+    statics = []
+    for attribute in operation.attributes:
+        kind = attribute.kind.property_type
+        value = PROPERTY_TYPES[kind].read(properties.get(attribute.name))
+        if value is None:
+            raise VerifyException(f"{name} needs the {kind} property `{attribute.name}`")
+        statics.append(value)
+    return tuple(statics)

@@ -1,0 +1,112 @@
+"""A call's arguments to the parameters of one of the declarations that share its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ttnn_jit.errors import ArgumentError
+from ttnn_jit.ops.operation import Operation
+from ttnn_jit.tensor_spec import DataType, TensorSpec
+
+
+@dataclass(frozen=True)
+class BoundCall:
+    """A call resolved to one declaration: operands are the caller's tensors or floats, attributes are bound values."""
+
+    operation: Operation
+    operands: tuple[Any, ...]
+    attributes: tuple[Any, ...]
+
+    def key(self, specs: Sequence[TensorSpec | float]) -> Iterator[Hashable]:
+        """What decides the program beside the operation, with `specs` for the operands, each as its kind says."""
+        parameters = (*self.operation.operands, *self.operation.attributes)
+        for parameter, value in zip(parameters, (*specs, *self.attributes), strict=True):
+            yield parameter.kind.key(value)
+
+
+def bind(
+    overloads: Iterable[Operation],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    dtype_of: Callable[[Any], DataType | None],
+) -> BoundCall:
+    """The first declaration in `overloads` that takes these arguments.
+
+    Args:
+        overloads: Declarations that share a Python name, in order of preference.
+        args: Positional arguments, tensors (in the caller's sense) or numbers.
+        kwargs: Keyword arguments, by operand and attribute name.
+        dtype_of: The dtype of the caller's tensors; None of everything else.
+
+    Raises:
+        ArgumentError: None fits; the text says why, and what the operation takes.
+    """
+    of_names, of_values = [], []
+    for operation in overloads:
+        try:
+            given = _by_name(operation, args, kwargs)
+        except ArgumentError as error:
+            of_names.append(error.message)
+            continue
+        try:
+            return _bind_one(operation, given, dtype_of)
+        except OverflowError as error:
+            raise ArgumentError(f"a number among the arguments of `{operation.name}` has no float: {error}") from None
+        except ArgumentError as error:
+            of_values.append(error.message)
+    signatures = " or ".join(f"`{operation.spelling}`" for operation in overloads)
+    fixed = "; parameters with a default are fixed where it is defined" if operation.body else ""
+    # The declaration whose keywords fit is the one that was meant.
+    raise ArgumentError([*of_values, *of_names][0], help=f"the call is written {signatures}{fixed}")
+
+
+def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable[[Any], DataType | None]) -> BoundCall:
+    operands: list[Any] = []
+    dtypes: list[DataType] = []
+    for operand in operation.operands:
+        value = given.get(operand.name)
+        if value is None:
+            value = operand.default
+        what = f"`{operand.name}` of `{operation.name}`"
+        if value is None:
+            missing = f"`{operation.name}` misses its argument `{operand.name}`"
+            raise ArgumentError(f"{what} is None" if operand.name in given else missing)
+        dtype = dtype_of(value)
+        if dtype is not None:
+            dtypes.append(dtype)
+        operands.append(operand.kind.bind(value, dtype, what))
+    if not dtypes:
+        raise ArgumentError(f"`{operation.name}` needs a tensor among its arguments")
+    return BoundCall(operation, tuple(operands), _attributes(operation, given, dtypes[0]))
+
+
+def _attributes(operation: Operation, given: Mapping[str, Any], dtype: DataType) -> tuple[Any, ...]:
+    values = []
+    for attribute in operation.attributes:
+        value = given.get(attribute.name)
+        if value is None:
+            value = attribute.default_of(dtype)
+        values.append(attribute.kind.bind(value, None, f"`{attribute.name}` of `{operation.name}`"))
+    return tuple(values)
+
+
+def _by_name(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    names = operation.parameter_names
+    if len(args) > len(names):
+        raise ArgumentError(f"`{operation.name}` takes at most {len(names)} arguments, got {len(args)}")
+    given = dict(zip(names, args, strict=False))
+    for keyword, only in operation.chosen_by.items():
+        if kwargs.get(keyword, only) != only:
+            raise ArgumentError(f"`{operation.name}` has no form for {keyword}={kwargs[keyword]!r}")
+    for keyword, value in kwargs.items():
+        name = operation.renamed_keywords.get(keyword, keyword)
+        if name in operation.chosen_by:
+            continue
+        if name not in names:
+            raise ArgumentError(f"`{operation.name}` has no argument `{name}`")
+        if name in given:
+            raise ArgumentError(f"`{operation.name}` got two values for `{name}`")
+        given[name] = value
+    return given

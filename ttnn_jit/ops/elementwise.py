@@ -1,0 +1,155 @@
+"""The family of elementwise operations: one rounding, whatever the body does inside; operands broadcast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ttnn_jit.errors import CompileError, ShapeError
+from ttnn_jit.ops.operation import Operation
+from ttnn_jit.ops.parameter import TensorKind
+from ttnn_jit.target import Numerics
+from ttnn_jit.tensor_spec import TensorSpec
+
+
+@dataclass(frozen=True)
+class DeviceForm:
+    """What TTNN itself computes on a chip, where that differs from the function by more than rounding.
+
+    Attributes:
+        summary: What it is, and how far from the function.
+        emit: Its tile body, used under device numerics.
+        golden: An independent statement of the same formula.
+        domain: Where the formula is meant to be used; beyond it nothing is stated.
+    """
+
+    summary: str
+    emit: Callable[..., Any]
+    golden: Callable[..., Any]
+    domain: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Forms:
+    """Other bodies of an operation, for where they take less work or are what a target has.
+
+    Attributes:
+        bfloat16: ``bfloat16(b, x, *attributes)`` for a bfloat16 x whose result is rounded to bfloat16 next: less work
+            than `emit`, and of all 65,536 arguments the bfloat16 that rounding makes of `emit`, under either numerics.
+        both_signs: ``both_signs(b, x)`` is (f(x), f(-x)) in the bits of `emit`, where they share work.
+        power: The power of x that it is, of -1, -1/2 and 1/2 (kernels/bfloat16_powers.py).
+        device: What device numerics compute instead, if that is another formula.
+    """
+
+    bfloat16: Callable[..., Any] | None = None
+    both_signs: Callable[..., tuple[Any, Any]] | None = None
+    power: float | None = None
+    device: DeviceForm | None = None
+
+
+@dataclass(frozen=True)
+class Laws:
+    """What is true of an operation whatever its operands, so that passes need no name to make use of it.
+
+    Attributes:
+        neutral: The number that, as the second operand, gives back the first bit for bit (any NaN equals any NaN).
+        commutative: The operands may change places.
+        copies: The result is the operand.
+        negates: The result is the operand with its sign bit flipped.
+        chooses: The result is always an operand, perhaps with another sign, or an integer of up to two digits, and
+            never a NaN where no operand is one: it needs no rounding that its operands had.
+        spreads_nan: A NaN in any tensor gives a NaN, which may so be looked for in the result of a chain of such.
+    """
+
+    neutral: float | None = None
+    commutative: bool = False
+    copies: bool = False
+    negates: bool = False
+    chooses: bool = False
+    spreads_nan: bool = False
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Elementwise(Operation):
+    """An elementwise operation.
+
+    Attributes:
+        emit: The tile body: ``emit(b, *operands, *attributes)`` over ops/emit.py; returns a value.
+        dtype_from: Index of the operand whose dtype the result has (the first tensor after it, if that is a number).
+        forms: Other bodies.
+        laws: What is true of it.
+    """
+
+    emit: Callable[..., Any]
+    dtype_from: int = 0
+    forms: Forms = field(default_factory=Forms)
+    laws: Laws = field(default_factory=Laws)
+
+    def tile_body(self, numerics: Numerics) -> Callable[..., Any]:
+        """The `emit` that `numerics` ask for."""
+        return self._form(numerics).emit
+
+    def golden_under(self, numerics: Numerics) -> Callable[..., Any]:
+        """The golden of `tile_body`."""
+        return self._form(numerics).golden
+
+    def _form(self, numerics: Numerics) -> Elementwise | DeviceForm:
+        device = self.forms.device
+        return device if device is not None and numerics is Numerics.DEVICE else self
+
+    def results(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:  # noqa: ARG002 - no number changes a shape
+        """Layout of the first tensor, dtype of the operand that the declaration names, the broadcast shape.
+
+        Raises:
+            CompileError: The shapes do not fit, numbers per channel would be spread along the columns, the first tensor
+                is sharded and would be broadcast, or the result is larger than any tensor.
+        """
+        tensors = [spec for spec in specs if isinstance(spec, TensorSpec)]
+        self._check_channels(specs)
+        shape = _broadcast(self.name, tensors)
+        naming = [spec for spec in specs[self.dtype_from :] if isinstance(spec, TensorSpec)]
+        first = tensors[0]
+        if first.memory_config.is_sharded() and tuple(first.shape) != shape:
+            raise CompileError(
+                f"`{self.name}` would broadcast its first tensor, which is sharded, from {list(first.shape)} to "
+                f"{list(shape)}",
+                help="the result is laid out as the first tensor: put the larger one first, or use DRAM interleaved",
+            )
+        try:
+            return (first.with_(shape=shape, dtype=(naming or tensors)[0].dtype),)
+        except ShapeError as error:
+            raise CompileError(error.message, help=error.help) from None
+
+    def _check_channels(self, specs: Sequence[TensorSpec | float]) -> None:
+        """Refuses numbers per channel that broadcasting would spread along the columns."""
+        first = specs[0]
+        for operand, spec in zip(self.operands, specs, strict=True):
+            per_channel = isinstance(operand.kind, TensorKind) and operand.kind.per_channel
+            if not per_channel or not isinstance(spec, TensorSpec) or not isinstance(first, TensorSpec):
+                continue
+            rank = len(first.shape)
+            if 2 < rank != len(spec.shape) and spec.volume > 1:
+                raise CompileError(
+                    f"`{operand.name}` of `{self.name}` has shape {list(spec.shape)}: it holds a number per channel, "
+                    f"which is dimension 1 of {list(first.shape)}",
+                    help=f"reshape it to {[1, spec.volume, *[1] * (rank - 2)]} before the call",
+                )
+
+
+def _broadcast(name: str, specs: Sequence[TensorSpec]) -> tuple[int, ...]:
+    first = specs[0].shape
+    if all(spec.shape == first for spec in specs):
+        return first
+    rank = max(len(spec.shape) for spec in specs)
+    shape: list[int] = []
+    for axis in range(rank):
+        extents = {(1,) * (rank - len(spec.shape)) + tuple(spec.shape) for spec in specs}
+        sizes = {extent[axis] for extent in extents} - {1}
+        if len(sizes) > 1:
+            raise CompileError(
+                f"`{name}` got shapes that do not fit: {' and '.join(str(list(s.shape)) for s in specs)}",
+                help="extents must be equal or 1, counted from the last dimension",
+            )
+        shape.append(sizes.pop() if sizes else 1)
+    return tuple(shape)

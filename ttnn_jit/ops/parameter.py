@@ -1,0 +1,235 @@
+"""The parameters of an operation: a name each, and a kind, which says all that any room needs to know of its values."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from ttnn_jit.errors import ArgumentError
+from ttnn_jit.numpy_scalar import python_number
+from ttnn_jit.origin import type_name
+from ttnn_jit.tensor_spec import DataType, MemoryConfig, TensorSpec, check_kind
+
+Number = bool | int | float
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a parameter may be; each subclass binds, keys and prints its values in its own way.
+
+    Attributes:
+        annotation: The Python type of what a caller gives, as signatures and stubs have it.
+        wanted: What a value must be, as errors say it.
+        property_type: MLIR type of the property that holds the value; empty where the IR has an operand, or nothing.
+    """
+
+    annotation: str
+    wanted: str = ""
+    property_type: str = ""
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:
+        """The value as builders and the IR take it.
+
+        Args:
+            value: What the caller gave.
+            dtype: That of the value, if it is a tensor.
+            what: The parameter, as the error names it.
+
+        Raises:
+            ArgumentError: It is no value of this kind.
+        """
+        raise NotImplementedError
+
+    def default_of(self, default: Any, dtype: DataType) -> Any:  # noqa: ARG002 - for the kinds that depend on it
+        """The value of a parameter declared with `default` that is not given beside tensors of `dtype`."""
+        return default
+
+    def key(self, value: Any) -> Hashable:
+        """The part of a cache key that stands for a bound value."""
+        return type(value), value
+
+    def text(self, value: Any) -> str:
+        """A default as the call is written."""
+        return repr(value)
+
+    def annotation_of(self, default: Any) -> str:  # noqa: ARG002 - for the kinds that depend on it
+        """The annotation of a parameter declared with `default`."""
+        return self.annotation
+
+
+@dataclass(frozen=True)
+class TensorKind(Kind):
+    """A tensor, which is an operand of the op.
+
+    Attributes:
+        or_number: A Python number may stand in for it.
+        per_channel: It holds a number per channel, dimension 1 of the first operand, and not per column.
+    """
+
+    or_number: bool = False
+    per_channel: bool = False
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:
+        """A tensor as it is, a number as a float."""
+        if dtype is not None:
+            return value
+        value = python_number(value)
+        if not self.or_number or not isinstance(value, Number):
+            raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}")
+        return float(value)
+
+    def key(self, value: TensorSpec | float) -> Hashable:
+        """A tensor's spec, a number's bits."""
+        return value if isinstance(value, TensorSpec) else FLOAT.key(value)
+
+    def text(self, value: float) -> str:
+        """As short as it goes."""
+        return f"{value:g}"
+
+
+@dataclass(frozen=True)
+class FloatKind(Kind):
+    """A number at compile time."""
+
+    property_type: str = "f32"
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> float:  # noqa: ARG002 - numbers have none
+        """The float32 nearest to it."""
+        value = python_number(value)
+        if not isinstance(value, Number):
+            raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}")
+        return as_float32(float(value))
+
+    def key(self, value: float) -> Hashable:
+        """Its bits: 0.0 and -0.0 differ, and NaN hits."""
+        return float, _DOUBLE.pack(value)
+
+    def text(self, value: float) -> str:
+        """As short as it goes."""
+        return f"{value:g}"
+
+
+class LimitKind(FloatKind):
+    """A number whose default is the largest of the tensors' dtype, with the sign of the one declared."""
+
+    def default_of(self, default: float, dtype: DataType) -> float:
+        """The largest number of `dtype`, or the smallest."""
+        return math.copysign(dtype.largest, default)
+
+
+@dataclass(frozen=True)
+class IntKind(FloatKind):
+    """An integer of a range, all of which float32 has: its property is one.
+
+    Attributes:
+        values: The range.
+    """
+
+    values: range = range(0)
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> float:
+        """The integer, as a float."""
+        bound = super().bind(value, dtype, what)
+        if python_number(value) not in self.values:
+            raise ArgumentError(f"{what} must be {self.wanted}, got {value}")
+        return bound
+
+
+class BoolKind(FloatKind):
+    """True or False; its property is the float32 1 or 0."""
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> float:
+        """1.0, or 0.0 for zero."""
+        return float(bool(super().bind(value, dtype, what)))
+
+
+class ChoiceKind(Kind):
+    """A keyword that must be as declared: it tells declarations of one name apart."""
+
+    def annotation_of(self, default: Any) -> str:
+        """That one value."""
+        return f"Literal[{default!r}]"
+
+
+class ConfigKind(Kind):
+    """Where the result lies."""
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - configs have none
+        """The config itself."""
+        check_kind(value, MemoryConfig, what)
+        return value
+
+
+class DTypeKind(Kind):
+    """The element type of the result."""
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - it is one
+        """The dtype itself."""
+        check_kind(value, DataType, what)
+        return value
+
+
+TENSOR = TensorKind("Tensor", "a tensor")
+TENSOR_OR_NUMBER = TensorKind("Tensor | float", "a tensor or a number", or_number=True)
+TENSOR_PER_CHANNEL = TensorKind("Tensor | float", "a tensor or a number", or_number=True, per_channel=True)
+FLOAT = FloatKind("float", "a number")
+LIMIT = LimitKind("float", "a number")
+BOOL = BoolKind("bool", "a number")
+CHOICE = ChoiceKind("str | None")
+CONFIG = ConfigKind("MemoryConfig")
+DTYPE = DTypeKind("DataType")
+
+
+def integers(first: int, last: int) -> IntKind:
+    """The kind of the integers from `first` to `last`."""
+    return IntKind("int", f"an integer from {first} to {last}", values=range(first, last + 1))
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of an operation.
+
+    Attributes:
+        name: Of the keyword, and of the property.
+        kind: What it may be.
+        default: What it is when it is not given; None: it must be given.
+        aliases: Further keywords that ttnn's versions have for it.
+    """
+
+    name: str
+    kind: Kind
+    default: Any = None
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def is_operand(self) -> bool:
+        """Whether the op has an operand for it."""
+        return isinstance(self.kind, TensorKind)
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether it only tells declarations apart."""
+        return isinstance(self.kind, ChoiceKind)
+
+    def default_of(self, dtype: DataType) -> Any:
+        """The default beside tensors of that dtype."""
+        return self.kind.default_of(self.default, dtype)
+
+    def __str__(self) -> str:
+        """It as the call is written, ``slope=0.01``."""
+        has_none = self.default is None and not self.is_choice
+        return self.name if has_none else f"{self.name}={self.kind.text(self.default)}"
+
+
+_DOUBLE = struct.Struct("<d")
+
+
+def as_float32(value: float) -> float:
+    """`value` as the float32 property that the IR holds; beyond its range, the infinity of that sign."""
+    try:
+        return float(struct.unpack("f", struct.pack("f", value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
