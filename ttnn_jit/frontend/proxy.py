@@ -20,6 +20,7 @@ from ttnn_jit.ops import (
     ABSENT,
     ABSENT_OPERATORS,
     ALIASES,
+    FOREIGN_NAMES,
     HARDWARE_KEYWORDS,
     OPERATIONS,
     OPERATOR_METHODS,
@@ -235,7 +236,7 @@ def outside_tensor_help(value: Any) -> str | None:
 
 def foreign_function_help(function: Any, name: str) -> str:
     """What to write instead of a function of another library, or of the user's that cannot be compiled."""
-    meant = {"fabs": "abs", "power": "pow", "true_divide": "divide"}.get(name, name)
+    meant = FOREIGN_NAMES.get(name, name)
     if (operation := ALIASES.get(meant, meant)) in OVERLOADS:
         return f"the operation is `ttnn.{operation}`"
     if meant in ABSENT:

@@ -26,7 +26,9 @@ __all__ = [
     "ABSENT",
     "ABSENT_OPERATORS",
     "ALIASES",
+    "CAST",
     "COPY",
+    "FOREIGN_NAMES",
     "HARDWARE_KEYWORDS",
     "OPERATIONS",
     "OPERATOR_METHODS",
@@ -64,6 +66,12 @@ def _overloads() -> Mapping[str, tuple[Elementwise, ...]]:
         table[operation.name] = (*table.get(operation.name, ()), operation)
     return table
 
+
+FOREIGN_NAMES = {"fabs": "abs", "power": "pow", "true_divide": "divide"}
+"""What other libraries call an operation -> its name, where the two differ."""
+
+CAST = binary.MULTIPLY, 1.0
+"""An operation and its second operand: arithmetic that gives back the first, rounded as every result is."""
 
 (COPY,) = (operation for operation in OPERATIONS if operation.laws.copies)
 """The operation whose result is its operand."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from ttnn_jit.compiling import compiles
 from ttnn_jit.errors import ArgumentError, ShapeError
-from ttnn_jit.ops import OVERLOADS
+from ttnn_jit.ops import CAST
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.device import Device
@@ -148,9 +148,9 @@ def typecast(tensor: Tensor, dtype: DataType, memory_config: MemoryConfig | None
 def _cast_program(spec: TensorSpec, dtype: DataType, memory_config: MemoryConfig | None, target: SystemDesc) -> Program:
     from ttnn_jit import compiler
 
-    multiply = OVERLOADS["multiply"][0]
     placement = compiler.ResultPlacement(memory_config=memory_config, dtype=dtype)
-    return compiler.compile_operation(multiply, (spec, 1.0), (), target, placement)
+    operation, number = CAST
+    return compiler.compile_operation(operation, (spec, number), (), target, placement)
 
 
 @over_meshes
