@@ -33,7 +33,7 @@ class LlvmVector(LlvmFloat):
 
     def round_to(self, value: Value, dtype: DataType, numerics: Numerics) -> Value:
         """`value` as a float32 that `dtype` holds exactly; see `VectorMath.round_bfloat16`."""
-        if dtype is DataType.FLOAT32:
+        if dtype.is_compute_type:
             return value
         if self.isa.avx512_bf16:
             return self.load_bf16(self.converted((value,), numerics))

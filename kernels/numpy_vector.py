@@ -186,7 +186,18 @@ class NumpyVector(VectorMath):
 
     def round_to(self, value: Value, dtype: DataType, numerics: Numerics) -> Value:
         """`value` as a float32 that `dtype` holds exactly; see `VectorMath.round_bfloat16`."""
-        return value if dtype is DataType.FLOAT32 else self.round_bfloat16(value, numerics)
+        return value if dtype.is_compute_type else self.round_bfloat16(value, numerics)
+
+    def loaded(self, elements: Array, dtype: DataType) -> Array:
+        """The float32 values of `elements` as `dtype` stores them."""
+        return self.load_bf16(elements) if dtype.is_upper_half else elements
+
+    def stored(self, values: Value, dtype: DataType) -> Array:
+        """The elements of `values`, which `dtype` holds exactly."""
+        if not dtype.is_upper_half:
+            return np.asarray(values)
+        bits = np.ascontiguousarray(values, np.float32).view(np.uint32).reshape(np.shape(values))
+        return np.right_shift(bits, np.uint32(16)).astype(np.uint16)
 
     def load_bf16(self, words: Array) -> Array:
         """The float32 values of bfloat16 `words`, 16-bit integers of either sign."""

@@ -307,9 +307,17 @@ class PythonScalar(VectorMath):
 
     # bfloat16
 
+    def loaded(self, element: str, dtype: DataType) -> Value:
+        """The float32 value of `element` as `dtype` stores it."""
+        return self.call("widen", element) if dtype.is_upper_half else self.assign(element)
+
+    def stored(self, value: Value, dtype: DataType) -> Value:
+        """The element of `value`, which `dtype` holds exactly."""
+        return self.call("narrow", value) if dtype.is_upper_half else value
+
     def round_to(self, value: Value, dtype: DataType, numerics: Numerics) -> Value:
         """`value` as a float32 that `dtype` holds exactly; see `VectorMath.round_bfloat16`."""
-        if dtype is DataType.FLOAT32:
+        if dtype.is_compute_type:
             return value
         return self.call("nearest_bfloat16" if numerics is Numerics.IEEE else "device_bfloat16", value)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ttnn_jit.kernels.tile_loop import ELEMENT, Access, Stream
+from ttnn_jit.kernels.tile_loop import Access, Stream
 
 LONG_STRETCH = 1 << 13
 """Elements, for many streams from memory: 32 KB of float32. Half as many, and twice as many, take a tenth longer."""
@@ -61,7 +61,7 @@ def _lines(
     yield f"define void @{name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
     yield "entry:"
     for k, scratch in enumerate(scratches, len(streams)):
-        yield f"  %p{k} = alloca [{stretch} x {ELEMENT[scratch.dtype]}], align 64"
+        yield f"  %p{k} = alloca [{stretch} x {scratch.dtype.traits.llvm}], align 64"
     yield "  %extent = alloca i64"
     for k, turn in enumerate(turns):
         yield f"  %operands{k} = alloca [{len(turn.operands)} x ptr]"
@@ -79,7 +79,7 @@ def _lines(
     yield "  store i64 %count, ptr %extent"
     for k, stream in enumerate(streams):
         index = "0" if stream.access is Access.SCALAR else "%at"
-        yield f"  %p{k} = getelementptr {ELEMENT[stream.dtype]}, ptr %base{k}, i64 {index}"
+        yield f"  %p{k} = getelementptr {stream.dtype.traits.llvm}, ptr %base{k}, i64 {index}"
     for k, turn in enumerate(turns):
         for place, operand in enumerate(turn.operands):
             yield f"  %operand{k}.{place} = getelementptr ptr, ptr %operands{k}, i64 {place}"

@@ -184,7 +184,7 @@ class TileLoop:
     def _early(self) -> list[int]:
         """The streams whose chunks are loaded a chunk before they are used."""
         inputs = [k for k in self._of(Access.CONTIGUOUS) if not self.streams[k].written]
-        early = [k for k in inputs if self.streams[k].dtype is DataType.FLOAT32]
+        early = [k for k in inputs if self.streams[k].dtype.is_compute_type]
         return early if self.loads_early and len(early) <= _MOST_EARLY else []
 
     @property
@@ -195,7 +195,7 @@ class TileLoop:
         return [k for k in self._all if self.streams[k].access is access]
 
     def _element(self, k: int) -> str:
-        return ELEMENT[self.streams[k].dtype]
+        return self.streams[k].dtype.traits.llvm
 
     def _word(self, name: str, index: int) -> Iterator[str]:
         """``%name``: the word of params at `index`."""
@@ -277,7 +277,7 @@ class TileLoop:
         element, vector = self._element(k), f"<{self.lanes} x float>"
         name = f"%scalar_{k}"
         yield f"  {name} = load {element}, ptr %at1_{k}"
-        if self.streams[k].dtype is DataType.BFLOAT16:
+        if self.streams[k].dtype.is_upper_half:
             yield f"  {name}.wide = zext i16 {name} to i32"
             yield f"  {name}.bits = shl i32 {name}.wide, 16"
             yield f"  {name}.f32 = bitcast i32 {name}.bits to float"
@@ -318,7 +318,7 @@ class TileLoop:
 
     def _vector(self, k: int) -> tuple[str, int, int]:
         """Type of a chunk's operands, their number, and the elements of one."""
-        if self.streams[k].dtype is DataType.BFLOAT16:
+        if self.streams[k].dtype.is_upper_half:
             return f"<{self._chunk_size} x i16>", 1, self._chunk_size
         return f"<{self.lanes} x float>", self.unroll, self.lanes
 
@@ -439,4 +439,3 @@ _AHEAD_BYTES = 256
 _MOST_AHEAD = 12  # streams: ways of a set
 _MOST_EARLY = 4  # streams
 _NONTEMPORAL = "!0 = !{i32 1}"
-ELEMENT = {DataType.FLOAT32: "float", DataType.BFLOAT16: "i16"}

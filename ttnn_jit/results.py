@@ -12,7 +12,7 @@ from ttnn_jit.nests import map_leaves
 from ttnn_jit.reads import GuardText
 from ttnn_jit.runtime.buffer import HOST_POOL, POOLED_RESULT_BYTES
 from ttnn_jit.runtime.program import Program
-from ttnn_jit.runtime.tensor import numpy_array, torch_dtype, torch_tensor
+from ttnn_jit.runtime.tensor import numpy_array, torch_tensor
 from ttnn_jit.runtime.warm_caller import warm_numpy_caller, warm_tensor_caller, warm_torch_caller
 from ttnn_jit.tensor_spec import TensorSpec
 
@@ -92,7 +92,7 @@ def _torch_results(specs: Sequence[TensorSpec]) -> list[Any]:
     return [
         torch_tensor(spec, HOST_POOL.allocate(spec.nbytes))
         if spec.nbytes >= POOLED_RESULT_BYTES
-        else torch.empty(spec.shape, dtype=torch_dtype(spec.dtype), device="cpu")
+        else torch.empty(spec.shape, dtype=spec.dtype.torch, device="cpu")
         for spec in specs
     ]
 

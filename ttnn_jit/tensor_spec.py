@@ -10,8 +10,9 @@ import math
 import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from ttnn_jit.dtypes import DataType
 from ttnn_jit.errors import ArgumentError, ShapeError
 from ttnn_jit.kept_property import kept_property
 from ttnn_jit.memory_config import (
@@ -88,49 +89,11 @@ __all__ = [
 ]
 
 
-NO_DTYPE = "only float32 and bfloat16 are implemented"
-"""Why ttnn's other element types are not here."""
-
-
 MOST_EXTENT = 2**32 - 1
 """The largest extent: ttnn's shapes hold 32-bit numbers, and so does the IR where it fills a tensor."""
 
 MOST_BYTES = 2**62
 """More than any tensor has; sizes and offsets up to here are numbers of 64 bits, rounded up as well."""
-
-
-class _DataTypes(enum.EnumMeta):
-    def __getattr__(cls, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        raise AttributeError(f"DataType has no member {name}: {NO_DTYPE}", name=name, obj=cls)
-
-
-class DataType(enum.Enum, metaclass=_DataTypes):
-    """Element types; the numbers are ttnn's."""
-
-    BFLOAT16 = 0
-    FLOAT32 = 1
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one element."""
-        return _ITEM_BYTES[self]
-
-    @property
-    def mlir(self) -> str:
-        """The MLIR spelling of the element type, ``bf16`` or ``f32``."""
-        return _MLIR_NAMES[self]
-
-    @property
-    def largest(self) -> float:
-        """The largest finite number."""
-        return _LARGEST[self]
-
-
-_LARGEST = {DataType.BFLOAT16: 3.3895313892515355e38, DataType.FLOAT32: 3.4028234663852886e38}
-_ITEM_BYTES = {DataType.BFLOAT16: 2, DataType.FLOAT32: 4}
-_MLIR_NAMES = {DataType.BFLOAT16: "bf16", DataType.FLOAT32: "f32"}
 
 
 class Layout(enum.Enum):

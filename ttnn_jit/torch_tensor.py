@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from ttnn_jit.dtypes import dtypes_of_torch
 from ttnn_jit.errors import ArgumentError, DTypeError
-from ttnn_jit.tensor_spec import HOST_MEMORY_CONFIG, DataType, Layout, TensorSpec
+from ttnn_jit.tensor_spec import HOST_MEMORY_CONFIG, Layout, TensorSpec
 
 if TYPE_CHECKING:
     import torch
@@ -44,7 +45,7 @@ def spec_of_torch_tensor(tensor: torch.Tensor) -> TensorSpec:
             "a torch tensor has its negative bit set: its memory holds the negatives of its values",
             help="pass `tensor.resolve_neg()`",
         )
-    dtype = {torch.float32: DataType.FLOAT32, torch.bfloat16: DataType.BFLOAT16}.get(tensor.dtype)
+    dtype = dtypes_of_torch().get(tensor.dtype)
     if dtype is None:
         raise DTypeError(
             f"torch tensors of {tensor.dtype} are not supported",

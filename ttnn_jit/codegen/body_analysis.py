@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from ttnn_jit.codegen.steps import Apply, Cast, KernelBody, Load, LookUp, Step, operands_of
 from ttnn_jit.ops import OPERATIONS, Elementwise, user_operation
 from ttnn_jit.target import Numerics
-from ttnn_jit.tensor_spec import DataType
 
 OPERATION_OF_TILE = {operation.tile_name: operation for operation in OPERATIONS}
 """Name of a tile op, without its dialect -> the operation."""
@@ -43,7 +42,7 @@ def both_signs(body: KernelBody) -> dict[int, BothSigns]:
     """The pair of every step that belongs to one; results in bfloat16 have shorter bodies, each by itself."""
     found: dict[tuple[str, int], dict[bool, int]] = {}
     for index, step in enumerate(body.steps):
-        if isinstance(step, Apply) and step.dtype is DataType.FLOAT32 and _has_both_signs(step):
+        if isinstance(step, Apply) and step.dtype.is_compute_type and _has_both_signs(step):
             (operand,) = operands_of(step)
             argument, is_negated = _without_sign(body, operand)
             found.setdefault((step.tile_name, argument), {}).setdefault(is_negated, index)
@@ -65,13 +64,13 @@ def between_bfloat16(body: KernelBody) -> set[int]:
             readers.setdefault(operand, []).append(step)
 
     def is_rounded(index: int, step: Apply) -> bool:
-        casts = all(isinstance(reader, Cast) and reader.dtype is DataType.BFLOAT16 for reader in readers.get(index, ()))
-        return step.dtype is DataType.BFLOAT16 or casts
+        casts = all(isinstance(reader, Cast) and reader.dtype.is_upper_half for reader in readers.get(index, ()))
+        return step.dtype.is_upper_half or casts
 
     def is_bfloat16(index: int) -> bool:
         step = body.steps[index]
-        widened = isinstance(step, Cast) and step.dtype is DataType.FLOAT32
-        return is_bfloat16(operands_of(step)[0]) if widened else body.dtype_of(index) is DataType.BFLOAT16
+        widened = isinstance(step, Cast) and step.dtype.is_compute_type
+        return is_bfloat16(operands_of(step)[0]) if widened else body.dtype_of(index).is_upper_half
 
     return {
         index
@@ -90,9 +89,9 @@ def _without_sign(body: KernelBody, index: int) -> tuple[int, bool]:
         case Load(stream):
             first = next(k for k, other in enumerate(body.steps) if isinstance(other, Load) and other.stream == stream)
             return first, False
-        case Cast(operand) if step.dtype is DataType.FLOAT32:
+        case Cast(operand) if step.dtype.is_compute_type:
             return _without_sign(body, operand)
-        case Apply(_, (int() as operand,)) if step.dtype is DataType.FLOAT32 and _negates(step):
+        case Apply(_, (int() as operand,)) if step.dtype.is_compute_type and _negates(step):
             argument, negated = _without_sign(body, operand)
             return argument, not negated
         case _:
@@ -112,7 +111,7 @@ def spreads_nan(body: KernelBody) -> bool:
                 operation = operation_of_tile(step.tile_name)
                 if not operation.laws.spreads_nan:
                     return False
-                rounds += not operation.laws.chooses and step.dtype is DataType.BFLOAT16
+                rounds += not operation.laws.chooses and step.dtype.is_upper_half
             case LookUp():
                 return False
             case _:

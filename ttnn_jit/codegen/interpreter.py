@@ -109,11 +109,10 @@ class _Machine:
             raise ArgumentError(f"the function takes {len(block.args)} tensors, got {len(inputs)}")
         for argument, array in zip(block.args, inputs, strict=True):
             spec = spec_of(argument.type)
-            wanted = np.float32 if spec.dtype is DataType.FLOAT32 else np.uint16
+            wanted = spec.dtype.traits.numpy
             if array.shape != tuple(spec.shape) or array.dtype != wanted:
                 raise ArgumentError(f"an argument is {array.dtype}{array.shape}, the function takes {spec}")
-            values = array if spec.dtype is DataType.FLOAT32 else self.math.load_bf16(array)
-            self.known[argument] = _Tensor(values, spec)
+            self.known[argument] = _Tensor(self.math.loaded(array, spec.dtype), spec)
 
     def run(self, block: Block) -> None:
         """Executes the ops of `block`."""
@@ -140,11 +139,7 @@ class _Machine:
     def _return(self, op: ReturnOp) -> None:
         for value in op.arguments:
             tensor = self.known[value]
-            words = tensor.values
-            if tensor.spec.dtype is DataType.BFLOAT16:
-                bits = np.ascontiguousarray(words).view(np.uint32).reshape(words.shape)
-                words = (bits >> np.uint32(16)).astype(np.uint16)
-            self.results.append(words)
+            self.results.append(self.math.stored(tensor.values, tensor.spec.dtype))
 
     def _generic(self, op: GenericOp) -> None:
         rank = len(op.iterator_types.data)

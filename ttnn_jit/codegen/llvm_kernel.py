@@ -31,7 +31,6 @@ from ttnn_jit.kernels.relayed import Turn, relayed
 from ttnn_jit.kernels.tabulated import ENTRIES, tabulated
 from ttnn_jit.kernels.tile_loop import BODY_BLOCK, Access, Chunk, TileLoop
 from ttnn_jit.target import HOST_COSTS, Numerics
-from ttnn_jit.tensor_spec import DataType
 
 # Two vectors a chunk keep 128 bytes per stream in flight, which bodies bound by memory need. With more live tiles they
 # would spill; and the longer ones are bound by arithmetic, where two vectors gain nothing and double the compile time.
@@ -316,12 +315,12 @@ class _BodyEmitter:
 
     def _widened(self, k: int, chunk: Chunk) -> Vectors:
         stream = self._body.streams[k]
-        if stream.dtype is DataType.FLOAT32 or stream.access is Access.SCALAR:
+        if stream.dtype.is_compute_type or stream.access is Access.SCALAR:
             return tuple(chunk)
         return self._words.widened(chunk[0], self._unroll)
 
     def _narrowed(self, k: int, vectors: Vectors) -> Chunk:
-        return vectors if self._body.streams[k].dtype is DataType.FLOAT32 else [self._words.narrowed(vectors)]
+        return vectors if self._body.streams[k].dtype.is_compute_type else [self._words.narrowed(vectors)]
 
     def _value(
         self, index: int, step: Apply | Cast | LookUp, values: Mapping[int, Vectors], exact: dict[int, Vectors]
@@ -332,13 +331,13 @@ class _BodyEmitter:
                 return self._words.looked_up(values[step.operand])
             case Cast():
                 same = step.dtype is self._body.dtype_of(step.operand)
-                if same or step.dtype is DataType.FLOAT32 or self._is_bfloat16(step.operand):
+                if same or step.dtype.is_compute_type or self._is_bfloat16(step.operand):
                     return values[step.operand]
                 return self._words.rounded(values[step.operand], step.dtype)
             case Apply():
                 if index not in exact:
                     exact |= self._computed(index, step, values)
-                if step.dtype is DataType.FLOAT32 or self._needs_no_rounding(index, step):
+                if step.dtype.is_compute_type or self._needs_no_rounding(index, step):
                     return exact[index]
                 if self._chooses_among(step, self._is_stored_as_bfloat16):
                     return self._words.flushed(exact[index])
@@ -386,7 +385,7 @@ class _BodyEmitter:
         """Whether rounding the step's tile to bfloat16 would return it."""
         # A NaN or denormal that the host put there is rounded like a result.
         step = self._body.steps[index]
-        if isinstance(step, Cast) and step.dtype is DataType.FLOAT32:
+        if isinstance(step, Cast) and step.dtype.is_compute_type:
             return self._is_bfloat16(step.operand)
         is_clean = self._body.numerics is not Numerics.DEVICE or not isinstance(step, Load)
         return is_clean and self._is_stored_as_bfloat16(index)
@@ -394,9 +393,9 @@ class _BodyEmitter:
     def _is_stored_as_bfloat16(self, index: int) -> bool:
         """Whether the step's tile holds bfloat16 numbers, under device numerics perhaps NaN and denormals."""
         match step := self._body.steps[index]:
-            case Cast() if step.dtype is DataType.FLOAT32:
+            case Cast() if step.dtype.is_compute_type:
                 return self._is_stored_as_bfloat16(step.operand)
             case Apply() if self._needs_no_rounding(index, step):
                 return True
             case _:
-                return self._body.dtype_of(index) is DataType.BFLOAT16
+                return self._body.dtype_of(index).is_upper_half

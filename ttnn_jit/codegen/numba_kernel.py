@@ -23,7 +23,6 @@ from ttnn_jit.kernels.python_scalar import PythonScalar
 from ttnn_jit.kernels.scalar_call import numba_text
 from ttnn_jit.kernels.tile_loop import Access
 from ttnn_jit.runtime.plan import ProgramPlan
-from ttnn_jit.tensor_spec import DataType
 
 _INDENT = "    "
 
@@ -81,7 +80,7 @@ class _SourceWriter:
     def _pointers(self) -> list[str]:
         lines = []
         for k, (name, stream) in enumerate(zip(self._names, self._body.streams, strict=True)):
-            kind = "float32_at" if stream.dtype is DataType.FLOAT32 else "bfloat16_at"
+            kind = f"{stream.dtype.name.lower()}_at"
             self._builder.imported.add(kind)
             lines.append(f"{name} = {kind}(pointers[{k}])")
         return lines
@@ -109,8 +108,7 @@ class _SourceWriter:
         match step:
             case Load():
                 element = f"{self._names[step.stream]}[{self._index(step.stream)}]"
-                wide = body.streams[step.stream].dtype is DataType.FLOAT32
-                return builder.assign(element) if wide else builder.call("widen", element)
+                return str(builder.loaded(element, body.streams[step.stream].dtype))
             case Cast():
                 same = step.dtype is body.dtype_of(step.operand)
                 value = values[step.operand]
@@ -118,9 +116,7 @@ class _SourceWriter:
             case Apply():
                 return self._applied(step, values)
             case Store():
-                value = values[step.operand]
-                if body.streams[step.stream].dtype is DataType.BFLOAT16:
-                    value = builder.call("narrow", value)
+                value = builder.stored(values[step.operand], body.streams[step.stream].dtype)
                 builder.lines.append(f"{self._names[step.stream]}[{self._index(step.stream)}] = {value}")
                 return ""
 

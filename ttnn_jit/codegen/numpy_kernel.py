@@ -32,7 +32,6 @@ from ttnn_jit.tensor_spec import DataType
 
 Array = np.ndarray[Any, Any]
 _Signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
-_WORDS = {DataType.FLOAT32: np.float32, DataType.BFLOAT16: np.uint16}
 
 
 _KERNELS: dict[str, tuple[NumpyKernel, bytes]] = {}
@@ -94,7 +93,7 @@ class NumpyKernel:
         arrays = []
         for k, (stream, base) in enumerate(zip(streams, bases, strict=True)):
             strides = [int(stride) for stride in words[loops * (k + 1) : loops * (k + 2)][::-1]]
-            arrays.append(_strided(base, _WORDS[stream.dtype], extents, strides))
+            arrays.append(_strided(base, stream.dtype.traits.numpy, extents, strides))
         with NumpyVector.quiet():
             self._compute(arrays)
 
@@ -103,9 +102,7 @@ class NumpyKernel:
         for step in self.body.steps:
             match step:
                 case Load():
-                    loaded = arrays[step.stream]
-                    wide = self._dtype(step.stream) is DataType.FLOAT32
-                    values.append(loaded if wide else self._math.load_bf16(loaded))
+                    values.append(self._math.loaded(arrays[step.stream], self._dtype(step.stream)))
                 case Cast():
                     same = step.dtype is self.body.dtype_of(step.operand)
                     tile, numerics = values[step.operand], self.body.numerics
@@ -113,7 +110,7 @@ class NumpyKernel:
                 case Apply():
                     values.append(self._applied(step, values))
                 case Store():
-                    self._store(arrays[step.stream], values[step.operand], self._dtype(step.stream))
+                    arrays[step.stream][...] = self._math.stored(values[step.operand], self._dtype(step.stream))
                     values.append(None)
 
     def _applied(self, step: Apply, values: Sequence[Any]) -> Any:
@@ -124,13 +121,6 @@ class NumpyKernel:
         numbers = [number.value for number in step.numbers]
         exact = operation_of_tile(step.tile_name).tile_body(self.body.numerics)(self._math, *operands, *numbers)
         return self._math.round_to(exact, step.dtype, self.body.numerics)
-
-    def _store(self, target: Array, value: Any, dtype: DataType) -> None:
-        if dtype is DataType.FLOAT32:
-            target[...] = value
-        else:
-            bits = np.ascontiguousarray(np.broadcast_to(value, target.shape), np.float32).view(np.uint32)
-            target[...] = (bits >> np.uint32(16)).astype(np.uint16)
 
     def _dtype(self, stream: int) -> DataType:
         return self.body.streams[stream].dtype

@@ -158,7 +158,7 @@ class KernelBody:
     def of_words(self) -> bool:
         """Whether all that moves is bfloat16, but for what loops hand on: two vectors may be halves of 32-bit words."""
         moving = (stream for stream in self.streams if stream.access is not Access.SCALAR and not stream.handed_on)
-        return all(stream.dtype is DataType.BFLOAT16 for stream in moving)
+        return all(stream.dtype.is_upper_half for stream in moving)
 
     def dtype_of(self, index: int) -> DataType:
         """Element type of the tile of the step at `index`."""

@@ -64,11 +64,11 @@ def _is_bfloat16(body: KernelBody, index: int) -> bool:
     match body.steps[index]:
         case Load(stream):
             found = body.streams[stream]
-            return found.dtype is DataType.BFLOAT16 and found.access is not Access.SCALAR
+            return found.dtype.is_upper_half and found.access is not Access.SCALAR
         case Store():
             return False
         case step:
-            return step.dtype is DataType.BFLOAT16
+            return step.dtype.is_upper_half
 
 
 def _between(body: KernelBody, root: int, last: int) -> set[int] | None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import ClassVar
 
+from xdsl.dialects import builtin
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -14,8 +15,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     ModuleOp,
     StringAttr,
-    bf16,
-    f32,
     i1,
     i64,
 )
@@ -31,7 +30,7 @@ from ttnn_jit.tensor_spec import DataType
 DATA_TYPES = {dtype.mlir: dtype for dtype in DataType}
 """MLIR spelling of an element type -> the DataType."""
 
-ELEMENT_TYPES = {DataType.BFLOAT16: bf16, DataType.FLOAT32: f32}
+ELEMENT_TYPES: dict[DataType, Attribute] = {dtype: getattr(builtin, dtype.mlir) for dtype in DataType}
 """DataType -> the builtin element type."""
 
 SYSTEM_DESC = "ttcore.system_desc"

@@ -25,7 +25,7 @@ PURE_BUILTINS = frozenset(getattr(builtins, name) for name in _PURE_BUILTIN_NAME
 """Builtins without side effects; `getattr` and `hasattr` go the way of attributes."""
 
 _PURE_MODULES = frozenset({"math", "cmath", "operator", "_operator"})
-_PURE_ROOMS = frozenset({"ttnn_jit.memory_config", "ttnn_jit.sharding", "ttnn_jit.tensor_spec"})
+_PURE_ROOMS = frozenset({"ttnn_jit.dtypes", "ttnn_jit.memory_config", "ttnn_jit.sharding", "ttnn_jit.tensor_spec"})
 _PURE_ITERTOOLS_NAMES = (
     "accumulate", "chain", "combinations", "compress", "dropwhile", "filterfalse", "groupby", "islice", "pairwise",
     "permutations", "product", "starmap", "takewhile", "zip_longest",

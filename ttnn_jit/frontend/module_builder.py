@@ -23,6 +23,7 @@ from ttnn_jit.dialects.locations import UNKNOWN, location_attribute
 from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttcore import data_type_attr
 from ttnn_jit.dialects.ttnn import HOISTED, OP_OF, FullOp, GetDeviceOp
+from ttnn_jit.dtypes import COMPUTE_TYPE
 from ttnn_jit.errors import CompileError
 from ttnn_jit.frontend.result_layout import ResultLayout, lay_out_results, wanted_spec
 from ttnn_jit.ops import COPY, Operation
@@ -149,7 +150,7 @@ class ModuleBuilder:
 
     def _full(self, value: float, result: TensorSpec, place: LocationAttr) -> SSAValue:
         # Under IEEE numerics nothing rounds between the user's number and the arithmetic, which is float32.
-        dtype = result.dtype if self._target.numerics is Numerics.DEVICE else DataType.FLOAT32
+        dtype = result.dtype if self._target.numerics is Numerics.DEVICE else COMPUTE_TYPE
         spec = result.with_(dtype=dtype)
         op = FullOp.make(self._device_value(place), as_float32(value), spec, tensor_type(spec), place)
         append(self._block, (op,))

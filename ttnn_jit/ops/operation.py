@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ttnn_jit.dtypes import FLOATS
 from ttnn_jit.kept_property import kept_property
 from ttnn_jit.ops.parameter import Parameter, as_float32
 from ttnn_jit.tensor_spec import DataType, TensorSpec
 
-FLOATS = frozenset({DataType.FLOAT32, DataType.BFLOAT16})
 RESULT_KEYWORDS = ("memory_config", "dtype", "output_tensor", "optional_output_tensor", "activations")
 """Keywords that every eager operation takes besides its own, about its result; inside `@jit` they are ignored."""
 HARDWARE_KEYWORDS = (

@@ -117,7 +117,7 @@ class LimitKind(FloatKind):
 
     def default_of(self, default: float, dtype: DataType) -> float:
         """The largest number of `dtype`, or the smallest."""
-        return math.copysign(dtype.largest, default)
+        return math.copysign(dtype.traits.largest, default)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -254,8 +253,7 @@ class Tensor:
             index %= dense
         itemsize = self.dtype.itemsize
         raw = ctypes.string_at(self._buffer.address + offset * itemsize, itemsize)
-        bits = raw if self.dtype is DataType.FLOAT32 else b"\0\0" + raw
-        return f"{struct.unpack('<f', bits)[0]:.5g}"
+        return f"{self.dtype.decoded(raw):.5g}"
 
 
 def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) -> Tensor:
@@ -275,7 +273,7 @@ def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) ->
         stored = _stored_view(spec, buffer)
         _zero_padding(stored, spec)
         source = tensor.detach()
-        if spec.dtype is DataType.BFLOAT16 and source.element_size() > 2:
+        if not spec.dtype.is_compute_type and source.element_size() > spec.dtype.itemsize:
             source = _rounded_to_odd(source)
         _logical_view(stored, spec).copy_(source)
     return Tensor(spec, device, buffer)
@@ -348,7 +346,7 @@ def torch_tensor(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
     import torch
 
     if not spec.volume:
-        return torch.empty(tuple(spec.shape), dtype=torch_dtype(spec.dtype), device="cpu")
+        return torch.empty(tuple(spec.shape), dtype=spec.dtype.torch, device="cpu")
     return torch_wrapper(spec)(buffer)
 
 
@@ -360,7 +358,7 @@ def torch_wrapper(spec: TensorSpec) -> Callable[[Buffer], torch.Tensor]:
 
     memory_at = (ctypes.c_char * _logical_bytes(spec)).from_address
     shaped = reinterpret()
-    frombuffer, dtype = torch.frombuffer, torch_dtype(spec.dtype)
+    frombuffer, dtype = torch.frombuffer, spec.dtype.torch
     shape = tuple(spec.shape)
     strides = dense_strides(shape)
 
@@ -385,13 +383,6 @@ def _logical_bytes(spec: TensorSpec) -> int:
     return spec.volume * spec.dtype.itemsize
 
 
-def torch_dtype(dtype: DataType) -> torch.dtype:
-    """The element type as torch names it."""
-    import torch
-
-    return {DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}[dtype]
-
-
 def _owning_bytes(buffer: Buffer, nbytes: int) -> ctypes.Array[ctypes.c_char]:
     memory = (ctypes.c_char * nbytes).from_address(buffer.address)
     memory._ttnn_jit_buffer = buffer  # type: ignore[attr-defined]  # ctypes instances have a __dict__
@@ -402,7 +393,7 @@ def _stored_view(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
     """All stored elements, padding included; `buffer` lives as long as the view."""
     import torch
 
-    stored = torch.frombuffer(_owning_bytes(buffer, spec.nbytes), dtype=torch_dtype(spec.dtype))
+    stored = torch.frombuffer(_owning_bytes(buffer, spec.nbytes), dtype=spec.dtype.torch)
     return stored.view(spec.padded_shape)
 
 

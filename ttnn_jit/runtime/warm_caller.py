@@ -19,7 +19,7 @@ from ttnn_jit.runtime.buffer import HOST_POOL, POOLED_RESULT_BYTES, Buffer
 from ttnn_jit.runtime.caller import NativeCall
 from ttnn_jit.runtime.l1 import in_l1
 from ttnn_jit.runtime.plan import ProgramPlan
-from ttnn_jit.runtime.tensor import Tensor, numpy_array, torch_dtype, torch_wrapper
+from ttnn_jit.runtime.tensor import Tensor, numpy_array, torch_wrapper
 from ttnn_jit.runtime.threads import HELPERS
 from ttnn_jit.target import SystemDesc
 
@@ -92,7 +92,7 @@ def warm_torch_caller(
     scope = _scope(guard, rebuild, counters) | {
         "empty_strided": empty_strided(),
         **{f"wrap{i}": torch_wrapper(plan.buffers[i]) for i in pooled},
-        **{f"D{i}": torch_dtype(plan.buffers[i].dtype) for i in visible},
+        **{f"D{i}": plan.buffers[i].dtype.torch for i in visible},
     }
     return _generate(plan, call, [*lines, *_return(plan, rebuild, counters)], scope)
 

@@ -19,7 +19,7 @@ from ttnn_jit.errors import ArgumentError
 from ttnn_jit.options import CompileOptions
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.program import Program
-from ttnn_jit.runtime.tensor import from_torch, torch_dtype, torch_tensor
+from ttnn_jit.runtime.tensor import from_torch, torch_tensor
 from ttnn_jit.target import PRESETS, SystemDesc
 from ttnn_jit.tensor_spec import BufferType, TensorSpec
 from ttnn_jit.tools.opt import read_module
@@ -119,9 +119,9 @@ def _inputs(options: argparse.Namespace, specs: Sequence[TensorSpec]) -> list[to
         loaded = _loaded(options.inputs)
         if [tuple(tensor.shape) for tensor in loaded] != [tuple(spec.shape) for spec in specs]:
             raise ArgumentError(f"{options.inputs} does not hold tensors of shapes {[list(s.shape) for s in specs]}")
-        return [tensor.to(torch_dtype(spec.dtype)) for tensor, spec in zip(loaded, specs, strict=True)]
+        return [tensor.to(spec.dtype.torch) for tensor, spec in zip(loaded, specs, strict=True)]
     generator = torch.Generator().manual_seed(options.seed)
-    return [torch.randn(tuple(spec.shape), generator=generator).to(torch_dtype(spec.dtype)) for spec in specs]
+    return [torch.randn(tuple(spec.shape), generator=generator).to(spec.dtype.torch) for spec in specs]
 
 
 def _loaded(path: Path) -> list[torch.Tensor]:

@@ -14,7 +14,6 @@ from ttnn_jit.dialects import operation_of, system_desc_of, ttir
 from ttnn_jit.dialects.editing import erase, ops_of, replace_uses
 from ttnn_jit.dialects.layout import dtype_of
 from ttnn_jit.target import Numerics
-from ttnn_jit.tensor_spec import DataType
 from ttnn_jit.transforms.function_bodies import function_blocks, has_no_effects
 
 
@@ -69,7 +68,7 @@ def _is_full_of(value: SSAValue, number: float) -> bool:
 
 
 def _is_exact(value: SSAValue, numerics: Numerics) -> bool:
-    if numerics is Numerics.IEEE or dtype_of(value.type) is DataType.FLOAT32:
+    if numerics is Numerics.IEEE or dtype_of(value.type).is_compute_type:
         return True
     return isinstance(value.owner, ttir.TensorElementwiseOp)
 

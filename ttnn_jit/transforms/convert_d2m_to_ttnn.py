@@ -84,7 +84,7 @@ class ConvertD2MToTTNN(ModulePass):
         target = system_desc_of(module)
 
         def capacity(buffers: Iterable[d2m.CBType]) -> int:
-            wide = any(_tile_of(buffer).dtype.itemsize > 2 for buffer in buffers)
+            wide = any(_tile_of(buffer).dtype.is_wide for buffer in buffers)
             return target.dst_capacity(wide=wide or self.fp32_dest_acc)
 
         return capacity

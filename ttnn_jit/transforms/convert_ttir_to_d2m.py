@@ -18,8 +18,9 @@ from ttnn_jit.dialects.editing import append, ops_of
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, tile_type
 from ttnn_jit.dialects.ttnn import HOIST
+from ttnn_jit.dtypes import COMPUTE_TYPE
 from ttnn_jit.target import Numerics
-from ttnn_jit.tensor_spec import DataType, Shape, TensorSpec
+from ttnn_jit.tensor_spec import Shape, TensorSpec
 from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
 from ttnn_jit.transforms.kernel_ops import block_with_views, compute_op, kernel_op
 from ttnn_jit.transforms.kernel_shape import KernelShape, elementwise_space, kernel_shape
@@ -110,7 +111,7 @@ def _tile_ops(
 ) -> list[Operation]:
     """The ops of `body`: what it takes to read the operands, the tile op, and what it takes to yield the result."""
     *inputs, output = body.args
-    compute_type = tile_type(DataType.FLOAT32) if in_float32 else output.type
+    compute_type = tile_type(COMPUTE_TYPE) if in_float32 else output.type
     tile_ops: list[Operation] = []
     operands: list[SSAValue] = []
     for argument, broadcast in zip(inputs, shape.broadcasts, strict=True):

@@ -15,7 +15,6 @@ from xdsl.passes import ModulePass
 from ttnn_jit.dialects import d2m, system_desc_of
 from ttnn_jit.dialects.editing import ops_of
 from ttnn_jit.target import Numerics, SystemDesc
-from ttnn_jit.tensor_spec import DataType
 from ttnn_jit.transforms.convert_ttir_to_d2m import NOT_HOISTED
 from ttnn_jit.transforms.function_bodies import function_blocks
 from ttnn_jit.transforms.fused_generic import fuse
@@ -92,7 +91,7 @@ def _fusion_node(kernel: d2m.GenericOp, number_of: dict[SSAValue, int]) -> Fusio
         space=spaces[-1],
         users=len(users),
         returned=not all(isinstance(user, d2m.GenericOp) for user in users),
-        wide=tile_dtype(tiles) is DataType.FLOAT32,
+        wide=tile_dtype(tiles).is_wide,
         hoisted=NOT_HOISTED not in kernel.attributes,
         elementwise=all(iterator.data == "parallel" for iterator in kernel.iterator_types),
     )

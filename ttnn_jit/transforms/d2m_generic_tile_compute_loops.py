@@ -17,7 +17,7 @@ from ttnn_jit.dialects import d2m, system_desc_of
 from ttnn_jit.dialects.builders import end_scf_loop, scf_loop, subview, tile_memref
 from ttnn_jit.dialects.layout import dtype_of
 from ttnn_jit.target import SystemDesc
-from ttnn_jit.tensor_spec import DataType, dense_strides
+from ttnn_jit.tensor_spec import dense_strides
 from ttnn_jit.transforms.blocks import block_tiles
 from ttnn_jit.transforms.index_constants import IndexConstants
 from ttnn_jit.transforms.kernel_body import TileBody, generics, linalg_of
@@ -41,7 +41,7 @@ class D2MGenericTileComputeLoops(ModulePass):
 
 def dst_capacity(tiles: TileBody, block: Block, target: SystemDesc) -> int:
     """DST tiles at hand for a kernel's body: fewer if it computes with elements wider than 16 bits."""
-    return target.dst_capacity(wide=tiles.dtype(block) is DataType.FLOAT32)
+    return target.dst_capacity(wide=tiles.dtype(block).is_wide)
 
 
 def add_block_loops(generic: d2m.GenericOp, target: SystemDesc) -> None:

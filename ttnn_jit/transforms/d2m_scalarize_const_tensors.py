@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -16,7 +15,6 @@ from ttnn_jit.dialects.editing import erase, insert_before, ops_of
 from ttnn_jit.dialects.layout import dtype_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.errors import CompileError
-from ttnn_jit.tensor_spec import DataType
 from ttnn_jit.transforms.function_bodies import function_blocks
 from ttnn_jit.transforms.generic_operands import erase_inputs
 from ttnn_jit.transforms.kernel_body import generics, linalg_of, operation_names
@@ -61,7 +59,7 @@ def scalarize(generic: d2m.GenericOp) -> None:
     for number in constants:
         full = inputs[number].owner
         assert isinstance(full, ttir.FullOp)
-        value = rounded_to(full.fill_value.value.data, dtype_of(full.results[0].type))
+        value = dtype_of(full.results[0].type).rounded(full.fill_value.value.data)
         constant = constant_f32(value, full.location)
         assert block.first_op is not None, "a kernel's body ends with linalg.yield"
         insert_before(constant, block.first_op)
@@ -78,12 +76,3 @@ def _replace_tile(tile: SSAValue, scalar: SSAValue) -> None:
             erase(op)
         else:
             op.operands[use.index] = scalar
-
-
-def rounded_to(value: float, dtype: DataType) -> float:
-    """The float32 number nearest to `value` that `dtype` can hold, ties to even."""
-    if dtype is DataType.FLOAT32 or value != value:  # noqa: PLR0124 - NaN stays NaN
-        return value
-    bits: int = struct.unpack("<I", struct.pack("<f", value))[0]
-    bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
-    return float(struct.unpack("<f", struct.pack("<I", bits))[0])

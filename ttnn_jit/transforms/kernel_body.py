@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -53,8 +54,12 @@ def operation_names(ops: Iterable[Operation]) -> tuple[str, ...]:
 
 def tile_dtype(values: Iterable[SSAValue]) -> DataType:
     """The widest element type among the tiles in `values`: what DST must hold."""
-    wide = any(isinstance(value.type, TileType) and value.type.dtype.itemsize > 2 for value in values)
-    return DataType.FLOAT32 if wide else DataType.BFLOAT16
+    dtypes = (value.type.dtype for value in values if isinstance(value.type, TileType))
+    return max(dtypes, key=_itemsize, default=_NARROWEST)
+
+
+_itemsize = operator.attrgetter("itemsize")
+_NARROWEST = min(DataType, key=_itemsize)
 
 
 def tiles_read(op: Operation, numbers: Mapping[SSAValue, int]) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ttnn_jit.dtypes import dtypes_made_of_torch
 from ttnn_jit.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.numpy_scalar import python_number
 from ttnn_jit.ops.parameter import Number
@@ -150,13 +151,7 @@ def _spec(
 
 
 def _inferred_dtype(tensor: torch.Tensor) -> DataType:
-    import torch
-
-    table = {
-        torch.float32: DataType.FLOAT32,
-        torch.bfloat16: DataType.BFLOAT16,
-        torch.float16: DataType.BFLOAT16,
-    }
+    table = dtypes_made_of_torch()
     if tensor.dtype not in table:
         raise DTypeError(
             f"ttnn tensors of {tensor.dtype} are not supported",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.cache import statistics
 from ttnn_jit.changing_numbers import ChangingNumbers
 from ttnn_jit.compiling import compiles, compiling
+from ttnn_jit.dtypes import COMPUTE_TYPE, dtypes_of_torch
 from ttnn_jit.errors import ArgumentError, ShapeError, TtnnJitError, UnsupportedFunction
 from ttnn_jit.ops import (
     ALIASES,
@@ -126,12 +127,11 @@ class TtnnOperation:
 
         ignored = ("device", *HARDWARE_KEYWORDS, *RESULT_KEYWORDS)
         kwargs = {name: value for name, value in kwargs.items() if name not in ignored}
-        dtypes = {torch.bfloat16: DataType.BFLOAT16}
         bound = bind(
             self.__ttnn_overloads__,
             args,
             kwargs,
-            lambda value: dtypes.get(value.dtype, DataType.FLOAT32) if isinstance(value, torch.Tensor) else None,
+            lambda value: dtypes_of_torch().get(value.dtype, COMPUTE_TYPE) if isinstance(value, torch.Tensor) else None,
         )
         return bound.operation.golden(torch, *bound.operands, *bound.attributes)
 

@@ -98,7 +98,7 @@ def test_what_is_no_number_is_refused_with_what_it_is(kind, value):
 def test_a_limit_is_that_of_the_dtype_and_keeps_its_sign():
     for sign in (1.0, -1.0):
         limit = Parameter("limit", LIMIT, sign * 3.4028234663852886e38)
-        assert [limit.default_of(dtype) for dtype in DataType] == [sign * dtype.largest for dtype in DataType]
+        assert [limit.default_of(dtype) for dtype in DataType] == [sign * dtype.traits.largest for dtype in DataType]
 
 
 EXTENTS = st.lists(st.sampled_from([1, 2, 3, 32]), max_size=3).map(tuple)

@@ -13,7 +13,8 @@ from ttnn_jit.ops import activations, binary, predicates, ternary, unary
 
 PACKAGE = Path(ttnn_jit.__file__).parent
 HOMES = ("ops", "kernels")
-FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] not in HOMES)
+LINKED = (path for room in ("cache", "kernels") for path in (PACKAGE / room).rglob("*.py"))
+FILES = sorted(path for path in {*PACKAGE.rglob("*.py"), *LINKED} if path.relative_to(PACKAGE).parts[0] not in HOMES)
 
 OTHER_MEANINGS = {
     ("codegen/numba_kernel.py", "i0"): "the variable of an innermost loop",

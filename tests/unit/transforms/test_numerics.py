@@ -8,7 +8,6 @@ from xdsl.dialects import arith
 
 from tests.unit.transforms.ttnn_modules import BF16, F32, Graph, cosh, kernels, lowered, operations, row_major, tiled
 from ttnn_jit.dialects import print_module
-from ttnn_jit.transforms.d2m_scalarize_const_tensors import rounded_to
 
 TILES = r"tile<32x32, (\w+)>"
 
@@ -76,7 +75,7 @@ def test_a_scalar_is_rounded_to_its_tensors_type_and_costs_no_input():
     assert len(kernel.inputs) == 1
     assert "ttir.full" not in print_module(module)
     (constant,) = [op for op in kernel.walk() if isinstance(op, arith.ConstantOp)]
-    assert constant.value.value.data == rounded_to(0.1, BF16)
+    assert constant.value.value.data == BF16.rounded(0.1)
 
 
 def test_a_scalar_of_f32_keeps_its_bits_under_ieee_numerics():
@@ -91,13 +90,13 @@ def test_a_scalar_of_f32_keeps_its_bits_under_ieee_numerics():
     ("value", "expected"), [(0.5, 0.5), (0.1, 0.10009765625), (1.00390625, 1.0), (1.01171875, 1.015625), (-0.0, -0.0)]
 )
 def test_rounding_to_bf16_is_to_nearest_even(value, expected):
-    assert rounded_to(value, BF16) == expected
-    assert math.copysign(1, rounded_to(value, BF16)) == math.copysign(1, expected)
+    assert BF16.rounded(value) == expected
+    assert math.copysign(1, BF16.rounded(value)) == math.copysign(1, expected)
 
 
 def test_rounding_keeps_nan_and_f32():
-    assert math.isnan(rounded_to(math.nan, BF16))
-    assert rounded_to(0.1, F32) == 0.1
+    assert math.isnan(BF16.rounded(math.nan))
+    assert F32.rounded(0.1) == 0.1
 
 
 def _times_one_then_neg(spec, target, before=None):

@@ -1,0 +1,91 @@
+"""What an element type is stands in one row of traits: no other file tells members apart."""
+
+from __future__ import annotations
+
+import ast
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ttnn_jit
+from ttnn_jit.dtypes import COMPUTE_TYPE, DataType, dtypes_made_of_torch, dtypes_of_torch
+
+PACKAGE = Path(ttnn_jit.__file__).parent
+LINKED = (path for room in ("cache", "kernels") for path in (PACKAGE / room).rglob("*.py"))
+FILES = sorted(path for path in {*PACKAGE.rglob("*.py"), *LINKED} if path != PACKAGE / "dtypes.py")
+DTYPES = pytest.mark.parametrize("dtype", DataType, ids=lambda dtype: dtype.mlir)
+
+
+def is_member(node):
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "DataType"
+
+
+def branches(tree):
+    """Comparisons with members, cases of them, and tables by them or of them."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Compare():
+                parts = [node.left, *node.comparators]
+            case ast.MatchValue():
+                parts = [node.value]
+            case ast.Dict():
+                parts = [*node.keys, *node.values]
+            case ast.Subscript():
+                parts = [node.slice]
+            case _:
+                continue
+        if any(is_member(inner) for part in parts if part is not None for inner in ast.walk(part)):
+            yield node.lineno
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_file_but_their_own_branches_on_element_types(path):
+    assert not list(branches(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x is DataType.FLOAT32",
+        "x in (DataType.FLOAT32, other)",
+        "DataType.BFLOAT16 != y",
+        "match x:\n    case DataType.FLOAT32: pass",
+        "{DataType.FLOAT32: 1}",
+        "{torch.float32: DataType.FLOAT32}",
+        "sizes[DataType.FLOAT32]",
+    ],
+)
+def test_every_way_to_branch_is_found(source):
+    assert list(branches(ast.parse(source)))
+
+
+def test_a_member_as_a_value_is_no_branch():
+    assert not list(branches(ast.parse("x = DataType.FLOAT32\nf(DataType.BFLOAT16)")))
+
+
+@DTYPES
+def test_the_names_of_a_row_are_types_of_its_size(dtype):
+    assert np.dtype(dtype.traits.numpy).itemsize == dtype.torch.itemsize == dtype.itemsize
+    assert {"float": 4, "i16": 2}[dtype.traits.llvm] == dtype.itemsize
+    assert torch.finfo(dtype.torch).max == dtype.traits.largest
+    assert dtypes_of_torch()[dtype.torch] is dtypes_made_of_torch()[dtype.torch] is dtype
+
+
+def test_kernels_compute_in_a_type_that_is_its_own_compute_type():
+    assert COMPUTE_TYPE.is_compute_type
+    assert {dtype for dtype in DataType if dtype.is_compute_type} == {COMPUTE_TYPE}
+
+
+@DTYPES
+@given(st.floats(width=32))
+def test_rounding_and_decoding_are_those_of_torch(dtype, value):
+    exact = torch.tensor(value, dtype=torch.float32)
+    stored = exact.to(dtype.torch)
+    expected = np.float64(stored.double().item())
+    for got in (dtype.rounded(value), dtype.decoded(bytes(stored.reshape(1).view(torch.uint8).tolist()))):
+        assert np.isnan(got) if np.isnan(expected) else struct.pack("d", got) == struct.pack("d", expected)
