@@ -31,7 +31,8 @@ oracle: $(VENV)/.oracle  ## Have the MLIR parser of jaxlib read our dumps (a lar
 bench: $(VENV)/.bench  ## All benchmarks into benchmarks/results; BENCH_FLAGS=--quick for four minutes, --resume
 	$(BIN)/python -m benchmarks.run $(BENCH_FLAGS)
 
-docs: $(VENV)/.dev  ## Renew the tables in docs/ that are made from the code
+docs: $(VENV)/.dev  ## Renew what is made from the code: the tables in docs/ and the stubs
+	$(BIN)/python -m ttnn_jit.tools.stubs
 	$(BIN)/ttnn-jit names --write docs/from_ttnn.md
 	$(BIN)/ttnn-jit env --write docs/command_line.md
 

@@ -151,12 +151,13 @@ def _checked_max_grid(max_grid: tuple[int, int] | None) -> tuple[int, int] | Non
 
 
 def supported_ops() -> list[dict[str, object]]:
-    """One row per operation: its call, dtypes, and what it computes; generated from the declarations."""
+    """One row per operation: its call, dtypes, name in torch's ATen if it has one there, and what it computes."""
     return [
         {
             "name": operation.name,
             "call": f"ttnn.{operation.signature}",
             "dtypes": sorted(dtype.name for dtype in operation.dtypes),
+            "aten": operation.aten,
             "summary": operation.summary,
         }
         for operation in OPERATIONS

@@ -201,6 +201,7 @@ TANHSHRINK = unary(
     "tanhshrink",
     summary="x - tanh(x), the digits of small results kept.",
     emit=lambda b, x: b.tanhshrink(x),
+    aten="",
     golden=_tanhshrink,
     probe=Probe((-12.0, 12.0), 4.0, ROUNDED_TWICE),
 )
@@ -208,6 +209,7 @@ SOFTSIGN = unary(
     "softsign",
     summary="x / (1 + |x|).",
     emit=lambda b, x: b.div(x, b.add(b.const(1.0), b.abs(x))),
+    aten="",
     golden=lambda _, x: x / (1 + x.abs()),
     probe=Probe((-10.0, 10.0), 1.5, ROUNDED_TWICE),
 )

@@ -27,6 +27,7 @@ def binary(
     name: str, *, operands: tuple[Parameter, ...] = (_FIRST, _SECOND), others: tuple[Parameter, ...] = (), **fields: Any
 ) -> Elementwise:
     """A declaration with the operands that ttnn calls ``input_tensor_a`` and ``input_tensor_b``."""
+    fields.setdefault("aten", name)
     return Elementwise(name=name, parameters=(*operands, *others), source=f"ttnn.{name}", **fields)
 
 
@@ -87,6 +88,7 @@ SUBTRACT = binary(
     operator="-",
     summary="x - y.",
     emit=lambda b, x, y: b.sub(x, y),
+    aten="sub",
     golden=lambda torch, x, y: torch.sub(x, y),
     laws=Laws(neutral=0.0, spreads_nan=True),
     tile_name="tile_sub",
@@ -97,6 +99,7 @@ MULTIPLY = binary(
     operator="*",
     summary="x * y.",
     emit=lambda b, x, y: b.mul(x, y),
+    aten="mul",
     golden=lambda torch, x, y: torch.mul(x, y),
     laws=Laws(neutral=1.0, commutative=True, spreads_nan=True),
     tile_name="tile_mul",
@@ -107,6 +110,7 @@ DIVIDE = binary(
     operator="/",
     summary="x / y, correctly rounded.",
     emit=lambda b, x, y: b.div(x, y),
+    aten="div",
     golden=lambda torch, x, y: torch.div(x, y),
     laws=Laws(neutral=1.0),
     others=(Parameter("rounding_mode", CHOICE, None),),
@@ -117,6 +121,7 @@ DIVIDE_FLOOR = binary(
     "divide",
     summary="The floor of the exact x / y.",
     emit=lambda b, x, y: b.floor_divide(x, y),
+    aten="div",
     golden=lambda torch, x, y: torch.floor(x / y),
     probe=Probe((-100.0, 100.0), 1.0, ROUNDED_TWICE),
     others=(Parameter("rounding_mode", CHOICE, "floor"),),
@@ -127,6 +132,7 @@ DIVIDE_TRUNC = binary(
     "divide",
     summary="The exact x / y without its fraction.",
     emit=lambda b, x, y: b.divide_trunc(x, y),
+    aten="div",
     golden=lambda torch, x, y: torch.trunc(x / y),
     probe=Probe((-100.0, 100.0), 1.0, ROUNDED_TWICE),
     others=(Parameter("rounding_mode", CHOICE, "trunc"),),
@@ -174,6 +180,7 @@ RDIV = binary(
     "rdiv",
     summary="y / x, correctly rounded.",
     emit=lambda b, x, y: b.div(y, x),
+    aten="",
     golden=lambda torch, x, y: torch.div(y, x),
     others=(Parameter("rounding_mode", CHOICE, None),),
 )
@@ -181,6 +188,7 @@ RDIV_FLOOR = binary(
     "rdiv",
     summary="The floor of the exact y / x.",
     emit=lambda b, x, y: b.floor_divide(y, x),
+    aten="",
     golden=lambda torch, x, y: torch.floor(y / x),
     probe=DIVIDE_FLOOR.probe,
     others=(Parameter("rounding_mode", CHOICE, "floor"),),
@@ -191,6 +199,7 @@ RDIV_TRUNC = binary(
     "rdiv",
     summary="The exact y / x without its fraction.",
     emit=lambda b, x, y: b.divide_trunc(y, x),
+    aten="",
     golden=lambda torch, x, y: torch.trunc(y / x),
     probe=DIVIDE_TRUNC.probe,
     others=(Parameter("rounding_mode", CHOICE, "trunc"),),
@@ -202,6 +211,7 @@ RPOW = binary(
     operands=(_BASE, _EXPONENT),
     summary="y to the power x, as C99 Annex F says.",
     emit=lambda b, x, y: b.pow(y, x),
+    aten="",
     golden=lambda torch, x, y: torch.pow(y, x),
     probe=POW.probe,
 )
@@ -274,6 +284,7 @@ SQUARED_DIFFERENCE = binary(
     "squared_difference",
     summary="(x - y) squared.",
     emit=_squared_difference,
+    aten="",
     golden=lambda torch, x, y: torch.square(x - y),
     probe=Probe((-100.0, 100.0), 2.0, ROUNDED_TWICE),
 )

@@ -8,10 +8,18 @@ from typing import Any
 
 from ttnn_jit.dtypes import FLOATS
 from ttnn_jit.kept_property import kept_property
-from ttnn_jit.ops.parameter import Parameter, as_float32
+from ttnn_jit.ops.parameter import ACTIVATIONS, CONFIG, DTYPE, OUTPUT, Parameter, as_float32
 from ttnn_jit.tensor_spec import DataType, TensorSpec
 
-RESULT_KEYWORDS = ("memory_config", "dtype", "output_tensor", "optional_output_tensor", "activations")
+RESULT_PARAMETERS = (
+    Parameter("memory_config", CONFIG),
+    Parameter("dtype", DTYPE),
+    Parameter("output_tensor", OUTPUT),
+    Parameter("optional_output_tensor", OUTPUT),
+    Parameter("activations", ACTIVATIONS),
+)
+"""What every eager operation takes besides its own, by keyword, about its result."""
+RESULT_KEYWORDS = tuple(parameter.name for parameter in RESULT_PARAMETERS)
 """Keywords that every eager operation takes besides its own, about its result; inside `@jit` they are ignored."""
 HARDWARE_KEYWORDS = (
     "accurate_mode", "fast_and_approximate_mode", "queue_id", "sub_core_grids", "use_legacy", "vector_mode",
@@ -121,6 +129,7 @@ class Operation(Declaration):
         probe: How it is tested.
         dtypes: The element types that it takes.
         aliases: Further names that eager ttnn has and `@jit` refuses (ttnn.jit document, FAQ).
+        aten: Its name in torch's ATen; empty where that has no such operation.
         operator: The Python operator that spells it, one of `OPERATOR_METHODS`.
         body: Of a user's tile operation, the body as the IR spells it (ops/tile_body.py); the IR's name is ``tile_op``.
     """
@@ -129,6 +138,7 @@ class Operation(Declaration):
     probe: Probe = field(default_factory=Probe)
     dtypes: frozenset[DataType] = FLOATS
     aliases: tuple[str, ...] = ()
+    aten: str = ""
     operator: str = ""
     body: str = ""
 

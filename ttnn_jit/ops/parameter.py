@@ -24,13 +24,15 @@ class Kind:
         annotation: The Python type of what a caller gives, as signatures and stubs have it.
         wanted: What a value must be, as errors say it.
         property_type: MLIR type of the property that holds the value; empty where the IR has an operand, or nothing.
+        has_none: None is a value, so that a default of None may be taken.
     """
 
     annotation: str
     wanted: str = ""
     property_type: str = ""
+    has_none: bool = False
 
-    def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - of a kind without rules
         """The value as builders and the IR take it.
 
         Args:
@@ -41,7 +43,7 @@ class Kind:
         Raises:
             ArgumentError: It is no value of this kind.
         """
-        raise NotImplementedError
+        return value
 
     def default_of(self, default: Any, dtype: DataType) -> Any:  # noqa: ARG002 - for the kinds that depend on it
         """The value of a parameter declared with `default` that is not given beside tensors of `dtype`."""
@@ -151,7 +153,7 @@ class ChoiceKind(Kind):
 
     def annotation_of(self, default: Any) -> str:
         """That one value."""
-        return f"Literal[{default!r}]"
+        return "None" if default is None else f"Literal[{default!r}]"
 
 
 class ConfigKind(Kind):
@@ -159,7 +161,8 @@ class ConfigKind(Kind):
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - configs have none
         """The config itself."""
-        check_kind(value, MemoryConfig, what)
+        if value is not None:
+            check_kind(value, MemoryConfig, what)
         return value
 
 
@@ -168,7 +171,8 @@ class DTypeKind(Kind):
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - it is one
         """The dtype itself."""
-        check_kind(value, DataType, what)
+        if value is not None:
+            check_kind(value, DataType, what)
         return value
 
 
@@ -178,9 +182,12 @@ TENSOR_PER_CHANNEL = TensorKind("Tensor | float", "a tensor or a number", or_num
 FLOAT = FloatKind("float", "a number")
 LIMIT = LimitKind("float", "a number")
 BOOL = BoolKind("bool", "a number")
-CHOICE = ChoiceKind("str | None")
-CONFIG = ConfigKind("MemoryConfig")
-DTYPE = DTypeKind("DataType")
+CHOICE = ChoiceKind("str | None", has_none=True)
+CONFIG = ConfigKind("MemoryConfig | None", has_none=True)
+DTYPE = DTypeKind("DataType | None", has_none=True)
+OUTPUT = Kind("Tensor | None", has_none=True)
+ACTIVATIONS = Kind("Sequence[str | Callable[..., Any]] | None", has_none=True)
+IGNORED = Kind("object", has_none=True)
 
 
 def integers(first: int, last: int) -> IntKind:
@@ -195,7 +202,7 @@ class Parameter:
     Attributes:
         name: Of the keyword, and of the property.
         kind: What it may be.
-        default: What it is when it is not given; None: it must be given.
+        default: What it is when it is not given; None: it must be given, unless the kind has None.
         aliases: Further keywords that ttnn's versions have for it.
     """
 
@@ -210,9 +217,24 @@ class Parameter:
         return isinstance(self.kind, TensorKind)
 
     @property
+    def is_positional(self) -> bool:
+        """Whether it may be given without its name: an operand or an attribute."""
+        return self.is_operand or bool(self.kind.property_type)
+
+    @property
     def is_choice(self) -> bool:
         """Whether it only tells declarations apart."""
         return isinstance(self.kind, ChoiceKind)
+
+    @property
+    def is_required(self) -> bool:
+        """Whether a call must give it."""
+        return self.default is None and not self.kind.has_none
+
+    @property
+    def annotation(self) -> str:
+        """The Python type of what a caller gives."""
+        return self.kind.annotation_of(self.default)
 
     def default_of(self, dtype: DataType) -> Any:
         """The default beside tensors of that dtype."""
@@ -220,8 +242,7 @@ class Parameter:
 
     def __str__(self) -> str:
         """It as the call is written, ``slope=0.01``."""
-        has_none = self.default is None and not self.is_choice
-        return self.name if has_none else f"{self.name}={self.kind.text(self.default)}"
+        return self.name if self.is_required else f"{self.name}={self.kind.text(self.default)}"
 
 
 _DOUBLE = struct.Struct("<d")

@@ -13,6 +13,7 @@ from ttnn_jit.ops.unary import ROUNDED_TWICE
 
 def ternary(name: str, *parameters: Parameter, **fields: Any) -> Elementwise:
     """A declaration of these parameters."""
+    fields.setdefault("aten", name)
     return Elementwise(name=name, parameters=parameters, source=f"ttnn.{name}", **fields)
 
 
@@ -87,6 +88,7 @@ MAC = ternary(
     *_THREE,
     summary="x * y + z, rounded once.",
     emit=lambda b, x, y, z: b.fma(x, y, z),
+    aten="",
     golden=lambda _, x, y, z: x * y + z,
     probe=Probe((-10.0, 10.0), 0.51, ROUNDED_TWICE),
 )

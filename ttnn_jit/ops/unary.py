@@ -17,6 +17,7 @@ ROUNDED_TWICE = 0.51  # of bfloat16: a float32 result that is nearly right, roun
 def unary(name: str, *, parameters: tuple[Parameter, ...] = (), **fields: Any) -> Elementwise:
     """A declaration with the one operand that ttnn calls ``input_tensor``, and `parameters` after it."""
     operand = Parameter("input_tensor", TENSOR)
+    fields.setdefault("aten", name)
     return Elementwise(name=name, parameters=(operand, *parameters), source=f"ttnn.{name}", **fields)
 
 
@@ -232,6 +233,7 @@ CBRT = _function(
     "The cube root.",
     (-1e6, 1e6),
     0.9,
+    aten="",
     golden=lambda torch, x: torch.copysign(_cbrt(torch, x.abs()), x),
 )
 TAN = _function(
@@ -320,7 +322,12 @@ DIGAMMA = _function(
 DEG2RAD = _angle("deg2rad", "x degrees in radians.", 0.01745329238474369, 1.3519960151420207e-10)
 RAD2DEG = _angle("rad2deg", "x radians in degrees.", 57.2957763671875, 3.145894820876799e-06)
 IDENTITY = unary(
-    "identity", summary="x.", emit=lambda _, x: x, golden=torch_function("clone"), laws=Laws(copies=True, chooses=True)
+    "identity",
+    summary="x.",
+    emit=lambda _, x: x,
+    aten="clone",
+    golden=torch_function("clone"),
+    laws=Laws(copies=True, chooses=True),
 )
 CEIL = unary(
     "ceil", summary="The least integer that is not below x.", emit=lambda b, x: b.ceil(x), golden=torch_function("ceil")

@@ -16,6 +16,7 @@ from ttnn_jit.numpy_array import is_numpy_array
 from ttnn_jit.origin import type_name
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.tensor_operators import TensorOperators
 from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.tensor_spec import (
     DRAM_MEMORY_CONFIG,
@@ -61,7 +62,7 @@ class Tile:
         return self.shape[0] * self.shape[1] * dtype.itemsize
 
 
-class Tensor:
+class Tensor(TensorOperators):
     """A tensor on a device, or on the host when `device()` is None.
 
     Attributes:

@@ -12,9 +12,8 @@ Operations are attributes too (``ttnn.exp``), made from their declarations in `t
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.ops import ALIASES, OVERLOADS
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.l1 import MemoryView
 from ttnn_jit.runtime.mesh_shape import MeshShape
@@ -44,7 +43,7 @@ from ttnn_jit.tensor_spec import (
     TensorMemoryLayout,
     TensorSpec,
 )
-from ttnn_jit.ttnn import _ttnn, cluster, device
+from ttnn_jit.ttnn import _ttnn, cluster, device, operations
 from ttnn_jit.ttnn.comparison import pearson_correlation_coefficient
 from ttnn_jit.ttnn.creation import (
     as_tensor,
@@ -88,8 +87,8 @@ from ttnn_jit.ttnn.mesh import (
     ShardTensorToMesh,
 )
 from ttnn_jit.ttnn.names import unknown_name
-from ttnn_jit.ttnn.operation import TtnnOperation, get_golden_function
-from ttnn_jit.ttnn.operators import attach_operators
+from ttnn_jit.ttnn.operation import get_golden_function
+from ttnn_jit.ttnn.operations import *  # noqa: F403 - one name per operation
 from ttnn_jit.ttnn.transfers import (
     allocate_tensor_on_device,
     clone,
@@ -212,15 +211,12 @@ float32 = DataType.FLOAT32
 MeshDevice = Device
 """A single device is a mesh of one in current ttnn."""
 
-_OPERATIONS = {name: TtnnOperation(name, overloads) for name, overloads in OVERLOADS.items()}
-__all__ += [*_OPERATIONS, *ALIASES]  # noqa: PLE0604 - the names are the declarations'
-globals().update(_OPERATIONS)
-globals().update({alias: TtnnOperation(alias, OVERLOADS[name]) for alias, name in ALIASES.items()})
-attach_operators(Tensor, _OPERATIONS)
+__all__ += operations.__all__
 
+if not TYPE_CHECKING:  # a type checker says itself which names are missing
 
-def __getattr__(name: str) -> Any:
-    raise unknown_name(name, __all__)
+    def __getattr__(name: str) -> Any:
+        raise unknown_name(name, __all__)
 
 
 def __dir__() -> list[str]:

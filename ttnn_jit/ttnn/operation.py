@@ -17,6 +17,7 @@ from ttnn_jit.ops import (
     HARDWARE_KEYWORDS,
     OVERLOADS,
     RESULT_KEYWORDS,
+    RESULT_PARAMETERS,
     BoundCall,
     Elementwise,
     Operation,
@@ -28,12 +29,14 @@ from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor, check_tensor, foreign_tensor_help
 from ttnn_jit.runtime.warm_caller import STALE, warm_tensor_caller
-from ttnn_jit.tensor_spec import DataType, MemoryConfig, TensorSpec, check_kind
+from ttnn_jit.tensor_spec import DataType, MemoryConfig, TensorSpec
 from ttnn_jit.tracebacks import for_the_user
 from ttnn_jit.ttnn.call_key import scalar_key
 from ttnn_jit.ttnn.foreign import call_on_copies, has_foreign_operand
 
 if TYPE_CHECKING:
+    import inspect
+
     from ttnn_jit.compiler import ResultPlacement
 
 
@@ -54,6 +57,17 @@ class ResultKeywords:
     activations: tuple[Operation, ...]
 
 
+class _Signature:
+    """The attribute ``__signature__`` of operations, made when it is asked for; their class has none."""
+
+    def __get__(self, operation: TtnnOperation | None, owner: type) -> inspect.Signature:
+        from ttnn_jit.ops.signature import signature_of
+
+        if operation is None:
+            raise AttributeError("__signature__")
+        return signature_of(tuple(operation.__ttnn_overloads__))
+
+
 class TtnnOperation:
     """One name of the namespace. Calls run eagerly, unless an argument says that it is being traced.
 
@@ -62,6 +76,8 @@ class TtnnOperation:
     Tensors must be on one device; the result lies where the first tensor does, with its dtype and layout.
     Programs are kept by the metadata of the arguments, never by their data.
     """
+
+    __signature__ = _Signature()
 
     def __init__(self, name: str, overloads: tuple[Elementwise, ...]) -> None:
         self.__name__ = self.__qualname__ = f"ttnn.{name}"
@@ -256,7 +272,7 @@ def _documentation(overloads: tuple[Elementwise, ...]) -> str:
 def _result_keywords(name: str, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], ResultKeywords | None]:
     """The declaration's keywords, and what is asked of the result, if anything is."""
     own = {key: value for key, value in kwargs.items() if key not in HARDWARE_KEYWORDS}
-    found = {key: own.pop(key, None) for key in RESULT_KEYWORDS}
+    found = {each.name: each.kind.bind(own.pop(each.name, None), None, f"`{each.name}`") for each in RESULT_PARAMETERS}
     activations = found["activations"]
     if not isinstance(activations, (list, tuple, type(None))):
         raise ArgumentError(
@@ -281,13 +297,8 @@ def _placement(name: str, wanted: ResultKeywords, first: Tensor) -> ResultPlacem
     from ttnn_jit.compiler import ResultPlacement
 
     config, own = wanted.memory_config, first.memory_config()
-    if config is not None:
-        check_kind(config, MemoryConfig, "`memory_config`")
-        if config.is_sharded() and not config.shard_shape and config.memory_layout is own.memory_layout:
-            config = own if config.buffer_type is own.buffer_type else config
-    if wanted.dtype is not None:
-        check_kind(wanted.dtype, DataType, "`dtype`")
-
+    if config and config.is_sharded() and not config.shard_shape and config.memory_layout is own.memory_layout:
+        config = own if config.buffer_type is own.buffer_type else config
     output = wanted.output_tensor
     if output is None:
         return ResultPlacement(config, wanted.dtype, wanted.activations)

@@ -1,0 +1,145 @@
+"""What a caller's tools see of operations: signatures, help, stubs, and the names that torch has for them."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import pydoc
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+import ttnn_jit
+from ttnn_jit import ttnn
+from ttnn_jit.ops import HARDWARE_KEYWORDS, OPERATIONS, OVERLOADS, RESULT_KEYWORDS
+from ttnn_jit.ops.parameter import TENSOR_PER_CHANNEL
+from ttnn_jit.tools.stubs import stubs
+
+PACKAGE = Path(ttnn_jit.__file__).parent
+EVERY = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.ttnn_name)
+
+
+@EVERY
+def test_a_signature_takes_every_call_that_the_declaration_takes(operation):
+    signature = inspect.signature(getattr(ttnn, operation.name))
+    tensors = [object()] * operation.arity
+    signature.bind(*tensors, *operation.tested_attributes, **operation.chosen_by)
+    signature.bind(**dict.fromkeys(operation.parameter_names), **operation.chosen_by)
+    signature.bind(*tensors, **dict.fromkeys((*RESULT_KEYWORDS, *HARDWARE_KEYWORDS)))
+    required = [operand for operand in operation.operands if operand.is_required]
+    signature.bind(*tensors[: len(required)])
+    with pytest.raises(TypeError):
+        signature.bind(*tensors[: len(required) - 1])
+    with pytest.raises(TypeError):
+        signature.bind(*tensors, surprise=1)
+
+
+@pytest.mark.parametrize("name", OVERLOADS)
+def test_a_signature_says_types_and_defaults(name):
+    signature = inspect.signature(getattr(ttnn, name))
+    assert signature.return_annotation == "Tensor"
+    for parameter in OVERLOADS[name][0].parameters:
+        found = signature.parameters[parameter.name]
+        assert set(parameter.annotation.split(" | ")) <= set(found.annotation.split(" | "))
+        assert found.default is (inspect.Parameter.empty if parameter.is_required else parameter.default)
+
+
+def test_parameters_of_declarations_that_share_a_name_are_of_every_type():
+    parameters = inspect.signature(ttnn.divide).parameters
+    assert parameters["rounding_mode"].annotation == "Literal['floor'] | Literal['trunc'] | None"
+    assert inspect.signature(ttnn.clamp).parameters["min"].annotation == "float | Tensor"
+
+
+def test_the_class_of_operations_has_a_signature_of_its_own():
+    assert list(inspect.signature(type(ttnn.exp)).parameters) == ["name", "overloads"]
+
+
+@EVERY
+def test_help_shows_the_call_and_what_it_computes(operation):
+    text = pydoc.plain(pydoc.render_doc(getattr(ttnn, operation.name)))
+    assert f"ttnn.{operation.signature}" in text
+    assert operation.summary.split(";")[0].split(". ")[0] in text
+
+
+@pytest.mark.parametrize("path", stubs(), ids=lambda path: path.name)
+def test_a_stub_is_what_the_declarations_give(path):
+    assert path.read_text(encoding="utf-8") == stubs()[path], "run `make docs`"
+    ast.parse(path.read_text(encoding="utf-8"))
+
+
+def test_the_stub_names_what_the_namespace_has():
+    module = ast.parse((PACKAGE / "ttnn" / "operations.pyi").read_text(encoding="utf-8"))
+    annotated = {node.target.id for node in module.body if isinstance(node, ast.AnnAssign)}
+    assert annotated == {name for name, value in vars(ttnn).items() if isinstance(value, type(ttnn.exp))}
+
+
+@EVERY
+def test_torch_has_an_operation_of_the_name_that_the_declaration_says(operation):
+    (row,) = [row for row in ttnn_jit.supported_ops() if row["call"] == f"ttnn.{operation.signature}"]
+    assert row["aten"] == operation.aten
+    if not operation.aten:
+        return
+    function = getattr(torch.ops.aten, operation.aten)
+    if operation.attributes:
+        return
+    torch.manual_seed(0)
+    low, high = operation.probe.domain
+    x = torch.empty(64, operation.arity, dtype=torch.float64).uniform_(low, high).T.contiguous()
+    operands = [x[0] > 0, *x[1:]] if operation.aten == "where" else list(x)
+    if operation.operands[-1].kind is TENSOR_PER_CHANNEL:
+        operands[-1] = operands[-1][:1]
+    got = function(*operands, **{name: value for name, value in operation.chosen_by.items() if value is not None})
+    torch.testing.assert_close(got.double(), operation.golden(torch, *operands).double(), equal_nan=True)
+
+
+def test_an_operation_that_torch_has_not_says_so():
+    assert {o.name for o in OPERATIONS if not o.aten} >= {"cbrt", "mac", "rdiv", "rpow", "softsign"}
+
+
+PROGRAM = """
+import ttnn_jit
+from ttnn_jit import ttnn
+
+@ttnn_jit.jit()
+def f(x: ttnn.Tensor, y: ttnn.Tensor) -> ttnn.Tensor:
+    z = 2 * abs(-(x + 1) / y) ** 2 - x
+    z = ttnn.where(z > 0.5, z, 0) + ttnn.mul(x, y)
+    z = ttnn.leaky_relu(z, negative_slope=0.25) + ttnn.gelu(z, approximate="tanh")
+    z = ttnn.divide(z, y, rounding_mode="floor", dtype=ttnn.bfloat16, memory_config=ttnn.DRAM_MEMORY_CONFIG)
+    return ttnn.pow(input_tensor=ttnn.clamp(z, max=3), exponent=2)
+
+def g(x: ttnn.Tensor) -> None:
+    ttnn.get_golden_function(ttnn.exp)
+    ttnn.exxp(x)  # refused
+    ttnn.gelu(x, approximate="cubic")  # refused
+    ttnn.exp(1.0)  # refused
+    ttnn.exp(x, memory_config="DRAM")  # refused
+    ttnn.leaky_relu(x, "steep")  # refused
+    ttnn.add(x)  # refused
+    x @ x  # refused
+    x + "1"  # refused
+    ttnn.exp(x).shap  # refused
+"""
+CONFIG = """[mypy]
+[mypy-torch.*,numpy.*,numba.*,llvmlite.*,xdsl.*,diskcache.*]
+follow_imports = skip
+ignore_missing_imports = True
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_a_type_checker_takes_right_programs_and_finds_wrong_names_and_arguments(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    (tmp_path / "mypy.ini").write_text(CONFIG)
+    command = [sys.executable, "-m", "mypy", "--follow-imports=silent", "--no-error-summary", program.name]
+    environment = {**os.environ, "MYPYPATH": str(PACKAGE.parent)}
+    found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    refused = {int(line.split(":")[1]) for line in found.stdout.splitlines() if ": error:" in line}
+    expected = {k for k, line in enumerate(PROGRAM.splitlines(), 1) if line.endswith("# refused")}
+    assert refused == expected, found.stdout + found.stderr

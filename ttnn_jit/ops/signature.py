@@ -1,0 +1,57 @@
+"""Python signatures of operations, for `inspect` and for stubs, from the parameters of their declarations."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Sequence
+
+from ttnn_jit.ops.operation import HARDWARE_KEYWORDS, RESULT_PARAMETERS, Operation
+from ttnn_jit.ops.parameter import IGNORED, Parameter
+
+KEYWORDS = (*RESULT_PARAMETERS, *(Parameter(name, IGNORED) for name in HARDWARE_KEYWORDS))
+"""What every operation takes besides its own parameters, by keyword."""
+
+
+def signature_of(overloads: Sequence[Operation]) -> inspect.Signature:
+    """One signature for declarations that share a name: a parameter is of every type that one of them gives it."""
+    same_name: dict[str, list[Parameter]] = {}
+    for parameter in (*(each for operation in overloads for each in operation.parameters), *KEYWORDS):
+        same_name.setdefault(parameter.name, []).append(parameter)
+    merged = sorted(map(_merged, same_name.values()), key=lambda parameter: parameter.kind)
+    return inspect.Signature(merged, return_annotation="Tensor")
+
+
+def _merged(parameters: Sequence[Parameter]) -> inspect.Parameter:
+    first = parameters[0]
+    types = dict.fromkeys(part for each in parameters for part in each.annotation.split(" | "))
+    return inspect.Parameter(
+        first.name,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD if first.is_positional else inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if first.is_required else first.default,
+        annotation=" | ".join(sorted(types, key="None".__eq__)),
+    )
+
+
+def call_stubs(overloads: Sequence[Operation]) -> Iterator[str]:
+    """The parameters of ``__call__`` in a stub, one text for every way to write a call."""
+    defaulted: set[str] = set()
+    for operation in overloads:
+        yield _stub(operation, defaulted, aliased=False)
+        if operation.renamed_keywords:
+            yield _stub(operation, defaulted, aliased=True)
+        defaulted.update(operation.chosen_by)
+
+
+def _stub(operation: Operation, defaulted: set[str], *, aliased: bool) -> str:
+    """The parameters, renamed to their first aliases where `aliased`.
+
+    A choice has its default in the first declaration only, which is the one that is meant without it.
+    """
+    own = []
+    for parameter in operation.parameters:
+        name = parameter.aliases[0] if aliased and parameter.aliases else parameter.name
+        needed = parameter.is_required or (parameter.is_choice and name in defaulted)
+        own.append((parameter.is_positional, f"{name}: {parameter.annotation}{'' if needed else ' = ...'}"))
+    positional = [text for is_positional, text in own if is_positional]
+    choices = [text for is_positional, text in own if not is_positional]
+    return ", ".join(["self", *positional, *(["*", *choices] if choices else []), "**keywords: Unpack[Keywords]"])

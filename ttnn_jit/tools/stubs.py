@@ -1,0 +1,83 @@
+"""The stubs of what is made from declarations at run time; ``python -m ttnn_jit.tools.stubs`` writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import ttnn_jit
+from ttnn_jit.ops import ALIASES, OPERATIONS, OPERATOR_METHODS, OVERLOADS, REFLECTED_METHODS
+from ttnn_jit.ops.signature import KEYWORDS, call_stubs
+
+_HEAD = "# Written by `make docs` from the declarations in ttnn_jit/ops; a test proves it current.\n"
+
+
+def stubs() -> dict[Path, str]:
+    """Where each stub stands, and its text."""
+    package = Path(ttnn_jit.__file__).parent
+    return {
+        package / "ttnn" / "operations.pyi": _HEAD + "\n".join(_operations()) + "\n",
+        package / "runtime" / "tensor_operators.pyi": _HEAD + "\n".join(_operators()) + "\n",
+    }
+
+
+def _operations() -> Iterator[str]:
+    names = {**{name: name for name in OVERLOADS}, **ALIASES}
+    yield "from collections.abc import Callable, Sequence"
+    yield "from typing import Any, Literal, TypedDict, Unpack, overload\n"
+    yield "from ttnn_jit.dtypes import DataType"
+    yield "from ttnn_jit.memory_config import MemoryConfig"
+    yield "from ttnn_jit.runtime.tensor import Tensor"
+    yield "from ttnn_jit.ttnn.operation import TtnnOperation\n"
+    yield from ["__all__ = [", *(f'    "{name}",' for name in sorted(names)), "]\n"]
+    yield "class Keywords(TypedDict, total=False):"
+    yield from (f"    {keyword.name}: {keyword.annotation}" for keyword in KEYWORDS)
+    for name in sorted(OVERLOADS):
+        yield from _class(name)
+    yield ""
+    yield from (f"{name}: {_class_name(operation)}" for name, operation in sorted(names.items()))
+
+
+def _class_name(name: str) -> str:
+    return f"_{name.title().replace('_', '')}"
+
+
+def _class(name: str) -> Iterator[str]:
+    yield f"\nclass {_class_name(name)}(TtnnOperation):"
+    summaries = [operation.summary for operation in OVERLOADS[name]]
+    yield "    " + '"""' + "\n\n    Or: ".join(summaries) + '"""\n'
+    calls = list(call_stubs(OVERLOADS[name]))
+    for parameters in calls:
+        if len(calls) > 1:
+            yield "    @overload"
+        yield f"    def __call__({parameters}) -> Tensor: ..."
+
+
+_OF_ANY_OBJECT = ("__eq__", "__ne__")
+
+
+_OF_ANY_OBJECT = ("__eq__", "__ne__")
+
+
+def _operators() -> Iterator[str]:
+    yield "from ttnn_jit.runtime.tensor import Tensor\n"
+    yield "class TensorOperators:"
+    for operation in OPERATIONS:
+        if operation.operator:
+            method = OPERATOR_METHODS[operation.operator]
+            other = "" if operation.arity == 1 else ", other: Tensor | float"
+            narrower = "  # type: ignore[override]" if method in _OF_ANY_OBJECT else ""
+            yield f"    def {method}(self{other}) -> Tensor: ...{narrower}"
+        if operation.operator in REFLECTED_METHODS:
+            yield f"    def {REFLECTED_METHODS[operation.operator]}(self, other: float) -> Tensor: ..."
+    yield "    def __hash__(self) -> int: ..."
+
+
+def main() -> None:
+    """Writes every stub."""
+    for path, text in stubs().items():
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

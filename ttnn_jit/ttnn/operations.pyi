@@ -1,0 +1,831 @@
+# Written by `make docs` from the declarations in ttnn_jit/ops; a test proves it current.
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypedDict, Unpack, overload
+
+from ttnn_jit.dtypes import DataType
+from ttnn_jit.memory_config import MemoryConfig
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.ttnn.operation import TtnnOperation
+
+__all__ = [
+    "abs",
+    "acos",
+    "acosh",
+    "add",
+    "addcdiv",
+    "addcmul",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "cbrt",
+    "ceil",
+    "celu",
+    "clamp",
+    "cos",
+    "cosh",
+    "deg2rad",
+    "digamma",
+    "div",
+    "divide",
+    "elu",
+    "eq",
+    "erf",
+    "erfc",
+    "erfinv",
+    "exp",
+    "exp2",
+    "expm1",
+    "floor",
+    "floor_div",
+    "floor_divide",
+    "fmod",
+    "frac",
+    "ge",
+    "gelu",
+    "gt",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "heaviside",
+    "hypot",
+    "i0",
+    "identity",
+    "isclose",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "isneginf",
+    "isposinf",
+    "ldexp",
+    "le",
+    "leaky_relu",
+    "lerp",
+    "lgamma",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "log_sigmoid",
+    "logaddexp",
+    "logaddexp2",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "lt",
+    "mac",
+    "maximum",
+    "minimum",
+    "mish",
+    "mul",
+    "multiply",
+    "nan_to_num",
+    "ne",
+    "neg",
+    "pow",
+    "prelu",
+    "rad2deg",
+    "rdiv",
+    "recip",
+    "reciprocal",
+    "relu",
+    "relu6",
+    "remainder",
+    "round",
+    "rpow",
+    "rsqrt",
+    "rsub",
+    "selu",
+    "sigmoid",
+    "sign",
+    "signbit",
+    "silu",
+    "sin",
+    "sinh",
+    "softplus",
+    "softshrink",
+    "softsign",
+    "sqrt",
+    "square",
+    "squared_difference",
+    "sub",
+    "subtract",
+    "swish",
+    "tan",
+    "tanh",
+    "tanhshrink",
+    "threshold",
+    "trunc",
+    "where",
+    "xlogy",
+]
+
+class Keywords(TypedDict, total=False):
+    memory_config: MemoryConfig | None
+    dtype: DataType | None
+    output_tensor: Tensor | None
+    optional_output_tensor: Tensor | None
+    activations: Sequence[str | Callable[..., Any]] | None
+    accurate_mode: object
+    fast_and_approximate_mode: object
+    queue_id: object
+    sub_core_grids: object
+    use_legacy: object
+    vector_mode: object
+
+class _Abs(TtnnOperation):
+    """|x|."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Acos(TtnnOperation):
+    """The inverse of cos, in [0, pi]; NaN beyond [-1, 1]."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Acosh(TtnnOperation):
+    """The inverse of cosh, at least 0; NaN below 1."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Add(TtnnOperation):
+    """x + y."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Addcdiv(TtnnOperation):
+    """x + value * y / z."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, input_tensor_c: Tensor | float, value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Addcmul(TtnnOperation):
+    """x + value * y * z."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, input_tensor_c: Tensor | float, value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Asin(TtnnOperation):
+    """The inverse of sin, in [-pi/2, pi/2]; NaN beyond [-1, 1]."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Asinh(TtnnOperation):
+    """The inverse of sinh."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Atan(TtnnOperation):
+    """The inverse of tan, in [-pi/2, pi/2]."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Atan2(TtnnOperation):
+    """The angle of the point (y, x), x the first operand, as C99 Annex F says."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Atanh(TtnnOperation):
+    """The inverse of tanh; NaN beyond [-1, 1]."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Cbrt(TtnnOperation):
+    """The cube root."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Ceil(TtnnOperation):
+    """The least integer that is not below x."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Celu(TtnnOperation):
+    """x where it is positive, else alpha * (exp(x / alpha) - 1)."""
+
+    def __call__(self, input_tensor: Tensor, alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Clamp(TtnnOperation):
+    """x limited to [min, max]; NaN stays NaN. The largest float32 is no bound, for infinities neither.
+
+    Or: x limited to [min, max] element by element; NaN in any of them gives NaN."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, min: float = ..., max: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor | float, min: Tensor | float = ..., max: Tensor | float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Cos(TtnnOperation):
+    """Cosine of x radians, to the largest float."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Cosh(TtnnOperation):
+    """Hyperbolic cosine."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Deg2Rad(TtnnOperation):
+    """x degrees in radians."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Digamma(TtnnOperation):
+    """The derivative of lgamma; NaN at the negative integers."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Divide(TtnnOperation):
+    """x / y, correctly rounded.
+
+    Or: The floor of the exact x / y.
+
+    Or: The exact x / y without its fraction."""
+
+    @overload
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, rounding_mode: None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, rounding_mode: Literal['floor'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, rounding_mode: Literal['trunc'], **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Elu(TtnnOperation):
+    """x where it is positive, else alpha * (exp(x) - 1)."""
+
+    def __call__(self, input_tensor: Tensor, alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Eq(TtnnOperation):
+    """1 where x equals y, else 0, in the first operand's dtype."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Erf(TtnnOperation):
+    """The error function."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Erfc(TtnnOperation):
+    """1 - erf(x), the digits of the right tail kept."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Erfinv(TtnnOperation):
+    """The inverse of erf; NaN beyond [-1, 1]."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Exp(TtnnOperation):
+    """e to the power x."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Exp2(TtnnOperation):
+    """2 to the power x."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Expm1(TtnnOperation):
+    """exp(x) - 1, the digits of small results kept."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Floor(TtnnOperation):
+    """The largest integer that is not above x."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _FloorDivide(TtnnOperation):
+    """The floor of x / y."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Fmod(TtnnOperation):
+    """What is left of x when y is taken off as often as goes, exactly; the sign of x."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Frac(TtnnOperation):
+    """x - trunc(x)."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Ge(TtnnOperation):
+    """1 where x is not below y, else 0, in the first operand's dtype."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Gelu(TtnnOperation):
+    """x times the normal distribution function of x.
+
+    Or: x * sigmoid(2 sqrt(2 / pi) (x + 0.044715 x**3)): gelu with tanh in place of erf."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, *, approximate: Literal['none'] = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, *, approximate: Literal['tanh'], **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Gt(TtnnOperation):
+    """1 where x is above y, else 0, in the first operand's dtype."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Hardshrink(TtnnOperation):
+    """0 where |x| is at most lambd, else x; NaN stays NaN."""
+
+    def __call__(self, input_tensor: Tensor, lambd: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Hardsigmoid(TtnnOperation):
+    """(x + 3) / 6, limited to [0, 1]."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Hardswish(TtnnOperation):
+    """x * hardsigmoid(x)."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Hardtanh(TtnnOperation):
+    """x limited to [min_val, max_val]; NaN stays NaN."""
+
+    def __call__(self, input_tensor: Tensor, min_val: float = ..., max_val: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Heaviside(TtnnOperation):
+    """0 below zero, `value` at zero, 1 above; NaN stays NaN."""
+
+    def __call__(self, input_tensor: Tensor, value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Hypot(TtnnOperation):
+    """sqrt(x * x + y * y) without overflow on the way."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _I0(TtnnOperation):
+    """The modified Bessel function of the first kind and order 0."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Identity(TtnnOperation):
+    """x."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Isclose(TtnnOperation):
+    """1 where |x - y| <= atol + rtol * |y|, else 0, in x's dtype; both sides in float32, as torch has them."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, rtol: float = ..., atol: float = ..., equal_nan: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Isfinite(TtnnOperation):
+    """1 where x is neither infinite nor NaN, else 0, in x's dtype."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Isinf(TtnnOperation):
+    """1 where x is infinite, else 0, in x's dtype."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Isnan(TtnnOperation):
+    """1 where x is NaN, else 0, in x's dtype."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Isneginf(TtnnOperation):
+    """1 where x is negative infinity, else 0, in x's dtype."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Isposinf(TtnnOperation):
+    """1 where x is positive infinity, else 0, in x's dtype."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Ldexp(TtnnOperation):
+    """x * 2**y; zeros and infinities stay where y is finite."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Le(TtnnOperation):
+    """1 where x is not above y, else 0, in the first operand's dtype."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _LeakyRelu(TtnnOperation):
+    """x where it is positive, else slope * x."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, slope: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, negative_slope: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Lerp(TtnnOperation):
+    """input + weight * (end - input)."""
+
+    def __call__(self, input: Tensor | float, end: Tensor | float, weight: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Lgamma(TtnnOperation):
+    """The logarithm of |gamma(x)|; infinite at 0 and the negative integers."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Log(TtnnOperation):
+    """The natural logarithm; NaN below zero."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Log10(TtnnOperation):
+    """The logarithm to base 10; NaN below zero."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Log1P(TtnnOperation):
+    """log(1 + x), the digits of small results kept; NaN below -1."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Log2(TtnnOperation):
+    """The logarithm to base 2; NaN below zero."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _LogSigmoid(TtnnOperation):
+    """log(sigmoid(x))."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Logaddexp(TtnnOperation):
+    """log(exp(x) + exp(y))."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Logaddexp2(TtnnOperation):
+    """log2(2**x + 2**y)."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _LogicalAnd(TtnnOperation):
+    """1 where both x and y are not zero, else 0, in the first operand's dtype."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _LogicalNot(TtnnOperation):
+    """1 where x is zero, else 0, in x's dtype."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _LogicalOr(TtnnOperation):
+    """1 where x or y or both are not zero, else 0, in the first operand's dtype."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _LogicalXor(TtnnOperation):
+    """1 where one of x and y is not zero, else 0, in the first operand's dtype."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Lt(TtnnOperation):
+    """1 where x is below y, else 0, in the first operand's dtype."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Mac(TtnnOperation):
+    """x * y + z, rounded once."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, input_tensor_c: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Maximum(TtnnOperation):
+    """The larger of x and y; NaN if either is."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Minimum(TtnnOperation):
+    """The smaller of x and y; NaN if either is."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Mish(TtnnOperation):
+    """x * tanh(log(1 + exp(x)))."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Multiply(TtnnOperation):
+    """x * y."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _NanToNum(TtnnOperation):
+    """x with NaN and the infinities replaced, by default by 0 and the largest numbers of x's dtype."""
+
+    def __call__(self, input_tensor: Tensor, nan: float = ..., posinf: float = ..., neginf: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Ne(TtnnOperation):
+    """1 where x differs from y, else 0, in the first operand's dtype."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Neg(TtnnOperation):
+    """-x: the sign bit flipped."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Pow(TtnnOperation):
+    """x to the power y, as C99 Annex F says."""
+
+    @overload
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor | float, exponent: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Prelu(TtnnOperation):
+    """x where it is positive, else weight * x; a weight per channel, dimension 1, or one for all."""
+
+    @overload
+    def __call__(self, input_tensor_a: Tensor | float, weight: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor | float, weight: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Rad2Deg(TtnnOperation):
+    """x radians in degrees."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Rdiv(TtnnOperation):
+    """y / x, correctly rounded.
+
+    Or: The floor of the exact y / x.
+
+    Or: The exact y / x without its fraction."""
+
+    @overload
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, rounding_mode: None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, rounding_mode: Literal['floor'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, rounding_mode: Literal['trunc'], **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Reciprocal(TtnnOperation):
+    """1 / x, correctly rounded."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Relu(TtnnOperation):
+    """max(x, 0); NaN stays NaN."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Relu6(TtnnOperation):
+    """x limited to [0, 6]; NaN stays NaN."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Remainder(TtnnOperation):
+    """fmod with the sign of y, as Python's %."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Round(TtnnOperation):
+    """The nearest integer, the even one of two.
+
+    Or: The number of that many decimals that is nearest to x, the even one of two; tens where negative."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, decimals: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Rpow(TtnnOperation):
+    """y to the power x, as C99 Annex F says."""
+
+    @overload
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor | float, exponent: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Rsqrt(TtnnOperation):
+    """1 / sqrt(x)."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Rsub(TtnnOperation):
+    """y - x."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Selu(TtnnOperation):
+    """scale * x where x is positive, else scale * alpha * (exp(x) - 1)."""
+
+    def __call__(self, input_tensor: Tensor, scale: float = ..., alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Sigmoid(TtnnOperation):
+    """1 / (1 + exp(-x))."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Sign(TtnnOperation):
+    """-1, 0 or 1, as x is below zero, zero or above; zeros keep their sign, NaN stays NaN."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Signbit(TtnnOperation):
+    """1 where x is below zero or -0, and no NaN (whose sign differs between processors), else 0, in x's dtype."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Silu(TtnnOperation):
+    """x * sigmoid(x), the smooth relu."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Sin(TtnnOperation):
+    """Sine of x radians, to the largest float."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Sinh(TtnnOperation):
+    """Hyperbolic sine."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Softplus(TtnnOperation):
+    """log(1 + exp(beta * x)) / beta; x where beta * x is above the threshold."""
+
+    def __call__(self, input_tensor: Tensor, beta: float = ..., threshold: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Softshrink(TtnnOperation):
+    """x moved towards zero by lambd, 0 where that would cross zero; NaN stays NaN."""
+
+    def __call__(self, input_tensor: Tensor, lambd: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Softsign(TtnnOperation):
+    """x / (1 + |x|)."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Sqrt(TtnnOperation):
+    """Square root, correctly rounded; NaN below zero."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Square(TtnnOperation):
+    """x * x."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _SquaredDifference(TtnnOperation):
+    """(x - y) squared."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Subtract(TtnnOperation):
+    """x - y."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Tan(TtnnOperation):
+    """Tangent of x radians, to the largest float."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Tanh(TtnnOperation):
+    """Hyperbolic tangent."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Tanhshrink(TtnnOperation):
+    """x - tanh(x), the digits of small results kept."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Threshold(TtnnOperation):
+    """x where it is above the threshold (or NaN), else value."""
+
+    def __call__(self, input_tensor: Tensor, threshold: float = ..., value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Trunc(TtnnOperation):
+    """x without its fraction."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Where(TtnnOperation):
+    """true_value where the predicate is not zero (NaN counts as not zero), else false_value."""
+
+    def __call__(self, predicate: Tensor | float, true_value: Tensor | float, false_value: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Xlogy(TtnnOperation):
+    """x * log(y); 0 where x is zero, unless y is NaN."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+abs: _Abs
+acos: _Acos
+acosh: _Acosh
+add: _Add
+addcdiv: _Addcdiv
+addcmul: _Addcmul
+asin: _Asin
+asinh: _Asinh
+atan: _Atan
+atan2: _Atan2
+atanh: _Atanh
+cbrt: _Cbrt
+ceil: _Ceil
+celu: _Celu
+clamp: _Clamp
+cos: _Cos
+cosh: _Cosh
+deg2rad: _Deg2Rad
+digamma: _Digamma
+div: _Divide
+divide: _Divide
+elu: _Elu
+eq: _Eq
+erf: _Erf
+erfc: _Erfc
+erfinv: _Erfinv
+exp: _Exp
+exp2: _Exp2
+expm1: _Expm1
+floor: _Floor
+floor_div: _FloorDivide
+floor_divide: _FloorDivide
+fmod: _Fmod
+frac: _Frac
+ge: _Ge
+gelu: _Gelu
+gt: _Gt
+hardshrink: _Hardshrink
+hardsigmoid: _Hardsigmoid
+hardswish: _Hardswish
+hardtanh: _Hardtanh
+heaviside: _Heaviside
+hypot: _Hypot
+i0: _I0
+identity: _Identity
+isclose: _Isclose
+isfinite: _Isfinite
+isinf: _Isinf
+isnan: _Isnan
+isneginf: _Isneginf
+isposinf: _Isposinf
+ldexp: _Ldexp
+le: _Le
+leaky_relu: _LeakyRelu
+lerp: _Lerp
+lgamma: _Lgamma
+log: _Log
+log10: _Log10
+log1p: _Log1P
+log2: _Log2
+log_sigmoid: _LogSigmoid
+logaddexp: _Logaddexp
+logaddexp2: _Logaddexp2
+logical_and: _LogicalAnd
+logical_not: _LogicalNot
+logical_or: _LogicalOr
+logical_xor: _LogicalXor
+lt: _Lt
+mac: _Mac
+maximum: _Maximum
+minimum: _Minimum
+mish: _Mish
+mul: _Multiply
+multiply: _Multiply
+nan_to_num: _NanToNum
+ne: _Ne
+neg: _Neg
+pow: _Pow
+prelu: _Prelu
+rad2deg: _Rad2Deg
+rdiv: _Rdiv
+recip: _Reciprocal
+reciprocal: _Reciprocal
+relu: _Relu
+relu6: _Relu6
+remainder: _Remainder
+round: _Round
+rpow: _Rpow
+rsqrt: _Rsqrt
+rsub: _Rsub
+selu: _Selu
+sigmoid: _Sigmoid
+sign: _Sign
+signbit: _Signbit
+silu: _Silu
+sin: _Sin
+sinh: _Sinh
+softplus: _Softplus
+softshrink: _Softshrink
+softsign: _Softsign
+sqrt: _Sqrt
+square: _Square
+squared_difference: _SquaredDifference
+sub: _Subtract
+subtract: _Subtract
+swish: _Silu
+tan: _Tan
+tanh: _Tanh
+tanhshrink: _Tanhshrink
+threshold: _Threshold
+trunc: _Trunc
+where: _Where
+xlogy: _Xlogy
