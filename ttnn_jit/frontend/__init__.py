@@ -20,7 +20,6 @@ from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.ops import Operation
-from ttnn_jit.ops.parameter import as_float32
 from ttnn_jit.target import SystemDesc
 from ttnn_jit.tensor_spec import DataType, TensorSpec
 
@@ -89,6 +88,6 @@ def lower_operation(
     ]
     result = builder.operation(operation, values, attributes, None, dtype=dtype)
     for activation in activations:
-        defaults = [as_float32(attribute.default_of(result[1].dtype)) for attribute in activation.attributes]
+        defaults = activation.default_attributes(result[1].dtype)
         result = builder.operation(activation, [result], defaults, None)
     return FrontendResult(builder.finish([result[0]], layout), (), None)

@@ -148,3 +148,11 @@ def test_calls_have_equal_keys_for_equal_specs_and_numbers_only(operation):
         changed = (*numbers[:place], numbers[place] + 1.0, *numbers[place + 1 :])
         keys.add(tuple(ops.BoundCall(operation, (), changed).key((spec,) * operation.arity)))
     assert len(keys) == 2 + len(numbers)
+
+
+@pytest.mark.parametrize("type_", ["tensor<32x32xf32>", "tensor<?x4xbf16>", "tensor<2xi64>"])
+def test_ops_on_types_of_other_compilers_are_parsed_verified_and_printed(type_):
+    op = f'%0 = "ttir.add"(%a, %a) : ({type_}, {type_}) -> {type_}'
+    module = parse_module(f"func.func @f(%a: {type_}) -> {type_} {{ {op} \n func.return %0 : {type_} }}")
+    verify(module)
+    assert op in print_module(module).replace("%arg0", "%a")
