@@ -33,13 +33,23 @@ def torch_function(name: str) -> Callable[..., Any]:
 
 
 def _function(
-    name: str, summary: str, domain: tuple[float, float], max_ulp: float, *, basic: bool = False, **fields: Any
+    name: str,
+    summary: str,
+    domain: tuple[float, float],
+    max_ulp: float,
+    *,
+    basic: bool = False,
+    short: bool = False,
+    **fields: Any,
 ) -> Elementwise:
     """A function that the emit protocol has by the same name, with torch's of that name as golden unless given.
 
     The bound in bfloat16 is correct rounding for `basic` ones, that of a float32 result rounded once more for others.
+    A `short` one has a body for bfloat16, ``<name>_bfloat16``.
     """
     fields.setdefault("golden", torch_function(name))
+    if short:
+        fields["forms"] = Forms(bfloat16=lambda b, x: getattr(b, f"{name}_bfloat16")(x))
     absolute = fields.pop("max_absolute", 0.0)
     probe = Probe(domain, max_ulp, 0.0 if basic else ROUNDED_TWICE, max_absolute=absolute)
     return unary(name, summary=summary, emit=lambda b, x: getattr(b, name)(x), probe=probe, **fields)
@@ -197,37 +207,11 @@ SQUARE = unary(
     emit=lambda b, x: b.mul(x, x),
     golden=torch_function("square"),
 )
-EXP2 = _function(
-    "exp2", "2 to the power x.", (-155.0, 130.0), 1.25, forms=Forms(bfloat16=lambda b, x: b.exp2_bfloat16(x))
-)
-EXPM1 = _function(
-    "expm1",
-    "exp(x) - 1, the digits of small results kept.",
-    (-20.0, 90.0),
-    2.0,
-    forms=Forms(bfloat16=lambda b, x: b.expm1_bfloat16(x)),
-)
-LOG2 = _function(
-    "log2",
-    "The logarithm to base 2; NaN below zero.",
-    (0.0, 1e6),
-    1.25,
-    forms=Forms(bfloat16=lambda b, x: b.log2_bfloat16(x)),
-)
-LOG10 = _function(
-    "log10",
-    "The logarithm to base 10; NaN below zero.",
-    (0.0, 1e6),
-    1.25,
-    forms=Forms(bfloat16=lambda b, x: b.log10_bfloat16(x)),
-)
-LOG1P = _function(
-    "log1p",
-    "log(1 + x), the digits of small results kept; NaN below -1.",
-    (-1.0, 10.0),
-    1.5,
-    forms=Forms(bfloat16=lambda b, x: b.log1p_bfloat16(x)),
-)
+EXP2 = _function("exp2", "2 to the power x.", (-155.0, 130.0), 1.25, short=True)
+EXPM1 = _function("expm1", "exp(x) - 1, the digits of small results kept.", (-20.0, 90.0), 2.0, short=True)
+LOG2 = _function("log2", "The logarithm to base 2; NaN below zero.", (0.0, 1e6), 1.25, short=True)
+LOG10 = _function("log10", "The logarithm to base 10; NaN below zero.", (0.0, 1e6), 1.25, short=True)
+LOG1P = _function("log1p", "log(1 + x), the digits of small results kept; NaN below -1.", (-1.0, 10.0), 1.5, short=True)
 CBRT = _function(
     "cbrt",
     "The cube root.",
@@ -236,32 +220,12 @@ CBRT = _function(
     aten="",
     golden=lambda torch, x: torch.copysign(_cbrt(torch, x.abs()), x),
 )
-TAN = _function(
-    "tan",
-    "Tangent of x radians, to the largest float.",
-    (-1e4, 1e4),
-    2.4,
-    forms=Forms(bfloat16=lambda b, x: b.tan_bfloat16(x)),
-)
+TAN = _function("tan", "Tangent of x radians, to the largest float.", (-1e4, 1e4), 2.4, short=True)
 ASIN = _function("asin", "The inverse of sin, in [-pi/2, pi/2]; NaN beyond [-1, 1].", (-1.0, 1.0), 2.0)
-ACOS = _function(
-    "acos",
-    "The inverse of cos, in [0, pi]; NaN beyond [-1, 1].",
-    (-1.0, 1.0),
-    2.0,
-    forms=Forms(bfloat16=lambda b, x: b.acos_bfloat16(x)),
-)
-ATAN = _function(
-    "atan",
-    "The inverse of tan, in [-pi/2, pi/2].",
-    (-30.0, 30.0),
-    2.0,
-    forms=Forms(bfloat16=lambda b, x: b.atan_bfloat16(x)),
-)
-SINH = _function("sinh", "Hyperbolic sine.", (-92.0, 92.0), 3.0, forms=Forms(bfloat16=lambda b, x: b.sinh_bfloat16(x)))
-COSH = _function(
-    "cosh", "Hyperbolic cosine.", (-92.0, 92.0), 3.0, forms=Forms(bfloat16=lambda b, x: b.cosh_bfloat16(x))
-)
+ACOS = _function("acos", "The inverse of cos, in [0, pi]; NaN beyond [-1, 1].", (-1.0, 1.0), 2.0, short=True)
+ATAN = _function("atan", "The inverse of tan, in [-pi/2, pi/2].", (-30.0, 30.0), 2.0, short=True)
+SINH = _function("sinh", "Hyperbolic sine.", (-92.0, 92.0), 3.0, short=True)
+COSH = _function("cosh", "Hyperbolic cosine.", (-92.0, 92.0), 3.0, short=True)
 ASINH = _function("asinh", "The inverse of sinh.", (-1e3, 1e3), 3.0, golden=_asinh)
 ACOSH = _function("acosh", "The inverse of cosh, at least 0; NaN below 1.", (1.0, 1e3), 3.0)
 ATANH = _function("atanh", "The inverse of tanh; NaN beyond [-1, 1].", (-1.0, 1.0), 3.0)
@@ -272,7 +236,7 @@ ERF = _function(
     2.0,
     golden=lambda torch, x: torch.special.erf(x),
     basic=True,
-    forms=Forms(bfloat16=lambda b, x: b.erf_bfloat16(x)),
+    short=True,
 )
 ERFC = _function(
     "erfc",
