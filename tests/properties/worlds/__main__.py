@@ -1,9 +1,11 @@
-"""``python -m tests.properties.worlds``: attacks the compiler with many worlds, and prints the smallest that beat it."""
+# ruff: noqa: T201 - a command
+"""``python -m tests.properties.worlds``: attacks the compiler with many worlds, and prints those that beat it."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -11,49 +13,50 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from tests.properties.worlds.attack import Case, Failure, Tally, run
+from tests.properties.worlds.attack import Case, Failure, Tally, run, segments
 from tests.properties.worlds.cases import case_of, loads
 from tests.properties.worlds.reduce import reduced, script
+
+Found = dict[str, list[tuple[int, Case, Failure]]]
 
 
 def attempt(case: Case, tally: Tally | None = None) -> Failure | None:
     """`run` with a disk cache of its own."""
+    before = os.environ.get("TTNN_JIT_CACHE_DIR")
     folder = tempfile.mkdtemp(prefix="worlds")
     os.environ["TTNN_JIT_CACHE_DIR"] = folder
     try:
         return run(case, tally)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        del os.environ["TTNN_JIT_CACHE_DIR"]
+        if before is not None:
+            os.environ["TTNN_JIT_CACHE_DIR"] = before
+
+
+def one_segment(case: Case, number: int) -> Failure | None:
+    """`run` of what one process of a case does; the disk cache is the environment's."""
+    parts = segments(case)
+    return run(parts[number]) if number < len(parts) else None
 
 
 def main() -> None:
+    """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="the first one")
     parser.add_argument("--frontend", choices=["ast", "capture", "both"], default="both")
-    parser.add_argument("--steps", type=int, default=5)
-    parser.add_argument("--show", type=int, default=10, help="how many failures are made small and printed")
-    parser.add_argument("--out", type=Path, help="a folder for the scripts")
+    parser.add_argument("--steps", type=int, default=5, help="at most so many changes and new processes")
+    parser.add_argument("--show", type=int, default=10, help="how many kinds of failures are printed as scripts")
+    parser.add_argument("--out", type=Path, help="a folder for these")
+    parser.add_argument("--segment", type=int, help="do what this process of each case does, and keep the disk cache")
+    parser.add_argument("--without", default="$^", help="leave out the worlds in whose text this expression is found")
     options = parser.parse_args()
-    frontends = {"ast": [False], "capture": [True], "both": [False, True]}[options.frontend]
     tally, started = Tally(), time.monotonic()
-    found: dict[str, list[tuple[int, Case, Failure]]] = defaultdict(list)
+    found: Found = defaultdict(list)
     for number in range(options.cases):
-        seed = options.seed + number
-        for graph_capture in frontends:
-            case = case_of(seed, graph_capture=graph_capture, steps=options.steps)
-            if case is None or not loads(case):
-                tally.counts["no worlds"] += 1
-                continue
-            tally.counts["worlds"] += 1
-            failure = attempt(case, tally)
-            if failure is None:
-                continue
-            small, failure = reduced(case, failure, attempt)
-            key = f"{failure.kind} {'capture' if graph_capture else 'ast'}: {signature(small)}"
-            found[key].append((seed, small, failure))
-            if len(found[key]) == 1 and len(found) <= options.show:
-                report(options.out, key, seed, small, failure)
+        for case in _cases(options, options.seed + number, tally):
+            _attack(options, options.seed + number, case, tally, found)
         if number % 100 == 99 or number + 1 == options.cases:
             failures = sum(map(len, found.values()))
             print(f"{number + 1} seeds, {time.monotonic() - started:.0f} s, {failures} failures of {len(found)} kinds, "
@@ -64,27 +67,54 @@ def main() -> None:
         print(f"{count:6} refused: {text}")
 
 
-def signature(case: Case) -> str:
-    """What tells one kind of failure from another: the forms read, and what was changed."""
-    import re
+def _cases(options: argparse.Namespace, seed: int, tally: Tally) -> list[Case]:
+    left_out = re.compile(options.without)
+    made: list[Case] = []
+    for graph_capture in {"ast": [False], "capture": [True], "both": [False, True]}[options.frontend]:
+        case = case_of(seed, graph_capture=graph_capture, steps=options.steps)
+        usable = case is not None and not left_out.search(case.world.text()) and loads(case)
+        tally.counts["worlds" if usable else "no worlds"] += 1
+        made += [case] if case is not None and usable else []
+    return made
 
+
+def _attack(options: argparse.Namespace, seed: int, case: Case, tally: Tally, found: Found) -> None:
+    if options.segment is not None:
+        failure = one_segment(case, options.segment)
+        if failure is not None:
+            print(f"seed {seed}, {_frontend(case)}: {failure.kind}: {failure.text}")
+        return
+    failure = attempt(case, tally)
+    if failure is None:
+        return
+    small, failure = reduced(case, failure, attempt)
+    key = f"{failure.kind} {_frontend(case)}: {_signature(small)}"
+    found[key].append((seed, small, failure))
+    if len(found[key]) == 1 and len(found) <= options.show:
+        _report(options.out, key, seed, small, failure)
+
+
+def _frontend(case: Case) -> str:
+    return "capture" if case.graph_capture else "ast"
+
+
+def _signature(case: Case) -> str:
+    """What tells one kind of failure from another: the forms read, and what was changed."""
     forms = "; ".join(" <- ".join(statement.tags[-3:]) for statement in case.world.statements)
     changes = [re.sub(r"\d+", "#", step.mutation.text) for step in case.steps if step.mutation is not None]
     edits = ["edited source" for step in case.steps if step.source is not None]
-    return f"{case.world.mode} | {forms} | {'; '.join([*changes, *edits])}"
+    return f"{case.world.mode} | {forms} | {'; '.join([*changes, *edits])}".replace("\n", " / ")
 
 
-def report(folder: Path | None, key: str, seed: int, case: Case, failure: Failure) -> None:
-    """Print a failure as a script."""
+def _report(folder: Path | None, key: str, seed: int, case: Case, failure: Failure) -> None:
+    """Print a failure as a script, or write it."""
     heading = "".join(f"# {line}\n" for line in f"{key}\nseed {seed}: {failure.text}".splitlines())
     text = f"{heading}{script(case)}"
     if folder is None:
         print(text, flush=True)
         return
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{failure.kind.replace(' ', '_')}_{'capture' if case.graph_capture else 'ast'}_{seed}.py").write_text(
-        text
-    )
+    (folder / f"{failure.kind.replace(' ', '_')}_{_frontend(case)}_{seed}.py").write_text(text)
 
 
 if __name__ == "__main__":

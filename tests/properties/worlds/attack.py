@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import warnings
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -20,8 +21,6 @@ from ttnn_jit.errors import InternalError, TtnnJitError
 X = 1.5
 RECOMPILED = re.compile("compiled (anew )?at (every|each) call|compiled anew")
 """What the warning of a program that serves one call says."""
-
-_OWN_EXCEPTIONS = (RecursionError,)
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,9 @@ class Failure:
     """A difference.
 
     Attributes:
-        kind: ``stale`` where another number came, ``raw`` for an exception that is none of the compiler's, ``internal``,
-            ``returned`` where plain Python raises, ``refused later`` for a refusal that a first call does not give.
+        kind: ``stale`` where another number came, ``raw`` for an exception that is none of the compiler's,
+            ``internal``, ``returned`` where plain Python raises, ``refused later`` for a refusal that a first call
+            does not give.
         step: The index of the step after which it was seen.
         text: What came and what should have.
         detail: The classes of the exceptions in it.
@@ -122,6 +122,12 @@ class Compiled:
         return self.call(ttnn_jit.jit(**options)(self.loaded.main.program))
 
 
+def segments(case: Case) -> list[Case]:
+    """What each process of a case does."""
+    starts = [0, *(index for index, step in enumerate(case.steps) if step.source is not None and index)]
+    return [replace(case, steps=case.steps[one:other]) for one, other in zip(starts, [*starts[1:], None], strict=True)]
+
+
 def run(case: Case, tally: Tally | None = None) -> Failure | None:
     """The first difference, if there is one. The disk cache is the environment's, and empty at the start."""
     tally = tally or Tally()
@@ -154,14 +160,10 @@ def run(case: Case, tally: Tally | None = None) -> Failure | None:
 
 def _mutate(process: tuple[Loaded, Compiled], mutation: Mutation) -> None:
     twin, compiled = process
-    outcomes = []
     for loaded in (twin, compiled.loaded):
-        loaded.enter()
-        try:
-            loaded.run(mutation.where, mutation.text)
-            outcomes.append(None)
-        except Exception as error:  # noqa: BLE001 - a change that fails leaves what it leaves
-            outcomes.append(type(error))
+        # A change that fails leaves in both what it leaves.
+        with contextlib.suppress(Exception):
+            loaded.run(mutation)
 
 
 def _compare(process: tuple[Loaded, Compiled], index: int, tally: Tally) -> Failure | None:
@@ -174,31 +176,42 @@ def _compare(process: tuple[Loaded, Compiled], index: int, tally: Tally) -> Fail
     tally.counts["compiles"] += COUNTERS.compiles - compiles
     compiled.refused = isinstance(got, Exception)
     tally.counts["values"] += not isinstance(expected, Exception)
-    tally.counts["other values"] += None not in (compiled.last, expected) and str(compiled.last) != str(expected)
+    tally.counts["other values"] += None not in (compiled.last, expected) and shown(compiled.last) != shown(expected)
     compiled.last = expected
     failure = difference(expected, got)
     if isinstance(got, TtnnJitError) and not isinstance(expected, Exception):
         tally.counts["refused"] += 1
         tally.refusals[re.sub(r"[\w.]*\d+[\w.]*", "#", got.message)[:90]] += 1
         again = compiled.fresh()
-        if not isinstance(again, TtnnJitError):
-            return Failure("refused later", index, f"{got!s}; a new function gives {again}")
+        # A trace that was refused may have run what it should not: then the second call is no first one either.
+        if not isinstance(again, TtnnJitError) and isinstance(compiled.call(), TtnnJitError):
+            return Failure("refused later", index, f"{shown(got)}; a new function gives {shown(again)}")
     elif isinstance(expected, Exception):
         tally.counts["raised by both"] += 1
     detail = " ".join(type(value).__name__ for value in (expected, got))
     return None if failure is None else Failure(failure[0], index, failure[1], detail)
 
 
+def shown(outcome: Any) -> str:
+    """What a call gave, as text."""
+    if not isinstance(outcome, Exception):
+        return str(outcome)
+    try:
+        return f"{type(outcome).__name__}: {outcome}"
+    except Exception:  # noqa: BLE001 - the text may hold an object of the world, which answers whatever it likes
+        return type(outcome).__name__
+
+
 def difference(expected: Any, got: Any) -> tuple[str, str] | None:
     """How what came differs from what should have come."""
     if isinstance(got, Exception):
         if isinstance(got, InternalError):
-            return "internal", str(got)
+            return "internal", shown(got)
         if isinstance(got, TtnnJitError) or type(got) is type(expected):
             return None
-        return "raw", f"{type(got).__name__}: {got}; plain Python gives {expected!r}"
+        return "raw", f"{shown(got)}; plain Python gives {shown(expected)}"
     if isinstance(expected, Exception):
-        return "returned", f"{got}; plain Python raises {expected!r}"
+        return "returned", f"{got}; plain Python raises {shown(expected)}"
     if len(got) == len(expected) and all(map(same, got, expected)):
         return None
     return "stale", f"{got}; plain Python gives {expected}"

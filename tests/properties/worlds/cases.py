@@ -8,7 +8,7 @@ import tokenize
 import warnings
 from typing import Any
 
-from tests.properties.worlds.attack import Case, Step, plain
+from tests.properties.worlds.attack import Case, Step, plain, shown
 from tests.properties.worlds.mutations import Mutation, Mutator
 from tests.properties.worlds.world import Loaded, World
 from tests.properties.worlds.writer import Writer
@@ -50,14 +50,14 @@ def _outcome(world: World, source: tuple[str, str], mutations: list[Mutation]) -
         loaded = Loaded(world, *source)
     except Exception:  # noqa: BLE001 - a world that is no Python
         return None, None
-    loaded.forget()
-    for mutation in mutations:
-        loaded.enter()
-        try:
-            loaded.run(mutation.where, mutation.text)
-        except Exception:  # noqa: BLE001 - not every change can be made
-            return None, None
-    return loaded, plain(loaded)
+    try:
+        for mutation in mutations:
+            loaded.run(mutation)
+        return loaded, plain(loaded)
+    except Exception:  # noqa: BLE001 - not every change can be made
+        return None, None
+    finally:
+        loaded.forget()
 
 
 class _Story:
@@ -69,7 +69,7 @@ class _Story:
         self._world = world
         self._source = self._first = world.main_text(), world.helper_text()
         self._mutations: list[Mutation] = []
-        self._now = str(_outcome(world, self._source, [])[1])
+        self._now = shown(_outcome(world, self._source, [])[1])
 
     def start_process(self) -> None:
         """Go on in a new process, mostly with an edited source."""
@@ -88,7 +88,7 @@ class _Story:
                 return
             try:
                 mutation = Mutator(self._draw, vars(model.main), vars(model.helper), self._world.reached()).mutation()
-            except Exception:  # noqa: BLE001, S112 - a world whose objects do not let themselves be looked at
+            except Exception:  # noqa: BLE001 - a world whose objects do not let themselves be looked at
                 continue
             if self._is_taken(self._source, [*self._mutations, mutation]):
                 self._mutations.append(mutation)
@@ -100,7 +100,7 @@ class _Story:
         model, outcome = _outcome(self._world, source, mutations)
         if model is None:
             return False
-        now = str(outcome)
+        now = shown(outcome)
         chance = _TAKEN_FAILING if isinstance(outcome, Exception) else 1.0
         if self._draw.random() >= (_TAKEN_UNCHANGED if now == self._now else chance):
             return False

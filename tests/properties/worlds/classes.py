@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a form is one text
 """The classes of a world: bases with their ways of holding numbers, and members that compute with them.
 
 In the texts ``{n}`` is a number, ``{B}`` a number computed in a method, ``{C}`` the class's name, ``{i}`` a number that
@@ -139,7 +140,7 @@ BASES: dict[str, Base] = {
     "flag": Base(
         "class {C}(enum.Flag):", ("LOW = 1", "HIGH = 4"), ("{C}.LOW", "{C}.LOW | {C}.HIGH"), own="self.value",
         readings=("{e}.value", "({e} | {c}.HIGH).value", "(3.0 if {c}.HIGH in {e} else 5.0)",
-                  "(3.0 if {e} & {c}.LOW else 5.0)"),
+                  "(3.0 if {e} & {c}.LOW else 5.0)", "(3.0 if {e} in {c}.LOW | {c}.HIGH else 5.0)", "(~{e}).value + 1", "({e} ^ {c}.LOW).value", "len({e})", "sum(m.value for m in {e})", "{c}(5).value"),
         unfit=frozenset({"__init__", "__call__", "class attribute", "annotated", "self attribute"}),
     ),
     "str enum": Base(

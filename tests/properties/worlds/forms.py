@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a form is one text
 """How a program reads numbers, lists, dicts, sets and functions: expressions, and statements around them.
 
 ``{e}`` is the value read, ``{v}`` a reading of the loop variable `v`, ``{n}`` and ``{m}`` other numbers, ``{r}`` the
@@ -100,7 +101,7 @@ STATEMENTS = (
     "{r} = x * ({e})", "{r} = x * ({e})", "{r} = x * ({e})", "{r} = x * ({e})", "{r} = ttnn.multiply(x, {e})", "{r} = x + ({e})", "{r} = ({e}) - x",
     "t = {e}\n{r} = x * len(f'{{t}}')", "t = {e}\n{r} = x * (3.0 if f'{{t:.1f}}' == '2.0' else 5.0)",
     "if {e} > 2.0:\n    {r} = ttnn.neg(x)\nelse:\n    {r} = x * 3.0", "{r} = ttnn.relu(x) if {e} else ttnn.neg(x)",
-    "def inner(t, k={e}):\n    return t * k\n{r} = inner(x)", "t = ({e}, 2.0)\na, b = t\n{r} = x * a + b",
+    "def inner(t, k={e}):\n    return t * k\n{r} = inner(x)", "t = ({e}, 2.0)\none, two = t\n{r} = x * one + two",
     "inner = lambda t: t * ({e})\n{r} = inner(x)", "{r} = x * {{'a': {e}, **{{'b': 1.0}}}}['a']",
     "assert {e} is not None\n{r} = x * ({e})", "{r} = x\n{r} *= {e}", "{r} = x\nfor _ in range(int(abs({e})) % 4):\n    {r} = {r} + x",
     "if (t := {e}) is None:\n    {r} = x\nelse:\n    {r} = x * t",
@@ -111,40 +112,3 @@ REFUSED_STATEMENTS = (
     "try:\n    {r} = x * ({e})\nexcept KeyError:\n    {r} = x",
 )
 """Statements that the interpreter refuses today; a trace takes them."""
-
-FUNCTIONS_MADE = (
-    "def {0}(k=1.0): return {1} * k",
-    "def {0}(k=1.0, *, j={2}): return {1} * k + j",
-    "{0} = lambda k=1.0: {1} * k",
-    "def {0}_make(c):\n    def {0}(k=1.0): return c * k + {1}\n    return {0}\n{0} = {0}_make({2})",
-    "def {0}_f(c, k=1.0): return c * k + {1}\n{0} = functools.partial({0}_f, {2})",
-    "def {0}_f(k=1.0, c=0.0): return c * k + {1}\n{0} = functools.partial({0}_f, c={2})",
-    "class {0}_C:\n    def meth(self, k=1.0): return k * {1}\n{0} = {0}_C().meth",
-    "class {0}_C:\n    level = {2}\n    def __call__(self, k=1.0): return k * {1} + self.level\n{0} = {0}_C()",
-    "{0}_D = {{1.0: {2}, 2.0: {2}}}\n{0} = functools.partial({0}_D.get, 1.0)",
-    "{0}_D = [{2}, 3.0]\n{0} = {0}_D.__len__\n{0} = functools.partial({0}_D.__getitem__, 0)",
-    "def {0}(k=1.0):\n    def inner(j): return j * {1}\n    return inner(k)",
-    "def {0}(k=1.0):\n    total = 0.0\n    for i in range(3):\n        if i > k: break\n        total += {1}\n    return total",
-    "def {0}(k=1.0):\n    if {1} > 2.0: return k\n    return {2}",
-    "def {0}(k=1.0, _cache={{'v': {2}}}): return _cache['v'] * k + {1}",
-    "def {0}(k=1.0, *rest, **named): return {1} * k + len(rest)",
-    "{0} = functools.partial(max, {2})",
-    "def {0}(k=1.0): return {0}.level * k\n{0}.level = {2}",
-)
-"""Ways to make a function ``{0}``; ``{1}`` is a number that is computed, ``{2}`` one that is written."""
-
-RARE_FUNCTIONS_MADE = (
-    "def {0}_deco(f):\n    @functools.wraps(f)\n    def wrapper(*args, **kwargs): return f(*args, **kwargs) + {2}\n    return wrapper\n@{0}_deco\ndef {0}(k=1.0): return {1} * k",
-    "def {0}(k=1.0, depth=2): return {1} if depth == 0 else {0}(k, depth - 1) + k",
-    "@functools.singledispatch\ndef {0}(k=1.0): return {2}\n@{0}.register\ndef _(k: float): return {1}",
-    "def {0}(k=1.0):\n    match k:\n        case 1.0: return {1}\n        case _: return {2}",
-    "{0} = operator.methodcaller('__mul__', {2})",
-    "{0} = {2}.__mul__",
-    "{0} = [{2}].count",
-    "def {0}(k=1.0):\n    try: return {1} * k\n    except KeyError: return {2}",
-    "def {0}(k=1.0):\n    import math\n    return {1} * k",
-    "def {0}(k=1.0): return globals()['{0}_G'] * k\n{0}_G = {2}",
-    "def {0}(k=1.0): return eval('{0}_G') * k\n{0}_G = {2}",
-    "def {0}(k=1.0): return sys.modules[__name__].{0}_G * k\n{0}_G = {2}",
-)
-"""The same, mostly refused by the interpreter."""

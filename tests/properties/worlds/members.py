@@ -26,6 +26,8 @@ def _operator(name: str, *readings: str, body: str = "{B}", arguments: str = "")
     return Member(f"def {name}(self{arguments}): return {body}", readings, word=name)
 
 
+_WITH_OTHER = "({B} - 2.0 * (other if type(other) in (int, float) else 4.0))"
+
 MEMBERS: tuple[Member, ...] = (
     Member(
         "attr{i} = {n}",
@@ -151,6 +153,55 @@ MEMBERS: tuple[Member, ...] = (
             "(3.0 if ({e}, 1) == (2.0, 1) else 5.0)",
             "(3.0 if [{e}] == [2.0] else 5.0)",
             "(3.0 if {{'k': {e}}} == {{'k': 2.0}} else 5.0)",
+        ),
+        word="__eq__",
+    ),
+    *(
+        _operator(f"__{name}__", *readings, body=_WITH_OTHER, arguments=", other")
+        for name, *readings in (
+            ("add", "{e} + 1.0", "operator.add({e}, 2.0)", "sum([1.0], {e})"),
+            ("radd", "1.0 + {e}", "sum([{e}], 1.0)", "sum([1.0, {e}])"),
+            ("sub", "{e} - 1.0", "operator.sub({e}, 3.0)"),
+            ("rsub", "1.0 - {e}", "operator.sub(3.0, {e})"),
+            ("mul", "{e} * 2.0", "math.prod([{e}, 2.0])"),
+            ("rmul", "2.0 * {e}", "functools.reduce(operator.mul, [2.0, {e}])"),
+            ("truediv", "{e} / 2.0"),
+            ("rtruediv", "2.0 / {e}"),
+            ("mod", "{e} % 2"),
+            ("rpow", "2 ** {e}"),
+            ("getitem", "{e}[0]", "{e}[3]", "operator.getitem({e}, 2)", "operator.itemgetter(3)({e})"),
+        )
+    ),
+    *(
+        _operator(f"__{name}__", *readings, body=f"{_WITH_OTHER} > 0.0", arguments=", other")
+        for name, *readings in (
+            ("contains", "(3.0 if 1.0 in {e} else 5.0)", "(3.0 if 4 not in {e} else 5.0)"),
+            (
+                "le",
+                "(3.0 if {e} <= 2.0 else 5.0)",
+                "(3.0 if 1.0 >= {e} else 5.0)",
+                "(3.0 if 0.0 <= {e} <= 3.0 else 5.0)",
+            ),
+            ("ge", "(3.0 if {e} >= 2.0 else 5.0)", "(3.0 if 1.0 <= {e} else 5.0)"),
+            ("ne", "(3.0 if {e} != 2.0 else 5.0)", "(3.0 if 1.0 != {e} else 5.0)"),
+            (
+                "gt",
+                "(3.0 if {e} > 2.0 else 5.0)",
+                "max([1.0, {e}]) and 3.0",
+                "(3.0 if min([1.0, {e}]) == 1.0 else 5.0)",
+            ),
+        )
+    ),
+    Member(
+        "def __eq__(self, other): return {B} > (other if type(other) is float else 1.0)",
+        (
+            "(3.0 if {e} == 2.0 else 5.0)",
+            "(3.0 if {e} != 2.0 else 5.0)",
+            "(3.0 if 3.0 == {e} else 5.0)",
+            "(3.0 if {e} in [1.0] else 5.0)",
+            "[1.0, 3.0].count({e}) + 1",
+            "(3.0 if [{e}] == [2.0] else 5.0)",
+            "(3.0 if ({e}, 1) != (2.0, 1) else 5.0)",
         ),
         word="__eq__",
     ),

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a form is one text
 """Changes of a loaded world: statements that both of its copies carry out."""
 
 from __future__ import annotations
@@ -55,10 +56,17 @@ _SPECIAL = {
 
 @dataclass(frozen=True)
 class Mutation:
-    """A statement, and the module in which it is carried out."""
+    """A statement.
+
+    Attributes:
+        where: The module in which it is carried out.
+        text: The statement.
+        known: Whether its text can be looked up, as that of a cell of a notebook can.
+    """
 
     where: str
     text: str
+    known: bool = True
 
 
 class Mutator:
@@ -90,7 +98,7 @@ class Mutator:
         if place.assignable and (not options or self.draw.random() < 0.12):
             options = self._assignments(place, found)
         chosen = self.draw.choice(options) if options else "UNREAD = {n}"
-        return Mutation(where, self._filled(chosen, place.text))
+        return Mutation(where, self._filled(chosen, place.text), self.draw.random() < 0.7)
 
     def _filled(self, text: str, place: str) -> str:
         text = text.replace("{e}", place).replace("{d}", self.draw.choice(("1", "2.5", "-2")))

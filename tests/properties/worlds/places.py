@@ -56,7 +56,7 @@ def is_of_world(value: object) -> bool:
 
 
 def _walk(found: list[Place], seen: set[int], text: str, value: Any, depth: int) -> None:
-    if id(value) in seen or depth > _DEPTH or isinstance(value, _LEAVES) and not is_of_world(type(value)):
+    if id(value) in seen or depth > _DEPTH or (isinstance(value, _LEAVES) and not is_of_world(type(value))):
         return
     seen.add(id(value))
     try:

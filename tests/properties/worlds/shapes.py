@@ -60,16 +60,18 @@ class Klass:
 
     Attributes:
         name: How it is called from the main module.
+        kind: Its base's name.
         makes: Expressions that make an instance; ``{n}`` stands for a number.
         own: What a method reads of its own instance, as a number.
-        readings: Expressions over an instance ``{e}`` and the class ``{c}``, and the shape of what they give.
-        callable_as: Whether an instance is called like a function.
+        subclassable: Whether other classes may derive from it.
+        readings: Expressions over an instance ``{e}`` and the class ``{c}`` that give a number.
+        class_readings: Those over the class alone.
     """
 
     name: str
     kind: str
     makes: tuple[str, ...]
     own: str
-    readings: list[tuple[str, Shape]] = field(default_factory=list)
-    class_readings: list[tuple[str, Shape]] = field(default_factory=list)
     subclassable: bool = False
+    readings: list[str] = field(default_factory=list)
+    class_readings: list[str] = field(default_factory=list)

@@ -11,6 +11,8 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
+from tests.properties.worlds.mutations import Mutation
+
 PRELUDE = """\
 import abc, argparse, collections, contextvars, copy, dataclasses, decimal, enum, fractions, functools, itertools, math
 import operator, sys, types, typing, weakref
@@ -65,16 +67,17 @@ class World:
                 reached |= words | names
         return frozenset(reached)
 
+    def text(self) -> str:
+        """All of it."""
+        return self.helper_text() + self.main_text()
+
     def helper_text(self) -> str:
         return PRELUDE + "\n".join(self.helper) + "\n"
 
     def main_text(self) -> str:
         body = "\n".join(statement.text for statement in self.statements)
-        results = ", ".join(
-            (statement.text.rpartition("\n")[0] and _result_of(statement.text)) or _result_of(statement.text)
-            for statement in self.statements
-        )
-        body = f"{body}\nreturn {results}," if results else f"{body}\nreturn x"
+        results = ", ".join(_result_of(statement.text) for statement in self.statements)
+        body = f"{body}\nreturn {results},"
         inside = "".join(f"    {line}\n" for line in body.splitlines())
         match self.mode:
             case "argument":
@@ -83,7 +86,8 @@ class World:
                 program = f"def program(a, x):\n{inside}"
             case "closure":
                 inside = "".join(f"    {line}\n" for line in inside.splitlines())
-                program = f"def make_program(a):\n    def program(x):\n{inside}    return program\nprogram = make_program({self.taken})\n"
+                made = f"program = make_program({self.taken})\n"
+                program = f"def make_program(a):\n    def program(x):\n{inside}    return program\n{made}"
             case _:
                 program = f"def program(x):\n{inside}"
         definitions = "\n".join(self.main)
@@ -101,13 +105,20 @@ class Loaded:
     def __init__(self, world: World, main: str, helper: str) -> None:
         self.world = world
         number = next(_numbers)
-        self.files = (f"<world_helper {number}>", f"<world_main {number}>")
+        self.files = [f"<world_helper {number}>", f"<world_main {number}>"]
         self.helper = _module("world_helper", helper, self.files[0])
         self.main = _module("world_main", main, self.files[1])
 
-    def run(self, where: str, statement: str) -> None:
+    def run(self, mutation: Mutation) -> None:
         """Carry out a change."""
-        exec(statement, vars(self.helper if where == "helper" else self.main))
+        self.enter()
+        module = self.helper if mutation.where == "helper" else self.main
+        if not mutation.known:
+            exec(mutation.text, vars(module))
+            return
+        file = f"<change {next(_numbers)}>"
+        self.files.append(file)
+        _execute(module, mutation.text, file)
 
     def enter(self) -> None:
         """Have `sys.modules` know these modules, and no other copies of them."""
@@ -131,10 +142,13 @@ class Loaded:
 
 
 def _module(name: str, text: str, file: str) -> types.ModuleType:
+    module = sys.modules[name] = types.ModuleType(name)
+    _execute(module, text, file)
+    return module
+
+
+def _execute(module: types.ModuleType, text: str, file: str) -> None:
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    module = types.ModuleType(name)
-    sys.modules[name] = module
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
         exec(compile(text, file, "exec"), vars(module))
-    return module
