@@ -65,6 +65,8 @@ def main() -> None:
         print(f"{len(cases):5} {key}   seeds {[seed for seed, _, _ in cases[:5]]}")
     for text, count in tally.refusals.most_common(40):
         print(f"{count:6} refused: {text}")
+    for text, count in tally.opaque.most_common(40):
+        print(f"{count:6} opaque: {text}")
 
 
 def _cases(options: argparse.Namespace, seed: int, tally: Tally) -> list[Case]:

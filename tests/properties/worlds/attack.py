@@ -19,7 +19,7 @@ from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.errors import InternalError, TtnnJitError
 
 X = 1.5
-RECOMPILED = re.compile("compiled (anew )?at (every|each) call|compiled anew")
+RECOMPILED = re.compile(r"is compiled at every call, because .* could not be seen: (?P<reason>.*); compute it")
 """What the warning of a program that serves one call says."""
 
 
@@ -46,7 +46,7 @@ class Failure:
     Attributes:
         kind: ``stale`` where another number came, ``raw`` for an exception that is none of the compiler's,
             ``internal``, ``returned`` where plain Python raises, ``refused later`` for a refusal that a first call
-            does not give.
+            does not give, ``silent`` where each call compiles and no warning says so.
         step: The index of the step after which it was seen.
         text: What came and what should have.
         detail: The classes of the exceptions in it.
@@ -96,7 +96,7 @@ class Compiled:
         self._options = {"graph_capture": graph_capture, "enable_cache": disk}
         self.method: Any = None
         self.jitted = ttnn_jit.jit(**self._options)(loaded.main.program)
-        self.warned = 0
+        self.reason = ""
         self.refused = False
         self.last: Any = None
 
@@ -111,7 +111,9 @@ class Compiled:
                     jitted = (jitted or self.jitted).__get__(arguments[0], type(arguments[0]))
                     arguments = arguments[1:]
                 results = (jitted or self.jitted)(*arguments)
-            self.warned += any(RECOMPILED.search(str(warning.message)) for warning in caught)
+            for warning in caught:
+                found = RECOMPILED.search(str(warning.message).replace("\n", " "))
+                self.reason = found["reason"] if found else self.reason
             return tuple(float(result[0, 0]) for result in results)
         except Exception as error:  # noqa: BLE001 - what may be raised is what is tested
             return error
@@ -152,6 +154,9 @@ def run(case: Case, tally: Tally | None = None) -> Failure | None:
             if step.calls > 1 and not process[1].refused:
                 tally.counts["repeated"] += 1
                 tally.counts["opaque"] += hits[-1] == hits[-2]
+                tally.opaque[re.sub(r"\d+", "#", process[1].reason)] += hits[-1] == hits[-2]
+            if len(hits) > 3 and hits[-1] == hits[-3] and not process[1].refused and not process[1].reason:
+                return Failure("silent", index, "compiled at each call, and no warning says so")
     finally:
         for loaded in worlds:
             loaded.forget()
