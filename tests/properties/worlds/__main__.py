@@ -45,7 +45,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0, help="the first one")
-    parser.add_argument("--frontend", choices=["ast", "capture", "both"], default="both")
+    parser.add_argument("--frontend", choices=["ast", "capture", "both", "default"], default="both")
     parser.add_argument("--steps", type=int, default=5, help="at most so many changes and new processes")
     parser.add_argument("--show", type=int, default=10, help="how many kinds of failures are printed as scripts")
     parser.add_argument("--out", type=Path, help="a folder for these")
@@ -72,7 +72,9 @@ def main() -> None:
 def _cases(options: argparse.Namespace, seed: int, tally: Tally) -> list[Case]:
     left_out = re.compile(options.without)
     made: list[Case] = []
-    for graph_capture in {"ast": [False], "capture": [True], "both": [False, True]}[options.frontend]:
+    for graph_capture in {"ast": [False], "capture": [True], "both": [False, True], "default": [None]}[
+        options.frontend
+    ]:
         case = case_of(seed, graph_capture=graph_capture, steps=options.steps)
         usable = case is not None and not left_out.search(case.world.text()) and loads(case)
         tally.counts["worlds" if usable else "no worlds"] += 1
@@ -97,7 +99,7 @@ def _attack(options: argparse.Namespace, seed: int, case: Case, tally: Tally, fo
 
 
 def _frontend(case: Case) -> str:
-    return "capture" if case.graph_capture else "ast"
+    return "default" if case.graph_capture is None else "capture" if case.graph_capture else "ast"
 
 
 def _signature(case: Case) -> str:

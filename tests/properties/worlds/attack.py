@@ -73,7 +73,7 @@ class Case:
 
     world: World
     steps: tuple[Step, ...]
-    graph_capture: bool
+    graph_capture: bool | None
 
 
 def plain(loaded: Loaded) -> tuple[float, ...] | Exception:
@@ -91,7 +91,7 @@ def plain(loaded: Loaded) -> tuple[float, ...] | Exception:
 class Compiled:
     """The compiled copy of a world, as a process has it."""
 
-    def __init__(self, loaded: Loaded, *, graph_capture: bool, disk: bool) -> None:
+    def __init__(self, loaded: Loaded, *, graph_capture: bool | None, disk: bool) -> None:
         self.loaded = loaded
         self._options = {"graph_capture": graph_capture, "enable_cache": disk}
         self.method: Any = None

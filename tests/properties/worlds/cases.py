@@ -17,7 +17,7 @@ _TRIES = 6
 _TAKEN_UNCHANGED, _TAKEN_FAILING = 0.1, 0.15
 
 
-def case_of(seed: int, *, graph_capture: bool, steps: int = 5) -> Case | None:
+def case_of(seed: int, *, graph_capture: bool | None, steps: int = 5) -> Case | None:
     """A random case; None where the world cannot be loaded, or its program fails from the start."""
     draw = random.Random(seed)
     world = Writer(draw).world()

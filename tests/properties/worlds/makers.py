@@ -40,6 +40,16 @@ FUNCTIONS_MADE = (
 """Ways to make a function ``{0}``; ``{1}`` is a number that is computed, ``{2}`` one that is written."""
 
 RARE_FUNCTIONS_MADE = (
+    "@functools.lru_cache\ndef {0}(k=1.0): return k * {2}",
+    "@functools.cache\ndef {0}_c(): return {2}\ndef {0}(k=1.0): return {0}_c() * k",
+    "def {0}(k=1.0): return next(j * {1} for j in (k, 2.0))",
+    "{0}_G = {2}\ndef {0}(k=1.0):\n    def inner():\n        return {0}_G\n    return inner() * k",
+    "{0} = operator.itemgetter(0) and (lambda k=1.0: operator.itemgetter(0)([{1}, {2}]) * k)",
+    "def {0}(k=1.0): return operator.attrgetter('a.b')({0}_N) * k\n{0}_N = types.SimpleNamespace(a=types.SimpleNamespace(b={2}))",
+    "class {0}_A:\n    def rate(self): return {2}\nclass {0}_B:\n    def rate(self): return {1}\nclass {0}_C({0}_A, {0}_B):\n    pass\n{0}_I = {0}_C()\ndef {0}(k=1.0): return {0}_I.rate() * k",
+    "class {0}_A:\n    def rate(self): return {2}\nclass {0}_B({0}_A):\n    def rate(self): return super().rate() + {1}\nclass {0}_D({0}_A):\n    def rate(self): return super().rate() * 3.0\nclass {0}_C({0}_B, {0}_D):\n    pass\n{0}_I = {0}_C()\ndef {0}(k=1.0): return {0}_I.rate() * k",
+    "class {0}_M(torch.nn.Module):\n    def __init__(self, c={2}):\n        super().__init__()\n        self.c = c\n    def forward(self, k=1.0): return k * self.c\n{0} = {0}_M()",
+    "{0}_L = torch.nn.ModuleList([torch.nn.Identity(), torch.nn.Identity()])\n{0}_L[0].c = {2}\ndef {0}(k=1.0): return sum(m.c for m in {0}_L[:1]) * k + len({0}_L)",
     "{0}_D = {{1.0: {2}, 2.0: {2}, 'a': 3.0}}\n{0}_g = {0}_D.get\ndef {0}(k=1.0): return {0}_g(k, {2})",
     "{0}_D = [{2}, {2}]\n{0}_g = {0}_D.__getitem__\ndef {0}(k=1.0): return {0}_g(0) * k",
     "{0}_D = [{2}, {2}]\n{0} = functools.partial({0}_D.count, 2.0)",

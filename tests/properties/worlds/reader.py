@@ -118,7 +118,7 @@ class Reader:
 
     def _statement_text(self, taken: Value, mode: str) -> str:
         value = self.draw.choice(self.values)
-        if mode != "function" and self.draw.random() < 0.8:
+        if mode not in {"function", "inner"} and self.draw.random() < 0.8:
             value = replace(taken, text="a")
         shape = value.shape
         if isinstance(shape, Choice):

@@ -94,7 +94,7 @@ HELPER = '''
 {chr(10).join(world.helper)}
 '''
 PROGRAM = '''
-# {world.mode}{"" if world.mode == "function" else f" of a = {world.taken}"}
+# {world.mode}{"" if world.mode in {"function", "inner"} else f" of a = {world.taken}"}
 {chr(10).join(statement.text for statement in world.statements)}
 '''
 STEPS = '''

@@ -12,7 +12,7 @@ import numpy as np
 NUMBERS = (bool, int, float, np.number, np.bool_)
 
 OPERATIONS: dict[str, Callable[..., float]] = {
-    "relu": lambda x: max(x, 0.0),
+    "relu": lambda x: x if x > 0.0 else 0.0,
     "neg": operator.neg,
     "abs": abs,
     "square": lambda x: x * x,
@@ -73,9 +73,11 @@ for _name, _function in {"add": operator.add, "sub": operator.sub, "mul": operat
 
 
 def same(one: float, other: float) -> bool:
-    """Whether two results are one number, rounding to float32 and its range aside."""
+    """Whether two results are one number, rounding to float32 aside; 0.0 is not -0.0."""
     if math.isnan(one) or math.isnan(other):
         return math.isnan(one) and math.isnan(other)
     with np.errstate(over="ignore"):
         one, other = float(np.float32(one)), float(np.float32(other))
+    if one == other == 0.0:
+        return math.copysign(1.0, one) == math.copysign(1.0, other)
     return one == other or abs(one - other) <= 1e-5 * max(abs(one), abs(other))

@@ -18,6 +18,7 @@ import abc, argparse, collections, contextvars, copy, dataclasses, decimal, enum
 import operator, sys, types, typing, weakref
 import numpy as np
 import torch
+import ttnn_jit
 from ttnn_jit import ttnn
 """
 _WORD = re.compile(r"\w+")
@@ -46,8 +47,8 @@ class World:
         helper: Definitions of the helper module, which the main one knows as `wh`.
         main: Definitions of the main module.
         statements: The program's body; each leaves a result.
-        mode: How the program gets at `taken`: as a function does at globals, as an argument, as the instance that it is
-            a method of, or in its closure; its name is `a` then.
+        mode: How the program gets at `taken`: as a function does at globals, as an argument, by default, as the
+            instance that it is a method of, or in its closure; its name is `a` then. An ``inner`` one is jitted itself.
         taken: An expression.
     """
 
@@ -84,6 +85,14 @@ class World:
                 program = f"def program(x, a):\n{inside}"
             case "method":
                 program = f"def program(a, x):\n{inside}"
+            case "default":
+                program = f"def program(x, a={self.taken}):\n{inside}"
+            case "keyword":
+                program = f"def program(x, *, k=1.0, a={self.taken}):\n{inside}"
+            case "inner":
+                program = (
+                    f"@ttnn_jit.jit()\ndef inner_program(x):\n{inside}def program(x):\n    return inner_program(x)\n"
+                )
             case "closure":
                 inside = "".join(f"    {line}\n" for line in inside.splitlines())
                 made = f"program = make_program({self.taken})\n"

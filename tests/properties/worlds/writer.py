@@ -25,7 +25,19 @@ from tests.properties.worlds.world import World
 _KEYS = ("'a'", "'b'", "1", "(1, 'a')", "2.5", "None", "True")
 _ITEMS_OF_SETS = ("2.0", "3.0", "'relu'", "'neg'", "1")
 _LISTS = ("[{}]", "[{}]", "[{}]", "[{}]", "({},)", "tuple([{}])", "collections.deque([{}])")
-_MODES = ("function", "function", "function", "function", "argument", "argument", "method", "closure")
+_MODES = (
+    "function",
+    "function",
+    "function",
+    "function",
+    "argument",
+    "argument",
+    "method",
+    "closure",
+    "default",
+    "keyword",
+    "inner",
+)
 _RECEIVERS = frozenset({"plain", "dataclass", "module", "abstract", "meta", "generic", "made by new", "slots"})
 _ARGUMENTS = frozenset({
     "dataclass", "frozen", "ordered", "factory", "named tuple", "enum", "int enum", "flag", "str enum", "float", "int",
@@ -58,7 +70,7 @@ class Writer(ClassWriter):
 
     def _mode(self, taken: Value) -> str:
         mode = self.draw.choice(_MODES)
-        if mode == "argument" and ("next(" in taken.text or not _is_argument(taken.shape)):
+        if mode in {"argument", "default", "keyword"} and ("next(" in taken.text or not _is_argument(taken.shape)):
             return "function" if self.draw.random() < 0.9 else mode
         receiver = isinstance(taken.shape, Instance) and taken.shape.of.kind in _RECEIVERS
         return "closure" if mode == "method" and not receiver else mode
