@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.errors import ArgumentError, GridError, LayoutError, ShapeError
+from ttnn_jit.guards.values import has_member, is_operation
 from ttnn_jit.nests import leaves, map_leaves, plain_parts
 from ttnn_jit.numpy_array import is_numpy_array, spec_of_numpy_array
 from ttnn_jit.numpy_scalar import is_numpy_scalar
@@ -95,7 +96,7 @@ def argument_key(value: Any) -> object:  # noqa: PLR0911, C901 - one line for ea
         return family, spec_of(value)
     if isinstance(value, (types.FunctionType, types.BuiltinFunctionType)):
         return value
-    if hasattr(value, "__ttnn_overloads__"):
+    if is_operation(value):
         # By what it computes now: a user's tile operation is another one when what it reads has changed.
         return value.__name__, *value.__ttnn_overloads__
     if isinstance(value, _CONFIGS):
@@ -128,7 +129,7 @@ def is_tensor(value: object) -> bool:
 
 
 def _stands_for_tensor(value: object) -> bool:
-    return hasattr(type(value), "__ttnn_call__")  # an instance might claim to have every attribute
+    return has_member(type(value), "__ttnn_call__")  # an instance might claim to have every attribute
 
 
 def map_tensors(value: Any, function: Callable[[Any], Any]) -> Any:

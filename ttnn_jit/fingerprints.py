@@ -13,7 +13,17 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import _lru_cache_wrapper, partial
 from typing import Any, TypeAlias
 
-from ttnn_jit.guards.values import ABSENT, NoStableIdentityError, is_atom, is_operation, own_attribute, plain_scalar
+from ttnn_jit.guards.values import (
+    ABSENT,
+    NoStableIdentityError,
+    has_member,
+    is_a,
+    is_atom,
+    is_operation,
+    member_of,
+    own_attribute,
+    plain_scalar,
+)
 from ttnn_jit.numpy_scalar import is_numpy_function, is_numpy_scalar
 from ttnn_jit.origin import THIS_PACKAGE, is_of_this_package, library_of
 
@@ -145,7 +155,7 @@ def _is_module_function(value: Any) -> bool:
 
 
 def _is_tuple_with_names(value: Any) -> bool:
-    return isinstance(value, tuple) and hasattr(value, "_fields")
+    return is_a(value, tuple) and has_member(type(value), "_fields")
 
 
 _LIBRARIES = (sys.stdlib_module_names | {THIS_PACKAGE}) - {"__main__"}
@@ -157,12 +167,13 @@ def _is_library_class(value: Any) -> bool:
 
 
 def _is_named_tuple(value: Any) -> bool:
-    return isinstance(value, type) and value.__bases__ == (tuple,) and hasattr(value, "_field_defaults")
+    return isinstance(value, type) and value.__bases__ == (tuple,) and has_member(value, "_field_defaults")
 
 
-def is_plain_dataclass(cls: type) -> bool:
+def is_plain_dataclass(cls: Any) -> bool:
     """Whether everything that makes an instance of `cls` was written by `dataclasses`."""
-    if not dataclasses.is_dataclass(cls) or hasattr(cls, "__post_init__") or cls.__new__ is not object.__new__:
+    made_by_python = has_member(cls, "__dataclass_fields__") and not has_member(cls, "__post_init__")
+    if not made_by_python or cls.__new__ is not object.__new__:
         return False
     generated = [cls.__init__] + ([cls.__setattr__] if cls.__setattr__ is not object.__setattr__ else [])
     factories: set[Any] = {field.default_factory for field in dataclasses.fields(cls)} - {dataclasses.MISSING}
@@ -196,8 +207,8 @@ def _dataclass_parts(cls: Any) -> list[Any]:
 
 
 def _is_frozen_dataclass(value: Any) -> bool:
-    parameters = getattr(type(value), "__dataclass_params__", None)
-    return parameters is not None and bool(parameters.frozen)
+    parameters: Any = member_of(type(value), "__dataclass_params__")
+    return parameters is not ABSENT and bool(parameters.frozen)
 
 
 _Belongs: TypeAlias = Callable[[Any], bool]

@@ -11,7 +11,7 @@ import enum
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ttnn_jit.guards.values import is_a, native_class, native_contents, own_attributes, plain_scalar
+from ttnn_jit.guards.values import has_member, is_a, native_class, native_contents, own_attributes, plain_scalar
 from ttnn_jit.numpy_scalar import is_numpy_scalar
 from ttnn_jit.origin import is_of_this_package
 
@@ -19,12 +19,12 @@ from ttnn_jit.origin import is_of_this_package
 def is_record(value: Any) -> bool:
     """Whether `value` is an instance of a dataclass of the user's: its fields are items of the nest."""
     kind = type(value)
-    return hasattr(kind, "__dataclass_fields__") and not is_of_this_package(kind)
+    return has_member(kind, "__dataclass_fields__") and not is_of_this_package(kind)
 
 
 def is_named_tuple(value: Any) -> bool:
     """Whether `value` is an instance of a NamedTuple."""
-    return isinstance(value, tuple) and hasattr(value, "_fields")
+    return is_a(value, tuple) and has_member(type(value), "_fields")
 
 
 def fields_of(record: Any) -> dict[str, Any]:

@@ -261,7 +261,12 @@ def resolve_target(target: SystemDesc | str | None) -> SystemDesc:
             raise ArgumentError(f"unknown target {target!r}", help=f"the presets are {', '.join(PRESETS)}")
         return preset
     path = os.environ.get("SYSTEM_DESC_PATH")
-    return read_target(path) if path else PRESETS["wormhole_b0"]
+    if not path:
+        return PRESETS["wormhole_b0"]
+    try:
+        return read_target(path)
+    except ArgumentError as error:
+        raise ArgumentError(f"SYSTEM_DESC_PATH: {error.message}", help=error.help) from None
 
 
 def read_target(path: str) -> SystemDesc:

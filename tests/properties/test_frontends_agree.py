@@ -150,8 +150,8 @@ def test_a_random_program_has_one_text_in_both_frontends(seed, device, mixed):
     traced = lowered(function, *arguments, graph_capture=True, target=target)
     assert print_module(interpreted.module, locations=True) == print_module(traced.module, locations=True), text
     assert interpreted.output_structure == traced.output_structure
-    assert not interpreted.unguardable
-    assert not traced.unguardable
+    assert not interpreted.opaque
+    assert not traced.opaque
     assert {read.path for read in interpreted.reads} <= {read.path for read in traced.reads}
     assert compile_guard(function, interpreted.reads)()
     assert compile_guard(function, traced.reads)()

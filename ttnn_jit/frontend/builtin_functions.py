@@ -324,11 +324,11 @@ def _function_handlers() -> dict[Any, Handler]:
     }  # fmt: skip
     table |= {function: unary(function, *methods) for function, methods in names.items()}
     for name, symbol in ARITHMETIC.items():
-        plain = getattr(operator, name, None) or getattr(operator, f"{name}_")
-        table[plain] = special_methods.binary(f"__{name}__", f"__r{name}__", symbol)
-        table[getattr(operator, f"i{name}")] = special_methods.in_place(f"__i{name}__", plain)
+        plain, updating = getattr(operator, name), f"__i{name[2:]}"
+        table[plain] = special_methods.binary(name, f"__r{name[2:]}", symbol)
+        table[getattr(operator, updating)] = special_methods.in_place(updating, plain)
     for name, (swapped, symbol) in COMPARISONS.items():
-        table[getattr(operator, name)] = special_methods.binary(f"__{name}__", f"__{swapped}__", symbol)
+        table[getattr(operator, name)] = special_methods.binary(name, swapped, symbol)
     callbacks = (map, functools.reduce, itertools.starmap, itertools.takewhile, itertools.dropwhile)
     table |= {function: _with_callback(function) for function in callbacks}
     table[itertools.filterfalse] = _with_callback(itertools.filterfalse, bool)

@@ -11,6 +11,7 @@ import types
 from typing import Any
 
 from ttnn_jit.fingerprints import is_plain_dataclass
+from ttnn_jit.guards.values import has_member, own_attribute
 from ttnn_jit.numpy_scalar import is_numpy_scalar_class
 from ttnn_jit.ops import overloads_of
 from ttnn_jit.origin import is_of_this_package
@@ -92,14 +93,14 @@ def is_pure_class(cls: type) -> bool:
     """Whether making an instance of `cls` runs no code of the user's."""
     if cls in _PURE_CALLABLES or cls.__module__ in _PURE_ROOMS | _PURE_MODULES or is_numpy_scalar_class(cls):
         return True
-    named_tuple = issubclass(cls, tuple) and hasattr(cls, "_fields") and cls.__bases__ == (tuple,)
+    named_tuple = issubclass(cls, tuple) and has_member(cls, "_fields") and cls.__bases__ == (tuple,)
     return named_tuple or is_plain_dataclass(cls) or issubclass(cls, (enum.Enum, BaseException))
 
 
 def is_namespace(value: Any) -> bool:
     """Whether `value` is the `ttnn` namespace, under whatever name."""
     return isinstance(value, (types.ModuleType, types.SimpleNamespace)) and bool(
-        overloads_of(getattr(value, "add", None))
+        overloads_of(own_attribute(value, "add"))
     )
 
 

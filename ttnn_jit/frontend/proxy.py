@@ -14,6 +14,7 @@ from xdsl.ir import SSAValue
 
 from ttnn_jit.errors import ArgumentError, CompileError, UnsupportedFunction
 from ttnn_jit.frontend.module_builder import ModuleBuilder
+from ttnn_jit.guards.values import has_member
 from ttnn_jit.nests import leaves
 from ttnn_jit.numpy_scalar import is_numpy_scalar, python_number
 from ttnn_jit.ops import (
@@ -229,7 +230,7 @@ _install_operators()
 
 def outside_tensor_help(value: Any) -> str | None:
     """How to bring in a tensor that the function found outside its arguments; None if `value` is no tensor."""
-    if not isinstance(value, type) and hasattr(value, "shape") and hasattr(value, "dtype"):
+    if not isinstance(value, type) and has_member(type(value), "shape") and has_member(type(value), "dtype"):
         return "a tensor from outside is no constant of the program: pass it as an argument"
     return None
 

@@ -117,13 +117,15 @@ def negation(interpreter: Interpreter, value: Any) -> bool:
 # --- Two operands ---------------------------------------------------------------------------------------------------
 
 ARITHMETIC = {
-    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@",
-    "lshift": "<<", "rshift": ">>", "and": "&", "or": "|", "xor": "^",
+    "__add__": "+", "__sub__": "-", "__mul__": "*", "__truediv__": "/", "__floordiv__": "//", "__mod__": "%",
+    "__pow__": "**", "__matmul__": "@", "__lshift__": "<<", "__rshift__": ">>", "__and__": "&", "__or__": "|",
+    "__xor__": "^",
 }  # fmt: skip
 COMPARISONS = {
-    "eq": ("eq", "=="), "ne": ("ne", "!="), "lt": ("gt", "<"), "le": ("ge", "<="), "gt": ("lt", ">"),
-    "ge": ("le", ">="),
+    "__eq__": ("__eq__", "=="), "__ne__": ("__ne__", "!="), "__lt__": ("__gt__", "<"), "__le__": ("__ge__", "<="),
+    "__gt__": ("__lt__", ">"), "__ge__": ("__le__", ">="),
 }  # fmt: skip
+"""By special method, the one of the other operand, and the symbol."""
 
 
 def binary(name: str, reflected: str, symbol: str) -> Handler:

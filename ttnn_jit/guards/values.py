@@ -27,6 +27,7 @@ __all__ = [
     "ABSENT",
     "NoStableIdentityError",
     "atom_key",
+    "has_member",
     "is_a",
     "is_atom",
     "is_identity",
@@ -171,6 +172,11 @@ def own_attributes(value: Any) -> Mapping[str, Any]:
 def own_attribute(value: Any, name: str) -> Any:
     """What an object's own ``__dict__`` has under `name`; ABSENT if it has nothing there, or no ``__dict__``."""
     return own_attributes(value).get(name, ABSENT)
+
+
+def has_member(kind: type, name: str) -> bool:
+    """Whether a class, or one behind it, has something under `name`; a metaclass is not asked."""
+    return member_of(kind, name) is not ABSENT
 
 
 def python_member(kind: type, name: str) -> types.FunctionType | None:
