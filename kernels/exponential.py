@@ -25,6 +25,14 @@ EXP_FACTOR = 1.9165291786193848
 EXP2_SIXTEENTHS = Table("exp2_sixteenths", tuple(float_bits(2 ** (j / 16) / EXP_FACTOR) - (j << 19) for j in range(16)))
 POWERS_OF_SIXTEENTHS = Table.of_floats("powers_of_sixteenths", [2 ** (j / 16) for j in range(16)])
 LOGISTIC_SCALE = 2.0**-33
+# sigmoid is SIGMOID_SCALE / (SIGMOID_SCALE * (1 + exp(-a))). Of a divisor just above a power of two most is rounded away,
+# and of a quotient just below one a unit is least: this factor keeps the two apart, where a power of two would have them
+# meet. Of the floats there it leaves the least of a table of its own to round where that counts.
+SIGMOID_SCALE = 1.5415353775024414 * LOGISTIC_SCALE
+SIGMOID_SIXTEENTHS = Table(
+    "sigmoid_sixteenths",
+    tuple(float_bits(SIGMOID_SCALE / LOGISTIC_SCALE * 2 ** (j / 16) / EXP_FACTOR) - (j << 19) for j in range(16)),
+)
 LOGISTIC_LIMIT = 111.8  # LOGISTIC_SCALE * exp of it is infinity, and finite wherever a quotient by it is not zero
 # Relative error of tanh 3.6e-8, most of it from rounding the constant terms.
 TANH = tuple(
@@ -129,7 +137,9 @@ class Exponential(Piecewise):
 
     def sigmoid(self, a: Value) -> Value:
         """1 / (1 + exp(-a)), good to the last denormal."""
-        return self.div(self.const(LOGISTIC_SCALE), self._scaled_logistic_divisor(a))
+        scale = self.const(SIGMOID_SCALE)
+        mantissa, power = self._logistic_power(a, None, SIGMOID_SIXTEENTHS)
+        return self.div(scale, self.fma(mantissa, power, scale))
 
     def silu(self, a: Value) -> Value:
         """A * sigmoid(a), scaled last so that tiny results keep their digits; NaN at -infinity, as the product is."""
@@ -172,14 +182,16 @@ class Exponential(Piecewise):
 
     def _logistic(self, factor: Value, a: Value, low: Value | None = None) -> Value:
         """Factor / (1 + exp(-a - low)); `factor` itself above 64, where a must be larger still; NaN at -infinity."""
-        quotient = self.div(factor, self._scaled_logistic_divisor(a, low))
+        mantissa, power = self._logistic_power(a, low, EXP2_SIXTEENTHS)
+        quotient = self.div(factor, self.fma(mantissa, power, self.const(LOGISTIC_SCALE)))
         small = self.mul(quotient, self.const(LOGISTIC_SCALE))
         return self.select(self.gt(factor, self.const(64.0)), factor, small)
 
-    def _scaled_logistic_divisor(self, a: Value, low: Value | None = None) -> Value:
-        """(1 + exp(-a - low)) * LOGISTIC_SCALE; infinity from a = -LOGISTIC_LIMIT on, where quotients are zeros.
+    def _logistic_power(self, a: Value, low: Value | None, table: Table) -> tuple[Value, Value]:
+        """Two factors of exp(-a - low) * LOGISTIC_SCALE, times whatever the entries of `table` hold beside that.
 
-        exp(-a) is exp(r) * 2**(n / 16); the bits of that power are the sum of those of n and of a table's.
+        exp(-a) is exp(r) * 2**(n / 16); the bits of that power are the sum of those of n and of a table's. It is
+        infinite from a = -LOGISTIC_LIMIT on, where quotients by it are zeros.
         """
         bounded = self.at_most(60.0, self.at_least(-LOGISTIC_LIMIT, a))
         magic = self.const(ROUNDING_MAGIC + 16 * math.log2(LOGISTIC_SCALE))
@@ -189,9 +201,8 @@ class Exponential(Piecewise):
         rest = self.const(-LN2_LOW / 16)
         r = self.fma(n, rest, r) if low is None else self.add(r, self.fma(n, rest, self.neg(low)))
         shifted = self.shift_left(self.bits(sum_), self.int_const(19))
-        power = self.from_bits(self.int_add(shifted, self.bits(self.lookup(EXP2_SIXTEENTHS, self.bits(sum_)))))
-        mantissa = self.polynomial(r, [EXP_FACTOR * coefficient for coefficient in (1.0, 1.0, *EXP_SHORT_TAIL)])
-        return self.fma(mantissa, power, self.const(LOGISTIC_SCALE))
+        power = self.from_bits(self.int_add(shifted, self.bits(self.lookup(table, self.bits(sum_)))))
+        return self.polynomial(r, [EXP_FACTOR * coefficient for coefficient in (1.0, 1.0, *EXP_SHORT_TAIL)]), power
 
     def tanh(self, a: Value) -> Value:
         """By pieces; 1 from 9.1 on."""

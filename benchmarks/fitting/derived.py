@@ -7,6 +7,7 @@ the polynomials of `fits.FITS` and the coefficients of `bfloat16.SEARCHES` these
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -103,6 +104,33 @@ def powers_less_index(factor: float) -> tuple[float, ...]:
     return tuple(words.view(np.float32).astype(float).tolist())
 
 
+def scale_of_sigmoid() -> float:
+    """The float32 in [1.3, 1.56], times 2**-33, with which the largest error that sigmoid may have is least.
+
+    Errors are in units of 2**-24, relative: of the sum 1 / its mantissa, of exp(r) 0.577, of a table's entry as it is;
+    they count as the quotient's mantissa says, which adds half a unit in its last place. Only factors are tried that
+    leave the entry of whole powers of two as good as nothing to round.
+    """
+    low, high = np.array([1.3, 1.56], np.float32).view(np.int32)
+    every = np.arange(low, high, dtype=np.int32).view(np.float32).astype(np.float64)
+    factor = committed_constant("exponential.EXP_FACTOR")
+    candidates = every[_rounding(every / factor) < 0.01]
+    entries = [_rounding(candidates * 2 ** (j / 16) / factor) for j in range(16)]
+    worst = np.zeros_like(candidates)
+    for sixteenths in np.arange(-6 * 16, 12 * 16, 1 / 8):
+        power = 2 ** (sixteenths / 16)
+        sums = 2 * np.frexp(candidates * (1 + power))[0]
+        quotient = 2 * math.frexp(1 / (1 + power))[0]
+        inexact = 1 / sums + power / (1 + power) * (0.577 + entries[round(sixteenths) % 16])
+        np.maximum(worst, inexact * (2 if quotient == 1 else quotient) / 2, out=worst)
+    return float(candidates[worst.argmin()]) * 2.0**-33
+
+
+def _rounding(numbers: np.ndarray) -> np.ndarray:
+    """How far the nearest float32 are, in units of 2**-24, relative."""
+    return np.abs(numbers.astype(np.float32) / numbers - 1) * 2**24
+
+
 def seeds_of_inverse_roots(samples: int = 4097) -> tuple[float, ...]:
     """The floats whose bits, less half those of x, are near those of 1 / sqrt(x), per sixteenth of two octaves."""
     seeds = []
@@ -151,6 +179,10 @@ DERIVED: dict[str, Callable[[], Any]] = {
     "exponential.GELU_LINEAR": lambda: parts(2 * mp.sqrt(2 / mp.pi), 2),
     "exponential.GELU_CUBIC": lambda: parts(2 * mp.sqrt(2 / mp.pi) * mp.mpf("0.044715"), 2),
     "exponential.EXP_FACTOR": factor_of_powers,
+    "exponential.SIGMOID_SCALE": scale_of_sigmoid,
+    "exponential.SIGMOID_SIXTEENTHS": lambda: powers_less_index(
+        committed_constant("exponential.EXP_FACTOR") * 2.0**-33 / committed_constant("exponential.SIGMOID_SCALE")
+    ),
     "exponential.POWERS_OF_SIXTEENTHS": lambda: tuple(nearest(mp.mpf(2) ** (mp.mpf(j) / 16)) for j in range(16)),
     "exponential.EXP2_SIXTEENTHS": lambda: powers_less_index(committed_constant("exponential.EXP_FACTOR")),
     "gamma.DIGAMMA_ROOT_HIGH": lambda: parts(DIGAMMA_ROOT, 2)[0],

@@ -72,7 +72,7 @@ SIGMOID = unary(
     emit=lambda b, x: b.sigmoid(x),
     forms=Forms(bfloat16=lambda b, x: b.sigmoid_bfloat16(x)),
     golden=torch_function("sigmoid"),
-    probe=Probe(domain=(-100.0, 100.0), max_ulp=2.5),
+    probe=Probe(domain=(-100.0, 100.0), max_ulp=2.0),
 )
 RELU = unary(
     "relu",

@@ -22,7 +22,7 @@ BOUNDS = {
     "sin": 1.75,
     "cos": 1.8,
     "tanh": 1.2,
-    "sigmoid": 2.4,
+    "sigmoid": 1.85,
     "silu": 2.4,
     "erf": 1.0,
     "erfc": 2.4,
