@@ -41,7 +41,7 @@ from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.warm_caller import STALE
 from ttnn_jit.target import PRESETS, SystemDesc
 from ttnn_jit.tensor_spec import TensorSpec
-from ttnn_jit.tracebacks import for_the_user, level_of_the_user, raises_for_the_user
+from ttnn_jit.tracebacks import keep_users_frames, level_of_the_user, raises_for_the_user
 from ttnn_jit.ttnn.foreign import as_callers_kind, foreign_operands
 from ttnn_jit.ttnn.mesh import mesh_of, on_every_device
 from ttnn_jit.warm_path import OWN_NAMES, WarmCall, WarmCalls, call_method
@@ -159,8 +159,8 @@ class JitFunction(WarmCalls):
         try:
             return self._call_any(args, kwargs)
         except TtnnJitError as error:
-            __tracebackhide__ = True
-            raise for_the_user(error)  # noqa: B904 - it is the same error
+            keep_users_frames(error)
+            raise
 
     def _call_any(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call for which `ttnn_jit.warm_path` finds nothing, or nothing yet."""
@@ -431,9 +431,13 @@ class FallbackJitFunction(JitFunction):
                 warnings.warn(
                     f"{self.func.__name__} runs as plain Python: {error.message}", stacklevel=level_of_the_user()
                 )
-        with foreign_operands(self._target or PRESETS["cpu"]):
-            result = self._plain(*args, **kwargs)
-        return as_callers_kind(result, (args, kwargs))
+        try:
+            with foreign_operands(self._target or PRESETS["cpu"]):
+                result = self._plain(*args, **kwargs)
+            return as_callers_kind(result, (args, kwargs))
+        except TtnnJitError as error:
+            keep_users_frames(error)
+            raise
 
 
 def _python_function(function: object) -> types.FunctionType:

@@ -20,12 +20,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from ttnn_jit.compiling import compiling
-from ttnn_jit.errors import ArgumentError, CompileError
+from ttnn_jit.errors import ArgumentError, CompileError, TtnnJitError
 from ttnn_jit.fingerprints import fingerprint_code, read_fingerprint
 from ttnn_jit.guards.values import NoStableIdentityError
 from ttnn_jit.ops import Number, Operation
 from ttnn_jit.reads import ATTRIBUTE_STEP, Read, compile_guard, path_text
 from ttnn_jit.source import Location
+from ttnn_jit.tracebacks import keep_users_frames
 from ttnn_jit.ttnn.operation import TtnnOperation
 
 if TYPE_CHECKING:
@@ -74,7 +75,11 @@ class TileOperation(TtnnOperation):
         """Run eagerly on tensors, record the call if an argument is a tracer, or call the function on numbers."""
         if all(isinstance(value, Number) for value in (*args, *kwargs.values())):
             return self.func(*args, **kwargs)
-        return super().__call__(*args, **kwargs)
+        try:
+            return super().__call__(*args, **kwargs)
+        except TtnnJitError as error:
+            keep_users_frames(error)
+            raise
 
     def _declare(self) -> None:
         # The scan is the frontend's, which loads the compiler; that and the tracer: not before they are needed.

@@ -1,7 +1,8 @@
 """A mistake of the user's is shown with the user's frames: those of the compiler that found it say nothing of it.
 
-The public calls raise what `for_the_user` gives. It cuts the traceback itself, so that scripts, pytest, IPython and
-``python -i`` show the same. ``TTNN_JIT_DEBUG=1`` keeps every frame, and an `InternalError` always does.
+The public calls pass errors through `keep_users_frames`, which cuts the traceback itself, so that scripts, pytest,
+IPython and ``python -i`` show the same. They go on with a bare ``raise``: it alone adds no entry for the frame that it
+stands in. ``TTNN_JIT_DEBUG=1`` keeps every frame, and an `InternalError` always does.
 """
 
 from __future__ import annotations
@@ -23,26 +24,26 @@ _MACHINERY = {THIS_PACKAGE, "contextlib", "xdsl"}
 """Packages whose frames lie between the user's call and the error."""
 
 
-def for_the_user(error: TtnnJitError) -> TtnnJitError:
-    """`error`, to be raised from the public call that it leaves: without the frames below that are not the user's."""
-    if not isinstance(error, InternalError) and not debugging():
-        link: BaseException | None = error
-        while link is not None:
-            link.__traceback__ = _frames_of_the_user(link.__traceback__)
-            link = link.__cause__
-    return error
+def keep_users_frames(error: BaseException) -> None:
+    """Take the frames that are not the user's out of the tracebacks of `error`, which is on its way to the user."""
+    if isinstance(error, InternalError) or debugging():
+        return
+    link: BaseException | None = error
+    while link is not None:
+        link.__traceback__ = _frames_of_the_user(link.__traceback__)
+        link = link.__cause__
 
 
 def raises_for_the_user(function: Callable[P, R]) -> Callable[P, R]:
-    """A public method whose errors are those `for_the_user`."""
+    """A public method whose errors show frames of the user's alone."""
 
     @functools.wraps(function)
     def public(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return function(*args, **kwargs)
         except TtnnJitError as error:
-            __tracebackhide__ = True  # for pytest and IPython
-            raise for_the_user(error)  # noqa: B904 - it is the same error
+            keep_users_frames(error)
+            raise
 
     return public
 

@@ -21,7 +21,7 @@ from ttnn_jit.nests import fields_of, is_named_tuple, is_record, items_of
 from ttnn_jit.numpy_array import are_plain_numpy
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.warm_caller import STALE
-from ttnn_jit.tracebacks import for_the_user
+from ttnn_jit.tracebacks import keep_users_frames
 
 if TYPE_CHECKING:
     import torch
@@ -111,32 +111,32 @@ def call_method(parameters: tuple[str, ...], positional_only: int) -> Callable[.
     given = given if positional_only else given[1:]
     lines = [
         f"def __call__({', '.join([*self, *given])}, *ttnn_jit_rest, **ttnn_jit_keywords):",
-        " if not ttnn_jit_rest and not ttnn_jit_keywords:",
-        f"  ttnn_jit_result = ttnn_jit_self._inline({every})",
-        "  if ttnn_jit_result is not ttnn_jit_STALE:",
-        "   return ttnn_jit_result",
-        "  try:",
-        f"   if ttnn_jit_type({first}) is ttnn_jit_Tensor:",
-        f"    ttnn_jit_key = {first}._device.open_target, {', '.join(f'{name}.spec' for name in parameters)}",
-        "    ttnn_jit_warm = ttnn_jit_self._warm[ttnn_jit_key]",
-        "   else:",
-        f"    ttnn_jit_warm = ttnn_jit_self._warm_foreign[ttnn_jit_type({first})]",
-        "  except ttnn_jit_NOTHING:",
-        "   pass",
-        "  else:",
-        f"   ttnn_jit_result = ttnn_jit_warm({every})",
+        " try:",
+        "  if not ttnn_jit_rest and not ttnn_jit_keywords:",
+        f"   ttnn_jit_result = ttnn_jit_self._inline({every})",
         "   if ttnn_jit_result is not ttnn_jit_STALE:",
         "    return ttnn_jit_result",
-        " try:",
+        "   try:",
+        f"    if ttnn_jit_type({first}) is ttnn_jit_Tensor:",
+        f"     ttnn_jit_key = {first}._device.open_target, {', '.join(f'{name}.spec' for name in parameters)}",
+        "     ttnn_jit_warm = ttnn_jit_self._warm[ttnn_jit_key]",
+        "    else:",
+        f"     ttnn_jit_warm = ttnn_jit_self._warm_foreign[ttnn_jit_type({first})]",
+        "   except ttnn_jit_NOTHING:",
+        "    pass",
+        "   else:",
+        f"    ttnn_jit_result = ttnn_jit_warm({every})",
+        "    if ttnn_jit_result is not ttnn_jit_STALE:",
+        "     return ttnn_jit_result",
         f"  ttnn_jit_args, ttnn_jit_named = ttnn_jit_given(ttnn_jit_NAMES, ({every},))",
         "  ttnn_jit_named |= ttnn_jit_keywords",
         "  return ttnn_jit_self._call_any((*ttnn_jit_args, *ttnn_jit_rest), ttnn_jit_named)",
         " except ttnn_jit_ERROR as ttnn_jit_error:",
-        "  __tracebackhide__ = True",  # for pytest and IPython
-        "  raise ttnn_jit_for_the_user(ttnn_jit_error)",
+        "  ttnn_jit_keep_users_frames(ttnn_jit_error)",
+        "  raise",
     ]
     scope = {"MISSING": _Missing.MISSING, "Tensor": Tensor, "STALE": STALE, "type": type, "given": _given}
-    scope |= {"ERROR": TtnnJitError, "NOTHING": (KeyError, AttributeError), "for_the_user": for_the_user}
+    scope |= {"ERROR": TtnnJitError, "NOTHING": (KeyError, AttributeError), "keep_users_frames": keep_users_frames}
     names = {"NAMES": parameters, **scope}
     return _defined(
         "__call__", lines, {"__name__": __name__, **{OWN_NAMES + name: value for name, value in names.items()}}

@@ -17,6 +17,7 @@ from ttnn_jit.runtime.native import HostCpu, host_cpu, require_runnable
 from ttnn_jit.runtime.plan import Launch, ProgramPlan
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.warm_caller import STALE, warm_tensor_caller
+from ttnn_jit.tracebacks import keep_users_frames
 
 __all__ = ["Launch", "Program", "ProgramPlan"]
 
@@ -72,12 +73,16 @@ class Program:
             DeallocatedError: A tensor was deallocated.
             DeviceError: The device is closed.
         """
-        if self._ran and len(tensors) == len(self.plan.inputs) > 0:
-            result = self._warm(*tensors)
-            if result is not STALE:
-                return result
-        self._ran = True
-        return caller.run_on_tensors(self.plan, self.native, self.circular_buffer_bytes, tensors)
+        try:
+            if self._ran and len(tensors) == len(self.plan.inputs) > 0:
+                result = self._warm(*tensors)
+                if result is not STALE:
+                    return result
+            self._ran = True
+            return caller.run_on_tensors(self.plan, self.native, self.circular_buffer_bytes, tensors)
+        except TtnnJitError as error:
+            keep_users_frames(error)
+            raise
 
     @kept_property
     def _warm(self) -> Callable[..., Any]:

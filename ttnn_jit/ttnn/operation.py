@@ -29,8 +29,8 @@ from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor, check_tensor, foreign_tensor_help
 from ttnn_jit.runtime.warm_caller import STALE, warm_tensor_caller
-from ttnn_jit.tensor_spec import DataType, MemoryConfig, TensorSpec
-from ttnn_jit.tracebacks import for_the_user
+from ttnn_jit.tensor_spec import DataType, MemoryConfig, TensorSpec, check_kind
+from ttnn_jit.tracebacks import keep_users_frames
 from ttnn_jit.ttnn.call_key import scalar_key
 from ttnn_jit.ttnn.foreign import call_on_copies, has_foreign_operand
 
@@ -109,27 +109,27 @@ class TtnnOperation:
             DeallocatedError: A tensor was deallocated.
         """
         try:
-            if kwargs:
-                run = self._warm.get(_warm_key(args, kwargs))
-            else:  # `_warm_key`, written out for a call of tensors alone
-                run = self._warm.get((args[0]._device.open_target, *[tensor.spec for tensor in args]))
-        except (LookupError, AttributeError, TypeError):
-            run = self._warm_of_others(args, kwargs)
-        if run is not None:
-            result = run(*args)
-            if result is not STALE:
-                return result
-        for argument in (*args, *kwargs.values()):
-            tracer = getattr(argument, "__ttnn_call__", None)
-            if tracer is not None:
-                return tracer(self, args, kwargs)
-        try:
+            try:
+                if kwargs:
+                    run = self._warm.get(_warm_key(args, kwargs))
+                else:  # `_warm_key`, written out for a call of tensors alone
+                    run = self._warm.get((args[0]._device.open_target, *[tensor.spec for tensor in args]))
+            except (LookupError, AttributeError, TypeError):
+                run = self._warm_of_others(args, kwargs)
+            if run is not None:
+                result = run(*args)
+                if result is not STALE:
+                    return result
+            for argument in (*args, *kwargs.values()):
+                tracer = getattr(argument, "__ttnn_call__", None)
+                if tracer is not None:
+                    return tracer(self, args, kwargs)
             if has_foreign_operand((*args, *kwargs.values())):
                 return call_on_copies(self._run, args, kwargs)
             return self._run(args, kwargs)
         except TtnnJitError as error:
-            __tracebackhide__ = True
-            raise for_the_user(error)  # noqa: B904 - it is the same error
+            keep_users_frames(error)
+            raise
 
     def _warm_of_others(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Callable[..., Any] | None:
         try:
