@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import enum
 import types
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.errors import ArgumentError, GridError, LayoutError, ShapeError
 from ttnn_jit.guards.values import has_member, is_operation
-from ttnn_jit.nests import leaves, map_leaves, plain_parts
+from ttnn_jit.nests import items_of, leaves, map_leaves, plain_parts
 from ttnn_jit.numpy_array import is_numpy_array, spec_of_numpy_array
 from ttnn_jit.numpy_scalar import is_numpy_scalar
+from ttnn_jit.ops import are_numbers
+from ttnn_jit.origin import type_name
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
@@ -137,6 +139,41 @@ def map_tensors(value: Any, function: Callable[[Any], Any]) -> Any:
     return map_leaves(value, lambda leaf: leaf if family_of(leaf) is None else function(leaf))
 
 
+def without_tensor(name: str, arguments: Mapping[str, Any]) -> ArgumentError:
+    """The error of a call of the function `name` without any tensor among its arguments, by parameter."""
+    message = f"Invalid arguments for function {name}: there is no tensor among them"
+    if not arguments:
+        return ArgumentError(f"{message}: it has no parameters", help="give it the tensors that it computes with")
+    listed = ", ".join(f"`{parameter}` is {_kind_of(value)}" for parameter, value in arguments.items())
+    ways = [way for parameter, value in arguments.items() if (way := _way_to_tensor(parameter, value))]
+    return ArgumentError(f"{message}: {listed}", help=[*ways, _ANY_TENSOR.format(next(iter(arguments)))][0])
+
+
+_ANY_TENSOR = "pass a torch, numpy or ttnn tensor for `{}`"
+
+
+def _kind_of(value: Any) -> str:
+    if value is None:
+        return "None"
+    if items_of(value) is None:
+        return f"a {type_name(value)}"
+    kind = type(value).__name__
+    if not any(True for _ in leaves(value)):
+        return f"an empty {kind}"
+    return f"a {kind} of numbers" if are_numbers(value) else f"a {kind} without a tensor in it"
+
+
+def _way_to_tensor(parameter: str, value: Any) -> str | None:
+    """How to make the tensor that a `parameter` should have got of what it got; None if there is no way."""
+    if are_numbers(value):
+        return (
+            f"pass a tensor for `{parameter}`: `torch.tensor({parameter})` or `numpy.array({parameter}, numpy.float32)`"
+        )
+    if hasattr(type(value), "__array__"):
+        return f"pass a tensor for `{parameter}`: `numpy.asarray({parameter}, numpy.float32)`"
+    return None
+
+
 @dataclass(frozen=True)
 class Placement:
     """Where a call runs: the family of its tensors and the target that their device has."""
@@ -149,16 +186,14 @@ def placement(tensors: list[Any], target: SystemDesc | None, cpu: SystemDesc) ->
     """The one family and target of a call's tensors.
 
     Args:
-        tensors: Every tensor of the call.
+        tensors: Every tensor of the call, at least one.
         target: What the decorator asks for torch and numpy arguments, if it does.
         cpu: The target of torch and numpy arguments otherwise.
 
     Raises:
-        ArgumentError: No tensors at all, tensors of several families or devices, or on the host.
+        ArgumentError: Tensors of several families or devices, or on the host.
     """
     families = {family_of(tensor) for tensor in tensors}
-    if not families:
-        raise ArgumentError("Invalid arguments for function: there is no tensor among them")
     if len(families) > 1:
         names = " and ".join(sorted(family.value for family in families if family))
         raise ArgumentError(

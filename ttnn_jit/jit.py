@@ -25,6 +25,7 @@ from ttnn_jit.arguments import (
     placement,
     spec_of,
     tensors_in,
+    without_tensor,
 )
 from ttnn_jit.cache import statistics
 from ttnn_jit.changing_numbers import ChangingNumbers
@@ -174,7 +175,7 @@ class JitFunction(WarmCalls):
         self._see_changes()
         values = args if not kwargs and len(args) == self._positional else self._bind(args, kwargs)
         tensors = list(tensors_in(values))
-        where = placement(tensors, self._target, PRESETS["cpu"])
+        where = self._placement(tensors, values)
         key = (id(where.target), *map(argument_key, values), *self._user_passes())
         variant = self._find(key)
         if variant is None:
@@ -356,7 +357,12 @@ class JitFunction(WarmCalls):
             return self._method_of(args[0]).request(*args[1:], **kwargs)
         self._see_changes()
         values = self._bind(args, kwargs)
-        return self._request(values, placement(list(tensors_in(values)), self._target, PRESETS["cpu"]))
+        return self._request(values, self._placement(list(tensors_in(values)), values))
+
+    def _placement(self, tensors: list[Any], values: Sequence[Any]) -> Placement:
+        if not tensors:
+            raise without_tensor(self.func.__name__, dict(zip(self._signature.parameters, values, strict=True)))
+        return placement(tensors, self._target, PRESETS["cpu"])
 
     @raises_for_the_user
     def ir(self, *args: Any, stage: str = "frontend", **kwargs: Any) -> str:

@@ -11,7 +11,7 @@ import torch
 import ttnn_jit
 from tests import programs
 from ttnn_jit import ttnn
-from ttnn_jit.errors import ArgumentError, DeallocatedError, DTypeError, LayoutError, ShapeError
+from ttnn_jit.errors import ArgumentError, CompileError, DeallocatedError, DTypeError, LayoutError, ShapeError
 
 
 @ttnn_jit.jit()
@@ -129,6 +129,68 @@ REFUSED = [
     (np.ma.masked_array(np.ones(3, np.float32), [0, 1, 0]), ArgumentError, r"lose its mask\nhelp: pass `array\.filled"),
     (np.ones(3, np.float32).view(np.recarray), ArgumentError, r"numpy recarray has rules .*\n.*numpy\.asarray"),
 ]
+
+
+class Series:
+    def __array__(self, dtype=None, copy=None):
+        return np.zeros(3, dtype)
+
+
+AS_TENSOR = r"help: pass a tensor for `x`: `torch\.tensor\(x\)` or `numpy\.array\(x, numpy\.float32\)`$"
+WITHOUT_TENSOR = [
+    ([1.0, 2.0], {}, r"`x` is a list of numbers\n" + AS_TENSOR),
+    (((1, 2), (3, 4)), {}, r"`x` is a tuple of numbers\n" + AS_TENSOR),
+    ([np.float32(1)], {}, r"`x` is a list of numbers\n" + AS_TENSOR),
+    ([], {}, r"`x` is an empty list\nhelp: pass a torch, numpy or ttnn tensor for `x`$"),
+    ({}, {}, r"`x` is an empty dict\n"),
+    ({"a": None}, {}, r"`x` is a dict without a tensor in it\n"),
+    (3.0, {}, r"`x` is a float\n" + AS_TENSOR),
+    (np.float32(3), {}, r"`x` is a numpy\.float32\n" + AS_TENSOR),
+    ("text", {}, r"`x` is a str\nhelp: pass a torch, numpy or ttnn tensor for `x`$"),
+    (None, {}, r"`x` is None\nhelp: pass a torch, numpy or ttnn tensor for `x`$"),
+    (Series(), {}, r"`x` is a \S*Series\nhelp: pass a tensor for `x`: `numpy\.asarray\(x, numpy\.float32\)`$"),
+    ("text", {"y": [1.0]}, r"`x` is a str, `y` is a list of numbers\n" + AS_TENSOR.replace("x", "y")),
+]
+
+
+@pytest.mark.parametrize(("x", "others", "text"), WITHOUT_TENSOR)
+def test_a_call_without_tensors_names_the_parameter_and_what_to_write(x, others, text):
+    def two(x, y):
+        return ttnn.add(x, y)
+
+    function = ttnn_jit.jit(two if others else lambda x: ttnn.exp(x))
+    for call in (function, function.ir, function.explain):
+        with pytest.raises(
+            ArgumentError, match="^Invalid arguments for function.*: there is no tensor among them: " + text
+        ):
+            call(x, **others)
+    assert function.num_entries == 0
+
+
+def test_a_function_without_parameters_is_told_to_take_a_tensor():
+    with pytest.raises(ArgumentError, match="no tensor among them: it has no parameters\nhelp: give it the tensors"):
+        ttnn_jit.jit(lambda: 3)()
+
+
+NUMBERS_AS_OPERAND = r"must be a tensor.*, got (list|tuple); make one of the numbers before the call: `torch\.tensor"
+
+
+@pytest.mark.parametrize("numbers", [[1.0, 2.0], (1, 2), [[1.0], [2.0]]])
+def test_numbers_in_a_list_beside_a_tensor_are_told_the_way_to_a_tensor(numbers, cpu_device):
+    x = torch.ones(2)
+    for graph_capture in (False, True):
+        add = ttnn_jit.jit(graph_capture=graph_capture)(lambda x, y: ttnn.add(x, y))
+        with pytest.raises(CompileError, match=NUMBERS_AS_OPERAND):
+            add(x, numbers)
+    with pytest.raises(ArgumentError, match=NUMBERS_AS_OPERAND):
+        ttnn.add(ttnn.from_torch(x, device=cpu_device), numbers)
+    with pytest.raises(ArgumentError, match=NUMBERS_AS_OPERAND):
+        ttnn.exp(numbers)
+
+
+def test_a_list_of_tensors_as_an_operand_is_not_told_to_become_one():
+    with pytest.raises(CompileError, match=r"got list\n(.*\n)*help: the call is written"):
+        ttnn_jit.jit(lambda x: ttnn.add(x, [x, x]))(torch.ones(2))
 
 
 @pytest.mark.parametrize(("argument", "error", "text"), REFUSED)

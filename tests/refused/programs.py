@@ -8,8 +8,10 @@ legal, or stopped elsewhere, when it is traced.
 
 from __future__ import annotations
 
+import logging
 import math
 import random
+import warnings
 from typing import Any
 
 import numpy
@@ -19,6 +21,7 @@ from tests.unit.frontend.stand_in import BF16, StandInJit, ttnn
 
 SCALES = [0.5, 2.0]
 COUNT = 0
+LOG = logging.getLogger("refused")
 WEIGHTS = numpy.ones((32, 32), numpy.float32)
 
 
@@ -299,7 +302,47 @@ def printing(x):
     """AST only: traced, it prints once."""
     print(x)
 #   ^^^^^ Function print not supported
-#   help: `print` would act once, when the function is compiled, and not at each call
+#   help: it would act once, when the function is compiled: print what the call returns, or use `debug=True` or `.ir(...)`; else jit the parts around it
+    return x
+
+
+def printing_under_another_name(x, show=print):
+    """AST only: traced, it prints once."""
+    show("x", x)
+#   ^^^^ Function print not supported
+#   help: it would act once, when the function is compiled: print what the call returns, or use `debug=True` or `.ir(...)`; else jit the parts around it
+    return x
+
+
+def a_debugger(x):
+    """AST only: traced, it stops once."""
+    y = ttnn.exp(x)
+    breakpoint()
+#   ^^^^^^^^^^ Function breakpoint not supported
+#   help: it would act once, when the function is compiled: print what the call returns, or use `debug=True` or `.ir(...)`; else jit the parts around it
+    return y
+
+
+def logging_a_value(x):
+    """AST only: traced, it logs once."""
+    logging.info("x is %s", x)
+#   ^^^^^^^^^^^^ Function info not supported
+#   help: it would act once, when the function is compiled: print what the call returns, or use `debug=True` or `.ir(...)`; else jit the parts around it
+    return x
+
+
+def logging_by_a_logger(x):
+    """AST only: traced, it logs once."""
+    return LOG.warning("%s", x) or x
+#          ^^^^^^^^^^^ Function warning not supported
+#          help: it would act once, when the function is compiled: print what the call returns, or use `debug=True` or `.ir(...)`; else jit the parts around it
+
+
+def a_warning(x):
+    """AST only: traced, it warns once."""
+    warnings.warn("x")
+#   ^^^^^^^^^^^^^ Function warn not supported
+#   help: it would act once, when the function is compiled: print what the call returns, or use `debug=True` or `.ir(...)`; else jit the parts around it
     return x
 
 

@@ -26,6 +26,10 @@ from ttnn_jit.ops import Number, overloads_of
 from ttnn_jit.origin import is_of_a_library, is_of_the_standard_library, is_of_this_package
 from ttnn_jit.reads import ATTRIBUTE_STEP
 
+_TALKATIVE = (print, breakpoint)
+_TALKATIVE_MODULES = frozenset({"logging", "pprint", "warnings", "_warnings"})
+"""What shows values while a program runs: a compiled program has none at that time."""
+
 
 @dataclass(frozen=True, eq=False)
 class InterpretedFunction:
@@ -154,7 +158,13 @@ def _record_tile_function(interpreter: Interpreter, function: Any) -> None:
 def inline(
     interpreter: Interpreter, function: types.FunctionType, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What a helper of the user's returns, its body carried out here."""
+    """What a helper of the user's returns, its body carried out here.
+
+    Raises:
+        UnsupportedFunction: It is Python's, to show something while the program runs.
+    """
+    if function.__module__ in _TALKATIVE_MODULES:
+        raise _unsupported(interpreter, function, function.__name__)
     path = interpreter.recorder.use_function(function)
     if path is None:
         interpreter.is_opaque(f"`{function.__name__}` was not found by a name or an attribute")
@@ -316,6 +326,11 @@ def _unsupported(interpreter: Interpreter, function: Callable[..., Any], name: s
     location = interpreter.callee_location()
     if isinstance(function, type):
         help_text = "make the object outside the function and pass it in, or use tuples, lists and dicts"
+    elif function in _TALKATIVE or getattr(function, "__module__", None) in _TALKATIVE_MODULES:
+        help_text = (
+            "it would act once, when the function is compiled: print what the call returns, or use `debug=True` or "
+            "`.ir(...)`; else jit the parts around it"
+        )
     elif getattr(function, "__module__", None) == "builtins":
         help_text = f"`{name}` would act once, when the function is compiled, and not at each call"
     else:

@@ -21,7 +21,7 @@ from ttnn_jit.ops.operation import (
     Operation,
     Probe,
 )
-from ttnn_jit.ops.parameter import Number, Parameter
+from ttnn_jit.ops.parameter import Number, Parameter, are_numbers
 
 __all__ = [
     "ABSENT",
@@ -48,6 +48,7 @@ __all__ = [
     "Operation",
     "Parameter",
     "Probe",
+    "are_numbers",
     "bind",
     "nearest_names",
     "overloads_of",

@@ -16,6 +16,13 @@ from ttnn_jit.tensor_spec import DataType, MemoryConfig, TensorSpec, check_kind
 Number = bool | int | float
 
 
+def are_numbers(value: Any) -> bool:
+    """Whether `value` is a number, or a nest of lists and tuples of at least one number and nothing else."""
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(map(are_numbers, value))
+    return isinstance(python_number(value), Number)
+
+
 @dataclass(frozen=True)
 class Kind:
     """What a parameter may be; each subclass binds, keys and prints its values in its own way.
@@ -80,7 +87,9 @@ class TensorKind(Kind):
             return value
         value = python_number(value)
         if not self.or_number or not isinstance(value, Number):
-            raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}")
+            listed = isinstance(value, (list, tuple)) and are_numbers(value)
+            way = "; make one of the numbers before the call: `torch.tensor(...)`" if listed else ""
+            raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}{way}")
         return float(value)
 
     def key(self, value: TensorSpec | float) -> Hashable:
