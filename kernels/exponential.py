@@ -25,9 +25,9 @@ EXP_FACTOR = 1.9165291786193848
 EXP2_SIXTEENTHS = Table("exp2_sixteenths", tuple(float_bits(2 ** (j / 16) / EXP_FACTOR) - (j << 19) for j in range(16)))
 POWERS_OF_SIXTEENTHS = Table.of_floats("powers_of_sixteenths", [2 ** (j / 16) for j in range(16)])
 LOGISTIC_SCALE = 2.0**-33
-# sigmoid is SIGMOID_SCALE / (SIGMOID_SCALE * (1 + exp(-a))). Of a divisor just above a power of two most is rounded away,
-# and of a quotient just below one a unit is least: this factor keeps the two apart, where a power of two would have them
-# meet. Of the floats there it leaves the least of a table of its own to round where that counts.
+# sigmoid is SIGMOID_SCALE / (SIGMOID_SCALE * (1 + exp(-a))). Rounding counts most in a divisor just above a power of
+# two and in a quotient just below one: this factor keeps the two apart, where a power of two would have them meet. Of
+# the floats there it leaves the least of a table of its own to round where that counts.
 SIGMOID_SCALE = 1.5415353775024414 * LOGISTIC_SCALE
 SIGMOID_SIXTEENTHS = Table(
     "sigmoid_sixteenths",

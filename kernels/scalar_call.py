@@ -6,6 +6,7 @@ follows numba's rules, by which arithmetic with a Python float is float64; its r
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -14,7 +15,7 @@ from typing import Any
 from ttnn_jit.errors import CompileError
 from ttnn_jit.ops.rebind import rebind
 from ttnn_jit.ops.tile_body import ScalarFunction
-from ttnn_jit.source import Location
+from ttnn_jit.source import Location, codes_in, definition_of, whole_line
 
 _OPTIONS: Mapping[str, Any] = {"error_model": "numpy", "fastmath": False, "boundscheck": False}
 _REGISTERED: dict[str, ScalarFunction] = {}
@@ -29,7 +30,7 @@ def register(function: ScalarFunction) -> str:
 def __getattr__(name: str) -> Any:
     if name not in _REGISTERED:
         raise AttributeError(f"no tile operation of this process is called {name!r}")
-    return compiled(_REGISTERED[name])
+    return checked(_REGISTERED[name])
 
 
 @cache
@@ -51,13 +52,16 @@ def _jitted(function: ScalarFunction) -> Any:
 
     root = function.function
     assert isinstance(root, types.FunctionType), "a tile operation is a Python function"
-    known: dict[int, Any] = {}
+    known: dict[int, Any] = {id(root): None}
 
     def replace(value: Any) -> Any:
         if not isinstance(value, types.FunctionType):
             return value
         if id(value) not in known:
+            known[id(value)] = None
             known[id(value)] = njit(**_OPTIONS)(rebind(value, replace))
+        if known[id(value)] is None:
+            raise _refused(function, "it calls itself", definition_of(value.__code__), "write it as a loop")
         return known[id(value)]
 
     return njit(**_OPTIONS)(rebind(root, replace))
@@ -77,24 +81,68 @@ def checked(function: ScalarFunction) -> Any:
     """The function, compiled for float32 operands.
 
     Raises:
-        CompileError: numba refuses it; the location is the function's.
+        CompileError: numba refuses it, or it needs what a stored program cannot hold; the location is in its body.
     """
     from numba import types as numba_types
-    from numba.core.errors import NumbaError
+    from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
     dispatcher: Any = compiled(function)
     try:
         dispatcher.compile((numba_types.float32,) * len(function.parameters))
-    except NumbaError as error:
-        code = function.function.__code__
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raise CompileError(
-            f"tile operation `{function.name}` can neither be traced, because {function.reason}, nor compiled by "
-            f"numba: {' '.join(lines[:3])}",
-            location=Location(code.co_filename, code.co_firstlineno),
-            help="write it with operators, functions of `math`, and branches on floats",
-        ) from error
+    except (NumbaError, UnsupportedBytecodeError) as error:
+        raise _refused(function, _first_reason(str(error)), _place_in(function, str(error))) from None
+    definition = definition_of(function.function.__code__)
+    (overload,) = dispatcher.overloads.values()
+    if overload.signature.return_type != numba_types.float32:
+        raise _refused(function, f"it returns {overload.signature.return_type}, which is no number", definition)
+    text, _ = _numba_text_of(function)
+    declared = re.findall(r'^declare [^@\n]*@"?([\w.$]+)', text, re.MULTILINE)
+    for prefix, what in _OF_PROCESS.items():
+        if any(name.startswith(prefix) for name in declared):
+            raise _refused(function, f"it needs {what}", definition)
     return dispatcher
+
+
+@cache
+def _numba_text_of(function: ScalarFunction) -> tuple[str, str]:
+    from numba import types as numba_types
+
+    dispatcher: Any = compiled(function)
+    return numba_text(dispatcher.py_func, numba_types.float32(*[numba_types.float32] * len(function.parameters)))
+
+
+_OF_PROCESS = {
+    "NRT_": "Python's memory management, as lists, dicts, sets and arrays do",
+    "Py": "the Python interpreter",
+    "_Py": "the Python interpreter",
+    "numba_": "a part of numba's runtime",
+}
+"""Beginnings of symbols that machine code of another process would not find."""
+
+
+def _refused(function: ScalarFunction, reason: str, place: Location, way_out: str | None = None) -> CompileError:
+    return CompileError(
+        f"tile operation `{function.name}` can neither be traced, because {function.reason}, nor compiled by numba: "
+        f"{reason}",
+        location=place,
+        help=way_out or "write it with operators, functions of `math`, and branches on floats",
+    )
+
+
+def _first_reason(text: str) -> str:
+    """The first line of numba's `text` that says something of the program."""
+    lines = (line.strip() for line in text.splitlines())
+    return next((line for line in lines if line and not line.startswith("Failed in nopython mode")), text.strip())
+
+
+def _place_in(function: ScalarFunction, text: str) -> Location:
+    """The line of the function's body that numba's `text` names, else its definition."""
+    code = function.function.__code__
+    lines = {line for part in codes_in(code) for _, _, line in part.co_lines() if line}
+    named = re.findall(r'"?([^"\n]+)"?, line (\d+):|\(([^()\n]+):(\d+)\)|from (\S+) \((\d+)\)', text)
+    places = [("".join(match[::2]), int("".join(match[1::2]))) for match in named]
+    own = [line for file, line in places if code.co_filename.endswith(file) and line in lines]
+    return whole_line(code.co_filename, own[-1]) if own else definition_of(code)
 
 
 @cache
@@ -104,12 +152,9 @@ def llvm_text(function: ScalarFunction) -> str:
     Raises:
         CompileError: numba refuses the function.
     """
-    from numba import types as numba_types
-
     checked(function)
-    kinds = (numba_types.float32,) * len(function.parameters)
-    text, inner = numba_text(compiled(function).py_func, numba_types.float32(*kinds))  # type: ignore[attr-defined]
-    operands = [f"float %a{k}" for k in range(len(kinds))]
+    text, inner = _numba_text_of(function)
+    operands = [f"float %a{k}" for k in range(len(function.parameters))]
     return (
         f"{text}\ndefine float @{function.symbol}({', '.join(operands)}) nounwind {{\n"
         "  %result = alloca float\n  %error = alloca ptr\n"

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import linecache
+import types
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 SHOWN_COLUMNS = 120
 """An error shows so much of a source line that is longer."""
+
+_MOST_DECORATORS = 100  # lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,34 @@ class Location:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}" if self.column else f"{self.file}:{self.line}"
+
+
+def whole_line(file: str, line: int) -> Location:
+    """The text of a line, without the space and the comment around it."""
+    text = linecache.getline(file, line).partition("  #")[0].rstrip()
+    if not text:
+        return Location(file, line)
+    return Location(file, line, len(text) - len(text.lstrip()) + 1, line, len(text) + 1)
+
+
+def definition_of(code: types.CodeType) -> Location:
+    """The line of the ``def`` or ``lambda`` that `code` was compiled from, its decorators apart."""
+    first = code.co_firstlineno
+    for line in range(first, first + _MOST_DECORATORS):
+        text = linecache.getline(code.co_filename, line).lstrip()
+        if text.startswith(("def ", "async def ")):
+            return whole_line(code.co_filename, line)
+        if not text.startswith(("@", "#", ")")):
+            break
+    return whole_line(code.co_filename, first)
+
+
+def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
+    """`code`, and that of the functions that it defines."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from codes_in(constant)
 
 
 def excerpt(location: Location) -> str:

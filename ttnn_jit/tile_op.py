@@ -16,7 +16,7 @@ import inspect
 import re
 import types
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from ttnn_jit.compiling import compiling
@@ -25,8 +25,8 @@ from ttnn_jit.fingerprints import fingerprint_code, read_fingerprint
 from ttnn_jit.guards.values import NoStableIdentityError
 from ttnn_jit.ops import Number, Operation
 from ttnn_jit.reads import ATTRIBUTE_STEP, Read, compile_guard, path_text
-from ttnn_jit.source import Location
-from ttnn_jit.tracebacks import keep_users_frames
+from ttnn_jit.source import codes_in, definition_of, whole_line
+from ttnn_jit.tracebacks import keep_users_frames, raises_for_the_user
 from ttnn_jit.ttnn.operation import TtnnOperation
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class TileOperation(TtnnOperation):
     """
 
     def __init__(self, function: types.FunctionType, golden: Callable[..., Any] | None) -> None:
+        _refuse_outside(function)
         self._parameters = _parameters(function)
         self.name = re.sub(r"\W", "", function.__name__)
         super().__init__(self.name, ())
@@ -91,8 +92,16 @@ class TileOperation(TtnnOperation):
         scan(self.func, recorder)
         defaults = [Read(((ATTRIBUTE_STEP, name),), getattr(self.func, name)) for name in _DEFAULTS]
         reads = [*defaults, *recorder.reads.values()]
-        self._operation = declare(self.name, self._body(reads, complete=recorder.opaque is None), self._torch_golden())
-        self._guard = None if recorder.opaque else compile_guard(self.func, reads)
+        for code in _helpers(reads):
+            _refuse_instructions(self.name, code)
+        guard = compile_guard(self.func, reads)
+        body = self._body(reads, complete=recorder.opaque is None)
+        if not guard():
+            raise CompileError(
+                f"tile operation `{self.name}` {_CHANGES}", location=definition_of(self.func.__code__), help=_RETURN_IT
+            )
+        self._operation = declare(self.name, body, self._torch_golden())
+        self._guard = None if recorder.opaque else guard
 
     def _body(self, reads: Sequence[Read], *, complete: bool) -> TileBody:
         from ttnn_jit.ops.tile_body import LOCAL, ScalarFunction
@@ -101,19 +110,21 @@ class TileOperation(TtnnOperation):
         try:
             return trace(self.func, self._parameters)
         except UntraceableError as error:
-            self._refuse_raise(reads)
-            digest = _digest(self.func, reads) if complete else LOCAL + uuid.uuid4().hex
-            return ScalarFunction(self.name, self._parameters, digest, self.func, str(error))
+            reason = str(error)
+        self._refuse_raise(reads)
+        digest = _digest(self.func, reads) if complete else LOCAL + uuid.uuid4().hex
+        return ScalarFunction(self.name, self._parameters, digest, self.func, reason)
 
     def _refuse_raise(self, reads: Sequence[Read]) -> None:
-        helpers = [read.value for read in reads if isinstance(read.value, types.CodeType)]
-        for code in (self.func.__code__, *helpers):
-            if any(instruction.opname == "RAISE_VARARGS" for instruction in dis.get_instructions(code)):
-                raise CompileError(
-                    f"tile operation `{self.name}` raises an exception, which an element of a tensor cannot",
-                    location=Location(code.co_filename, code.co_firstlineno),
-                    help="return `math.nan` instead",
-                )
+        for code in (self.func.__code__, *_helpers(reads)):
+            for instruction in dis.get_instructions(code):
+                if instruction.opname == "RAISE_VARARGS":
+                    line = instruction.positions and instruction.positions.lineno
+                    raise CompileError(
+                        f"tile operation `{self.name}` raises an exception, which an element of a tensor cannot",
+                        location=whole_line(code.co_filename, line or code.co_firstlineno),
+                        help="return `math.nan` instead",
+                    )
 
     def _torch_golden(self) -> Callable[..., Any] | None:
         golden = self.golden
@@ -124,6 +135,61 @@ class TileOperation(TtnnOperation):
 
 
 _DEFAULTS = ("__defaults__", "__kwdefaults__")
+
+_CHANGES = "changes something outside itself"
+_RETURN_IT = "return the value"
+_OUTSIDE = {
+    "IMPORT_NAME": ("`import` cannot be compiled", "import at the top of the file"),
+    **dict.fromkeys(("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR"), (f"it {_CHANGES}", _RETURN_IT)),
+}
+_ONCE = ("print", "breakpoint", "input")
+
+
+def _refuse_outside(function: types.FunctionType) -> None:
+    """Refuse what is outside the language whatever names stand for.
+
+    Raises:
+        CompileError: It is a generator or a coroutine, imports, prints, or writes to what is not its own.
+    """
+    name = function.__name__
+    flags = function.__code__.co_flags
+    if flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        from ttnn_jit.frontend.language import no_plain_function
+
+        message, instead = no_plain_function(name, is_async=not flags & inspect.CO_GENERATOR)
+        raise CompileError(f"tile operation {message}", location=definition_of(function.__code__), help=instead)
+    shadowed = {name for name in _ONCE if name in function.__globals__}
+    for code in codes_in(function.__code__):
+        _refuse_instructions(name, code, closure=function.__code__.co_freevars, shadowed=shadowed)
+
+
+def _refuse_instructions(
+    name: str, code: types.CodeType, closure: Sequence[str] = (), shadowed: Collection[str] = ()
+) -> None:
+    for instruction in dis.get_instructions(code):
+        opname, argument = instruction.opname, instruction.argval
+        found = _OUTSIDE.get(opname)
+        if opname in {"STORE_DEREF", "DELETE_DEREF"} and argument in closure:
+            found = f"it {_CHANGES}", _RETURN_IT
+        if opname in {"LOAD_GLOBAL", "LOAD_NAME"} and argument in _ONCE and argument not in shadowed:
+            found = f"`{argument}` would act once, when it is compiled", _ON_FLOATS
+        if found is not None:
+            from ttnn_jit.frontend.code_scan import place_of
+
+            message, instead = found
+            raise CompileError(
+                f"tile operation `{name}`: {message}", location=place_of(code, instruction), help=instead
+            )
+
+
+_ON_FLOATS = "call the operation on floats: there it is the function itself"
+
+
+def _helpers(reads: Sequence[Read]) -> Iterator[types.CodeType]:
+    """The code of the helpers that were read, and of the functions that they define."""
+    for read in reads:
+        if isinstance(read.value, types.CodeType):
+            yield from codes_in(read.value)
 
 
 class _Overloads:
@@ -170,6 +236,7 @@ def tile_op(
 ) -> Callable[[Callable[..., Any]], TileOperation]: ...
 
 
+@raises_for_the_user
 def tile_op(
     function: Callable[..., Any] | None = None, /, *, golden: Callable[..., Any] | None = None
 ) -> TileOperation | Callable[[Callable[..., Any]], TileOperation]:
@@ -189,8 +256,11 @@ def tile_op(
 
     Raises:
         ArgumentError: It is no Python function, or takes no operand.
+        CompileError: Its body imports, prints, or writes to what is not its own. What names stand for is not looked at
+            before the first call.
     """
 
+    @raises_for_the_user
     def decorate(plain: Callable[..., Any]) -> TileOperation:
         if not isinstance(plain, types.FunctionType):
             raise ArgumentError(f"tile_op takes a Python function, got {type(plain).__name__}")

@@ -284,7 +284,7 @@ def test_python_that_raises_or_that_numba_refuses_is_an_error_at_its_definition(
 
     with pytest.raises(CompileError, match="raises an exception, which an element of a tensor cannot") as failure:
         ttnn_jit.jit(lambda x: operation(x))(torch.ones(2)) if (operation := ttnn_jit.tile_op(raising)) else None
-    assert failure.value.location.line == raising.__code__.co_firstlineno
+    assert failure.value.location.line == raising.__code__.co_firstlineno + 2
     refused = ttnn_jit.tile_op(lambda x: len({int(x): object()}))
     with pytest.raises(CompileError, match=r"can neither be traced, because .* nor compiled by numba"):
         ttnn_jit.jit(lambda x: refused(x))(torch.ones(2))
@@ -344,6 +344,86 @@ def test_a_second_process_compiles_nothing_and_a_changed_global_compiles_anew(tm
     assert second == (first[0], [0, False, False])
     assert changed[1][0] == 1
     assert changed[0] != first[0]
+
+
+A, B = torch.tensor([[0.3, 0.7, 1.5, 2.5]]), torch.tensor([[0.5, 1.25, 2.0, 0.75]])
+NUMBERS = (float, int, np.floating, np.integer, np.bool_)
+
+
+def functions_of_floats():
+    """Every function of math and numpy that takes one float, or two, and returns a number."""
+    for module in (math, np):
+        for name in sorted(vars(module)):
+            function = getattr(module, name)
+            if name[0] == "_" or not (isinstance(function, np.ufunc) or (module is math and callable(function))):
+                continue
+            for operands in ((A,), (A, B)):
+                try:
+                    with np.errstate(all="ignore"):
+                        values = [function(*map(float, column)) for column in torch.cat(operands).T]
+                except (TypeError, ValueError):
+                    continue
+                if all(isinstance(value, NUMBERS) for value in values):
+                    yield pytest.param(function, operands, values, id=f"{module.__name__}.{name}-{len(operands)}")
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("function", "operands", "values"), list(functions_of_floats()))
+def test_a_function_of_math_or_numpy_is_what_it_is_on_floats_or_refused_by_name(function, operands, values, cpu_device):
+    body = (lambda x: function(x)) if len(operands) == 1 else (lambda x, y: function(x, y))
+    operation = ttnn_jit.tile_op(body)
+    try:
+        result = operation(*(ttnn.from_torch(operand, device=cpu_device) for operand in operands))
+    except CompileError as refused:
+        assert "can neither be traced, because" in refused.message
+        assert function.__name__ in REFUSED_FUNCTIONS
+        return
+    assert_allclose(result, torch.tensor([list(map(float, values))], dtype=torch.float64), rtol=1e-5, atol=1e-6)
+    assert function.__name__ not in REFUSED_FUNCTIONS or len(operands) == 2
+
+
+REFUSED_FUNCTIONS = {"gamma", "hypot", "ulp", "remainder", "heaviside", "nextafter", "spacing"}
+
+
+def test_the_logarithm_to_a_base_is_traced(cpu_device):
+    for base in (2, 10.0, math.e):
+        operation = ttnn_jit.tile_op(lambda x: math.log(x, base))
+        assert operation.operation.source.startswith("traced")
+        assert_allclose(operation(ttnn.from_torch(A, device=cpu_device)), A.double().log() / math.log(base), max_ulp=4)
+
+
+def test_up_to_64_paths_are_traced_and_more_are_not():
+    def forks(count):
+        def fork(x):
+            for k in range(count):
+                if x > k:
+                    x = x * 1.5
+            return x
+
+        return ttnn_jit.tile_op(fork).operation.source
+
+    assert forks(6).startswith("traced")
+    assert forks(7) == "compiled by numba, one element at a time, because its branches make more than 64 paths"
+
+
+def test_a_call_cannot_set_a_constant_of_the_operation(cpu_device):
+    operation = ttnn_jit.tile_op(lambda x, scale=2.0: x * scale)
+    x = ttnn.from_torch(A, device=cpu_device)
+    assert_allclose(operation(x), 2 * A)
+    for call in (lambda: operation(x, 3.0), lambda: operation(x, scale=3.0)):
+        with pytest.raises(ArgumentError, match="parameters with a default are fixed where it is defined"):
+            call()
+
+
+def test_what_cannot_be_guarded_is_compiled_anew_at_each_call(cpu_device):
+    class Mutable:
+        scale = 2.0
+
+    settings = Mutable()
+    operation = ttnn_jit.tile_op(lambda x: x * settings.scale)
+    x = ttnn.from_torch(A, device=cpu_device)
+    for settings.scale in (2.0, 3.0, 4.0):
+        assert_allclose(operation(x), settings.scale * A.double(), max_ulp=1)
 
 
 def test_a_parameter_with_a_default_is_fixed_where_the_operation_is_defined():

@@ -25,7 +25,7 @@ from ttnn_jit.numpy_scalar import is_numpy_function, is_numpy_scalar_class
 from ttnn_jit.origin import is_of_a_library, is_of_this_package
 from ttnn_jit.reads import ATTRIBUTE_STEP, Path
 from ttnn_jit.receiver import RECEIVER
-from ttnn_jit.source import Location
+from ttnn_jit.source import Location, codes_in
 
 _MAX_FUNCTIONS = 200  # reached from one function; beyond, the program is opaque
 _NAME_LOADS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"})
@@ -80,7 +80,7 @@ class _Scanner:
         if len(self._seen) > _MAX_FUNCTIONS:
             self._opaque(f"more than {_MAX_FUNCTIONS} functions are reached")
             return
-        for code in _codes(function.__code__):
+        for code in codes_in(function.__code__):
             for name, attributes, place in _chains(code):
                 self._location = place
                 if name == _IMPORT:
@@ -148,13 +148,6 @@ def _tells_everything(value: Any) -> bool:
     return is_atom(value) or is_operation(value) or is_numpy_function(value) or is_pure(value)
 
 
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _codes(constant)
-
-
 _IMPORT = "<import>"
 
 
@@ -173,19 +166,20 @@ def _chains(code: types.CodeType) -> Iterator[tuple[str, list[str], Location]]:
             yield name, attributes, place
         name, attributes = None, []
         if instruction.opname in _NAME_LOADS:
-            name, place = instruction.argval, _place(code, instruction)
+            name, place = instruction.argval, place_of(code, instruction)
         elif instruction.opname == "IMPORT_NAME":
-            yield _IMPORT, [], _place(code, instruction)
+            yield _IMPORT, [], place_of(code, instruction)
         elif instruction.opname in _WORLD_CHANGES:
             raise CompileError(
                 f"`{_WORLD_CHANGES[instruction.opname]}` cannot be compiled: a compiled function changes nothing "
                 "outside itself",
-                location=_place(code, instruction),
+                location=place_of(code, instruction),
                 help="return the value",
             )
 
 
-def _place(code: types.CodeType, instruction: dis.Instruction) -> Location:
+def place_of(code: types.CodeType, instruction: dis.Instruction) -> Location:
+    """The source of `instruction`, which is one of `code`."""
     position = instruction.positions
     if position is None or None in position:
         return Location(code.co_filename, code.co_firstlineno)
@@ -196,4 +190,4 @@ def _is_local_of_nested(function: types.FunctionType, name: str) -> bool:
     """Whether `name`, free in code nested in `function`, belongs to other nested code and not to the closure."""
     if name in function.__code__.co_freevars:
         return False
-    return any(name in code.co_cellvars for code in _codes(function.__code__))
+    return any(name in code.co_cellvars for code in codes_in(function.__code__))

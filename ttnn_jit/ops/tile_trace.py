@@ -8,6 +8,7 @@ than its result. What would need a number (an ``int()``, a loop until convergenc
 from __future__ import annotations
 
 import builtins
+import math
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
@@ -152,6 +153,8 @@ class _Tracer:
         name = _NAMES.get(name, name)
         if name == "isnan":
             return self.apply("ne", (values[0], values[0]))
+        if name == "log" and len(values) == 2 and not keywords:  # of `math`: to a base
+            return self.apply("div", [self.apply("log", (value,)) for value in values])
         if name in FUNCTIONS and not keywords:
             return self.apply(name, values)
         if name in OVERLOADS:
@@ -173,6 +176,8 @@ class _Tracer:
         """What a name means on traced values."""
         if isinstance(value, types.ModuleType) and value.__name__ in _MODULES:
             return _Functions(self, value)
+        if value is math.remainder:
+            return self._function(value, "math.remainder")
         if value is builtins.min or value is builtins.max:
             return self._smallest if value is builtins.min else self._largest
         if value is builtins.float:
@@ -210,7 +215,8 @@ _NAMES = {
     "subtract": "sub", "negative": "neg", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh",
     "arccosh": "acosh", "arctanh": "atanh", "arctan2": "atan2", "less": "lt", "less_equal": "le", "greater": "gt",
     "greater_equal": "ge", "equal": "eq", "not_equal": "ne", "logical_and": "both", "logical_or": "either",
-    "logical_not": "invert",
+    "logical_not": "invert", "mod": "remainder", "true_divide": "div", "float_power": "pow", "degrees": "rad2deg",
+    "radians": "deg2rad",
 }  # fmt: skip
 """Names of `math` and numpy -> those of the emit protocol or the registry, where they differ."""
 
@@ -231,7 +237,9 @@ class _Functions:
         original = getattr(self._module, name)
         if self._module.__name__ == "numpy" and name == "float32":
             return lambda value: value if isinstance(value, Traced) else original(value)
-        return self._tracer._function(original, name) if callable(original) else original
+        if not callable(original):
+            return original
+        return self._tracer._function(original, "math.remainder" if original is math.remainder else name)
 
 
 class TracedMask:
