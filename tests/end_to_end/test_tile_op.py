@@ -374,8 +374,12 @@ def test_a_function_of_math_or_numpy_is_what_it_is_on_floats_or_refused_by_name(
     operation = ttnn_jit.tile_op(body)
     try:
         result = operation(*(ttnn.from_torch(operand, device=cpu_device) for operand in operands))
-    except CompileError as refused:
-        assert "can neither be traced, because" in refused.message
+    except CompileError as error:
+        refused = error.message
+    else:
+        refused = ""
+    if refused:
+        assert "can neither be traced, because" in refused
         assert function.__name__ in REFUSED_FUNCTIONS
         return
     assert_allclose(result, torch.tensor([list(map(float, values))], dtype=torch.float64), rtol=1e-5, atol=1e-6)
@@ -385,11 +389,11 @@ def test_a_function_of_math_or_numpy_is_what_it_is_on_floats_or_refused_by_name(
 REFUSED_FUNCTIONS = {"gamma", "hypot", "ulp", "remainder", "heaviside", "nextafter", "spacing"}
 
 
-def test_the_logarithm_to_a_base_is_traced(cpu_device):
-    for base in (2, 10.0, math.e):
-        operation = ttnn_jit.tile_op(lambda x: math.log(x, base))
-        assert operation.operation.source.startswith("traced")
-        assert_allclose(operation(ttnn.from_torch(A, device=cpu_device)), A.double().log() / math.log(base), max_ulp=4)
+@pytest.mark.parametrize("base", [2, 10.0, math.e])
+def test_the_logarithm_to_a_base_is_traced(cpu_device, base):
+    operation = ttnn_jit.tile_op(lambda x: math.log(x, base))
+    assert operation.operation.source.startswith("traced")
+    assert_allclose(operation(ttnn.from_torch(A, device=cpu_device)), A.double().log() / math.log(base), max_ulp=4)
 
 
 def test_up_to_64_paths_are_traced_and_more_are_not():

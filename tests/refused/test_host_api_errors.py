@@ -271,9 +271,10 @@ HOST = [
         "a ttnn tensor cannot be pickled: it lies in memory of this process\nhelp: pickle `ttnn.to_torch(tensor)`",
     ),
     (
-        lambda d: numpy.asarray(ttnn.from_torch(X)),
+        lambda d: numpy.asarray(tiled(d)),
         ValueError,
-        "a ttnn tensor is no numpy array\nhelp: call `.to_torch()` on it, then `.float().numpy()`",
+        "numpy was given a ttnn tensor that lies on Device(wormhole_b0, id=0)\n"
+        "help: write `numpy.asarray(tensor.cpu())`, or `ttnn.to_torch(tensor)`",
     ),
     (
         lambda d: list(ttnn.from_torch(X)),
@@ -587,8 +588,8 @@ def test_using_a_deallocated_tensor_names_the_operation_and_the_tensor(device):
     tensor = tiled(device)
     ttnn.deallocate(tensor)
     shown = (
-        "the tensor was deallocated: ttnn.Tensor(<deallocated>, shape=Shape([64, 64]), dtype=DataType.FLOAT32, "
-        "layout=Layout.TILE, device=Device(wormhole_b0, id=0))\n"
+        "the tensor was deallocated: ttnn.Tensor(<buffer is not allocated>, shape=Shape([64, 64]), "
+        "dtype=DataType.FLOAT32, layout=Layout.TILE)\n"
         "help: use it before `ttnn.deallocate`, or keep a copy of it"
     )
     for action, name in (

@@ -17,6 +17,7 @@ from ttnn_jit.origin import type_name
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor_operators import TensorOperators
+from ttnn_jit.runtime.tensor_text import tensor_html, tensor_text
 from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.tensor_spec import (
     DRAM_MEMORY_CONFIG,
@@ -36,8 +37,6 @@ from ttnn_jit.torch_tensor import is_torch_tensor
 if TYPE_CHECKING:
     import numpy
     import torch
-
-_SHOWN_ELEMENTS = 3  # at either end of a tensor's repr
 
 
 @dataclass(frozen=True)
@@ -219,8 +218,24 @@ class Tensor(TensorOperators):
             help=f"write `ttnn.{name}`, or call `.to_torch()` on the tensor first",
         )
 
-    def __array__(self, *_: object, **__: object) -> NoReturn:
-        raise ArgumentError("a ttnn tensor is no numpy array", help="call `.to_torch()` on it, then `.float().numpy()`")
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
+        """A host tensor's elements, copied: float32, which holds every bfloat16, where no `dtype` is given.
+
+        Raises:
+            ArgumentError: The tensor is on a device, or no copy is allowed.
+            DeallocatedError: The tensor was deallocated.
+        """
+        if self.device() is not None:
+            raise ArgumentError(
+                f"numpy was given a ttnn tensor that lies on {self.device()}",
+                help="write `numpy.asarray(tensor.cpu())`, or `ttnn.to_torch(tensor)`",
+            )
+        if copy is False:
+            raise ArgumentError(
+                "numpy wants the memory of a ttnn tensor, and gets a copy only", help="leave `copy=False` out"
+            )
+        values = float32_array(self.spec, self.buffer("numpy.asarray"))
+        return values if dtype is None else values.astype(dtype, copy=False)
 
     def __getitem__(self, _: object) -> NoReturn:
         raise ArgumentError(
@@ -229,32 +244,17 @@ class Tensor(TensorOperators):
         )
 
     def __repr__(self) -> str:
+        return tensor_text(self.spec, self._values_to_show())
+
+    def _repr_html_(self) -> str:
+        """As notebooks show it."""
         spec = self.spec
-        place = f", device={self._device}" if self._device is not None else ""
-        return (
-            f"ttnn.Tensor({self._shown_values()}, shape={spec.shape}, dtype={spec.dtype}, layout={spec.layout}{place})"
-        )
+        where = "the host" if self._device is None else str(self._device)
+        place = f"{'x'.join(map(str, spec.shape))} {spec.dtype.name} {spec.layout.name} on {where}"
+        return tensor_html(spec, self._values_to_show(), place)
 
-    def _shown_values(self) -> str:
-        if self._buffer is None:
-            return "<deallocated>"
-        volume = self.spec.volume
-        if volume <= 2 * _SHOWN_ELEMENTS:
-            return f"[{', '.join(map(self._element, range(volume)))}]"
-        first = ", ".join(map(self._element, range(_SHOWN_ELEMENTS)))
-        last = ", ".join(map(self._element, range(volume - _SHOWN_ELEMENTS, volume)))
-        return f"[{first}, ..., {last}]"
-
-    def _element(self, index: int) -> str:
-        """The logical element number `index`, read from memory without torch."""
-        assert self._buffer is not None
-        offset = 0
-        for dense, stride in zip(dense_strides(self.shape), self.spec.element_strides, strict=True):
-            offset += index // dense * stride
-            index %= dense
-        itemsize = self.dtype.itemsize
-        raw = ctypes.string_at(self._buffer.address + offset * itemsize, itemsize)
-        return f"{self.dtype.decoded(raw):.5g}"
+    def _values_to_show(self) -> numpy.ndarray[Any, Any] | None:
+        return None if self._buffer is None else float32_array(self.spec, self._buffer)
 
 
 def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) -> Tensor:
@@ -370,6 +370,21 @@ def torch_wrapper(spec: TensorSpec) -> Callable[[Buffer], torch.Tensor]:
         return wrapped
 
     return wrap
+
+
+def float32_array(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
+    """The logical elements in `buffer`, which holds a tensor of `spec`, copied into a dense numpy array of float32."""
+    import numpy
+
+    if not spec.volume:
+        return numpy.empty(tuple(spec.shape), numpy.float32)
+    memory = memoryview(_owning_bytes(buffer, spec.nbytes))
+    itemsize = spec.dtype.itemsize
+    strides = tuple(stride * itemsize for stride in spec.element_strides)
+    if spec.dtype is DataType.FLOAT32:
+        return numpy.ndarray(tuple(spec.shape), numpy.float32, memory, strides=strides).copy()
+    words = numpy.ndarray(tuple(spec.shape), numpy.uint16, memory, strides=strides)
+    return numpy.asarray(words.astype(numpy.uint32) << 16).view(numpy.float32)
 
 
 def numpy_array(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:

@@ -18,6 +18,7 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.l1 import MemoryView
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.runtime.tensor import Tensor, Tile
+from ttnn_jit.runtime.tensor_text import set_printoptions
 from ttnn_jit.sharding import create_sharded_memory_config, get_maximal_block_sharding_grid
 from ttnn_jit.target import TILE_HEIGHT
 from ttnn_jit.tensor_spec import (
@@ -191,6 +192,7 @@ __all__ = [
     "rand",
     "reshard",
     "set_fabric_config",
+    "set_printoptions",
     "sharded_to_interleaved",
     "synchronize_device",
     "to_device",

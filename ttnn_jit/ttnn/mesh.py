@@ -143,6 +143,10 @@ class MeshTensor(Tensor):
         self.buffer("to_torch")
         raise AssertionError
 
+    def _repr_html_(self) -> str:
+        """As notebooks show it: the first of the tensors."""
+        return f"<div>{len(self.tensors)} tensors, of which the first is{self.tensors[0]._repr_html_()}</div>"
+
     def __repr__(self) -> str:
         return f"MeshTensor({len(self.tensors)} x {self.tensors[0]!r})"
 
