@@ -423,7 +423,7 @@ def run_stages(
     run(every[len(until_scheduled) :])
     if observer:
         observer(CODEGEN, "\n".join(code.texts.values()))
-    return code, program_descriptors(module)
+    return code, program_descriptors(module, with_source=observer is not None)
 
 
 def _code(module: ModuleOp, backend: str) -> _Code:

@@ -5,9 +5,12 @@ Everything here is read from the module that ``d2m-insert-dst-register-access`` 
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from ttnn_jit.tensor_spec import DataType
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
 
     from ttnn_jit.codegen.steps import KernelBody
     from ttnn_jit.dialects.d2m import GenericOp
+    from ttnn_jit.target import SystemDesc
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,10 @@ class KernelReport:
         inputs: Circular buffers that it reads; an argument used twice counts twice on a chip target.
         dst_peak_source_order: DST tiles that the order of the source would need.
         dst_peak: DST tiles that the scheduled order needs.
+        dst_capacity: DST tiles that the target has for elements as wide as the kernel's; on a chip half of them, since
+            packer and math take turns.
+        init_calls: How often a core is set up for a tile op.
+        init_calls_every_run: How often it would be, were it done before each run of a tile op.
         dst_slots: Per operation with two tile operands or more: the slots it reads, then the slot it writes.
         place: ``file:line`` of its last operation.
         tile_ops: Of each operation of the user's own, whether it was traced, and if not, why.
@@ -35,6 +43,9 @@ class KernelReport:
     inputs: int
     dst_peak_source_order: int
     dst_peak: int
+    dst_capacity: int
+    init_calls: int
+    init_calls_every_run: int
     dst_slots: tuple[tuple[int, ...], ...]
     place: str
     tile_ops: tuple[str, ...] = ()
@@ -65,8 +76,13 @@ class Report:
         for number, kernel in enumerate(self.kernels):
             lines.append(f"  kernel {number}  {' -> '.join(kernel.ops)}")
             lines.append(
-                f"            {_count(kernel.inputs, 'input')}, peak {_count(kernel.dst_peak, 'DST tile')} "
+                f"            {_count(kernel.inputs, 'input')}, "
+                f"peak {kernel.dst_peak} of {kernel.dst_capacity} DST tiles "
                 f"({kernel.dst_peak_source_order} in source order)  {kernel.place}"
+            )
+            lines.append(
+                f"            {_count(kernel.init_calls, 'init call')} a core "
+                f"({kernel.init_calls_every_run} with one for every tile)"
             )
             lines += [f"            tile_op {text}" for text in kernel.tile_ops]
         lines += [
@@ -74,6 +90,27 @@ class Report:
             for pair in self.not_fused
         ]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """As notebooks show it: a row for each kernel, then what `str` says of the rest."""
+        rows = [_html_row(_html_cells(number, kernel)) for number, kernel in enumerate(self.kernels)]
+        table = f"<table>{_html_row(_COLUMNS, 'th')}{''.join(rows)}</table>" if rows else ""
+        first, *others = str(self).splitlines()
+        notes = [line.strip() for line in others if line.lstrip().startswith(("not fused:", "tile_op "))]
+        listed = "".join(f"<div>{html.escape(note)}</div>" for note in notes)
+        return f"<div><div>{html.escape(first)}</div>{table}{listed}</div>"
+
+
+_COLUMNS = ("kernel", "ops", "inputs", "DST peak", "DST peak in source order", "DST tiles", "init calls", "place")
+
+
+def _html_row(cells: Iterable[object], tag: str = "td") -> str:
+    return f"<tr>{''.join(f'<{tag}>{html.escape(str(cell))}</{tag}>' for cell in cells)}</tr>"
+
+
+def _html_cells(number: int, kernel: KernelReport) -> tuple[object, ...]:
+    peaks = kernel.dst_peak, kernel.dst_peak_source_order, kernel.dst_capacity
+    return number, " -> ".join(kernel.ops), kernel.inputs, *peaks, kernel.init_calls, kernel.place
 
 
 def _count(number: int, noun: str) -> str:
@@ -90,17 +127,20 @@ def report_of(module: ModuleOp) -> Report:
 
     generics = [op for op in module.walk() if isinstance(op, GenericOp)]
     function = next(op for op in module.walk() if isinstance(op, FuncOp))
+    target = system_desc_of(module)
     return Report(
         function.sym_name.data,
-        system_desc_of(module).name,
-        tuple(_kernel(generic, body) for generic, body in zip(generics, read_kernels(module), strict=True)),
+        target.name,
+        tuple(_kernel(generic, body, target) for generic, body in zip(generics, read_kernels(module), strict=True)),
         tuple(pair for generic in generics for pair in _not_fused(generic)),
     )
 
 
-def _kernel(generic: GenericOp, body: KernelBody) -> KernelReport:
+def _kernel(generic: GenericOp, body: KernelBody, target: SystemDesc) -> KernelReport:
+    from ttnn_jit.codegen.init_calls import init_calls
     from ttnn_jit.dialects.locations import locations_of
 
+    inits = init_calls(generic.body.block)
     ops = _operations(generic)
     places = [place for op, _ in ops for place in locations_of(op)]
     return KernelReport(
@@ -108,10 +148,21 @@ def _kernel(generic: GenericOp, body: KernelBody) -> KernelReport:
         inputs=len(generic.inputs),
         dst_peak_source_order=_integer(generic, "d2m.dst_peak_source_order"),
         dst_peak=_integer(generic, "d2m.dst_peak"),
+        dst_capacity=_dst_capacity(generic, target),
+        init_calls=inits.hoisted,
+        init_calls_every_run=inits.every_run,
         dst_slots=tuple((*read, written) for read, written in body.slots),
         tile_ops=_tile_ops(op for op, _ in ops),
         place=f"{places[-1].file}:{places[-1].line}" if places else "",
     )
+
+
+def _dst_capacity(generic: GenericOp, target: SystemDesc) -> int:
+    from ttnn_jit.dialects.d2m import AcquireDstOp
+    from ttnn_jit.dialects.layout import dtype_of
+
+    dst = next(op for op in generic.walk() if isinstance(op, AcquireDstOp))
+    return target.dst_capacity(wide=dtype_of(dst.results[0].type) is DataType.FLOAT32)
 
 
 def _operations(generic: GenericOp) -> list[tuple[Operation, str]]:

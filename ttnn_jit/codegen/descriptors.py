@@ -8,16 +8,26 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, Module
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
+from ttnn_jit.dialects.printer import op_text
 from ttnn_jit.dialects.ttcore import BufferAccessAttr, DataTypeAttr, GridAttr
 from ttnn_jit.dialects.ttnn import GenericOp
 
 
-def program_descriptors(module: ModuleOp) -> list[dict[str, Any]]:
-    """Per kernel launch: circular buffers (access, dtype, page size in bytes, count), kernel symbol, arguments."""
+def program_descriptors(module: ModuleOp, *, with_source: bool = False) -> list[dict[str, Any]]:
+    """Per kernel launch: circular buffers (access, dtype, page size in bytes, count), kernel symbol, arguments.
+
+    Args:
+        module: Of which ``convert-d2m-to-ttnn`` made a host program.
+        with_source: Whether to add the kernels' text.
+    """
     # Not a walk: the kernels' functions hold most of the module's ops, and launch nothing.
     functions = [op for op in module.body.block.ops if isinstance(op, FuncOp) and op.body.blocks]
     launches = [op for function in functions for op in function.body.block.ops if isinstance(op, GenericOp)]
-    return [_plain(launch.program.fields) for launch in launches]
+    descriptors: list[dict[str, Any]] = [_plain(launch.program.fields) for launch in launches]
+    if with_source:
+        kernels = {function.sym_name.data: function for function in functions}
+        return [{**fields, "kernel_source": op_text(kernels[fields["kernel"]])} for fields in descriptors]
+    return descriptors
 
 
 def _plain(attribute: Attribute) -> Any:  # noqa: PLR0911 - one line for each kind

@@ -13,6 +13,7 @@ from ttnn_jit.kept_property import kept_property
 from ttnn_jit.reads import NO_GUARD
 from ttnn_jit.runtime import caller, l1, program_format
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
+from ttnn_jit.runtime.descriptor import ProgramDescriptor
 from ttnn_jit.runtime.native import HostCpu, host_cpu, require_runnable
 from ttnn_jit.runtime.plan import Launch, ProgramPlan
 from ttnn_jit.runtime.tensor import Tensor
@@ -28,8 +29,7 @@ class Program:
     Args:
         plan: Buffers and launches.
         objects: Object code of every kernel of the plan, and of functions that they call, by symbol.
-        descriptors: Per kernel launch, what a ttnn program descriptor lists: ``{"kernel": symbol, "cbs":
-            [{"access": "alias" or "stream", "page_size": bytes, "num_pages": n}, ...], ...}``; JSON values.
+        descriptors: Per kernel launch, the fields of a `ProgramDescriptor`; JSON values.
         texts: The IR after each stage that was kept.
         notes: JSON values that the compiler wants back with the program.
         built_for: The processor of the object code; None means this host's.
@@ -113,9 +113,9 @@ class Program:
         return self.plan.hash
 
     @kept_property
-    def descriptors(self) -> tuple[dict[str, Any], ...]:
+    def descriptors(self) -> tuple[ProgramDescriptor, ...]:
         """Per kernel launch, what a ttnn program descriptor lists, made once; `custom_program_hash` is `hash`."""
-        return tuple({**fields, "custom_program_hash": self.hash} for fields in self._described)
+        return tuple(ProgramDescriptor({**fields, "custom_program_hash": self.hash}) for fields in self._described)
 
     @kept_property
     def circular_buffer_bytes(self) -> int:

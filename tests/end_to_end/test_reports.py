@@ -1,0 +1,161 @@
+"""What `explain` counts, how a notebook shows it, and what program descriptors hold."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ttnn_jit
+from tests import programs
+from tests.expressions import TENSORS, evaluate, expressions
+from ttnn_jit import ttnn
+from ttnn_jit.runtime.descriptor import ProgramDescriptor
+
+
+def on(device, *shape, dtype=torch.bfloat16):
+    return ttnn.from_torch(torch.ones(shape, dtype=dtype), layout=ttnn.TILE_LAYOUT, device=device)
+
+
+def chain(x):
+    return ttnn.exp(ttnn.tanh(ttnn.neg(x)))
+
+
+def tree(x):
+    return ttnn.multiply(ttnn.add(ttnn.exp(x), x), 0.5)
+
+
+@pytest.mark.parametrize(("dtype", "capacity"), [(torch.bfloat16, 8), (torch.float32, 4)])
+def test_a_unary_chain_is_set_up_once_for_all_the_tiles_of_dst(device, dtype, capacity):
+    (kernel,) = ttnn_jit.jit()(chain).explain(on(device, 1024, 1024, dtype=dtype)).kernels
+    assert kernel.dst_capacity == capacity  # half of DST's 16 tiles, and half of that for 32 bits
+    assert kernel.init_calls_every_run == 3 * 16  # 1024 tiles on 64 cores
+    assert kernel.init_calls == kernel.init_calls_every_run // capacity
+
+
+def test_a_nest_of_several_ops_is_set_up_for_every_tile(device):
+    (kernel,) = ttnn_jit.jit()(tree).explain(on(device, 1024, 1024)).kernels
+    assert (kernel.init_calls, kernel.init_calls_every_run) == (3 * 16, 3 * 16)
+
+
+@pytest.mark.parametrize(("target", "wide"), [("wormhole_b0", 4), ("blackhole", 4), ("cpu", 28)])
+def test_the_capacity_is_that_of_the_target(target, wide):
+    device = ttnn.open_device(device_id=0, target=target)
+    report = ttnn_jit.jit()(tree).explain(on(device, 32, 32, dtype=torch.float32))
+    assert {kernel.dst_capacity for kernel in report.kernels} == {wide}
+    assert all(kernel.dst_peak <= kernel.dst_capacity for kernel in report.kernels)
+
+
+def runs_of(text, what):
+    """How often lines with `what` run on one core, by the bounds of the loops in the text."""
+    total, trips = 0, [1]
+    for line in text.splitlines():
+        bounds = [int(bound) for bound in re.findall(r"(?:=|to|step) (?:%c)?(\d+)", line)] if ".for " in line else [1]
+        if line.endswith("{"):
+            trips.append(trips[-1] * len(range(*bounds)))
+        elif line.strip() == "}":
+            trips.pop()
+        elif what in line:
+            total += trips[-1]
+    return total
+
+
+@settings(max_examples=20, deadline=None)
+@given(expressions(), st.sampled_from([(32, 32), (512, 256), (2048, 1024)]))
+def test_the_counts_are_those_of_the_text_that_a_chip_would_run(expression, shape):
+    device = ttnn.open_device(device_id=0)
+    tensors = [on(device, *shape) for _ in range(TENSORS)]
+    jitted = ttnn_jit.jit(enable_cache=False, graph_capture=True)(lambda *tensors: evaluate(expression, tensors))
+    report = jitted.explain(*tensors)
+    text = jitted.ir(*tensors, stage="convert-d2m-to-ttnn")
+    assert sum(kernel.init_calls for kernel in report.kernels) == runs_of(text, '"d2m.tile_init"')
+    assert sum(kernel.init_calls_every_run for kernel in report.kernels) == runs_of(text, '= "d2m.tile_')
+
+
+def test_the_report_reads_so(device):
+    lines = str(ttnn_jit.jit()(chain).explain(on(device, 1024, 1024))).splitlines()
+    assert lines[0] == "chain on wormhole_b0: 3 ops in 1 kernel"
+    assert lines[2].startswith("            1 input, peak 1 of 8 DST tiles (1 in source order)  ")
+    assert lines[3] == "            6 init calls a core (48 with one for every tile)"
+
+
+def twice_used(x):
+    y = ttnn.exp(x)
+    return ttnn.add(ttnn.neg(y), ttnn.tanh(y))
+
+
+@ttnn_jit.tile_op
+def counts(x):
+    return int(x) + 0.5
+
+
+def test_a_notebook_shows_a_row_for_each_kernel_and_what_was_not_fused(device):
+    report = ttnn_jit.jit()(lambda x: counts(twice_used(x))).explain(on(device, 32, 32))
+    shown = report._repr_html_()
+    assert len(report.kernels) > 1
+    assert shown.count("<tr>") == 1 + len(report.kernels)
+    for pair in report.not_fused:
+        assert html.escape(pair.detail) in shown
+    assert html.escape("counts: compiled by numba") in shown
+    assert "<lambda>" not in shown
+    assert "->" not in shown
+    assert ttnn_jit.jit()(lambda x: x).explain(on(device, 32, 32))._repr_html_().count("<table>") == 0
+
+
+# --- Descriptors ----------------------------------------------------------------------------------------------------
+
+
+def program(device, function=programs.cosh, **options):
+    return ttnn_jit.jit(compile_only=True, **options)(function)(on(device, 64, 64))
+
+
+@pytest.fixture
+def in_tmp_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("in_tmp_path")
+def test_a_descriptor_lists_a_buffer_for_each_tensor_the_arguments_and_the_text(device):
+    compiled = program(device)
+    (descriptor,) = compiled.descriptors
+    fields = descriptor.to_dict()
+    assert fields["cbs"] == [{"access": "stream", "dtype": "bf16", "num_pages": 1, "page_size": 2048}] * 3
+    assert fields["common_runtime_args"] == [f"buffer_address {k}" for k in range(3)]
+    assert fields["compile_time_args"] == [0, 1, 2]
+    assert fields["semaphores"] == []
+    assert fields["grid"] == [2, 2]
+    assert fields["custom_program_hash"] == compiled.hash
+    assert f"@{fields['kernel']}(" in fields["kernel_source"]
+    assert '"d2m.tile_exp"' in fields["kernel_source"]
+    assert repr(descriptor) == "<ProgramDescriptor cosh_kernel0: 3 circular buffers>"
+
+
+@pytest.mark.usefixtures("in_tmp_path")
+@pytest.mark.parametrize("options", [{}, {"fp32_dest_acc": True}, {"backend": "numba"}, {"max_grid": (0, 0)}], ids=str)
+@pytest.mark.parametrize("function", [programs.cosh, chain, twice_used])
+def test_a_descriptor_comes_back_from_json(device, function, options):
+    compiled = program(device, function, **options)
+    for descriptor in compiled.descriptors:
+        fields = descriptor.to_dict()
+        again = ProgramDescriptor.from_dict(json.loads(json.dumps(fields)))
+        assert again == descriptor
+        assert again.to_dict() == fields == dict(descriptor)
+    loaded = type(compiled).from_bytes(compiled.to_bytes())
+    assert loaded.descriptors == compiled.descriptors
+
+
+@pytest.mark.usefixtures("in_tmp_path")
+def test_the_dict_of_a_descriptor_shares_nothing_with_the_program(device):
+    (descriptor,) = program(device).descriptors
+    fields = descriptor.to_dict()
+    fields["cbs"][0]["page_size"] = 0
+    fields["grid"].clear()
+    assert descriptor["cbs"][0]["page_size"] == 2048
+    assert descriptor["grid"] == [2, 2]
+    with pytest.raises(TypeError):
+        descriptor["grid"] = [1, 1]
