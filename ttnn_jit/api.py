@@ -8,9 +8,10 @@ from typing import Any, overload
 
 from ttnn_jit.cache.statistics import CacheInfo, cache_clear, cache_info
 from ttnn_jit.errors import ArgumentError
-from ttnn_jit.jit import FallbackJitFunction, JitFunction, explain_miss
+from ttnn_jit.jit import FallbackJitFunction, JitFunction
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.options import BACKENDS, CompileOptions, Environment
+from ttnn_jit.origin import type_name
 from ttnn_jit.target import SystemDesc, resolve_target
 from ttnn_jit.tensor_spec import MathFidelity, MemoryConfig, check_kind
 from ttnn_jit.tile_op import tile_op
@@ -70,7 +71,8 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
             ``random.random()``, ``time.time()`` or a file is a constant of the program, unseen by any guard.
             Interpreting refuses such calls.
         math_fidelity: Printed on kernels and part of the key; CPU arithmetic is that of HiFi4.
-        debug: Print the IR after every step, each under a banner, to stdout, and verify after every pass.
+        debug: Print to stdout: the IR after every step, each under a banner, and at each call a line for every kernel
+            that it launches. Verify after every pass.
         compile_only: Return the compiled `Program` instead of running it, and write IR, kernels, assembly and object
             code under ``generated/jit/<function>_<hash>/``.
         backend: ``"ttnn"`` writes vectors with functions of its own. ``"numba"`` writes the same scheduled program as
@@ -162,3 +164,17 @@ def supported_ops() -> list[dict[str, object]]:
         }
         for operation in OPERATIONS
     ]
+
+
+def explain_miss(function: JitFunction, *args: Any, **kwargs: Any) -> str:
+    """Why a call with these arguments would not find its program on disk: the fields that differ from the nearest.
+
+    Raises:
+        ArgumentError: `function` is none that `jit` returned.
+    """
+    from ttnn_jit import inspection
+
+    if not isinstance(function, JitFunction):
+        raise ArgumentError(f"explain_miss takes what `jit` returns, got {type_name(function)}")
+
+    return inspection.explain_miss(function.request(*args, **kwargs))

@@ -290,11 +290,12 @@ def _program(
     keep_texts: bool,
 ) -> tuple[Program, bool]:
     """The program of a module, by its content from memory or disk, else compiled; and whether it was compiled now."""
-    from ttnn_jit.dialects.content import content_of
+    from ttnn_jit.dialects.content import content_of, operation_names
 
     notes: dict[str, Any] = {
         "structure": _storable_structure(lowered),
         "warnings": list(lowered.warnings),
+        "ops": operation_names(lowered.module),
     }
     text = json.dumps([content_of(lowered.module), repr(options), notes])
     content = notes["content"] = manifest.content_key(text, host_cpu())

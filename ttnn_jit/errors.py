@@ -70,6 +70,10 @@ class DeviceError(TtnnJitError, RuntimeError):
     """A device was used after it was closed."""
 
 
+class MissingLibraryError(TtnnJitError, ImportError):
+    """A library that only some functions need is not installed."""
+
+
 class ProgramFormatError(TtnnJitError, ValueError):
     """Bytes are no program, are damaged, or hold code for another processor or version."""
 

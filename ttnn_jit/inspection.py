@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ttnn_jit import compiler
 from ttnn_jit.cache.manifest import Manifest, ManifestKey
@@ -12,6 +13,7 @@ from ttnn_jit.errors import ArgumentError
 from ttnn_jit.options import DUMP_FOLDER
 from ttnn_jit.reads import path_from_json, path_text
 from ttnn_jit.runtime.program import Program
+from ttnn_jit.runtime.run_log import run_lines
 
 if TYPE_CHECKING:
     from ttnn_jit.report import Report
@@ -27,6 +29,17 @@ def print_stage(stage: str, text: str, file: TextIO | None = None) -> None:
     """
     banner = f"// -----// IR Dump After {stage} //----- //"
     print(f"{banner}\n{text}", file=file, flush=True)
+
+
+def printing_runs(program: Program, run: Callable[..., Any], file: TextIO | None = None) -> Callable[..., Any]:
+    """`run`, which runs `program`, with a line for each launch before it: comments, as the banners of stages are."""
+
+    def printing(*tensors: Any) -> Any:
+        for line in run_lines(program.plan):
+            print(f"// run {line}", file=file, flush=True)
+        return run(*tensors)
+
+    return printing
 
 
 def stage_text(request: Request, stage: str) -> str:

@@ -180,7 +180,7 @@ class JitFunction(WarmCalls):
         variant = self._find(key)
         if variant is None:
             variant = self._miss(key, values, where)
-        elif not (self._compile_only or self._user_passes()) and variant.warm is not None:
+        elif not (self._compile_only or self._debug or self._user_passes()) and variant.warm is not None:
             given = [i < len(args) or name in kwargs for i, name in enumerate(self._signature.parameters)]
             self._remember(variant.warm, key, values, given, tensors)
         return variant.program if self._compile_only else variant.run(*tensors)
@@ -252,6 +252,10 @@ class JitFunction(WarmCalls):
     def _variant(self, compilation: Compilation, where: Placement) -> Variant:
         program, structure = compilation.program, compilation.structure
         runner = runner_for(where.family, program, structure)
+        if self._debug:
+            from ttnn_jit.inspection import printing_runs
+
+            runner = printing_runs(program, runner)
         reads = (*reads_of_original(self.func), *compilation.reads)
         if compilation.opaque is not None:
             self._count_opaque(compilation.opaque)
@@ -490,17 +494,3 @@ def _plain_positional_count(signature: inspect.Signature) -> int:
     """How many arguments a call by position alone has, -1 where binding must go through the signature."""
     parameters = _plain_parameters(signature)
     return -1 if parameters is None else len(parameters[0])
-
-
-def explain_miss(function: JitFunction, *args: Any, **kwargs: Any) -> str:
-    """Why a call with these arguments would not find its program on disk: the fields that differ from the nearest.
-
-    Raises:
-        ArgumentError: `function` is none that `jit` returned.
-    """
-    from ttnn_jit import inspection
-
-    if not isinstance(function, JitFunction):
-        raise ArgumentError(f"explain_miss takes what `jit` returns, got {type_name(function)}")
-
-    return inspection.explain_miss(function.request(*args, **kwargs))

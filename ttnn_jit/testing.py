@@ -32,10 +32,10 @@ def ulp_distance(actual: Any, expected: Any) -> torch.Tensor:
     Raises:
         ValueError: The shapes differ, or `actual` is of another dtype.
     """
+    got, reference = as_torch(actual), as_torch(expected).double()
     import torch
 
     __tracebackhide__ = True
-    got, reference = as_torch(actual), as_torch(expected).double()
     digits = {torch.float32: 23, torch.bfloat16: 7}.get(got.dtype)
     if digits is None:
         raise ValueError(f"ulp are counted in float32 and bfloat16, got {got.dtype}")
@@ -67,11 +67,11 @@ def assert_allclose(actual: Any, expected: Any, *, max_ulp: float = 0.0, rtol: f
         AssertionError: Some element is not; the text names the worst, and how many there are.
         ValueError: The shapes differ, or `actual` is of another dtype.
     """
-    import torch
-
     __tracebackhide__ = True
     distance = ulp_distance(actual, expected)
     got, reference = as_torch(actual).double(), as_torch(expected).double()
+    import torch
+
     difference = (got - reference).abs()
     spread = difference - rtol * reference.abs() - atol
     unit = torch.where(distance > 0, difference / distance, torch.ones_like(distance))

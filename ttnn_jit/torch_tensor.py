@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from ttnn_jit.dtypes import dtypes_of_torch
-from ttnn_jit.errors import ArgumentError, DTypeError
+from ttnn_jit.errors import ArgumentError, DTypeError, MissingLibraryError
 from ttnn_jit.tensor_spec import HOST_MEMORY_CONFIG, Layout, TensorSpec
 
 if TYPE_CHECKING:
@@ -17,6 +17,24 @@ def is_torch_tensor(value: object) -> bool:
     """Whether `value` is a torch tensor, of any subclass."""
     torch_module = sys.modules.get("torch")
     return torch_module is not None and isinstance(value, torch_module.Tensor)
+
+
+def require_torch(user: str, instead: str) -> None:
+    """Refuse where torch is not installed.
+
+    Args:
+        user: What needs it.
+        instead: What does without.
+
+    Raises:
+        MissingLibraryError: It is not there.
+    """
+    try:
+        import torch  # noqa: F401
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise MissingLibraryError(f"{user} needs torch, which is not installed", help=instead) from None
 
 
 def spec_of_torch_tensor(tensor: torch.Tensor) -> TensorSpec:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TypeAlias
 
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ttnn_jit.dialects.editing import ops_of
@@ -21,6 +23,13 @@ def content_of(op: Operation) -> Content:
     One visit per op; values are numbered in order.
     """
     return _operation(op, {})
+
+
+def operation_names(module: ModuleOp) -> list[str]:
+    """The TTNN operations of a module in order, by their names in the dialect."""
+    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
+    names = [op.name for function in functions for op in function.body.block.ops]
+    return [name for name in names if name.startswith("ttnn.") and name != "ttnn.get_device"]
 
 
 def _operation(op: Operation, numbers: dict[SSAValue, int]) -> Content:

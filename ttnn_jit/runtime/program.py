@@ -16,6 +16,7 @@ from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.descriptor import ProgramDescriptor
 from ttnn_jit.runtime.native import HostCpu, host_cpu, require_runnable
 from ttnn_jit.runtime.plan import Launch, ProgramPlan
+from ttnn_jit.runtime.run_log import record_load, run_recorder
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.warm_caller import STALE, warm_tensor_caller
 from ttnn_jit.tracebacks import keep_users_frames
@@ -79,6 +80,7 @@ class Program:
                 if result is not STALE:
                     return result
             self._ran = True
+            self._record_run()
             return caller.run_on_tensors(self.plan, self.native, self.circular_buffer_bytes, tensors)
         except TtnnJitError as error:
             keep_users_frames(error)
@@ -100,7 +102,13 @@ class Program:
         Raises:
             ArgumentError: Too few or too many, or one that is no such multiple.
         """
+        self._record_run()
         caller.run_on_addresses(self.plan, self.native, addresses)
+
+    def _record_run(self) -> None:
+        record = run_recorder(self)
+        if record is not None:
+            record()
 
     @property
     def name(self) -> str:
@@ -200,6 +208,7 @@ class Program:
         """
         if self.plan.launches and self._built_for is not None:
             require_runnable(self._built_for, self.name)
+        record_load(self)
         return caller.link(self.plan, self.objects)
 
     def __repr__(self) -> str:

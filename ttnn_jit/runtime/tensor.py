@@ -18,6 +18,7 @@ from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor_operators import TensorOperators
 from ttnn_jit.runtime.tensor_text import tensor_html, tensor_text
+from ttnn_jit.runtime.tensor_words import fill, float32_array, lay_out, owning_bytes, zero_padding
 from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.tensor_spec import (
     DRAM_MEMORY_CONFIG,
@@ -32,7 +33,7 @@ from ttnn_jit.tensor_spec import (
     dense_strides,
     whole_numbers,
 )
-from ttnn_jit.torch_tensor import is_torch_tensor
+from ttnn_jit.torch_tensor import is_torch_tensor, require_torch
 
 if TYPE_CHECKING:
     import numpy
@@ -176,7 +177,7 @@ class Tensor(TensorOperators):
         source = self.buffer("to")
         if isinstance(place, Layout):
             spec = TensorSpec(self.shape, self.dtype, place, own if memory_config is None else memory_config)
-            return from_torch(self.to_torch(), checked(spec), self._device)
+            return laid_out(self, checked(spec), self._device)
         check_kind(place, Device, "the place of a tensor")
         if memory_config is None:
             memory_config = DRAM_MEMORY_CONFIG if own == HOST_MEMORY_CONFIG else own
@@ -272,11 +273,32 @@ def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) ->
     buffer = HOST_POOL.allocate(spec.nbytes) if device is None else device.allocate_tensor(spec)
     if spec.nbytes:
         stored = _stored_view(spec, buffer)
-        _zero_padding(stored, spec)
+        zero_padding(spec, buffer)
         source = tensor.detach()
         if not spec.dtype.is_compute_type and source.element_size() > spec.dtype.itemsize:
             source = _rounded_to_odd(source)
         _logical_view(stored, spec).copy_(source)
+    return Tensor(spec, device, buffer)
+
+
+def filled(number: float, spec: TensorSpec, device: Device | None) -> Tensor:
+    """A tensor of `spec` whose elements are all `number`, on `device` or, given None, on the host.
+
+    Raises:
+        ShapeError: `spec` has strides.
+        DeviceError: The device is closed.
+    """
+    check_dense(spec)
+    buffer = HOST_POOL.allocate(spec.nbytes) if device is None else device.allocate_tensor(spec)
+    fill(spec, buffer, number)
+    return Tensor(spec, device, buffer)
+
+
+def laid_out(tensor: Tensor, spec: TensorSpec, device: Device | None) -> Tensor:
+    """A copy of `tensor` as `spec` says, which differs in layout and memory config at most."""
+    source = tensor.buffer("to_layout")
+    buffer = HOST_POOL.allocate(spec.nbytes) if device is None else device.allocate_tensor(spec)
+    lay_out(tensor.spec, source, spec, buffer)
     return Tensor(spec, device, buffer)
 
 
@@ -315,6 +337,7 @@ def to_torch(tensor: Tensor) -> torch.Tensor:
         DeallocatedError: The tensor was deallocated.
         DeviceError: Its device is closed.
     """
+    require_torch("to_torch", "`numpy.asarray(tensor.cpu())` needs numpy alone")
     spec = tensor.spec
     source = tensor.buffer("to_torch")
     result = torch_tensor(spec, HOST_POOL.allocate(_logical_bytes(spec)))
@@ -329,6 +352,7 @@ def as_torch(tensor: Any) -> torch.Tensor:
     Raises:
         ArgumentError: It is nothing of that kind.
     """
+    require_torch("the comparison of tensors", "compare `numpy.asarray(tensor.cpu())` by `numpy.testing`")
     import torch
 
     if isinstance(tensor, Tensor):
@@ -372,26 +396,11 @@ def torch_wrapper(spec: TensorSpec) -> Callable[[Buffer], torch.Tensor]:
     return wrap
 
 
-def float32_array(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
-    """The logical elements in `buffer`, which holds a tensor of `spec`, copied into a dense numpy array of float32."""
-    import numpy
-
-    if not spec.volume:
-        return numpy.empty(tuple(spec.shape), numpy.float32)
-    memory = memoryview(_owning_bytes(buffer, spec.nbytes))
-    itemsize = spec.dtype.itemsize
-    strides = tuple(stride * itemsize for stride in spec.element_strides)
-    if spec.dtype is DataType.FLOAT32:
-        return numpy.ndarray(tuple(spec.shape), numpy.float32, memory, strides=strides).copy()
-    words = numpy.ndarray(tuple(spec.shape), numpy.uint16, memory, strides=strides)
-    return numpy.asarray(words.astype(numpy.uint32) << 16).view(numpy.float32)
-
-
 def numpy_array(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
     """A dense numpy array of `spec`'s shape, float32, whose memory is `buffer`, which lives as long as it does."""
     import numpy
 
-    memory = memoryview(_owning_bytes(buffer, _logical_bytes(spec)))
+    memory = memoryview(owning_bytes(buffer, _logical_bytes(spec)))
     return numpy.frombuffer(memory, dtype=numpy.float32).reshape(spec.shape)
 
 
@@ -399,30 +408,18 @@ def _logical_bytes(spec: TensorSpec) -> int:
     return spec.volume * spec.dtype.itemsize
 
 
-def _owning_bytes(buffer: Buffer, nbytes: int) -> ctypes.Array[ctypes.c_char]:
-    memory = (ctypes.c_char * nbytes).from_address(buffer.address)
-    memory._ttnn_jit_buffer = buffer  # type: ignore[attr-defined]  # ctypes instances have a __dict__
-    return memory
 
 
 def _stored_view(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
     """All stored elements, padding included; `buffer` lives as long as the view."""
     import torch
 
-    stored = torch.frombuffer(_owning_bytes(buffer, spec.nbytes), dtype=spec.dtype.torch)
+    stored = torch.frombuffer(owning_bytes(buffer, spec.nbytes), dtype=spec.dtype.torch)
     return stored.view(spec.padded_shape)
 
 
 def _logical_view(stored: torch.Tensor, spec: TensorSpec) -> torch.Tensor:
     return stored.as_strided(tuple(spec.shape), spec.element_strides)
-
-
-def _zero_padding(stored: torch.Tensor, spec: TensorSpec) -> None:
-    if spec.layout is Layout.ROW_MAJOR:
-        return
-    height, width = ((1, 1, *spec.shape))[-2:]
-    stored[..., height:, :].zero_()
-    stored[..., :height, width:].zero_()
 
 
 def foreign_tensor_help(value: object) -> str | None:

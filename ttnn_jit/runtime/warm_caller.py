@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.errors import TtnnJitError
 from ttnn_jit.reads import GUARD_ERRORS, GuardText
 from ttnn_jit.runtime.buffer import HOST_POOL, POOLED_RESULT_BYTES, Buffer
-from ttnn_jit.runtime.caller import NativeCall
 from ttnn_jit.runtime.l1 import in_l1
 from ttnn_jit.runtime.plan import ProgramPlan
+from ttnn_jit.runtime.run_log import run_recorder
 from ttnn_jit.runtime.tensor import Tensor, numpy_array, torch_wrapper
 from ttnn_jit.runtime.threads import HELPERS
 from ttnn_jit.target import SystemDesc
@@ -50,19 +50,19 @@ def warm_tensor_caller(
         counters: Its ``memory_hits`` counts the calls; None: nobody counts them.
         target: What the program was compiled for; None: the caller says that it is the device's.
     """
-    plan, call = program.plan, program.native
+    plan = program.plan
     inputs = range(len(plan.inputs))
     same = [f"a{i}.spec is S{i}" for i in inputs]
     opened = "== OPEN_TARGET" if target else "!= 0"
     same += [f"(device := a0._device).open_target {opened}", *(f"a{i}._device is device" for i in inputs[1:])]
     lines = _head(plan, [*same, *guard.conditions], [f"p{i} = a{i}._buffer.address" for i in inputs])
     lines += _device_allocations(plan, program.circular_buffer_bytes)
-    lines += _native_call(plan, call)
+    lines += _native_call(program)
     for i in dict.fromkeys(index for index in plan.results if index not in inputs):
         lines += [f" r{i} = new(Tensor)", f" r{i}.spec = S{i}", f" r{i}._device = device", f" r{i}._buffer = b{i}"]
     # The target itself stands there too, so that no other can come to have its identity.
     scope = _scope(guard, rebuild, counters) | {"OPEN_TARGET": id(target), "TARGET": target}
-    return _generate(plan, call, [*lines, *_return(plan, rebuild, counters)], scope)
+    return _generate(program, [*lines, *_return(plan, rebuild, counters)], scope)
 
 
 def warm_torch_caller(
@@ -74,7 +74,7 @@ def warm_torch_caller(
     """
     from ttnn_jit.torch_private import empty_strided
 
-    plan, call = program.plan, program.native
+    plan = program.plan
     inputs = range(len(plan.inputs))
     visible = range(len(plan.inputs) + len(plan.outputs))
     pooled = [i for i in visible[len(inputs) :] if plan.buffers[i].nbytes >= POOLED_RESULT_BYTES]
@@ -88,13 +88,13 @@ def warm_torch_caller(
             fresh = f"empty_strided({tuple(plan.buffers[i].shape)}, {plan.buffers[i].element_strides}, D{i})"
             lines += [f" r{i} = {fresh}", f" p{i} = r{i}.data_ptr()"]
     lines += _allocations(range(len(visible), len(plan.buffers)))
-    lines += _native_call(plan, call)
+    lines += _native_call(program)
     scope = _scope(guard, rebuild, counters) | {
         "empty_strided": empty_strided(),
         **{f"wrap{i}": torch_wrapper(plan.buffers[i]) for i in pooled},
         **{f"D{i}": plan.buffers[i].dtype.torch for i in visible},
     }
-    return _generate(plan, call, [*lines, *_return(plan, rebuild, counters)], scope)
+    return _generate(program, [*lines, *_return(plan, rebuild, counters)], scope)
 
 
 def warm_numpy_caller(
@@ -106,7 +106,7 @@ def warm_numpy_caller(
     """
     import numpy
 
-    plan, call = program.plan, program.native
+    plan = program.plan
     inputs = range(len(plan.inputs))
     same = []
     for i in inputs:
@@ -123,10 +123,10 @@ def warm_numpy_caller(
             lines += [f" r{i} = empty({tuple(plan.buffers[i].shape)}, F32)"]
             lines += [f" p{i} = r{i}.__array_interface__['data'][0]"]
     lines += _allocations(range(len(inputs) + len(plan.outputs), len(plan.buffers)))
-    lines += _native_call(plan, call)
+    lines += _native_call(program)
     scope = _scope(guard, rebuild, counters)
     scope |= {"Array": numpy.ndarray, "F32": numpy.dtype(numpy.float32), "empty": numpy.empty, "wrap": numpy_array}
-    return _generate(plan, call, [*lines, *_return(plan, rebuild, counters)], scope)
+    return _generate(program, [*lines, *_return(plan, rebuild, counters)], scope)
 
 
 def _head(plan: ProgramPlan, conditions: Sequence[str], addresses: Sequence[str]) -> list[str]:
@@ -175,18 +175,19 @@ def _device_allocations(plan: ProgramPlan, buffer_bytes: int) -> list[str]:
     return [*lines, *_allocations(owned), *(f" b{i}.lease = l{i}" for i in in_account)]
 
 
-def _native_call(plan: ProgramPlan, call: NativeCall | None) -> list[str]:
-    """The line that runs a program's kernels on addresses ``p<index>``."""
+def _native_call(program: Program) -> list[str]:
+    """The lines that run a program's kernels on addresses ``p<index>``, and log that where somebody wants to know."""
+    call = program.native
+    record = [" record_run()"] if run_recorder(program) else []
     if call is None:
-        return []
-    addresses = ", ".join(f"p{index}" for index in range(len(plan.buffers)))
-    return [f" native(TABLE, {'lend_helpers()' if call.shares else '0'}, {addresses})"]
+        return record
+    addresses = ", ".join(f"p{index}" for index in range(len(program.plan.buffers)))
+    return [*record, f" native(TABLE, {'lend_helpers()' if call.shares else '0'}, {addresses})"]
 
 
-def _generate(
-    plan: ProgramPlan, call: NativeCall | None, lines: list[str], names: Mapping[str, Any]
-) -> Callable[..., Any]:
+def _generate(program: Program, lines: list[str], names: Mapping[str, Any]) -> Callable[..., Any]:
     """The function that `lines` define under the plan's `_identifier`, over the names of this module and `names`."""
+    plan, call = program.plan, program.native
     classes = [HOST_POOL.size_class(spec.nbytes) for spec in plan.buffers]
     scope: dict[str, Any] = {
         "Buffer": Buffer,
@@ -195,6 +196,7 @@ def _generate(
         "Tensor": Tensor,
         "new": object.__new__,
         "grow": HOST_POOL.grow,
+        "record_run": run_recorder(program),
         **{f"S{index}": spec for index, spec in enumerate(plan.buffers)},
         **{f"U{index}": spec for index, spec in enumerate(plan.unstored)},
         **{f"class{index}": size_class for index, size_class in enumerate(classes)},

@@ -23,9 +23,9 @@ def pearson_correlation_coefficient(expected: Any, actual: Any) -> float:
         ArgumentError: One is no tensor.
         ShapeError: The shapes differ.
     """
+    first, second = as_torch(expected), as_torch(actual)
     import torch
 
-    first, second = as_torch(expected), as_torch(actual)
     if first.shape != second.shape:
         raise ShapeError(f"shapes {tuple(first.shape)} and {tuple(second.shape)} differ")
     second = second.to(first.dtype)

@@ -23,6 +23,7 @@ from ttnn_jit.tensor_spec import (
     check_whole_number,
     checked,
 )
+from ttnn_jit.torch_tensor import require_torch
 from ttnn_jit.ttnn.mesh import (
     ConcatMeshToTensor,
     Mapper,
@@ -167,6 +168,10 @@ def check_torch(value: object, name: str) -> None:
         ArgumentError: It is something else; the text says how to make a tensor of it.
         DTypeError: Its numbers are complex or quantized.
     """
+    require_torch(
+        name,
+        "give numpy arrays to a jitted function, or make tensors by `ttnn.full` and its kin; or `pip install torch`",
+    )
     import torch
 
     if not isinstance(value, torch.Tensor):
@@ -211,9 +216,10 @@ def to_torch(
         ArgumentError: It is no tensor, or a leading dimension that is to go has another extent; an argument of
             another kind.
     """
+    check_tensor(tensor, "the argument of to_torch")
+    require_torch("to_torch", "`numpy.asarray(tensor.cpu())` needs numpy alone")
     import torch
 
-    check_tensor(tensor, "the argument of to_torch")
     if dtype is not None and not isinstance(dtype, torch.dtype):
         raise ArgumentError(
             f"`dtype` of to_torch must be a torch.dtype, got {type(dtype).__name__}",
@@ -252,8 +258,6 @@ def full(
         ArgumentError: An argument of another kind.
         GridError, L1CapacityError: As `from_torch` does.
     """
-    import torch
-
     if not isinstance(python_number(fill_value), Number):
         raise ArgumentError(f"`fill_value` must be a number, got {type(fill_value).__name__}")
     try:
@@ -261,8 +265,7 @@ def full(
     except OverflowError as error:
         raise ArgumentError(f"`fill_value` has no float: {error}") from None
     spec = _spec(shape, DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
-    value = torch.tensor(number, dtype=torch.float32, device="cpu")
-    return storage.from_torch(value.expand(tuple(spec.shape)), spec, device)
+    return storage.filled(number, spec, device)
 
 
 def zeros(
@@ -307,6 +310,7 @@ def rand(
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
     """Random elements, uniform in [0, 1), from torch's generator (ttnn.rand); BFLOAT16 and ROW_MAJOR when omitted."""
+    require_torch("rand", "give numpy's random numbers to a jitted function")
     import torch
 
     spec = _spec(shape, DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)

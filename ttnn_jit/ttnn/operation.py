@@ -30,6 +30,7 @@ from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor, check_tensor, foreign_tensor_help
 from ttnn_jit.runtime.warm_caller import STALE, warm_tensor_caller
 from ttnn_jit.tensor_spec import DataType, MemoryConfig, TensorSpec, check_kind
+from ttnn_jit.torch_tensor import require_torch
 from ttnn_jit.tracebacks import keep_users_frames
 from ttnn_jit.ttnn.call_key import scalar_key
 from ttnn_jit.ttnn.foreign import call_on_copies, has_foreign_operand
@@ -139,6 +140,7 @@ class TtnnOperation:
 
     def golden_function(self, *args: Any, **kwargs: Any) -> Any:
         """The operation on torch tensors, stated in torch."""
+        require_torch("golden_function", "goldens are stated in torch: `pip install torch`")
         import torch
 
         ignored = ("device", *HARDWARE_KEYWORDS, *RESULT_KEYWORDS)

@@ -269,7 +269,7 @@ def _stored_as(tensor: Tensor, spec: TensorSpec, device: Device | None, name: st
     checked(spec)
     source = tensor.buffer(name)
     if spec.layout is not tensor.layout:
-        return storage.from_torch(tensor.to_torch(), spec, device)
+        return storage.laid_out(tensor, spec, device)
     copy = HOST_POOL.allocate(spec.nbytes) if device is None else device.allocate_tensor(spec)
     ctypes.memmove(copy.address, source.address, spec.nbytes)
     return Tensor(spec, device, copy)

@@ -1,0 +1,95 @@
+"""What runs, in lines: for ``debug=True``, and for a log whose level the environment chooses.
+
+``TTMLIR_RUNTIME_LOGGER_LEVEL`` and ``TTRT_LOGGER_LEVEL`` (the ttnn.jit document's FAQ; the more talkative of the two
+counts) set the level of the logger ``ttnn_jit.run``: INFO tells each program that is loaded, DEBUG each launch of a
+kernel too, TRACE each operation of a program that runs. They are read once, when the first program is loaded; where
+neither is set, running costs nothing for it.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from ttnn_jit.runtime.plan import Launch, ProgramPlan
+from ttnn_jit.tensor_spec import TensorSpec
+
+if TYPE_CHECKING:
+    import logging
+
+    from ttnn_jit.runtime.program import Program
+
+VARIABLES = ("TTMLIR_RUNTIME_LOGGER_LEVEL", "TTRT_LOGGER_LEVEL")
+TRACE, DEBUG, INFO = 5, 10, 20
+_LEVELS = {"TRACE": TRACE, "DEBUG": DEBUG, "INFO": INFO, "WARNING": 30, "ERROR": 40, "CRITICAL": 50, "FATAL": 50}
+
+
+def run_lines(plan: ProgramPlan) -> Iterator[str]:
+    """A line for each launch of a run: the program, the kernel, and the tensors that it is given."""
+    if not plan.launches:
+        yield f"{plan.name} launches nothing"
+    for number, launch in enumerate(plan.launches):
+        yield f"{plan.name}[{number}] {launch.kernel} {', '.join(_operands(plan, launch))}"
+
+
+def _operands(plan: ProgramPlan, launch: Launch) -> Iterator[str]:
+    kinds = [("arg", plan.inputs), ("out", plan.outputs), ("tmp", plan.intermediates)]
+    names = [f"{kind}{number}" for kind, specs in kinds for number in range(len(specs))]
+    for index in launch.operands:
+        yield f"{names[index]}: {_short(plan.buffers[index])}"
+
+
+def _short(spec: TensorSpec) -> str:
+    return "x".join([*map(str, spec.shape), spec.dtype.mlir])
+
+
+def run_recorder(program: Program) -> Callable[[], None] | None:
+    """What logs one run of `program`; None where nobody wants to know."""
+    logger = _logger()
+    if logger is None or not logger.isEnabledFor(DEBUG):
+        return None
+    return partial(_record_run, logger, program)
+
+
+def record_load(program: Program) -> None:
+    """Log that the kernels of `program` are loaded."""
+    logger = _logger()
+    if logger is not None:
+        kernels = ", ".join(program.plan.kernels) or "no kernel"
+        logger.info("loaded %s: %s", program.name, kernels)
+
+
+def _record_run(logger: logging.Logger, program: Program) -> None:
+    for line in run_lines(program.plan):
+        logger.debug(line)
+    for number, name in enumerate(program.notes.get("ops", ())):
+        logger.log(TRACE, "%s op %d: %s", program.name, number, name)
+
+
+@cache
+def _logger() -> logging.Logger | None:
+    """The logger at the level that the environment asks for; None if it asks for none."""
+    levels = [_level(name, value) for name in VARIABLES if (value := os.environ.get(name))]
+    if not levels:
+        return None
+    import logging
+
+    logging.addLevelName(TRACE, "TRACE")
+    logger = logging.getLogger("ttnn_jit.run")
+    logger.setLevel(min(levels))
+    if not logger.hasHandlers():
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(levelname)-5s | %(name)s | %(message)s"))
+        logger.addHandler(handler)
+    return logger
+
+
+def _level(name: str, value: str) -> int:
+    if value.upper() in _LEVELS:
+        return _LEVELS[value.upper()]
+    known = ", ".join(_LEVELS)
+    warnings.warn(f"{name} is {value!r}, which is no level: INFO is taken; it takes {known}", stacklevel=2)
+    return INFO

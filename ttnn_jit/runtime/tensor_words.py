@@ -1,0 +1,77 @@
+"""The elements of a tensor as numpy sees them in its memory: no torch is needed to read, fill or lay them out anew."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.runtime.buffer import Buffer
+from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+
+if TYPE_CHECKING:
+    import numpy
+
+def owning_bytes(buffer: Buffer, nbytes: int) -> ctypes.Array[ctypes.c_char]:
+    """The first bytes of `buffer`, which lives as long as they do."""
+    memory = (ctypes.c_char * nbytes).from_address(buffer.address)
+    memory._ttnn_jit_buffer = buffer  # type: ignore[attr-defined]  # ctypes instances have a __dict__
+    return memory
+
+
+def float32_array(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
+    """The logical elements in `buffer`, which holds a tensor of `spec`, copied into a dense numpy array of float32."""
+    import numpy
+
+    words = _logical_words(spec, buffer)
+    if spec.dtype.is_upper_half:
+        words = words.astype(numpy.uint32) << 16
+    return numpy.array(words, order="C").view(numpy.float32)
+
+
+def fill(spec: TensorSpec, buffer: Buffer, number: float) -> None:
+    """Make every logical element `number`, rounded to float32 and then to the dtype of `spec`; padding becomes zero."""
+    import numpy
+
+    with numpy.errstate(over="ignore"):
+        bits = int(numpy.float32(number).view(numpy.uint32))
+    if spec.dtype.is_upper_half:
+        bits = 0x7FC0 if math.isnan(number) else (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+    zero_padding(spec, buffer)
+    _logical_words(spec, buffer)[...] = bits
+
+
+def lay_out(source_spec: TensorSpec, source: Buffer, spec: TensorSpec, buffer: Buffer) -> None:
+    """Copy the logical elements of a tensor to where `spec`, of the same shape and dtype, has them in `buffer`."""
+    zero_padding(spec, buffer)
+    _logical_words(spec, buffer)[...] = _logical_words(source_spec, source)
+
+
+def zero_padding(spec: TensorSpec, buffer: Buffer) -> None:
+    """Make every element that is stored beside the logical ones zero."""
+    if spec.layout is Layout.ROW_MAJOR or not spec.nbytes:
+        return
+    import numpy
+
+    stored = numpy.frombuffer(memoryview(owning_bytes(buffer, spec.nbytes)), _word(spec.dtype)).reshape(
+        spec.padded_shape
+    )
+    height, width = (1, 1, *spec.shape)[-2:]
+    stored[..., height:, :] = 0
+    stored[..., :height, width:] = 0
+
+
+def _logical_words(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
+    """The words of the logical elements, in place."""
+    import numpy
+
+    word = numpy.dtype(_word(spec.dtype))
+    if not spec.volume:
+        return numpy.empty(tuple(spec.shape), word)
+    strides = tuple(stride * word.itemsize for stride in spec.element_strides)
+    return numpy.ndarray(tuple(spec.shape), word, memoryview(owning_bytes(buffer, spec.nbytes)), strides=strides)
+
+
+def _word(dtype: DataType) -> str:
+    """The unsigned integers that elements of `dtype` are in memory, as numpy names them."""
+    return f"uint{8 * dtype.itemsize}"
