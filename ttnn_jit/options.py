@@ -157,3 +157,26 @@ def requested_threads() -> int | None:
     if not text.isdecimal() or int(text) == 0:
         raise ArgumentError(f"TTNN_JIT_NUM_THREADS is {text!r}", help="set it to a number of threads, 1 or more")
     return int(text)
+
+
+TRACE = 5  # below logging.DEBUG
+_LOG_VARIABLES = ("TTMLIR_RUNTIME_LOGGER_LEVEL", "TTRT_LOGGER_LEVEL")
+_LOG_LEVELS = {"TRACE": TRACE, "DEBUG": 10, "INFO": 20, "WARNING": 30, "ERROR": 40, "CRITICAL": 50, "FATAL": 50}
+
+
+@cache
+def requested_log_level() -> int | None:
+    """The level of the log of what runs, as `logging` counts levels; None if nobody asks for a log.
+
+    ``TTMLIR_RUNTIME_LOGGER_LEVEL`` and ``TTRT_LOGGER_LEVEL`` (ttnn.jit document, FAQ) name it in any case of letters,
+    and the more talkative of the two counts. A name that is none is warned of and taken for INFO, which is ttrt's
+    default. Read once, when the first program is loaded.
+    """
+    return min((_log_level(name, value) for name in _LOG_VARIABLES if (value := os.environ.get(name))), default=None)
+
+
+def _log_level(name: str, value: str) -> int:
+    if value.upper() not in _LOG_LEVELS:
+        known = ", ".join(_LOG_LEVELS)
+        warnings.warn(f"{name} is {value!r}, which is no level: INFO is taken; it takes {known}", stacklevel=2)
+    return _LOG_LEVELS.get(value.upper(), _LOG_LEVELS["INFO"])

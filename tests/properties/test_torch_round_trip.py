@@ -1,5 +1,6 @@
 """from_torch and to_torch lose nothing: any shape, layout, strides, and any bits."""
 
+import ctypes
 import math
 from fractions import Fraction
 
@@ -7,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ttnn_jit.runtime.tensor import from_torch
+from ttnn_jit.runtime.tensor import filled, from_torch, laid_out
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
 
 SHAPES = st.lists(st.one_of(st.integers(0, 5), st.sampled_from([31, 32, 33, 64])), max_size=4).filter(
@@ -83,4 +84,30 @@ def test_special_values_of_float64_stay_what_they_are_in_bf16():
 @given(SHAPES, LAYOUTS, st.sampled_from(DataType))
 def test_repr_never_fails_and_is_short(shape, layout, dtype):
     tensor = from_torch(torch.zeros(shape), TensorSpec(shape, dtype, layout), None)
-    assert len(repr(tensor)) < 250
+    assert len(repr(tensor)) < 150 + 30 * 4 ** len(shape)
+
+
+@settings(deadline=None)
+@given(SHAPES, LAYOUTS, st.sampled_from(DataType), st.floats())
+def test_a_tensor_of_one_number_has_the_bits_that_torch_would_give_it(shape, layout, dtype, number):
+    spec = TensorSpec(shape, dtype, layout)
+    expected = torch.full(shape, number, dtype=torch.float64).float()
+    stored, reference = filled(number, spec, None), from_torch(expected, spec, None)
+    if math.isnan(number):
+        assert stored.to_torch().isnan().all()
+        return
+    assert stored_bytes(stored) == stored_bytes(reference)
+
+
+@settings(deadline=None)
+@given(SHAPES, LAYOUTS, LAYOUTS, st.sampled_from(DataType), st.integers(0, 2**16))
+def test_elements_laid_out_anew_keep_their_bits_and_padding_is_zero(shape, first, second, dtype, seed):
+    words = torch.randint(0, 2**16, tuple(shape), generator=torch.Generator().manual_seed(seed)).to(torch.int16)
+    values = words.view(torch.bfloat16).to({DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}[dtype])
+    source = from_torch(values, TensorSpec(shape, dtype, first), None)
+    moved = laid_out(source, TensorSpec(shape, dtype, second), None)
+    assert stored_bytes(moved) == stored_bytes(from_torch(values, TensorSpec(shape, dtype, second), None))
+
+
+def stored_bytes(tensor):
+    return ctypes.string_at(tensor.buffer_address(), tensor.spec.nbytes)

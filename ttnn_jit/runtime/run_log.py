@@ -1,19 +1,16 @@
-"""What runs, in lines: for ``debug=True``, and for a log whose level the environment chooses.
+"""What runs, in lines: for ``debug=True``, and for the log of `ttnn_jit.options.requested_log_level`.
 
-``TTMLIR_RUNTIME_LOGGER_LEVEL`` and ``TTRT_LOGGER_LEVEL`` (the ttnn.jit document's FAQ; the more talkative of the two
-counts) set the level of the logger ``ttnn_jit.run``: INFO tells each program that is loaded, DEBUG each launch of a
-kernel too, TRACE each operation of a program that runs. They are read once, when the first program is loaded; where
-neither is set, running costs nothing for it.
+The logger ``ttnn_jit.run`` tells each program that is loaded at INFO, each launch of a kernel at DEBUG, each operation
+of a program that runs at TRACE. Where nobody asks for it, running costs nothing for it.
 """
 
 from __future__ import annotations
 
-import os
-import warnings
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from ttnn_jit.options import TRACE, requested_log_level
 from ttnn_jit.runtime.plan import Launch, ProgramPlan
 from ttnn_jit.tensor_spec import TensorSpec
 
@@ -22,9 +19,7 @@ if TYPE_CHECKING:
 
     from ttnn_jit.runtime.program import Program
 
-VARIABLES = ("TTMLIR_RUNTIME_LOGGER_LEVEL", "TTRT_LOGGER_LEVEL")
-TRACE, DEBUG, INFO = 5, 10, 20
-_LEVELS = {"TRACE": TRACE, "DEBUG": DEBUG, "INFO": INFO, "WARNING": 30, "ERROR": 40, "CRITICAL": 50, "FATAL": 50}
+DEBUG = 10  # logging.DEBUG, without the import
 
 
 def run_lines(plan: ProgramPlan) -> Iterator[str]:
@@ -72,24 +67,16 @@ def _record_run(logger: logging.Logger, program: Program) -> None:
 @cache
 def _logger() -> logging.Logger | None:
     """The logger at the level that the environment asks for; None if it asks for none."""
-    levels = [_level(name, value) for name in VARIABLES if (value := os.environ.get(name))]
-    if not levels:
+    level = requested_log_level()
+    if level is None:
         return None
     import logging
 
     logging.addLevelName(TRACE, "TRACE")
     logger = logging.getLogger("ttnn_jit.run")
-    logger.setLevel(min(levels))
+    logger.setLevel(level)
     if not logger.hasHandlers():
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter("%(levelname)-5s | %(name)s | %(message)s"))
         logger.addHandler(handler)
     return logger
-
-
-def _level(name: str, value: str) -> int:
-    if value.upper() in _LEVELS:
-        return _LEVELS[value.upper()]
-    known = ", ".join(_LEVELS)
-    warnings.warn(f"{name} is {value!r}, which is no level: INFO is taken; it takes {known}", stacklevel=2)
-    return INFO
