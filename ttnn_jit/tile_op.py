@@ -93,7 +93,7 @@ class TileOperation(TtnnOperation):
         defaults = [Read(((ATTRIBUTE_STEP, name),), getattr(self.func, name)) for name in _DEFAULTS]
         reads = [*defaults, *recorder.reads.values()]
         for code in _helpers(reads):
-            _refuse_instructions(self.name, code)
+            _refuse_instructions(self.name, code, shadowed=_ONCE)
         guard = compile_guard(self.func, reads)
         body = self._body(reads, complete=recorder.opaque is None)
         if not guard():

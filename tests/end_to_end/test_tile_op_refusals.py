@@ -170,6 +170,15 @@ def calls_a_helper_that_imports(x):
     return helper_that_imports(x)
 
 
+def helper_that_prints(x):
+    print(x)
+    return x
+
+
+def calls_a_helper_that_prints(x):
+    return 2 * helper_that_prints(x)
+
+
 def raises(x):
     if int(x) > 1:
         raise ValueError(x)  # here
@@ -252,6 +261,7 @@ IN_SOME_LINE = [
     (defines_a_class, "nor compiled by numba: Use of unsupported opcode"),
     (enters_a_context, "nor compiled by numba: The 'with (context manager) as"),
     (recurses, "it calls itself"),
+    (calls_a_helper_that_prints, "because it calls `print`, nor compiled by numba: it needs the Python interpreter"),
     (makes_a_dict, "needs Python's memory management"),
     (makes_a_list, "needs Python's memory management"),
     (draws, "needs a part of numba's runtime"),
@@ -285,8 +295,9 @@ def test_what_only_its_body_shows_is_refused_at_the_line_of_the_body(function, f
 
 @pytest.mark.parametrize("way", ON)
 @pytest.mark.parametrize(("function", "message"), IN_SOME_LINE, ids=lambda v: getattr(v, "__name__", ""))
-def test_what_numba_refuses_is_an_error_of_a_few_lines_in_the_body(function, message, way, x):
+def test_what_numba_refuses_is_an_error_of_a_few_lines_in_the_body(function, message, way, x, capsys):
     error = refused_at_a_call(function, way, x)
+    assert capsys.readouterr().out == ""
     lines, first = inspect.getsourcelines(function)
     assert error.location.file == __file__
     assert first <= error.location.line < first + len(lines)

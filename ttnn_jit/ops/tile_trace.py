@@ -22,6 +22,8 @@ from ttnn_jit.tensor_spec import DataType
 
 MAX_RUNS = 64  # of one function, to take every branch both ways
 MAX_CALLS = 4096
+ACTS_ONCE = (builtins.print, builtins.breakpoint, builtins.input)
+"""What would show or ask while the function is traced, and never again."""
 
 
 class UntraceableError(Exception):
@@ -176,17 +178,26 @@ class _Tracer:
         """What a name means on traced values."""
         if isinstance(value, types.ModuleType) and value.__name__ in _MODULES:
             return _Functions(self, value)
-        if value is math.remainder:
-            return self._function(value, "math.remainder")
         if value is builtins.min or value is builtins.max:
             return self._smallest if value is builtins.min else self._largest
+        if any(value is shown for shown in ACTS_ONCE):
+            return self._untraceable(f"it calls `{value.__name__}`")
         if value is builtins.float:
             return lambda x=0.0: x if isinstance(x, Traced) else float(x)
         if callable(value) and _belongs_to(value) in _MODULES:
-            return self._function(value, value.__name__)
+            return self._function(value)
         return value
 
-    def _function(self, original: Callable[..., Any], name: str) -> Callable[..., Any]:
+    def _untraceable(self, reason: str) -> Callable[..., NoReturn]:
+        def call(*_: Any, **__: Any) -> NoReturn:
+            raise UntraceableError(reason)
+
+        return call
+
+    def _function(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        # The remainder of `math` is the one nearest to zero, numpy's has the divisor's sign.
+        name = "math.remainder" if original is math.remainder else original.__name__
+
         def call(*values: Any, **keywords: Any) -> Any:
             if any(isinstance(value, (Traced, TracedMask)) for value in (*values, *keywords.values())):
                 return self.apply_named(name, values, keywords)
@@ -237,9 +248,7 @@ class _Functions:
         original = getattr(self._module, name)
         if self._module.__name__ == "numpy" and name == "float32":
             return lambda value: value if isinstance(value, Traced) else original(value)
-        if not callable(original):
-            return original
-        return self._tracer._function(original, "math.remainder" if original is math.remainder else name)
+        return self._tracer._function(original) if callable(original) else original
 
 
 class TracedMask:
