@@ -4,7 +4,7 @@ Because a backend provides the primitives alone, and those are exactly defined, 
 AVX-512, AVX2 with FMA, NEON and numpy.
 
 Errors are measured in docs/accuracy.md and bounded where operations are declared. The basic functions (exp, log, sin,
-cos, tanh, erf, sqrt, rsqrt, reciprocal) are within 2 units of float32's last place, to the largest float and the last
+cos, tanh, sigmoid, erf, sqrt, rsqrt, reciprocal) are within 2 units of float32's last place, to the largest float and the last
 denormal, and correctly rounded for every bfloat16.
 """
 
