@@ -4,8 +4,8 @@ Because a backend provides the primitives alone, and those are exactly defined, 
 AVX-512, AVX2 with FMA, NEON and numpy.
 
 Errors are measured in docs/accuracy.md and bounded where operations are declared. The basic functions (exp, log, sin,
-cos, tanh, sigmoid, erf, sqrt, rsqrt, reciprocal) are within 2 units of float32's last place, to the largest float and the last
-denormal, and correctly rounded for every bfloat16.
+cos, tanh, sigmoid, erf, sqrt, rsqrt, reciprocal) are within 2 units of float32's last place, to the largest float and
+the last denormal, and correctly rounded for every bfloat16.
 """
 
 from __future__ import annotations
