@@ -408,8 +408,6 @@ def _logical_bytes(spec: TensorSpec) -> int:
     return spec.volume * spec.dtype.itemsize
 
 
-
-
 def _stored_view(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
     """All stored elements, padding included; `buffer` lives as long as the view."""
     import torch

@@ -12,6 +12,7 @@ from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
 if TYPE_CHECKING:
     import numpy
 
+
 def owning_bytes(buffer: Buffer, nbytes: int) -> ctypes.Array[ctypes.c_char]:
     """The first bytes of `buffer`, which lives as long as they do."""
     memory = (ctypes.c_char * nbytes).from_address(buffer.address)

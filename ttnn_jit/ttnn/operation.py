@@ -29,7 +29,7 @@ from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor, check_tensor, foreign_tensor_help
 from ttnn_jit.runtime.warm_caller import STALE, warm_tensor_caller
-from ttnn_jit.tensor_spec import DataType, MemoryConfig, TensorSpec, check_kind
+from ttnn_jit.tensor_spec import DataType, MemoryConfig, TensorSpec
 from ttnn_jit.torch_tensor import require_torch
 from ttnn_jit.tracebacks import keep_users_frames
 from ttnn_jit.ttnn.call_key import scalar_key
