@@ -8,7 +8,7 @@ import operator
 import types
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -31,7 +31,7 @@ from ttnn_jit.cache import statistics
 from ttnn_jit.changing_numbers import ChangingNumbers
 from ttnn_jit.compiling import compiles, compiling
 from ttnn_jit.errors import ArgumentError, TtnnJitError
-from ttnn_jit.nests import leaves
+from ttnn_jit.nests import check_nest, leaves
 from ttnn_jit.numpy_scalar import is_numpy_scalar
 from ttnn_jit.options import USER_PASSES, CompileOptions
 from ttnn_jit.origin import type_name
@@ -167,6 +167,7 @@ class JitFunction(WarmCalls):
         """A call for which `ttnn_jit.warm_path` finds nothing, or nothing yet."""
         if self._has_receiver(args):
             return self._method_of(args[0])(*args[1:], **kwargs)
+        self._check_nests(args, kwargs)
         mesh = mesh_of((args, kwargs))
         if mesh is not None:
             return on_every_device(mesh, self, args, kwargs)
@@ -184,6 +185,13 @@ class JitFunction(WarmCalls):
             given = [i < len(args) or name in kwargs for i, name in enumerate(self._signature.parameters)]
             self._remember(variant.warm, key, values, given, tensors)
         return variant.program if self._compile_only else variant.run(*tensors)
+
+    def _check_nests(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        names = tuple(self._signature.parameters)
+        for place, value in enumerate(args):
+            check_nest(value, f"`{names[place]}`" if place < len(names) else f"argument {place}")
+        for name, value in kwargs.items():
+            check_nest(value, f"`{name}`")
 
     def _user_passes(self) -> tuple[object, ...]:
         """What the options' names of passes stand for now."""
@@ -359,6 +367,7 @@ class JitFunction(WarmCalls):
         """What a call with these arguments would compile."""
         if self._has_receiver(args):
             return self._method_of(args[0]).request(*args[1:], **kwargs)
+        self._check_nests(args, kwargs)
         self._see_changes()
         values = self._bind(args, kwargs)
         return self._request(values, self._placement(list(tensors_in(values)), values))

@@ -11,9 +11,13 @@ import enum
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from ttnn_jit.errors import ArgumentError
 from ttnn_jit.guards.values import has_member, is_a, native_class, native_contents, own_attributes, plain_scalar
 from ttnn_jit.numpy_scalar import is_numpy_scalar
-from ttnn_jit.origin import is_of_this_package
+from ttnn_jit.origin import is_of_this_package, type_name
+
+MOST_DEEP = 100  # containers inside each other: nests are walked by functions that call themselves
+MOST_LEAVES = 1 << 20  # one container may stand in many places
 
 
 def is_record(value: Any) -> bool:
@@ -66,6 +70,42 @@ def plain_parts(value: Any) -> tuple[Any, dict[str, Any]] | None:
     if is_a(value, int, float, str) and not is_numpy_scalar(value):
         return plain_scalar(value), own
     return (fields_of(value), own) if is_record(value) else None
+
+
+def check_nest(value: Any, name: str) -> None:
+    """Refuse containers that contain themselves, are too deep, or hold too much; `name` is what the text calls them.
+
+    Raises:
+        ArgumentError: They cannot be walked.
+    """
+    if items_of(value) is not None:
+        _, count = _measured(value, name, (), {})
+        if count > MOST_LEAVES:
+            raise ArgumentError(f"{name} holds {count:,} values, and {MOST_LEAVES:,} are the most")
+
+
+def _measured(value: Any, name: str, around: tuple[int, ...], known: dict[int, tuple[int, int]]) -> tuple[int, int]:
+    """Levels and leaves of what stands inside of the containers `around`; `known` has them by identity."""
+    items = items_of(value)
+    if items is None:
+        return 0, 1
+    if id(value) in around:
+        raise ArgumentError(f"{name} holds a {type_name(value)} that contains itself", help=_NEST_HELP)
+    found = known.get(id(value))
+    if found is None:
+        _require_depth(len(around) + 1, name)
+        inside = [_measured(item, name, (*around, id(value)), known) for item in items]
+        found = known[id(value)] = 1 + max((depth for depth, _ in inside), default=0), sum(n for _, n in inside)
+    _require_depth(len(around) + found[0], name)
+    return found
+
+
+def _require_depth(depth: int, name: str) -> None:
+    if depth > MOST_DEEP:
+        raise ArgumentError(f"{name} is nested more than {MOST_DEEP} containers deep", help=_NEST_HELP)
+
+
+_NEST_HELP = "pass tensors and scalars in containers that are a few levels deep"
 
 
 def leaves(value: Any) -> Iterator[Any]:

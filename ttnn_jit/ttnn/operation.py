@@ -12,6 +12,7 @@ from ttnn_jit.changing_numbers import ChangingNumbers
 from ttnn_jit.compiling import compiles, compiling
 from ttnn_jit.dtypes import COMPUTE_TYPE, dtypes_of_torch
 from ttnn_jit.errors import ArgumentError, ShapeError, TtnnJitError, UnsupportedFunction
+from ttnn_jit.nests import check_nest
 from ttnn_jit.ops import (
     ALIASES,
     HARDWARE_KEYWORDS,
@@ -125,12 +126,19 @@ class TtnnOperation:
                 tracer = getattr(argument, "__ttnn_call__", None)
                 if tracer is not None:
                     return tracer(self, args, kwargs)
+            self._check_nests(args, kwargs)
             if has_foreign_operand((*args, *kwargs.values())):
                 return call_on_copies(self._run, args, kwargs)
             return self._run(args, kwargs)
         except TtnnJitError as error:
             keep_users_frames(error)
             raise
+
+    def _check_nests(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        for place, value in enumerate(args):
+            check_nest(value, f"argument {place} of {self.__name__}")
+        for name, value in kwargs.items():
+            check_nest(value, f"`{name}` of {self.__name__}")
 
     def _warm_of_others(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Callable[..., Any] | None:
         try:
