@@ -9,6 +9,7 @@ Arrays stand for tensors: float32 as they are, bfloat16 as uint16 words.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,13 +17,14 @@ from typing import Any
 import numpy as np
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.affine import ForOp, YieldOp
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, ModuleOp
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
 from ttnn_jit.codegen.loops import affine_bounds, refusal, subview_window, tile_extents
+from ttnn_jit.codegen.plan import the_function
 from ttnn_jit.codegen.steps import Constant
 from ttnn_jit.dialects.affine import LoadOp, StoreOp
 from ttnn_jit.dialects.d2m import (
@@ -37,6 +39,7 @@ from ttnn_jit.dialects.d2m import (
 )
 from ttnn_jit.dialects.elementwise import ElementwiseOp
 from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.dialects.ttir import FullOp
 from ttnn_jit.errors import ArgumentError
@@ -45,6 +48,12 @@ from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH, Numerics
 from ttnn_jit.tensor_spec import DataType, TensorSpec, round_up
 
 Array = np.ndarray[Any, Any]
+
+MOST_ELEMENTS = 1 << 26
+"""Of all tensors of a function together: 256 MB of float32, and minutes."""
+
+MOST_TRIPS = 1 << 20
+"""Of one loop over blocks or tiles, of which there are fewer elements than a thousandth."""
 
 
 def interpret(module: ModuleOp, inputs: Sequence[Array]) -> list[Array]:
@@ -55,15 +64,43 @@ def interpret(module: ModuleOp, inputs: Sequence[Array]) -> list[Array]:
         inputs: One array of the tensor's logical shape per argument: float32, or uint16 for bfloat16.
 
     Raises:
-        ArgumentError: The arrays are not what the function takes.
+        ArgumentError: The arrays are not what the function takes, or the tensors are too large to be interpreted.
         CompileError: An op that is unknown here, or that reads what was never written.
     """
-    function = next(op for op in module.walk() if isinstance(op, FuncOp) and not op.is_declaration)
+    function = the_function(module)
+    _require_small(module, function)
     machine = _Machine(system_desc_of(module).numerics)
     with NumpyVector.quiet():
         machine.bind(function.body.block, inputs)
         machine.run(function.body.block)
     return machine.results
+
+
+def _require_small(module: ModuleOp, function: FuncOp) -> None:
+    types = [*function.body.block.arg_types, *(type_ for op in function.walk() for type_ in op.result_types)]
+    elements = sum(map(_elements, types))
+    for op in function.walk():
+        if isinstance(op, GenericOp):
+            elements += math.prod(op.grid.data) * sum(map(_elements, op.body.block.arg_types))
+    if elements > MOST_ELEMENTS:
+        raise ArgumentError(
+            f"the tensors of @{function.sym_name.data} have {elements:,} elements, and {MOST_ELEMENTS:,} is the most "
+            "that the tile interpreter takes",
+            location=location_of(function) or location_of(module),
+            help="run it natively, or interpret smaller tensors: what it computes does not depend on their size",
+        )
+
+
+def _elements(type_: Attribute) -> int:
+    match type_:
+        case CBType():
+            return _elements(type_.underlying)
+        case MemRefType(element_type=TileType()):
+            return TILE_HEIGHT * TILE_WIDTH * math.prod(type_.get_shape())
+        case TensorType():
+            return math.prod(type_.get_shape())
+        case _:
+            return 0
 
 
 @dataclass(frozen=True)
@@ -153,6 +190,7 @@ class _Machine:
             tuple(cores if moving else 1 for cores, moving in zip(op.grid.data, mapped, strict=True))
             for mapped in moves
         ]
+        self._require_shards(op, tensors, grids, buffers)
         tiled = [
             _tiles_of(tensor, rank, tuple(c * e for c, e in zip(grid, buffer, strict=True)))
             for tensor, grid, buffer in zip(tensors, grids, buffers, strict=True)
@@ -166,6 +204,19 @@ class _Machine:
         for k, value in enumerate(op.results or op.outputs):
             tensor = tensors[len(op.inputs) + k]
             self.known[value] = _Tensor(_untiled(tiled[len(op.inputs) + k], tensor), tensor.spec)
+
+    def _require_shards(
+        self,
+        op: GenericOp,
+        tensors: Sequence[_Tensor],
+        grids: Sequence[tuple[int, ...]],
+        buffers: Sequence[tuple[int, ...]],
+    ) -> None:
+        for number, (tensor, grid, buffer) in enumerate(zip(tensors, grids, buffers, strict=True)):
+            tiles = tile_extents(tensor.values.shape, len(grid))
+            held = tuple(cores * extent for cores, extent in zip(grid, buffer, strict=True))
+            if any(extent > most for extent, most in zip(tiles, held, strict=True)):
+                raise refusal(op, f"operand {number} has {list(tiles)} tiles where its shards hold {list(held)}")
 
     # Scalars, buffers and loops
 
@@ -198,13 +249,17 @@ class _Machine:
         self.known[op.result] = _Memref(source.tiles[tuple(window)], source.written[tuple(window)])
 
     def _block_loop(self, op: scf.ForOp) -> None:
-        self._loop(op.body.block, range(*(self._number(bound) for bound in (op.lb, op.ub, op.step))))
+        self._loop(op, op.body.block, *(self._number(bound) for bound in (op.lb, op.ub, op.step)))
 
     def _tile_loop(self, op: ForOp) -> None:
-        self._loop(op.body.block, range(*affine_bounds(op)))
+        self._loop(op, op.body.block, *affine_bounds(op))
 
-    def _loop(self, body: Block, trips: range) -> None:
-        for trip in trips:
+    def _loop(self, op: Operation, body: Block, lower: int, upper: int, step: int) -> None:
+        if step < 1 or (upper - lower) // step > MOST_TRIPS:
+            raise refusal(
+                op, f"it runs from {lower} to {upper} by {step}: {MOST_TRIPS:,} steps of at least 1 are the most"
+            )
+        for trip in range(lower, upper, step):
             self.known[body.args[0]] = trip
             self.run(body)
 

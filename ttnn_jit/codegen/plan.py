@@ -16,6 +16,7 @@ from ttnn_jit.codegen.one_loop import in_one_loop
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.dialects.d2m import EmptyOp, GenericOp
 from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import system_desc_of
 from ttnn_jit.errors import CompileError
 from ttnn_jit.kernels.isa import HostIsa
@@ -124,5 +125,5 @@ def the_function(module: ModuleOp) -> FuncOp:
     """
     functions = [op for op in module.body.block.ops if isinstance(op, FuncOp) and op.body.blocks]
     if len(functions) != 1:
-        raise CompileError(f"a program is one function, the module has {len(functions)}")
+        raise CompileError(f"a program is one function, the module has {len(functions)}", location=location_of(module))
     return functions[0]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
 from functools import cache
 from typing import Self
 
 from xdsl.dialects.builtin import LocationAttr, MemRefType, StringAttr, TensorType, f32
-from xdsl.ir import Attribute, Dialect, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
@@ -24,7 +23,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.dialects.creation import QuickOperation
-from ttnn_jit.dialects.d2m_generic import GenericOp, ThreadAttr
+from ttnn_jit.dialects.d2m_generic import CBType, GenericOp, ThreadAttr
 from ttnn_jit.dialects.derive import derive
 from ttnn_jit.dialects.elementwise import ElementwiseOp
 from ttnn_jit.dialects.nullary import NullaryOp
@@ -51,21 +50,6 @@ __all__ = [
 ]
 
 BCAST_TYPES = ("row", "col", "scalar")
-
-
-@irdl_attr_definition
-class CBType(ParametrizedAttribute, TypeAttribute):
-    """``!d2m.cb<memref<...>>``: a circular buffer that holds one core's part of a tensor."""
-
-    name = "d2m.cb"
-
-    underlying: MemRefType[Attribute]
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        """A memref type between angle brackets."""
-        with parser.in_angle_brackets():
-            return (parser.parse_type(),)
 
 
 @irdl_attr_definition

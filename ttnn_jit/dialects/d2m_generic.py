@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self
 
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, DenseArrayBase, IntegerAttr, LocationAttr, i32, i64
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    LocationAttr,
+    MemRefType,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, ParametrizedAttribute, Region, SSAValue, TypeAttribute
+from xdsl.ir.affine import AffineMap
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -18,12 +28,13 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.parser import Parser
+from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.dialects.creation import QuickOperation
+from ttnn_jit.dialects.foreign_rules import require_projection
 from ttnn_jit.dialects.ttcore import GridAttr, IteratorTypeAttr, KeywordAttr, iterator_type
 
 _SEGMENTS = "operandSegmentSizes"
@@ -35,6 +46,21 @@ class ThreadAttr(KeywordAttr):
 
     name = "d2m.thread"
     keywords = ("unified", "compute", "datamovement")
+
+
+@irdl_attr_definition
+class CBType(ParametrizedAttribute, TypeAttribute):
+    """``!d2m.cb<memref<...>>``: a circular buffer that holds one core's part of a tensor."""
+
+    name = "d2m.cb"
+
+    underlying: MemRefType[Attribute]
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        """A memref type between angle brackets."""
+        with parser.in_angle_brackets():
+            return (parser.parse_type(),)
 
 
 _COMPUTE_THREAD = ArrayAttr([ThreadAttr("compute")])
@@ -146,10 +172,27 @@ class GenericOp(QuickOperation, IRDLOperation):
             raise VerifyException(f"every indexing map needs one dimension per iterator type, {rank}")
         if len(self.block_factors.data) != rank:
             raise VerifyException(f"every dimension needs a block factor: {rank}, got {len(self.block_factors.data)}")
+        if len(self.threads.data) != 1:
+            raise VerifyException(f"one region needs one thread, got {len(self.threads.data)}")
         if len(self.body.block.args) != operands:
             raise VerifyException(f"{operands} operands need as many buffers, got {len(self.body.block.args)}")
+        if rank < 2:
+            raise VerifyException(f"a kernel runs over rows and columns of tiles at least, got {rank} dimensions")
+        if len(self.grid.data) != rank:
+            raise VerifyException(f"every dimension needs an extent of the grid: {rank}, got {len(self.grid.data)}")
+        for indexing_map, buffer in zip(self.indexing_maps, self.body.block.args, strict=True):
+            self._verify_buffer(indexing_map.data, buffer, rank)
         if self.results and [value.type for value in self.results] != [value.type for value in self.outputs]:
             raise VerifyException("the results of a d2m.generic have the types of its outputs")
+
+    def _verify_buffer(self, indexing_map: AffineMap, buffer: SSAValue, rank: int) -> None:
+        require_projection(indexing_map, rank)
+        if len(indexing_map.results) != rank:
+            raise VerifyException(f"every indexing map gives {rank} dimensions, got {len(indexing_map.results)}")
+        if not isinstance(buffer.type, CBType):
+            raise VerifyException(f"the region takes circular buffers, got {buffer.type}")
+        if buffer.type.underlying.get_num_dims() != rank:
+            raise VerifyException(f"a circular buffer has {rank} dimensions here, got {buffer.type.underlying}")
 
 
 _PRINTED_PROPERTIES = ("block_factors", "grid", "indexing_maps", "iterator_types", "threads")

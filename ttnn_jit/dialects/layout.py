@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
+from ttnn_jit.dialects.affine_text import affine_map_text
 from ttnn_jit.dialects.ttcore import ELEMENT_TYPES, GridAttr, TileType, grid_attr, tile_type
 from ttnn_jit.dialects.ttnn_attributes import CoreRangeAttr, ShapeAttr, TTNNLayoutAttr, buffer_type_attr, shape_attr
 from ttnn_jit.errors import LayoutError
@@ -74,7 +75,8 @@ def spec_of(type_: Attribute) -> TensorSpec:
     """The inverse of `tensor_type`.
 
     Raises:
-        LayoutError: The type is no tensor with a `#ttnn.ttnn_layout` of an element type known here.
+        LayoutError: The type is no tensor with a `#ttnn.ttnn_layout` of an element type known here, or no tensor has
+            that layout.
     """
     known = _KNOWN.get(id(type_))
     if known is not None:
@@ -96,13 +98,40 @@ def _spec_of(type_: TensorType[Attribute]) -> TensorSpec:
     strides = None
     if isinstance(strided, StridedLayoutAttr):
         strides = tuple(step or 0 for step in strided.get_strides())
-    return TensorSpec(
+    _require_ranks(layout, type_.get_num_dims())
+    spec = TensorSpec(
         type_.get_shape(),
         _DTYPES[element],
         Layout.TILE if tiled else Layout.ROW_MAJOR,
         _memory_config(layout, tiled=tiled),
         strides=strides,
     )
+    _require_layout_of(spec, layout)
+    return spec
+
+
+def _require_ranks(layout: TTNNLayoutAttr, rank: int) -> None:
+    linear, memref_rank = layout.linear.data, layout.memref.get_num_dims()
+    if linear.num_dims != rank or linear.num_symbols:
+        raise LayoutError(f"the map of a layout takes the tensor's {rank} dimensions, got {affine_map_text(linear)}")
+    if len(linear.results) != memref_rank:
+        raise LayoutError(
+            f"the map of a layout gives the memref's {memref_rank} dimensions, got {affine_map_text(linear)}"
+        )
+
+
+def _require_layout_of(spec: TensorSpec, layout: TTNNLayoutAttr) -> None:
+    """Refuses a layout that says what the spec does not, so that an edited part is not passed over."""
+    wanted = layout_attribute(spec)
+    if wanted == layout:
+        return
+    for part, own, right in zip(_PARTS, layout.parameters, wanted.parameters, strict=True):
+        if own != right:
+            raise LayoutError(f"the {part} of the layout of a tensor of shape {spec.shape} is {right}, got {own}")
+
+
+_PARTS = ("map", "grid", "shard orientation", "memref", "memory layout", "core ranges", "ND shard")
+"""What the parameters of a `TTNNLayoutAttr` are called in messages."""
 
 
 def _memory_config(layout: TTNNLayoutAttr, *, tiled: bool) -> MemoryConfig:

@@ -3,27 +3,76 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from typing import NoReturn
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import LocationAttr, ModuleOp
+from xdsl.ir import Operation
 from xdsl.parser import Parser
-from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.exceptions import ParseError
 
-from ttnn_jit.dialects.verifier import InvalidModule
+from ttnn_jit.dialects.locations import location_attribute
+from ttnn_jit.dialects.text_scan import scan
+from ttnn_jit.dialects.verifier import InvalidModule, reason_of
 from ttnn_jit.source import Location
 
 # mlir-opt defines the aliases of op locations after the module that uses them; xDSL wants them before.
-_LOCATION_ALIAS = re.compile(r"^#[A-Za-z_][\w$.-]*[ \t]*=[ \t]*loc\(.*\)[ \t]*$", re.MULTILINE)
+_LOCATION_ALIAS = re.compile(r"^#[A-Za-z_][\w$.-]*[ \t]*=[ \t]*loc\(.*\)[ \t\r]*$", re.MULTILINE)
 
 
-def hoist_location_aliases(text: str) -> str:
-    """`text` with the definitions of location aliases in front, on its first line: other line numbers stay."""
-    aliases = " ".join(match.group().strip() for match in _LOCATION_ALIAS.finditer(text))
-    return f"{aliases} {_LOCATION_ALIAS.sub('', text)}" if aliases else text
+class SourceText:
+    """A text under its name, with the definitions of location aliases moved to the front.
+
+    Attributes:
+        hoisted: The moved text; everything but its first line is where it was.
+    """
+
+    def __init__(self, text: str, name: str) -> None:
+        self._text, self._name = text, name
+        self._starts, self._origins = [], []  # of the pieces of `hoisted`: offsets there and in the text
+        pieces: list[str] = []
+        end = 0
+        for match in _LOCATION_ALIAS.finditer(text):
+            self._starts.append(end)
+            self._origins.append(match.start())
+            pieces.append(match.group().strip())
+            end += len(pieces[-1]) + 1
+        self._starts.append(end)
+        self._origins.append(0)
+        self.hoisted = " ".join([*pieces, _LOCATION_ALIAS.sub(lambda match: " " * len(match.group()), text)])
+
+    def place(self, offset: int) -> Location:
+        """Where an offset of the moved text lies in the text."""
+        piece = bisect_right(self._starts, offset) - 1
+        return self.place_in_text(self._origins[piece] + offset - self._starts[piece])
+
+    def place_in_text(self, offset: int) -> Location:
+        """Line and column of an offset of the text."""
+        line = self._text.count("\n", 0, offset) + 1
+        return Location(self._name, line, offset - self._text.rfind("\n", 0, offset))
 
 
 class _TextParser(Parser):
-    """xDSL's parser, but a string may hold more than ASCII: mlir-opt writes such letters as escaped UTF-8."""
+    """xDSL's parser, but strings may hold more than ASCII, and an op whose text says no location has its place there.
+
+    mlir-opt writes letters beyond ASCII as escaped UTF-8, and gives ops the same places.
+    """
+
+    def __init__(self, context: Context, source: SourceText) -> None:
+        super().__init__(context, source.hoisted)
+        self._source = source
+        self._location_was_said = False
+
+    def module(self) -> ModuleOp:
+        """The whole text's module."""
+        try:
+            return self.parse_module()
+        except ParseError:
+            raise
+        except Exception as error:
+            # xDSL reports some wrong texts by whatever fails on them: an enum's ValueError, a number's OverflowError.
+            raise InvalidModule(reason_of(error), location=self._source.place(self.pos)) from error
 
     def parse_optional_str_literal(self) -> str | None:
         """The string at the parser's place, if there is one."""
@@ -39,6 +88,20 @@ class _TextParser(Parser):
         except UnicodeDecodeError:
             self.raise_error("a string is UTF-8", position)
 
+    def parse_optional_location(self) -> LocationAttr | None:
+        """The location at the parser's place, if there is one."""
+        location = super().parse_optional_location()
+        self._location_was_said = location is not None
+        return location
+
+    def parse_operation(self) -> Operation:
+        """The op at the parser's place; the last that is parsed of it is its location."""
+        position = self.pos
+        op = super().parse_operation()
+        if not self._location_was_said:
+            op.location = location_attribute(self._source.place(position))
+        return op
+
 
 def parse_module_text(text: str, name: str, context: Context) -> ModuleOp:
     """The module that `text` spells.
@@ -46,10 +109,13 @@ def parse_module_text(text: str, name: str, context: Context) -> ModuleOp:
     Raises:
         InvalidModule: The text is not MLIR of the context's dialects.
     """
+    source = SourceText(text, name)
+
+    def refuse(reason: str, offset: int) -> NoReturn:
+        raise InvalidModule(reason, location=source.place_in_text(offset))
+
+    scan(text, refuse)
     try:
-        return _TextParser(context, hoist_location_aliases(text), name).parse_module()
+        return _TextParser(context, source).module()
     except ParseError as error:
-        place = error.span.get_location()
-        raise InvalidModule(error.msg, location=Location(name, place.line, place.col)) from error
-    except VerifyException as error:
-        raise InvalidModule(str(error), location=Location(name, 1)) from error
+        raise InvalidModule(error.msg, location=source.place(error.span.start)) from error

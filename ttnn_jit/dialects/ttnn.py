@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import FloatAttr, LocationAttr, TensorType, UnitAttr
+from xdsl.dialects.builtin import FloatAttr, LocationAttr, SymbolRefAttr, TensorType, UnitAttr
 from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -152,6 +152,20 @@ class GenericOp(QuickOperation, IRDLOperation):
         return GenericOp.create(
             operands=io_tensors, result_types=result_types, properties={"program": program}, location=location
         )
+
+    @property
+    def kernel(self) -> str:
+        """The symbol of the function that it launches."""
+        symbol = self.program.fields.data.get("kernel")
+        if not isinstance(symbol, SymbolRefAttr):
+            raise VerifyException(f"the program of {self.name} names its kernel, `kernel = @name`, got {symbol}")
+        return symbol.root_reference.data
+
+    def verify_(self) -> None:
+        """Refuses a program that names no kernel, and results that are not the last tensors."""
+        _ = self.kernel
+        if self.results and [*self.result_types] != [value.type for value in self.operands[-len(self.results) :]]:
+            raise VerifyException(f"the results of {self.name} have the types of its last tensors")
 
 
 OP_OF = derive("ttnn", "ttnn_name", TensorElementwiseOp)

@@ -222,6 +222,8 @@ class TTNNLayoutAttr(ParametrizedAttribute):
             raise VerifyException(f"unknown shard orientation {self.orientation.data}")
         if not isinstance(self.memref.memory_space, BufferTypeAttr):
             raise VerifyException(f"the memref of a layout lies in a #ttnn.buffer_type, got {self.memref.memory_space}")
+        if len(self.grid.data) != 2:
+            raise VerifyException(f"the grid of a layout has two extents, got {'x'.join(map(str, self.grid.data))}")
 
 
 def _parse_grid(parser: AttrParser) -> tuple[GridAttr, StringAttr]:

@@ -5,12 +5,18 @@ xDSL's verifier accepts a use before its definition, so dominance is checked her
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
+from ttnn_jit.dialects.foreign_rules import verify_foreign
+from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.errors import CompileError
+from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
+from ttnn_jit.errors import CompileError, TtnnJitError
+from ttnn_jit.source import Location
 
 
 class InvalidModule(CompileError):  # noqa: N818 - it names what was found, as ttnn_jit.errors does
@@ -33,18 +39,57 @@ def verify(module: Operation) -> None:
 
 
 def _verify_op(op: Operation) -> None:
+    _verify_blocks(op)
     try:
         op.verify(verify_nested_ops=False)
-    except VerifyException as error:
-        raise InvalidModule(f"'{op.name}' op: {error}", location=location_of(op)) from error
+        verify_foreign(op)
+        _verify_layouts(op)
+    except Exception as error:
+        # xDSL's rules take for granted what others of them check, and fail on it in any way.
+        raise InvalidModule(f"'{op.name}' op: {reason_of(error)}", location=place_of(op)) from error
+
+
+def _verify_blocks(op: Operation) -> None:
+    for region in op.regions:
+        blocks = len(region.blocks)
+        if blocks != 1 and not (blocks == 0 and isinstance(op, FuncOp)):
+            reason = f"'{op.name}' op: a region has one block, for no op here branches; got {blocks}"
+            raise InvalidModule(reason, location=place_of(op))
+
+
+def _verify_layouts(op: Operation) -> None:
+    """Refuses tensors whose layout is not that of any tensor of their shape and element type."""
+    for value in (*op.results, *(value for region in op.regions for block in region.blocks for value in block.args)):
+        type_ = value.type
+        if isinstance(type_, TensorType) and isinstance(type_.encoding, TTNNLayoutAttr):
+            spec_of(type_)
+
+
+def place_of(op: Operation) -> Location | None:
+    """The place of `op`, or of the next op around it that has one: a loop's terminator is not written."""
+    around: Operation | None = op
+    while around is not None:
+        if (found := location_of(around)) is not None:
+            return found
+        around = around.parent_op()
+    return None
+
+
+def reason_of(error: Exception) -> str:
+    """What an error of xDSL's says, with its kind where it is not one that xDSL raises on purpose."""
+    match error:
+        case TtnnJitError():
+            return error.message
+        case VerifyException() | ValueError():
+            return str(error)
+        case RecursionError():
+            return "it is nested too deeply"
+        case _:
+            return f"{type(error).__name__}: {error}"
 
 
 def _verify_region(region: Region, visible: set[SSAValue]) -> None:
-    blocks = tuple(region.blocks)
-    if len(blocks) > 1 and region.parent is not None:
-        reason = f"'{region.parent.name}' op: a region has one block, for no op here branches; got {len(blocks)}"
-        raise InvalidModule(reason, location=location_of(region.parent))
-    for block in blocks:
+    for block in region.blocks:
         _verify_block(block, visible)
 
 
@@ -56,7 +101,7 @@ def _verify_block(block: Block, visible: set[SSAValue]) -> None:
         for index, operand in enumerate(op.operands):
             if operand not in visible:
                 reason = f"'{op.name}' op: operand #{index} is not defined before it is used"
-                raise InvalidModule(reason, location=location_of(op))
+                raise InvalidModule(reason, location=place_of(op))
         for region in op.regions:
             _verify_region(region, set() if op.has_trait(IsolatedFromAbove) else visible)
         defined += op.results

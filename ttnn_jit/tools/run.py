@@ -12,10 +12,12 @@ from xdsl.dialects.func import FuncOp
 from xdsl.dialects.scf import ForOp
 
 from ttnn_jit import compiler
-from ttnn_jit.dialects import operation_of, system_desc_of, ttnn
+from ttnn_jit.codegen.plan import the_function
+from ttnn_jit.dialects import operation_of, system_desc_of, ttnn, verify
 from ttnn_jit.dialects.d2m import AcquireDstOp, GenericOp
 from ttnn_jit.dialects.layout import spec_of
-from ttnn_jit.errors import ArgumentError
+from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.errors import ArgumentError, LayoutError
 from ttnn_jit.options import CompileOptions
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.program import Program
@@ -52,11 +54,17 @@ def _of_program(options: argparse.Namespace) -> list[torch.Tensor]:
         raise ArgumentError(
             "--interpret takes a module; a program holds native code", help="give it the .mlir beside it"
         )
-    program = Program.load(options.file)
-    inputs = _inputs(options, program.plan.inputs)
+    try:
+        program = Program.load(options.file)
+    except OSError as error:
+        raise ArgumentError(f"{options.file} cannot be read: {error.strerror}") from error
+    return _results(program, _inputs(options, program.plan.inputs), PRESETS["cpu"])
+
+
+def _results(program: Program, inputs: Sequence[torch.Tensor], target: SystemDesc) -> list[torch.Tensor]:
     if all(spec.memory_config.buffer_type is BufferType.SYSTEM_MEMORY for spec in program.plan.inputs):
         return _at_addresses(program, inputs)
-    return _on_device(program, inputs, PRESETS["cpu"])
+    return _on_device(program, inputs, target)
 
 
 def _at_addresses(program: Program, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
@@ -74,6 +82,8 @@ def _with_strides(tensor: torch.Tensor, spec: TensorSpec) -> torch.Tensor:
 
     if spec.strides is None:
         return tensor
+    if min(spec.strides, default=0) < 0:
+        raise ArgumentError(f"torch has no tensor with the strides {spec.strides}", help="`--interpret` needs none")
     laid_out = torch.empty_strided(tuple(spec.shape), spec.strides, dtype=tensor.dtype)
     return laid_out.copy_(tensor)
 
@@ -83,16 +93,21 @@ def _of_module(options: argparse.Namespace) -> list[torch.Tensor]:
     stage = options.after or stage_of(module)
     if any(isinstance(op, ttnn.GenericOp) for op in module.walk()):
         inline_kernels(module)
+        verify(module)
         stage = compiler.SCHEDULED
     if stage != compiler.SCHEDULED:
         pipeline.run(module, CompileOptions(), start_after=stage, until=compiler.SCHEDULED)
-    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
-    if not functions:
-        raise ArgumentError(f"{options.file} has no function to run")
-    function = functions[0]
-    specs = [spec_of(argument.type) for argument in function.body.block.args]
-    inputs = _inputs(options, specs)
-    return _interpreted(module, inputs) if options.interpret else _native(module, specs, inputs)
+    inputs = _inputs(options, _argument_specs(the_function(module)))
+    if options.interpret:
+        return _interpreted(module, inputs)
+    return _results(compiler.compile_scheduled(module), inputs, system_desc_of(module))
+
+
+def _argument_specs(function: FuncOp) -> list[TensorSpec]:
+    try:
+        return [spec_of(argument.type) for argument in function.body.block.args]
+    except LayoutError as error:
+        raise ArgumentError(error.message, location=location_of(function)) from error
 
 
 def stage_of(module: ModuleOp) -> str:
@@ -136,15 +151,6 @@ def _loaded(path: Path) -> list[torch.Tensor]:
     if not isinstance(loaded, (list, tuple)) or not all(isinstance(item, torch.Tensor) for item in loaded):
         raise ArgumentError(f"{path} does not hold a list of tensors")
     return list(loaded)
-
-
-def _native(module: ModuleOp, specs: Sequence[TensorSpec], inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    for spec in specs:
-        if spec.strides is not None:
-            raise ArgumentError(
-                f"an argument has strides {spec.strides}", help="`--interpret` takes tensors of any strides"
-            )
-    return _on_device(compiler.compile_scheduled(module), inputs, system_desc_of(module))
 
 
 def _on_device(program: Program, inputs: Sequence[torch.Tensor], target: SystemDesc) -> list[torch.Tensor]:

@@ -10,6 +10,7 @@ from xdsl.ir import Operation
 
 from ttnn_jit.dialects import d2m, ttnn
 from ttnn_jit.dialects.editing import erase
+from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.errors import CompileError
 from ttnn_jit.transforms.convert_d2m_to_ttnn import KERNEL
 from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
@@ -23,15 +24,14 @@ def inline_kernels(module: ModuleOp) -> None:
         CompileError: A launch names a function that is no kernel of the module, or one that another launch took.
     """
     functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
-    kernels = {op.sym_name.data: op for op in functions if KERNEL in op.attributes}
+    kernels = {op.sym_name.data: op for op in functions if KERNEL in op.attributes and op.body.blocks}
 
     def inline(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
         if not isinstance(op, ttnn.GenericOp):
             return None
-        symbol = op.program.fields.data["kernel"].root_reference.data  # type: ignore[attr-defined]  # verified: a symbol
-        kernel = kernels.pop(symbol, None)
+        kernel = kernels.pop(op.kernel, None)
         if kernel is None:
-            raise CompileError(f"`ttnn.generic` launches @{symbol}, which is no kernel of the module")
+            raise _refusal(op, "is no kernel of the module, or another launch took it")
         generic = _generic(kernel, op, values)
         for old, new in zip(op.results, generic.results, strict=True):
             values[old] = new
@@ -45,19 +45,29 @@ def inline_kernels(module: ModuleOp) -> None:
             rebuild(block, inline)
 
 
+_PROPERTIES = ("block_factors", "grid", "indexing_maps", "iterator_types", "threads")
+"""Of a `d2m.generic`, which its kernel function keeps as attributes."""
+
+
+def _refusal(launch: ttnn.GenericOp, reason: str) -> CompileError:
+    """The error of a launch whose kernel cannot be put in its place."""
+    return CompileError(f"`ttnn.generic` launches @{launch.kernel}, which {reason}", location=location_of(launch))
+
+
 def _generic(kernel: FuncOp, launch: ttnn.GenericOp, values: ValueMap) -> d2m.GenericOp:
     region = kernel.detach_region(kernel.body)
     erase_tile_inits(region)
+    if missing := [name for name in _PROPERTIES if name not in kernel.attributes]:
+        raise _refusal(launch, f"has no {', '.join(missing)}")
     last = region.block.last_op
     if isinstance(last, ReturnOp):
         erase(last)
-    names = ("block_factors", "grid", "indexing_maps", "iterator_types", "threads")
-    attributes = {name: value for name, value in kernel.attributes.items() if name not in (*names, KERNEL)}
+    attributes = {name: value for name, value in kernel.attributes.items() if name not in (*_PROPERTIES, KERNEL)}
     segments = DenseArrayBase.from_list(i32, [len(launch.operands) - len(launch.results), len(launch.results)])
     return d2m.GenericOp.create(
         operands=[values[operand] for operand in launch.operands],
         result_types=launch.result_types,
-        properties={name: kernel.attributes[name] for name in names} | {"operandSegmentSizes": segments},
+        properties={name: kernel.attributes[name] for name in _PROPERTIES} | {"operandSegmentSizes": segments},
         attributes=attributes,
         regions=(region,),
         location=launch.location,

@@ -94,6 +94,8 @@ class TileBody:
         assert isinstance(terminator, YieldOp), "the body of a linalg.generic ends with linalg.yield"
         for op in ops_of(block)[:-1]:
             if op.results and isinstance((result := op.results[0]).type, TileType):
+                if result.first_use is None:
+                    raise CompileError(f"`{op.name}` makes a tile that nothing reads", location=location_of(op))
                 numbers[result] = len(inputs) + len(ops)
                 operands.append(tiles_read(op, numbers))
                 ops.append(op)

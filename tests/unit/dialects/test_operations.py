@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from xdsl.dialects import func
-from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr, f32
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr, f32
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ttnn_jit import ops
@@ -73,7 +73,7 @@ BUILDS: dict[str, tuple[list[object], Build]] = {
         [TENSOR, TENSOR],
         lambda args: [
             ttnn.GenericOp.make(
-                args, ttnn.ProgramAttr(DictionaryAttr({"kernel": StringAttr("k"), "cbs": StringAttr("")}))
+                args, ttnn.ProgramAttr(DictionaryAttr({"kernel": SymbolRefAttr("k"), "cbs": StringAttr("")}))
             )
         ],
     ),

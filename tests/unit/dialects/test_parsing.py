@@ -4,7 +4,8 @@ import pytest
 
 from ttnn_jit.dialects import InvalidModule, parse_module, print_module
 from ttnn_jit.dialects.builders import tile_memref
-from ttnn_jit.dialects.parsing import hoist_location_aliases
+from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.parsing import SourceText
 from ttnn_jit.dialects.ttcore import tile_type
 from ttnn_jit.source import Location
 from ttnn_jit.tensor_spec import DataType
@@ -41,7 +42,7 @@ func.func @f(%cb: !d2m.cb<{memref}>) {{
 
 def test_location_aliases_may_stand_after_their_uses() -> None:
     text = 'module {\n} loc(#loc1)\n#loc = loc("a.py":1:2)\n#loc1 = loc(fused[#loc, #loc])\n'
-    hoisted = hoist_location_aliases(text)
+    hoisted = SourceText(text, "dump.mlir").hoisted
     assert hoisted.startswith('#loc = loc("a.py":1:2) #loc1 = loc(fused[#loc, #loc]) module {\n')
     parse_module(text)
 
@@ -84,3 +85,35 @@ def test_a_wrong_type_is_refused_with_its_rule(type_: str, message: str) -> None
 def test_a_generic_without_its_properties_is_refused() -> None:
     text = "func.func @f() {\n  d2m.generic {grid = #ttcore.grid<1x1>} ins() outs() {\n  }\n  return\n}"
     assert refusal(text).message == "d2m.generic needs block_factors, indexing_maps, iterator_types, threads"
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "place"),
+    [
+        ('module attributes {a = "x' + "y" * 60 + "} {\n}", "this string is not closed on its line", (1, 24)),
+        ('module attributes {a = "\\q"} {\n}', "or holds an escape that MLIR does not know", (1, 24)),
+        ("module {\n} // ²\n²", "outside strings and comments MLIR is ASCII, got '²'", (3, 1)),
+        ("module attributes {a = ٣} {\n}", "outside strings and comments MLIR is ASCII, got '٣'", (1, 24)),
+        ("\ufeffmodule {\n}", "outside strings and comments MLIR is ASCII, got '\\\\ufeff'", (1, 1)),
+        ("module attributes {a = " + "[" * 70, "brackets are nested more than 64 deep", (1, 87)),
+        ("module attributes {\n a = " + "1" * 5000 + "} {\n}", "a number has at most 400 digits", (2, 6)),
+        ("module attributes {a = 9223372036854775808000 : i64} {\n}", "9223372036854775808000", (1, 52)),
+        ("module attributes {a = array<i64: 1, 99999999999999999999>} {\n}", "", (1, 38)),
+        ('module {\n}\n#loc = loc("a.py":1:2)\n#loc1 = loc(fused<)', "'[' expected", (4, 18)),
+        ("module {\n func.func @f() {\n ^a:\n  return\n ^a:\n return\n }\n}", "", (5, 2)),
+    ],
+)
+def test_a_text_that_cannot_be_read_is_refused_at_its_place(text: str, message: str, place: tuple[int, int]) -> None:
+    error = refusal(text)
+    assert message.replace("\\\\", "\\") in error.message
+    assert error.location is not None
+    assert (error.location.file, error.location.line, error.location.column) == ("dump.mlir", *place)
+
+
+def test_an_op_without_a_location_lies_where_the_text_has_it() -> None:
+    module = parse_module('module {\n  func.func @f() {\n    return loc(unknown)\n  }\n} loc("a.py":1:2)', "dump.mlir")
+    (function,) = module.body.block.ops
+    (end,) = function.regions[0].block.ops
+    assert location_of(function) == Location("dump.mlir", 2, 3)
+    assert location_of(end) is None
+    assert location_of(module) == Location("a.py", 1, 2)

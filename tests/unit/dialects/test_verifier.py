@@ -163,3 +163,72 @@ def test_a_second_block_is_refused() -> None:
     module = parse_module("func.func @f() {\n  return\n^bb1:\n  return\n}")
     with pytest.raises(InvalidModule, match="a region has one block, for no op here branches; got 2"):
         verify(module)
+
+
+LAYOUT = "#ttnn.ttnn_layout<MAP, <GRID>, memref<MEMREF, #ttnn.buffer_type<dram>>, <interleaved>>"
+
+
+@pytest.mark.parametrize(
+    ("linear", "grid", "memref", "message"),
+    [
+        (
+            "(d0) -> (0, d0)",
+            "1x1",
+            "64x32xf32",
+            "the map of a layout takes the tensor's 2 dimensions, got (d0) -> (0, d0)",
+        ),
+        (
+            "(d0, d1) -> (d0)",
+            "1x1",
+            "64x32xf32",
+            "the map of a layout gives the memref's 2 dimensions, got (d0, d1) -> (d0)",
+        ),
+        ("(d0, d1)[s0] -> (d0, d1)", "1x1", "64x32xf32", "takes the tensor's 2 dimensions"),
+        ("(d0, d1) -> (d1, d0)", "1x1", "64x32xf32", "the map of the layout of a tensor of shape"),
+        ("(d0, d1) -> (d0, d1)", "1x2", "64x32xf32", "the grid of the layout of a tensor of shape"),
+        ("(d0, d1) -> (d0, d1)", "1x1", "64x33xf32", "the memref of the layout of a tensor of shape"),
+        ("(d0, d1) -> (d0, d1)", "1x1", "64x32xbf16", "the memref of the layout of a tensor of shape"),
+        (
+            "(d0, d1) -> (d0, d1)",
+            "1x1",
+            "2x2x!ttcore.tile<32x32, f32>",
+            "the memref of the layout of a tensor of shape",
+        ),
+    ],
+)
+def test_a_layout_that_no_tensor_of_the_shape_has_is_refused(linear: str, grid: str, memref: str, message: str) -> None:
+    layout = LAYOUT.replace("MAP", linear).replace("GRID", grid).replace("MEMREF", memref)
+    error = refusal("", f"%a: tensor<64x32xf32, {layout}>")
+    assert message in error.message
+    assert error.location is not None
+
+
+TILES = "memref<2x2x!ttcore.tile<32x32, bf16>, #ttcore.memory_space<l1>>"
+LINALG = """linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel", "parallel"]}}
+ ins(%a : {tiles}) outs(%b : {tiles}) {{
+ ^bb0(%in: {tile}, %out: {element}):
+   %0 = "d2m.tile_exp"({read}) : ({tile}) -> {tile}
+   {end}
+ }}"""
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"maps": "affine_map<(d0, d1) -> (d0 floordiv 1, d1)>, affine_map<(d0, d1) -> (d0, d1)>"}, "gives dimensions"),
+        ({"end": ""}, "the block ends with linalg.yield of the output's element"),
+        ({"read": "%out"}, "the block does not read the output's element"),
+    ],
+)
+def test_a_linalg_generic_that_no_pass_could_run_is_refused(changed: dict[str, str], message: str) -> None:
+    plain = {"maps": ", ".join(["affine_map<(d0, d1) -> (d0, d1)>"] * 2), "element": TILE, "read": "%in"}
+    plain["end"] = f"linalg.yield %0 : {TILE}"
+    body = LINALG.format(**(plain | {"tiles": TILES, "tile": TILE} | changed))
+    assert message in refusal(body, f"%a: {TILES}, %b: {TILES}").message
+
+
+def test_a_system_description_of_another_kind_is_refused_where_it_stands() -> None:
+    for attribute in ("3 : i64", '"cpu"', "unit", "[]", "affine_map<(d0) -> (d0)>"):
+        module = parse_module(f"module attributes {{ttcore.system_desc = {attribute}}} {{\n}}", "dump.mlir")
+        with pytest.raises(InvalidModule, match=r"ttcore.system_desc must be a #ttcore.system_desc, got"):
+            verify(module)
