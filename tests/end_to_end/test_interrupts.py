@@ -14,6 +14,7 @@ import torch
 
 from ttnn_jit import jit, ttnn
 from ttnn_jit.compiling import compiles, compiling, interrupts_postponed
+from ttnn_jit.runtime.buffer import HOST_POOL, BufferPool
 
 A = torch.randn(4, 6)
 
@@ -104,6 +105,57 @@ def test_a_warm_call_that_was_interrupted_leaves_nothing_behind():
         assert torch.equal(function(A.T), A.T * 2.0)
         number += 1
     assert number > 10
+
+
+@pytest.fixture
+def interrupted_by_a_timer(monkeypatch):
+    """Runs something for a while, and lets a timer's signal end it wherever it then is; counts errors nobody saw."""
+    unseen = []
+    monkeypatch.setattr(sys, "unraisablehook", unseen.append)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    draw = random.Random(0)
+
+    def run(step):
+        try:
+            signal.setitimer(signal.ITIMER_REAL, draw.uniform(2e-6, 150e-6))
+            while True:
+                step()
+        except KeyboardInterrupt:
+            pass
+        return unseen
+
+    yield run
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def test_an_interrupted_allocation_loses_no_memory(interrupted_by_a_timer):
+    pool = BufferPool()
+    for _ in range(2000):
+        kept = []
+        assert interrupted_by_a_timer(lambda kept=kept: kept.append(pool.allocate(64))) == []
+        kept.clear()
+        assert pool.statistics().live_bytes == 0
+        pool.release_idle()
+
+
+@pytest.mark.parametrize("kind", ["ttnn", "torch"])
+def test_an_interrupted_call_loses_no_memory(kind, device, interrupted_by_a_timer):
+    x = (
+        torch.ones(512, 512)
+        if kind == "torch"
+        else ttnn.from_torch(torch.ones(32, 32), layout=ttnn.TILE_LAYOUT, device=device)
+    )
+    function = jit()(lambda x: ttnn.exp(x))
+    for _ in range(4):
+        function(x)
+    gc.collect()
+    before = HOST_POOL.statistics().live_bytes
+    for _ in range(500):
+        kept = []  # a block that dies while an interrupt comes is another matter
+        assert interrupted_by_a_timer(lambda kept=kept: kept.append(function(x))) == []
+        kept.clear()
+        assert HOST_POOL.statistics().live_bytes == before
 
 
 def test_an_interrupt_waits_for_what_must_not_be_interrupted():

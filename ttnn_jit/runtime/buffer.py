@@ -13,7 +13,7 @@ import os
 import threading
 from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, repeat
 
 BIG_BYTES = 1 << 20  # from here on, a block is a mapping of its own
 POOLED_RESULT_BYTES = BIG_BYTES
@@ -43,15 +43,19 @@ class Buffer:
 
     __slots__ = ("_home", "address", "lease")
 
-    # No __init__: without one, the class is called in half the time. `SizeClass.take` sets them.
+    # No __init__: without one, the class is called in half the time. `SizeClass.take` sets them, the address last.
     address: int
     _home: SizeClass
     lease: object
 
     def __del__(self) -> None:
+        try:
+            address = self.address
+        except AttributeError:
+            return  # an interrupt came before it had memory
         home = self._home
         free = home.free
-        free.append(self.address)
+        free.append(address)
         if len(free) > home.trim_above:
             home.pool.trim(home)
 
@@ -63,14 +67,20 @@ class SizeClass:
     """Blocks of one size, and those of them that are free.
 
     `free` is used without a lock: ``append`` and ``pop`` of a list are atomic, and whoever pops an address owns it.
+
+    Attributes:
+        addresses: Pops from `free`; raises IndexError where it is empty. Python looks for interrupts after a call, but
+            not between an iterator's step and the store of what it gave: ``for block.address in addresses`` loses no
+            address.
     """
 
-    __slots__ = ("blocks_per_region", "free", "last_use", "nbytes", "pool", "regions", "trim_above")
+    __slots__ = ("addresses", "blocks_per_region", "free", "last_use", "nbytes", "pool", "regions", "trim_above")
 
     def __init__(self, nbytes: int, pool: BufferPool) -> None:
         self.nbytes = nbytes
         self.pool = pool
         self.free: list[int] = []
+        self.addresses = map(list.pop, repeat(self.free))
         self.regions: dict[int, _Region] = {}  # address of the first block -> region
         self.last_use = 0
         big = nbytes >= BIG_BYTES
@@ -84,14 +94,19 @@ class SizeClass:
 
     def take(self) -> Buffer:
         """A block of this class, with unspecified contents."""
-        try:
-            address = self.free.pop()
-        except IndexError:
-            address = self.pool.grow(self)
         block = Buffer()
         block._home = self
-        block.address = address
+        self.fill(block)
         return block
+
+    def fill(self, block: Buffer) -> None:
+        """Give `block`, whose home this is, its address."""
+        while True:
+            try:
+                for block.address in self.addresses:
+                    return
+            except IndexError:
+                self.pool.grow(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,20 +154,20 @@ class BufferPool:
         """
         return self.size_class(nbytes).take()
 
-    def grow(self, size_class: SizeClass) -> int:
-        """The address of a fresh block; further fresh ones, if its region has any, become free."""
+    def grow(self, size_class: SizeClass) -> None:
+        """Map a region, whose blocks become free."""
         with self._lock:
-            with contextlib.suppress(IndexError):  # another thread may have grown the class meanwhile
-                return size_class.free.pop()
+            if size_class.free:  # another thread has grown the class meanwhile
+                return
             try:
                 first, region = self._map_region(size_class)
             except OSError:
                 self.release_idle()
                 first, region = self._map_or_fail(size_class)
-            size_class.regions[first] = region
             pitch = _pitch(size_class.nbytes)
-            size_class.free.extend(first + pitch * index for index in range(region.blocks - 1, 0, -1))
-            return first
+            fresh = [first + pitch * index for index in range(region.blocks - 1, -1, -1)]
+            size_class.regions[first] = region  # with the next line a step that no interrupt divides
+            size_class.free += fresh
 
     def _map_or_fail(self, size_class: SizeClass) -> tuple[int, _Region]:
         try:

@@ -158,8 +158,9 @@ def _allocations(indices: Iterable[int]) -> list[str]:
     """Lines that make buffers ``b<index>`` at addresses ``p<index>``: `SizeClass.take`, written out."""
     lines = []
     for i in indices:
-        lines += [" try:", f"  p{i} = free{i}.pop()", " except IndexError:", f"  p{i} = grow(class{i})"]
-        lines += [f" b{i} = Buffer()", f" b{i}._home = class{i}", f" b{i}.address = p{i}"]
+        lines += [f" b{i} = Buffer()", f" b{i}._home = class{i}"]
+        lines += [" try:", f"  for p{i} in fresh{i}:", f"   b{i}.address = p{i}", "   break"]
+        lines += [" except IndexError:", f"  class{i}.fill(b{i})", f"  p{i} = b{i}.address"]
     return lines
 
 
@@ -195,12 +196,11 @@ def _generate(program: Program, lines: list[str], names: Mapping[str, Any]) -> C
         "CIRCULAR_BUFFERS": f"the circular buffers of {plan.name}",
         "Tensor": Tensor,
         "new": object.__new__,
-        "grow": HOST_POOL.grow,
         "record_run": run_recorder(program),
         **{f"S{index}": spec for index, spec in enumerate(plan.buffers)},
         **{f"U{index}": spec for index, spec in enumerate(plan.unstored)},
         **{f"class{index}": size_class for index, size_class in enumerate(classes)},
-        **{f"free{index}": size_class.free for index, size_class in enumerate(classes)},
+        **{f"fresh{index}": size_class.addresses for index, size_class in enumerate(classes)},
         **names,
     }
     if call is not None:
