@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -260,3 +261,32 @@ DAMAGES: dict[str, Callable[[random.Random, Operation, Sequence[Attribute]], boo
     "a foreign op before": _foreign,
 }
 """From what is changed to the function that changes it in place; False where the op has nothing of the kind."""
+
+
+_NUMBERS = (0, 1, -1, 2, 7, 33, 1 << 20, 1 << 40, 1 << 62, 1 << 70, True, 1.5)
+_VALUES = (None, "", "f32", "FLOAT32", "BFLOAT16", "TILE", "ROW_MAJOR", "DRAM", [], {}, [1, 2], {"a": 1}, *_NUMBERS)
+
+
+def damaged_json(draw: random.Random, value: Any) -> Any:
+    """JSON values with one of them replaced, taken away, there twice, or in another's place."""
+    if not isinstance(value, (list, dict)) or not value or draw.random() < 0.05:
+        if type(value) is int and draw.random() < 0.7:
+            return draw.choice(
+                [value + 1, value - 1, 2 * value, -value, value + draw.choice([8, 64, 4096]), value // 2]
+            )
+        return draw.choice(_VALUES)
+    keys = list(value) if isinstance(value, dict) else list(range(len(value)))
+    key = draw.choice(keys)
+    copy = value.copy()
+    match draw.random():
+        case chance if chance < 0.7:
+            copy[key] = damaged_json(draw, value[key])
+        case chance if chance < 0.8:
+            del copy[key]
+        case chance if chance < 0.9:
+            copy[key] = value[draw.choice(keys)]
+        case _ if isinstance(copy, list):
+            copy.insert(key, value[key])
+        case _:
+            copy["more"] = value[key]
+    return copy

@@ -20,7 +20,7 @@ from ttnn_jit.cache import manifest, statistics
 from ttnn_jit.cache.disk import store_of
 from ttnn_jit.cache.manifest import Manifest, ManifestKey
 from ttnn_jit.compiling import compiles
-from ttnn_jit.errors import ArgumentError
+from ttnn_jit.errors import ArgumentError, ProgramFormatError
 from ttnn_jit.fingerprints import fingerprint_code, read_fingerprint
 from ttnn_jit.guards.values import NoStableIdentityError
 from ttnn_jit.kept_property import kept_property
@@ -28,6 +28,8 @@ from ttnn_jit.nests import map_leaves
 from ttnn_jit.ops import Operation
 from ttnn_jit.options import CompileOptions, Environment, OutputLayout
 from ttnn_jit.reads import Opaque, Read, path_from_json, path_to_json, resolve
+from ttnn_jit.runtime.image import with_signature
+from ttnn_jit.runtime.launch_bounds import Signature, signature_of
 from ttnn_jit.runtime.native import host_cpu, load_launch_code
 from ttnn_jit.runtime.program import Program, ProgramPlan
 from ttnn_jit.sharding import maximal_block_sharding_config
@@ -99,10 +101,11 @@ def compile_function(
     if stored:
         load_launch_code(stored.native_code)
     key = function_key(request) if stored else None
-    if stored and key and (found := _from_manifest(stored, key, request)):
+    inputs = [leaf for leaf in nests.leaves([*request.arguments.values()]) if isinstance(leaf, TensorSpec)]
+    if stored and key and (found := _from_manifest(stored, key, request, inputs)):
         return found
     lowered = lower_request(request)
-    program, is_new = _program(lowered, request.options, stored, observer, keep_texts=keep_texts)
+    program, is_new = _program(lowered, inputs, request.options, stored, observer, keep_texts=keep_texts)
     if stored and key and lowered.opaque is None:
         _store(stored, key, lowered, program, is_new=is_new)
     return Compilation(program, lowered.reads, lowered.output_structure, lowered.opaque, lowered.warnings)
@@ -149,6 +152,7 @@ def compile_operation(
     options = CompileOptions(memory_config=result.memory_config, fp32_dest_acc=bool(result.activations))
     stored = stored_programs(wanted=True, backend=options.backend)
     name = f"ttnn.{operation.name}"
+    inputs = [operand for operand in operands if isinstance(operand, TensorSpec)]
     key = None
     if stored:
         load_launch_code(stored.native_code)
@@ -162,14 +166,14 @@ def compile_operation(
         }
         key = manifest.manifest_key(name, "eager", arguments, options, target, host_cpu())
         found = stored.lookup(key, lambda _: None)
-        if found is not None:
+        if found is not None and (program := _sound(found.program, inputs)) is not None:
             statistics.count_disk_hit()
-            return Program.from_bytes(found.program)
+            return program
     from ttnn_jit.frontend import lower_operation
 
     layout = _result_layout(options, target)
     lowered = lower_operation(operation, operands, attributes, target, result.dtype, layout, result.activations)
-    program, is_new = _program(lowered, options, stored, None, keep_texts=False)
+    program, is_new = _program(lowered, inputs, options, stored, None, keep_texts=False)
     if stored and key:
         _store(stored, key, lowered, program, is_new=is_new)
     return program
@@ -211,7 +215,9 @@ def current_fingerprint(request: Request, path: str, values: dict[str, Any]) -> 
         return None
 
 
-def _from_manifest(stored: Manifest, key: ManifestKey, request: Request) -> Compilation | None:
+def _from_manifest(
+    stored: Manifest, key: ManifestKey, request: Request, inputs: Sequence[TensorSpec]
+) -> Compilation | None:
     values: dict[str, Any] = {}
 
     def current(path: str) -> str | None:
@@ -220,12 +226,28 @@ def _from_manifest(stored: Manifest, key: ManifestKey, request: Request) -> Comp
     found = stored.lookup(key, current)
     if found is None:
         return None
-    program = Program.from_bytes(found.program)
+    program = _sound(found.program, inputs)
+    if program is None:
+        return None
+    try:
+        structure = nests.from_json(program.notes["structure"], values.__getitem__)
+        warned = tuple(map(str, program.notes["warnings"]))
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return None
+    if any(type(leaf) is int and leaf not in range(len(program.plan.results)) for leaf in nests.leaves(structure)):
+        return None
     statistics.count_disk_hit()
     reads = tuple(Read(path_from_json(path), values[path]) for path in found.reads)
-    notes = program.notes
-    structure = nests.from_json(notes["structure"], values.__getitem__)
-    return Compilation(program, reads, structure, warnings=tuple(notes["warnings"]))
+    return Compilation(program, reads, structure, warnings=warned)
+
+
+def _sound(stored: bytes, inputs: Sequence[TensorSpec]) -> Program | None:
+    """The program in bytes that the disk has; a damaged one, or one of other inputs, counts as none and is replaced."""
+    try:
+        program = Program.from_bytes(stored)
+    except ProgramFormatError:
+        return None
+    return program if program.plan.inputs == tuple(inputs) else None
 
 
 def _store(stored: Manifest, key: ManifestKey, lowered: FrontendResult, program: Program, *, is_new: bool) -> None:
@@ -283,6 +305,7 @@ def _lowered_argument(value: Any) -> Any:
 
 def _program(
     lowered: FrontendResult,
+    inputs: Sequence[TensorSpec],
     options: CompileOptions,
     stored: Manifest | None,
     observer: Observer | None,
@@ -302,9 +325,10 @@ def _program(
     if not (observer or keep_texts):
         if not options.extra_pipeline_options and (known := _PROGRAMS.get(content)) is not None:
             return known, False
-        if stored and (data := stored.program(content)) is not None:
+        data = stored.program(content) if stored else None
+        if data is not None and (program := _sound(data, inputs)) is not None:
             statistics.count_disk_hit()
-            program = _PROGRAMS[content] = Program.from_bytes(data)
+            _PROGRAMS[content] = program
             return program, False
     program = _compile(lowered.module, options, notes, observer, keep_texts)
     statistics.count_compile()
@@ -455,13 +479,14 @@ _RARE_PATHS: dict[str, tuple[str, ...]] = {}
 def _objects(code: _Code) -> dict[str, bytes]:
     if not all(name in _OBJECTS for name in code.texts):
         isa = _assembler_isa(code.backend)
+        signatures = {launch.kernel: signature_of(launch, code.plan.buffers) for launch in code.plan.launches}
         for name, text in code.llvm_texts.items():
-            _assemble(name, text, isa)
+            _assemble(name, text, isa, signatures[name])
     symbols = (symbol for name in code.texts for symbol in (*_RARE_PATHS[name], name))
     return {symbol: _OBJECTS[symbol] for symbol in symbols} | dict(code.objects)
 
 
-def _assemble(name: str, text: str, isa: HostIsa) -> None:
+def _assemble(name: str, text: str, isa: HostIsa, signature: Signature) -> None:
     from ttnn_jit.codegen.assemble import assemble
     from ttnn_jit.codegen.out_of_line import parted
 
@@ -470,7 +495,7 @@ def _assemble(name: str, text: str, isa: HostIsa) -> None:
         if symbol not in _OBJECTS:
             _OBJECTS[symbol] = assemble(function, isa)
     _RARE_PATHS[name] = tuple(parts.functions)
-    _OBJECTS[name] = assemble(parts.kernel, isa)
+    _OBJECTS[name] = with_signature(assemble(parts.kernel, isa), signature.to_json())
 
 
 def _assembler_isa(backend: str) -> HostIsa:

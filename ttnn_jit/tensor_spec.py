@@ -269,6 +269,12 @@ class TensorSpec:
         return math.prod(self.padded_shape) * self.dtype.itemsize
 
     @kept_property
+    def span(self) -> tuple[int, int]:
+        """The lowest and the highest offset of a logical element from the first one, counted in elements."""
+        moves = [max(0, extent - 1) * stride for extent, stride in zip(self.shape, self.element_strides, strict=True)]
+        return sum(move for move in moves if move < 0), sum(move for move in moves if move > 0)
+
+    @kept_property
     def volume(self) -> int:
         """Number of logical elements."""
         return math.prod(self.shape)

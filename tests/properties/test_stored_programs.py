@@ -1,5 +1,6 @@
 """Programs as bytes and on disk: all of it comes back, or nothing does."""
 
+import math
 import shutil
 import sqlite3
 import tempfile
@@ -11,8 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.unit.runtime.kernels import BINARY, UNARY, object_code
 from ttnn_jit.cache.disk import DiskStore
 from ttnn_jit.errors import ProgramFormatError
+from ttnn_jit.runtime.image import with_signature
+from ttnn_jit.runtime.launch_bounds import signature_of
 from ttnn_jit.runtime.native import HostCpu
 from ttnn_jit.runtime.program import Launch, Program, ProgramPlan
 from ttnn_jit.tensor_spec import BufferType, DataType, Layout, TensorSpec
@@ -32,16 +36,27 @@ JSON = st.recursive(
 
 
 @st.composite
+def launches_of(draw, kernel, written, buffers):
+    """A launch that writes one buffer from some of those before it: the equal ones whole, of others one element."""
+    elements = math.prod(buffers[written].padded_shape)
+    strides = {index: int(math.prod(buffers[index].padded_shape) == elements) for index in range(written)}
+    readable = [index for index, stride in strides.items() if stride or buffers[index].volume]
+    read = draw(st.lists(st.sampled_from(readable), max_size=3)) if readable else []
+    return Launch(kernel, (*read, written), (elements, *(strides[index] for index in read), 1))
+
+
+@st.composite
 def programs(draw):
     """A program of any structure; its object code is never run."""
     inputs, temps = draw(st.lists(SPECS, max_size=3)), draw(st.lists(SPECS, max_size=2))
     outputs = draw(st.lists(SPECS, min_size=1, max_size=2))
-    count = len(inputs) + len(outputs) + len(temps)
-    operands = st.lists(st.integers(0, count - 1), min_size=1, max_size=4).map(tuple)
-    words = st.lists(st.integers(-(2**63), 2**63 - 1), max_size=4).map(tuple)
-    launches = draw(st.lists(st.builds(Launch, st.sampled_from(["k_a", "k_b"]), operands, words), max_size=3))
+    buffers = [*inputs, *outputs, *temps]
+    kernels = draw(st.permutations([*UNARY, *BINARY]))
+    written = range(len(inputs), len(buffers))
+    launches = [draw(launches_of(kernel, index, buffers)) for kernel, index in zip(kernels, written, strict=False)]
     plan = ProgramPlan("any name", tuple(inputs), tuple(outputs), tuple(temps), tuple(launches))
-    objects = {kernel: draw(st.binary(max_size=50)) for kernel in plan.kernels}
+    made_for = {launch.kernel: signature_of(launch, buffers).to_json() for launch in launches}
+    objects = {kernel: with_signature(object_code(kernel), made_for[kernel]) for kernel in plan.kernels}
     notes = draw(st.dictionaries(st.text(max_size=3), JSON, max_size=3))
     texts = draw(st.dictionaries(st.sampled_from(["frontend", "codegen"]), st.text(max_size=20)))
     return Program(plan, objects, notes=notes, texts=texts, built_for=HostCpu("triple", "cpu", "+a,-b"))
@@ -63,8 +78,8 @@ def test_a_program_comes_back_from_its_bytes(program):
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_bytes_damaged_anywhere_are_refused(data):
-    plan = ProgramPlan("p", (), (TensorSpec((3,), DataType.FLOAT32),), (), (Launch("k", (0,), (3,)),))
-    whole = Program(plan, {"k": b"code"}, built_for=HostCpu("triple", "cpu", "")).to_bytes()
+    plan = ProgramPlan("p", (), (TensorSpec((3,), DataType.FLOAT32),), (), (Launch("t_neg", (0,), (3, 1)),))
+    whole = Program(plan, {"t_neg": object_code("t_neg")}, built_for=HostCpu("triple", "cpu", "")).to_bytes()
     offset = data.draw(st.integers(0, len(whole) - 1))
     kind = data.draw(st.sampled_from(["flip", "cut", "insert"]))
     if kind == "flip":

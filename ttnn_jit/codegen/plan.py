@@ -97,6 +97,7 @@ def planned(module: ModuleOp, named: Callable[[KernelBody], tuple[str, int]]) ->
             tuple(_buffer(index, function, value) for value in (*kernel.inputs, *kernel.outputs)),
             kernel.walk.params,
             picoseconds,
+            len(kernel.outputs),
         )
         for kernel, (name, picoseconds) in ((kernel, named(kernel.body)) for kernel in kernels)
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
@@ -62,7 +62,9 @@ def _verify_layouts(op: Operation) -> None:
     for value in (*op.results, *(value for region in op.regions for block in region.blocks for value in block.args)):
         type_ = value.type
         if isinstance(type_, TensorType) and isinstance(type_.encoding, TTNNLayoutAttr):
-            spec_of(type_)
+            spec = spec_of(type_)
+            if isinstance(value, OpResult) and spec.strides and spec.span != (0, max(0, spec.volume - 1)):
+                raise VerifyException(f"a result lies in memory without gaps, got strides {list(spec.strides)}")
 
 
 def place_of(op: Operation) -> Location | None:

@@ -18,14 +18,18 @@ import json
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ttnn_jit.errors import InternalError
 
 PAGE_BYTES = 1 << 16
 """The largest page of the hosts: 4 KB on x86-64, 4 to 64 KB on aarch64."""
 
+MOST_ZEROS = 1 << 24
+"""Bytes of an image's memory that starts as zeros: the launch code has some hundred, kernels none."""
+
 _MAGIC = b"TTJI"
+_WORD_BYTES = 8
 _TRAILER = struct.Struct("<I4s")
 
 _ROW_OF_SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -53,12 +57,14 @@ class Image:
         functions: Offsets of the functions, by symbol.
         called: By symbol of a function elsewhere, the offset of the word that takes its address.
         zeros: Bytes of the memory that starts as zeros.
+        signature: Of its kernel, as `launch_bounds.Signature` writes it; None for other functions.
     """
 
     code: memoryview
     functions: Mapping[str, int]
     called: Mapping[str, int]
     zeros: int
+    signature: Any
 
     @staticmethod
     def read(data: bytes) -> Image:
@@ -67,17 +73,44 @@ class Image:
         Raises:
             InternalError: There is none.
         """
-        if data[-len(_MAGIC) :] != _MAGIC:
+        if len(data) < _TRAILER.size or data[-len(_MAGIC) :] != _MAGIC:
             raise InternalError("native code is no image")
         end = len(data) - _TRAILER.size
         start, _ = _TRAILER.unpack_from(data, end)
-        functions, called, zeros = json.loads(data[start:end])
-        return Image(memoryview(data)[:start], functions, called, zeros)
+        try:
+            functions, called, zeros, signature = json.loads(data[start:end])
+        except (ValueError, TypeError) as error:
+            raise InternalError(f"native code is no image: {error}") from error
+        if not _lie_inside(functions, start, 1) or not _lie_inside(called, start, _WORD_BYTES):
+            raise InternalError("native code is no image: a function lies outside")
+        if type(zeros) is not int or not 0 <= zeros <= MOST_ZEROS:
+            raise InternalError(f"native code is no image: it has {zeros!r} bytes of zeros")
+        return Image(memoryview(data)[:start], functions, called, zeros, signature)
 
     @property
     def zeros_offset(self) -> int:
         """Where the memory that starts as zeros lies."""
         return _zeros_offset(len(self.code))
+
+
+def _lie_inside(offsets: Any, size: int, nbytes: int) -> bool:
+    """Whether `offsets` are those of places of `nbytes` bytes each in `size`, by symbol."""
+    return isinstance(offsets, dict) and all(
+        type(offset) is int and 0 <= offset <= size - nbytes and offset % nbytes == 0 for offset in offsets.values()
+    )
+
+
+def with_signature(image: bytes, signature: Any) -> bytes:
+    """`image` with the signature of its kernel, JSON values."""
+    known = Image.read(image)
+    return _packed(bytes(known.code), known.functions, known.called, known.zeros, signature)
+
+
+def _packed(
+    code: bytes, functions: Mapping[str, int], called: Mapping[str, int], zeros: int, signature: Any = None
+) -> bytes:
+    text = json.dumps([functions, called, zeros, signature], separators=(",", ":")).encode()
+    return code + text + _TRAILER.pack(len(code), _MAGIC)
 
 
 def image_of(object_code: bytes) -> bytes:
@@ -104,8 +137,7 @@ def image_of(object_code: bytes) -> bytes:
                 _resolve(memory, machine, kind, places[section.info] + offset, value)
     functions = {symbol.name: _address(symbol, places, stubs) for symbol in symbols if symbol.kind == _GLOBAL_FUNCTION}
     called = {name: stub + _SLOT_OFFSET for name, stub in stubs.items()}
-    known = json.dumps([functions, called, zeros], separators=(",", ":")).encode()
-    return bytes(memory) + known + _TRAILER.pack(len(memory), _MAGIC)
+    return _packed(bytes(memory), functions, called, zeros)
 
 
 def _zeros_offset(size: int) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ttnn_jit.errors import InternalError
 from ttnn_jit.kept_property import kept_property
+from ttnn_jit.runtime.launch_bounds import check_launches
 from ttnn_jit.runtime.spec_json import spec_from_json, spec_to_json
 from ttnn_jit.tensor_spec import TensorSpec
 
@@ -23,12 +24,14 @@ class Launch:
         operands: Buffer index of each of its pointers, in order.
         params: The i64 words of its second argument: extents and strides (codegen/launch.py).
         picoseconds: Predicted arithmetic per element on one thread; 0 for a kernel that must run whole.
+        written: How many of its operands, the last ones, it writes; it reads the others.
     """
 
     kernel: str
     operands: tuple[int, ...]
     params: tuple[int, ...]
     picoseconds: int = 0
+    written: int = 1
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,7 @@ class ProgramPlan:
             raise InternalError(f"program {self.name}: a launch names a buffer that is not there")
         if any(not 0 <= index < visible for index in self.results):
             raise InternalError(f"program {self.name}: a result is neither an input nor an output")
+        check_launches(self)
 
     @kept_property
     def buffers(self) -> tuple[TensorSpec, ...]:
@@ -97,7 +101,7 @@ class ProgramPlan:
             "intermediates": [spec_to_json(spec) for spec in self.intermediates],
             "unstored": [spec_to_json(spec) for spec in self.unstored],
             "launches": [
-                [launch.kernel, list(launch.operands), list(launch.params), launch.picoseconds]
+                [launch.kernel, list(launch.operands), list(launch.params), launch.picoseconds, launch.written]
                 for launch in self.launches
             ],
             "results": list(self.results),
@@ -115,14 +119,26 @@ class ProgramPlan:
             KeyError, TypeError, ValueError, InternalError: The fields do not describe a plan.
         """
         return ProgramPlan(
-            name=str(fields["name"]),
+            name=_text(fields["name"]),
             inputs=tuple(spec_from_json(spec) for spec in fields["inputs"]),
             outputs=tuple(spec_from_json(spec) for spec in fields["outputs"]),
             intermediates=tuple(spec_from_json(spec) for spec in fields["intermediates"]),
             unstored=tuple(spec_from_json(spec) for spec in fields["unstored"]),
             launches=tuple(
-                Launch(str(kernel), tuple(map(int, operands)), tuple(map(int, params)), int(picoseconds))
-                for kernel, operands, params, picoseconds in fields["launches"]
+                Launch(_text(kernel), _numbers(operands), _numbers(params), *_numbers([picoseconds, written]))
+                for kernel, operands, params, picoseconds, written in fields["launches"]
             ),
-            results=tuple(int(index) for index in fields["results"]),
+            results=_numbers(fields["results"]),
         )
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"expected a text, got {value!r}")
+    return value
+
+
+def _numbers(values: Any) -> tuple[int, ...]:
+    if not isinstance(values, list) or any(type(value) is not int for value in values):
+        raise TypeError(f"expected whole numbers, got {values!r}")
+    return tuple(values)

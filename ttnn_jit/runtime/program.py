@@ -14,6 +14,8 @@ from ttnn_jit.reads import NO_GUARD
 from ttnn_jit.runtime import caller, l1, program_format
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.descriptor import ProgramDescriptor
+from ttnn_jit.runtime.image import Image
+from ttnn_jit.runtime.launch_bounds import signature_of
 from ttnn_jit.runtime.native import HostCpu, host_cpu, require_runnable
 from ttnn_jit.runtime.plan import Launch, ProgramPlan
 from ttnn_jit.runtime.run_log import record_load, run_recorder
@@ -170,16 +172,30 @@ class Program:
         """
         header, objects = program_format.unpack(data)
         try:
-            return Program(
+            program = Program(
                 ProgramPlan.from_json(header["plan"]),
                 objects,
                 descriptors=header["descriptors"],
                 texts=header["texts"],
                 notes=header["notes"],
-                built_for=HostCpu(**header["built_for"]),
+                built_for=_host_from_json(header["built_for"]),
             )
-        except (KeyError, TypeError, ValueError, AttributeError, TtnnJitError) as error:
+            program._check()
+            return program
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError, TtnnJitError) as error:
             raise ProgramFormatError(f"the program's header does not describe a program: {error!r}") from error
+
+    def _check(self) -> None:
+        """Refuse descriptors that describe nothing, and kernels that were made for other launches than the plan's."""
+        _ = self.circular_buffer_bytes
+        for symbol, code in self.objects.items():
+            image = Image.read(code)
+            if symbol not in image.functions:
+                raise InternalError(f"native code of {symbol} does not define it")
+            made_for = image.signature
+            for launch in self.plan.launches:
+                if launch.kernel == symbol and signature_of(launch, self.plan.buffers).to_json() != made_for:
+                    raise InternalError(f"{symbol} was made for {made_for}")
 
     def save(self, path: Path | str) -> None:
         """Write the bytes to a file, which appears whole or not at all."""
@@ -213,3 +229,9 @@ class Program:
 
     def __repr__(self) -> str:
         return f"<Program {self.name}: {len(self.plan.kernels)} kernels, {len(self.plan.launches)} launches>"
+
+
+def _host_from_json(fields: Any) -> HostCpu:
+    if not all(isinstance(value, str) for value in fields.values()):
+        raise TypeError(f"expected texts, got {fields!r}")
+    return HostCpu(**fields)

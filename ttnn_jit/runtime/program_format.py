@@ -12,12 +12,13 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
+from itertools import accumulate
 from typing import Any
 
 from ttnn_jit.errors import ProgramFormatError
 
 MAGIC = b"TTJP"
-VERSION = 4
+VERSION = 5
 _PREFIX = struct.Struct("<4sIQ32s")
 
 
@@ -49,10 +50,12 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
     try:
         fields = json.loads(bytes(body[:length]))
         header: dict[str, Any] = fields["header"]
-        blobs, offset = {}, length
-        for name, nbytes in fields["blobs"].items():
-            blobs[name] = bytes(body[offset : offset + nbytes])
-            offset += nbytes
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        sizes: dict[str, int] = fields["blobs"]
+        if any(type(size) is not int or size < 0 for size in sizes.values()) or length + sum(sizes.values()) != len(
+            body
+        ):
+            raise ValueError("its object code has another length")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ProgramFormatError(f"the program's header cannot be read: {error!r}") from error
-    return header, blobs
+    ends = accumulate(sizes.values(), initial=length)
+    return header, {name: bytes(body[start : start + sizes[name]]) for name, start in zip(sizes, ends, strict=False)}

@@ -6,7 +6,7 @@ from functools import cache
 
 import llvmlite.binding as llvm
 
-from ttnn_jit.runtime.image import image_of
+from ttnn_jit.runtime.image import image_of, with_signature
 from ttnn_jit.runtime.native import host_cpu
 from ttnn_jit.runtime.program import Launch, Program, ProgramPlan
 from ttnn_jit.tensor_spec import BufferType, DataType, Layout, TensorSpec
@@ -51,7 +51,8 @@ def object_code(name: str) -> bytes:
     machine = llvm.Target.from_default_triple().create_target_machine(cpu=cpu.name, reloc="pic", codemodel="small")
     expression = (UNARY | BINARY)[name]
     text = TEXT.format(name=name, expression=expression, last=2 if name in BINARY else 1)
-    return image_of(machine.emit_object(llvm.parse_assembly(text)))
+    signature = [1, [["f32", 1]] * (3 if name in BINARY else 2), 1]
+    return with_signature(image_of(machine.emit_object(llvm.parse_assembly(text))), signature)
 
 
 def row_major(*shape: int) -> TensorSpec:
@@ -64,7 +65,7 @@ def tiled(*shape: int) -> TensorSpec:
 
 def program(spec: TensorSpec, inputs: int, *steps: tuple[str, tuple[int, ...]], temps: int = 0, **fields) -> Program:
     """A program of one output over tensors of one spec; a step is a kernel and its buffer indices."""
-    words = (spec.nbytes // 4,)
-    launches = tuple(Launch(kernel, operands, words) for kernel, operands in steps)
+    elements = spec.nbytes // 4
+    launches = tuple(Launch(kernel, operands, (elements, *[1] * len(operands))) for kernel, operands in steps)
     plan = ProgramPlan("test", (spec,) * inputs, (spec,), (spec,) * temps, launches, **fields)
     return Program(plan, {kernel: object_code(kernel) for kernel in plan.kernels})

@@ -198,7 +198,7 @@ def test_a_plan_that_names_what_is_not_there_is_the_compilers_fault():
     with pytest.raises(InternalError, match="neither an input nor an output"):
         ProgramPlan("bad", (SPEC,), (SPEC,), (SPEC,), (), results=(2,))
     with pytest.raises(InternalError, match="no object code for k"):
-        Program(ProgramPlan("bad", (SPEC,), (SPEC,), (), (Launch("k", (0, 1), ()),)), {})
+        Program(ProgramPlan("bad", (SPEC,), (SPEC,), (), (Launch("k", (0, 1), (42, 1, 1)),)), {})
 
 
 def test_code_without_the_function_is_the_compilers_fault():
@@ -277,7 +277,7 @@ def test_bytes_of_something_else_or_of_another_version_are_refused():
     data = neg().to_bytes()
     with pytest.raises(ProgramFormatError, match="no ttnn_jit program"):
         Program.from_bytes(b"\x7fELF" + data)
-    with pytest.raises(ProgramFormatError, match="format version 9; this ttnn_jit reads 4"):
+    with pytest.raises(ProgramFormatError, match="format version 9; this ttnn_jit reads 5"):
         Program.from_bytes(data[:4] + b"\x09\0\0\0" + data[8:])
     with pytest.raises(ProgramFormatError, match="checksum"):
         Program.from_bytes(data[:-1])

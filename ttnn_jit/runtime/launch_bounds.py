@@ -1,0 +1,107 @@
+"""Which memory a launch touches, and what its kernel takes for granted: checked before anything of a program runs.
+
+A kernel knows neither the sizes of its operands nor their types; both are the plan's, which may come from a file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.errors import InternalError
+from ttnn_jit.tensor_spec import TensorSpec
+
+if TYPE_CHECKING:
+    from ttnn_jit.runtime.plan import Launch, ProgramPlan
+
+_WORDS = range(-(1 << 63), 1 << 63)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What native code of a kernel was made for.
+
+    Attributes:
+        loops: Their number.
+        operands: Per operand its element type, as MLIR spells it, and its stride along the innermost loop where the
+            code does not ask the launch for it: 1 or 0.
+        written: How many operands, the last ones, it writes.
+    """
+
+    loops: int
+    operands: tuple[tuple[str, int | None], ...]
+    written: int
+
+    def to_json(self) -> list[Any]:
+        """JSON values."""
+        return [self.loops, [list(operand) for operand in self.operands], self.written]
+
+
+def signature_of(launch: Launch, buffers: Sequence[TensorSpec]) -> Signature:
+    """What the kernel of a launch that was checked must have been made for."""
+    loops = len(launch.params) // (1 + len(launch.operands))
+    inner = launch.params[loops::loops]
+    operands = zip((buffers[index].dtype.mlir for index in launch.operands), inner, strict=True)
+    return Signature(
+        loops, tuple((dtype, step if step in {0, 1} else None) for dtype, step in operands), launch.written
+    )
+
+
+def check_launches(plan: ProgramPlan) -> None:
+    """Refuse a launch that would leave an operand's memory, or would read or return what nothing has written.
+
+    Raises:
+        InternalError: There is one.
+    """
+    for spec in plan.buffers[len(plan.inputs) :]:
+        if spec.strides is not None and spec.span != (0, max(0, spec.volume - 1)):
+            raise InternalError(f"program {plan.name}: {spec} would not lie in the memory that it gets")
+    filled = set(range(len(plan.inputs)))
+    for launch in plan.launches:
+        if reason := next(_faults(plan, launch, filled), None):
+            raise InternalError(f"program {plan.name}: a launch of {launch.kernel} {reason}")
+        filled.update(launch.operands[-launch.written :])
+    if plan.launches and len(filled) < len(plan.buffers):
+        raise InternalError(
+            f"program {plan.name}: no launch writes buffer {min(set(range(len(plan.buffers))) - filled)}"
+        )
+
+
+def _faults(plan: ProgramPlan, launch: Launch, filled: set[int]) -> Iterator[str]:
+    """What is wrong with a launch; each reason takes for granted that there was none before."""
+    operands = launch.operands
+    loops, rest = divmod(len(launch.params), 1 + len(operands))
+    if not operands or not loops or rest:
+        yield f"has {len(launch.params)} words for {len(operands)} operands"
+    if not 0 < launch.written <= len(operands):
+        yield f"writes {launch.written} of {len(operands)} operands"
+    if any(word not in _WORDS for word in launch.params) or launch.picoseconds not in range(1 << 40):
+        yield "has numbers that are none of its words"
+    inner, *outer = extents = launch.params[:loops]
+    if inner < 0 or any(extent < 1 for extent in outer):
+        yield f"loops over {list(extents)}"
+    if unread := [index for index in operands[: -launch.written] if index not in filled]:
+        yield f"reads buffer {unread[0]} before it is written"
+    for place, index in enumerate(operands):
+        spec, strides = plan.buffers[index], launch.params[loops * (1 + place) : loops * (2 + place)]
+        if not _stays_inside(extents, strides, spec):
+            yield f"leaves the memory of operand {place}, {spec}"
+        if place >= len(operands) - launch.written and math.prod(extents) not in {spec.volume, _stored(spec)}:
+            yield f"writes {math.prod(extents)} elements of operand {place}, {spec}"
+
+
+def _stays_inside(extents: Sequence[int], strides: Sequence[int], spec: TensorSpec) -> bool:
+    """Whether a walk from the first element of a tensor meets its elements only."""
+    if extents[0] == 0 and strides[0] != 0:
+        return True  # it loads nothing; a scalar is loaded once a row, however short
+    moves = [max(0, extent - 1) * stride for extent, stride in zip(extents, strides, strict=True)]
+    lowest, highest = sum(move for move in moves if move < 0), sum(move for move in moves if move > 0)
+    if spec.strides is None:
+        return lowest >= 0 and highest < _stored(spec)
+    return spec.volume > 0 and spec.span[0] <= lowest and highest <= spec.span[1]
+
+
+def _stored(spec: TensorSpec) -> int:
+    return math.prod(spec.padded_shape)
