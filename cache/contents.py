@@ -16,7 +16,8 @@ from pathlib import Path
 
 from diskcache.core import MODE_RAW
 
-from ttnn_jit.cache.disk import DATABASE_NAME, NOT_USED, PROGRAM, unsealed, why_not_private
+from ttnn_jit.cache.disk import DATABASE_NAME, PROGRAM, unsealed
+from ttnn_jit.cache.folder import NOT_USED, Folder, UntrustedFolderError
 from ttnn_jit.cache.read_only import ReadOnlyEntries
 from ttnn_jit.errors import ProgramFormatError
 from ttnn_jit.options import Environment
@@ -85,18 +86,20 @@ def contents_of(environment: Environment) -> Contents:
 
 def _contents_of(folder: Path) -> Contents:
     try:
-        if refusal := why_not_private(folder):
-            return Contents(folder, State.REFUSED, refusal.removeprefix(NOT_USED))
-        (folder / DATABASE_NAME).stat()
+        with closing(Folder(folder)) as opened:
+            (folder / DATABASE_NAME).stat()
+            state = State.READ_ONLY if opened.read_only else _writable(folder)
         with _opened(folder) as entries:
             programs, others, nbytes = _counts(entries)
+    except UntrustedFolderError as error:
+        return Contents(folder, State.REFUSED, str(error).removeprefix(NOT_USED))
     except FileNotFoundError:
         return Contents(folder, State.ABSENT)
     except sqlite3.Error as error:
         return Contents(folder, State.DAMAGED, f"its database cannot be read: {error}")
     except OSError as error:
         return Contents(folder, State.REFUSED, f"the folder cannot be looked into: {error}")
-    return Contents(folder, _writable(folder), "", programs, others, nbytes)
+    return Contents(folder, state, "", programs, others, nbytes)
 
 
 def stored_programs(folder: Path) -> Iterator[StoredProgram]:
@@ -203,7 +206,7 @@ def _counts(entries: ReadOnlyEntries) -> tuple[int, int, int]:
 @contextmanager
 def _opened(folder: Path) -> Iterator[ReadOnlyEntries]:
     try:
-        with closing(ReadOnlyEntries(folder / DATABASE_NAME)) as entries:
+        with closing(Folder(folder)) as opened, closing(ReadOnlyEntries(opened, DATABASE_NAME)) as entries:
             yield entries
     except UnicodeDecodeError as error:
         # Of a text, or of SQLite's own message, which quotes what is damaged.

@@ -4,7 +4,8 @@ It never breaks a call. What it cannot do, for a full disk, a folder of somebody
 once in a warning, and then does without. An entry is found whole or not at all: a damaged one is a miss and is removed.
 A folder that is read-only, as in a container image, is read.
 
-The folder is the trust boundary: programs hold machine code, so it must be the user's and nobody else's (mode 0700).
+The folder is the trust boundary (`ttnn_jit.cache.folder`): programs hold machine code, so it must be the user's and
+nobody else's (mode 0700), or one that only root could have written, or nobody can.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ import contextlib
 import hashlib
 import os
 import sqlite3
-import stat
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ttnn_jit.cache.folder import Folder, UntrustedFolderError
 from ttnn_jit.compiling import compiling
 from ttnn_jit.options import Environment
 from ttnn_jit.tracebacks import level_of_the_user
@@ -60,6 +61,7 @@ class DiskStore:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self._cache: diskcache.Cache | ReadOnlyEntries | None = None
+        self._folder: Folder | None = None
         self._refused = False
 
     def get(self, name: str) -> bytes | None:
@@ -123,6 +125,10 @@ class DiskStore:
         try:
             entries = self._open()
             return otherwise if entries is None else use(entries)
+        except UntrustedFolderError as error:
+            self._refused = True
+            self._give_up_folder()
+            self._warn_once(f"{error}; {_WITHOUT}")
         except ReadOnlyError:
             self._warn_once(
                 f"the disk cache in {self.directory} is read-only: what it holds is used, nothing is kept or removed"
@@ -145,20 +151,31 @@ class DiskStore:
             self.close()
 
     def _open(self) -> diskcache.Cache | ReadOnlyEntries | None:
-        if self._cache is None and not self._refused:
+        if self._refused:
+            return None
+        if self._folder is not None and not self._folder.is_in_place():
+            self._give_up_folder()
+        if self._cache is None:
             self._cache = self._opened()
         return self._cache
 
-    def _opened(self) -> diskcache.Cache | ReadOnlyEntries | None:
+    def _give_up_folder(self) -> None:
+        """Have the next use open what lies at the path then, if it can be trusted."""
+        if self._folder is not None:
+            self._leave_transaction()
+            self._folder.close()
+        self._cache = self._folder = None
+
+    def _opened(self) -> diskcache.Cache | ReadOnlyEntries:
         import diskcache
 
         try:
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if refusal := why_not_private(self.directory):
-                self._refused = True
-                self._warn_once(f"{refusal}; {_WITHOUT}")
-                return None
-            return _entries_in(self.directory)
+            self._folder = self._folder or Folder(self.directory)
+            entries = _entries_in(self._folder)
+            if not self._folder.is_in_place():
+                raise UntrustedFolderError(f"the disk cache is not used: {self.directory} was exchanged meanwhile")
+            return entries
         except (sqlite3.Error, OSError, diskcache.Timeout) as error:
             # Trying again at every compile would cost more than it is likely to give.
             self._refused = not _shows_damage(error)
@@ -169,11 +186,15 @@ class DiskStore:
 
     def _discard_database(self, error: Exception) -> None:
         """Start from nothing: what SQLite cannot read holds nothing worth more than the compiles it saves."""
-        self._warn_once(f"the disk cache in {self.directory} is damaged and starts empty: {error}")
         self._cache = None
+        if self._folder is None or self._folder.read_only:
+            self._refused = True
+            self._warn_once(f"the disk cache in {self.directory} is damaged: {error}; {_WITHOUT}")
+            return
+        self._warn_once(f"the disk cache in {self.directory} is damaged and starts empty: {error}")
         for suffix in ("", "-wal", "-shm"):
             with contextlib.suppress(OSError):
-                (self.directory / f"{DATABASE_NAME}{suffix}").unlink()
+                self._folder.remove(f"{DATABASE_NAME}{suffix}")
 
     def _warn_once(self, text: str) -> None:
         if text not in _WARNED:
@@ -183,34 +204,20 @@ class DiskStore:
 
 _WARNED: set[str] = set()
 _WITHOUT = "ttnn_jit goes on without it"
-NOT_USED = "the disk cache is not used: "
-
-
-def why_not_private(directory: Path) -> str:
-    """Why `directory` cannot be trusted with machine code; "" if it is the user's and only the user's."""
-    found = directory.stat()
-    if not stat.S_ISDIR(found.st_mode):
-        return f"{NOT_USED}{directory} is no folder"
-    if found.st_uid != os.geteuid():
-        return f"{NOT_USED}{directory} belongs to user {found.st_uid}, not to {os.geteuid()}"
-    if stat.S_IMODE(found.st_mode) & 0o077:
-        mode = stat.S_IMODE(found.st_mode)
-        return f"the disk cache is not used: others may enter {directory} (mode {mode:04o}); `chmod 700` it"
-    return ""
-
-
-def _entries_in(directory: Path) -> diskcache.Cache | ReadOnlyEntries:
+def _entries_in(folder: Folder) -> diskcache.Cache | ReadOnlyEntries:
     import diskcache
 
     from ttnn_jit.cache.bytes_disk import BytesDisk
     from ttnn_jit.cache.read_only import ReadOnlyEntries
 
+    if folder.read_only:
+        return ReadOnlyEntries(folder, DATABASE_NAME)
     try:
-        entries = diskcache.Cache(str(directory), timeout=LOCK_TIMEOUT, disk=BytesDisk, **SETTINGS)
+        entries = diskcache.Cache(str(folder.path), timeout=LOCK_TIMEOUT, disk=BytesDisk, **SETTINGS)
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF not in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}:
             raise
-        return ReadOnlyEntries(directory / DATABASE_NAME)
+        return ReadOnlyEntries(folder, DATABASE_NAME)
     _require_sound_settings(entries)
     return entries
 

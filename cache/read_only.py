@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, NoReturn
 
 from ttnn_jit.cache.disk import ReadOnlyError
+from ttnn_jit.cache.folder import Folder
 
 
 class ReadOnlyEntries:
@@ -18,10 +18,14 @@ class ReadOnlyEntries:
 
     Raises:
         sqlite3.Error: There is no database, or it cannot be read.
+        UntrustedFolderError: Others may write to one of its files.
     """
 
-    def __init__(self, database: Path) -> None:
-        log = database.with_name(f"{database.name}-wal")
+    def __init__(self, folder: Folder, name: str) -> None:
+        database = folder.path / name
+        log = database.with_name(f"{name}-wal")
+        for file in (name, log.name, f"{name}-shm"):
+            folder.require_trusted(file)
         self._uri = f"{database.as_uri()}?{'mode=ro' if log.exists() else 'immutable=1'}"
         self._connection: sqlite3.Connection | None = None
         self._sql("SELECT key, value FROM Cache LIMIT 1")
