@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import io
+import re
 import shlex
 import sys
 from unittest import mock
@@ -218,3 +219,46 @@ def test_the_demo_says_what_the_readme_shows(capsys):
         "eager torch",
     ):
         assert text in printed
+
+
+SQUARE = """func.func @f(%a: tensor<NxNxf32, #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<NxNxf32, \
+#ttnn.buffer_type<dram>>, <interleaved>>>) -> tensor<NxNxf32, #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, \
+memref<NxNxf32, #ttnn.buffer_type<dram>>, <interleaved>>> {
+  return %a : tensor<NxNxf32, #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<NxNxf32, \
+#ttnn.buffer_type<dram>>, <interleaved>>>
+}
+"""
+
+
+def test_tensors_that_no_memory_or_no_patience_holds_are_refused(tmp_path, capsys):
+    path = tmp_path / "module.mlir"
+    path.write_text(SQUARE.replace("NxN", "8200x8200"))
+    assert main(["run", str(path), "--interpret"]) == 1
+    assert "module.mlir:1:1: the tensors of @f have 67,240,000 elements" in capsys.readouterr().err
+    path.write_text(SQUARE.replace("NxN", "1000000x1000000"))
+    assert main(["run", str(path)]) == 1
+    assert "the inputs take 4,000,000,000,000 bytes" in capsys.readouterr().err
+
+
+def test_a_loop_without_end_is_refused(dumps, capsys):
+    path = dumps["d2m-insert-dst-register-access"]
+    path.write_text(path.read_text().replace("affine.for %arg3 = 0 to 1 {", "affine.for %arg3 = 0 to 99999999999 {"))
+    for mode in ([], ["--interpret"]):
+        assert main(["run", str(path), *mode]) == 1
+        assert re.match(rf"error: {re.escape(str(path))}:\d+:\d+: `affine", capsys.readouterr().err)
+
+
+def test_results_for_a_folder_that_is_not_there_are_an_error(dumps, tmp_path, capsys):
+    assert main(["run", str(dumps["frontend"]), "--save", str(tmp_path / "none" / "x.pt")]) == 1
+    assert main(["run", str(dumps["frontend"]), "--inputs", str(tmp_path / "none.pt")]) == 1
+    assert capsys.readouterr().err.count("error: ") == 2
+
+
+def test_a_module_of_torchs_memory_runs_natively_and_literally(tmp_path):
+    path, saved = tmp_path / "module.mlir", tmp_path / "result.pt"
+    path.write_text(ttnn_jit.jit()(programs.add_mul_exp_sigmoid).ir(torch.zeros(7, 5), torch.zeros(5, 7).T))
+    results = []
+    for mode in ([], ["--interpret"]):
+        assert main(["run", str(path), "--save", str(saved), *mode]) == 0
+        results += torch.load(saved, weights_only=True)
+    assert torch.equal(*results)

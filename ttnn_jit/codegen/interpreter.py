@@ -53,7 +53,7 @@ MOST_ELEMENTS = 1 << 26
 """Of all tensors of a function together: 256 MB of float32, and minutes."""
 
 MOST_TRIPS = 1 << 20
-"""Of one loop over blocks or tiles, of which there are fewer elements than a thousandth."""
+"""Of one loop, over blocks or over tiles: there are fewer of both in so many elements."""
 
 
 def interpret(module: ModuleOp, inputs: Sequence[Array]) -> list[Array]:

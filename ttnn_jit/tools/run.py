@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +42,10 @@ def main(options: argparse.Namespace) -> int:
     if options.save:
         import torch
 
-        torch.save(results, options.save)
+        try:
+            torch.save(results, options.save)
+        except RuntimeError as error:  # torch's answer to a folder that is not there
+            raise ArgumentError(f"{options.save} cannot be written: {error}") from error
     else:
         for result in results:
             print(result)
@@ -135,8 +139,17 @@ def _inputs(options: argparse.Namespace, specs: Sequence[TensorSpec]) -> list[to
         if [tuple(tensor.shape) for tensor in loaded] != [tuple(spec.shape) for spec in specs]:
             raise ArgumentError(f"{options.inputs} does not hold tensors of shapes {[list(s.shape) for s in specs]}")
         return [tensor.to(spec.dtype.torch) for tensor, spec in zip(loaded, specs, strict=True)]
+    _require_memory(specs)
     generator = torch.Generator().manual_seed(options.seed)
     return [torch.randn(tuple(spec.shape), generator=generator).to(spec.dtype.torch) for spec in specs]
+
+
+def _require_memory(specs: Sequence[TensorSpec]) -> None:
+    """Refuse inputs that the machine has no room for: the system may kill the process that asks for them."""
+    wanted = sum(max(spec.nbytes, 4 * spec.volume) for spec in specs)  # drawn in float32
+    there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if wanted > there:
+        raise ArgumentError(f"the inputs take {wanted:,} bytes, and this machine has {there:,}")
 
 
 def _loaded(path: Path) -> list[torch.Tensor]:
