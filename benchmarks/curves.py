@@ -63,13 +63,13 @@ def shapes_curve(counts: list[int]) -> dict[str, Curve]:
     import torch
 
     import ttnn_jit
-    from ttnn_jit import compiler
+    from ttnn_jit.codegen.kernel_images import IMAGES
 
     function = ttnn_jit.jit(Workload(unary_chain, 1).over(ttnn_operations()))
     probe = torch.randn(8, 8)
     seen = 0
     shapes = _shapes()
-    before = len(compiler._OBJECTS)
+    before = len(IMAGES)
     lookups: Curve = {}
     kernels: Curve = {}
     for count in counts:
@@ -77,7 +77,7 @@ def shapes_curve(counts: list[int]) -> dict[str, Curve]:
             function(torch.empty(next(shapes)))
             seen += 1
         lookups[str(count)] = statistics.median(times_of(lambda: function(probe), 0.2)) * 1e6
-        kernels[str(count)] = float(len(compiler._OBJECTS) - before)
+        kernels[str(count)] = float(len(IMAGES) - before)
     return {"shapes: us of a warm call": lookups, "shapes: kernels compiled": kernels}
 
 

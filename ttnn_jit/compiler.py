@@ -20,7 +20,7 @@ from ttnn_jit.cache import manifest, statistics
 from ttnn_jit.cache.disk import store_of
 from ttnn_jit.cache.manifest import Manifest, ManifestKey
 from ttnn_jit.compiling import compiles
-from ttnn_jit.errors import ArgumentError, ProgramFormatError
+from ttnn_jit.errors import ArgumentError
 from ttnn_jit.fingerprints import fingerprint_code, read_fingerprint
 from ttnn_jit.guards.values import NoStableIdentityError
 from ttnn_jit.kept_property import kept_property
@@ -28,8 +28,7 @@ from ttnn_jit.nests import map_leaves
 from ttnn_jit.ops import Operation
 from ttnn_jit.options import CompileOptions, Environment, OutputLayout
 from ttnn_jit.reads import Opaque, Read, path_from_json, path_to_json, resolve
-from ttnn_jit.runtime.image import with_signature
-from ttnn_jit.runtime.launch_bounds import Signature, signature_of
+from ttnn_jit.runtime.launch_bounds import signature_of
 from ttnn_jit.runtime.native import host_cpu, load_launch_code
 from ttnn_jit.runtime.program import Program, ProgramPlan
 from ttnn_jit.sharding import maximal_block_sharding_config
@@ -166,7 +165,7 @@ def compile_operation(
         }
         key = manifest.manifest_key(name, "eager", arguments, options, target, host_cpu())
         found = stored.lookup(key, lambda _: None)
-        if found is not None and (program := _sound(found.program, inputs)) is not None:
+        if found is not None and (program := Program.if_sound(found.program, inputs)) is not None:
             statistics.count_disk_hit()
             return program
     from ttnn_jit.frontend import lower_operation
@@ -226,7 +225,7 @@ def _from_manifest(
     found = stored.lookup(key, current)
     if found is None:
         return None
-    program = _sound(found.program, inputs)
+    program = Program.if_sound(found.program, inputs)
     if program is None:
         return None
     try:
@@ -239,15 +238,6 @@ def _from_manifest(
     statistics.count_disk_hit()
     reads = tuple(Read(path_from_json(path), values[path]) for path in found.reads)
     return Compilation(program, reads, structure, warnings=warned)
-
-
-def _sound(stored: bytes, inputs: Sequence[TensorSpec]) -> Program | None:
-    """The program in bytes that the disk has; a damaged one, or one of other inputs, counts as none and is replaced."""
-    try:
-        program = Program.from_bytes(stored)
-    except ProgramFormatError:
-        return None
-    return program if program.plan.inputs == tuple(inputs) else None
 
 
 def _store(stored: Manifest, key: ManifestKey, lowered: FrontendResult, program: Program, *, is_new: bool) -> None:
@@ -326,7 +316,7 @@ def _program(
         if not options.extra_pipeline_options and (known := _PROGRAMS.get(content)) is not None:
             return known, False
         data = stored.program(content) if stored else None
-        if data is not None and (program := _sound(data, inputs)) is not None:
+        if data is not None and (program := Program.if_sound(data, inputs)) is not None:
             statistics.count_disk_hit()
             _PROGRAMS[content] = program
             return program, False
@@ -469,33 +459,13 @@ def _code(module: ModuleOp, backend: str) -> _Code:
     return _Code(generated.plan, generated.texts, {}, backend)
 
 
-_OBJECTS: dict[str, bytes] = {}
-"""Object code by symbol, which holds a hash of the text: many shapes share few kernels, and these their rare paths."""
-
-_RARE_PATHS: dict[str, tuple[str, ...]] = {}
-"""By kernel name, the symbols of the rare paths that it calls."""
-
-
 def _objects(code: _Code) -> dict[str, bytes]:
-    if not all(name in _OBJECTS for name in code.texts):
-        isa = _assembler_isa(code.backend)
-        signatures = {launch.kernel: signature_of(launch, code.plan.buffers) for launch in code.plan.launches}
-        for name, text in code.llvm_texts.items():
-            _assemble(name, text, isa, signatures[name])
-    symbols = (symbol for name in code.texts for symbol in (*_RARE_PATHS[name], name))
-    return {symbol: _OBJECTS[symbol] for symbol in symbols} | dict(code.objects)
+    if not code.texts:
+        return dict(code.objects)
+    from ttnn_jit.codegen.kernel_images import images_of
 
-
-def _assemble(name: str, text: str, isa: HostIsa, signature: Signature) -> None:
-    from ttnn_jit.codegen.assemble import assemble
-    from ttnn_jit.codegen.out_of_line import parted
-
-    parts = parted(text)
-    for symbol, function in parts.functions.items():
-        if symbol not in _OBJECTS:
-            _OBJECTS[symbol] = assemble(function, isa)
-    _RARE_PATHS[name] = tuple(parts.functions)
-    _OBJECTS[name] = with_signature(assemble(parts.kernel, isa), signature.to_json())
+    signatures = {launch.kernel: signature_of(launch, code.plan.buffers) for launch in code.plan.launches}
+    return images_of(code.texts, lambda: code.llvm_texts, signatures, _assembler_isa(code.backend)) | dict(code.objects)
 
 
 def _assembler_isa(backend: str) -> HostIsa:

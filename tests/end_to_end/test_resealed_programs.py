@@ -72,6 +72,7 @@ DAMAGES = {
     "none written": with_launch(4, lambda _: 0),
     "another kernel": with_launch(0, lambda kernel: kernel + "x"),
     "a launch less": with_plan("launches", lambda launches: launches[1:]),
+    "no launches": with_plan("launches", lambda _: []),
     "another element type": with_plan("inputs", lambda specs: [specs[0] | {"dtype": "BFLOAT16"}, *specs[1:]]),
     "a smaller input": with_plan("inputs", lambda specs: [specs[0] | {"shape": [7, 8]}, *specs[1:]]),
     "a result with strides": with_plan("outputs", lambda specs: [specs[0] | {"strides": [900, 1]}, *specs[1:]]),

@@ -43,10 +43,9 @@ def signature_of(launch: Launch, buffers: Sequence[TensorSpec]) -> Signature:
     """What the kernel of a launch that was checked must have been made for."""
     loops = len(launch.params) // (1 + len(launch.operands))
     inner = launch.params[loops::loops]
-    operands = zip((buffers[index].dtype.mlir for index in launch.operands), inner, strict=True)
-    return Signature(
-        loops, tuple((dtype, step if step in {0, 1} else None) for dtype, step in operands), launch.written
-    )
+    dtypes = (buffers[index].dtype.mlir for index in launch.operands)
+    operands = tuple((dtype, step if step in {0, 1} else None) for dtype, step in zip(dtypes, inner, strict=True))
+    return Signature(loops, operands, launch.written)
 
 
 def check_launches(plan: ProgramPlan) -> None:
@@ -63,10 +62,9 @@ def check_launches(plan: ProgramPlan) -> None:
         if reason := next(_faults(plan, launch, filled), None):
             raise InternalError(f"program {plan.name}: a launch of {launch.kernel} {reason}")
         filled.update(launch.operands[-launch.written :])
-    if plan.launches and len(filled) < len(plan.buffers):
-        raise InternalError(
-            f"program {plan.name}: no launch writes buffer {min(set(range(len(plan.buffers))) - filled)}"
-        )
+    missing = set(range(len(plan.buffers))) - filled
+    if plan.launches and missing:
+        raise InternalError(f"program {plan.name}: no launch writes buffer {min(missing)}")
 
 
 def _faults(plan: ProgramPlan, launch: Launch, filled: set[int]) -> Iterator[str]:

@@ -21,6 +21,7 @@ from ttnn_jit.runtime.plan import Launch, ProgramPlan
 from ttnn_jit.runtime.run_log import record_load, run_recorder
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.warm_caller import STALE, warm_tensor_caller
+from ttnn_jit.tensor_spec import TensorSpec
 from ttnn_jit.tracebacks import keep_users_frames
 
 __all__ = ["Launch", "Program", "ProgramPlan"]
@@ -185,9 +186,20 @@ class Program:
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError, TtnnJitError) as error:
             raise ProgramFormatError(f"the program's header does not describe a program: {error!r}") from error
 
+    @staticmethod
+    def if_sound(data: bytes, inputs: Sequence[TensorSpec]) -> Program | None:
+        """The program in bytes that a cache holds, if it is one of these inputs; None if it is damaged."""
+        try:
+            program = Program.from_bytes(data)
+        except ProgramFormatError:
+            return None
+        return program if program.plan.inputs == tuple(inputs) else None
+
     def _check(self) -> None:
         """Refuse descriptors that describe nothing, and kernels that were made for other launches than the plan's."""
         _ = self.circular_buffer_bytes
+        if not self.plan.launches and len(self.plan.buffers) > len(self.plan.inputs):
+            raise InternalError("no launch writes the results")
         for symbol, code in self.objects.items():
             image = Image.read(code)
             if symbol not in image.functions:

@@ -1,0 +1,46 @@
+"""Images of kernels and of the rare paths that they call: assembled once in a process, and kept by symbol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+
+from ttnn_jit.codegen.assemble import assemble
+from ttnn_jit.codegen.out_of_line import parted
+from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.runtime.image import with_signature
+from ttnn_jit.runtime.launch_bounds import Signature
+
+IMAGES: dict[str, bytes] = {}
+"""By symbol, which holds a hash of the text: many shapes share few kernels, and these their rare paths."""
+
+_RARE_PATHS: dict[str, tuple[str, ...]] = {}
+"""By kernel name, the symbols of the rare paths that it calls."""
+
+
+def images_of(
+    names: Collection[str],
+    llvm_texts: Callable[[], Mapping[str, str]],
+    signatures: Mapping[str, Signature],
+    isa: HostIsa,
+) -> dict[str, bytes]:
+    """The images of kernels, each after those of its rare paths.
+
+    Args:
+        names: The kernels'.
+        llvm_texts: Their texts; asked for where an image is not there yet.
+        signatures: What they are made for.
+        isa: What the assembler may use.
+    """
+    if not all(name in IMAGES for name in names):
+        for name, text in llvm_texts().items():
+            _assemble(name, text, signatures[name], isa)
+    return {symbol: IMAGES[symbol] for name in names for symbol in (*_RARE_PATHS[name], name)}
+
+
+def _assemble(name: str, text: str, signature: Signature, isa: HostIsa) -> None:
+    parts = parted(text)
+    for symbol, function in parts.functions.items():
+        if symbol not in IMAGES:
+            IMAGES[symbol] = assemble(function, isa)
+    _RARE_PATHS[name] = tuple(parts.functions)
+    IMAGES[name] = with_signature(assemble(parts.kernel, isa), signature.to_json())
