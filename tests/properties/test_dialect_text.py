@@ -63,23 +63,23 @@ def specs(draw: st.DrawFn) -> TensorSpec:
 @st.composite
 def tensor_modules(draw: st.DrawFn) -> ModuleOp:
     spec = draw(specs())
-    type_ = tensor_type(spec)
+    type_, made = tensor_type(spec), tensor_type(spec.with_())  # what an op makes is dense
     table = draw(st.sampled_from([ttnn.OP_OF, ttir.OP_OF]))
     block = Block(arg_types=[type_] * draw(st.integers(1, 3)))
     values: list[SSAValue] = list(block.args)
     if draw(st.booleans()):
-        values.append(_full(draw, block, spec, table is ttnn.OP_OF))
+        values.append(_full(draw, block, spec.with_(), table is ttnn.OP_OF))
     for operation in draw(st.lists(st.sampled_from(ops.OPERATIONS), max_size=5)):
         op_class = table[operation]
         operands = [draw(st.sampled_from(values)) for _ in range(operation.arity)]
         properties = properties_of(operation, [draw(float32_values) for _ in operation.attributes])
         if operation.has_dtype_property and draw(st.booleans()):
             properties["dtype"] = data_type_attr(spec.dtype)
-        op = op_class.make(operands, type_, properties=properties, attributes=draw(discardable))
+        op = op_class.make(operands, made, properties=properties, attributes=draw(discardable))
         block.add_op(op)
         values.append(op.result)
     block.add_op(func.ReturnOp(values[-1]))
-    return _module(draw, [func.FuncOp("f", ([type_] * len(block.args), [type_]), Region(block))])
+    return _module(draw, [func.FuncOp("f", ([type_] * len(block.args), [values[-1].type]), Region(block))])
 
 
 def _full(draw: st.DrawFn, block: Block, spec: TensorSpec, of_ttnn: bool) -> SSAValue:

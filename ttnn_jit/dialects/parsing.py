@@ -29,7 +29,8 @@ class SourceText:
     """
 
     def __init__(self, text: str, name: str) -> None:
-        self._text, self._name = text, name
+        self._name = name
+        self._lines = [0, *(match.end() for match in re.finditer("\n", text))]  # offsets of their first characters
         self._starts, self._origins = [], []  # of the pieces of `hoisted`: offsets there and in the text
         pieces: list[str] = []
         end = 0
@@ -49,8 +50,8 @@ class SourceText:
 
     def place_in_text(self, offset: int) -> Location:
         """Line and column of an offset of the text."""
-        line = self._text.count("\n", 0, offset) + 1
-        return Location(self._name, line, offset - self._text.rfind("\n", 0, offset))
+        line = bisect_right(self._lines, offset)
+        return Location(self._name, line, offset - self._lines[line - 1] + 1)
 
 
 class _TextParser(Parser):
