@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+import weakref
 from pathlib import Path
 
 _WRITABLE = 0o222
@@ -30,6 +31,7 @@ class Folder:
     Attributes:
         path: Where it is, without symbolic links.
         read_only: Whether it is only read: nobody may write to it, or only root, who is somebody else.
+        close: Called, it gives the descriptor back, which otherwise the end of the object does.
 
     Raises:
         UntrustedFolderError: It is not the user's, or others may change it.
@@ -38,14 +40,12 @@ class Folder:
 
     def __init__(self, directory: Path) -> None:
         self.path = Path(os.path.realpath(directory))
+        # Held open, so that no other folder comes to have its inode.
         self._descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        try:
-            self._identity = os.fstat(self._descriptor)
-            self.read_only = _is_read_only(self._identity)
-            _require_trust(self.path, self._identity, read_only=self.read_only)
-        except BaseException:
-            os.close(self._descriptor)
-            raise
+        self.close = weakref.finalize(self, os.close, self._descriptor)
+        self._identity = os.fstat(self._descriptor)
+        self.read_only = _is_read_only(self._identity)
+        _require_trust(self.path, self._identity, read_only=self.read_only)
 
     def is_in_place(self) -> bool:
         """Whether the folder that was opened is the one at the path now."""
@@ -74,10 +74,6 @@ class Folder:
             OSError: It cannot be removed.
         """
         os.unlink(name, dir_fd=self._descriptor)
-
-    def close(self) -> None:
-        """Give the descriptor back."""
-        os.close(self._descriptor)
 
 
 def _is_ours(user: int) -> bool:
