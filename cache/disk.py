@@ -204,6 +204,8 @@ class DiskStore:
 
 _WARNED: set[str] = set()
 _WITHOUT = "ttnn_jit goes on without it"
+
+
 def _entries_in(folder: Folder) -> diskcache.Cache | ReadOnlyEntries:
     import diskcache
 

@@ -88,13 +88,9 @@ def _is_read_only(found: os.stat_result) -> bool:
 def _require_trust(path: Path, found: os.stat_result, *, read_only: bool) -> None:
     mode = stat.S_IMODE(found.st_mode)
     if not (found.st_uid == os.geteuid() or (read_only and found.st_uid == 0)):
-        raise UntrustedFolderError(
-            f"{NOT_USED}{path} belongs to user {found.st_uid}, not to {os.geteuid()}"
-        )
+        raise UntrustedFolderError(f"{NOT_USED}{path} belongs to user {found.st_uid}, not to {os.geteuid()}")
     if not read_only and mode & _FOR_OTHERS:
-        raise UntrustedFolderError(
-            f"{NOT_USED}others may enter {path} (mode {mode:04o}); `chmod 700` it"
-        )
+        raise UntrustedFolderError(f"{NOT_USED}others may enter {path} (mode {mode:04o}); `chmod 700` it")
     for parent in path.parents:
         if not _keeps_what_it_holds(parent.stat()):
             raise UntrustedFolderError(f"{NOT_USED}others may put another folder in {parent}")

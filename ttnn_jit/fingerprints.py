@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import enum
 import hashlib
+import operator
 import reprlib
 import struct
 import sys
 import types
+from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator
 from functools import _lru_cache_wrapper, partial
 from typing import Any, TypeAlias
@@ -94,14 +96,17 @@ def read_fingerprint(value: Any) -> str:
     return "".join(_pieces(value, frozenset(), _object_name))
 
 
-def _object_name(value: Any) -> str | None:
+def _object_name(value: Any) -> str | None:  # noqa: PLR0911 - one line for each kind of object
     """What an object is called of which identity alone was read."""
     kind = type(value)
     if is_atom(value) or kind in {list, dict, set, tuple, frozenset, types.CodeType} or is_operation(value):
         return None
     if issubclass(kind, enum.Enum):
-        held = fingerprint(value._value_) if is_atom(value._value_) else ""
-        return f"member:{_class_name(kind)}.{value._name_}={held}"
+        held = own_attribute(value, "_value_")
+        told = fingerprint(held) if is_atom(held) else ""
+        return f"member:{_class_name(kind)}.{own_attribute(value, '_name_')}={told}"
+    if kind in _TOLD_BY_THEIR_ARGUMENTS:
+        return f"{_class_name(kind)}:{read_fingerprint(value.__reduce__()[1:])}"
     if issubclass(kind, (int, float, str)) and kind not in {int, float, str, bool}:
         return f"{_class_name(kind)}:{fingerprint(plain_scalar(value))}"
     if isinstance(value, _NAMED):
@@ -110,6 +115,11 @@ def _object_name(value: Any) -> str | None:
         return f"class:{type.__dict__['__module__'].__get__(value)}.{value.__qualname__}"
     return f"module:{value.__name__}" if isinstance(value, types.ModuleType) else f"object:{_class_name(kind)}"
 
+
+_TOLD_BY_THEIR_ARGUMENTS = frozenset({
+    operator.attrgetter, operator.itemgetter, operator.methodcaller, type(vars(namedtuple("_One", "field"))["field"]),
+})  # fmt: skip
+"""Objects of C's whose ``__reduce__`` says what they look up."""
 
 _NAMED = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 

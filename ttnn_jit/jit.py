@@ -217,7 +217,8 @@ class JitFunction(WarmCalls):
                 were.
         """
         follow_original(self.func)
-        if all(map(operator.is_, self._written, _written(self.func))):
+        written = _written(self.func)
+        if len(written) == len(self._written) and all(map(operator.is_, self._written, written)):
             return
         before = _parameters(self._signature)
         if _parameters(inspect.signature(self.func)) != before:
@@ -482,7 +483,8 @@ def _python_function(function: object) -> types.FunctionType:
 
 def _written(function: types.FunctionType) -> tuple[object, ...]:
     """The parts of a function that its signature is made of."""
-    return function.__code__, function.__defaults__, function.__kwdefaults__
+    keywords = function.__kwdefaults__ or {}
+    return function.__code__, function.__defaults__, *keywords, *keywords.values()
 
 
 def _parameters(signature: inspect.Signature) -> list[tuple[str, object]]:

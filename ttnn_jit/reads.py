@@ -47,6 +47,8 @@ ITEM_STEP = "item"
 """What ``container[key]`` is, of a container of Python's own."""
 NATIVE_ITEM_STEP = "native item"
 """The item of a container as C finds it, whatever its class overrides; ABSENT if a dict has none there."""
+TYPE_STEP = "type"
+"""The class of an object, whatever its ``__class__`` says."""
 CONTENTS_STEP = "contents"
 MEMBER_STEP = "member"
 """What the classes behind a class have under a name, descriptors unasked."""
@@ -105,6 +107,8 @@ def path_text(path: Path) -> str:
             text = str(name) if not text else f"{text}:{name}"
         elif kind in {ATTRIBUTE_STEP, MEMBER_STEP, OWN_STEP}:
             text = f"{text}.{name}" if text else str(name)
+        elif kind == TYPE_STEP:
+            text = f"type({text})"
         elif kind in {ITEM_STEP, NATIVE_ITEM_STEP}:
             text = f"{text}[{name!r}]"
         elif kind == CALL_STEP:
@@ -183,6 +187,7 @@ _STEPS: dict[str, Callable[[Any, Any], Any]] = {
     BUILTIN_STEP: lambda value, name: value.__builtins__[name],
     CLOSURE_STEP: lambda value, name: _cell(value, name).cell_contents,
     ATTRIBUTE_STEP: lambda value, name: getattr(value, name, ABSENT),
+    TYPE_STEP: lambda value, _: type(value),
     MEMBER_STEP: member_of,
     OWN_STEP: own_attribute,
     ITEM_STEP: operator.getitem,
@@ -366,7 +371,7 @@ class _GuardWriter:
             return f"({known} := {text})"
         return known
 
-    def _step(self, prefix: Path, base: str, step: Step) -> str:
+    def _step(self, prefix: Path, base: str, step: Step) -> str:  # noqa: PLR0911 - one line for each kind of step
         kind, name = step
         if kind == GLOBAL_STEP:
             return f"{self._globals(prefix, base)}[{name!r}]"
@@ -377,6 +382,8 @@ class _GuardWriter:
         if kind == ATTRIBUTE_STEP:
             plain = str(name).isidentifier() and not keyword.iskeyword(name)
             return f"{base}.{name}" if plain else f"getattr({base}, {name!r})"
+        if kind == TYPE_STEP:
+            return f"type({base})"
         if kind == CALL_STEP:
             return self._call(*name)
         key = repr(name) if type(name) in {int, str, type(None)} else self._constant(name)

@@ -29,7 +29,7 @@ from ttnn_jit.guards.values import (
     same_value,
 )
 from ttnn_jit.origin import is_of_a_library
-from ttnn_jit.reads import ATTRIBUTE_STEP, ITEM_STEP, MEMBER_STEP, OWN_STEP, Path
+from ttnn_jit.reads import ATTRIBUTE_STEP, ITEM_STEP, MEMBER_STEP, OWN_STEP, TYPE_STEP, Path, Step
 
 
 def evaluate_attribute(interpreter: Interpreter, node: ast.Attribute) -> Any:
@@ -128,7 +128,7 @@ def _world_attribute(interpreter: Interpreter, base: Any, path: Path, name: str)
     if not isinstance(base, (type, types.ModuleType)) and is_python_class(kind):
         getter = _getter(kind, base, name)
         if getter is not None:
-            return _interpreted(interpreter, base, (*path, (ATTRIBUTE_STEP, "__class__")), name, getter), None
+            return _interpreted(interpreter, base, (*path, (TYPE_STEP, None)), name, getter), None
     at = (*path, (ATTRIBUTE_STEP, name))
     value = interpreter.natively(getattr, base, name)
     if isinstance(value, types.MethodType) and value.__self__ is base:
@@ -162,7 +162,7 @@ def _getter(kind: type, base: Any, name: str) -> tuple[tuple[str, ...], Any] | N
         return None  # it keeps what it computed in the object, as everybody else will find it
     getter = None if isinstance(found, types.FunctionType) else python_member(type(found), "__get__")
     if getter is not None and (own_attribute(base, name) is ABSENT or _is_data_descriptor(found)):
-        return _within((name, "__class__", "__get__"), getter)
+        return _within((name, "", "__get__"), getter)
     if found is ABSENT and own_attribute(base, name) is ABSENT:
         return _within(("__getattr__",), python_member(kind, "__getattr__"))
     return None
@@ -175,6 +175,9 @@ def _is_data_descriptor(descriptor: Any) -> bool:
 def _within(steps: tuple[str, ...], function: Any) -> tuple[tuple[str, ...], Any] | None:
     plain = isinstance(function, types.FunctionType) and not is_of_a_library(function)
     return (steps, function) if plain and is_within_the_language(function) else None
+
+
+_DESCRIPTOR_STEPS: dict[str, Step] = {"": (TYPE_STEP, None), "__get__": (MEMBER_STEP, "__get__")}
 
 
 def _interpreted(
@@ -194,7 +197,7 @@ def _interpreted(
     if rest[-1] == "__get__" and path is not None and own_attribute(base, name) is ABSENT:
         recorder.absent((*path, (OWN_STEP, name)))  # which would hide a descriptor that is for reading alone
     for step in rest:
-        at = (*at, (MEMBER_STEP if step == "__get__" else ATTRIBUTE_STEP, step))
+        at = (*at, _DESCRIPTOR_STEPS.get(step, (ATTRIBUTE_STEP, step)))
     recorder.use(function, at)
     if rest[-1] == "fget":
         return interpreter.call_with(function, (base,), {})
@@ -217,6 +220,8 @@ def _own_attribute(interpreter: Interpreter, base: Any, name: str) -> Any:
         return _interpreted(interpreter, base, class_path, name, getter)
     if isinstance(found, functools.cached_property) and own_attribute(base, name) is ABSENT:
         return interpreter.call_with(found.func, (base,), {})
+    if found is ABSENT and own_attribute(base, name) is ABSENT:
+        interpreter.class_member(base, "__getattr__")
     if _runs_python(kind, found) and own_attribute(base, name) is ABSENT:
         interpreter.is_opaque(f"`{name}` of a {kind.__name__} is computed by code that cannot be followed")
     return interpreter.natively(getattr, base, name)

@@ -32,6 +32,7 @@ from ttnn_jit.reads import (
     ITEM_STEP,
     MEMBER_STEP,
     NATIVE_ITEM_STEP,
+    TYPE_STEP,
     Opaque,
     Operand,
     Path,
@@ -42,7 +43,7 @@ from ttnn_jit.reads import (
 )
 from ttnn_jit.source import Location
 
-_CLASS: Step = (ATTRIBUTE_STEP, "__class__")
+_CLASS: Step = (TYPE_STEP, None)
 _PLAIN_KEYS = frozenset({str, int, bool, float, type(None)})
 
 

@@ -87,11 +87,15 @@ def text(function: Callable[..., Any], *names: str) -> Handler:
             method = special_method(interpreter, args[0], name)
             if method is not None:
                 return interpreter.call_with(method, args if name == "__format__" else args[:1], {})
-            if not is_default(member_of(type(args[0]), name)):
+            as_text = name == "__format__" and args[1:] in _EMPTY and is_a(args[0], *SCALARS)
+            if not (as_text or is_default(member_of(type(args[0]), name))):
                 break
         return interpreter.natively(function, *args) if _is_scalar_by_c(args[0], names) else NATIVE
 
     return handler
+
+
+_EMPTY = ((), ("",))
 
 
 def truth(interpreter: Interpreter, value: Any) -> Any:
@@ -147,6 +151,8 @@ def power(interpreter: Interpreter, base: Any, exp: Any, mod: Any = None) -> Any
 
 
 def _operate(interpreter: Interpreter, left: Any, right: Any, names: tuple[str, str], symbol: str) -> Any:
+    if type(left) is not type(right) and issubclass(type(right), type(left)):
+        interpreter.class_member(right, names[1])  # which would come first
     for asked, name, other in _order(left, right, *names):
         method = special_method(interpreter, asked, name)
         if name == "__ne__" and is_default(member_of(type(asked), name)):
