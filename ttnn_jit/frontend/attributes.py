@@ -76,6 +76,7 @@ def has_attribute(interpreter: Interpreter, base: Any, name: str) -> bool:
         interpreter.recorder.absent((*path, (ATTRIBUTE_STEP, name)))
     elif is_python_class(type(base)):
         interpreter.class_member(base, name)
+        interpreter.class_member(base, "__getattr__")
         if python_member(type(base), "__getattr__") is not None:
             interpreter.is_opaque(f"`{name}` of a {type(base).__name__} is looked up by code of its own")
     return False

@@ -61,7 +61,8 @@ def unary(function: Callable[..., Any], *names: str) -> Handler:
             method = special_method(interpreter, args[0], name)
             if method is not None:
                 value = interpreter.call_with(method, args, kwargs)
-                return interpreter.natively(function, value) if function in _CONVERSIONS else value
+                converts = function in _CONVERSIONS or name in {"__float__", "__index__"}
+                return interpreter.natively(function, value) if converts else value
             if member_of(type(args[0]), name) is not ABSENT:
                 break
         return interpreter.natively(function, *args, **kwargs) if _is_scalar_by_c(args[0], names) else NATIVE
