@@ -86,6 +86,8 @@ def contents_of(environment: Environment) -> Contents:
 
 def _contents_of(folder: Path) -> Contents:
     try:
+        if folder.exists() and not folder.is_dir():
+            return Contents(folder, State.REFUSED, f"{folder} is no folder")
         with closing(Folder(folder)) as opened:
             (folder / DATABASE_NAME).stat()
             state = State.READ_ONLY if opened.read_only else _writable(folder)

@@ -92,7 +92,7 @@ def test_the_source_distribution_holds_every_file_of_the_checkout(checkout, unpa
 def test_the_wheel_holds_the_package_and_nothing_else(checkout, installed):
     package = {name for name in files_below(installed) if not name.partition("/")[0].endswith(".dist-info")}
     assert package == {f"ttnn_jit/{name}" for name in files_below(checkout / "ttnn_jit")}
-    assert {Path(name).suffix for name in package} == {".py", ".typed"}
+    assert {Path(name).suffix for name in package} == {".py", ".pyi", ".typed"}
 
 
 def test_what_is_installed_from_the_source_distribution_runs_the_demo_and_knows_its_entry_points(installed, tmp_path):
