@@ -23,12 +23,13 @@ import torch
 
 from benchmarks.harness import command_line, table
 from ttnn_jit import compiler, ttnn
-from ttnn_jit.codegen import llvm_kernel
+from ttnn_jit.codegen import body_emitter, llvm_kernel
 from ttnn_jit.codegen.assemble import assembly
 from ttnn_jit.codegen.plan import generate
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.frontend import TensorArgument, lower
 from ttnn_jit.kernels.isa import AVX2, HostIsa
+from ttnn_jit.kernels.llvm_module import LlvmModule
 from ttnn_jit.options import CompileOptions
 from ttnn_jit.runtime.native import host_cpu
 from ttnn_jit.runtime.program import Program
@@ -84,17 +85,17 @@ def variants(node: str, inputs: int, dtype: torch.dtype, target: str) -> Iterato
     assert host is not None
     for order in ORDERS:
         module = scheduled_module(NODES[node], [spec] * inputs, target, schedule=order != "source")
-        chosen = llvm_kernel.emission_order if order == "breadth-first" else in_order
+        chosen = body_emitter.emission_order if order == "breadth-first" else in_order
         for isa in (host, AVX2):
-            llvm_kernel.kernel_text.cache_clear()
-            with mock.patch.object(llvm_kernel, "emission_order", chosen):
+            llvm_kernel.kernel_of.cache_clear()
+            with mock.patch.object(body_emitter, "emission_order", chosen):
                 yield order, isa, generate(module, isa)
-    llvm_kernel.kernel_text.cache_clear()
+    llvm_kernel.kernel_of.cache_clear()
 
 
-def stack_stores(text: str, isa: HostIsa) -> int:
+def stack_stores(module: LlvmModule, isa: HostIsa) -> int:
     """Vector registers that the kernel's assembly stores on the stack."""
-    lines = (line.split("#")[0] for line in assembly(text, isa).splitlines())
+    lines = (line.split("#")[0] for line in assembly(module, isa).splitlines())
     return sum(bool(STORE.search(line) and re.search(r"%[xyz]mm\d+, -?\d*\(%rsp\)", line)) for line in lines)
 
 
@@ -104,10 +105,10 @@ def measure(node: str, inputs: int, dtype: torch.dtype, target: str, rounds: int
 
     programs, found = {}, {}
     for order, isa, code in variants(node, inputs, dtype, target):
-        (text,) = code.texts.values()
-        (name,) = code.texts
-        programs[order, isa.name] = Program(code.plan, {name: assemble(text, isa)}, built_for=host_cpu())
-        found[order, isa.name] = stack_stores(text, isa)
+        (kernel,) = code.kernels.values()
+        module = kernel.modules.whole
+        programs[order, isa.name] = Program(code.plan, {kernel.name: assemble(module, isa)}, built_for=host_cpu())
+        found[order, isa.name] = stack_stores(module, isa)
     with ttnn.open_device(target=TARGETS[target]) as device:
         tensors = [
             ttnn.from_torch(torch.randn(SHAPE).to(dtype), layout=ttnn.TILE_LAYOUT, device=device) for _ in range(inputs)

@@ -18,6 +18,7 @@ import llvmlite.binding as llvm
 
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.kernels.isa import HostIsa, isa_for
+from ttnn_jit.kernels.llvm_module import LlvmModule
 from ttnn_jit.runtime.buffer import Buffer, BufferPool
 from ttnn_jit.runtime.native import kernel_address
 
@@ -36,7 +37,7 @@ def host_isa() -> HostIsa:
 def native(name: str) -> Callable[..., None]:
     """One of the probes, callable; Python's lock is free meanwhile."""
     isa = host_isa()
-    address = kernel_address(name, assemble(_text(isa), isa))
+    address = kernel_address(name, assemble(LlvmModule(_text(isa)), isa))
     return ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(address)
 
 

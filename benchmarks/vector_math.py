@@ -32,7 +32,7 @@ from benchmarks.harness import Benchmark, Plots, Step, main, table
 from benchmarks.process import Process
 from benchmarks.roofs import host_isa
 from ttnn_jit.codegen.assemble import assemble
-from ttnn_jit.codegen.llvm_kernel import kernel_name, kernel_text
+from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.codegen.steps import Apply, Constant, Elements, KernelBody, Load, Store
 from ttnn_jit.kernels.isa import AVX2, HostIsa
 from ttnn_jit.kernels.tile_loop import Access, Stream
@@ -130,8 +130,8 @@ class Kernel:
     """A kernel on buffers of its own, callable."""
 
     def __init__(self, body: KernelBody, operation: Operation, isa: HostIsa) -> None:
-        text, dtype = kernel_text(body, isa), body.streams[0].dtype
-        address = kernel_address(kernel_name(text), assemble(text, isa))
+        kernel, dtype = kernel_of(body, isa), body.streams[0].dtype
+        address = kernel_address(kernel.name, assemble(kernel.modules.whole, isa))
         self._function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(address)
         self._tensors = staggered(operation.arity + 1, dtype)
         for tensor, numbers in zip(self._tensors, random_inputs(operation, dtype, ELEMENTS), strict=False):
@@ -219,7 +219,7 @@ def rate(operation: Operation, dtype: DataType, numerics: Numerics, isa: HostIsa
     if isa.avx512:
         calls["avx2"] = Kernel(body, operation, replace(AVX2, triple=isa.triple))
     of_many = replace(body, elements=Elements.MANY)
-    if kernel_text(of_many, isa) != kernel_text(body, isa):
+    if kernel_of(of_many, isa).name != kernel_of(body, isa).name:
         calls["looked_up"] = Kernel(of_many, operation, isa)
     for name, peer in (("torch", torch_call(operation, dtype)), ("numpy", numpy_call(operation, dtype))):
         if peer is not None:
@@ -227,7 +227,7 @@ def rate(operation: Operation, dtype: DataType, numerics: Numerics, isa: HostIsa
     found = elements_per_ns(calls, rounds)
     error = measured(operation, dtype, 1e-3, modes=[Mode.CPU])[0].max_ulp
     peers = {name: found.get(name) for name in ("torch", "numpy", "avx2", "looked_up")}
-    counts = (operation.arity, *usual_instructions(kernel_text(body, isa)))
+    counts = (operation.arity, *usual_instructions(kernel_of(body, isa).text))
     return Rate(operation.ttnn_name, dtype.name, numerics.value, found["ours"], error, *peers.values(), *counts)
 
 

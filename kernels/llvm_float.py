@@ -1,43 +1,20 @@
-"""Vector math of float32 as LLVM IR text, and what the functions of a module share."""
+"""Vector math of float32 as LLVM IR text."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.kernels.llvm_line import Line, Literal, Work
+from ttnn_jit.kernels.llvm_module import ModuleText, RarePath
 from ttnn_jit.kernels.primitives import Int, Table
-from ttnn_jit.kernels.scalar_call import llvm_text
 from ttnn_jit.kernels.vector_math import VectorMath
 from ttnn_jit.ops.emit import Mask, Value
 from ttnn_jit.ops.tile_body import ScalarFunction
 
 TABLE = "ttnn_jit.results"
 """Symbol of a module's table (kernels/tabulated.py)."""
-MODULE_BREAK = "\n; ---- a module to be linked with the one above ----\n"
-SELECTED_QUICKLY = "; code generator: level 0"
-"""A line of text that is assembled at that level: in less than half of the time, to code that takes a little longer."""
-
-
-@dataclass
-class ModuleText:
-    """What the functions of one LLVM module share; every key is written once, in the order of first use.
-
-    Attributes:
-        declarations: ``declare`` lines of intrinsics.
-        functions: Name -> text of an out-of-line function.
-        scalar_functions: Symbol -> a user's function that the module calls; each is a module of its own.
-    """
-
-    declarations: dict[str, None] = field(default_factory=dict)
-    functions: dict[str, str] = field(default_factory=dict)
-    scalar_functions: dict[str, ScalarFunction] = field(default_factory=dict)
-
-    def text(self) -> str:
-        """Everything that must stand in the module beside the functions that use it, and the modules to link to it."""
-        own = "\n".join([*self.functions.values(), *self.declarations])
-        return MODULE_BREAK.join([own, *map(llvm_text, self.scalar_functions.values())])
 
 
 class LlvmFloat(VectorMath):
@@ -46,55 +23,69 @@ class LlvmFloat(VectorMath):
     def __init__(self, isa: HostIsa, module: ModuleText | None = None, prefix: str = "v", block: str = "entry") -> None:
         self.isa = isa
         self.module = ModuleText() if module is None else module
-        self.lines: list[str] = []
+        self.code: list[Line] = []
         self.block = block
         self._prefix = prefix
         self._count = 0
+        self._is_rare = False
+        self._called: set[str] = set()  # rare paths
         self._float = f"<{isa.lanes} x float>"
         self._int = f"<{isa.lanes} x i32>"
         self._mask = f"<{isa.lanes} x i1>"
+
+    @property
+    def lines(self) -> list[str]:
+        """The text of the instructions and labels written so far."""
+        return [line.text for line in self.code]
 
     def _name(self) -> str:
         self._count += 1
         return f"%{self._prefix}{self._count}"
 
-    def _emit(self, text: str) -> str:
+    def _emit(self, template: str, *operands: str, work: Work = Work.ONE) -> str:
+        """An instruction with a result; what only it can use, as a shift its distance, stands in `template`."""
         name = self._name()
-        self.lines.append(f"{name} = {text}")
+        self.code.append(Line(name, template, operands, work, self._is_rare))
         return name
 
-    def _call(self, result: str, function: str, *operands: tuple[str, str]) -> str:
+    def _write(self, text: str) -> None:
+        """A label or a branch."""
+        self.code.append(Line("", text, (), Work.ONE, self._is_rare))
+
+    def _call(self, result: str, function: str, *operands: tuple[str, str], work: Work = Work.ONE) -> str:
         """A call of an intrinsic; operands are (type, text) pairs."""
         types = ", ".join(type_ for type_, _ in operands)
         self.module.declarations[f"declare {result} @{function}({types})"] = None
-        arguments = ", ".join(f"{type_} {text}" for type_, text in operands)
-        return self._emit(f"call {result} @{function}({arguments})")
+        arguments = ", ".join(f"{type_} %s" for type_, _ in operands)
+        return self._emit(f"call {result} @{function}({arguments})", *(text for _, text in operands), work=work)
 
-    def _float_call(self, function: str, *operands: Value) -> Value:
-        return self._call(self._float, f"{function}.v{self.isa.lanes}f32", *((self._float, x) for x in operands))
+    def _float_call(self, function: str, *operands: Value, work: Work = Work.ONE) -> Value:
+        typed = ((self._float, operand) for operand in operands)
+        return self._call(self._float, f"{function}.v{self.isa.lanes}f32", *typed, work=work)
 
     # float32
 
     def const(self, value: float) -> Value:
-        return f"splat (float {_float_text(value)})"
+        text = _float_text(value)
+        return Literal.of(f"splat (float {text})", self._float, is_zero=text == _ZERO)
 
     def add(self, a: Value, b: Value) -> Value:
-        return self._emit(f"fadd {self._float} {a}, {b}")
+        return self._emit(f"fadd {self._float} %s, %s", a, b)
 
     def sub(self, a: Value, b: Value) -> Value:
-        return self._emit(f"fsub {self._float} {a}, {b}")
+        return self._emit(f"fsub {self._float} %s, %s", a, b)
 
     def mul(self, a: Value, b: Value) -> Value:
-        return self._emit(f"fmul {self._float} {a}, {b}")
+        return self._emit(f"fmul {self._float} %s, %s", a, b)
 
     def div(self, a: Value, b: Value) -> Value:
-        return self._emit(f"fdiv {self._float} {a}, {b}")
+        return self._emit(f"fdiv {self._float} %s, %s", a, b, work=Work.DIVISION)
 
     def fma(self, a: Value, b: Value, c: Value) -> Value:
         return self._float_call("llvm.fma", a, b, c)
 
     def neg(self, a: Value) -> Value:
-        return self._emit(f"fneg {self._float} {a}")
+        return self._emit(f"fneg {self._float} %s", a)
 
     def abs(self, a: Value) -> Value:
         return self._float_call("llvm.fabs", a)
@@ -103,7 +94,7 @@ class LlvmFloat(VectorMath):
         return self._float_call("llvm.copysign", magnitude, sign)
 
     def sqrt(self, a: Value) -> Value:
-        return self._float_call("llvm.sqrt", a)
+        return self._float_call("llvm.sqrt", a, work=Work.DIVISION)
 
     def minimum(self, a: Value, b: Value) -> Value:
         return self._extremum("llvm.minimum", 4, a, b)
@@ -112,7 +103,7 @@ class LlvmFloat(VectorMath):
         return self._extremum("llvm.maximum", 5, a, b)
 
     def _extremum(self, function: str, kind: int, a: Value, b: Value) -> Value:
-        constant = a.startswith("splat") or b.startswith("splat")
+        constant = isinstance(a, Literal) or isinstance(b, Literal)
         if constant or not self.isa.avx512:  # beside a number that is neither zero nor NaN, one instruction is enough
             return self._float_call(function, a, b)
         # vrangeps (4: minimum, 5: maximum, signs as they are) knows -0 from +0, but prefers numbers to NaN.
@@ -136,7 +127,7 @@ class LlvmFloat(VectorMath):
     # masks
 
     def _compare(self, predicate: str, a: Value, b: Value) -> Mask:
-        return self._emit(f"fcmp {predicate} {self._float} {a}, {b}")
+        return self._emit(f"fcmp {predicate} {self._float} %s, %s", a, b)
 
     def lt(self, a: Value, b: Value) -> Mask:
         return self._compare("olt", a, b)
@@ -157,16 +148,16 @@ class LlvmFloat(VectorMath):
         return self._compare("une", a, b)
 
     def both(self, m: Mask, n: Mask) -> Mask:
-        return self._emit(f"and {self._mask} {m}, {n}")
+        return self._emit(f"and {self._mask} %s, %s", m, n)
 
     def either(self, m: Mask, n: Mask) -> Mask:
-        return self._emit(f"or {self._mask} {m}, {n}")
+        return self._emit(f"or {self._mask} %s, %s", m, n)
 
     def invert(self, m: Mask) -> Mask:
-        return self._emit(f"xor {self._mask} {m}, splat (i1 true)")
+        return self._emit(f"xor {self._mask} %s, splat (i1 true)", m)
 
     def select(self, m: Mask, a: Value, b: Value) -> Value:
-        return self._emit(f"select {self._mask} {m}, {self._float} {a}, {self._float} {b}")
+        return self._emit(f"select {self._mask} %s, {self._float} %s, {self._float} %s", m, a, b)
 
     def rarely(self, mask: Mask, usual: Value, name: str, body: Callable[..., Value], *arguments: Value) -> Value:
         def rare() -> Value:
@@ -180,11 +171,15 @@ class LlvmFloat(VectorMath):
         any_lane = self._call("i1", f"llvm.vector.reduce.or.v{count}i1", (f"<{count} x i1>", mask))
         before, branch, after = self.block, f"{self._prefix}{self._count}.rare", f"{self._prefix}{self._count}.after"
         weights = '!prof !{!"branch_weights", i32 1, i32 100000}'
-        self.lines += [f"br i1 {any_lane}, label %{branch}, label %{after}, {weights}", f"{branch}:"]
+        self._write(f"br i1 {any_lane}, label %{branch}, label %{after}, {weights}")
+        self._is_rare = True
+        self._write(f"{branch}:")
         chosen = rare()
-        self.lines += [f"br label %{after}", f"{after}:"]
+        self._write(f"br label %{after}")
+        self._is_rare = False
+        self._write(f"{after}:")
         self.block = after
-        return self._emit(f"phi {type_} [ {usual}, %{before} ], [ {chosen}, %{branch} ]")
+        return self._emit(f"phi {type_} [ %s, %s ], [ %s, %s ]", usual, f"%{before}", chosen, f"%{branch}")
 
     def _out_of_line(self, name: str, kind: str, body: Callable[..., str], *arguments: str) -> str:
         """A call of the function that computes `body`, of arguments and a result of one kind.
@@ -192,32 +187,33 @@ class LlvmFloat(VectorMath):
         It is written into the module at first use.
         """
         symbol = f"ttnn_jit.{name}.v{self.isa.lanes}"
-        if symbol not in self.module.functions:
-            self.module.functions[symbol] = ""  # keeps its place before what its own body asks for
+        self._called.add(symbol)
+        if symbol not in self.module.rare_paths:
+            self.module.rare_paths[symbol] = None  # keeps its place before what its own body asks for
             inner = type(self)(self.isa, self.module)
-            parameters = [f"%x{k}" for k, _ in enumerate(arguments)]
+            parameters = tuple(f"%x{k}" for k, _ in enumerate(arguments))
             result = body(inner, *parameters)
-            head = ", ".join(f"{kind} {parameter}" for parameter in parameters)
-            lines = "\n  ".join(inner.lines)
-            self.module.functions[symbol] = (
-                f"define internal {kind} @{symbol}({head}) noinline cold nounwind {{\n"
-                f"entry:\n  {lines}\n  ret {kind} {result}\n}}"
-            )
-        return self._emit(f"call {kind} @{symbol}({', '.join(f'{kind} {argument}' for argument in arguments)})")
+            written = RarePath(symbol, kind, parameters, tuple(inner.lines), result, frozenset(inner._called))
+            self.module.rare_paths[symbol] = written
+        operands = ", ".join(f"{kind} %s" for _ in arguments)
+        return self._emit(f"call {kind} @{symbol}({operands})", *arguments)
 
     # int32
 
     def int_const(self, value: int) -> Int:
-        return f"splat (i32 {value})"
+        return Literal.of(f"splat (i32 {value})", self._int, is_zero=value == 0)
 
     def bits(self, a: Value) -> Int:
-        return self._emit(f"bitcast {self._float} {a} to {self._int}")
+        return self._emit(f"bitcast {self._float} %s to {self._int}", a, work=Work.NONE)
 
     def from_bits(self, i: Int) -> Value:
-        return self._emit(f"bitcast {self._int} {i} to {self._float}")
+        return self._emit(f"bitcast {self._int} %s to {self._float}", i, work=Work.NONE)
 
     def _int_op(self, opcode: str, i: Int, j: Int) -> Int:
-        return self._emit(f"{opcode} {self._int} {i}, {j}")
+        return self._emit(f"{opcode} {self._int} %s, %s", i, j)
+
+    def _shift(self, opcode: str, i: Int, count: Int) -> Int:
+        return self._emit(f"{opcode} {self._int} {i}, {count}")
 
     def int_add(self, i: Int, j: Int) -> Int:
         return self._int_op("add", i, j)
@@ -235,22 +231,22 @@ class LlvmFloat(VectorMath):
         return self._int_op("xor", i, j)
 
     def shift_left(self, i: Int, count: Int) -> Int:
-        return self._int_op("shl", i, count)
+        return self._shift("shl", i, count)
 
     def shift_right(self, i: Int, count: Int) -> Int:
-        return self._int_op("ashr", i, count)
+        return self._shift("ashr", i, count)
 
     def shift_right_zero(self, i: Int, count: Int) -> Int:
-        return self._int_op("lshr", i, count)
+        return self._shift("lshr", i, count)
 
     def multiply_wide(self, i: Int, j: Int) -> tuple[Int, Int]:
         wide = f"<{self.isa.lanes} x i64>"
-        left = self._emit(f"zext {self._int} {i} to {wide}")
-        right = self._emit(f"zext {self._int} {j} to {wide}")
-        product = self._emit(f"mul {wide} {left}, {right}")
-        shifted = self._emit(f"lshr {wide} {product}, splat (i64 32)")
-        high = self._emit(f"trunc {wide} {shifted} to {self._int}")
-        return high, self._emit(f"trunc {wide} {product} to {self._int}")
+        left = self._emit(f"zext {self._int} %s to {wide}", i)
+        right = self._emit(f"zext {self._int} %s to {wide}", j)
+        product = self._emit(f"mul {wide} %s, %s", left, right)
+        shifted = self._emit(f"lshr {wide} %s, splat (i64 32)", product)
+        high = self._emit(f"trunc {wide} %s to {self._int}", shifted)
+        return high, self._emit(f"trunc {wide} %s to {self._int}", product)
 
     def int_eq(self, i: Int, j: Int) -> Mask:
         return self._int_op("icmp eq", i, j)
@@ -259,10 +255,10 @@ class LlvmFloat(VectorMath):
         return self._int_op("icmp slt", i, j)
 
     def int_select(self, m: Mask, i: Int, j: Int) -> Int:
-        return self._emit(f"select {self._mask} {m}, {self._int} {i}, {self._int} {j}")
+        return self._emit(f"select {self._mask} %s, {self._int} %s, {self._int} %s", m, i, j)
 
     def to_float(self, i: Int) -> Value:
-        return self._emit(f"sitofp {self._int} {i} to {self._float}")
+        return self._emit(f"sitofp {self._int} %s to {self._float}", i)
 
     def lookup(self, table: Table, index: Int) -> Value:
         if self.isa.avx512:
@@ -273,12 +269,15 @@ class LlvmFloat(VectorMath):
 
     def _lookup_avx512(self, table: Table, index: Int) -> Int:
         # vpermd and vpermt2d read the low 4 and 5 bits of each index.
-        low = _words_text(table.words[:16])
+        low = self._words(table.words[:16])
         if len(table.words) == 16:
             return self._call(self._int, "llvm.x86.avx512.permvar.si.512", (self._int, low), (self._int, index))
-        high = _words_text(table.words[16:])
+        high = self._words(table.words[16:])
         operands = ((self._int, low), (self._int, index), (self._int, high))
         return self._call(self._int, "llvm.x86.avx512.vpermi2var.d.512", *operands)
+
+    def _words(self, words: tuple[int, ...]) -> Literal:
+        return Literal.of(f"<{', '.join(f'i32 {word}' for word in words)}>", self._int)
 
     def _lookup_avx2(self, table: Table, index: Int) -> Value:
         # vpermps reads the low 3 bits; the bits above choose between eights by the sign that vblendvps reads.
@@ -316,13 +315,13 @@ class LlvmFloat(VectorMath):
         if len(table.words) == 32:
             beyond = self.int_sub(byte_index, self.int_const(0x4040_4040))
             found = self._neon_table("tbx4", table.words[16:], beyond, (("<16 x i8>", found),))
-        return self._emit(f"bitcast <16 x i8> {found} to {self._float}")
+        return self._emit(f"bitcast <16 x i8> %s to {self._float}", found, work=Work.NONE)
 
     def _neon_table(
         self, instruction: str, words: tuple[int, ...], index: Int, kept: tuple[tuple[str, str], ...]
     ) -> str:
         quarters = [_bytes_text(words[i : i + 4]) for i in range(0, 16, 4)]
-        indices = self._emit(f"bitcast {self._int} {index} to <16 x i8>")
+        indices = self._emit(f"bitcast {self._int} %s to <16 x i8>", index, work=Work.NONE)
         operands = (*kept, *(("<16 x i8>", quarter) for quarter in quarters), ("<16 x i8>", indices))
         return self._call("<16 x i8>", f"llvm.aarch64.neon.{instruction}.v16i8", *operands)
 
@@ -330,9 +329,9 @@ class LlvmFloat(VectorMath):
         self.module.scalar_functions[function.symbol] = function
         result = "poison"
         for lane in range(self.isa.lanes):
-            elements = [self._emit(f"extractelement {self._float} {operand}, i64 {lane}") for operand in operands]
+            elements = [self._emit(f"extractelement {self._float} %s, i64 {lane}", operand) for operand in operands]
             value = self._call("float", function.symbol, *(("float", element) for element in elements))
-            result = self._emit(f"insertelement {self._float} {result}, float {value}, i64 {lane}")
+            result = self._emit(f"insertelement {self._float} %s, float %s, i64 {lane}", result, value)
         return result
 
     # Instructions of AVX-512 with the bits of the generic forms
@@ -385,8 +384,7 @@ def _float_text(value: float) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', single))[0]:016X}"
 
 
-def _words_text(words: tuple[int, ...]) -> str:
-    return f"<{', '.join(f'i32 {word}' for word in words)}>"
+_ZERO = _float_text(0.0)
 
 
 def _floats_text(words: tuple[int, ...]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from ttnn_jit.kernels.bfloat16_powers import MANTISSA_BITS, WordPower
 from ttnn_jit.kernels.llvm_float import TABLE, LlvmFloat
+from ttnn_jit.kernels.llvm_line import Literal, Work
 from ttnn_jit.ops.emit import Mask, Value
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
@@ -41,7 +42,7 @@ class LlvmVector(LlvmFloat):
 
     def load_bf16(self, words: Value) -> Value:
         """The float32 values of bfloat16 `words`, an operand of type ``<lanes x i16>``."""
-        wide = self._emit(f"zext <{self.isa.lanes} x i16> {words} to {self._int}")
+        wide = self._emit(f"zext <{self.isa.lanes} x i16> %s to {self._int}", words)
         return self.from_bits(self.shift_left(wide, self.int_const(16)))
 
     def store_bf16(self, value: Value, numerics: Numerics) -> Value:
@@ -53,7 +54,8 @@ class LlvmVector(LlvmFloat):
     def high_words(self, values: Sequence[Value]) -> str:
         """The upper halves of one or two values, one's after the other's: ``<n x i16>``."""
         count = 2 * self.isa.lanes
-        halves = [self._emit(f"bitcast {self._float} {value} to <{count} x i16>") for value in values]
+        kind = f"<{count} x i16>"
+        halves = [self._emit(f"bitcast {self._float} %s to {kind}", value, work=Work.NONE) for value in values]
         return self.shuffled(count, halves, range(1, len(values) * count, 2))
 
     def shuffled(self, count: int, parts: Sequence[str], order: Sequence[int]) -> str:
@@ -65,7 +67,7 @@ class LlvmVector(LlvmFloat):
 
     def halves(self, words: str) -> tuple[Value, Value]:
         """The float32 values of the even and of the odd ones of bfloat16 `words`, ``<2 lanes x i16>``."""
-        pairs = self._emit(f"bitcast <{2 * self.isa.lanes} x i16> {words} to {self._int}")
+        pairs = self._emit(f"bitcast <{2 * self.isa.lanes} x i16> %s to {self._int}", words, work=Work.NONE)
         even, odd = self.shift_left(pairs, self.int_const(16)), self.int_and(pairs, self.int_const(-0x1_0000))
         return self.from_bits(even), self.from_bits(odd)
 
@@ -73,21 +75,21 @@ class LlvmVector(LlvmFloat):
         """The words, ``<2 lanes x i16>``, whose `halves` are these values; their lower halves are zeros."""
         low = self.shift_right_zero(self.bits(even), self.int_const(16))
         pairs = self.int_or(low, self.bits(odd))
-        return self._emit(f"bitcast {self._int} {pairs} to <{2 * self.isa.lanes} x i16>")
+        return self._emit(f"bitcast {self._int} %s to <{2 * self.isa.lanes} x i16>", pairs, work=Work.NONE)
 
     def looked_up(self, words: str, count: int) -> str:
         """The entries of the module's table, kernels/tabulated.py, for `count` words, a multiple of 4."""
         # Four at a time leave the vector, to be taken apart by shifts.
         fours, kind, result = count // 4, f"<{count} x i16>", "poison"
-        indices = self._emit(f"bitcast {kind} {words} to <{fours} x i64>")
+        indices = self._emit(f"bitcast {kind} %s to <{fours} x i64>", words, work=Work.NONE)
         for k in range(count):
             if k % 4 == 0:
-                four = self._emit(f"extractelement <{fours} x i64> {indices}, i64 {k // 4}")
-            moved = self._emit(f"lshr i64 {four}, {16 * (k % 4)}")
-            index = self._emit(f"and i64 {moved}, {0xFFFF}")
-            place = self._emit(f"getelementptr i16, ptr @{TABLE}, i64 {index}")
-            entry = self._emit(f"load i16, ptr {place}")
-            result = self._emit(f"insertelement {kind} {result}, i16 {entry}, i64 {k}")
+                four = self._emit(f"extractelement <{fours} x i64> %s, i64 {k // 4}", indices)
+            moved = self._emit(f"lshr i64 %s, {16 * (k % 4)}", four)
+            index = self._emit(f"and i64 %s, {0xFFFF}", moved)
+            place = self._emit(f"getelementptr i16, ptr @{TABLE}, i64 %s", index)
+            entry = self._emit("load i16, ptr %s", place)
+            result = self._emit(f"insertelement {kind} %s, i16 %s, i64 {k}", result, entry)
         return result
 
     def power_of_words(self, words: str, form: WordPower, name: str, body: Callable[[LlvmVector, str], str]) -> str:
@@ -101,54 +103,61 @@ class LlvmVector(LlvmFloat):
         """
         count, root = 2 * self.isa.lanes, form.root
         kind, masks = f"<{count} x i16>", f"<{count} x i1>"
-        argument = self._emit(f"{'add' if form.sign > 0 else 'sub'} {kind} splat (i16 {form.bias}), {words}")
+        zeros = "zeroinitializer"
+        opcode = "add" if form.sign > 0 else "sub"
+        argument = self._emit(f"{opcode} {kind} %s, %s", self._word_const(form.bias, count), words)
         found = self._byte_of(form.mantissas, argument)
         exponent = argument if root == 1 else self._emit(f"lshr {kind} {argument}, splat (i16 1)")
-        upper = self._emit(f"and {kind} {exponent}, splat (i16 {-1 << MANTISSA_BITS})")
-        lower = self._emit(f"and {kind} {found}, splat (i16 {(1 << MANTISSA_BITS) - 1})")
-        result = self._emit(f"or {kind} {upper}, {lower}")
+        upper = self._emit(f"and {kind} %s, %s", exponent, self._word_const(-1 << MANTISSA_BITS, count))
+        lower = self._emit(f"and {kind} %s, %s", found, self._word_const((1 << MANTISSA_BITS) - 1, count))
+        result = self._emit(f"or {kind} %s, %s", upper, lower)
         # Twice the word is without its sign.
-        step, magnitude = (1, words) if root == 2 else (2, self._emit(f"add {kind} {words}, {words}"))
+        step, magnitude = (1, words) if root == 2 else (2, self._emit(f"add {kind} %s, %s", words, words))
         first = 1 << MANTISSA_BITS
-        above = self._emit(f"sub {kind} {magnitude}, splat (i16 {step * first})")
-        special = self._emit(f"icmp uge {kind} {above}, splat (i16 {step * (form.beyond - first)})")
+        above = self._emit(f"sub {kind} %s, %s", magnitude, self._word_const(step * first, count))
+        beyond = self._word_const(step * (form.beyond - first), count)
+        special = self._emit(f"icmp uge {kind} %s, %s", above, beyond)
         if form.sign > 0:  # zeros are no rarity
-            is_zero = self._emit(f"icmp eq {kind} {words}, zeroinitializer")
-            result = self._emit(f"select {masks} {is_zero}, {kind} zeroinitializer, {kind} {result}")
-            other = self._emit(f"icmp ne {kind} {words}, zeroinitializer")
-            special = self._emit(f"and {masks} {special}, {other}")
+            is_zero = self._emit(f"icmp eq {kind} %s, %s", words, zeros)
+            result = self._emit(f"select {masks} %s, {kind} %s, {kind} %s", is_zero, zeros, result)
+            other = self._emit(f"icmp ne {kind} %s, %s", words, zeros)
+            special = self._emit(f"and {masks} %s, %s", special, other)
         return self._if_any_lane(special, kind, result, lambda: self._out_of_line(name, kind, body, words), count)
 
     def _byte_of(self, entries: tuple[int, ...], words: str) -> str:
         """In the lower half of each of 32 words, that of 128 or 256 bytes which its lower half names."""
-        kind, index = "<64 x i8>", self._emit(f"bitcast <32 x i16> {words} to <64 x i8>")
+        kind, index = "<64 x i8>", self._emit("bitcast <32 x i16> %s to <64 x i8>", words, work=Work.NONE)
         found = ""
         for start in range(0, len(entries), 128):
-            low, high = (f"<{', '.join(f'i8 {entry}' for entry in entries[k : k + 64])}>" for k in (start, start + 64))
+            low, high = (_bytes(entries[k : k + 64]) for k in (start, start + 64))
             operands = ((kind, low), (kind, index), (kind, high))
             part = self._call(kind, "llvm.x86.avx512.vpermi2var.qi.512", *operands)
             if start:
-                above = self._emit(f"icmp slt {kind} {index}, zeroinitializer")
-                part = self._emit(f"select <64 x i1> {above}, {kind} {part}, {kind} {found}")
+                above = self._emit(f"icmp slt {kind} %s, zeroinitializer", index)
+                part = self._emit(f"select <64 x i1> %s, {kind} %s, {kind} %s", above, part, found)
             found = part
-        return self._emit(f"bitcast {kind} {found} to <32 x i16>")
+        return self._emit(f"bitcast {kind} %s to <32 x i16>", found, work=Work.NONE)
+
+    def _word_const(self, value: int, count: int) -> Literal:
+        return Literal.of(f"splat (i16 {value})", f"<{count} x i16>", is_zero=value == 0)
 
     def flushed(self, words: str, count: int) -> str:
         """`count` bfloat16 words with +infinity for every NaN and zero of its sign for every denormal."""
         kind = f"<{count} x i16>"
-        magnitude = self._emit(f"and {kind} {words}, splat (i16 {0x7FFF})")
-        sign = self._emit(f"and {kind} {words}, splat (i16 {-0x8000})")
-        is_denormal = self._emit(f"icmp slt {kind} {magnitude}, splat (i16 {0x0080})")
-        is_nan = self._emit(f"icmp sgt {kind} {magnitude}, splat (i16 {0x7F80})")
+        magnitude = self._emit(f"and {kind} %s, %s", words, self._word_const(0x7FFF, count))
+        sign = self._emit(f"and {kind} %s, %s", words, self._word_const(-0x8000, count))
+        is_denormal = self._emit(f"icmp slt {kind} %s, %s", magnitude, self._word_const(0x0080, count))
+        infinity = self._word_const(0x7F80, count)
+        is_nan = self._emit(f"icmp sgt {kind} %s, %s", magnitude, infinity)
         masks = f"<{count} x i1>"
-        normal = self._emit(f"select {masks} {is_denormal}, {kind} {sign}, {kind} {words}")
-        return self._emit(f"select {masks} {is_nan}, {kind} splat (i16 {0x7F80}), {kind} {normal}")
+        normal = self._emit(f"select {masks} %s, {kind} %s, {kind} %s", is_denormal, sign, words)
+        return self._emit(f"select {masks} %s, {kind} %s, {kind} %s", is_nan, infinity, normal)
 
     def unless_nan(self, words: str, count: int, otherwise: Callable[[], str]) -> str:
         """`count` bfloat16 words, or those that `otherwise` writes, off the straight path, if any of them is a NaN."""
         kind = f"<{count} x i16>"
-        magnitude = self._emit(f"and {kind} {words}, splat (i16 {0x7FFF})")
-        is_nan = self._emit(f"icmp sgt {kind} {magnitude}, splat (i16 {0x7F80})")
+        magnitude = self._emit(f"and {kind} %s, %s", words, self._word_const(0x7FFF, count))
+        is_nan = self._emit(f"icmp sgt {kind} %s, %s", magnitude, self._word_const(0x7F80, count))
         return self._if_any_lane(is_nan, kind, words, otherwise, count)
 
     def as_high(self, words: str, start: int) -> Value:
@@ -156,7 +165,7 @@ class LlvmVector(LlvmFloat):
         count = 2 * self.isa.lanes
         order = [count + k if k % 2 == 0 else start + k // 2 for k in range(count)]
         placed = self.shuffled(count, [words, "zeroinitializer"], order)
-        return self._emit(f"bitcast <{count} x i16> {placed} to {self._float}")
+        return self._emit(f"bitcast <{count} x i16> %s to {self._float}", placed, work=Work.NONE)
 
     def converted(self, values: Sequence[Value], numerics: Numerics, *, leaves_nan: bool = False) -> str:
         """The bfloat16 words of one or two values, one's after the other's, by the instructions of avx512_bf16.
@@ -181,7 +190,7 @@ class LlvmVector(LlvmFloat):
         def keep_denormals() -> str:
             kept = self.high_words([self.round_bfloat16(value, numerics) for value in values])
             lanes = denormal[0] if len(values) == 1 else self._side_by_side(denormal)
-            return self._emit(f"select <{count} x i1> {lanes}, {kind} {kept}, {kind} {words}")
+            return self._emit(f"select <{count} x i1> %s, {kind} %s, {kind} %s", lanes, kept, words)
 
         any_denormal = denormal[0] if len(values) == 1 else self.either(*denormal)
         return self._if_any_lane(any_denormal, kind, words, keep_denormals)
@@ -191,10 +200,14 @@ class LlvmVector(LlvmFloat):
         name = "llvm.x86.avx512bf16.cvtneps2bf16.512" if len(values) == 1 else "llvm.x86.avx512bf16.cvtne2ps2bf16.512"
         # Of two, the instruction puts the second operand's words first.
         halves = self._call(f"<{count} x bfloat>", name, *((self._float, value) for value in reversed(values)))
-        return self._emit(f"bitcast <{count} x bfloat> {halves} to <{count} x i16>")
+        return self._emit(f"bitcast <{count} x bfloat> %s to <{count} x i16>", halves, work=Work.NONE)
 
     def _side_by_side(self, masks: Sequence[Mask]) -> Mask:
         first, second = masks
         indices = ", ".join(f"i32 {index}" for index in range(2 * self.isa.lanes))
         order = f"<{2 * self.isa.lanes} x i32> <{indices}>"
         return self._emit(f"shufflevector {self._mask} {first}, {self._mask} {second}, {order}")
+
+
+def _bytes(entries: Sequence[int]) -> Literal:
+    return Literal.of(f"<{', '.join(f'i8 {entry}' for entry in entries)}>", f"<{len(entries)} x i8>")

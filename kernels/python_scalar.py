@@ -28,6 +28,7 @@ class PythonScalar(VectorMath):
         imported: Names of ``ttnn_jit.kernels.scalar_math`` that they use.
         tables: Name -> text of the tables that they use.
         functions: Names of ``ttnn_jit.kernels.scalar_call`` that they use: a user's.
+        limits: Names of ``math`` that they use: ``inf`` and ``nan``.
     """
 
     def __init__(self) -> None:
@@ -35,6 +36,7 @@ class PythonScalar(VectorMath):
         self.imported: set[str] = set()
         self.tables: dict[str, str] = {}
         self.functions: set[str] = set()
+        self.limits: set[str] = set()
         self._count = 0
         self._indent = ""
 
@@ -57,7 +59,10 @@ class PythonScalar(VectorMath):
     # float32
 
     def const(self, value: float) -> Value:
-        return self._cast("f32", _float_text(value))
+        text = _float_text(value)
+        if not math.isfinite(float(text)):
+            self.limits.add(text.removeprefix("-"))
+        return self._cast("f32", text)
 
     def add(self, a: Value, b: Value) -> Value:
         return self.assign(f"{a} + {b}")

@@ -103,18 +103,23 @@ class TileLoop:
         """The definition and the declarations that it needs, without those that the body needs."""
         return "\n".join([self.definition(), *self.declarations])
 
-    def definition(self) -> str:
-        """The function alone."""
-        return self._function("nounwind", (), self.lines)
+    def definition(self, internal_name: str | None = None) -> str:
+        """The function alone; one with an `internal_name` has that, and only its module sees it."""
+        head = f"define internal void @{internal_name}" if internal_name else f"define void @{self.name}"
+        return self._function(head, "nounwind", (), self.lines)
 
-    def definition_as_it_stands(self, constants: Sequence[str], lines: Sequence[str]) -> str:
-        """The function alone, for a code generator that does not optimise it, with `constants` made before each loop.
+    def unoptimised_definition(self, constants: Sequence[str], lines: Sequence[str]) -> str:
+        """The function alone, which LLVM does not optimise, with `constants` made before each loop.
 
         Args:
             constants: Definitions.
             lines: `self.lines`, or the same over these constants.
         """
-        return self._function("nounwind noinline optnone", constants, lines)
+        return self._function(f"define void @{self.name}", "nounwind noinline optnone", constants, lines)
+
+    def write_body(self) -> None:
+        """Has `body` write its text now, which it does once."""
+        _ = self._computed
 
     @property
     def lines(self) -> Sequence[str]:
@@ -125,12 +130,12 @@ class TileLoop:
     def _computed(self) -> tuple[Sequence[str], Sequence[Chunk]]:
         return self.body([self._names(k) for k in self._read])
 
-    def _function(self, attributes: str, constants: Sequence[str], body: Sequence[str]) -> str:
-        head = f"define void @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) {attributes} {{"
+    def _function(self, head: str, attributes: str, constants: Sequence[str], body: Sequence[str]) -> str:
+        parameters = "ptr noalias readonly %pointers, ptr noalias readonly %params"
         before, after = (self._entry, self._open_loops), (self._tail, self._close_loops)
         return "\n".join(
             [
-                head,
+                f"{head}({parameters}) {attributes} {{",
                 *(line for part in before for line in part()),
                 *self._row(constants),
                 *self._chunk(body),

@@ -12,7 +12,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit import nests
@@ -23,7 +23,6 @@ from ttnn_jit.compiling import compiles
 from ttnn_jit.errors import ArgumentError
 from ttnn_jit.fingerprints import fingerprint_code, read_fingerprint
 from ttnn_jit.guards.values import NoStableIdentityError
-from ttnn_jit.kept_property import kept_property
 from ttnn_jit.nests import map_leaves
 from ttnn_jit.ops import Operation
 from ttnn_jit.options import CompileOptions, Environment, OutputLayout
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
 
     from ttnn_jit.frontend import FrontendResult, ResultLayout
     from ttnn_jit.kernels.isa import HostIsa
+    from ttnn_jit.kernels.llvm_module import KernelModules
     from ttnn_jit.runtime.plan import ProgramPlan
 
 Observer = Callable[[str, str], None]
@@ -384,29 +384,22 @@ class _Code:
         plan: Buffers and launches.
         texts: By kernel, what a reader is shown: LLVM text or Python source.
         objects: By kernel, finished object code, where there is no text to assemble.
-        backend: Whose texts they are.
+        modules: By kernel, what is assembled; numba compiles here.
+        backend: Whose they are.
     """
 
     plan: ProgramPlan
     texts: Mapping[str, str]
     objects: Mapping[str, bytes]
+    modules: Callable[[], Mapping[str, KernelModules]]
     backend: str
-
-    @kept_property
-    def llvm_texts(self) -> dict[str, str]:
-        """By kernel, what is assembled; numba compiles here."""
-        if self.backend == "numba":
-            from ttnn_jit.codegen.numba_kernel import llvm_module
-
-            return {name: llvm_module(name, source) for name, source in self.texts.items()}
-        return dict(self.texts)
 
     def assembly(self) -> str:
         """What runs, as the assembler has it."""
         from ttnn_jit.codegen.assemble import assembly
 
         isa = _assembler_isa(self.backend)
-        return "\n".join(assembly(text, isa) for text in self.llvm_texts.values())
+        return "\n".join(assembly(modules.whole, isa) for modules in self.modules().values())
 
 
 def run_stages(
@@ -446,17 +439,26 @@ def _code(module: ModuleOp, backend: str) -> _Code:
         from ttnn_jit.codegen.numba_kernel import numba_program
 
         plan, sources = numba_program(module)
-        return _Code(plan, sources, {}, backend)
+        return _Code(plan, sources, {}, cache(partial(_numba_modules, sources)), backend)
     isa = _host_isa()
     if isa is None:
         from ttnn_jit.codegen.numpy_kernel import interpreted_program
 
         plan, objects = interpreted_program(module)
-        return _Code(plan, {}, objects, backend)
+        return _Code(plan, {}, objects, dict, backend)
     from ttnn_jit.codegen.plan import generate
 
     generated = generate(module, isa)
-    return _Code(generated.plan, generated.texts, {}, backend)
+    texts = {name: kernel.text for name, kernel in generated.kernels.items()}
+    modules = {name: kernel.modules for name, kernel in generated.kernels.items()}
+    return _Code(generated.plan, texts, {}, lambda: modules, backend)
+
+
+def _numba_modules(sources: Mapping[str, str]) -> dict[str, KernelModules]:
+    from ttnn_jit.codegen.numba_kernel import numba_module
+    from ttnn_jit.kernels.llvm_module import KernelModules
+
+    return {name: KernelModules.of(numba_module(name, source)) for name, source in sources.items()}
 
 
 def _objects(code: _Code) -> dict[str, bytes]:
@@ -465,7 +467,7 @@ def _objects(code: _Code) -> dict[str, bytes]:
     from ttnn_jit.codegen.kernel_images import images_of
 
     signatures = {launch.kernel: signature_of(launch, code.plan.buffers) for launch in code.plan.launches}
-    return images_of(code.texts, lambda: code.llvm_texts, signatures, _assembler_isa(code.backend)) | dict(code.objects)
+    return images_of(code.texts, code.modules, signatures, _assembler_isa(code.backend)) | dict(code.objects)
 
 
 def _assembler_isa(backend: str) -> HostIsa:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, run_plan, scheduled
 from ttnn_jit.codegen.assemble import assemble
-from ttnn_jit.codegen.numba_kernel import llvm_module, numba_program
+from ttnn_jit.codegen.numba_kernel import numba_module, numba_program
 from ttnn_jit.kernels.scalar_math import LIBM_ULP
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
@@ -31,7 +31,7 @@ SIZE = 1024  # whole tiles, so that every target takes it
 
 def by_numba(module, inputs):
     plan, sources = numba_program(module)
-    objects = {name: assemble(llvm_module(name, source), host_isa()) for name, source in sources.items()}
+    objects = {name: assemble(numba_module(name, source), host_isa()) for name, source in sources.items()}
     return run_plan(plan, objects, inputs)
 
 

@@ -10,43 +10,39 @@ import llvmlite.binding as llvm
 from ttnn_jit.compiling import interrupts_postponed
 from ttnn_jit.errors import InternalError
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm_float import MODULE_BREAK, SELECTED_QUICKLY
+from ttnn_jit.kernels.llvm_module import LlvmModule
 from ttnn_jit.runtime.image import image_of
 from ttnn_jit.runtime.native import elf_triple
 
 
 @interrupts_postponed()
-def assemble(text: str, isa: HostIsa) -> bytes:
-    """The image (runtime/image.py) of `text` for `isa`.
-
-    Args:
-        text: A module of LLVM IR, or several with `MODULE_BREAK` between them, which are linked.
-        isa: Names triple, CPU and features; need not be the host's.
+def assemble(module: LlvmModule, isa: HostIsa) -> bytes:
+    """The image (runtime/image.py) of `module` for `isa`, which names triple, CPU and features; need not be the host's.
 
     Raises:
         InternalError: LLVM rejects the text.
     """
-    return image_of(_machine_for(text, isa).emit_object(_parsed(text, isa)))
+    return image_of(_machine_for(module, isa).emit_object(_parsed(module, isa)))
 
 
 @interrupts_postponed()
-def assembly(text: str, isa: HostIsa) -> str:
+def assembly(module: LlvmModule, isa: HostIsa) -> str:
     """The assembly that `assemble` would encode.
 
     Raises:
         InternalError: LLVM rejects the text.
     """
-    listing: str = _machine_for(text, isa).emit_assembly(_parsed(text, isa))
+    listing: str = _machine_for(module, isa).emit_assembly(_parsed(module, isa))
     return listing
 
 
-def _machine_for(text: str, isa: HostIsa) -> Any:
-    return _target_machine(isa, 0 if SELECTED_QUICKLY in text else 2)
+def _machine_for(module: LlvmModule, isa: HostIsa) -> Any:
+    return _target_machine(isa, 0 if module.fast_isel else 2)
 
 
-def _parsed(text: str, isa: HostIsa) -> Any:
+def _parsed(module: LlvmModule, isa: HostIsa) -> Any:
     try:
-        first, *others = (llvm.parse_assembly(_target_lines(isa) + part) for part in text.split(MODULE_BREAK))
+        first, *others = (llvm.parse_assembly(_target_lines(isa) + text) for text in (module.text, *module.linked))
         for other in others:
             first.link_in(other)
         first.verify()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 
 from ttnn_jit.codegen.assemble import assemble
-from ttnn_jit.codegen.out_of_line import parted
 from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.kernels.llvm_module import KernelModules
 from ttnn_jit.runtime.image import with_signature
 from ttnn_jit.runtime.launch_bounds import Signature
 
@@ -19,7 +19,7 @@ _RARE_PATHS: dict[str, tuple[str, ...]] = {}
 
 def images_of(
     names: Collection[str],
-    llvm_texts: Callable[[], Mapping[str, str]],
+    modules: Callable[[], Mapping[str, KernelModules]],
     signatures: Mapping[str, Signature],
     isa: HostIsa,
 ) -> dict[str, bytes]:
@@ -27,20 +27,19 @@ def images_of(
 
     Args:
         names: The kernels'.
-        llvm_texts: Their texts; asked for where an image is not there yet.
+        modules: Theirs, by name; asked for where an image is not there yet.
         signatures: What they are made for.
         isa: What the assembler may use.
     """
     if not all(name in IMAGES for name in names):
-        for name, text in llvm_texts().items():
-            _assemble(name, text, signatures[name], isa)
+        for name, parts in modules().items():
+            _assemble(name, parts, signatures[name], isa)
     return {symbol: IMAGES[symbol] for name in names for symbol in (*_RARE_PATHS[name], name)}
 
 
-def _assemble(name: str, text: str, signature: Signature, isa: HostIsa) -> None:
-    parts = parted(text)
-    for symbol, function in parts.functions.items():
+def _assemble(name: str, parts: KernelModules, signature: Signature, isa: HostIsa) -> None:
+    for symbol, function in parts.rare_paths.items():
         if symbol not in IMAGES:
             IMAGES[symbol] = assemble(function, isa)
-    _RARE_PATHS[name] = tuple(parts.functions)
+    _RARE_PATHS[name] = tuple(parts.rare_paths)
     IMAGES[name] = with_signature(assemble(parts.kernel, isa), signature.to_json())

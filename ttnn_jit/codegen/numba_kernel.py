@@ -19,6 +19,7 @@ from ttnn_jit.codegen.body_analysis import operation_of_tile
 from ttnn_jit.codegen.plan import planned
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, LookUp, Step, Store
 from ttnn_jit.errors import InternalError
+from ttnn_jit.kernels.llvm_module import LlvmModule
 from ttnn_jit.kernels.python_scalar import PythonScalar
 from ttnn_jit.kernels.scalar_call import numba_text
 from ttnn_jit.kernels.tile_loop import Access
@@ -70,7 +71,7 @@ class _SourceWriter:
         lines = [_INDENT + line for line in head]
         lines += [_INDENT * (1 + self._loops) + line for line in element]
         tables = [f"{name} = {words}" for name, words in self._builder.tables.items()]
-        limits = [name for name in ("inf", "nan") if any(f"{name})" in line for line in element)]
+        limits = sorted(self._builder.limits)
         imports = [f"from math import {', '.join(limits)}", ""] if limits else []
         imports.append(f"from ttnn_jit.kernels.scalar_math import {', '.join(sorted(self._builder.imported))}")
         if self._builder.functions:
@@ -145,8 +146,8 @@ class _SourceWriter:
 
 
 @cache
-def llvm_module(name: str, source: str) -> str:
-    """LLVM text whose function ``void name(ptr pointers, ptr params)`` is the source's ``kernel``, by numba.
+def numba_module(name: str, source: str) -> LlvmModule:
+    """The module whose function ``void name(ptr pointers, ptr params)`` is the source's ``kernel``, by numba.
 
     Raises:
         InternalError: numba refuses the source.
@@ -161,7 +162,7 @@ def llvm_module(name: str, source: str) -> str:
         text, symbol = numba_text(scope["kernel"], types.void(words, words))
     except NumbaError as error:
         raise InternalError(f"numba refuses the source of {name}: {error}", help="report it with the source") from error
-    return (
+    return LlvmModule(
         f"{text}\ndefine void @{name}(ptr %pointers, ptr %params) nounwind {{\n"
         "  %result = alloca ptr\n  %error = alloca ptr\n"
         f'  %status = call i32 @"{symbol}"(ptr %result, ptr %error, ptr %pointers, ptr %params)\n  ret void\n}}\n'

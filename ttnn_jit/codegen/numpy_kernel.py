@@ -26,6 +26,7 @@ from ttnn_jit.codegen.body_analysis import operation_of_tile
 from ttnn_jit.codegen.plan import planned
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Store
 from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.kernels.llvm_module import LlvmModule
 from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.tensor_spec import DataType
@@ -56,12 +57,12 @@ def _registered(body: KernelBody) -> tuple[str, int]:
     name = f"n_{hashlib.sha256(repr(body).encode()).hexdigest()[:16]}"
     if name not in _KERNELS:
         kernel = NumpyKernel(body)
-        _KERNELS[name] = kernel, assemble(_call_text(name, kernel.address), _ANY_HOST)
+        _KERNELS[name] = kernel, assemble(_call_module(name, kernel.address), _ANY_HOST)
     return name, 0
 
 
-def _call_text(name: str, address: int) -> str:
-    return (
+def _call_module(name: str, address: int) -> LlvmModule:
+    return LlvmModule(
         f"define void @{name}(ptr %pointers, ptr %params) nounwind {{\n"
         f"  call void inttoptr (i64 {address} to ptr)(ptr %pointers, ptr %params)\n  ret void\n}}\n"
     )

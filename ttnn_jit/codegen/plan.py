@@ -10,7 +10,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
 from ttnn_jit.codegen.kernel_body import Kernel, read_kernel
-from ttnn_jit.codegen.llvm_kernel import kernel_name, kernel_picoseconds, kernel_text
+from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
 from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.codegen.one_loop import in_one_loop
 from ttnn_jit.codegen.steps import KernelBody
@@ -30,12 +30,12 @@ class GeneratedProgram:
 
     Attributes:
         plan: Buffers and launches.
-        texts: Kernel name -> LLVM text, for every kernel of the plan.
+        kernels: By name, every kernel of the plan.
         bodies: Of every launch, the kernel's body.
     """
 
     plan: ProgramPlan
-    texts: dict[str, str]
+    kernels: dict[str, LlvmKernel]
     bodies: tuple[KernelBody, ...]
 
 
@@ -45,16 +45,15 @@ def generate(module: ModuleOp, isa: HostIsa) -> GeneratedProgram:
     Raises:
         CompileError: The module holds what is no scheduled kernel.
     """
-    texts: dict[str, str] = {}
+    written: dict[str, LlvmKernel] = {}
 
     def named(body: KernelBody) -> tuple[str, int]:
-        text = kernel_text(body, isa)
-        name = kernel_name(text)
-        texts[name] = text
-        return name, kernel_picoseconds(text)
+        kernel = kernel_of(body, isa)
+        written[kernel.name] = kernel
+        return kernel.name, kernel.picoseconds
 
-    kernels, plan_ = planned(module, named)
-    return GeneratedProgram(plan_, texts, tuple(kernel.body for kernel in kernels))
+    launched, plan_ = planned(module, named)
+    return GeneratedProgram(plan_, written, tuple(kernel.body for kernel in launched))
 
 
 def plan(module: ModuleOp, isa: HostIsa) -> ProgramPlan:

@@ -12,7 +12,7 @@ import numpy as np
 from tests.unit.kernels.emulated import Machine, is_foreign
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.body_analysis import OPERATION_OF_TILE
-from ttnn_jit.codegen.plan import generate
+from ttnn_jit.codegen.plan import GeneratedProgram, generate
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.kernels.isa import HostIsa, isa_for
 from ttnn_jit.ops import OVERLOADS
@@ -131,7 +131,12 @@ def native(module, inputs, isa=None) -> list[np.ndarray]:
     """The results of a scheduled module, by native kernels for `isa`, the host's by default."""
     isa = isa or host_isa()
     program = generate(module, isa)
-    return run_plan(program.plan, {name: assemble(text, isa) for name, text in program.texts.items()}, inputs)
+    return run_plan(program.plan, objects_of(program, isa), inputs)
+
+
+def objects_of(program: GeneratedProgram, isa: HostIsa) -> dict[str, bytes]:
+    """By name, the object code of a program's kernels, rare paths included."""
+    return {name: assemble(kernel.modules.whole, isa) for name, kernel in program.kernels.items()}
 
 
 def _numpy(spec: TensorSpec) -> type:

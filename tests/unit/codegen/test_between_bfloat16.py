@@ -7,7 +7,7 @@ import pytest
 from tests.unit.codegen.programs import host_isa, scheduled
 from ttnn_jit.codegen.body_analysis import between_bfloat16
 from ttnn_jit.codegen.kernel_body import read_kernels
-from ttnn_jit.codegen.llvm_kernel import kernel_text
+from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.codegen.steps import Apply, KernelBody
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
 
@@ -37,5 +37,7 @@ def test_a_chip_rounds_every_op_and_cpu_only_the_last() -> None:
 
 
 def test_such_an_op_is_computed_by_its_shorter_body() -> None:
-    divides = {dtype: "fdiv" in kernel_text(body_of([("tanh", 0)], dtype, "cpu"), host_isa()) for dtype in (F32, BF16)}
+    divides = {
+        dtype: "fdiv" in kernel_of(body_of([("tanh", 0)], dtype, "cpu"), host_isa()).text for dtype in (F32, BF16)
+    }
     assert divides == {F32: False, BF16: True}

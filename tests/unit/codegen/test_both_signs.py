@@ -8,7 +8,7 @@ from tests.unit.codegen.test_llvm_kernel import hot_loop
 from ttnn_jit.codegen.assemble import assembly
 from ttnn_jit.codegen.body_analysis import both_signs
 from ttnn_jit.codegen.kernel_body import read_kernels
-from ttnn_jit.codegen.llvm_kernel import kernel_text
+from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.kernels.isa import AVX512
 from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.ops import OPERATIONS
@@ -62,7 +62,7 @@ def test_both_signs_at_once_have_the_bits_of_one_at_a_time(operation):
 
 def test_a_pair_takes_far_less_arithmetic_than_two():
     def arithmetic(calls):
-        loop = hot_loop(assembly(kernel_text(body_of(calls), AVX512), AVX512))
+        loop = hot_loop(assembly(kernel_of(body_of(calls), AVX512).modules.whole, AVX512))
         return len([line for line in loop if line.startswith(("vf", "vm"))])
 
     once = arithmetic([("exp", 0)])

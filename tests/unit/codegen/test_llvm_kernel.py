@@ -10,11 +10,12 @@ from tests.unit.codegen.programs import host_isa, scheduled
 from ttnn_jit.codegen.assemble import assemble, assembly
 from ttnn_jit.codegen.body_analysis import OPERATION_OF_TILE
 from ttnn_jit.codegen.kernel_body import read_kernels
-from ttnn_jit.codegen.llvm_kernel import kernel_name, kernel_text
+from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.codegen.plan import generate
+from ttnn_jit.codegen.tiers import Tier
 from ttnn_jit.errors import InternalError
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
-from ttnn_jit.kernels.llvm_float import SELECTED_QUICKLY
+from ttnn_jit.kernels.llvm_module import LlvmModule
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
 
@@ -26,9 +27,17 @@ def cosh(dtype=F32, shape=(128, 128), target="cpu"):
     return scheduled([TensorSpec(shape, dtype, Layout.TILE)], COSH, target=target)
 
 
-def text_of(module, isa):
+def kernel_in(module, isa):
     (body,) = read_kernels(module)
-    return kernel_text(body, isa)
+    return kernel_of(body, isa)
+
+
+def text_of(module, isa):
+    return kernel_in(module, isa).text
+
+
+def assembly_of(kernel, isa):
+    return assembly(kernel.modules.whole, isa)
 
 
 def hot_loop(listing):
@@ -50,7 +59,7 @@ def hot_loop(listing):
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_the_hot_loop_uses_whole_vectors_and_calls_nothing(isa, register):
-    loop = hot_loop(assembly(text_of(cosh(), isa), isa))
+    loop = hot_loop(assembly_of(kernel_in(cosh(), isa), isa))
     assert not [line for line in loop if re.match(r"(call|bl|blr)\b", line)]
     arithmetic = [line for line in loop if re.match(r"v?f?(add|sub|mul|fmadd|mla)", line)]
     assert arithmetic
@@ -64,7 +73,7 @@ STACK_STORE = re.compile(r"(v?mov\S*\s.*,\s*-?\d*\(%r[sb]p\)|st[rp]\s.*\[sp.*)$"
 @pytest.mark.parametrize("isa", [AVX512, AVX2, NEON], ids=lambda isa: isa.name)
 @pytest.mark.parametrize("dtype", list(DataType), ids=lambda dtype: dtype.mlir)
 def test_cosh_spills_no_register_in_its_loop(isa, dtype):
-    loop = hot_loop(assembly(text_of(cosh(dtype), isa), isa))
+    loop = hot_loop(assembly_of(kernel_in(cosh(dtype), isa), isa))
     # With 16 registers, AVX2 keeps a few constants on the stack, as memory operands; and so does NEON, of whose 32 the
     # table of exp takes four and its two vectors' values most. Nothing is stored there.
     stack = r"\(%r[sb]p\)" if isa is AVX512 else STACK_STORE
@@ -104,7 +113,7 @@ def test_every_operation_is_whole_vectors_in_registers_and_calls_no_libm(isa):
     exempt = CALLS_RARELY | MORE_LIVE_THAN_REGISTERS[isa.name]
     scalar = SCALAR["neon" if isa is NEON else "x86"]
     for operation in OPERATIONS:
-        listing = assembly(kernel_text(body_of(operation), isa), isa)
+        listing = assembly_of(kernel_of(body_of(operation), isa), isa)
         loop = hot_loop(listing)
         foreign = {name for name in CALLED.findall(listing) if not name.startswith("ttnn_jit.")}
         assert foreign <= {"memcpy"}, operation.tile_name
@@ -128,9 +137,9 @@ def test_the_text_holds_no_shape():
 
 def test_the_name_is_a_hash_of_the_text():
     isa = host_isa()
-    one, other = (text_of(cosh(dtype), isa) for dtype in (F32, BF16))
-    assert kernel_name(one) != kernel_name(other)
-    assert one.count(kernel_name(one)) == 1
+    one, other = (kernel_in(cosh(dtype), isa) for dtype in (F32, BF16))
+    assert one.name != other.name
+    assert one.text.count(one.name) == 1
 
 
 def test_kernels_of_a_program_are_shared_by_content():
@@ -138,13 +147,13 @@ def test_kernels_of_a_program_are_shared_by_content():
     calls = [("exp", 0), ("exp", 1), ("add", 0, 1)]
     program = generate(scheduled([spec, spec], calls, target="wormhole_b0", results=(2, 3, 4)), host_isa())
     assert len(program.plan.launches) == 3
-    assert len(program.texts) == 2
+    assert len(program.kernels) == 2
     assert program.plan.launches[0].kernel == program.plan.launches[1].kernel
 
 
 def test_text_that_llvm_rejects_is_an_internal_error():
     with pytest.raises(InternalError, match="LLVM rejects generated text"):
-        assemble("define void @f( {", host_isa())
+        assemble(LlvmModule("define void @f( {"), host_isa())
 
 
 def test_long_bodies_take_one_vector_at_a_time_and_short_ones_two():
@@ -167,52 +176,53 @@ LONG_CHAIN = [(("tanh", "sigmoid", "exp")[k % 3], k) for k in range(9)]
 
 
 def long_chain(isa, shape=(128, 128)):
-    return text_of(scheduled([TensorSpec(shape, F32)], LONG_CHAIN), isa)
+    return kernel_in(scheduled([TensorSpec(shape, F32)], LONG_CHAIN), isa)
 
 
-AS_IT_STANDS = "nounwind noinline optnone {"
 SMALL = TensorSpec((32, 32), F32)
 
 
 @pytest.mark.parametrize("isa", [AVX512, AVX2], ids=lambda isa: isa.name)
-def test_long_bodies_over_few_elements_are_translated_as_they_stand(isa):
-    assert AS_IT_STANDS in long_chain(isa)
-    assert AS_IT_STANDS not in long_chain(isa, (256, 256))
-    assert AS_IT_STANDS not in long_chain(NEON)
+def test_long_bodies_over_few_elements_are_not_optimised(isa):
+    assert long_chain(isa).tier is Tier.UNOPTIMISED
+    assert "nounwind noinline optnone {" in long_chain(isa).text
+    assert long_chain(isa, (256, 256)).tier is Tier.OPTIMISED
+    assert long_chain(NEON).tier is Tier.OPTIMISED
     ladder = [("add", 0 if k == 1 else 29 + k, k) for k in range(1, 31)]
-    assert AS_IT_STANDS not in text_of(scheduled([TensorSpec((128, 128), F32)] * 31, ladder), isa)
+    wide = kernel_in(scheduled([TensorSpec((128, 128), F32)] * 31, ladder), isa)
+    assert wide.tier is Tier.OPTIMISED
 
 
 @pytest.mark.parametrize("dtype", list(DataType), ids=lambda dtype: dtype.mlir)
-def test_short_bodies_over_few_elements_are_too_with_their_constants_in_registers(dtype):
-    text = text_of(cosh(dtype), AVX512)
-    assert AS_IT_STANDS in text
+def test_short_bodies_over_few_elements_are_neither_with_their_constants_in_registers(dtype):
+    kernel = kernel_in(cosh(dtype), AVX512)
+    assert kernel.tier is Tier.UNOPTIMISED
     # The sign bit that a negation flips is a constant of the code generator's.
-    from_memory = [line for line in hot_loop(assembly(text, AVX512)) if "(%rip)" in line]
+    from_memory = [line for line in hot_loop(assembly_of(kernel, AVX512)) if "(%rip)" in line]
     assert len(from_memory) <= 1
-    assert AS_IT_STANDS not in text_of(cosh(dtype, (256, 256)), AVX512)
+    assert kernel_in(cosh(dtype, (256, 256)), AVX512).tier is Tier.OPTIMISED
 
 
-def test_instructions_of_few_elements_are_selected_quickly_where_registers_are_many():
-    quick, standing = (long_chain(AVX512, (n, n)) for n in (64, 128))
-    assert SELECTED_QUICKLY in quick
-    for slowly in (standing, long_chain(AVX2, (64, 64)), text_of(scheduled([SMALL], [("sin", 0)]), AVX512)):
-        assert SELECTED_QUICKLY not in slowly
-    loop = hot_loop(assembly(quick, AVX512))
+def test_instructions_of_few_elements_are_selected_fast_where_registers_are_many():
+    fast, slow = (long_chain(AVX512, (n, n)) for n in (64, 128))
+    assert fast.tier is Tier.FAST_ISEL
+    for kernel in (slow, long_chain(AVX2, (64, 64)), kernel_in(scheduled([SMALL], [("sin", 0)]), AVX512)):
+        assert kernel.tier is not Tier.FAST_ISEL
+    loop = hot_loop(assembly_of(fast, AVX512))
     assert not [line for line in loop if SCALAR["x86"].match(line) or NARROW["avx512"].match(line)]
     # Constants are loaded in every turn, and the counter lies in memory.
-    assert len(loop) <= 1.3 * len(hot_loop(assembly(standing, AVX512)))
+    assert len(loop) <= 1.3 * len(hot_loop(assembly_of(slow, AVX512)))
 
 
 @pytest.mark.parametrize("isa", [AVX512, AVX2], ids=lambda isa: isa.name)
 def test_bodies_that_call_functions_are_optimised_which_saves_registers_where_they_call(isa):
     for calls in ([("sin", 0)], [*LONG_CHAIN, ("sin", len(LONG_CHAIN))]):
-        assert AS_IT_STANDS not in text_of(scheduled([TensorSpec((128, 128), F32)], calls), isa)
+        assert kernel_in(scheduled([TensorSpec((128, 128), F32)], calls), isa).tier is Tier.OPTIMISED
 
 
 @pytest.mark.parametrize("isa", [AVX512, AVX2], ids=lambda isa: isa.name)
-def test_a_body_that_is_translated_as_it_stands_is_whole_vectors_and_keeps_at_most_one_on_the_stack(isa):
-    loop = hot_loop(assembly(long_chain(isa), isa))
+def test_a_body_that_is_not_optimised_is_whole_vectors_and_keeps_at_most_one_on_the_stack(isa):
+    loop = hot_loop(assembly_of(long_chain(isa), isa))
     assert len(loop) > 150
     assert not [line for line in loop if SCALAR["x86"].match(line) or NARROW[isa.name].match(line)]
     assert len(list(filter(STACK_STORE.match, loop))) <= 1
@@ -229,7 +239,7 @@ def test_ops_that_do_not_depend_on_each_other_stand_side_by_side():
     tree = [("add", 0, 1), ("add", 2, 3), ("add", 4, 5), ("sigmoid", 6)]
     specs = [TensorSpec((32, 32), F32)] * 4
     (body,) = read_kernels(scheduled(specs, tree))
-    lines = kernel_text(body, host_isa()).splitlines()
+    lines = kernel_of(body, host_isa()).text.splitlines()
     adds = [k for k, line in enumerate(lines) if re.search(r"fadd <\d+ x float> %m\S+, %m\S+$", line)]
     assert adds[1] - adds[0] == 1
 
@@ -238,7 +248,7 @@ def test_ops_that_do_not_depend_on_each_other_stand_side_by_side():
 def test_kernels_of_several_inputs_ask_for_their_lines_ahead(inputs, lines):
     specs = [TensorSpec((64, 64), F32, Layout.TILE)] * inputs
     sums = [("add", 0 if k == 1 else inputs + k - 2, k) for k in range(1, inputs)] or [("abs", 0)]
-    loop = hot_loop(assembly(text_of(scheduled(specs, sums), AVX512), AVX512))
+    loop = hot_loop(assembly_of(kernel_in(scheduled(specs, sums), AVX512), AVX512))
     assert len([line for line in loop if line.startswith("prefetch")]) == lines
 
 
@@ -253,7 +263,9 @@ PROGRAMS = {
 
 def listing_of(program, isa, target, shape=(128, 128), dtype=BF16):
     inputs, ops = PROGRAMS[program]
-    return assembly(text_of(scheduled([TensorSpec(shape, dtype, Layout.TILE)] * inputs, ops, target=target), isa), isa)
+    return assembly_of(
+        kernel_in(scheduled([TensorSpec(shape, dtype, Layout.TILE)] * inputs, ops, target=target), isa), isa
+    )
 
 
 @pytest.mark.parametrize("isa", [AVX512, AVX2, NEON], ids=lambda isa: isa.name)

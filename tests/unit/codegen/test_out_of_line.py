@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from tests.unit.codegen.programs import scheduled
-from tests.unit.codegen.test_llvm_kernel import hot_loop, text_of
+from tests.unit.codegen.test_llvm_kernel import hot_loop, kernel_in
 from ttnn_jit import compiler
 from ttnn_jit.codegen.assemble import assembly
-from ttnn_jit.codegen.out_of_line import parted
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
@@ -28,25 +27,25 @@ def without_names_of_rare_paths(loop):
 
 @ISAS
 def test_the_hot_loop_is_that_of_the_text_with_its_rare_path(isa):
-    text = text_of(module_of(("sin", 0)), isa)
-    together, apart = (hot_loop(assembly(each, isa)) for each in (text, parted(text).kernel))
+    modules = kernel_in(module_of(("sin", 0)), isa).modules
+    together, apart = (hot_loop(assembly(each, isa)) for each in (modules.whole, modules.kernel))
     assert without_names_of_rare_paths(apart) == without_names_of_rare_paths(together)
 
 
 @ISAS
 def test_kernels_share_a_rare_path_by_its_content(isa):
-    alone = parted(text_of(module_of(("sin", 0)), isa))
-    beside_others = parted(text_of(module_of(("exp", 0), ("sin", 1), ("cos", 2)), isa))
-    (symbol,) = alone.functions
-    assert symbol in beside_others.functions
-    assert len(beside_others.functions) == 2
-    assert "noinline cold" not in beside_others.kernel
+    alone = kernel_in(module_of(("sin", 0)), isa).modules
+    beside_others = kernel_in(module_of(("exp", 0), ("sin", 1), ("cos", 2)), isa).modules
+    (symbol,) = alone.rare_paths
+    assert symbol in beside_others.rare_paths
+    assert len(beside_others.rare_paths) == 2
+    assert "noinline cold" not in beside_others.kernel.text
 
 
 def test_a_kernel_without_rare_paths_is_left_as_it_is():
-    text = text_of(module_of(("exp", 0)), AVX512)
-    assert parted(text).kernel == text
-    assert not parted(text).functions
+    modules = kernel_in(module_of(("exp", 0)), AVX512).modules
+    assert modules.kernel == modules.whole
+    assert not modules.rare_paths
 
 
 def test_a_program_carries_the_rare_paths_of_its_kernels():

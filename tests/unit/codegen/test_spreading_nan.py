@@ -12,7 +12,7 @@ from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, na
 from ttnn_jit.codegen.body_analysis import spreads_nan
 from ttnn_jit.codegen.interpreter import interpret
 from ttnn_jit.codegen.kernel_body import read_kernels
-from ttnn_jit.codegen.llvm_kernel import kernel_text
+from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.kernels.isa import AVX512
 from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.ops import OPERATIONS
@@ -57,7 +57,7 @@ def test_nan_are_replaced_at_once_where_roundings_are_few():
 
 def test_one_look_takes_the_place_of_every_minimum_on_the_straight_path():
     (body,) = read_kernels(chain())
-    text = kernel_text(body, replace(AVX512, avx512_bf16=True))
+    text = kernel_of(body, replace(AVX512, avx512_bf16=True)).text
     straight, _, rare = text.partition(".rare:")
     assert "min.ps" not in straight
     assert rare.count("= call <16 x float> @llvm.x86.avx512.min.ps.512") == 2 * 4

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ttnn_jit
-from tests.unit.codegen.programs import assert_same_bits, host_isa, run_plan, scheduled
+from tests.unit.codegen.programs import assert_same_bits, host_isa, objects_of, run_plan, scheduled
 from tests.unit.codegen.test_llvm_kernel import STACK_STORE
 from tests.unit.kernels.emulated import Machine
 from ttnn_jit import ttnn
 from ttnn_jit.codegen.assemble import assemble, assembly
 from ttnn_jit.codegen.kernel_body import read_kernels
-from ttnn_jit.codegen.llvm_kernel import kernel_name, kernel_picoseconds, kernel_text
+from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
 from ttnn_jit.codegen.plan import generate, planned
 from ttnn_jit.codegen.steps import Elements
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON, HostIsa
@@ -35,27 +35,28 @@ ISAS = pytest.mark.parametrize("isa", [AVX512, AVX2, NEON], ids=lambda isa: isa.
 RUNNABLE = [host_isa(), *([AVX2] if host_isa().avx512 else [])]
 
 
-def text_of(specs: list[TensorSpec], calls: list[tuple], isa: HostIsa, target: str = "cpu") -> str:
+def kernel_in(specs: list[TensorSpec], calls: list[tuple], isa: HostIsa, target: str = "cpu") -> LlvmKernel:
     (body,) = read_kernels(scheduled(specs, calls, target=target))
-    return kernel_text(body, isa)
+    return kernel_of(body, isa)
 
 
-def has_table(text: str) -> bool:
-    return "@ttnn_jit.results" in text
+def has_table(kernel: LlvmKernel) -> bool:
+    assert bool(kernel.looked_up) is ("@ttnn_jit.results" in kernel.text)
+    return bool(kernel.looked_up)
 
 
 def results_of(module, inputs: list[np.ndarray], *, looked_up: bool, isa: HostIsa | None = None) -> np.ndarray:
     """By native code, with a table or without, however few the words are."""
-    isa, texts = isa or host_isa(), {}
+    isa, objects = isa or host_isa(), {}
 
     def named(body):
-        text = kernel_text(replace(body, elements=Elements.MANY if looked_up else Elements.SOME), isa)
-        assert has_table(text) is looked_up
-        texts[kernel_name(text)] = text
-        return kernel_name(text), 1
+        kernel = kernel_of(replace(body, elements=Elements.MANY if looked_up else Elements.SOME), isa)
+        assert has_table(kernel) is looked_up
+        objects[kernel.name] = assemble(kernel.modules.whole, isa)
+        return kernel.name, 1
 
     _, plan = planned(module, named)
-    (found,) = run_plan(plan, {name: assemble(text, isa) for name, text in texts.items()}, inputs)
+    (found,) = run_plan(plan, objects, inputs)
     return found
 
 
@@ -86,7 +87,7 @@ def test_a_part_of_a_larger_kernel_is_looked_up_on_a_chip(calls: list[tuple], is
 
 def test_loaded_words_are_looked_up_beside_two_vectors_and_computed_words_beside_one() -> None:
     for calls, step in ((PARTS["before a product"], 32), (PARTS["after a sum"], 16)):
-        text = text_of([LARGE, LARGE], calls, AVX512, "wormhole_b0")
+        text = kernel_in([LARGE, LARGE], calls, AVX512, "wormhole_b0").text
         looks_up = text[text.index("@ttnn_jit.look_up(") : text.index("@ttnn_jit.function(")]
         assert f"%at.next = add i64 %at, {step}\n" in looks_up
 
@@ -94,25 +95,25 @@ def test_loaded_words_are_looked_up_beside_two_vectors_and_computed_words_beside
 def test_beside_other_steps_shorter_functions_of_loaded_words_are_looked_up_than_of_computed_ones() -> None:
     loaded, computed = [("silu", 0), ("multiply", 2, 1)], [("add", 0, 1), ("silu", 2), ("multiply", 3, 1)]
     isa = replace(AVX512, avx512_bf16=True)
-    assert has_table(text_of([LARGE, LARGE], loaded, isa, "wormhole_b0"))
-    assert not has_table(text_of([LARGE, LARGE], computed, isa, "wormhole_b0"))
-    assert not has_table(text_of([LARGE, LARGE], [("sqrt", 0), ("multiply", 2, 1)], isa, "wormhole_b0"))
+    assert has_table(kernel_in([LARGE, LARGE], loaded, isa, "wormhole_b0"))
+    assert not has_table(kernel_in([LARGE, LARGE], computed, isa, "wormhole_b0"))
+    assert not has_table(kernel_in([LARGE, LARGE], [("sqrt", 0), ("multiply", 2, 1)], isa, "wormhole_b0"))
 
 
 def test_a_value_that_cpu_does_not_round_is_no_word_to_look_up() -> None:
-    assert not has_table(text_of([LARGE, LARGE], PARTS["after a sum"], host_isa(), "cpu"))
-    assert has_table(text_of([LARGE, LARGE], PARTS["after a sum"], host_isa(), "wormhole_b0"))
+    assert not has_table(kernel_in([LARGE, LARGE], PARTS["after a sum"], host_isa(), "cpu"))
+    assert has_table(kernel_in([LARGE, LARGE], PARTS["after a sum"], host_isa(), "wormhole_b0"))
 
 
 def test_neon_fills_and_reads_its_table() -> None:
     spec = TensorSpec((2**16,), BF16)
-    text = text_of([spec], CHAIN, NEON)
-    machine, results = Machine(assemble(text, NEON)), []
+    kernel = kernel_in([spec], CHAIN, NEON)
+    machine, results = Machine(assemble(kernel.modules.whole, NEON)), []
     source, target = (machine.place(words) for words in (EVERY_WORD, EVERY_WORD))
     pointers, params = np.array([source, target], np.int64), np.array([2**16, 1, 1], np.int64)
     arguments = machine.place(pointers), machine.place(params)
     for _ in range(2):
-        machine.call(kernel_name(text), *arguments)
+        machine.call(kernel.name, *arguments)
         results.append(machine.read(target, EVERY_WORD).copy())
     for result in results:
         assert_same_bits(result, results_of(scheduled([spec], CHAIN), [EVERY_WORD], looked_up=False))
@@ -136,7 +137,7 @@ def test_threads_that_fill_a_table_at_once_all_see_it_whole() -> None:
     module = scheduled([TensorSpec((2**16,), BF16)], [*CHAIN, ("tanh", 3)])
     direct = results_of(module, [EVERY_WORD], looked_up=False)
     program = generate(module, host_isa())
-    objects = {name: assemble(text, host_isa()) for name, text in program.texts.items()}
+    objects = objects_of(program, host_isa())
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: run_plan(program.plan, objects, [EVERY_WORD])[0], range(24)))
     for result in found:
@@ -147,16 +148,16 @@ def test_threads_that_fill_a_table_at_once_all_see_it_whole() -> None:
 @ISAS
 def test_long_kernels_of_many_bfloat16_have_a_table_and_short_ones_compute(isa: HostIsa, target: str) -> None:
     for name in ("lgamma", "mish", "tan", "erfinv"):
-        assert has_table(text_of([LARGE], [(name, 0)], isa, target)), name
+        assert has_table(kernel_in([LARGE], [(name, 0)], isa, target)), name
     for name in ("abs", "relu", "square", "ceil"):
-        assert not has_table(text_of([LARGE], [(name, 0)], isa, target)), name
+        assert not has_table(kernel_in([LARGE], [(name, 0)], isa, target)), name
 
 
 def test_few_elements_and_float32_have_no_table() -> None:
     isa = host_isa()
     small = TensorSpec((255, 256), BF16)
-    assert not has_table(text_of([small], [("lgamma", 0)], isa))
-    assert not has_table(text_of([TensorSpec((256, 256), F32)], [("lgamma", 0)], isa))
+    assert not has_table(kernel_in([small], [("lgamma", 0)], isa))
+    assert not has_table(kernel_in([TensorSpec((256, 256), F32)], [("lgamma", 0)], isa))
 
 
 def test_a_function_of_the_users_that_numba_compiles_has_no_table_for_it_may_be_none_of_its_argument() -> None:
@@ -168,7 +169,23 @@ def test_a_function_of_the_users_that_numba_compiles_has_no_table_for_it_may_be_
     def program(x):
         return ttnn.erfinv(steps(x))
 
-    assert not has_table(program.ir(torch.zeros(256, 256, dtype=torch.bfloat16), stage="codegen"))
+    text = program.ir(torch.zeros(256, 256, dtype=torch.bfloat16), stage="codegen")
+    assert "@ttnn_jit.results" not in text
+
+
+def test_a_function_of_the_users_that_numba_compiles_may_stand_beside_what_is_looked_up() -> None:
+    @ttnn_jit.tile_op(golden=lambda x: x)
+    def steps(x):
+        return x * float(int(abs(x) * 4.0))
+
+    @ttnn_jit.jit()
+    def program(x, y):
+        return ttnn.multiply(ttnn.lgamma(x), steps(y))
+
+    device = ttnn.open_device(target="wormhole_b0")
+    x = ttnn.from_torch(torch.rand(256, 256).bfloat16(), layout=ttnn.TILE_LAYOUT, device=device)
+    assert "@ttnn_jit.results" in program.ir(x, x, stage="codegen")
+    assert torch.equal(ttnn.to_torch(program(x, x)), ttnn.to_torch(ttnn.multiply(ttnn.lgamma(x), steps(x))))
 
 
 @TARGETS
@@ -187,18 +204,19 @@ def test_a_program_gives_a_large_tensor_the_bits_of_its_parts(target: str) -> No
 
 
 def test_the_text_says_which_ops_are_looked_up() -> None:
-    text = text_of([LARGE, LARGE], PARTS["before a product"], host_isa(), "wormhole_b0")
-    assert text.splitlines()[1] == "; looked up, in tensors of 65536 elements and more: tan"
+    kernel = kernel_in([LARGE, LARGE], PARTS["before a product"], host_isa(), "wormhole_b0")
+    assert kernel.looked_up == ("tan",)
+    assert kernel.text.splitlines()[1] == "; looked up, in tensors of 65536 elements and more: tan"
 
 
 def test_a_table_is_predicted_to_cost_what_lookups_cost() -> None:
-    text = text_of([LARGE], [("lgamma", 0)], host_isa())
-    assert kernel_picoseconds(text) == round(1000 / HOST_COSTS.lookups_per_ns)
+    kernel = kernel_in([LARGE], [("lgamma", 0)], host_isa())
+    assert kernel.picoseconds == round(1000 / HOST_COSTS.lookups_per_ns)
 
 
 @ISAS
 def test_the_lookup_loop_keeps_its_registers(isa: HostIsa) -> None:
-    listing = assembly(text_of([LARGE], CHAIN, isa), isa)
+    listing = assembly(kernel_in([LARGE], CHAIN, isa).modules.whole, isa)
     look_up = listing[re.search(r"^ttnn_jit.look_up:", listing, re.MULTILINE).start() :]
     lines = look_up[: look_up.index(".Lfunc_end")].splitlines()
     places = [k for k, line in enumerate(lines) if re.search(r"vpinsrw|ld1\s*\{ v\d+\.h \}\[", line)]

@@ -7,6 +7,7 @@ import pytest
 
 from tests.unit.codegen.programs import host_isa
 from ttnn_jit.codegen.assemble import assemble
+from ttnn_jit.kernels.llvm_module import LlvmModule
 from ttnn_jit.runtime import native
 
 IN_A_TORN_ADDRESS_SPACE = """
@@ -45,7 +46,7 @@ def test_a_kernel_whose_loading_was_interrupted_is_loaded_again(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    code = assemble("define void @interrupted_once() { ret void }", host_isa())
+    code = assemble(LlvmModule("define void @interrupted_once() { ret void }"), host_isa())
     with monkeypatch.context() as patch:
         patch.setattr(native, "mapped", interrupted)
         with pytest.raises(KeyboardInterrupt):

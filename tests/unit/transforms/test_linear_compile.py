@@ -44,7 +44,7 @@ def request_of(count, target, written):
 def calls_of_a_compile(count, target, written=chain):
     """Function -> how often Python entered it while a program of `count` groups of operations was compiled."""
     request = request_of(count, target, written)
-    llvm_kernel.kernel_text.cache_clear()
+    llvm_kernel.kernel_of.cache_clear()
     calls = Counter()
 
     def count_call(frame, event, _):

@@ -1,0 +1,169 @@
+"""LLVM modules: what the functions of one share, and a kernel's as the assembler takes them.
+
+Rare paths are long and the same in every kernel: of one with a sine, reducing huge arguments is half of what there is
+to compile. A process therefore assembles each once, in a module of its own, and kernels call it there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from ttnn_jit.kernels.scalar_call import llvm_text
+from ttnn_jit.ops.tile_body import ScalarFunction
+
+_MODULE_BREAK = "\n; ---- a module to be linked with the one above ----\n"
+
+
+@dataclass(frozen=True)
+class LlvmModule:
+    """What the assembler takes.
+
+    Attributes:
+        text: LLVM IR.
+        linked: Texts of modules that are linked to it.
+        fast_isel: Its instructions are selected fast, not well.
+    """
+
+    text: str
+    linked: tuple[str, ...] = ()
+    fast_isel: bool = False
+
+    @property
+    def listing(self) -> str:
+        """All of it for a reader."""
+        return f"{_MODULE_BREAK.join([self.text, *self.linked])}\n"
+
+
+@dataclass(frozen=True)
+class KernelModules:
+    """The modules of a kernel.
+
+    Attributes:
+        whole: All of it, which can be read and assembled by itself.
+        kernel: The kernel, which declares the functions of `rare_paths`.
+        rare_paths: By symbol, which ends in a hash of the text, a module with that function.
+    """
+
+    whole: LlvmModule
+    kernel: LlvmModule
+    rare_paths: Mapping[str, LlvmModule]
+
+    @staticmethod
+    def of(whole: LlvmModule) -> KernelModules:
+        """Those of a kernel without rare paths."""
+        return KernelModules(whole, whole, {})
+
+    def renamed(self, symbol: str, name: str) -> KernelModules:
+        """The same with another name for the function `symbol`, which nothing in them calls."""
+        whole, kernel = (
+            replace(module, text=module.text.replace(f"@{symbol}(", f"@{name}(", 1))
+            for module in (self.whole, self.kernel)
+        )
+        return KernelModules(whole, kernel, self.rare_paths)
+
+
+@dataclass(frozen=True)
+class RarePath:
+    """An out-of-line function that kernels call for arguments that hardly ever occur.
+
+    Attributes:
+        symbol: Its name in a module.
+        kind: Type of its parameters and of its result.
+        parameters: Their names.
+        lines: Its body.
+        result: What it returns.
+        calls: Symbols of the rare paths that it calls itself.
+    """
+
+    symbol: str
+    kind: str
+    parameters: tuple[str, ...]
+    lines: tuple[str, ...]
+    result: str
+    calls: frozenset[str]
+
+    @cached_property
+    def definition(self) -> str:
+        """The function for use in its own module alone."""
+        return self._definition(self.symbol, "internal ")
+
+    @cached_property
+    def shared_symbol(self) -> str:
+        """Its name in a module of its own, the same for the same text."""
+        digest = hashlib.sha256(f"{self.definition}\n".encode()).hexdigest()
+        return f"{self.symbol}.{digest[:16]}"
+
+    @property
+    def shared_definition(self) -> str:
+        """The function for the use of other modules."""
+        return self._definition(self.shared_symbol, "")
+
+    @property
+    def declaration(self) -> str:
+        """What a module says that uses the shared function."""
+        kinds = ", ".join(self.kind for _ in self.parameters)
+        return f"declare {self.kind} @{self.shared_symbol}({kinds}) cold nounwind"
+
+    def _definition(self, symbol: str, linkage: str) -> str:
+        parameters = ", ".join(f"{self.kind} {parameter}" for parameter in self.parameters)
+        lines = "\n  ".join(self.lines)
+        return (
+            f"define {linkage}{self.kind} @{symbol}({parameters}) noinline cold nounwind {{\n"
+            f"entry:\n  {lines}\n  ret {self.kind} {self.result}\n}}"
+        )
+
+
+@dataclass
+class ModuleText:
+    """What the functions of one LLVM module share; every key is written once, in the order of first use.
+
+    Attributes:
+        declarations: ``declare`` lines of intrinsics.
+        rare_paths: By symbol; None while one is being written.
+        scalar_functions: Symbol -> a user's function that the module calls; each is a module of its own.
+    """
+
+    declarations: dict[str, None] = field(default_factory=dict)
+    rare_paths: dict[str, RarePath | None] = field(default_factory=dict)
+    scalar_functions: dict[str, ScalarFunction] = field(default_factory=dict)
+
+    @property
+    def calls_functions(self) -> bool:
+        """Whether it calls more than intrinsics."""
+        return bool(self.rare_paths or self.scalar_functions)
+
+    def add(self, other: ModuleText, declarations: Iterable[str] = ()) -> None:
+        """Makes what `other` needs, and `declarations` before it, part of this module."""
+        self.declarations |= dict.fromkeys(declarations) | other.declarations
+        self.rare_paths |= other.rare_paths
+        self.scalar_functions |= other.scalar_functions
+
+    def text(self) -> str:
+        """What must stand in the module beside the functions that use it."""
+        return "\n".join([*(rare.definition for rare in self._written), *self.declarations])
+
+    def modules(
+        self, definitions: Sequence[str], after: Sequence[str] = (), *, fast_isel: bool = False
+    ) -> KernelModules:
+        """The modules of the functions `definitions` and, below what they share, `after`."""
+        linked = tuple(map(llvm_text, self.scalar_functions.values()))
+        # One that calls another would have to be linked to it.
+        apart = [rare for rare in self._written if not rare.calls - {rare.symbol}]
+        beside = (rare.declaration if rare in apart else rare.definition for rare in self._written)
+        whole = "\n".join([*definitions, self.text(), *after])
+        kernel = "\n".join([*definitions, *beside, *self.declarations, *after])
+        for rare in apart:
+            kernel = kernel.replace(f"@{rare.symbol}(", f"@{rare.shared_symbol}(")
+        needed = "\n".join(self.declarations)
+        return KernelModules(
+            LlvmModule(whole, linked, fast_isel),
+            LlvmModule(kernel, linked, fast_isel),
+            {rare.shared_symbol: LlvmModule(f"{rare.shared_definition}\n{needed}\n") for rare in apart},
+        )
+
+    @property
+    def _written(self) -> list[RarePath]:
+        return [rare for rare in self.rare_paths.values() if rare is not None]

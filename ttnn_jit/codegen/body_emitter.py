@@ -1,0 +1,168 @@
+"""The steps of a kernel's body over SIMD registers, as LLVM text.
+
+A step's tile becomes one SSA value per vector, so DST slots are registers and a fused kernel reads and writes memory
+once. Constants stand in the text as splats, which LLVM keeps in memory operands or registers as it sees fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ttnn_jit.codegen.body_analysis import (
+    between_bfloat16,
+    both_signs,
+    emission_order,
+    operation_of_tile,
+    spreads_nan,
+)
+from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, LookUp, Store, operands_of
+from ttnn_jit.kernels.bfloat16_words import Bfloat16Words, Vectors
+from ttnn_jit.kernels.llvm_vector import LlvmVector
+from ttnn_jit.kernels.tile_loop import Access, Chunk
+from ttnn_jit.target import Numerics
+
+
+class BodyEmitter:
+    """Writes the steps of a chunk of `unroll` vectors, each step for all of them before the next.
+
+    Attributes:
+        instructions: By step, how many of a chunk it takes off rare paths, once it was written.
+    """
+
+    def __init__(self, body: KernelBody, builder: LlvmVector, unroll: int) -> None:
+        self._body = body
+        self._builder = builder
+        self._unroll = unroll
+        self._words = Bfloat16Words(builder, body.numerics, interleaved=body.of_words)
+        self._order = emission_order(body)
+        self._both_signs = both_signs(body)
+        self._between_bfloat16 = between_bfloat16(body)
+        self.instructions: dict[int, int] = {}
+        self._inputs = [k for k, stream in enumerate(body.streams) if not stream.written]
+        self._outputs = [k for k, stream in enumerate(body.streams) if stream.written]
+
+    def __call__(self, inputs: Sequence[Chunk]) -> tuple[Sequence[str], Sequence[Chunk]]:
+        """The text, and the written streams of a chunk whose read streams are `inputs`."""
+        if self._builder.isa.avx512_bf16 and spreads_nan(self._body):
+            results: Sequence[Chunk] = [[self._looked_over(inputs)]]
+        else:
+            results = self._results(inputs)
+        return self._builder.lines, results
+
+    def _looked_over(self, inputs: Sequence[Chunk]) -> str:
+        """The words of the one result: NaN on the way are looked for in it, and replaced only where one is found."""
+        careful = self._words
+        self._words = Bfloat16Words(self._builder, careful.numerics, careful.interleaved, leaves_nan=True)
+        words = self._only_words(inputs)
+        self._words = careful
+        count = self._unroll * self._builder.isa.lanes
+        return self._builder.unless_nan(words, count, lambda: self._only_words(inputs))
+
+    def _only_words(self, inputs: Sequence[Chunk]) -> str:
+        ((words,),) = self._results(inputs)
+        return words
+
+    def _results(self, inputs: Sequence[Chunk]) -> list[Chunk]:
+        loaded = dict(zip(self._inputs, inputs, strict=True))
+        values: dict[int, Vectors] = {}
+        results: dict[int, Chunk] = {}
+        exact: dict[int, Vectors] = {}
+        code = self._builder.code
+        for index in self._order:
+            before = len(code)
+            match step := self._body.steps[index]:
+                case Load():
+                    values[index] = self._widened(step.stream, loaded[step.stream])
+                case Store():
+                    results[step.stream] = self._narrowed(step.stream, values[step.operand])
+                case _:
+                    values[index] = self._value(index, step, values, exact)
+            self.instructions.setdefault(index, sum(line.is_usual for line in code[before:]))
+        return [results[k] for k in self._outputs]
+
+    def _widened(self, k: int, chunk: Chunk) -> Vectors:
+        stream = self._body.streams[k]
+        if stream.dtype.is_compute_type or stream.access is Access.SCALAR:
+            return tuple(chunk)
+        return self._words.widened(chunk[0], self._unroll)
+
+    def _narrowed(self, k: int, vectors: Vectors) -> Chunk:
+        return vectors if self._body.streams[k].dtype.is_compute_type else [self._words.narrowed(vectors)]
+
+    def _value(
+        self, index: int, step: Apply | Cast | LookUp, values: Mapping[int, Vectors], exact: dict[int, Vectors]
+    ) -> Vectors:
+        """The tile of a step; `exact` holds tiles that are known before they are rounded."""
+        match step:
+            case LookUp():
+                return self._words.looked_up(values[step.operand])
+            case Cast():
+                same = step.dtype is self._body.dtype_of(step.operand)
+                if same or step.dtype.is_compute_type or self._is_bfloat16(step.operand):
+                    return values[step.operand]
+                return self._words.rounded(values[step.operand], step.dtype)
+            case Apply():
+                if index not in exact:
+                    exact |= self._computed(index, step, values)
+                if step.dtype.is_compute_type or self._needs_no_rounding(index, step):
+                    return exact[index]
+                if self._chooses_among(step, self._is_stored_as_bfloat16):
+                    return self._words.flushed(exact[index])
+                return self._words.rounded(exact[index], step.dtype)
+
+    def _power_of_words(self, index: int, step: Apply) -> float | None:
+        """The power of its operand that an op is, if it takes words to words."""
+        of_words = self._builder.isa.avx512_vbmi and index in self._between_bfloat16
+        return operation_of_tile(step.tile_name).forms.power if of_words else None
+
+    def _computed(self, index: int, step: Apply, values: Mapping[int, Vectors]) -> dict[int, Vectors]:
+        """The tile of an op before it is rounded, and that of its pair."""
+        builder, operation = self._builder, operation_of_tile(step.tile_name)
+        pair = self._both_signs.get(index)
+        if pair is not None and operation.forms.both_signs is not None:
+            both = [operation.forms.both_signs(builder, vector) for vector in values[pair.argument]]
+            plain, negated = zip(*both, strict=True)
+            return {pair.plain: plain, pair.negated: negated}
+        power = self._power_of_words(index, step)
+        if power is not None:
+            (operand,) = operands_of(step)
+            return {index: self._words.power(values[operand], power, step.tile_name, operation.emit)}
+        emit, numbers = operation.tile_body(self._body.numerics), [number.value for number in step.numbers]
+        if operation.forms.bfloat16 is not None and index in self._between_bfloat16:
+            emit = operation.forms.bfloat16
+        operands = [self._operand(operand, values) for operand in step.operands]
+        return {index: tuple(emit(builder, *vectors, *numbers) for vectors in zip(*operands, strict=True))}
+
+    def _operand(self, operand: int | Constant, values: Mapping[int, Vectors]) -> Vectors:
+        if isinstance(operand, Constant):
+            return (self._builder.const(operand.value),) * self._unroll
+        return values[operand]
+
+    def _needs_no_rounding(self, index: int, step: Apply) -> bool:
+        """Whether the result is bfloat16 because it is made as words, or the tiles are that it is chosen from."""
+        return self._power_of_words(index, step) is not None or self._chooses_among(step, self._is_bfloat16)
+
+    def _chooses_among(self, step: Apply, holds: Callable[[int], bool]) -> bool:
+        """Whether the result is one of the step's tiles, of each of which `holds` is true."""
+        tiles = [operand for operand in step.operands if isinstance(operand, int)]
+        chosen = operation_of_tile(step.tile_name).laws.chooses and len(tiles) == len(step.operands)
+        return chosen and not step.numbers and all(map(holds, tiles))
+
+    def _is_bfloat16(self, index: int) -> bool:
+        """Whether rounding the step's tile to bfloat16 would return it."""
+        # A NaN or denormal that the host put there is rounded like a result.
+        step = self._body.steps[index]
+        if isinstance(step, Cast) and step.dtype.is_compute_type:
+            return self._is_bfloat16(step.operand)
+        is_clean = self._body.numerics is not Numerics.DEVICE or not isinstance(step, Load)
+        return is_clean and self._is_stored_as_bfloat16(index)
+
+    def _is_stored_as_bfloat16(self, index: int) -> bool:
+        """Whether the step's tile holds bfloat16 numbers, under device numerics perhaps NaN and denormals."""
+        match step := self._body.steps[index]:
+            case Cast() if step.dtype.is_compute_type:
+                return self._is_stored_as_bfloat16(step.operand)
+            case Apply() if self._needs_no_rounding(index, step):
+                return True
+            case _:
+                return self._body.dtype_of(index).is_upper_half
