@@ -18,8 +18,8 @@ from ttnn_jit.runtime.chunks import chunks_of
 from ttnn_jit.runtime.device import implicit_cpu_device
 from ttnn_jit.runtime.entry import entry
 from ttnn_jit.runtime.l1 import in_l1
-from ttnn_jit.runtime.launch_ir import ENTRY_WORDS, HEADER_WORDS
 from ttnn_jit.runtime.plan import ProgramPlan
+from ttnn_jit.runtime.structures import LaunchEntry, LaunchTable
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.threads import HELPERS
 from ttnn_jit.tensor_spec import BufferType, TensorSpec
@@ -57,7 +57,8 @@ def link(plan: ProgramPlan, objects: Mapping[str, bytes]) -> NativeCall | None:
         return None
     called = {name: native.kernel_address(name, code) for name, code in objects.items() if name not in plan.kernels}
     addresses = {kernel: native.kernel_address(kernel, objects[kernel], called) for kernel in plan.kernels}
-    table = [len(plan.launches), max(len(launch.operands) for launch in plan.launches)]
+    widest = max(len(launch.operands) for launch in plan.launches)
+    table = LaunchTable.words(kernels=len(plan.launches), widest=widest)
     keeps: list[ctypes.Array[ctypes.c_int64]] = []
     shares = wakes = False
     for launch in plan.launches:
@@ -67,12 +68,20 @@ def link(plan: ProgramPlan, objects: Mapping[str, bytes]) -> NativeCall | None:
         wakes = wakes or (chunks is not None and chunks.wakes)
         words = [_words(launch.operands), _words(launch.params)]
         words += [_words(part) for part in ((chunks.params, chunks.last_params, chunks.steps) if chunks else ())]
-        operands, params, *parts = map(ctypes.addressof, words)
-        count = chunks.count if chunks else 1
-        table += [addresses[launch.kernel], len(launch.operands), operands, params, count, *(parts or (0, 0, 0))]
-        table += [chunks is not None and chunks.wakes]
+        indices, params, *parts = map(ctypes.addressof, words)
+        chunk_params, last_params, steps = parts or (0, 0, 0)
+        table += LaunchEntry.words(
+            function=addresses[launch.kernel],
+            operands=len(launch.operands),
+            indices=indices,
+            params=params,
+            chunks=chunks.count if chunks else 1,
+            chunk_params=chunk_params,
+            last_params=last_params,
+            steps=steps,
+            wakes=chunks is not None and chunks.wakes,
+        )
         keeps += words
-    assert len(table) == HEADER_WORDS + ENTRY_WORDS * len(plan.launches)
     packed = _words(table)
     gives_lock_away = wakes or plan.bytes_touched >= RELEASE_GIL_BYTES
     function = entry(gives_lock_away=gives_lock_away)

@@ -27,29 +27,18 @@ from __future__ import annotations
 import time
 from enum import Enum
 
-from ttnn_jit.runtime.ir_text import add, add_watched, field, word
+from ttnn_jit.runtime.ir_text import add, add_watched, place, word
+from ttnn_jit.runtime.structures import LaunchEntry, Pool, Timespec
 
 HELP_SYMBOL = "ttnn_jit_help"
 NEW_POOL_SYMBOL = "ttnn_jit_new_pool"
 
-POOL_BYTES = 1024
-LIMIT_OFFSET = 64
-"""Of the pool's word that says how many helpers may join a kernel; the other words are the text's own."""
-
 HELPER_LOOKS = 200  # sched_yield takes a quarter of a microsecond
 CALLER_LOOKS = 1000  # a pause takes 15 to 45 ns
-CALLER_CPU_OFFSET = 80  # of the pool's word that names the CPU of the last caller
 KEEP_OFF_SYMBOL = "ttnn_jit_keep_off"
-ROUND_OFFSET = 48  # of the word that counts the kernels that were shared
-AWAKE_OFFSET = 88  # of the word that counts the helpers that do not sleep
 CPU_MASK_BYTES = 128  # as many CPUs as the C library's cpu_set_t names
 
 OFTEN_NS = 50_000  # from one call to the next: about as long as a helper watches
-
-# Offsets in the pool's state, in bytes. The counter has a cache line of its own; POSIX hosts' mutexes and conditions
-# take 40 to 64 bytes.
-_BUSY, _CHUNKS, _ENTRY, _POINTERS, _OPEN, _ACTIVE, _PLACES = 0, 8, 16, 24, 32, 40, 56
-_SLEEPERS, _LAST_END, _NEXT, _MUTEX, _WORK, _DONE = 72, 96, 128, 256, 384, 512
 
 _DECLARATIONS = """
 declare i32 @pthread_mutex_lock(ptr)
@@ -118,7 +107,7 @@ define internal i64 @ttnn_jit_cpu() {{
 define internal void @{KEEP_OFF_SYMBOL}(ptr %pool, ptr %allowed, ptr %own) {{
 entry:
   %now = alloca i8, i64 {CPU_MASK_BYTES}, align 8
-{field("caller.at", "pool", CALLER_CPU_OFFSET)}
+{place("caller.at", "pool", Pool.caller_cpu)}
   %caller = load atomic i64, ptr %caller.at monotonic, align 8
   %here = call i64 @ttnn_jit_cpu()
   %meets = icmp eq i64 %here, %caller
@@ -168,25 +157,25 @@ define internal void @{KEEP_OFF_SYMBOL}(ptr %pool, ptr %allowed, ptr %own) {{
 _SHARE = f"""
 define internal void @ttnn_jit_share(ptr %pool, ptr %at, ptr %gathered, i64 %chunks) {{
 entry:
-{field("mutex", "pool", _MUTEX)}
-{field("work", "pool", _WORK)}
-{field("finished", "pool", _DONE)}
-{word("limit", "pool", LIMIT_OFFSET)}
-{word("wakes", "at", 64)}
+{place("mutex", "pool", Pool.mutex)}
+{place("work", "pool", Pool.work)}
+{place("finished", "pool", Pool.finished)}
+{word("limit", "pool", Pool.limit)}
+{word("wakes", "at", LaunchEntry.wakes)}
   %is.long = icmp ne i64 %wakes, 0
-{field("awake.at", "pool", AWAKE_OFFSET)}
+{place("awake.at", "pool", Pool.awake)}
   %awake = load atomic i64, ptr %awake.at monotonic, align 8
   %some.awake = icmp sgt i64 %awake, 0
   %is.shared = or i1 %is.long, %some.awake
   br i1 %is.shared, label %publish, label %alone
 
 alone:
-{word("function", "at", 0, "ptr")}
-{word("whole", "at", 24, "ptr")}
+{word("function", "at", LaunchEntry.function)}
+{word("whole", "at", LaunchEntry.params)}
   %begin = call i64 @ttnn_jit_now()
   call void %function(ptr %gathered, ptr %whole)
   %end = call i64 @ttnn_jit_now()
-{word("last.end", "pool", _LAST_END)}
+{word("last.end", "pool", Pool.last_end)}
   store i64 %end, ptr %last.end.at
   %between = sub i64 %begin, %last.end
   %calls.often = icmp ult i64 %between, {OFTEN_NS}
@@ -204,23 +193,23 @@ publish:
   %alert = select i1 %few, i64 %awake, i64 %limit
   %places = select i1 %is.long, i64 %limit, i64 %alert
   %locked = call i32 @pthread_mutex_lock(ptr %mutex)
-{field("chunks.at", "pool", _CHUNKS)}
+{place("chunks.at", "pool", Pool.chunks)}
   store i64 %chunks, ptr %chunks.at
-{field("entry.at", "pool", _ENTRY)}
+{place("entry.at", "pool", Pool.entry)}
   store ptr %at, ptr %entry.at
-{field("pointers.at", "pool", _POINTERS)}
+{place("pointers.at", "pool", Pool.pointers)}
   store ptr %gathered, ptr %pointers.at
-{field("next.at", "pool", _NEXT)}
+{place("next.at", "pool", Pool.next_chunk)}
   store atomic i64 0, ptr %next.at monotonic, align 8
   %cpu = call i64 @ttnn_jit_cpu()
-{field("cpu.at", "pool", CALLER_CPU_OFFSET)}
+{place("cpu.at", "pool", Pool.caller_cpu)}
   store atomic i64 %cpu, ptr %cpu.at monotonic, align 8
-{field("places.at", "pool", _PLACES)}
+{place("places.at", "pool", Pool.places)}
   store i64 %places, ptr %places.at
-{add_watched("round", "pool", ROUND_OFFSET, 1)}
-{field("open.at", "pool", _OPEN)}
+{add_watched("round", "pool", Pool.round, 1)}
+{place("open.at", "pool", Pool.is_open)}
   store i64 1, ptr %open.at
-{word("sleepers", "pool", _SLEEPERS)}
+{word("sleepers", "pool", Pool.sleepers)}
   %any.sleeps = icmp ne i64 %sleepers, 0
   %any = and i1 %any.sleeps, %is.long
   %unlocked = call i32 @pthread_mutex_unlock(ptr %mutex)
@@ -234,7 +223,7 @@ run:
   call void @ttnn_jit_take_chunks(ptr %pool, ptr %at, ptr %gathered, i64 %chunks, i1 false)
   %locked.again = call i32 @pthread_mutex_lock(ptr %mutex)
   store i64 0, ptr %open.at
-{word("working", "pool", _ACTIVE)}
+{word("working", "pool", Pool.active)}
   %none.works = icmp eq i64 %working, 0
   br i1 %none.works, label %close, label %watch
 
@@ -245,7 +234,7 @@ watch:
   br label %check
 
 check:
-{word("active", "pool", _ACTIVE)}
+{word("active", "pool", Pool.active)}
   %over = icmp eq i64 %active, 0
   br i1 %over, label %close, label %wait
 
@@ -264,7 +253,7 @@ define internal i64 @ttnn_jit_now() {{
   %time = alloca [2 x i64], align 8
   %read = call i32 @clock_gettime(i32 {getattr(time, "CLOCK_MONOTONIC", 0)}, ptr %time)
   %seconds = load i64, ptr %time
-{word("rest", "time", 8)}
+{word("rest", "time", Timespec.nanoseconds)}
   %whole = mul i64 %seconds, 1000000000
   %now = add i64 %whole, %rest
   ret i64 %now
@@ -274,12 +263,12 @@ define internal i64 @ttnn_jit_now() {{
 _TAKE_CHUNKS = f"""
 define internal void @ttnn_jit_take_chunks(ptr %pool, ptr %at, ptr %gathered, i64 %chunks, i1 %helps) {{
 entry:
-{field("next.at", "pool", _NEXT)}
-{word("function", "at", 0, "ptr")}
-{word("count", "at", 8)}
-{word("inner", "at", 40, "ptr")}
-{word("last", "at", 48, "ptr")}
-{word("steps", "at", 56, "ptr")}
+{place("next.at", "pool", Pool.next_chunk)}
+{word("function", "at", LaunchEntry.function)}
+{word("count", "at", LaunchEntry.operands)}
+{word("inner", "at", LaunchEntry.chunk_params)}
+{word("last", "at", LaunchEntry.last_params)}
+{word("steps", "at", LaunchEntry.steps)}
   %own = alloca ptr, i64 %count
   %top = sub i64 %chunks, 1
   br label %take
@@ -326,22 +315,22 @@ done:
 _HELP = f"""
 define void @{HELP_SYMBOL}(ptr %pool) {{
 entry:
-{field("mutex", "pool", _MUTEX)}
-{field("work", "pool", _WORK)}
-{field("finished", "pool", _DONE)}
+{place("mutex", "pool", Pool.mutex)}
+{place("work", "pool", Pool.work)}
+{place("finished", "pool", Pool.finished)}
   %allowed = alloca i8, i64 {CPU_MASK_BYTES}, align 8
   %own = alloca i8, i64 {CPU_MASK_BYTES}, align 8
   call void @llvm.memset.p0.i64(ptr %own, i8 0, i64 {CPU_MASK_BYTES}, i1 false)
   %locked = call i32 @pthread_mutex_lock(ptr %mutex)
-{add_watched("started", "pool", AWAKE_OFFSET, 1)}
+{add_watched("started", "pool", Pool.awake, 1)}
   br label %look
 
 look:
   %seen = phi i64 [ 0, %entry ], [ %seen, %sleep ], [ %seen, %watch ], [ %round, %served ]
   %watches = phi i1 [ true, %entry ], [ true, %sleep ], [ false, %watch ], [ true, %served ]
-{word("open", "pool", _OPEN)}
-{word("places", "pool", _PLACES)}
-{word("round", "pool", ROUND_OFFSET)}
+{word("open", "pool", Pool.is_open)}
+{word("places", "pool", Pool.places)}
+{word("round", "pool", Pool.round)}
   %is.open = icmp ne i64 %open, 0
   %has.place = icmp sgt i64 %places, 0
   %is.new = icmp ne i64 %round, %seen
@@ -360,22 +349,22 @@ watch:
   br label %look
 
 sleep:
-{add("more", "pool", _SLEEPERS, 1)}
-{add_watched("awake.before", "pool", AWAKE_OFFSET, -1)}
+{add("more", "pool", Pool.sleepers, 1)}
+{add_watched("awake.before", "pool", Pool.awake, -1)}
   %slept = call i32 @pthread_cond_wait(ptr %work, ptr %mutex)
-{add("fewer", "pool", _SLEEPERS, -1)}
-{add_watched("awake.after", "pool", AWAKE_OFFSET, 1)}
+{add("fewer", "pool", Pool.sleepers, -1)}
+{add_watched("awake.after", "pool", Pool.awake, 1)}
   call void @{KEEP_OFF_SYMBOL}(ptr %pool, ptr %allowed, ptr %own)
   br label %look
 
 join:
   %places.left = sub i64 %places, 1
   store i64 %places.left, ptr %places.at
-{add("joined", "pool", _ACTIVE, 1)}
-{word("chunks", "pool", _CHUNKS)}
-{word("at", "pool", _ENTRY, "ptr")}
-{word("gathered", "pool", _POINTERS, "ptr")}
-{word("sleepers", "pool", _SLEEPERS)}
+{add("joined", "pool", Pool.active, 1)}
+{word("chunks", "pool", Pool.chunks)}
+{word("at", "pool", Pool.entry)}
+{word("gathered", "pool", Pool.pointers)}
+{word("sleepers", "pool", Pool.sleepers)}
   %unlocked = call i32 @pthread_mutex_unlock(ptr %mutex)
   %others = icmp ne i64 %sleepers, 0
   %room = icmp sgt i64 %places.left, 0
@@ -389,7 +378,7 @@ wake:
 serve:
   call void @ttnn_jit_take_chunks(ptr %pool, ptr %at, ptr %gathered, i64 %chunks, i1 true)
   %locked.again = call i32 @pthread_mutex_lock(ptr %mutex)
-{add_watched("left", "pool", _ACTIVE, -1)}
+{add_watched("left", "pool", Pool.active, -1)}
   %last.out = icmp eq i64 %left, 0
   br i1 %last.out, label %tell, label %served
 
@@ -407,9 +396,9 @@ declare i32 @pthread_mutex_init(ptr, ptr)
 declare i32 @pthread_cond_init(ptr, ptr)
 
 define void @{NEW_POOL_SYMBOL}(ptr %pool) {{
-{field("mutex", "pool", _MUTEX)}
-{field("work", "pool", _WORK)}
-{field("finished", "pool", _DONE)}
+{place("mutex", "pool", Pool.mutex)}
+{place("work", "pool", Pool.work)}
+{place("finished", "pool", Pool.finished)}
   %a = call i32 @pthread_mutex_init(ptr %mutex, ptr null)
   %b = call i32 @pthread_cond_init(ptr %work, ptr null)
   %c = call i32 @pthread_cond_init(ptr %finished, ptr null)
@@ -420,8 +409,8 @@ define void @{NEW_POOL_SYMBOL}(ptr %pool) {{
 
 _NO_SHARE = f"""
 define internal void @ttnn_jit_share(ptr %pool, ptr %at, ptr %gathered, i64 %chunks) {{
-{word("function", "at", 0, "ptr")}
-{word("params", "at", 24, "ptr")}
+{word("function", "at", LaunchEntry.function)}
+{word("params", "at", LaunchEntry.params)}
   call void %function(ptr %gathered, ptr %params)
   ret void
 }}

@@ -1,16 +1,8 @@
 """The native entry of every program: runs its kernels in order, and shares the big ones among threads.
 
 A kernel is ``void kernel(ptr pointers, ptr params)``. Python calls one of two builtin functions (`entry.py`) with whole
-numbers, which become the words of the launch function's argument::
-
-    table, pool, address of every buffer of the program
-
-``pool`` is the state of a `HelperPool`, or 0 if the call runs on its own thread alone. The table, in words::
-
-    number of kernels, largest number of operands,
-    then per kernel: function, number of operands, address of its i64 operand indices, address of its params,
-                     chunks, address of a chunk's params, of the last chunk's params, of the bytes between chunks,
-                     whether the kernel is worth waking a thread for
+numbers, which become the words of the launch function's argument: `CallWords` of structures.py and the address of every
+buffer of the program. The table is a `LaunchTable` and a `LaunchEntry` for each kernel.
 
 A kernel of several chunks is run chunk by chunk: chunk i has its operands' addresses moved on by i times their bytes
 between chunks, and loops over less (`ttnn_jit.runtime.chunks`). Kernels know nothing of it. A caller that finds the
@@ -22,7 +14,8 @@ Bound: 1 to 2 ns per operand and kernel.
 from __future__ import annotations
 
 from ttnn_jit.runtime.helper_ir import HostThreads, helper_text
-from ttnn_jit.runtime.ir_text import field, word
+from ttnn_jit.runtime.ir_text import behind, word
+from ttnn_jit.runtime.structures import WORD_BYTES, CallWords, LaunchEntry, LaunchTable
 
 LAUNCH_SYMBOL = "ttnn_jit_launch"
 CALL_SYMBOL = "ttnn_jit_call"
@@ -31,31 +24,27 @@ UNLOCKED_CALL_SYMBOL = "ttnn_jit_call_unlocked"
 PYTHON_API = ("PyLong_AsVoidPtr", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread", "Py_IncRef")
 """What these two call: all of CPython's stable ABI, as is their own form (METH_FASTCALL)."""
 
-HEADER_WORDS = 2
-ENTRY_WORDS = 9
-CALL_WORDS = 2  # before the addresses
-
 _LAUNCH = f"""
 define internal void @{LAUNCH_SYMBOL}(ptr %words) {{
 entry:
-{word("table", "words", 0, "ptr")}
-{word("pool", "words", 8, "ptr")}
-{field("pointers", "words", 8 * CALL_WORDS)}
-{word("kernels", "table", 0)}
-{word("widest", "table", 8)}
+{word("table", "words", CallWords.table)}
+{word("pool", "words", CallWords.pool)}
+{behind("pointers", "words", CallWords)}
+{word("kernels", "table", LaunchTable.kernels)}
+{word("widest", "table", LaunchTable.widest)}
   %gathered = alloca ptr, i64 %widest
   %alone = icmp eq ptr %pool, null
-{field("entries", "table", 8 * HEADER_WORDS)}
+{behind("entries", "table", LaunchTable)}
   br label %kernel
 
 kernel:
   %k = phi i64 [ 0, %entry ], [ %k.next, %next ]
-  %at = getelementptr [{ENTRY_WORDS} x i64], ptr %entries, i64 %k
-{word("function", "at", 0, "ptr")}
-{word("count", "at", 8)}
-{word("indices", "at", 16, "ptr")}
-{word("params", "at", 24, "ptr")}
-{word("chunks", "at", 32)}
+  %at = getelementptr [{LaunchEntry.nbytes // WORD_BYTES} x i64], ptr %entries, i64 %k
+{word("function", "at", LaunchEntry.function)}
+{word("count", "at", LaunchEntry.operands)}
+{word("indices", "at", LaunchEntry.indices)}
+{word("params", "at", LaunchEntry.params)}
+{word("chunks", "at", LaunchEntry.chunks)}
   br label %operand
 
 operand:

@@ -10,7 +10,8 @@ import threading
 from ttnn_jit.errors import ArgumentError
 from ttnn_jit.options import requested_threads
 from ttnn_jit.runtime import native
-from ttnn_jit.runtime.helper_ir import HELP_SYMBOL, LIMIT_OFFSET, NEW_POOL_SYMBOL, POOL_BYTES, HostThreads
+from ttnn_jit.runtime.helper_ir import HELP_SYMBOL, NEW_POOL_SYMBOL, HostThreads
+from ttnn_jit.runtime.structures import WORD_BYTES, Pool
 
 
 class HelperPool:
@@ -46,7 +47,7 @@ class HelperPool:
     def _resize(self, helpers: int) -> None:
         with self._lock:
             if self._state is None:
-                self._state = (ctypes.c_int64 * (POOL_BYTES // 8))()
+                self._state = (ctypes.c_int64 * (Pool.nbytes // WORD_BYTES))()
                 self._address = ctypes.addressof(self._state)
                 _POOLS.append(self._state)
                 _native_function(NEW_POOL_SYMBOL)(self._address)
@@ -62,7 +63,7 @@ class HelperPool:
                         help="set TTNN_JIT_NUM_THREADS to fewer",
                     ) from None
                 self._started += 1
-            self._state[LIMIT_OFFSET // 8] = helpers
+            self._state[Pool.limit.offset // WORD_BYTES] = helpers
             self._limit = helpers
 
 

@@ -8,16 +8,17 @@ import time
 import pytest
 
 from ttnn_jit.runtime.entry import entry
-from ttnn_jit.runtime.launch_ir import ENTRY_WORDS, HEADER_WORDS
+from ttnn_jit.runtime.structures import LaunchEntry, LaunchTable
 
 
 def table_of(kernel, operands):
     """A launch table of one kernel, of null for its params, and what it points into."""
     address = ctypes.cast(kernel, ctypes.c_void_p).value
     indices = (ctypes.c_int64 * operands)(*range(operands))
-    entries = (address, operands, ctypes.addressof(indices), 0, 1, 0, 0, 0, 0)
-    assert len(entries) == ENTRY_WORDS
-    words = (ctypes.c_int64 * (HEADER_WORDS + ENTRY_WORDS))(1, operands, *entries)
+    given = {"function": address, "operands": operands, "indices": ctypes.addressof(indices), "chunks": 1}
+    entry_words = LaunchEntry.words(**dict.fromkeys(LaunchEntry.fields(), 0) | given)
+    head = LaunchTable.words(kernels=1, widest=operands)
+    words = (ctypes.c_int64 * (len(head) + len(entry_words)))(*head, *entry_words)
     return ctypes.addressof(words), (indices, words, kernel)
 
 

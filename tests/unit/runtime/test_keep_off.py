@@ -10,15 +10,14 @@ import llvmlite.binding as llvm
 import pytest
 
 from ttnn_jit.runtime.helper_ir import (
-    CALLER_CPU_OFFSET,
     CPU_MASK_BYTES,
     KEEP_OFF_SYMBOL,
-    POOL_BYTES,
     HostThreads,
     helper_text,
 )
 from ttnn_jit.runtime.image import image_of
 from ttnn_jit.runtime.native import kernel_address
+from ttnn_jit.runtime.structures import Pool
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the host cannot say where a thread runs"),
@@ -43,14 +42,14 @@ class Helper:
 
     def __init__(self, keep_off):
         self._keep_off = keep_off
-        self._state = [ctypes.create_string_buffer(size) for size in (POOL_BYTES, CPU_MASK_BYTES, CPU_MASK_BYTES)]
+        self._state = [ctypes.create_string_buffer(size) for size in (Pool.nbytes, CPU_MASK_BYTES, CPU_MASK_BYTES)]
 
     def meet_caller(self):
         """Whatever CPU this thread is on, the caller is there too; returns that CPU once it has been left out."""
         usable = os.sched_getaffinity(0)
         for _ in range(1000):
             cpu = ctypes.CDLL(None).sched_getcpu()
-            ctypes.c_int64.from_buffer(self._state[0], CALLER_CPU_OFFSET).value = cpu
+            ctypes.c_int64.from_buffer(self._state[0], Pool.caller_cpu.offset).value = cpu
             self._keep_off(*map(ctypes.addressof, self._state))
             if os.sched_getaffinity(0) != usable:  # else it had been moved meanwhile
                 return cpu

@@ -19,8 +19,8 @@ from ttnn_jit.errors import ArgumentError
 from ttnn_jit.options import requested_threads
 from ttnn_jit.runtime import chunks
 from ttnn_jit.runtime.chunks import chunks_of
-from ttnn_jit.runtime.helper_ir import AWAKE_OFFSET, ROUND_OFFSET
 from ttnn_jit.runtime.plan import Launch
+from ttnn_jit.runtime.structures import Pool
 from ttnn_jit.runtime.threads import HELPERS, HelperPool, thread_count
 from ttnn_jit.target import HOST_COSTS
 
@@ -105,16 +105,16 @@ def test_a_short_kernel_is_shared_only_where_calls_follow_each_other(set_threads
     set_threads("2")
     compiled, x = jit(cosh), torch.randn(201, 300)
     expected = compiled(x)
-    wait_until(lambda: pool_word(AWAKE_OFFSET) == 0)
-    shared = pool_word(ROUND_OFFSET)
+    wait_until(lambda: pool_word(Pool.awake) == 0)
+    shared = pool_word(Pool.round)
     compiled(x)
-    assert (pool_word(ROUND_OFFSET), pool_word(AWAKE_OFFSET)) == (shared, 0)
-    wait_until(lambda: torch.equal(compiled(x), expected) and pool_word(ROUND_OFFSET) > shared + 20)
-    wait_until(lambda: pool_word(AWAKE_OFFSET) == 0)
+    assert (pool_word(Pool.round), pool_word(Pool.awake)) == (shared, 0)
+    wait_until(lambda: torch.equal(compiled(x), expected) and pool_word(Pool.round) > shared + 20)
+    wait_until(lambda: pool_word(Pool.awake) == 0)
 
 
-def pool_word(offset):
-    return HELPERS._state[offset // 8]
+def pool_word(field):
+    return HELPERS._state[field.offset // 8]
 
 
 def wait_until(holds):

@@ -1,0 +1,125 @@
+"""Structures in memory that native code and Python share: their fields, from which both take every offset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+WORD_BYTES = 8
+
+
+@dataclass(eq=False)
+class Field:
+    """A field of a `Structure`, which gives it its offset.
+
+    Attributes:
+        kind: Its LLVM type, ``i64`` or ``ptr``; empty for memory that only the C library looks into.
+        nbytes: Its size.
+        align: What its offset is a multiple of, in bytes.
+        offset: In the structure, in bytes.
+    """
+
+    kind: str
+    nbytes: int = WORD_BYTES
+    align: int = WORD_BYTES
+    offset: int = -1
+
+
+def number() -> Field:
+    """A word that is a number."""
+    return Field("i64")
+
+
+def address() -> Field:
+    """A word that is an address."""
+    return Field("ptr")
+
+
+def apart(kind: str, nbytes: int) -> Field:
+    """A field with `nbytes` of its own, aligned to them: what one CPU writes there disturbs no other field."""
+    return Field(kind, nbytes, nbytes)
+
+
+class Structure:
+    """The base of structures, which are classes of fields, one after the other; nobody makes objects of them.
+
+    Attributes:
+        nbytes: The size of the whole.
+    """
+
+    nbytes: ClassVar[int] = 0
+
+    def __init_subclass__(cls) -> None:
+        end = 0
+        for field in cls.fields().values():
+            field.offset = -(-end // field.align) * field.align
+            end = field.offset + field.nbytes
+        cls.nbytes = end
+
+    @classmethod
+    def fields(cls) -> dict[str, Field]:
+        """By name, in order."""
+        return {name: field for name, field in vars(cls).items() if isinstance(field, Field)}
+
+    @classmethod
+    def words(cls, **values: int) -> list[int]:
+        """A structure of words alone with these values, one for each field."""
+        assert values.keys() == cls.fields().keys(), f"{cls.__name__} has other fields"
+        return [int(values[name]) for name in cls.fields()]
+
+
+class Pool(Structure):
+    """The state of the helper threads; POSIX hosts' mutexes and conditions take 40 to 64 bytes."""
+
+    busy = number()  # whether a call has it
+    chunks = number()  # of the kernel that is shared
+    entry = address()  # its `LaunchEntry`
+    pointers = address()  # its operands
+    is_open = number()  # whether helpers may still join
+    active = number()  # helpers that work
+    round = number()  # kernels that were shared so far
+    places = number()  # helpers that may still join
+    limit = number()  # helpers that may join a kernel
+    sleepers = number()
+    caller_cpu = number()  # of the last caller
+    awake = number()  # helpers that do not sleep
+    last_end = number()  # of a kernel that its caller ran alone, in nanoseconds
+    next_chunk = apart("i64", 128)  # taken from the front, and in the upper half from the back
+    mutex = apart("", 128)
+    work = apart("", 128)  # the condition that helpers sleep on
+    finished = apart("", 128)  # the condition that a caller sleeps on
+
+
+class LaunchTable(Structure):
+    """The head of a program's launch table; a `LaunchEntry` for each kernel follows."""
+
+    kernels = number()
+    widest = number()  # the largest number of operands
+
+
+class LaunchEntry(Structure):
+    """One launch of a kernel."""
+
+    function = address()
+    operands = number()
+    indices = address()  # of the operands' buffers, each an i64
+    params = address()
+    chunks = number()
+    chunk_params = address()  # of every chunk but the last
+    last_params = address()
+    steps = address()  # per operand, the bytes from one chunk to the next
+    wakes = number()  # whether it is worth waking a thread for
+
+
+class CallWords(Structure):
+    """What Python passes to a program's entry, in front of the address of every buffer."""
+
+    table = address()
+    pool = address()  # 0: the call runs on its own thread alone
+
+
+class Timespec(Structure):
+    """The C library's struct timespec, where time_t and long have 64 bits."""
+
+    seconds = number()
+    nanoseconds = number()
