@@ -3,7 +3,7 @@
 Elements per nanosecond of kernels as programs hold them (loads, stores, and rounding to bfloat16 included), of torch
 (``out=``, one thread) and of numpy (``out=``); the largest error of this library in the next column, from
 benchmarks/accuracy's sample. The same kernels for AVX2 alone, with the ratio. Where kernels of 65,536 elements and more
-look results up (kernels/tabulated.py), what that gives. A second table says what bounds the functions that are not
+look results up (kernels/lookup_table.py), what that gives. A second table says what bounds the functions that are not
 twice as fast as torch's.
 
 Rounds of about a tenth of a millisecond alternate between the contenders; the tenth percentile of each counts, since a

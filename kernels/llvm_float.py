@@ -14,7 +14,7 @@ from ttnn_jit.ops.emit import Mask, Value
 from ttnn_jit.ops.tile_body import ScalarFunction
 
 TABLE = "ttnn_jit.results"
-"""Symbol of a module's table (kernels/tabulated.py)."""
+"""Symbol of a module's table (kernels/lookup_table.py)."""
 
 
 class LlvmFloat(VectorMath):

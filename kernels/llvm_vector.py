@@ -78,7 +78,7 @@ class LlvmVector(LlvmFloat):
         return self._emit(f"bitcast {self._int} %s to <{2 * self.isa.lanes} x i16>", pairs, work=Work.NONE)
 
     def looked_up(self, words: str, count: int) -> str:
-        """The entries of the module's table, kernels/tabulated.py, for `count` words, a multiple of 4."""
+        """The entries of the module's table, kernels/lookup_table.py, for `count` words, a multiple of 4."""
         # Four at a time leave the vector, to be taken apart by shifts.
         fours, kind, result = count // 4, f"<{count} x i16>", "poison"
         indices = self._emit(f"bitcast {kind} %s to <{fours} x i64>", words, work=Work.NONE)

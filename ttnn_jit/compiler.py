@@ -446,7 +446,7 @@ def _code(module: ModuleOp, backend: str) -> _Code:
 
         plan, objects = interpreted_program(module)
         return _Code(plan, {}, objects, dict, backend)
-    from ttnn_jit.codegen.plan import generate
+    from ttnn_jit.codegen.host_program import generate
 
     generated = generate(module, isa)
     texts = {name: kernel.text for name, kernel in generated.kernels.items()}

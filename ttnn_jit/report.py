@@ -121,7 +121,7 @@ def report_of(module: ModuleOp) -> Report:
     """The report of a module that ``d2m-insert-dst-register-access`` left."""
     from xdsl.dialects.func import FuncOp
 
-    from ttnn_jit.codegen.kernel_body import read_kernels
+    from ttnn_jit.codegen.kernel_reader import read_kernels
     from ttnn_jit.dialects import system_desc_of
     from ttnn_jit.dialects.d2m import GenericOp
 

@@ -15,8 +15,8 @@ import torch
 import ttnn_jit
 from tests.unit.codegen.programs import assert_same_bits, lowered, native, run_plan
 from ttnn_jit import ttnn
-from ttnn_jit.codegen.interpreter import interpret
 from ttnn_jit.codegen.numpy_kernel import interpreted_program
+from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.dialects import InvalidModule, parse_module, verify
 from ttnn_jit.errors import ArgumentError, CompileError
 from ttnn_jit.ops import tile_trace, user_operation

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.unit.transforms.ttnn_modules import F32, Graph, kernels, lowered, operations, row_major, tiled
-from ttnn_jit.codegen.interpreter import interpret
+from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.dialects.d2m import AcquireDstOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.target import PRESETS

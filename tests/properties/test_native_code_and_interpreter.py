@@ -17,8 +17,8 @@ from tests.unit.codegen.programs import (
     run_plan,
     scheduled,
 )
-from ttnn_jit.codegen.interpreter import interpret
 from ttnn_jit.codegen.numpy_kernel import interpreted_program
+from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.kernels.isa import AVX2, NEON
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.expressions import TENSORS, evaluate, expressions
 from ttnn_jit import compiler, ttnn
-from ttnn_jit.codegen.interpreter import interpret
+from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.frontend import TensorArgument, lower
 from ttnn_jit.options import CompileOptions
 from ttnn_jit.target import PRESETS

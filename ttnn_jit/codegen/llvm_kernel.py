@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ttnn_jit.codegen.body_analysis import operation_of_tile
-from ttnn_jit.codegen.relay import Relay, relay_of
+from ttnn_jit.codegen.fission import Relay, relay_of
+from ttnn_jit.codegen.lookup import Parted, parts_of_one_word
 from ttnn_jit.codegen.steps import Apply, Elements, KernelBody
-from ttnn_jit.codegen.tables import Parted, parts_of_one_word
 from ttnn_jit.codegen.tiers import Tier, choose_tier
 from ttnn_jit.codegen.vector_loop import KERNEL, VectorLoop, vector_loop
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import KernelModules, ModuleText
-from ttnn_jit.kernels.relayed import Turn, relayed
-from ttnn_jit.kernels.tabulated import ENTRIES, tabulated
+from ttnn_jit.kernels.lookup_table import ENTRIES, tabulated
+from ttnn_jit.kernels.staged_loops import Turn, relayed
 from ttnn_jit.target import HOST_COSTS
 
 

@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.body_analysis import operation_of_tile
-from ttnn_jit.codegen.plan import planned
+from ttnn_jit.codegen.host_program import planned
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Store
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import LlvmModule

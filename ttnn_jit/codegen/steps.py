@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from ttnn_jit.kernels.tabulated import ENTRIES
+from ttnn_jit.kernels.lookup_table import ENTRIES
 from ttnn_jit.kernels.tile_loop import Access, Stream
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType

@@ -13,7 +13,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.dialects.scf import ForOp
 
 from ttnn_jit import compiler
-from ttnn_jit.codegen.plan import the_function
+from ttnn_jit.codegen.host_program import the_function
 from ttnn_jit.dialects import operation_of, system_desc_of, ttnn, verify
 from ttnn_jit.dialects.d2m import AcquireDstOp, GenericOp
 from ttnn_jit.dialects.layout import spec_of
@@ -177,7 +177,7 @@ def _interpreted(module: ModuleOp, inputs: Sequence[torch.Tensor]) -> list[torch
     import numpy as np
     import torch
 
-    from ttnn_jit.codegen.interpreter import interpret
+    from ttnn_jit.codegen.tile_interpreter import interpret
 
     arrays: list[Any] = [
         tensor.view(torch.uint16).numpy() if tensor.dtype is torch.bfloat16 else tensor.numpy() for tensor in inputs

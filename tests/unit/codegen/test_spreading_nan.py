@@ -10,9 +10,9 @@ import pytest
 
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
 from ttnn_jit.codegen.body_analysis import spreads_nan
-from ttnn_jit.codegen.interpreter import interpret
-from ttnn_jit.codegen.kernel_body import read_kernels
+from ttnn_jit.codegen.kernel_reader import read_kernels
 from ttnn_jit.codegen.llvm_kernel import kernel_of
+from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.kernels.isa import AVX512
 from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.ops import OPERATIONS

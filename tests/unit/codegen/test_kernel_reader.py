@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, native, scheduled
-from ttnn_jit.codegen.interpreter import interpret
-from ttnn_jit.codegen.kernel_body import read_kernels
+from ttnn_jit.codegen.kernel_reader import read_kernels
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, Load, Store
+from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.dialects import parse_module, print_module
 from ttnn_jit.errors import CompileError
 from ttnn_jit.kernels.tile_loop import Access

@@ -9,10 +9,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
-from ttnn_jit.codegen.kernel_body import Kernel, read_kernel
+from ttnn_jit.codegen.kernel_reader import Kernel, read_kernel
 from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
+from ttnn_jit.codegen.loop_fusion import in_one_loop
 from ttnn_jit.codegen.loops import refusal
-from ttnn_jit.codegen.one_loop import in_one_loop
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.dialects.d2m import EmptyOp, GenericOp
 from ttnn_jit.dialects.layout import spec_of

@@ -1,4 +1,4 @@
-"""Which parts a body that is long, or has many inputs, is run in, in turn over a stretch (kernels/relayed.py)."""
+"""Which parts a body that is long, or has many inputs, is run in, in turn over a stretch (kernels/staged_loops.py)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from ttnn_jit.codegen.steps import Elements, KernelBody, Load, Step, Store, operands_of, with_operands
-from ttnn_jit.kernels.relayed import LONG_STRETCH, SHORT_STRETCH
+from ttnn_jit.kernels.staged_loops import LONG_STRETCH, SHORT_STRETCH
 from ttnn_jit.kernels.tile_loop import Access, Stream
 from ttnn_jit.tensor_spec import DataType
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
-from ttnn_jit.codegen.interpreter import interpret
-from ttnn_jit.codegen.plan import plan
+from ttnn_jit.codegen.host_program import plan
+from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
 
 F32, BF16 = DataType.FLOAT32, DataType.BFLOAT16

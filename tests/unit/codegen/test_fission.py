@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
-from ttnn_jit.codegen import llvm_kernel, relay, steps
-from ttnn_jit.codegen.interpreter import interpret
-from ttnn_jit.codegen.kernel_body import read_kernels
+from ttnn_jit.codegen import fission, llvm_kernel, steps
+from ttnn_jit.codegen.fission import FEWEST, LONG_FROM, MOST_INPUTS, relay_of
+from ttnn_jit.codegen.host_program import generate
+from ttnn_jit.codegen.kernel_reader import read_kernels
 from ttnn_jit.codegen.llvm_kernel import kernel_of
-from ttnn_jit.codegen.plan import generate
-from ttnn_jit.codegen.relay import FEWEST, LONG_FROM, MOST_INPUTS, relay_of
 from ttnn_jit.codegen.steps import Apply, Elements, Load
+from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.kernels.isa import AVX512
-from ttnn_jit.kernels.relayed import LONG_STRETCH, SHORT_STRETCH
+from ttnn_jit.kernels.staged_loops import LONG_STRETCH, SHORT_STRETCH
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
 
 F32, BF16 = DataType.FLOAT32, DataType.BFLOAT16
@@ -185,8 +185,8 @@ def test_parts_hand_on_the_even_and_the_odd_elements_of_bfloat16_as_they_have_th
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
 @pytest.mark.parametrize("rows", [32, LONG_STRETCH // 32, LONG_STRETCH // 32 + 32], ids=["less", "one stretch", "more"])
 def test_parts_give_the_bits_of_the_whole(target, rows, monkeypatch):
-    monkeypatch.setattr("ttnn_jit.codegen.kernel_body._leaves_nothing", lambda *_: True)
-    monkeypatch.setattr("ttnn_jit.codegen.kernel_body.POOLED_RESULT_BYTES", 0)
+    monkeypatch.setattr("ttnn_jit.codegen.kernel_reader._leaves_nothing", lambda *_: True)
+    monkeypatch.setattr("ttnn_jit.codegen.kernel_reader.POOLED_RESULT_BYTES", 0)
     monkeypatch.setattr("ttnn_jit.codegen.steps.ENTRIES", 0)
     monkeypatch.setattr("ttnn_jit.codegen.llvm_kernel.parts_of_one_word", lambda _: ())
     shape = (rows, 32)
@@ -210,8 +210,8 @@ OPS = st.sampled_from(["exp", "sin", "tanh", "sigmoid", "neg", "abs", "erf", "ad
 def cut_from(instructions):
     """Tensors of any size are many elements, and nothing is looked up."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(relay, "LONG_FROM", {1: instructions, 2: instructions})
-        patch.setattr(relay, "FEWEST", 0)
+        patch.setattr(fission, "LONG_FROM", {1: instructions, 2: instructions})
+        patch.setattr(fission, "FEWEST", 0)
         patch.setattr(steps, "ENTRIES", 0)
         patch.setattr(llvm_kernel, "parts_of_one_word", lambda _: ())
         kernel_of.cache_clear()

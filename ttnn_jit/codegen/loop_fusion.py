@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.codegen.kernel_body import Kernel, kernel_over
+from ttnn_jit.codegen.kernel_reader import Kernel, kernel_over
 from ttnn_jit.codegen.steps import Load, Step, Store, with_operands
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.target import PRESETS

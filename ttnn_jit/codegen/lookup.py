@@ -1,4 +1,4 @@
-"""Which part of a kernel is a function of one bfloat16, so that its results may be looked up (kernels/tabulated.py)."""
+"""Which part of a kernel is a function of one bfloat16, and may be looked up (kernels/lookup_table.py)."""
 
 from __future__ import annotations
 
