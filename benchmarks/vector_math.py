@@ -33,7 +33,7 @@ from benchmarks.process import Process
 from benchmarks.roofs import host_isa
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.llvm_kernel import kernel_of
-from ttnn_jit.codegen.steps import Apply, Constant, Elements, KernelBody, Load, Store
+from ttnn_jit.codegen.steps import Apply, Constant, KernelBody, Load, SizeClass, Store
 from ttnn_jit.kernels.isa import AVX2, HostIsa
 from ttnn_jit.kernels.tile_loop import Access, Stream
 from ttnn_jit.ops import OPERATIONS, Operation
@@ -218,7 +218,7 @@ def rate(operation: Operation, dtype: DataType, numerics: Numerics, isa: HostIsa
     calls: dict[str, Callable[[], Any]] = {"ours": Kernel(body, operation, isa)}
     if isa.avx512:
         calls["avx2"] = Kernel(body, operation, replace(AVX2, triple=isa.triple))
-    of_many = replace(body, elements=Elements.MANY)
+    of_many = replace(body, size_class=SizeClass.LARGE)
     if kernel_of(of_many, isa).name != kernel_of(body, isa).name:
         calls["looked_up"] = Kernel(of_many, operation, isa)
     for name, peer in (("torch", torch_call(operation, dtype)), ("numpy", numpy_call(operation, dtype))):

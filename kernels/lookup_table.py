@@ -5,10 +5,10 @@ whatever the function is. Who finds the table unfilled fills it; several at once
 It pays in launches of at least as many elements as the table has entries: the first of them then costs at most what it
 would have without a table, and the lookups.
 
-Bound: a load and an insertion for every element, 6.1 elements per ns of one Zen 4 core where the entries that are met
-lie in the first cache, as those of activations do (512 bytes for each factor of two that magnitudes spread over), and
-2.2 of words at random, which the second cache serves. The gather of AVX-512 gives 2.7 there. Of words that a kernel has
-just computed it looks up 3 per ns: the insertions wait in the processor's queue for what comes before them.
+Bound: a load and an insertion for every element, from the first cache where the entries that are met lie there, as
+those of activations do (512 bytes for each factor of two that magnitudes spread over), else from the second. AVX-512's
+gather is slower. Lookups of words that a kernel has just computed wait in the processor's queue for what comes before
+them. Rates: benchmarks/results/vector_math.md.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ENTRIES = 1 << 16
 _BLOCK = 1 << 10  # words that are filled at once
 
 
-def tabulated(name: str, look_up: str, function: str) -> str:
+def lookup_table(name: str, look_up: str, function: str) -> str:
     """The table and the functions of the kernel `name`.
 
     Args:

@@ -14,14 +14,14 @@ stack, pass through the very same instructions as all others, and are copied out
 the tail, and the body, whose size decides how long a compile takes, is there once. Strided streams pass through their
 scratch in every chunk.
 
-A kernel of several contiguous inputs asks for each cache line 256 bytes ahead: hardware follows few streams at once,
-and loses each at a page's end. From memory that is worth 5 to 17 %, in the caches it costs nothing. Of more than 12,
-which often lie alike in their pages, lines would push each other out of a set of the first cache before they are used.
+A kernel of several contiguous inputs prefetches each cache line 256 bytes ahead: hardware follows few streams at once,
+and loses each at a page's end (benchmarks/choices.py: `prefetch`). Of more than 12, which often lie alike in their
+pages, lines would push each other out of a set of the first cache before they are used.
 
 A loop that `loads_early` has its float32 inputs loaded while the chunk before is computed. A processor takes a load for
 the one that a store before it feeds if both agree in the low 12 bits of their addresses, and lets it wait for what is
 stored. A result that begins 64 bytes behind an input in these bits, as blocks of the C library often do, would so make
-every chunk wait for the whole of the one before: 1.2 times the time.
+every chunk wait for the whole of the one before (benchmarks/choices.py: `early loads`).
 
 Bound: the loop adds an address increment and a branch a chunk to the body, to a row with a tail one short memcpy a
 stream, and to a strided stream one scalar load and store an element.
@@ -59,19 +59,19 @@ class Stream:
         dtype: Element type.
         access: How it is walked.
         written: Whether the kernel writes it.
-        around_caches: Its stores go to memory around the caches, which saves reading every line before writing it, and
-            leaves the caches to others. Only for a contiguous stream in a kernel without outer loops, and memory
+        nontemporal: Its stores bypass the caches, which saves reading every line before writing it, and leaves the
+            caches to others. Only for a contiguous stream in a kernel without outer loops, and memory
             aligned to 64 bytes: a store elsewhere faults. Code generators ignore it on aarch64 unless two stores make a
             pair.
-        handed_on: It is memory between two loops of one kernel, of equal chunks, which holds whole chunks: each lane
-            of a tail's is there, in whatever order the body had them. Only for a contiguous stream.
+        forwarded: It is scratch memory between two stages of one kernel, whose registers it holds as they are: whole
+            chunks, equal on both sides, in whatever order the body has their lanes. Only for a contiguous stream.
     """
 
     dtype: DataType
     access: Access
     written: bool = False
-    around_caches: bool = False
-    handed_on: bool = False
+    nontemporal: bool = False
+    forwarded: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class TileLoop:
         unroll: Vectors in a chunk.
         loads_early: Whether the vectors of up to four contiguous float32 inputs are loaded a chunk before they are
             used, which takes a register each. For long bodies on hosts with registers to spare.
-        fences: Whether it orders its stores around the caches before it returns; if not, its caller does.
+        fences: Whether it orders its non-temporal stores before it returns; if not, its caller does.
     """
 
     name: str
@@ -147,12 +147,12 @@ class TileLoop:
     @property
     def declarations(self) -> list[str]:
         """What the definition needs beside it, once per module."""
-        metadata = [_NONTEMPORAL] if self._around_caches else []
+        metadata = [_NONTEMPORAL] if self._is_nontemporal else []
         return [*metadata, _DECLARATION, *([_PREFETCH_DECLARATION] if self._ahead else [])]
 
     @kept_property
-    def _around_caches(self) -> bool:
-        return any(stream.around_caches for stream in self.streams)
+    def _is_nontemporal(self) -> bool:
+        return any(stream.nontemporal for stream in self.streams)
 
     @kept_property
     def _strided_inputs(self) -> list[int]:
@@ -169,7 +169,7 @@ class TileLoop:
     @kept_property
     def _scratched(self) -> list[int]:
         """The streams that have a scratch, for tails or all of their chunks."""
-        return [k for k in self._all if self.streams[k].access is not Access.SCALAR and not self.streams[k].handed_on]
+        return [k for k in self._all if self.streams[k].access is not Access.SCALAR and not self.streams[k].forwarded]
 
     @kept_property
     def _read(self) -> list[int]:
@@ -251,7 +251,7 @@ class TileLoop:
             yield f"  %more{loop} = icmp slt i64 %i{loop}.next, %extent{loop}"
             yield f"  br i1 %more{loop}, label %loop{loop}, label %close{loop + 1}"
         yield f"close{self.rank + 1}:"
-        if self._around_caches and self.fences:
+        if self._is_nontemporal and self.fences:
             yield "  fence seq_cst"  # other threads see these stores in no order otherwise
         yield "  ret void"
 
@@ -354,7 +354,7 @@ class TileLoop:
     def _store(self, k: int, operands: Chunk) -> Iterator[str]:
         vector, _, elements = self._vector(k)
         itemsize = self.streams[k].dtype.itemsize
-        hint = f"align {elements * itemsize}, !nontemporal !0" if self.streams[k].around_caches else f"align {itemsize}"
+        hint = f"align {elements * itemsize}, !nontemporal !0" if self.streams[k].nontemporal else f"align {itemsize}"
         for name, operand, i in zip(self._names(k), operands, range(len(operands)), strict=True):
             yield from self._address(f"{name}.at", k, i * elements)
             yield f"  store {vector} {operand}, ptr {name}.at, {hint}"

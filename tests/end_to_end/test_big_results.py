@@ -1,4 +1,4 @@
-"""Kernels that touch more than the last cache holds: their results go around it, and lie where that is allowed."""
+"""Kernels that touch more than the last cache holds: their stores are non-temporal, and go where that is allowed."""
 
 from __future__ import annotations
 
@@ -28,9 +28,7 @@ def nothing_fits(monkeypatch):
     ("function", "rows", "around"),
     [(cosh, 192, False), (cosh, 193, True), (add_tree_8_to_1, 24, False), (add_tree_8_to_1, 25, True)],
 )
-def test_a_kernel_stores_around_the_caches_where_it_reads_or_writes_too_much_for_them(
-    monkeypatch, function, rows, around
-):
+def test_a_kernel_stores_non_temporally_where_it_reads_or_writes_too_much_for_them(monkeypatch, function, rows, around):
     monkeypatch.setattr(kernel_reader, "last_cache_bytes", lambda: 16 << 20)
     inputs = [torch.empty(rows, 1 << 14) for _ in range(1 if function is cosh else 8)]  # rows of 64 KB
     text = jit(function).ir(*inputs, stage="codegen")

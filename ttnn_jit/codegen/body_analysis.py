@@ -20,8 +20,8 @@ def operation_of_tile(tile_name: str) -> Elementwise:
 def emission_order(body: KernelBody) -> list[int]:
     """Indices of the steps, those first that depend on the shortest chains of others.
 
-    The module's order keeps few tiles live, and so is one long chain of dependences: of a tree of 31 inputs with a
-    sigmoid at every node it takes 1.3 to 1.5 times as long as this one, on 32 registers and on 16, spills included.
+    The module's order keeps few tiles live, and so is one long chain of dependences, which takes longer than this order
+    with its spills: docs/dst_scheduling.md, which benchmarks/dst_order.py measures.
     """
     depths: list[int] = []
     for step in body.steps:
@@ -99,7 +99,7 @@ def _without_sign(body: KernelBody, index: int) -> tuple[int, bool]:
 
 
 _FEWEST_ROUNDINGS = 3
-"""Of a chain whose NaN are looked for at its end: looking takes as long as two roundings gain."""
+"""Of a chain whose NaN are looked for at its end (benchmarks/choices.py: `NaN at the end`)."""
 
 
 def spreads_nan(body: KernelBody) -> bool:
@@ -117,5 +117,5 @@ def spreads_nan(body: KernelBody) -> bool:
             case _:
                 pass
     one_result = sum(stream.written for stream in body.streams) == 1
-    on_device = body.numerics is Numerics.DEVICE and body.of_words and not any(s.handed_on for s in body.streams)
+    on_device = body.numerics is Numerics.DEVICE and body.is_all_bfloat16 and not any(s.forwarded for s in body.streams)
     return on_device and one_result and rounds >= _FEWEST_ROUNDINGS

@@ -33,7 +33,7 @@ class BodyEmitter:
         self._body = body
         self._builder = builder
         self._unroll = unroll
-        self._words = Bfloat16Words(builder, body.numerics, interleaved=body.of_words)
+        self._words = Bfloat16Words(builder, body.numerics, interleaved=body.is_all_bfloat16)
         self._order = emission_order(body)
         self._both_signs = both_signs(body)
         self._between_bfloat16 = between_bfloat16(body)
@@ -112,8 +112,8 @@ class BodyEmitter:
 
     def _power_of_words(self, index: int, step: Apply) -> float | None:
         """The power of its operand that an op is, if it takes words to words."""
-        of_words = self._builder.isa.avx512_vbmi and index in self._between_bfloat16
-        return operation_of_tile(step.tile_name).forms.power if of_words else None
+        is_all_bfloat16 = self._builder.isa.avx512_vbmi and index in self._between_bfloat16
+        return operation_of_tile(step.tile_name).forms.power if is_all_bfloat16 else None
 
     def _computed(self, index: int, step: Apply, values: Mapping[int, Vectors]) -> dict[int, Vectors]:
         """The tile of an op before it is rounded, and that of its pair."""

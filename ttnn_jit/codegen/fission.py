@@ -1,4 +1,7 @@
-"""Which parts a body that is long, or has many inputs, is run in, in turn over a stretch (kernels/staged_loops.py)."""
+"""Loop fission: the stages of a body that is long, or reads many inputs from memory (kernels/staged_loops.py).
+
+Every threshold here is one of `loop fission` in benchmarks/choices.py.
+"""
 
 from __future__ import annotations
 
@@ -7,31 +10,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
-from ttnn_jit.codegen.steps import Elements, KernelBody, Load, Step, Store, operands_of, with_operands
-from ttnn_jit.kernels.staged_loops import LONG_STRETCH, SHORT_STRETCH
+from ttnn_jit.codegen.steps import KernelBody, Load, SizeClass, Step, Store, operands_of, with_operands
+from ttnn_jit.kernels.staged_loops import CHAIN_BLOCK, MANY_STREAMS_BLOCK
 from ttnn_jit.kernels.tile_loop import Access, Stream
 from ttnn_jit.tensor_spec import DataType
 
 MOST_INPUTS = 8
-"""Contiguous streams that a part reads from memory: 6 and 11 take a tenth longer."""
+"""Contiguous streams that a stage reads from memory: what hardware follows well."""
 
-LONG_FROM = {1: 24, 2: 50}
-"""Instructions of a chunk, by its vectors, from which a part is long: a processor that waits for one chunk's chain of
+LONGEST_STAGE = {1: 24, 2: 50}
+"""Instructions of a chunk, by its vectors, beyond which a stage is cut: a processor that waits for one chunk's chain of
 operations does not see far enough ahead to begin enough others, unless two vectors' chains stand side by side."""
 
-FEWEST = 6
-"""Instructions of a part's vector, on either side of a cut, that pay for handing one value on. Several values need the
-square of their number: where so many are alive, a chain is not all that there is to compute. What both sides load from
-the same input costs nothing that could be seen."""
+FEWEST_BESIDE_A_CUT = 6
+"""Instructions of a stage's vector, on either side of a cut, that pay for storing and loading one tile. Several tiles
+need the square of their number: where so many are live, a chain is not all that there is to compute. What both sides
+load from the same input is free."""
 
 
 @dataclass(frozen=True)
-class Part:
-    """A part of a body.
+class Stage:
+    """One of the loops.
 
     Attributes:
         body: As a kernel of its own.
-        operands: Per stream of its, the number of the whole's stream; beyond those, of a scratch.
+        operands: Per stream of its, the number of the whole's stream; beyond those, of a scratch buffer.
     """
 
     body: KernelBody
@@ -39,24 +42,24 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Relay:
-    """A body in parts.
+class Fission:
+    """A body in several loops.
 
     Attributes:
-        parts: In order.
-        scratches: Where they hand tiles on.
-        stretch: Elements of a turn.
-        vectors: In a chunk of every part; None leaves it to each.
+        stages: In order.
+        scratches: Buffers for the tiles that cross stages.
+        block: Elements that a stage takes before the next one runs.
+        vectors: In a chunk of every stage; None leaves it to each.
     """
 
-    parts: tuple[Part, ...]
+    stages: tuple[Stage, ...]
     scratches: tuple[Stream, ...]
-    stretch: int
+    block: int
     vectors: int | None
 
 
-def relay_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) -> Relay | None:
-    """The parts that a body is better run in; None if it is best whole, or does not walk one run.
+def fission_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) -> Fission | None:
+    """The stages that a body is better run in; None if it is best whole, or does not walk one run.
 
     Args:
         body: The whole.
@@ -65,20 +68,19 @@ def relay_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) ->
     """
     if body.rank or any(stream.access is Access.STRIDED for stream in body.streams):
         return None
-    # A loop more takes some milliseconds to compile, which few elements do not pay back; kernels that were joined would
-    # have taken them anyway.
-    long_from = LONG_FROM[vectors] if body.elements is Elements.MANY or body.joined else math.inf
-    if long_from == math.inf and not _from_memory(body):
+    # Few elements do not pay back what a loop more takes to compile, which kernels that were joined would have taken.
+    longest = LONGEST_STAGE[vectors] if body.size_class is SizeClass.LARGE or body.joined else math.inf
+    if longest == math.inf and not _from_memory(body):
         return None
-    groups = list(_groups(body, instructions, long_from, FEWEST * vectors))
+    groups = list(_groups(body, instructions, longest, FEWEST_BESIDE_A_CUT * vectors))
     if len(groups) < 2:
         return None
-    in_pairs = vectors == 2 and body.of_words  # the even and the odd elements, which all parts must take so
-    scratches, handed = _handed(body, groups, handed_on=in_pairs)
+    in_pairs = vectors == 2 and body.is_all_bfloat16  # the even and the odd elements, which all stages must take so
+    scratches, crossing = _scratches(body, groups, forwarded=in_pairs)
     streams = (*body.streams, *scratches)
-    parts = tuple(_PartWriter(body, streams, handed).part(group) for group in groups)
-    stretch = LONG_STRETCH if _reads_much_memory(body) else SHORT_STRETCH
-    return Relay(parts, scratches, stretch, vectors if in_pairs else None)
+    stages = tuple(_StageWriter(body, streams, crossing).stage(group) for group in groups)
+    block = MANY_STREAMS_BLOCK if _reads_much_memory(body) else CHAIN_BLOCK
+    return Fission(stages, scratches, block, vectors if in_pairs else None)
 
 
 def _reads_much_memory(body: KernelBody) -> bool:
@@ -87,15 +89,15 @@ def _reads_much_memory(body: KernelBody) -> bool:
 
 
 def _from_memory(body: KernelBody) -> bool:
-    return any(stream.around_caches for stream in body.streams)
+    return any(stream.nontemporal for stream in body.streams)
 
 
-def _handed(
-    body: KernelBody, groups: Sequence[Sequence[int]], *, handed_on: bool
+def _scratches(
+    body: KernelBody, groups: Sequence[Sequence[int]], *, forwarded: bool
 ) -> tuple[tuple[Stream, ...], dict[int, int]]:
-    """Scratches, and of every step whose tile crosses groups the number of its own, counted on from the streams.
+    """Scratch buffers, and of every step whose tile crosses groups the number of its own, counted on from the streams.
 
-    A scratch serves one tile after another: a chain of any length needs two.
+    A buffer serves one tile after another: a chain of any length needs two.
     """
     home = {index: number for number, group in enumerate(groups) for index in group}
     last: dict[int, int] = {}
@@ -106,20 +108,20 @@ def _handed(
         dying.setdefault(number, []).append(index)
     scratches: list[Stream] = []
     free: dict[DataType, list[int]] = {}
-    handed: dict[int, int] = {}
+    crossing: dict[int, int] = {}
     for number, group in enumerate(groups):
         for index in (index for index in group if index in last):
             dtype = body.dtype_of(index)
             if not free.get(dtype):
                 free.setdefault(dtype, []).append(len(body.streams) + len(scratches))
-                scratches.append(Stream(dtype, Access.CONTIGUOUS, handed_on=handed_on))
-            handed[index] = free[dtype].pop()
+                scratches.append(Stream(dtype, Access.CONTIGUOUS, forwarded=forwarded))
+            crossing[index] = free[dtype].pop()
         for index in dying.get(number, ()):
-            free[body.dtype_of(index)].append(handed[index])
-    return tuple(scratches), handed
+            free[body.dtype_of(index)].append(crossing[index])
+    return tuple(scratches), crossing
 
 
-def _groups(body: KernelBody, instructions: Mapping[int, int], long_from: float, fewest: int) -> Iterator[list[int]]:
+def _groups(body: KernelBody, instructions: Mapping[int, int], longest: float, fewest: int) -> Iterator[list[int]]:
     """The steps but the loads in order, a new group where one more would be too many inputs, or too long a chain."""
     from_memory = _from_memory(body)
     crossing = _crossing(body)
@@ -132,7 +134,7 @@ def _groups(body: KernelBody, instructions: Mapping[int, int], long_from: float,
             continue
         needed = _streams_read(body, index)
         own = instructions[index]
-        is_long = length + own > long_from and min(length, left) >= fewest * crossing[index] ** 2
+        is_long = length + own > longest and min(length, left) >= fewest * crossing[index] ** 2
         if group and (is_long or (from_memory and len(streams | needed) > MOST_INPUTS)):
             yield group
             group, streams, length = [], set(), 0
@@ -163,24 +165,24 @@ def _crossing(body: KernelBody) -> list[int]:
 
 
 @dataclass
-class _PartWriter:
+class _StageWriter:
     """Writes a group of `body`'s steps as a body.
 
     Attributes:
         body: The whole.
-        streams: Its, then the scratches.
-        handed: The steps of tiles that cross groups, with the numbers of their scratches.
+        streams: Its, then the scratch buffers.
+        crossing: The steps of tiles that cross groups, with the numbers of their buffers.
     """
 
     body: KernelBody
     streams: Sequence[Stream]
-    handed: dict[int, int]
+    crossing: dict[int, int]
     steps: list[Step] = field(default_factory=list)
     places: dict[int, int] = field(default_factory=dict)
     read: dict[int, int] = field(default_factory=dict)
 
-    def part(self, group: list[int]) -> Part:
-        """The part: it loads tiles from elsewhere, and stores those that others need."""
+    def stage(self, group: list[int]) -> Stage:
+        """The stage: it loads tiles from elsewhere, and stores those that others need."""
         stored: list[tuple[int, int]] = []
         for index in group:
             match step := self.body.steps[index]:
@@ -190,20 +192,20 @@ class _PartWriter:
                     renamed = with_operands(step, self._place)
                     self.places[index] = len(self.steps)
                     self.steps.append(renamed)
-            if index in self.handed:
-                stored.append((self.places[index], self.handed[index]))
+            if index in self.crossing:
+                stored.append((self.places[index], self.crossing[index]))
         stores = [Store(place, len(self.read) + k) for k, (place, _) in enumerate(stored)]
         streams = [self.streams[number] for number in self.read]
         streams += [replace(self.streams[number], written=True) for _, number in stored]
         steps = (*self.steps, *stores)
-        body = replace(self.body, streams=tuple(streams), steps=steps, elements=Elements.SOME, joined=False)
-        return Part(body, (*self.read, *(number for _, number in stored)))
+        body = replace(self.body, streams=tuple(streams), steps=steps, size_class=SizeClass.MEDIUM, joined=False)
+        return Stage(body, (*self.read, *(number for _, number in stored)))
 
     def _place(self, operand: int) -> int:
         """Where the tile of the whole's step `operand` is, loaded if it is from elsewhere."""
         if operand not in self.places:
             step = self.body.steps[operand]
-            number = step.stream if isinstance(step, Load) else self.handed[operand]
+            number = step.stream if isinstance(step, Load) else self.crossing[operand]
             self.places[operand] = len(self.steps)
             self.steps.append(Load(self.read.setdefault(number, len(self.read)), None))
         return self.places[operand]

@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from ttnn_jit.codegen.kernel_reader import Kernel, read_kernel
 from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
-from ttnn_jit.codegen.loop_fusion import in_one_loop
+from ttnn_jit.codegen.loop_fusion import fused_loops
 from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.dialects.d2m import EmptyOp, GenericOp
@@ -82,7 +82,7 @@ def planned(module: ModuleOp, named: Callable[[KernelBody], tuple[str, int]]) ->
                 pass
             case _:
                 raise refusal(op, "it is no kernel", "run the stages up to `d2m-insert-dst-register-access`")
-    kernels = in_one_loop(launched)
+    kernels = fused_loops(launched)
     made = [value for _, kernel in launched for value in kernel.outputs]
     written = [value for kernel in kernels for value in kernel.outputs]
     outputs = [value for value in dict.fromkeys(returned) if value in written]

@@ -21,7 +21,7 @@ from xdsl.ir.affine import AffineDimExpr
 
 from ttnn_jit.codegen.launch import Walk, walk_of
 from ttnn_jit.codegen.loops import affine_bounds, refusal, subview_window, tile_extents
-from ttnn_jit.codegen.steps import Apply, Cast, Constant, Elements, KernelBody, Load, Step, Store
+from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, SizeClass, Step, Store
 from ttnn_jit.dialects.affine import LoadOp, StoreOp
 from ttnn_jit.dialects.d2m import AcquireDstOp, CBType, GenericOp, ReserveOp, TileBcastOp, TileTypecastOp, WaitOp
 from ttnn_jit.dialects.elementwise import ElementwiseOp
@@ -33,10 +33,10 @@ from ttnn_jit.target import Numerics, last_cache_bytes
 from ttnn_jit.tensor_spec import TensorSpec
 
 SHARE_OF_LAST_CACHE = 0.75
-"""Results are stored around the caches by a kernel that reads, or writes, more than this many times the last one: then
-nothing of a result is left there for the next kernel. The sum of both would not do: where a copy's input and result
-together fill the last cache, ordinary stores are twice as fast, and eight inputs that do so by themselves leave a
-result no place."""
+"""Stores are non-temporal in a kernel that reads, or writes, more than this many times the last cache: then nothing of
+a result is left there for the next kernel. The sum of both would not do: ordinary stores are faster where a copy's
+input and result together fill the last cache, and eight inputs that do so by themselves leave a result no place
+(benchmarks/choices.py: `non-temporal stores`)."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,8 @@ def kernel_over(
         Stream(spec.dtype, access, written=False) if k < len(inputs) else _written(spec, access, far)
         for k, (spec, access) in enumerate(zip((*read, *written), walk.accesses, strict=True))
     )
-    elements = Elements.of(math.prod(walk.extents))
-    return Kernel(KernelBody(streams, walk.rank, tuple(steps), numerics, elements, joined), inputs, outputs, walk)
+    size_class = SizeClass.of(math.prod(walk.extents))
+    return Kernel(KernelBody(streams, walk.rank, tuple(steps), numerics, size_class, joined), inputs, outputs, walk)
 
 
 def _leaves_nothing(read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> bool:
@@ -107,12 +107,12 @@ def _leaves_nothing(read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -
 
 def _written(spec: TensorSpec, access: Access, far: bool) -> Stream:
     # Smaller results may lie in memory of numpy's, which is not aligned.
-    around_caches = far and access is Access.CONTIGUOUS and spec.nbytes >= POOLED_RESULT_BYTES
-    return Stream(spec.dtype, access, written=True, around_caches=around_caches)
+    nontemporal = far and access is Access.CONTIGUOUS and spec.nbytes >= POOLED_RESULT_BYTES
+    return Stream(spec.dtype, access, written=True, nontemporal=nontemporal)
 
 
 @dataclass(frozen=True, slots=True)
-class _Loop:
+class _LoopIndex:
     """A loop from 0 with more than one iteration; affine loops of equal depth and bounds are one and the same."""
 
     place: object
@@ -120,7 +120,7 @@ class _Loop:
     step: int
 
 
-_Index = int | _Loop
+_Index = int | _LoopIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class _Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class _Access:
+class _BufferAccess:
     """An access to a circular buffer: per dimension the block loop and the loop within the block."""
 
     op: Operation
@@ -157,7 +157,7 @@ class _Access:
     loops: tuple[tuple[_Index, _Index], ...]
 
 
-_Known = _View | _Tile | _Slot | _Loop | Constant | int | AcquireDstOp
+_Known = _View | _Tile | _Slot | _LoopIndex | Constant | int | AcquireDstOp
 
 
 @dataclass
@@ -172,10 +172,10 @@ class _Reader:
         self.slots: dict[_Slot, _Tile] = {}
         self.dst_shapes: dict[AcquireDstOp, tuple[int, ...]] = {}
         self.dst_loops: tuple[_Index, ...] | None = None
-        self.nest: list[_Loop] = []
+        self.nest: list[_LoopIndex] = []
         self.depth = 0
-        self.loads: list[_Access] = []
-        self.stores: dict[int, _Access] = {}
+        self.loads: list[_BufferAccess] = []
+        self.stores: dict[int, _BufferAccess] = {}
         generic = self.generic
         self.rank = len(generic.iterator_types.data)
         self.input_count = len(generic.inputs)
@@ -206,7 +206,7 @@ class _Reader:
 
     def _index(self, op: Operation, value: SSAValue | int) -> _Index:
         known = value if isinstance(value, int) else self.known.get(value)
-        if not isinstance(known, int | _Loop):
+        if not isinstance(known, int | _LoopIndex):
             raise refusal(op, "an index is neither a constant nor a loop's")
         return known
 
@@ -282,10 +282,10 @@ class _Reader:
         if trips > 1:
             if lower != 0 or upper % step:
                 raise refusal(op, f"it must run from 0 in whole steps, not from {lower} to {upper} by {step}")
-            index = _Loop(place, upper, step)
+            index = _LoopIndex(place, upper, step)
         self.known[body.args[0]] = index
-        within_block = isinstance(index, _Loop) and isinstance(op, ForOp)
-        if isinstance(index, _Loop) and within_block:
+        within_block = isinstance(index, _LoopIndex) and isinstance(op, ForOp)
+        if isinstance(index, _LoopIndex) and within_block:
             self.nest.append(index)
         self.run(body)
         if within_block:
@@ -360,15 +360,15 @@ class _Reader:
         if not 0 <= slot < shape[0]:
             raise refusal(op, f"there is no DST slot {slot}: {shape[0]} were acquired")
         for index, extent in zip(loops, shape[1:], strict=True):
-            if (index.upper if isinstance(index, _Loop) else index + 1) > extent:
+            if (index.upper if isinstance(index, _LoopIndex) else index + 1) > extent:
                 raise refusal(op, "it leaves the DST slot")
-        moving = [index for index in loops if isinstance(index, _Loop)]
+        moving = [index for index in loops if isinstance(index, _LoopIndex)]
         self.dst_loops = self.dst_loops or loops
         if loops != self.dst_loops or moving != self.nest:
             raise refusal(op, "loops over DST that touch different tiles cannot be merged")
         return _Slot(dst, slot)
 
-    def _buffer_access(self, op: Operation, memref_: SSAValue, indices: Sequence[SSAValue | int]) -> _Access:
+    def _buffer_access(self, op: Operation, memref_: SSAValue, indices: Sequence[SSAValue | int]) -> _BufferAccess:
         view = self.known.get(memref_)
         if not isinstance(view, _View):
             raise refusal(op, "it accesses neither a circular buffer nor DST")
@@ -379,10 +379,10 @@ class _Reader:
         for (outer, within), size, extent in zip(loops, view.sizes, whole.sizes, strict=True):
             if not (_covers(outer, size, extent) and _covers(within, 1, size)):
                 raise refusal(op, "its loops do not run over each tile of the circular buffer once")
-        moving = [index for pair in loops for index in pair if isinstance(index, _Loop)]
+        moving = [index for pair in loops for index in pair if isinstance(index, _LoopIndex)]
         if len(set(moving)) != len(moving):
             raise refusal(op, "one loop moves along two dimensions")
-        return _Access(op, view.operand, loops)
+        return _BufferAccess(op, view.operand, loops)
 
     def _broadcast(self, operand: int) -> str | None:
         own, full = (_matrix(spec) for spec in (self.specs[operand], self.specs[-1]))
@@ -406,13 +406,13 @@ class _Reader:
         for access in (*self.loads, *self.stores.values()):
             self._check_follows(access, first)
         for store in self.stores.values():
-            within = [inner for _, inner in store.loops if isinstance(inner, _Loop)]
-            if within != [index for index in self.dst_loops or () if isinstance(index, _Loop)]:
+            within = [inner for _, inner in store.loops if isinstance(inner, _LoopIndex)]
+            if within != [index for index in self.dst_loops or () if isinstance(index, _LoopIndex)]:
                 raise refusal(store.op, "its loops are not those of the DST slots")
         for operand in range(len(generic.operands)):
             self._check_shards(operand)
 
-    def _check_follows(self, access: _Access, leader: _Access) -> None:
+    def _check_follows(self, access: _BufferAccess, leader: _BufferAccess) -> None:
         results = self.generic.indexing_maps.data[access.operand].data.results
         for dim, (result, loops) in enumerate(zip(results, access.loops, strict=True)):
             if isinstance(result, AffineDimExpr) and result.position != dim:
@@ -434,7 +434,7 @@ class _Reader:
 
 def _covers(index: _Index, step: int, extent: int) -> bool:
     """Whether `index` takes each multiple of `step` below `extent` once."""
-    if isinstance(index, _Loop):
+    if isinstance(index, _LoopIndex):
         return index.upper == extent and index.step == step
     return index == 0 and step >= extent
 

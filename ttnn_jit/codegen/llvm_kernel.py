@@ -1,4 +1,4 @@
-"""A kernel's body as LLVM text: its loop, or a loop that looks results up, or several loops in turn."""
+"""A kernel's body as LLVM text: its loop, or a loop that looks results up, or the stages of a fission."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ttnn_jit.codegen.body_analysis import operation_of_tile
-from ttnn_jit.codegen.fission import Relay, relay_of
-from ttnn_jit.codegen.lookup import Parted, parts_of_one_word
-from ttnn_jit.codegen.steps import Apply, Elements, KernelBody
+from ttnn_jit.codegen.fission import Fission, fission_of
+from ttnn_jit.codegen.lookup import LookupSplit, lookup_candidates
+from ttnn_jit.codegen.steps import Apply, KernelBody, SizeClass
 from ttnn_jit.codegen.tiers import Tier, choose_tier
 from ttnn_jit.codegen.vector_loop import KERNEL, VectorLoop, vector_loop
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import KernelModules, ModuleText
-from ttnn_jit.kernels.lookup_table import ENTRIES, tabulated
-from ttnn_jit.kernels.staged_loops import Turn, relayed
+from ttnn_jit.kernels.lookup_table import ENTRIES, lookup_table
+from ttnn_jit.kernels.staged_loops import StageCall, staged_loops
 from ttnn_jit.target import HOST_COSTS
 
 
@@ -30,7 +30,7 @@ class LlvmKernel:
         picoseconds: The predicted arithmetic per element on one thread, at least 1.
         tier: How much LLVM does for it.
         looked_up: Names of the operations whose results it looks up in a table.
-        stages: Loops that it runs in turn.
+        stages: How many loops it is made of.
     """
 
     name: str
@@ -72,7 +72,7 @@ class _Draft:
         remarks: Comments for a reader.
         tier: How much LLVM does for it.
         looked_up: Names of operations.
-        stages: Loops that it runs in turn.
+        stages: How many loops it is made of.
     """
 
     definitions: Sequence[str]
@@ -87,80 +87,79 @@ class _Draft:
 
 def _draft(body: KernelBody, isa: HostIsa) -> _Draft:
     direct = vector_loop(body, isa)
-    table = _table(body, isa) if body.elements is Elements.MANY else None
+    table = _lookup(body, isa) if body.size_class is SizeClass.LARGE else None
     if table is not None:
-        return _with_table(direct, table, isa)
-    relay = relay_of(body, direct.instructions, direct.loop.unroll)
-    if relay is not None:
-        return _relayed(relay, body, isa)
+        return _with_lookup(direct, table, isa)
+    fission = fission_of(body, direct.instructions, direct.loop.unroll)
+    if fission is not None:
+        return _staged(fission, body, isa)
     tier, definition = choose_tier(body, direct, isa)
     remarks = ["; code generator: level 0"] if tier is Tier.FAST_ISEL else []
     return _Draft([definition], _shared([direct]), direct.picoseconds, remarks=remarks, tier=tier)
 
 
 @dataclass(frozen=True)
-class _Table:
-    """What a kernel may look up: the parts of its body, and the function of one word as text."""
+class _Lookup:
+    """What a kernel may look up: its body in two, and the loop of the function of one word."""
 
-    parted: Parted
+    split: LookupSplit
     function: VectorLoop
 
 
-def _table(body: KernelBody, isa: HostIsa) -> _Table | None:
+def _lookup(body: KernelBody, isa: HostIsa) -> _Lookup | None:
     """The longest part of a body that pays to be looked up."""
-    tables = [_Table(parted, vector_loop(parted.function, isa)) for parted in parts_of_one_word(body)]
+    tables = [_Lookup(split, vector_loop(split.function, isa)) for split in lookup_candidates(body)]
     return max(filter(_pays, tables), key=lambda table: table.function.picoseconds, default=None)
 
 
-def _pays(table: _Table) -> bool:
+def _pays(table: _Lookup) -> bool:
     # A function of the user's may be none of its argument: it may count, or draw random numbers.
     lanes = table.function.loop.lanes
-    least = _INSTRUCTIONS_OF_LOOKUPS[lanes] * (1 if table.parted.is_whole else _beside(table.parted, lanes))
+    least = _INSTRUCTIONS_OF_LOOKUPS[lanes] * (1 if table.split.is_whole else _beside(table.split, lanes))
     return table.function.weighed_instructions >= least and not table.function.module.scalar_functions
 
 
-def _beside(parted: Parted, lanes: int) -> float:
+def _beside(split: LookupSplit, lanes: int) -> float:
     """How much longer lookups take than alone."""
-    return _BESIDE_PAIRS if parted.looks_up_loaded_words and lanes >= _FEWEST_WORDS else _BESIDE_OTHERS
+    return _BESIDE_PAIRS if split.looks_up_loaded_words and lanes >= _FEWEST_WORDS else _BESIDE_OTHERS
 
 
 _INSTRUCTIONS_OF_LOOKUPS = {16: 24, 8: 22, 4: 16}
 """By lanes: of a vector whose elements take as long as looked up, with some entries in the second cache. Narrow vectors
-are issued more often."""
+are issued more often. This and the next three: benchmarks/choices.py, `lookup table`, and benchmarks/vector_math.py."""
 _BESIDE_OTHERS = 1.25
 """How much longer lookups take beside other steps."""
 _BESIDE_PAIRS = 0.85
-"""The same of loaded words beside steps of two vectors: these run while the words are fetched. Of functions that are
-multiplied by another input, silu of 22 instructions gains a quarter, log of 16 a twelfth, and sqrt of 11 loses one."""
+"""The same of loaded words beside steps of two vectors: these run while the words are fetched."""
 _FEWEST_WORDS = 16
-"""Of a chunk that is looked up: 8 give 4.8 elements per ns where 16 give 6.1, and 32 no more. But 32 gain a fifth where
-loaded words are looked up beside other steps, and lose an eighth where these compute the words."""
+"""Of a chunk that is looked up: fewer are slower, more gain where loaded words are looked up beside other steps, and
+lose where these compute the words."""
 
 
-def _with_table(direct: VectorLoop, table: _Table, isa: HostIsa) -> _Draft:
+def _with_lookup(direct: VectorLoop, table: _Lookup, isa: HostIsa) -> _Draft:
     """A kernel that looks up."""
-    beside = table.parted.looks_up_loaded_words and not table.parted.is_whole
+    beside = table.split.looks_up_loaded_words and not table.split.is_whole
     unroll = 2 if beside or isa.lanes < _FEWEST_WORDS else 1
-    look_up = vector_loop(table.parted.rest, isa, unroll)
+    look_up = vector_loop(table.split.rest, isa, unroll)
     definitions = [look_up.loop.definition("ttnn_jit.look_up"), table.function.loop.definition("ttnn_jit.function")]
-    chosen = tabulated(KERNEL, "ttnn_jit.look_up", "ttnn_jit.function")
+    chosen = lookup_table(KERNEL, "ttnn_jit.look_up", "ttnn_jit.function")
     picoseconds = direct.picoseconds - table.function.picoseconds + 1000 / HOST_COSTS.lookups_per_ns
-    ops = [operation_of_tile(step.tile_name) for step in table.parted.function.steps if isinstance(step, Apply)]
+    ops = [operation_of_tile(step.tile_name) for step in table.split.function.steps if isinstance(step, Apply)]
     names = tuple(operation.name for operation in ops)
     remark = f"; looked up, in tensors of {ENTRIES} elements and more: {', '.join(names)}"
     shared = _shared([look_up, table.function])
     return _Draft(definitions, shared, picoseconds, after=[chosen], remarks=[remark], looked_up=names)
 
 
-def _relayed(relay: Relay, body: KernelBody, isa: HostIsa) -> _Draft:
-    """A kernel that runs in parts."""
-    names = [f"ttnn_jit.part{k}" for k in range(len(relay.parts))]
-    turns = [Turn(name, part.operands) for name, part in zip(names, relay.parts, strict=True)]
-    parts = [vector_loop(part.body, isa, relay.vectors, fences=False) for part in relay.parts]
-    chosen = relayed(KERNEL, body.streams, relay.scratches, turns, relay.stretch)
-    definitions = [chosen, *(part.loop.definition(name) for name, part in zip(names, parts, strict=True))]
-    picoseconds = sum(part.picoseconds for part in parts)
-    return _Draft(definitions, _shared(parts), picoseconds, stages=len(parts))
+def _staged(fission: Fission, body: KernelBody, isa: HostIsa) -> _Draft:
+    """A kernel of several loops."""
+    names = [f"ttnn_jit.part{k}" for k in range(len(fission.stages))]
+    calls = [StageCall(name, stage.operands) for name, stage in zip(names, fission.stages, strict=True)]
+    loops = [vector_loop(stage.body, isa, fission.vectors, fences=False) for stage in fission.stages]
+    kernel = staged_loops(KERNEL, body.streams, fission.scratches, calls, fission.block)
+    definitions = [kernel, *(loop.loop.definition(name) for name, loop in zip(names, loops, strict=True))]
+    picoseconds = sum(loop.picoseconds for loop in loops)
+    return _Draft(definitions, _shared(loops), picoseconds, stages=len(loops))
 
 
 def _shared(loops: Sequence[VectorLoop]) -> ModuleText:

@@ -13,7 +13,7 @@ _WORDS = Stream(DataType.BFLOAT16, Access.CONTIGUOUS)
 
 
 @dataclass(frozen=True)
-class Parted:
+class LookupSplit:
     """A body in two.
 
     Attributes:
@@ -36,7 +36,7 @@ class Parted:
         return isinstance(self.rest.steps[operand], Load)
 
 
-def parts_of_one_word(body: KernelBody) -> Iterator[Parted]:
+def lookup_candidates(body: KernelBody) -> Iterator[LookupSplit]:
     """The largest parts of `body` that take one bfloat16 tile to another, no two of which share a step."""
     taken: set[int] = set()
     streams = _streams_of(body)
@@ -46,7 +46,7 @@ def parts_of_one_word(body: KernelBody) -> Iterator[Parted]:
                 between = _between(body, root, last)
                 if between is not None:
                     taken |= between
-                    yield _parted(body, root, last, sorted(between))
+                    yield _split(body, root, last, sorted(between))
                     break
 
 
@@ -97,7 +97,7 @@ def _same_tile(body: KernelBody, index: int, root: int) -> bool:
     return index == root or same_stream
 
 
-def _parted(body: KernelBody, root: int, last: int, between: list[int]) -> Parted:
+def _split(body: KernelBody, root: int, last: int, between: list[int]) -> LookupSplit:
     places = {index: 1 + k for k, index in enumerate(between)}
     inner = [with_operands(body.steps[index], lambda operand: places.get(operand, 0)) for index in between]
     steps = (Load(0, None), *inner, Store(places[last], 1))
@@ -107,4 +107,4 @@ def _parted(body: KernelBody, root: int, last: int, between: list[int]) -> Parte
     rest: list[Step] = [
         with_operands(body.steps[k], outer.__getitem__) if k != last else LookUp(outer[root]) for k in kept
     ]
-    return Parted(function, replace(body, steps=tuple(rest)))
+    return LookupSplit(function, replace(body, steps=tuple(rest)))

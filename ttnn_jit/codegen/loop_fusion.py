@@ -23,7 +23,7 @@ _MOST_LIVE = PRESETS["cpu"].dst_tiles
 
 
 @dataclass(eq=False)
-class _Loop:
+class _FusedLoop:
     """Kernels that run one after the other over each stretch of elements.
 
     Attributes:
@@ -39,7 +39,7 @@ class _Loop:
     kernels: tuple[Kernel, ...]
     ops: frozenset[Operation]
     spaces: frozenset[object]
-    producers: set[_Loop]
+    producers: set[_FusedLoop]
     readers: int = 0
 
     def kernel(self) -> Kernel:
@@ -47,7 +47,7 @@ class _Loop:
         return self.kernels[0] if len(self.kernels) == 1 else _concatenated(self.kernels, self.ops)
 
 
-def in_one_loop(kernels: Iterable[tuple[Operation, Kernel]]) -> list[Kernel]:
+def fused_loops(kernels: Iterable[tuple[Operation, Kernel]]) -> list[Kernel]:
     """Fewer kernels that write the same tensors, those left out that only one of them would read.
 
     Args:
@@ -66,14 +66,16 @@ def _fits(kernel: Kernel) -> bool:
     return kernel.body.live_tiles <= _MOST_LIVE
 
 
-def _joined_where(kernels: Sequence[tuple[Operation, Kernel]], allowed: Callable[[_Loop], bool]) -> list[_Loop]:
+def _joined_where(
+    kernels: Sequence[tuple[Operation, Kernel]], allowed: Callable[[_FusedLoop], bool]
+) -> list[_FusedLoop]:
     """The loops of `kernels`, of which those are joined that feed each other and are `allowed` to be one."""
-    loops: dict[_Loop, None] = {}
-    writer: dict[SSAValue, _Loop] = {}
+    loops: dict[_FusedLoop, None] = {}
+    writer: dict[SSAValue, _FusedLoop] = {}
     for number, (op, kernel) in enumerate(kernels):
         spaces = frozenset(_space(spec_of(value.type)) for value in kernel.outputs)
         producers = {writer[value] for value in kernel.inputs if value in writer}
-        found = _Loop(number, (kernel,), frozenset([op]), spaces, producers)
+        found = _FusedLoop(number, (kernel,), frozenset([op]), spaces, producers)
         while (joined := _with_last_producer(found)) is not None and allowed(joined[1]):
             last, found = joined
             for producer in last.producers:
@@ -86,7 +88,7 @@ def _joined_where(kernels: Sequence[tuple[Operation, Kernel]], allowed: Callable
     return list(loops)
 
 
-def _with_last_producer(reader: _Loop) -> tuple[_Loop, _Loop] | None:
+def _with_last_producer(reader: _FusedLoop) -> tuple[_FusedLoop, _FusedLoop] | None:
     """The last producer of a loop not met before, and the two as one.
 
     None if it has none, if another loop needs that one where it is, or if the two run over other elements.
@@ -96,7 +98,7 @@ def _with_last_producer(reader: _Loop) -> tuple[_Loop, _Loop] | None:
         return None
     producers = (last.producers | reader.producers) - {last}
     ops = last.ops | reader.ops
-    return last, _Loop(reader.number, last.kernels + reader.kernels, ops, reader.spaces, producers)
+    return last, _FusedLoop(reader.number, last.kernels + reader.kernels, ops, reader.spaces, producers)
 
 
 def _space(spec: TensorSpec) -> object:

@@ -83,28 +83,28 @@ class LookUp:
 Step = Load | Apply | Cast | LookUp | Store
 
 
-class Elements(enum.Enum):
+class SizeClass(enum.Enum):
     """How many elements a launch of a kernel meets: what may be spent on compiling it.
 
     Attributes:
-        FEW: At most as four tiles of the chip's have.
-        SOME: More.
-        MANY: At least as many as there are bfloat16, so that a table of results may pay, or several loops.
+        SMALL: At most as four tiles of the chip's have.
+        MEDIUM: More.
+        LARGE: At least as many as there are bfloat16, so that a table of results may pay, or several loops.
     """
 
-    FEW = "few"
-    SOME = "some"
-    MANY = "many"
+    SMALL = "small"
+    MEDIUM = "medium"
+    LARGE = "large"
 
     @staticmethod
-    def of(count: int) -> Elements:
-        """What `count` elements are."""
+    def of(count: int) -> SizeClass:
+        """The class of `count` elements."""
         if count >= ENTRIES:
-            return Elements.MANY
-        return Elements.SOME if count > _MOST_OF_FEW else Elements.FEW
+            return SizeClass.LARGE
+        return SizeClass.MEDIUM if count > _MOST_OF_SMALL else SizeClass.SMALL
 
 
-_MOST_OF_FEW = 4 * 32 * 32
+_MOST_OF_SMALL = 4 * 32 * 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class KernelBody:
         steps: In execution order. An int operand is the index of the step whose tile it is; `slot` is the DST slot
             where the step's tile was put, None if it went nowhere.
         numerics: How results are rounded.
-        elements: How many a launch meets.
+        size_class: Of its launches.
         joined: Whether it is made of several kernels of the target's, which took a loop each.
     """
 
@@ -125,7 +125,7 @@ class KernelBody:
     rank: int
     steps: tuple[Step, ...]
     numerics: Numerics
-    elements: Elements = Elements.SOME
+    size_class: SizeClass = SizeClass.MEDIUM
     joined: bool = False
 
     @property
@@ -155,9 +155,9 @@ class KernelBody:
         return tuple(found)
 
     @property
-    def of_words(self) -> bool:
-        """Whether all that moves is bfloat16, but for what loops hand on: two vectors may be halves of 32-bit words."""
-        moving = (stream for stream in self.streams if stream.access is not Access.SCALAR and not stream.handed_on)
+    def is_all_bfloat16(self) -> bool:
+        """Whether all streams but forwarded ones are bfloat16: two vectors may be the halves of 32-bit words."""
+        moving = (stream for stream in self.streams if stream.access is not Access.SCALAR and not stream.forwarded)
         return all(stream.dtype.is_upper_half for stream in moving)
 
     def dtype_of(self, index: int) -> DataType:

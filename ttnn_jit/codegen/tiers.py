@@ -1,11 +1,11 @@
-"""How much LLVM does for a kernel: fewer elements than many never pay back what optimising its loop takes."""
+"""How much LLVM does for a kernel: all but large ones skip its optimiser, whose time they would never pay back."""
 
 from __future__ import annotations
 
 import enum
 
 from ttnn_jit.codegen.fission import MOST_INPUTS
-from ttnn_jit.codegen.steps import Elements, KernelBody
+from ttnn_jit.codegen.steps import KernelBody, SizeClass
 from ttnn_jit.codegen.vector_loop import REGISTERS_TO_SPARE, VectorLoop
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.loop_constants import hoisted
@@ -23,15 +23,15 @@ class Tier(enum.Enum):
 def choose_tier(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> tuple[Tier, str]:
     """The tier of the loop, and its definition there.
 
-    Untouched by LLVM's passes it takes 1.3 to 7 ms less to assemble, a third, and runs 0 to 7 % longer, as long as its
-    constants lie in registers; or else if it is long, as operands in memory cost x86 little beside its length. For few
-    elements its instructions are selected quickly, too: half of the time again, and of 32 registers 3 to 13 % longer;
-    of 16, half as long again.
+    An unoptimised loop compiles faster and runs as well if its constants lie in registers, or if it is long: operands
+    in memory cost x86 little beside its length. Fast instruction selection trades more run time, which small kernels
+    do not notice where registers are many. What each gives and takes: benchmarks/choices.py, `unoptimised` and
+    `fast isel`.
     """
-    unoptimised = _unoptimised(body, direct, isa) if body.elements is not Elements.MANY else None
+    unoptimised = _unoptimised(body, direct, isa) if body.size_class is not SizeClass.LARGE else None
     if unoptimised is None:
         return Tier.OPTIMISED, direct.loop.definition()
-    fast = body.elements is Elements.FEW and isa.registers >= REGISTERS_TO_SPARE
+    fast = body.size_class is SizeClass.SMALL and isa.registers >= REGISTERS_TO_SPARE
     return Tier.FAST_ISEL if fast else Tier.UNOPTIMISED, unoptimised
 
 
@@ -50,12 +50,12 @@ def _unoptimised(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> str | No
 
 
 def _is_narrow(body: KernelBody) -> bool:
-    """Whether few streams are read, all in vectors: many would all be loaded first, and elements move in a loop."""
+    """Whether few streams are read, all in vectors: unoptimised, many would all be loaded first."""
     inputs = sum(not stream.written for stream in body.streams)
     return inputs <= MOST_INPUTS and all(stream.access is not Access.STRIDED for stream in body.streams)
 
 
 _MOST_CONSTANTS_IN_REGISTERS = 24
-"""Of 32 registers; gelu's 23 cost it 4 % of the time there, and in memory a quarter."""
+"""Of 32 registers: the rest hold values."""
 _LINES_OF_A_LONG_BODY = 150
-"""Of 100 lines, those with more constants than registers take a quarter longer."""
+"""From here on, constants in memory do not matter."""

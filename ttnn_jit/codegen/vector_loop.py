@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ttnn_jit.codegen.body_analysis import both_signs
 from ttnn_jit.codegen.body_emitter import BodyEmitter
-from ttnn_jit.codegen.steps import Apply, Elements, KernelBody
+from ttnn_jit.codegen.steps import Apply, KernelBody, SizeClass
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_line import Line, Work
 from ttnn_jit.kernels.llvm_module import ModuleText
@@ -18,18 +18,18 @@ from ttnn_jit.target import HOST_COSTS
 
 # Two vectors a chunk keep 128 bytes per stream in flight, which bodies bound by memory need. With more live tiles they
 # would spill; and the longer ones are bound by arithmetic, where two vectors gain nothing and double the compile time.
-# Of bfloat16 alone, though, two vectors are one load without a shuffle, and one instruction rounds both: longer bodies
-# gain a sixth, those of many roundings two thirds, where registers hold both.
+# Of bfloat16 alone, though, two vectors are one load without a shuffle, and one instruction rounds both, which longer
+# bodies gain by where registers hold both (benchmarks/choices.py: `two vectors`).
 _MOST_LIVE_FOR_TWO_VECTORS = 10
 _MOST_LINES_FOR_TWO_VECTORS = 24
 _MOST_LINES_FOR_A_PAIR = {16: 64, 32: 200}
-"""By the number of vector registers. Twice as many where ops are short: what waits for the op before it gains two
-thirds, as it leaves the units idle."""
+"""By the number of vector registers. Twice as many where ops are short: what waits for the op before it leaves the
+units idle."""
 _MOST_LINES_OF_A_SHORT_OP = 10
 
 REGISTERS_TO_SPARE = 32
-"""From here on, inputs are loaded early, and f(x) and f(-x) are taken of two vectors. Of 16, one register more costs
-sin and sigmoid a tenth."""
+"""From here on, inputs are loaded early, and f(x) and f(-x) are taken of two vectors (benchmarks/choices.py: `early
+loads`, `both signs`)."""
 
 _INSTRUCTIONS_OF_A_DIVISION = 8
 
@@ -81,14 +81,14 @@ def vector_loop(body: KernelBody, isa: HostIsa, unroll: int | None = None, *, fe
     module = ModuleText()
     builder = LlvmVector(isa, module, prefix="v", block=BODY_BLOCK)
     emitter = BodyEmitter(body, builder, unroll)
-    early = unroll == 1 and isa.registers >= REGISTERS_TO_SPARE and body.elements is not Elements.FEW
+    early = unroll == 1 and isa.registers >= REGISTERS_TO_SPARE and body.size_class is not SizeClass.SMALL
     loop = TileLoop(KERNEL, body.streams, body.rank, emitter, isa.lanes, unroll, early, fences)
     loop.write_body()
     return VectorLoop(loop, builder.code, emitter.instructions, module)
 
 
 def _most_lines_for_two(body: KernelBody, one: VectorLoop, isa: HostIsa) -> int:
-    if not body.of_words:
+    if not body.is_all_bfloat16:
         return _MOST_LINES_FOR_TWO_VECTORS
     if isa.registers < REGISTERS_TO_SPARE and both_signs(body):
         return 0  # f(x) and f(-x) of one vector hold as much as two vectors

@@ -17,8 +17,8 @@ FEWEST_ELEMENTS = 1 << 14
 """Of a chunk: 64 KB of float32 a stream, so that a chunk costs nothing. Chunks of a single loop are multiples of it:
 kernels count on the alignment of their operands."""
 MOST_ELEMENTS = 1 << 17
-"""512 KB of float32 a stream. Long runs are read and written up to a quarter faster than short ones that two CPUs take
-in turn, but a chunk of a stolen CPU is waited for."""
+"""512 KB of float32 a stream. Long runs are read and written faster than short ones that two CPUs take in turn, but a
+chunk of a stolen CPU is waited for (benchmarks/memory.py)."""
 CHUNKS_PER_CPU = 8
 """If chunks keep within those bounds: a CPU that starts late or ends early leaves an eighth of its share at most."""
 

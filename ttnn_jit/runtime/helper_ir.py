@@ -5,7 +5,7 @@ up wakes the next, registers, and takes chunks from the back, so that from call 
 the caches of one CPU. One word counts both. The caller then closes the kernel to newcomers and waits for helpers that
 registered, never for one that has not started: a late helper costs nothing.
 
-Sleeping and waking another CPU take 20 to 50 us together, so both sides first *watch* for about as long: the helper for
+Sleeping and waking another CPU take tens of microseconds, so both sides first *watch* for about as long: the helper for
 the next kernel, giving its CPU to whoever wants it between two looks; the caller for the last chunk, keeping its own,
 which on a busy machine it would get back only milliseconds later.
 
@@ -18,8 +18,7 @@ with few CPUs: the fewer and the busier, the less it looks for an idle one, and 
 
 A host without POSIX threads has no helpers: there the caller runs every kernel whole.
 
-Bound: a shared kernel costs the caller two uncontended mutexes, about 50 ns, and one wake of about 10 us where a helper
-sleeps.
+Bound: a shared kernel costs the caller two uncontended mutexes, and one wake where a helper sleeps.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ from ttnn_jit.runtime.structures import LaunchEntry, Pool, Timespec
 HELP_SYMBOL = "ttnn_jit_help"
 NEW_POOL_SYMBOL = "ttnn_jit_new_pool"
 
-HELPER_LOOKS = 200  # sched_yield takes a quarter of a microsecond
-CALLER_LOOKS = 1000  # a pause takes 15 to 45 ns
+HELPER_LOOKS = 200  # with a sched_yield between two
+CALLER_LOOKS = 1000  # with a pause between two
 KEEP_OFF_SYMBOL = "ttnn_jit_keep_off"
 CPU_MASK_BYTES = 128  # as many CPUs as the C library's cpu_set_t names
 

@@ -8,7 +8,7 @@ A kernel of several chunks is run chunk by chunk: chunk i has its operands' addr
 between chunks, and loops over less (`ttnn_jit.runtime.chunks`). Kernels know nothing of it. A caller that finds the
 pool taken (another thread's call, or one from inside a kernel) runs its kernels alone.
 
-Bound: 1 to 2 ns per operand and kernel.
+Bound: a load and a store per operand and kernel (benchmarks/latency.py).
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def run_plan(plan: ProgramPlan, objects, inputs: Sequence[np.ndarray]) -> list[n
 
 
 def _fresh(spec: TensorSpec) -> np.ndarray:
-    """A buffer of numbers that show misuse, aligned as blocks of the pool: big results are stored around the caches."""
+    """A buffer of numbers that show misuse, aligned as blocks of the pool: stores of big results are non-temporal."""
     memory = np.empty(spec.nbytes + 2 * ALIGNMENT, np.uint8)
     start = -memory.ctypes.data % ALIGNMENT
     count = max(spec.nbytes // spec.dtype.itemsize, 1)

@@ -1,4 +1,4 @@
-"""Bodies of many inputs run in parts, stretch by stretch: which do, and that the bits stay those of the whole."""
+"""Bodies of many inputs run in stages, block by block: which do, and that the bits stay those of the whole."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
 from ttnn_jit.codegen import fission, llvm_kernel, steps
-from ttnn_jit.codegen.fission import FEWEST, LONG_FROM, MOST_INPUTS, relay_of
+from ttnn_jit.codegen.fission import FEWEST_BESIDE_A_CUT, LONGEST_STAGE, MOST_INPUTS, fission_of
 from ttnn_jit.codegen.host_program import generate
 from ttnn_jit.codegen.kernel_reader import read_kernels
 from ttnn_jit.codegen.llvm_kernel import kernel_of
-from ttnn_jit.codegen.steps import Apply, Elements, Load
+from ttnn_jit.codegen.steps import Apply, Load, SizeClass
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.kernels.isa import AVX512
-from ttnn_jit.kernels.staged_loops import LONG_STRETCH, SHORT_STRETCH
+from ttnn_jit.kernels.staged_loops import CHAIN_BLOCK, MANY_STREAMS_BLOCK
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
 
 F32, BF16 = DataType.FLOAT32, DataType.BFLOAT16
@@ -42,53 +42,53 @@ def body_of(specs, calls, **fields):
 
 def from_memory(body):
     """The body as it is where the kernel's tensors exceed the last cache."""
-    return replace(body, streams=tuple(replace(s, around_caches=s.written) for s in body.streams))
+    return replace(body, streams=tuple(replace(s, nontemporal=s.written) for s in body.streams))
 
 
-def parts_of(body, *, each=1, vectors=1, elements=Elements.MANY):
-    """The relay of a body whose every op has `each` instructions."""
-    return relay_of(
-        replace(body, elements=elements),
+def stages_of(body, *, each=1, vectors=1, size_class=SizeClass.LARGE):
+    """The fission of a body whose every op has `each` instructions."""
+    return fission_of(
+        replace(body, size_class=size_class),
         {k: each * isinstance(step, Apply) for k, step in enumerate(body.steps)},
         vectors,
     )
 
 
-def test_parts_read_few_inputs_each_and_do_every_op_once():
+def test_stages_read_few_inputs_each_and_do_every_op_once():
     body = from_memory(body_of(tile_specs(31, F32), ladder(31)))
-    found = parts_of(body, each=0)
-    for part in found.parts:
-        assert 2 <= sum(operand < len(body.streams) - 1 for operand in part.operands) <= MOST_INPUTS
-    ops = [step for part in found.parts for step in part.body.steps if isinstance(step, Apply)]
+    found = stages_of(body, each=0)
+    for stage in found.stages:
+        assert 2 <= sum(operand < len(body.streams) - 1 for operand in stage.operands) <= MOST_INPUTS
+    ops = [step for stage in found.stages for step in stage.body.steps if isinstance(step, Apply)]
     assert len(ops) == 30
     assert len(found.scratches) == 2
 
 
-def test_a_tensor_that_two_parts_read_is_loaded_by_both():
+def test_a_tensor_that_two_stages_read_is_loaded_by_both():
     calls = [*ladder(12), ("multiply", 22, 0)]
-    found = parts_of(from_memory(body_of(tile_specs(12, F32), calls)), each=0)
-    assert [part.operands.count(0) for part in found.parts] == [1, 1]
-    assert all(any(isinstance(step, Load) for step in part.body.steps) for part in found.parts)
+    found = stages_of(from_memory(body_of(tile_specs(12, F32), calls)), each=0)
+    assert [stage.operands.count(0) for stage in found.stages] == [1, 1]
+    assert all(any(isinstance(step, Load) for step in stage.body.steps) for stage in found.stages)
 
 
-@pytest.mark.parametrize(("inputs", "parts"), [(MOST_INPUTS, False), (MOST_INPUTS + 1, True)])
-def test_a_short_body_runs_in_parts_if_it_reads_too_many_inputs_from_memory(inputs, parts):
+@pytest.mark.parametrize(("inputs", "stages"), [(MOST_INPUTS, False), (MOST_INPUTS + 1, True)])
+def test_a_short_body_runs_in_stages_if_it_reads_too_many_inputs_from_memory(inputs, stages):
     body = body_of(tile_specs(inputs, F32), ladder(inputs))
-    assert parts_of(body, each=0) is None
-    assert (parts_of(from_memory(body), each=0) is not None) is parts
+    assert stages_of(body, each=0) is None
+    assert (stages_of(from_memory(body), each=0) is not None) is stages
 
 
-def test_a_long_chain_runs_in_parts_and_two_vectors_of_it_may_be_longer():
+def test_a_long_chain_runs_in_stages_and_two_vectors_of_it_may_be_longer():
     body = body_of(tile_specs(1, F32), [("exp", k) for k in range(4)])
-    assert len(parts_of(body, each=LONG_FROM[1]).parts) == 4
-    assert parts_of(body, each=LONG_FROM[1] // 4) is None
-    assert parts_of(body, each=LONG_FROM[1] // 2, vectors=2) is None
+    assert len(stages_of(body, each=LONGEST_STAGE[1]).stages) == 4
+    assert stages_of(body, each=LONGEST_STAGE[1] // 4) is None
+    assert stages_of(body, each=LONGEST_STAGE[1] // 2, vectors=2) is None
     assert (
-        parts_of(body, each=LONG_FROM[1], elements=Elements.SOME) is None
+        stages_of(body, each=LONGEST_STAGE[1], size_class=SizeClass.MEDIUM) is None
     )  # compiling it would take longer than it gains
 
 
-def test_long_kernels_of_a_chip_that_the_host_joins_run_in_parts_whatever_their_size():
+def test_long_kernels_of_a_chip_that_the_host_joins_run_in_stages_whatever_their_size():
     # A kernel of the chip takes seven inputs.
     calls = [*ladder(8), ("sin", 14), ("tanh", 15), ("erf", 16)]
     specs = tile_specs(8, F32)
@@ -99,13 +99,13 @@ def test_long_kernels_of_a_chip_that_the_host_joins_run_in_parts_whatever_their_
 
 
 def test_a_scratch_serves_again_once_its_tile_was_read():
-    found = parts_of(body_of(tile_specs(1, F32), [("exp", k) for k in range(40)]), each=LONG_FROM[1])
-    assert (len(found.parts), len(found.scratches)) == (40, 2)
-    for part in found.parts:
-        assert len(set(part.operands)) == len(part.operands) == 2
+    found = stages_of(body_of(tile_specs(1, F32), [("exp", k) for k in range(40)]), each=LONGEST_STAGE[1])
+    assert (len(found.stages), len(found.scratches)) == (40, 2)
+    for stage in found.stages:
+        assert len(set(stage.operands)) == len(stage.operands) == 2
 
 
-def test_a_kernel_of_many_parts_has_room_on_the_stack_of_a_thread():
+def test_a_kernel_of_many_stages_has_room_on_the_stack_of_a_thread():
     module, first_row = (
         scheduled([TensorSpec((rows, 256), F32)], [("tanh", k) for k in range(300)]) for rows in (256, 1)
     )
@@ -116,15 +116,13 @@ def test_a_kernel_of_many_parts_has_room_on_the_stack_of_a_thread():
     assert_same_bits(got[:1], interpret(first_row, [x[:1]])[0])
 
 
-def test_many_streams_from_memory_take_longer_turns_than_chains():
-    assert parts_of(from_memory(body_of(tile_specs(12, F32), ladder(12)))).stretch == LONG_STRETCH
-    assert parts_of(body_of(tile_specs(12, F32), ladder(12)), each=LONG_FROM[1]).stretch == SHORT_STRETCH
-    assert (
-        parts_of(from_memory(body_of(tile_specs(1, F32), [("exp", 0), ("sin", 1)])), each=20).stretch == SHORT_STRETCH
-    )
+def test_many_streams_from_memory_take_larger_blocks_than_chains():
+    assert stages_of(from_memory(body_of(tile_specs(12, F32), ladder(12)))).block == MANY_STREAMS_BLOCK
+    assert stages_of(body_of(tile_specs(12, F32), ladder(12)), each=LONGEST_STAGE[1]).block == CHAIN_BLOCK
+    assert stages_of(from_memory(body_of(tile_specs(1, F32), [("exp", 0), ("sin", 1)])), each=20).block == CHAIN_BLOCK
 
 
-def test_parts_leave_the_order_of_their_stores_to_the_kernel():
+def test_stages_leave_the_order_of_their_stores_to_the_kernel():
     calls = [(name, k) for k, name in enumerate(["sin", "exp", "tanh", "sigmoid"])]
     kernel = kernel_of(body_of(tile_specs(1, F32, (4096, 4096)), calls), host_isa())
     assert kernel.stages > 1
@@ -134,34 +132,34 @@ def test_parts_leave_the_order_of_their_stores_to_the_kernel():
 
 def test_values_that_many_steps_share_keep_a_chain_whole():
     shared = [("exp", 0), ("sigmoid", 0), ("tanh", 0), ("add", 1, 2), ("multiply", 4, 3), ("add", 5, 1)]
-    assert parts_of(body_of(tile_specs(1, F32), shared), each=LONG_FROM[1] // 3) is None
+    assert stages_of(body_of(tile_specs(1, F32), shared), each=LONGEST_STAGE[1] // 3) is None
 
 
-def test_an_input_that_many_steps_read_is_loaded_by_each_part():
+def test_an_input_that_many_steps_read_is_loaded_by_each_stage():
     shared = [("exp", 0), ("add", 0, 1), ("sigmoid", 2), ("multiply", 3, 0)]
-    found = parts_of(body_of(tile_specs(1, F32), shared), each=LONG_FROM[1] // 2)
-    assert [0 in part.operands for part in found.parts] == [True, True]
+    found = stages_of(body_of(tile_specs(1, F32), shared), each=LONGEST_STAGE[1] // 2)
+    assert [0 in stage.operands for stage in found.stages] == [True, True]
 
 
-def test_a_short_end_of_two_vectors_does_not_pay_for_what_is_handed_on():
+def test_a_short_end_of_two_vectors_does_not_pay_for_what_crosses_the_cut():
     body = body_of(tile_specs(1), [("exp", 0), ("tanh", 1), ("sigmoid", 2), ("neg", 3)])
-    each = LONG_FROM[2] // 2
-    assert len(parts_of(body, each=each, vectors=2).parts) == 2
+    each = LONGEST_STAGE[2] // 2
+    assert len(stages_of(body, each=each, vectors=2).stages) == 2
     ends_shortly = {k: each * isinstance(step, Apply) for k, step in enumerate(body.steps)}
     *_, last = (k for k, step in enumerate(body.steps) if isinstance(step, Apply))
-    for length, parts in ((FEWEST, 1), (2 * FEWEST, 2)):
-        relay = relay_of(replace(body, elements=Elements.MANY), ends_shortly | {last - 1: 0, last: length}, 2)
-        assert len(relay.parts if relay else [body]) == parts
+    for length, stages in ((FEWEST_BESIDE_A_CUT, 1), (2 * FEWEST_BESIDE_A_CUT, 2)):
+        fission = fission_of(replace(body, size_class=SizeClass.LARGE), ends_shortly | {last - 1: 0, last: length}, 2)
+        assert len(fission.stages if fission else [body]) == stages
 
 
 def test_bodies_that_do_not_walk_one_run_stay_whole():
     specs = [*[TensorSpec((64, 40), F32)] * 11, TensorSpec((1, 40), F32)]
-    assert parts_of(from_memory(body_of(specs, ladder(12)))) is None
+    assert stages_of(from_memory(body_of(specs, ladder(12)))) is None
     strided = [*[TensorSpec((64, 40), F32)] * 11, TensorSpec((64, 40), F32, strides=(80, 2))]
-    assert parts_of(from_memory(body_of(strided, ladder(12)))) is None
+    assert stages_of(from_memory(body_of(strided, ladder(12)))) is None
 
 
-def test_the_text_of_parts_holds_no_shape():
+def test_the_text_of_stages_holds_no_shape():
     kernels = [
         kernel_of(body_of(tile_specs(31, shape=shape), ladder(31), target="wormhole_b0"), host_isa())
         for shape in [(256, 256), (512, 512)]
@@ -170,25 +168,27 @@ def test_the_text_of_parts_holds_no_shape():
     assert kernels[0].stages > 1
 
 
-def test_parts_hand_on_the_even_and_the_odd_elements_of_bfloat16_as_they_have_them():
+def test_stages_forward_the_even_and_the_odd_elements_of_bfloat16_as_they_have_them():
     calls = [("add", 0, 1), ("multiply", 2, 0.25), ("exp", 3), ("sigmoid", 4)]
     body = body_of(tile_specs(2, shape=(256, 256)), calls)
-    found = parts_of(body, each=LONG_FROM[2] // 2, vectors=2)
-    assert [stream.handed_on for stream in found.scratches] == [True]
+    found = stages_of(body, each=LONGEST_STAGE[2] // 2, vectors=2)
+    assert [stream.forwarded for stream in found.scratches] == [True]
     text = kernel_of(body, replace(AVX512, avx512_bf16=True)).text
     first = text[text.index("@ttnn_jit.part0(ptr noalias") : text.index("@ttnn_jit.part1(ptr noalias")]
     assert "shufflevector" not in first
-    assert "= alloca [32 x float]" not in text  # a tail of what is handed on is whole, and so not copied
-    assert not any(stream.handed_on for stream in parts_of(body, each=LONG_FROM[1] // 2, vectors=1).scratches)
+    assert "= alloca [32 x float]" not in text  # a tail of what is forwarded is whole, and so not copied
+    assert not any(stream.forwarded for stream in stages_of(body, each=LONGEST_STAGE[1] // 2, vectors=1).scratches)
 
 
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
-@pytest.mark.parametrize("rows", [32, LONG_STRETCH // 32, LONG_STRETCH // 32 + 32], ids=["less", "one stretch", "more"])
-def test_parts_give_the_bits_of_the_whole(target, rows, monkeypatch):
+@pytest.mark.parametrize(
+    "rows", [32, MANY_STREAMS_BLOCK // 32, MANY_STREAMS_BLOCK // 32 + 32], ids=["less", "one block", "more"]
+)
+def test_stages_give_the_bits_of_the_whole(target, rows, monkeypatch):
     monkeypatch.setattr("ttnn_jit.codegen.kernel_reader._leaves_nothing", lambda *_: True)
     monkeypatch.setattr("ttnn_jit.codegen.kernel_reader.POOLED_RESULT_BYTES", 0)
     monkeypatch.setattr("ttnn_jit.codegen.steps.ENTRIES", 0)
-    monkeypatch.setattr("ttnn_jit.codegen.llvm_kernel.parts_of_one_word", lambda _: ())
+    monkeypatch.setattr("ttnn_jit.codegen.llvm_kernel.lookup_candidates", lambda _: ())
     shape = (rows, 32)
     specs = [*tile_specs(11, shape=shape), TensorSpec((1, 1), BF16, Layout.TILE)]
     module = scheduled(specs, [*ladder(12, "multiply"), ("sigmoid", 22)], target=target)
@@ -210,10 +210,10 @@ OPS = st.sampled_from(["exp", "sin", "tanh", "sigmoid", "neg", "abs", "erf", "ad
 def cut_from(instructions):
     """Tensors of any size are many elements, and nothing is looked up."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fission, "LONG_FROM", {1: instructions, 2: instructions})
-        patch.setattr(fission, "FEWEST", 0)
+        patch.setattr(fission, "LONGEST_STAGE", {1: instructions, 2: instructions})
+        patch.setattr(fission, "FEWEST_BESIDE_A_CUT", 0)
         patch.setattr(steps, "ENTRIES", 0)
-        patch.setattr(llvm_kernel, "parts_of_one_word", lambda _: ())
+        patch.setattr(llvm_kernel, "lookup_candidates", lambda _: ())
         kernel_of.cache_clear()
         yield
     kernel_of.cache_clear()

@@ -285,7 +285,7 @@ def test_no_loop_stores_a_register_on_the_stack(program, target, isa):
 
 @pytest.mark.parametrize("isa", [AVX512, AVX2], ids=lambda isa: isa.name)
 @pytest.mark.parametrize(("program", "dtype"), [("cosh", F32), ("tree", F32), ("tree", BF16)])
-def test_results_larger_than_the_last_cache_are_stored_around_it(program, dtype, isa):
+def test_stores_of_results_larger_than_the_last_cache_are_non_temporal(program, dtype, isa):
     small, large = (hot_loop(listing_of(program, isa, "cpu", (n, n), dtype)) for n in (128, 8192))
     assert not [line for line in small if line.startswith("vmovnt")]
     assert [line for line in large if line.startswith("vmovnt")]

@@ -21,7 +21,7 @@ from ttnn_jit.codegen.assemble import assemble, assembly
 from ttnn_jit.codegen.host_program import generate, planned
 from ttnn_jit.codegen.kernel_reader import read_kernels
 from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
-from ttnn_jit.codegen.steps import Elements
+from ttnn_jit.codegen.steps import SizeClass
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON, HostIsa
 from ttnn_jit.target import HOST_COSTS
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
@@ -50,7 +50,7 @@ def results_of(module, inputs: list[np.ndarray], *, looked_up: bool, isa: HostIs
     isa, objects = isa or host_isa(), {}
 
     def named(body):
-        kernel = kernel_of(replace(body, elements=Elements.MANY if looked_up else Elements.SOME), isa)
+        kernel = kernel_of(replace(body, size_class=SizeClass.LARGE if looked_up else SizeClass.MEDIUM), isa)
         assert has_table(kernel) is looked_up
         objects[kernel.name] = assemble(kernel.modules.whole, isa)
         return kernel.name, 1
