@@ -11,7 +11,6 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -177,46 +176,6 @@ def _chip(name: str, l1_bytes: int) -> SystemDesc:
         tile_aligned_only=True,
         fuses_multi_user_values=False,
     )
-
-
-@dataclass(frozen=True)
-class HostCosts:
-    """What work costs on the host, roughly: every target runs there. Decides how a kernel runs, never what it gives.
-
-    Attributes:
-        vector_instructions_per_ns: Of one core.
-        lookups_per_ns: Of one core, in a table of all bfloat16: between 6.1 where the first cache holds the entries
-            that are met, and 2.2 where the second does.
-        bytes_per_ns: Read and written by one core, from the last cache.
-        shared_from_ns: Predicted time from which a kernel is shared with threads that are awake.
-        wakes_from_ns: Predicted time from which a kernel wakes threads: that takes 5 to 20 us, and measured gains begin
-            there.
-    """
-
-    vector_instructions_per_ns: float
-    lookups_per_ns: float
-    bytes_per_ns: float
-    shared_from_ns: float
-    wakes_from_ns: float
-
-
-HOST_COSTS = HostCosts(
-    vector_instructions_per_ns=4.0,
-    lookups_per_ns=3.0,
-    bytes_per_ns=60.0,
-    shared_from_ns=15_000.0,
-    wakes_from_ns=60_000.0,
-)
-
-
-@cache
-def last_cache_bytes() -> int:
-    """Size of the last cache that a core of the host shares; 32 MB where the system does not say."""
-    try:
-        text = Path("/sys/devices/system/cpu/cpu0/cache/index3/size").read_text(encoding="ascii").strip()
-        return int(text.removesuffix("K")) << 10
-    except (OSError, ValueError):
-        return 32 << 20
 
 
 PRESETS = {

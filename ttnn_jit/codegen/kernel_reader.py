@@ -29,7 +29,8 @@ from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.kernels.tile_loop import Access, Stream
 from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
-from ttnn_jit.target import Numerics, last_cache_bytes
+from ttnn_jit.runtime.host_costs import last_cache_bytes
+from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import TensorSpec
 
 SHARE_OF_LAST_CACHE = 0.75

@@ -17,7 +17,7 @@ from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import KernelModules, ModuleText
 from ttnn_jit.kernels.lookup_table import ENTRIES, lookup_table
 from ttnn_jit.kernels.staged_loops import StageCall, staged_loops
-from ttnn_jit.target import HOST_COSTS
+from ttnn_jit.runtime.host_costs import HOST_COSTS
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from ttnn_jit.kernels.llvm_line import Line, Work
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.tile_loop import BODY_BLOCK, TileLoop
-from ttnn_jit.target import HOST_COSTS
+from ttnn_jit.runtime.host_costs import HOST_COSTS
 
 # Two vectors a chunk keep 128 bytes per stream in flight, which bodies bound by memory need. With more live tiles they
 # would spill; and the longer ones are bound by arithmetic, where two vectors gain nothing and double the compile time.

@@ -10,8 +10,8 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ttnn_jit.runtime.host_costs import HOST_COSTS
 from ttnn_jit.runtime.plan import Launch
-from ttnn_jit.target import HOST_COSTS
 
 FEWEST_ELEMENTS = 1 << 14
 """Of a chunk: 64 KB of float32 a stream, so that a chunk costs nothing. Chunks of a single loop are multiples of it:

@@ -19,10 +19,10 @@ from ttnn_jit.errors import ArgumentError
 from ttnn_jit.options import requested_threads
 from ttnn_jit.runtime import chunks
 from ttnn_jit.runtime.chunks import chunks_of
+from ttnn_jit.runtime.host_costs import HOST_COSTS
 from ttnn_jit.runtime.plan import Launch
 from ttnn_jit.runtime.structures import Pool
 from ttnn_jit.runtime.threads import HELPERS, HelperPool, thread_count
-from ttnn_jit.target import HOST_COSTS
 
 SHAPES = [(1000,), (7, 333), (64, 64), (3, 5, 77), (4099,)]
 
