@@ -1,7 +1,7 @@
 """The instruction sets that kernels are generated for.
 
 Vector math needs fused multiply-add: without it `llvm.fma` becomes scalar calls of libm. Hosts without it are served
-by the tile interpreter or by numba.
+by numba.
 """
 
 from __future__ import annotations
@@ -78,5 +78,5 @@ def isa_for(cpu_name: str, features: Mapping[str, bool], triple: str) -> HostIsa
             return HostIsa("avx2", cpu_name, text, lanes=8, avx2=True, triple=triple)
     raise ArgumentError(
         f"no kernels are generated for this host ({cpu_name}, {architecture})",
-        help="native code needs AVX2 with FMA, AVX-512 or NEON; the tile interpreter and backend='numba' run anywhere",
+        help="they need AVX2 with FMA, AVX-512 or NEON; backend='numba' compiles for any host",
     )

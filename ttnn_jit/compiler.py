@@ -96,7 +96,7 @@ def compile_function(
     """
     # A pass of the user's own, and a kernel of the interpreter's, are things that only this process knows.
     options = request.options
-    stored = stored_programs(wanted=use_disk and not options.extra_pipeline_options, backend=options.backend)
+    stored = stored_programs(wanted=use_disk and not options.extra_pipeline_options)
     if stored:
         load_launch_code(stored.native_code)
     key = function_key(request) if stored else None
@@ -149,7 +149,7 @@ def compile_operation(
     result = result or ResultPlacement()
     # One call of the user's rounds once: what comes before an activation stays float32.
     options = CompileOptions(memory_config=result.memory_config, fp32_dest_acc=bool(result.activations))
-    stored = stored_programs(wanted=True, backend=options.backend)
+    stored = stored_programs(wanted=True)
     name = f"ttnn.{operation.name}"
     inputs = [operand for operand in operands if isinstance(operand, TensorSpec)]
     key = None
@@ -184,9 +184,9 @@ _PROGRAMS: weakref.WeakValueDictionary[str, Program] = weakref.WeakValueDictiona
 """Programs in memory by content key, for as long as some function holds them."""
 
 
-def stored_programs(*, wanted: bool, backend: str) -> Manifest | None:
-    """The programs on disk; None where they are turned off, or where nothing could be stored."""
-    store = store_of(Environment.read()) if wanted and (backend == "numba" or _host_isa()) else None
+def stored_programs(*, wanted: bool) -> Manifest | None:
+    """The programs on disk; None where they are turned off."""
+    store = store_of(Environment.read()) if wanted else None
     return Manifest(store) if store else None
 
 
@@ -383,14 +383,12 @@ class _Code:
     Attributes:
         plan: Buffers and launches.
         texts: By kernel, what a reader is shown: LLVM text or Python source.
-        objects: By kernel, finished object code, where there is no text to assemble.
         modules: By kernel, what is assembled; numba compiles here.
-        backend: Whose they are.
+        backend: Which wrote them.
     """
 
     plan: ProgramPlan
     texts: Mapping[str, str]
-    objects: Mapping[str, bytes]
     modules: Callable[[], Mapping[str, KernelModules]]
     backend: str
 
@@ -435,23 +433,18 @@ def run_stages(
 
 
 def _code(module: ModuleOp, backend: str) -> _Code:
-    if backend == "numba":
+    isa = None if backend == "numba" else _host_isa()
+    if isa is None:
         from ttnn_jit.codegen.numba_kernel import numba_program
 
         plan, sources = numba_program(module)
-        return _Code(plan, sources, {}, cache(partial(_numba_modules, sources)), backend)
-    isa = _host_isa()
-    if isa is None:
-        from ttnn_jit.codegen.numpy_kernel import interpreted_program
-
-        plan, objects = interpreted_program(module)
-        return _Code(plan, {}, objects, dict, backend)
+        return _Code(plan, sources, cache(partial(_numba_modules, sources)), "numba")
     from ttnn_jit.codegen.host_program import generate
 
     generated = generate(module, isa)
     texts = {name: kernel.text for name, kernel in generated.kernels.items()}
     modules = {name: kernel.modules for name, kernel in generated.kernels.items()}
-    return _Code(generated.plan, texts, {}, lambda: modules, backend)
+    return _Code(generated.plan, texts, lambda: modules, backend)
 
 
 def _numba_modules(sources: Mapping[str, str]) -> dict[str, KernelModules]:
@@ -463,11 +456,16 @@ def _numba_modules(sources: Mapping[str, str]) -> dict[str, KernelModules]:
 
 def _objects(code: _Code) -> dict[str, bytes]:
     if not code.texts:
-        return dict(code.objects)
+        return {}
     from ttnn_jit.codegen.kernel_images import images_of
 
     signatures = {launch.kernel: signature_of(launch, code.plan.buffers) for launch in code.plan.launches}
-    return images_of(code.texts, code.modules, signatures, _assembler_isa(code.backend)) | dict(code.objects)
+    return images_of(code.texts, code.modules, signatures, _assembler_isa(code.backend))
+
+
+def language(backend: str) -> str:
+    """What a backend writes kernels in, as the suffix of a file: ``ll`` or ``py``."""
+    return "py" if backend == "numba" or _host_isa() is None else "ll"
 
 
 def _assembler_isa(backend: str) -> HostIsa:
@@ -481,7 +479,7 @@ def _assembler_isa(backend: str) -> HostIsa:
 
 @cache
 def _host_isa() -> HostIsa | None:
-    """What kernels are generated for; None, said once, where nothing is and the tile interpreter runs them."""
+    """What LLVM text is written for; None, said once, on a host that numba compiles all kernels for."""
     from ttnn_jit.kernels.isa import isa_for
 
     host = host_cpu()
@@ -490,8 +488,8 @@ def _host_isa() -> HostIsa | None:
         return isa_for(host.name, features, host.triple)
     except ArgumentError as error:
         warnings.warn(
-            f"{error.message}: kernels run in the tile interpreter, with the same results, slowly, and are not kept "
-            'on disk; `backend="numba"` compiles them here, with functions of libm',
+            f"{error.message}: numba compiles them here, as with `backend='numba'`: they are slower, and functions are "
+            "libm's, whose last bits differ from those of other hosts",
             RuntimeWarning,
             stacklevel=2,
         )

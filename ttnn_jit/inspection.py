@@ -70,7 +70,7 @@ def explain(request: Request) -> Report:
 
 def explain_miss(request: Request) -> str:
     """The fields in which a request's manifest key differs from the nearest on disk, one per line."""
-    stored = compiler.stored_programs(wanted=True, backend=request.options.backend)
+    stored = compiler.stored_programs(wanted=True)
     if stored is None:
         return "the disk cache is turned off"
     key = compiler.function_key(request)
@@ -97,7 +97,7 @@ def write_dump(program: Program, name: str, backend: str) -> Path:
     """Write a program, its stages' texts and its object code under ``generated/jit/<name>_<hash>/``; the folder."""
     folder = DUMP_FOLDER / f"{name}_{program.hash[:8]}"
     folder.mkdir(parents=True, exist_ok=True)
-    suffixes = {compiler.CODEGEN: ".py" if backend == "numba" else ".ll", compiler.ASSEMBLY: ".s"}
+    suffixes = {compiler.CODEGEN: f".{compiler.language(backend)}", compiler.ASSEMBLY: ".s"}
     for number, (stage, text) in enumerate(program.texts.items()):
         (folder / f"{number:02}_{stage}{suffixes.get(stage, '.mlir')}").write_text(text, encoding="utf-8")
     for kernel, code in program.objects.items():

@@ -28,15 +28,25 @@ def old_host(monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_a_host_without_fma_gets_the_same_bits_and_is_told(dtype, request):
+def test_a_host_without_fma_gets_what_numba_compiles_and_is_told(dtype, request, tmp_path, monkeypatch):
+    monkeypatch.setenv("TTNN_JIT_CACHE_DIR", str(tmp_path / "cache"))
     x = torch.randn(5, 7).to(dtype)
-    native = ttnn_jit.jit(enable_cache=False)(programs.cosh)(x)
+    by_numba = ttnn_jit.jit(enable_cache=False, backend="numba")(programs.cosh)(x)
     request.getfixturevalue("old_host")
     compiler._PROGRAMS.clear()
-    with pytest.warns(RuntimeWarning, match="tile interpreter"):
-        interpreted = ttnn_jit.jit()(programs.cosh)(x)
-    assert torch.equal(native, interpreted)
-    assert ttnn_jit.cache_info().entries == 0
+    with pytest.warns(RuntimeWarning, match="numba compiles them here"):
+        ours = ttnn_jit.jit()(programs.cosh)(x)
+    assert torch.equal(by_numba, ours)
+    assert ttnn_jit.cache_info().entries == 1
+    assert "def kernel(pointers, params)" in ttnn_jit.jit()(programs.cosh).ir(x, stage="codegen")
+
+
+@pytest.mark.usefixtures("old_host")
+def test_a_dump_on_a_host_without_fma_is_of_python(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.warns(RuntimeWarning, match="numba compiles them here"):
+        ttnn_jit.jit(compile_only=True, enable_cache=False)(programs.cosh)(torch.ones(4, 4))
+    assert list(tmp_path.glob("generated/jit/*/*_codegen.py"))
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ def test_numba_serves_a_host_without_fma_natively(monkeypatch):
     compiler._PROGRAMS.clear()
     ttnn_jit.cache_clear()
     x = torch.randn(5, 5)
-    # Warnings are errors here: nothing is said of the tile interpreter, which does not run.
+    # Warnings are errors here: nobody is told of the backend that was asked for.
     result = ttnn_jit.jit(backend="numba")(programs.cosh)(x)
     torch.testing.assert_close(result, torch.cosh(x))
     assert ttnn_jit.cache_info().entries > 0

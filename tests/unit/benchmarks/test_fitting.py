@@ -78,8 +78,8 @@ def numeric_constants():
 NOT_OF_FUNCTIONS = {
     "isa",
     "tile_loop",
-    "tabulated",
-    "relayed",
+    "lookup_table",
+    "staged_loops",
     "llvm_float",
     "llvm_vector",
     "scalar_math",
