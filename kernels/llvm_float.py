@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_line import Line, Literal, Work
@@ -45,19 +46,19 @@ class LlvmFloat(VectorMath):
     def _emit(self, template: str, *operands: str, work: Work = Work.ONE) -> str:
         """An instruction with a result; what only it can use, as a shift its distance, stands in `template`."""
         name = self._name()
-        self.code.append(Line(name, template, operands, work, self._is_rare))
+        self.code.append(Line(name, template, operands, Work.NONE if self._is_rare else work))
         return name
 
     def _write(self, text: str) -> None:
         """A label or a branch."""
-        self.code.append(Line("", text, (), Work.ONE, self._is_rare))
+        self.code.append(Line("", text, (), Work.NONE if self._is_rare else Work.ONE))
 
     def _call(self, result: str, function: str, *operands: tuple[str, str], work: Work = Work.ONE) -> str:
         """A call of an intrinsic; operands are (type, text) pairs."""
-        types = ", ".join(type_ for type_, _ in operands)
-        self.module.declarations[f"declare {result} @{function}({types})"] = None
-        arguments = ", ".join(f"{type_} %s" for type_, _ in operands)
-        return self._emit(f"call {result} @{function}({arguments})", *(text for _, text in operands), work=work)
+        types, texts = zip(*operands, strict=True)
+        declaration, template = _call_texts(result, function, types)
+        self.module.declarations[declaration] = None
+        return self._emit(template, *texts, work=work)
 
     def _float_call(self, function: str, *operands: Value, work: Work = Work.ONE) -> Value:
         typed = ((self._float, operand) for operand in operands)
@@ -66,8 +67,7 @@ class LlvmFloat(VectorMath):
     # float32
 
     def const(self, value: float) -> Value:
-        text = _float_text(value)
-        return Literal.of(f"splat (float {text})", self._float, is_zero=text == _ZERO)
+        return _float_literal(struct.pack("<d", value), self._float)
 
     def add(self, a: Value, b: Value) -> Value:
         return self._emit(f"fadd {self._float} %s, %s", a, b)
@@ -373,6 +373,20 @@ class LlvmFloat(VectorMath):
     def _floor_log2(self, x: Value) -> Value:
         operands = ((self._float, x), (self._float, self.const(0.0)), ("i16", "-1"), ("i32", "4"))
         return self._call(self._float, "llvm.x86.avx512.mask.getexp.ps.512", *operands)
+
+
+@lru_cache(maxsize=4096)
+def _call_texts(result: str, function: str, types: tuple[str, ...]) -> tuple[str, str]:
+    """Declaration of a function, and the template of its calls."""
+    arguments = ", ".join(f"{type_} %s" for type_ in types)
+    return f"declare {result} @{function}({', '.join(types)})", f"call {result} @{function}({arguments})"
+
+
+@lru_cache(maxsize=4096)
+def _float_literal(double: bytes, vector: str) -> Literal:
+    """The float32 nearest to a number, by its bits: 0.0 and -0.0 differ."""
+    text = _float_text(struct.unpack("<d", double)[0])
+    return Literal.of(f"splat (float {text})", vector, is_zero=text == _ZERO)
 
 
 def _float_text(value: float) -> str:

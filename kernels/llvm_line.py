@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from collections.abc import Iterable
+from typing import NamedTuple
 
 
 class Literal(str):
@@ -27,15 +28,14 @@ class Literal(str):
 
 
 class Work(enum.Enum):
-    """What a line costs a processor."""
+    """What a line usually costs a chunk."""
 
-    NONE = "none"  # it names a value, or the same bits otherwise
+    NONE = "nothing: it is on a rare path, or says again what bits are there"
     ONE = "one instruction"
     DIVISION = "a division or a square root, beside which much else can be done"
 
 
-@dataclass(slots=True)
-class Line:
+class Line(NamedTuple):
     """An instruction or a label.
 
     Attributes:
@@ -43,19 +43,12 @@ class Line:
         template: Its text with ``%s`` for each operand; without operands the text as it is.
         operands: In the order of the text.
         work: What it costs.
-        is_rare: It stands off the straight path.
     """
 
     name: str
     template: str
     operands: tuple[str, ...]
     work: Work
-    is_rare: bool
-
-    @property
-    def is_usual(self) -> bool:
-        """Whether it costs every chunk something."""
-        return not self.is_rare and self.work is not Work.NONE
 
     @property
     def text(self) -> str:
@@ -66,3 +59,8 @@ class Line:
         """The line of other operands."""
         body = self.template % operands if operands else self.template
         return f"{self.name} = {body}" if self.name else body
+
+
+def usual_lines(code: Iterable[Line]) -> int:
+    """How many lines cost every chunk something."""
+    return sum(line.work is not Work.NONE for line in code)

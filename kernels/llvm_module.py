@@ -31,6 +31,10 @@ class LlvmModule:
     linked: tuple[str, ...] = ()
     fast_isel: bool = False
 
+    def renamed(self, symbol: str, name: str) -> LlvmModule:
+        """The same with another name for the function `symbol`, which nothing in it calls."""
+        return replace(self, text=self.text.replace(f"@{symbol}(", f"@{name}(", 1))
+
     @property
     def listing(self) -> str:
         """All of it for a reader."""
@@ -58,10 +62,8 @@ class KernelModules:
 
     def renamed(self, symbol: str, name: str) -> KernelModules:
         """The same with another name for the function `symbol`, which nothing in them calls."""
-        whole, kernel = (
-            replace(module, text=module.text.replace(f"@{symbol}(", f"@{name}(", 1))
-            for module in (self.whole, self.kernel)
-        )
+        whole = self.whole.renamed(symbol, name)
+        kernel = whole if self.kernel is self.whole else self.kernel.renamed(symbol, name)
         return KernelModules(whole, kernel, self.rare_paths)
 
 
@@ -152,14 +154,16 @@ class ModuleText:
         linked = tuple(map(llvm_text, self.scalar_functions.values()))
         # One that calls another would have to be linked to it.
         apart = [rare for rare in self._written if not rare.calls - {rare.symbol}]
+        whole = LlvmModule("\n".join([*definitions, self.text(), *after]), linked, fast_isel)
+        if not apart:
+            return KernelModules.of(whole)
         beside = (rare.declaration if rare in apart else rare.definition for rare in self._written)
-        whole = "\n".join([*definitions, self.text(), *after])
         kernel = "\n".join([*definitions, *beside, *self.declarations, *after])
         for rare in apart:
             kernel = kernel.replace(f"@{rare.symbol}(", f"@{rare.shared_symbol}(")
         needed = "\n".join(self.declarations)
         return KernelModules(
-            LlvmModule(whole, linked, fast_isel),
+            whole,
             LlvmModule(kernel, linked, fast_isel),
             {rare.shared_symbol: LlvmModule(f"{rare.shared_definition}\n{needed}\n") for rare in apart},
         )

@@ -34,13 +34,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ttnn_jit.kept_property import kept_property
+from ttnn_jit.kernels.llvm_line import Line
 from ttnn_jit.tensor_spec import DataType
 
 Chunk = Sequence[str]
 """Operands with a stream's chunk: of float32, and of a scalar, `unroll` vectors; of bfloat16 one, of all its words."""
 
-Body = Callable[[Sequence[Chunk]], tuple[Sequence[str], Sequence[Chunk]]]
-"""The inputs' chunks -> lines of text and the outputs' chunks."""
+Body = Callable[[Sequence[Chunk]], tuple[Sequence[Line], Sequence[Chunk]]]
+"""The inputs' chunks -> instructions, and the outputs' chunks."""
 
 
 class Access(enum.Enum):
@@ -117,17 +118,18 @@ class TileLoop:
         """
         return self._function(f"define void @{self.name}", "nounwind noinline optnone", constants, lines)
 
-    def write_body(self) -> None:
-        """Has `body` write its text now, which it does once."""
-        _ = self._computed
-
     @property
     def lines(self) -> Sequence[str]:
         """The body's text."""
+        return [line.text for line in self.code]
+
+    @property
+    def code(self) -> Sequence[Line]:
+        """The body's instructions."""
         return self._computed[0]
 
     @kept_property
-    def _computed(self) -> tuple[Sequence[str], Sequence[Chunk]]:
+    def _computed(self) -> tuple[Sequence[Line], Sequence[Chunk]]:
         return self.body([self._names(k) for k in self._read])
 
     def _function(self, head: str, attributes: str, constants: Sequence[str], body: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from ttnn_jit.codegen.body_analysis import (
 )
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, LookUp, Store, operands_of
 from ttnn_jit.kernels.bfloat16_words import Bfloat16Words, Vectors
+from ttnn_jit.kernels.llvm_line import Line, usual_lines
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.tile_loop import Access, Chunk
 from ttnn_jit.target import Numerics
@@ -41,16 +42,16 @@ class BodyEmitter:
         self._inputs = [k for k, stream in enumerate(body.streams) if not stream.written]
         self._outputs = [k for k, stream in enumerate(body.streams) if stream.written]
 
-    def __call__(self, inputs: Sequence[Chunk]) -> tuple[Sequence[str], Sequence[Chunk]]:
-        """The text, and the written streams of a chunk whose read streams are `inputs`."""
+    def __call__(self, inputs: Sequence[Chunk]) -> tuple[Sequence[Line], Sequence[Chunk]]:
+        """The instructions, and the written streams of a chunk whose read streams are `inputs`."""
         if self._builder.isa.avx512_bf16 and spreads_nan(self._body):
-            results: Sequence[Chunk] = [[self._looked_over(inputs)]]
+            results: Sequence[Chunk] = [[self._checked_for_nan_once(inputs)]]
         else:
             results = self._results(inputs)
-        return self._builder.lines, results
+        return self._builder.code, results
 
-    def _looked_over(self, inputs: Sequence[Chunk]) -> str:
-        """The words of the one result: NaN on the way are looked for in it, and replaced only where one is found."""
+    def _checked_for_nan_once(self, inputs: Sequence[Chunk]) -> str:
+        """The words of the one result, which is checked for NaN instead of every op: NaN propagate to it."""
         careful = self._words
         self._words = Bfloat16Words(self._builder, careful.numerics, careful.interleaved, leaves_nan=True)
         words = self._only_words(inputs)
@@ -77,7 +78,7 @@ class BodyEmitter:
                     results[step.stream] = self._narrowed(step.stream, values[step.operand])
                 case _:
                     values[index] = self._value(index, step, values, exact)
-            self.instructions.setdefault(index, sum(line.is_usual for line in code[before:]))
+            self.instructions.setdefault(index, usual_lines(code[before:]))
         return [results[k] for k in self._outputs]
 
     def _widened(self, k: int, chunk: Chunk) -> Vectors:

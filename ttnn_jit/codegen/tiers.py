@@ -41,7 +41,7 @@ def _unoptimised(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> str | No
     if isa.neon or not _is_narrow(body) or direct.module.calls_functions:
         return None
     if not body.rank and isa.registers >= REGISTERS_TO_SPARE:
-        in_registers = hoisted(direct.code, _MOST_CONSTANTS_IN_REGISTERS)
+        in_registers = hoisted(direct.loop.code, _MOST_CONSTANTS_IN_REGISTERS)
         if in_registers is not None:
             return direct.loop.unoptimised_definition(*in_registers)
     if direct.usual >= _LINES_OF_A_LONG_BODY:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 from ttnn_jit.codegen.body_analysis import both_signs
 from ttnn_jit.codegen.body_emitter import BodyEmitter
 from ttnn_jit.codegen.steps import Apply, KernelBody, SizeClass
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm_line import Line, Work
+from ttnn_jit.kernels.llvm_line import Work, usual_lines
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.tile_loop import BODY_BLOCK, TileLoop
@@ -43,20 +42,15 @@ class VectorLoop:
 
     Attributes:
         loop: Its text.
-        code: The instructions and labels of its steps.
-        instructions: By step, how many of a chunk.
+        usual: Instructions of a chunk off the rare paths.
+        instructions: The same by step.
         module: What they need of their module.
     """
 
     loop: TileLoop
-    code: Sequence[Line]
+    usual: int
     instructions: Mapping[int, int]
     module: ModuleText
-
-    @cached_property
-    def usual(self) -> int:
-        """Instructions of a chunk off the rare paths."""
-        return sum(line.is_usual for line in self.code)
 
     @property
     def picoseconds(self) -> float:
@@ -67,7 +61,7 @@ class VectorLoop:
     @property
     def weighed_instructions(self) -> float:
         """Of a vector; a division counts as what can be done beside it."""
-        divisions = sum(line.is_usual and line.work is Work.DIVISION for line in self.code)
+        divisions = sum(line.work is Work.DIVISION for line in self.loop.code)
         return (self.usual + (_INSTRUCTIONS_OF_A_DIVISION - 1) * divisions) / self.loop.unroll
 
 
@@ -83,8 +77,8 @@ def vector_loop(body: KernelBody, isa: HostIsa, unroll: int | None = None, *, fe
     emitter = BodyEmitter(body, builder, unroll)
     early = unroll == 1 and isa.registers >= REGISTERS_TO_SPARE and body.size_class is not SizeClass.SMALL
     loop = TileLoop(KERNEL, body.streams, body.rank, emitter, isa.lanes, unroll, early, fences)
-    loop.write_body()
-    return VectorLoop(loop, builder.code, emitter.instructions, module)
+    usual = usual_lines(loop.code)  # which the emitter writes now
+    return VectorLoop(loop, usual, emitter.instructions, module)
 
 
 def _most_lines_for_two(body: KernelBody, one: VectorLoop, isa: HostIsa) -> int:

@@ -5,16 +5,17 @@ up wakes the next, registers, and takes chunks from the back, so that from call 
 the caches of one CPU. One word counts both. The caller then closes the kernel to newcomers and waits for helpers that
 registered, never for one that has not started: a late helper costs nothing.
 
-Sleeping and waking another CPU take tens of microseconds, so both sides first *watch* for about as long: the helper for
-the next kernel, giving its CPU to whoever wants it between two looks; the caller for the last chunk, keeping its own,
+Sleeping and waking another CPU take tens of microseconds, so both sides first *spin* for about as long: the helper for
+the next kernel, giving its CPU to whoever wants it between two tries; the caller for the last chunk, keeping its own,
 which on a busy machine it would get back only milliseconds later.
 
 A kernel shorter than a wake is shared with the helpers that are awake. If none is, its caller runs it, and wakes one to
-watch if its last call ended not long ago: who calls often finds a helper at the next call, who calls seldom never pays
+spin if its last call ended not long ago: who calls often finds a helper at the next call, who calls seldom never pays
 for a wake.
 
-A helper keeps off the CPU of its caller, where it could only take turns with it. Linux often wakes it there on a host
-with few CPUs: the fewer and the busier, the less it looks for an idle one, and the caller is half of the load.
+A helper sets its affinity so as to leave out the CPU of its caller, where it could only take turns with it. Linux often
+wakes it there on a host with few CPUs: the fewer and the busier, the less it looks for an idle one, and the caller is
+half of the load (benchmarks/choices.py: `helpers keep off`).
 
 A host without POSIX threads has no helpers: there the caller runs every kernel whole.
 
@@ -32,12 +33,12 @@ from ttnn_jit.runtime.structures import LaunchEntry, Pool, Timespec
 HELP_SYMBOL = "ttnn_jit_help"
 NEW_POOL_SYMBOL = "ttnn_jit_new_pool"
 
-HELPER_LOOKS = 200  # with a sched_yield between two
-CALLER_LOOKS = 1000  # with a pause between two
+HELPER_SPINS = 200  # with a sched_yield between two
+CALLER_SPINS = 1000  # with a pause between two
 KEEP_OFF_SYMBOL = "ttnn_jit_keep_off"
 CPU_MASK_BYTES = 128  # as many CPUs as the C library's cpu_set_t names
 
-OFTEN_NS = 50_000  # from one call to the next: about as long as a helper watches
+OFTEN_NS = 50_000  # from one call to the next: about as long as a helper spins
 
 _DECLARATIONS = """
 declare i32 @pthread_mutex_lock(ptr)
@@ -61,8 +62,8 @@ def _pause(architecture: str) -> tuple[str, str]:
             return "", ""
 
 
-def _watch(name: str, looks: int, wait: str) -> str:
-    """Looks at a word while it `holds` that it has a value, or that it has not; so often at most."""
+def _spin(name: str, looks: int, wait: str) -> str:
+    """Spins on a word while it `holds` that it has a value, or that it has not; so often at most."""
     return f"""
 define internal void @{name}(ptr %word, i64 %value, i1 %holds) {{
 entry:
@@ -439,9 +440,9 @@ def helper_text(architecture: str, threads: HostThreads) -> str:
     if threads is HostThreads.NONE:
         return _NO_SHARE
     declaration, pause = _pause(architecture)
-    watches = (
-        _watch("ttnn_jit_watch_chunks", CALLER_LOOKS, pause),
-        _watch("ttnn_jit_watch_kernels", HELPER_LOOKS, "%yielded = call i32 @sched_yield()"),
+    spins = (
+        _spin("ttnn_jit_watch_chunks", CALLER_SPINS, pause),
+        _spin("ttnn_jit_watch_kernels", HELPER_SPINS, "%yielded = call i32 @sched_yield()"),
     )
     place = _PLACE if threads is HostThreads.LINUX else _NO_PLACE
-    return "".join((_DECLARATIONS, f"{declaration}\n", *watches, place, _NOW, _SHARE, _TAKE_CHUNKS, _HELP, _NEW_POOL))
+    return "".join((_DECLARATIONS, f"{declaration}\n", *spins, place, _NOW, _SHARE, _TAKE_CHUNKS, _HELP, _NEW_POOL))

@@ -82,7 +82,7 @@ def test_a_helper_leaves_the_cpu_of_its_caller_and_no_other(keep_off):
 @pytest.mark.parametrize(
     ("triple", "pause"), [("x86_64-linux", "pause"), ("aarch64-linux", "yield"), ("riscv64-linux", None)]
 )
-def test_a_caller_that_watches_says_so_to_its_cpu(triple, pause):
+def test_a_caller_that_spins_says_so_to_its_cpu(triple, pause):
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(triple).create_target_machine(opt=0)
