@@ -35,7 +35,7 @@ from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.codegen.steps import Apply, Constant, KernelBody, Load, SizeClass, Store
 from ttnn_jit.kernels.isa import AVX2, HostIsa
-from ttnn_jit.kernels.tile_loop import Access, Stream
+from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.ops import OPERATIONS, Operation
 from ttnn_jit.runtime.native import kernel_address
 from ttnn_jit.target import Numerics
@@ -118,11 +118,11 @@ def usual_instructions(text: str) -> tuple[float, float, float]:
 
 def kernel_body(operation: Operation, dtype: DataType, numerics: Numerics) -> KernelBody:
     """A contiguous loop over the operation alone, inside another that repeats it."""
-    inputs = [Stream(dtype, Access.CONTIGUOUS) for _ in range(operation.arity)]
+    inputs = [Stream(dtype, InnerAccess.CONTIGUOUS) for _ in range(operation.arity)]
     loads = [Load(k, None) for k in range(operation.arity)]
     numbers = tuple(Constant.of(attribute.default) for attribute in operation.attributes)
     apply = Apply(operation.tile_name, tuple(range(operation.arity)), numbers, dtype, None)
-    streams = (*inputs, Stream(dtype, Access.CONTIGUOUS, written=True))
+    streams = (*inputs, Stream(dtype, InnerAccess.CONTIGUOUS, written=True))
     return KernelBody(streams, 1, (*loads, apply, Store(operation.arity, operation.arity)), numerics)
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ttnn_jit.kernels.tile_loop import Access, Stream
+from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 
 MANY_STREAMS_BLOCK = 1 << 13
 """Elements of a block of many streams from memory: 32 KB of float32 each (benchmarks/thresholds.py)."""
@@ -78,7 +78,7 @@ def _lines(
     yield f"  %count = select i1 %last, i64 %left, i64 {block}"
     yield "  store i64 %count, ptr %extent"
     for k, stream in enumerate(streams):
-        index = "0" if stream.access is Access.SCALAR else "%at"
+        index = "0" if stream.access is InnerAccess.SCALAR else "%at"
         yield f"  %p{k} = getelementptr {stream.dtype.traits.llvm}, ptr %base{k}, i64 {index}"
     for k, stage in enumerate(stages):
         for place, operand in enumerate(stage.operands):

@@ -2,7 +2,7 @@
 
 The text holds no extent: the extents and strides of all loops are words that the caller passes, so one text serves
 every shape. What the text does hold is the number of loops, how each stream is walked along the innermost one
-(`Access`), its element type, and the body. The words of ``params``, each an i64, strides counted in elements::
+(`InnerAccess`), its element type, and the body. The words of ``params``, each an i64, strides counted in elements::
 
     innermost extent, outer extents [rank], then per stream: innermost stride, outer strides [rank]
 
@@ -44,7 +44,7 @@ Body = Callable[[Sequence[Chunk]], tuple[Sequence[Line], Sequence[Chunk]]]
 """The inputs' chunks -> instructions, and the outputs' chunks."""
 
 
-class Access(enum.Enum):
+class InnerAccess(enum.Enum):
     """How a stream is walked along the innermost dimension."""
 
     CONTIGUOUS = "contiguous"  # stride 1: vector loads and stores
@@ -69,7 +69,7 @@ class Stream:
     """
 
     dtype: DataType
-    access: Access
+    access: InnerAccess
     written: bool = False
     nontemporal: bool = False
     forwarded: bool = False
@@ -158,11 +158,11 @@ class TileLoop:
 
     @kept_property
     def _strided_inputs(self) -> list[int]:
-        return [k for k in self._of(Access.STRIDED) if not self.streams[k].written]
+        return [k for k in self._of(InnerAccess.STRIDED) if not self.streams[k].written]
 
     @kept_property
     def _strided_outputs(self) -> list[int]:
-        return [k for k in self._of(Access.STRIDED) if self.streams[k].written]
+        return [k for k in self._of(InnerAccess.STRIDED) if self.streams[k].written]
 
     @kept_property
     def _all(self) -> range:
@@ -171,7 +171,9 @@ class TileLoop:
     @kept_property
     def _scratched(self) -> list[int]:
         """The streams that have a scratch, for tails or all of their chunks."""
-        return [k for k in self._all if self.streams[k].access is not Access.SCALAR and not self.streams[k].forwarded]
+        return [
+            k for k in self._all if self.streams[k].access is not InnerAccess.SCALAR and not self.streams[k].forwarded
+        ]
 
     @kept_property
     def _read(self) -> list[int]:
@@ -184,13 +186,13 @@ class TileLoop:
     @kept_property
     def _ahead(self) -> list[int]:
         """The streams whose lines are asked for ahead."""
-        inputs = [k for k in self._of(Access.CONTIGUOUS) if not self.streams[k].written]
+        inputs = [k for k in self._of(InnerAccess.CONTIGUOUS) if not self.streams[k].written]
         return inputs if 1 < len(inputs) <= _MOST_AHEAD else []
 
     @kept_property
     def _early(self) -> list[int]:
         """The streams whose chunks are loaded a chunk before they are used."""
-        inputs = [k for k in self._of(Access.CONTIGUOUS) if not self.streams[k].written]
+        inputs = [k for k in self._of(InnerAccess.CONTIGUOUS) if not self.streams[k].written]
         early = [k for k in inputs if self.streams[k].dtype.is_compute_type]
         return early if self.loads_early and len(early) <= _MOST_EARLY else []
 
@@ -198,7 +200,7 @@ class TileLoop:
     def _chunk_size(self) -> int:
         return self.lanes * self.unroll
 
-    def _of(self, access: Access) -> list[int]:
+    def _of(self, access: InnerAccess) -> list[int]:
         return [k for k in self._all if self.streams[k].access is access]
 
     def _element(self, k: int) -> str:
@@ -221,7 +223,7 @@ class TileLoop:
         yield "  %rest = sub i64 %n, %main"
         yield "  %has.main = icmp ne i64 %main, 0"
         yield "  %has.rest = icmp ne i64 %rest, 0"
-        for k in self._of(Access.STRIDED):
+        for k in self._of(InnerAccess.STRIDED):
             yield from self._word(f"%stride_{k}", self._stride_index(k, 0))
         for k in self._strided_inputs:
             yield from self._clear(k)
@@ -259,7 +261,7 @@ class TileLoop:
 
     def _row(self, constants: Sequence[str]) -> Iterator[str]:
         yield "row:"
-        for k in self._of(Access.SCALAR):
+        for k in self._of(InnerAccess.SCALAR):
             yield from self._splat(k)
         yield "  br i1 %has.main, label %whole, label %after"
         yield "whole:"
@@ -267,10 +269,10 @@ class TileLoop:
         yield "start:"
         yield f"  %end = phi i64 [%main, %whole], [{self._chunk_size}, %gathered]"
         yield "  %is.tail = phi i1 [false, %whole], [true, %gathered]"
-        for k in self._of(Access.CONTIGUOUS):
+        for k in self._of(InnerAccess.CONTIGUOUS):
             tail = f"%scratch_{k}" if k in self._scratched else f"%tail_{k}"
             yield f"  %in_{k} = phi ptr [%at1_{k}, %whole], [{tail}, %gathered]"
-        if self._of(Access.STRIDED):
+        if self._of(InnerAccess.STRIDED):
             yield "  %origin = phi i64 [0, %whole], [%main, %gathered]"
             yield f"  %count = phi i64 [{self._chunk_size}, %whole], [%rest, %gathered]"
         if self._early:
@@ -299,7 +301,7 @@ class TileLoop:
         for k in self._early:
             for name in self._names(k):
                 yield f"  {name} = phi {self._vector(k)[0]} [{name}.first, %start], [{name}.early, %latch]"
-        if self._of(Access.STRIDED):
+        if self._of(InnerAccess.STRIDED):
             yield "  %first = add i64 %at, %origin"
         yield from self._lanes("collect", "chunk", BODY_BLOCK, self._strided_inputs)
         yield f"{BODY_BLOCK}:"
@@ -330,13 +332,13 @@ class TileLoop:
         return f"<{self.lanes} x float>", self.unroll, self.lanes
 
     def _names(self, k: int) -> list[str]:
-        if self.streams[k].access is Access.SCALAR:
+        if self.streams[k].access is InnerAccess.SCALAR:
             return [f"%splat_{k}"] * self.unroll
         return [f"%m{k}.{i}" for i in range(self._vector(k)[1])]
 
     def _load(self, k: int, chunk: str = "%at", suffix: str = "") -> Iterator[str]:
         """A chunk's vectors, the one that begins at `chunk`, under their names with `suffix`."""
-        if self.streams[k].access is Access.SCALAR:
+        if self.streams[k].access is InnerAccess.SCALAR:
             return
         vector, _, elements = self._vector(k)
         for i, name in enumerate(f"{name}{suffix}" for name in self._names(k)):
@@ -363,7 +365,7 @@ class TileLoop:
 
     def _address(self, name: str, k: int, offset: int, chunk: str = "%at") -> Iterator[str]:
         """`name`: where the `chunk`'s elements from `offset` on lie; a strided stream's chunk is in its scratch."""
-        if self.streams[k].access is Access.STRIDED:
+        if self.streams[k].access is InnerAccess.STRIDED:
             yield f"  {name} = getelementptr {self._element(k)}, ptr %scratch_{k}, i64 {offset}"
             return
         yield f"  {name}.index = add i64 {chunk}, {offset}"
@@ -404,7 +406,7 @@ class TileLoop:
         yield "after:"
         yield "  br i1 %has.rest, label %gather, label %close1"
         yield "gather:"
-        for k in self._of(Access.CONTIGUOUS):
+        for k in self._of(InnerAccess.CONTIGUOUS):
             if k not in self._scratched:
                 yield f"  %tail_{k} = getelementptr {self._element(k)}, ptr %at1_{k}, i64 %main"
             elif not self.streams[k].written:
@@ -414,7 +416,7 @@ class TileLoop:
         yield "gathered:"
         yield "  br label %start"
         yield "scatter:"
-        for k in self._of(Access.CONTIGUOUS):
+        for k in self._of(InnerAccess.CONTIGUOUS):
             if self.streams[k].written and k in self._scratched:
                 yield from self._copy_run(f"%scatter_{k}", k)
         yield "  br label %close1"

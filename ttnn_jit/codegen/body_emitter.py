@@ -19,7 +19,7 @@ from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Look
 from ttnn_jit.kernels.bfloat16_words import Bfloat16Words, Vectors
 from ttnn_jit.kernels.llvm_line import Line, usual_lines
 from ttnn_jit.kernels.llvm_vector import LlvmVector
-from ttnn_jit.kernels.tile_loop import Access, Chunk
+from ttnn_jit.kernels.tile_loop import Chunk, InnerAccess
 from ttnn_jit.target import Numerics
 
 
@@ -83,7 +83,7 @@ class BodyEmitter:
 
     def _widened(self, k: int, chunk: Chunk) -> Vectors:
         stream = self._body.streams[k]
-        if stream.dtype.is_compute_type or stream.access is Access.SCALAR:
+        if stream.dtype.is_compute_type or stream.access is InnerAccess.SCALAR:
             return tuple(chunk)
         return self._words.widened(chunk[0], self._unroll)
 

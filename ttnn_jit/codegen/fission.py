@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from ttnn_jit.codegen.steps import KernelBody, Load, SizeClass, Step, Store, operands_of, with_operands
 from ttnn_jit.kernels.staged_loops import CHAIN_BLOCK, MANY_STREAMS_BLOCK
-from ttnn_jit.kernels.tile_loop import Access, Stream
+from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.tensor_spec import DataType
 
 MOST_INPUTS = 8
@@ -66,7 +66,7 @@ def fission_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) 
         instructions: Of a chunk of it, by step.
         vectors: In a chunk of it.
     """
-    if body.rank or any(stream.access is Access.STRIDED for stream in body.streams):
+    if body.rank or any(stream.access is InnerAccess.STRIDED for stream in body.streams):
         return None
     # Few elements do not pay back what a loop more takes to compile, which kernels that were joined would have taken.
     longest = LONGEST_STAGE[vectors] if body.size_class is SizeClass.LARGE or body.joined else math.inf
@@ -84,7 +84,7 @@ def fission_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) 
 
 
 def _reads_much_memory(body: KernelBody) -> bool:
-    inputs = sum(stream.access is Access.CONTIGUOUS and not stream.written for stream in body.streams)
+    inputs = sum(stream.access is InnerAccess.CONTIGUOUS and not stream.written for stream in body.streams)
     return inputs > MOST_INPUTS and _from_memory(body)
 
 
@@ -114,7 +114,7 @@ def _scratches(
             dtype = body.dtype_of(index)
             if not free.get(dtype):
                 free.setdefault(dtype, []).append(len(body.streams) + len(scratches))
-                scratches.append(Stream(dtype, Access.CONTIGUOUS, forwarded=forwarded))
+                scratches.append(Stream(dtype, InnerAccess.CONTIGUOUS, forwarded=forwarded))
             crossing[index] = free[dtype].pop()
         for index in dying.get(number, ()):
             free[body.dtype_of(index)].append(crossing[index])
@@ -149,7 +149,7 @@ def _streams_read(body: KernelBody, index: int) -> set[int]:
     """The contiguous inputs that the step reads."""
     loads = (body.steps[operand] for operand in operands_of(body.steps[index]))
     streams = {load.stream for load in loads if isinstance(load, Load)}
-    return {stream for stream in streams if body.streams[stream].access is Access.CONTIGUOUS}
+    return {stream for stream in streams if body.streams[stream].access is InnerAccess.CONTIGUOUS}
 
 
 def _crossing(body: KernelBody) -> list[int]:

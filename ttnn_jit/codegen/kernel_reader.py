@@ -27,7 +27,7 @@ from ttnn_jit.dialects.d2m import AcquireDstOp, CBType, GenericOp, ReserveOp, Ti
 from ttnn_jit.dialects.elementwise import ElementwiseOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
-from ttnn_jit.kernels.tile_loop import Access, Stream
+from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
 from ttnn_jit.runtime.host_costs import last_cache_bytes
 from ttnn_jit.target import Numerics
@@ -106,9 +106,9 @@ def _leaves_nothing(read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -
     return most > SHARE_OF_LAST_CACHE * last_cache_bytes()
 
 
-def _written(spec: TensorSpec, access: Access, far: bool) -> Stream:
+def _written(spec: TensorSpec, access: InnerAccess, far: bool) -> Stream:
     # Smaller results may lie in memory of numpy's, which is not aligned.
-    nontemporal = far and access is Access.CONTIGUOUS and spec.nbytes >= POOLED_RESULT_BYTES
+    nontemporal = far and access is InnerAccess.CONTIGUOUS and spec.nbytes >= POOLED_RESULT_BYTES
     return Stream(spec.dtype, access, written=True, nontemporal=nontemporal)
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ttnn_jit.errors import InternalError
-from ttnn_jit.kernels.tile_loop import Access
+from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.tensor_spec import Shape, TensorSpec
 
 
@@ -33,9 +33,9 @@ class Walk:
     strides: tuple[tuple[int, ...], ...]
 
     @property
-    def accesses(self) -> tuple[Access, ...]:
+    def accesses(self) -> tuple[InnerAccess, ...]:
         """How each operand is walked along the innermost loop."""
-        return tuple(_ACCESS.get(strides[-1], Access.STRIDED) for strides in self.strides)
+        return tuple(_ACCESS.get(strides[-1], InnerAccess.STRIDED) for strides in self.strides)
 
     @property
     def rank(self) -> int:
@@ -51,7 +51,7 @@ class Walk:
         return tuple(words)
 
 
-_ACCESS = {1: Access.CONTIGUOUS, 0: Access.SCALAR}
+_ACCESS = {1: InnerAccess.CONTIGUOUS, 0: InnerAccess.SCALAR}
 
 
 @lru_cache(maxsize=4096)

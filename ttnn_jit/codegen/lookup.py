@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ttnn_jit.codegen.steps import Apply, Cast, KernelBody, Load, LookUp, Step, Store, operands_of, with_operands
-from ttnn_jit.kernels.tile_loop import Access, Stream
+from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.tensor_spec import DataType
 
-_WORDS = Stream(DataType.BFLOAT16, Access.CONTIGUOUS)
+_WORDS = Stream(DataType.BFLOAT16, InnerAccess.CONTIGUOUS)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def _is_bfloat16(body: KernelBody, index: int) -> bool:
     match body.steps[index]:
         case Load(stream):
             found = body.streams[stream]
-            return found.dtype.is_upper_half and found.access is not Access.SCALAR
+            return found.dtype.is_upper_half and found.access is not InnerAccess.SCALAR
         case Store():
             return False
         case step:

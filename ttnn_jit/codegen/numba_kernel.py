@@ -22,7 +22,7 @@ from ttnn_jit.errors import InternalError
 from ttnn_jit.kernels.llvm_module import LlvmModule
 from ttnn_jit.kernels.python_scalar import PythonScalar
 from ttnn_jit.kernels.scalar_call import numba_text
-from ttnn_jit.kernels.tile_loop import Access
+from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.runtime.plan import ProgramPlan
 
 _INDENT = "    "
@@ -92,7 +92,7 @@ class _SourceWriter:
         lines = [f"{extents} = {', '.join(f'params[{loop}]' for loop in range(self._loops))}"]
         for k, stream in enumerate(self._body.streams):
             first = self._loops * (k + 1)
-            known = 0 if stream.access is Access.STRIDED else 1
+            known = 0 if stream.access is InnerAccess.STRIDED else 1
             lines += [f"s{k}_{loop} = params[{first + loop}]" for loop in range(known, self._loops)]
         return lines
 
@@ -135,7 +135,7 @@ class _SourceWriter:
         return str(builder.round_to(exact, step.dtype, numerics))
 
     def _index(self, k: int) -> str:
-        terms = {Access.CONTIGUOUS: ["i0"], Access.SCALAR: [], Access.STRIDED: [f"i0 * s{k}_0"]}[
+        terms = {InnerAccess.CONTIGUOUS: ["i0"], InnerAccess.SCALAR: [], InnerAccess.STRIDED: [f"i0 * s{k}_0"]}[
             self._body.streams[k].access
         ]
         terms = [*terms, *(f"i{loop} * s{k}_{loop}" for loop in range(1, self._loops))]

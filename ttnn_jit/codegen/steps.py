@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ttnn_jit.kernels.lookup_table import ENTRIES
-from ttnn_jit.kernels.tile_loop import Access, Stream
+from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType
 
@@ -157,7 +157,7 @@ class KernelBody:
     @property
     def is_all_bfloat16(self) -> bool:
         """Whether all streams but forwarded ones are bfloat16: two vectors may be the halves of 32-bit words."""
-        moving = (stream for stream in self.streams if stream.access is not Access.SCALAR and not stream.forwarded)
+        moving = (stream for stream in self.streams if stream.access is not InnerAccess.SCALAR and not stream.forwarded)
         return all(stream.dtype.is_upper_half for stream in moving)
 
     def dtype_of(self, index: int) -> DataType:

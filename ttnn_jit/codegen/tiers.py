@@ -9,7 +9,7 @@ from ttnn_jit.codegen.steps import KernelBody, SizeClass
 from ttnn_jit.codegen.vector_loop import REGISTERS_TO_SPARE, VectorLoop
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.loop_constants import hoisted
-from ttnn_jit.kernels.tile_loop import Access
+from ttnn_jit.kernels.tile_loop import InnerAccess
 
 
 class Tier(enum.Enum):
@@ -52,7 +52,7 @@ def _unoptimised(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> str | No
 def _is_narrow(body: KernelBody) -> bool:
     """Whether few streams are read, all in vectors: unoptimised, many would all be loaded first."""
     inputs = sum(not stream.written for stream in body.streams)
-    return inputs <= MOST_INPUTS and all(stream.access is not Access.STRIDED for stream in body.streams)
+    return inputs <= MOST_INPUTS and all(stream.access is not InnerAccess.STRIDED for stream in body.streams)
 
 
 _MOST_CONSTANTS_IN_REGISTERS = 24

@@ -11,7 +11,7 @@ from ttnn_jit.codegen.steps import Apply, Cast, Constant, Load, Store
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.dialects import parse_module, print_module
 from ttnn_jit.errors import CompileError
-from ttnn_jit.kernels.tile_loop import Access
+from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.target import Numerics
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
 
@@ -76,7 +76,7 @@ def test_the_inner_stride_decides_the_access():
     turned = TensorSpec((5, 7), F32, strides=(1, 5))
     body = only_kernel(scheduled([whole, row, column, turned], [("add", 0, 1), ("add", 4, 2), ("add", 5, 3)]))
     by_name = {stream.access for stream in body.streams}
-    assert by_name == {Access.CONTIGUOUS, Access.SCALAR, Access.STRIDED}
+    assert by_name == {InnerAccess.CONTIGUOUS, InnerAccess.SCALAR, InnerAccess.STRIDED}
     assert body.rank == 1
 
 

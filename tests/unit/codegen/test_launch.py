@@ -4,7 +4,7 @@ import pytest
 
 from ttnn_jit.codegen.launch import Walk, walk_of
 from ttnn_jit.errors import InternalError
-from ttnn_jit.kernels.tile_loop import Access
+from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
 
 
@@ -39,7 +39,7 @@ def test_tensors_padded_differently_are_walked_by_rows():
 def test_a_row_is_repeated_and_a_column_is_one_scalar_a_row():
     walk = walk_of((spec(5, 7), spec(1, 7), spec(5, 1)), (spec(5, 7),))
     assert walk == Walk((5, 7), ((7, 1), (0, 1), (1, 0), (7, 1)))
-    assert walk.accesses == (Access.CONTIGUOUS, Access.CONTIGUOUS, Access.SCALAR, Access.CONTIGUOUS)
+    assert walk.accesses == (InnerAccess.CONTIGUOUS, InnerAccess.CONTIGUOUS, InnerAccess.SCALAR, InnerAccess.CONTIGUOUS)
 
 
 def test_neighbouring_dimensions_merge_where_every_operand_allows_it():
@@ -49,7 +49,7 @@ def test_neighbouring_dimensions_merge_where_every_operand_allows_it():
 
 def test_a_transposed_input_is_strided():
     walk = walk_of((spec(5, 7, strides=(1, 5)),), (spec(5, 7),))
-    assert walk.accesses == (Access.STRIDED, Access.CONTIGUOUS)
+    assert walk.accesses == (InnerAccess.STRIDED, InnerAccess.CONTIGUOUS)
 
 
 def test_the_words_run_from_the_inside_out():
