@@ -10,8 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ttnn_jit.tensor_spec import DataType
-
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.ir import Operation
@@ -162,7 +160,7 @@ def _dst_capacity(generic: GenericOp, target: SystemDesc) -> int:
     from ttnn_jit.dialects.layout import dtype_of
 
     dst = next(op for op in generic.walk() if isinstance(op, AcquireDstOp))
-    return target.dst_capacity(wide=dtype_of(dst.results[0].type) is DataType.FLOAT32)
+    return target.dst_capacity(wide=dtype_of(dst.results[0].type).is_compute_type)
 
 
 def _operations(generic: GenericOp) -> list[tuple[Operation, str]]:
