@@ -67,9 +67,9 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
         enable_cache: Keep compiled programs on disk. Programs in memory are always kept. The ttnn.jit document
             defaults this to False; here it is True, so that a second process compiles nothing.
         graph_capture: True traces the function, False interprets its source, None interprets it and traces only
-            where there is no source to read. A trace runs the Python around the operations: a program that got something
-            from ``random.random()``, ``time.time()`` or a file serves one call, and a warning says so. Interpreting
-            refuses such calls.
+            where there is no source to read. A trace runs the Python around the operations: a program that got
+            something from ``random.random()``, ``time.time()`` or a file serves one call, and a warning says so.
+            Interpreting refuses such calls.
         math_fidelity: Printed on kernels and part of the key; CPU arithmetic is that of HiFi4.
         debug: Print to stdout: the IR after every step, each under a banner, and at each call a line for every kernel
             that it launches. Verify after every pass.

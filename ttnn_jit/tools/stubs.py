@@ -16,7 +16,7 @@ def stubs() -> dict[Path, str]:
     """Where each stub stands, and its text."""
     package = Path(ttnn_jit.__file__).parent
     return {
-        package / "ttnn" / "operations.pyi": _HEAD + "\n".join(_operations()) + "\n",
+        package / "ttnn" / "eager_functions.pyi": _HEAD + "\n".join(_operations()) + "\n",
         package / "runtime" / "tensor_operators.pyi": _HEAD + "\n".join(_operators()) + "\n",
     }
 

@@ -44,7 +44,7 @@ from ttnn_jit.tensor_spec import (
     TensorMemoryLayout,
     TensorSpec,
 )
-from ttnn_jit.ttnn import _ttnn, cluster, device, operations
+from ttnn_jit.ttnn import _ttnn, cluster, device, eager_functions
 from ttnn_jit.ttnn.comparison import pearson_correlation_coefficient
 from ttnn_jit.ttnn.creation import (
     as_tensor,
@@ -81,6 +81,7 @@ from ttnn_jit.ttnn.devices import (
     synchronize_device,
     using_distributed_env,
 )
+from ttnn_jit.ttnn.eager_functions import *  # noqa: F403 - one name per operation
 from ttnn_jit.ttnn.mesh import (
     ConcatMeshToTensor,
     ReplicateTensorToMesh,
@@ -89,7 +90,6 @@ from ttnn_jit.ttnn.mesh import (
 )
 from ttnn_jit.ttnn.names import unknown_name
 from ttnn_jit.ttnn.operation import get_golden_function
-from ttnn_jit.ttnn.operations import *  # noqa: F403 - one name per operation
 from ttnn_jit.ttnn.transfers import (
     allocate_tensor_on_device,
     clone,
@@ -213,7 +213,7 @@ float32 = DataType.FLOAT32
 MeshDevice = Device
 """A single device is a mesh of one in current ttnn."""
 
-__all__ += operations.__all__
+__all__ += eager_functions.__all__
 
 if not TYPE_CHECKING:  # a type checker says itself which names are missing
 

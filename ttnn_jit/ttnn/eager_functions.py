@@ -1,4 +1,4 @@
-"""The eager functions, one for each name of an operation and each alias; operations.pyi says their types."""
+"""The eager functions, one for each name of an operation and each alias; eager_functions.pyi says their types."""
 
 from __future__ import annotations
 
