@@ -99,8 +99,10 @@ def read_fingerprint(value: Any) -> str:
 def _object_name(value: Any) -> str | None:  # noqa: PLR0911 - one line for each kind of object
     """What an object is called of which identity alone was read."""
     kind = type(value)
-    if is_atom(value) or kind in {list, dict, set, tuple, frozenset, types.CodeType} or is_operation(value):
+    if is_atom(value) or kind in {list, dict, set, tuple, frozenset, types.CodeType}:
         return None
+    if is_operation(value) or is_numpy_function(value):
+        return None  # its name says what it computes
     if issubclass(kind, enum.Enum):
         held = own_attribute(value, "_value_")
         told = fingerprint(held) if is_atom(held) else ""

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import subprocess
 import sys
 import types
@@ -10,8 +11,8 @@ from enum import Enum
 
 import pytest
 
-from ttnn_jit.fingerprints import NoStableIdentityError, fingerprint, fingerprint_code
-from ttnn_jit.reads import ABSENT
+from ttnn_jit.fingerprints import fingerprint, fingerprint_code, read_fingerprint
+from ttnn_jit.guards.values import ABSENT, NoStableIdentityError
 
 SCALE = 0.5
 
@@ -143,3 +144,11 @@ def test_another_process_gives_the_same_fingerprints():
         for seed in ("1", "2")
     }  # fmt: skip
     assert len(runs) == 1
+
+
+def test_what_is_read_of_an_object_is_told_by_its_class_and_of_a_function_of_numpy_by_its_name():
+    import numpy
+
+    assert read_fingerprint(Settings(0.5, ("a",))) == read_fingerprint(Settings(1.5, ("b",)))
+    assert read_fingerprint(numpy.fmin) != read_fingerprint(numpy.fmax)
+    assert read_fingerprint(operator.methodcaller("f", 1)) != read_fingerprint(operator.methodcaller("f", 2))
