@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from ttnn_jit.debugging import debugging, switch
 from ttnn_jit.errors import ArgumentError
 from ttnn_jit.tensor_spec import MathFidelity, MemoryConfig
 
@@ -84,33 +85,13 @@ class Environment:
         Raises:
             ArgumentError: A value that no variable takes.
         """
-        cache_enabled = _switch("TTNN_JIT_CACHE", default=True)
+        cache_enabled = switch("TTNN_JIT_CACHE", default=True)
         return Environment(
             cache_enabled=cache_enabled,
             cache_dir=_cache_dir() if cache_enabled else None,
             output_layout=_output_layout(os.environ.get("TTNN_JIT_OUTPUT_LAYOUT")),
             reproducers=DUMP_FOLDER / "reproducer" if debugging() else None,
         )
-
-
-def debugging() -> bool:
-    """Whether ``TTNN_JIT_DEBUG=1`` asks for reproducers of failing passes and for errors with all their frames.
-
-    Raises:
-        ArgumentError: The variable has a value that is no switch.
-    """
-    return _switch("TTNN_JIT_DEBUG", default=False)
-
-
-def _switch(name: str, *, default: bool) -> bool:
-    value = os.environ.get(name, "").lower()
-    if value in {"0", "false", "no", "off"}:
-        return False
-    if value in {"1", "true", "yes", "on"}:
-        return True
-    if value:
-        raise ArgumentError(f"{name} is {value!r}", help="set it to 1 or 0")
-    return default
 
 
 def _cache_dir() -> Path | None:

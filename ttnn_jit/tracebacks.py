@@ -13,8 +13,8 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import ParamSpec, TypeVar
 
+from ttnn_jit.debugging import debugging
 from ttnn_jit.errors import InternalError, TtnnJitError
-from ttnn_jit.options import debugging
 from ttnn_jit.origin import THIS_PACKAGE, library_of_frame
 
 P = ParamSpec("P")
