@@ -29,18 +29,19 @@ from unittest import mock
 import torch
 
 from benchmarks.harness import table
-from ttnn_jit import compiler, ttnn
+from ttnn_jit import ttnn
 from ttnn_jit.codegen import body_emitter, fission, kernel_reader, llvm_kernel, tiers, vector_loop
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.host_program import generate
 from ttnn_jit.codegen.tiers import Tier
+from ttnn_jit.compiler import driver
 from ttnn_jit.frontend import TensorArgument, lower
 from ttnn_jit.kernels import tile_loop
-from ttnn_jit.options import CompileOptions
 from ttnn_jit.runtime.native import host_cpu
 from ttnn_jit.runtime.program import Program
-from ttnn_jit.target import PRESETS
-from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.options import CompileOptions
+from ttnn_jit.specs.target import PRESETS
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 from ttnn_jit.transforms import pipeline
 
 DTYPES = {"f32": DataType.FLOAT32, "bf16": DataType.BFLOAT16}
@@ -146,7 +147,7 @@ class Compiled:
     """
 
     def __init__(self, case: Case, addresses: Sequence[int]) -> None:
-        isa = compiler._host_isa()
+        isa = driver._host_isa()
         assert isa is not None
         code = generate(scheduled(case), isa)
         self.assembly_ms = 1000 * least(lambda: [assemble(k.modules.kernel, isa) for k in code.kernels.values()])
@@ -178,7 +179,7 @@ def scheduled(case: Case) -> Any:
     spec = TensorSpec(case.shape, DTYPES[case.dtype], Layout.TILE)
     arguments = {name: TensorArgument(spec) for name in case.inputs}
     module = lower(function, arguments, PRESETS[case.target], graph_capture=True).module
-    pipeline.run(module, CompileOptions(), until=compiler.SCHEDULED)
+    pipeline.run(module, CompileOptions(), until=driver.SCHEDULED)
     return module
 
 

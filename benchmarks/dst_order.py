@@ -22,18 +22,19 @@ from unittest import mock
 import torch
 
 from benchmarks.harness import command_line, table
-from ttnn_jit import compiler, ttnn
+from ttnn_jit import ttnn
 from ttnn_jit.codegen import body_emitter, llvm_kernel
 from ttnn_jit.codegen.assemble import assembly
 from ttnn_jit.codegen.host_program import generate
 from ttnn_jit.codegen.steps import KernelBody
+from ttnn_jit.compiler import driver
 from ttnn_jit.frontend import TensorArgument, lower
 from ttnn_jit.kernels.isa import AVX2, HostIsa
 from ttnn_jit.kernels.llvm_module import LlvmModule
-from ttnn_jit.options import CompileOptions
 from ttnn_jit.runtime.native import host_cpu
 from ttnn_jit.runtime.program import Program
-from ttnn_jit.target import PRESETS
+from ttnn_jit.specs.options import CompileOptions
+from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.transforms import pipeline
 
 SHAPE = (256, 256)
@@ -67,7 +68,7 @@ def scheduled_module(node: Callable[[Any, Any], Any], specs: list[Any], target: 
     function = eval(source, {"tree": tree, "node": node})
     arguments = {name: TensorArgument(spec) for name, spec in zip(names, specs, strict=True)}
     module = lower(function, arguments, TARGETS[target], graph_capture=True).module
-    passes = pipeline.passes_between(CompileOptions(), until=compiler.SCHEDULED)
+    passes = pipeline.passes_between(CompileOptions(), until=driver.SCHEDULED)
     pipeline.run_passes(module, [p for p in passes if schedule or p.name != "d2m-op-scheduler"])
     return module
 
@@ -81,7 +82,7 @@ def variants(node: str, inputs: int, dtype: torch.dtype, target: str) -> Iterato
     """Order, instruction set and generated program of every variant."""
     with ttnn.open_device(target=TARGETS[target]) as device:
         spec = ttnn.from_torch(torch.empty(SHAPE, dtype=dtype), layout=ttnn.TILE_LAYOUT, device=device).spec
-    host = compiler._host_isa()
+    host = driver._host_isa()
     assert host is not None
     for order in ORDERS:
         module = scheduled_module(NODES[node], [spec] * inputs, target, schedule=order != "source")

@@ -38,8 +38,8 @@ from ttnn_jit.kernels.isa import AVX2, HostIsa
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.ops import OPERATIONS, Operation
 from ttnn_jit.runtime.native import kernel_address
-from ttnn_jit.target import Numerics
-from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import DataType
 
 ELEMENTS = 32_768  # ours and the peers': an operation that costs nothing is twice as fast in the first-level cache
 PASSES = 4  # of ours over them in one call

@@ -19,9 +19,9 @@ from diskcache.core import MODE_RAW
 from ttnn_jit.cache.disk import DATABASE_NAME, PROGRAM, unsealed
 from ttnn_jit.cache.folder import NOT_USED, Folder, UntrustedFolderError
 from ttnn_jit.cache.read_only import ReadOnlyEntries
-from ttnn_jit.errors import ProgramFormatError
-from ttnn_jit.options import Environment
+from ttnn_jit.diagnostics.errors import ProgramFormatError
 from ttnn_jit.runtime.program import Program, ProgramPlan
+from ttnn_jit.specs.options import Environment
 
 
 class State(enum.Enum):

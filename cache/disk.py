@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ttnn_jit.cache.folder import Folder, UntrustedFolderError
-from ttnn_jit.compiling import compiling
-from ttnn_jit.options import Environment
-from ttnn_jit.tracebacks import level_of_the_user
+from ttnn_jit.diagnostics.tracebacks import level_of_the_user
+from ttnn_jit.process.compile_lock import compiling
+from ttnn_jit.specs.options import Environment
 
 if TYPE_CHECKING:
     import diskcache

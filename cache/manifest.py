@@ -22,16 +22,16 @@ from pathlib import Path
 from typing import Any
 
 from ttnn_jit.cache.disk import CODE, MANIFEST, PROGRAM, DiskStore
-from ttnn_jit.fingerprints import fingerprint, read_fingerprint
-from ttnn_jit.guards.values import NoStableIdentityError
-from ttnn_jit.kept_property import kept_property
-from ttnn_jit.nests import plain_parts
-from ttnn_jit.options import CompileOptions
-from ttnn_jit.origin import is_of_this_package
+from ttnn_jit.diagnostics.origin import is_of_this_package
+from ttnn_jit.foreign.pytrees import plain_parts
+from ttnn_jit.foreign.values import NoStableIdentityError
+from ttnn_jit.guards.fingerprints import fingerprint, read_fingerprint
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.runtime.native import HostCpu, host_cpu, llvm_version
 from ttnn_jit.runtime.spec_json import spec_to_json
-from ttnn_jit.target import SystemDesc
-from ttnn_jit.tensor_spec import TensorSpec
+from ttnn_jit.specs.options import CompileOptions
+from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 CANDIDATES_PER_KEY = 16  # the latest; a global that takes more values than this is compiled again now and then
 
@@ -84,14 +84,14 @@ class ManifestKey:
         """
         return {**self._own, **self._surroundings.contributions}
 
-    @kept_property
+    @cached_property
     def digest(self) -> str:
         """Hash of all contributions."""
         # As a list, for the order of arguments counts.
         text = json.dumps([*self._own.items(), self._surroundings.digest])
         return hashlib.sha256(text.encode()).hexdigest()
 
-    @kept_property
+    @cached_property
     def _own(self) -> dict[str, str]:
         named = {"function": self.function, "code": self.code}
         return named | {f"argument {name}": typed_text(value) for name, value in self.arguments}

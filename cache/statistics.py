@@ -6,8 +6,8 @@ import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from ttnn_jit.compiling import compiling
-from ttnn_jit.options import Environment
+from ttnn_jit.process.compile_lock import compiling
+from ttnn_jit.specs.options import Environment
 
 if TYPE_CHECKING:
     from ttnn_jit.cache.disk import DiskStore

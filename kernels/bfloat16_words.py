@@ -9,8 +9,8 @@ from functools import partial
 from ttnn_jit.kernels.bfloat16_powers import WordPower
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.ops.emit import Value
-from ttnn_jit.target import Numerics
-from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import DataType
 
 Vectors = tuple[Value, ...]
 """One value per vector of a chunk."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ttnn_jit.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError
 
 
 @dataclass(frozen=True)

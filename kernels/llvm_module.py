@@ -10,9 +10,9 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ttnn_jit.kept_property import kept_property
 from ttnn_jit.kernels.scalar_call import llvm_text
 from ttnn_jit.ops.tile_body import ScalarFunction
+from ttnn_jit.process.cached_property import cached_property
 
 _MODULE_BREAK = "\n; ---- a module to be linked with the one above ----\n"
 
@@ -87,12 +87,12 @@ class RarePath:
     result: str
     calls: frozenset[str]
 
-    @kept_property
+    @cached_property
     def definition(self) -> str:
         """The function for use in its own module alone."""
         return self._definition(self.symbol, "internal ")
 
-    @kept_property
+    @cached_property
     def shared_symbol(self) -> str:
         """Its name in a module of its own, the same for the same text."""
         digest = hashlib.sha256(f"{self.definition}\n".encode()).hexdigest()

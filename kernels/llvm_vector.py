@@ -8,8 +8,8 @@ from ttnn_jit.kernels.bfloat16_powers import MANTISSA_BITS, WordPower
 from ttnn_jit.kernels.llvm_float import TABLE, LlvmFloat
 from ttnn_jit.kernels.llvm_line import Literal, Work
 from ttnn_jit.ops.emit import Mask, Value
-from ttnn_jit.target import Numerics
-from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import DataType
 
 
 class LlvmVector(LlvmFloat):

@@ -16,8 +16,8 @@ from ttnn_jit.kernels.scalar_call import register
 from ttnn_jit.kernels.vector_math import VectorMath
 from ttnn_jit.ops.emit import Mask, Value
 from ttnn_jit.ops.tile_body import ScalarFunction
-from ttnn_jit.target import Numerics
-from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import DataType
 
 
 class PythonScalar(VectorMath):

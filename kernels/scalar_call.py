@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from ttnn_jit.errors import CompileError
+from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.diagnostics.source import Location, codes_in, definition_of, whole_line
 from ttnn_jit.ops.rebind import rebind
 from ttnn_jit.ops.tile_body import ScalarFunction
-from ttnn_jit.source import Location, codes_in, definition_of, whole_line
 
 _OPTIONS: Mapping[str, Any] = {"error_model": "numpy", "fastmath": False, "boundscheck": False}
 _REGISTERED: dict[str, ScalarFunction] = {}

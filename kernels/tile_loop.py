@@ -33,9 +33,9 @@ import enum
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ttnn_jit.kept_property import kept_property
 from ttnn_jit.kernels.llvm_line import Line
-from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.specs.tensor_spec import DataType
 
 Chunk = Sequence[str]
 """Operands with a stream's chunk: of float32, and of a scalar, `unroll` vectors; of bfloat16 one, of all its words."""
@@ -128,7 +128,7 @@ class TileLoop:
         """The body's instructions."""
         return self._computed[0]
 
-    @kept_property
+    @cached_property
     def _computed(self) -> tuple[Sequence[Line], Sequence[Chunk]]:
         return self.body([self._names(k) for k in self._read])
 
@@ -152,44 +152,44 @@ class TileLoop:
         metadata = [_NONTEMPORAL] if self._is_nontemporal else []
         return [*metadata, _DECLARATION, *([_PREFETCH_DECLARATION] if self._ahead else [])]
 
-    @kept_property
+    @cached_property
     def _is_nontemporal(self) -> bool:
         return any(stream.nontemporal for stream in self.streams)
 
-    @kept_property
+    @cached_property
     def _strided_inputs(self) -> list[int]:
         return [k for k in self._of(InnerAccess.STRIDED) if not self.streams[k].written]
 
-    @kept_property
+    @cached_property
     def _strided_outputs(self) -> list[int]:
         return [k for k in self._of(InnerAccess.STRIDED) if self.streams[k].written]
 
-    @kept_property
+    @cached_property
     def _all(self) -> range:
         return range(len(self.streams))
 
-    @kept_property
+    @cached_property
     def _scratched(self) -> list[int]:
         """The streams that have a scratch, for tails or all of their chunks."""
         return [
             k for k in self._all if self.streams[k].access is not InnerAccess.SCALAR and not self.streams[k].forwarded
         ]
 
-    @kept_property
+    @cached_property
     def _read(self) -> list[int]:
         return [k for k in self._all if not self.streams[k].written]
 
-    @kept_property
+    @cached_property
     def _written(self) -> list[int]:
         return [k for k in self._all if self.streams[k].written]
 
-    @kept_property
+    @cached_property
     def _ahead(self) -> list[int]:
         """The streams whose lines are asked for ahead."""
         inputs = [k for k in self._of(InnerAccess.CONTIGUOUS) if not self.streams[k].written]
         return inputs if 1 < len(inputs) <= _MOST_AHEAD else []
 
-    @kept_property
+    @cached_property
     def _early(self) -> list[int]:
         """The streams whose chunks are loaded a chunk before they are used."""
         inputs = [k for k in self._of(InnerAccess.CONTIGUOUS) if not self.streams[k].written]

@@ -19,7 +19,7 @@ from ttnn_jit.kernels.inverse_trigonometry import InverseTrigonometry
 from ttnn_jit.kernels.primitives import SIGN_BIT
 from ttnn_jit.kernels.quotient import Quotient
 from ttnn_jit.ops.emit import Value
-from ttnn_jit.target import Numerics
+from ttnn_jit.specs.target import Numerics
 
 SMALLEST_NORMAL = 2.0**-126
 

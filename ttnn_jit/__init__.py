@@ -12,12 +12,12 @@ Importing it loads neither torch, numpy, numba, llvmlite nor xDSL; each loads wh
 
 from importlib import import_module
 
-from ttnn_jit.compiling import compiles
+from ttnn_jit.process.compile_lock import compiles
 
 compiles(import_module)("ttnn_jit.api")  # first and alone: garbage waits
 
 from ttnn_jit.api import cache_clear, cache_info, explain_miss, jit, supported_ops, tile_op  # noqa: E402
-from ttnn_jit.stand_in import register_as_ttnn  # noqa: E402
+from ttnn_jit.ttnn.stand_in import register_as_ttnn  # noqa: E402
 
 __all__ = [
     "__version__",

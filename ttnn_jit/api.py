@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import Any, overload
 
 from ttnn_jit.cache.statistics import CacheInfo, cache_clear, cache_info
-from ttnn_jit.errors import ArgumentError
-from ttnn_jit.jit import FallbackJitFunction, JitFunction
+from ttnn_jit.calls.jit_function import FallbackJitFunction, JitFunction
+from ttnn_jit.calls.tile_op import tile_op
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.ops import OPERATIONS
-from ttnn_jit.options import BACKENDS, CompileOptions, Environment
-from ttnn_jit.origin import type_name
-from ttnn_jit.target import SystemDesc, resolve_target
-from ttnn_jit.tensor_spec import MathFidelity, MemoryConfig, check_kind
-from ttnn_jit.tile_op import tile_op
+from ttnn_jit.specs.options import BACKENDS, CompileOptions, Environment
+from ttnn_jit.specs.target import SystemDesc, resolve_target
+from ttnn_jit.specs.tensor_spec import MathFidelity, MemoryConfig, check_kind
 
 __all__ = ["CacheInfo", "cache_clear", "cache_info", "explain_miss", "jit", "supported_ops", "tile_op"]
 
@@ -172,7 +172,7 @@ def explain_miss(function: JitFunction, *args: Any, **kwargs: Any) -> str:
     Raises:
         ArgumentError: `function` is none that `jit` returned.
     """
-    from ttnn_jit import inspection
+    from ttnn_jit.compiler import inspection
 
     if not isinstance(function, JitFunction):
         raise ArgumentError(f"explain_miss takes what `jit` returns, got {type_name(function)}")

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from ttnn_jit.errors import ArgumentError
-from ttnn_jit.stand_in import register_as_ttnn
-from ttnn_jit.target import PRESETS, read_target
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.specs.target import PRESETS, read_target
+from ttnn_jit.ttnn.stand_in import register_as_ttnn
 
 DESC_PATH = "SYSTEM_DESC_PATH"
 OPTION = "--ttnn-target"

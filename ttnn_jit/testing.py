@@ -14,7 +14,7 @@ from ttnn_jit.runtime.tensor import as_torch
 if TYPE_CHECKING:
     import torch
 
-    from ttnn_jit.tile_op import TileOperation
+    from ttnn_jit.calls.tile_op import TileOperation
 
 __all__ = ["assert_allclose", "assert_matches_golden", "ulp_distance"]
 

@@ -18,8 +18,8 @@ from benchmarks.accuracy.references import error_in_ulp, in_float64, to_many_dig
 from benchmarks.accuracy.sample import chunks
 from ttnn_jit import ttnn
 from ttnn_jit.ops import OPERATIONS, Operation
-from ttnn_jit.target import Numerics
-from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import DataType
 
 FLOAT32, BFLOAT16 = DataType.FLOAT32, DataType.BFLOAT16
 MANTISSA_BITS = {torch.float32: 23, torch.bfloat16: 7}

@@ -13,7 +13,7 @@ import torch
 
 from benchmarks.accuracy.measure import FLOAT32, Accuracy, cases, measured
 from ttnn_jit.ops import OPERATIONS
-from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.specs.tensor_spec import DataType
 
 
 def measured_cases(fraction: float, exhaustive: Sequence[str], processes: int) -> Iterator[list[Accuracy]]:

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from ttnn_jit.ops import Operation
-from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.specs.tensor_spec import DataType
 
 SPECIALS = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, math.inf, -math.inf, math.nan, 1e-45, -1e-40, 1.2e-38, 3.3e38, -3.3e38)
 STEP = 61

@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.fitting.minimax import fitted, fitted_quotient
 from ttnn_jit.kernels import bfloat16_functions
 from ttnn_jit.kernels.numpy_vector import NumpyVector
-from ttnn_jit.target import Numerics
+from ttnn_jit.specs.target import Numerics
 
 Numbers = tuple[Any, ...]
 """Coefficients, or tuples of them."""

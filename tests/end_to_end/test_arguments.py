@@ -11,7 +11,14 @@ import torch
 import ttnn_jit
 from tests import programs
 from ttnn_jit import ttnn
-from ttnn_jit.errors import ArgumentError, CompileError, DeallocatedError, DTypeError, LayoutError, ShapeError
+from ttnn_jit.diagnostics.errors import (
+    ArgumentError,
+    CompileError,
+    DeallocatedError,
+    DTypeError,
+    LayoutError,
+    ShapeError,
+)
 
 
 @ttnn_jit.jit()

@@ -20,7 +20,7 @@ import ttnn_jit
 from tests import programs
 from ttnn_jit import ttnn
 from ttnn_jit.cache.disk import DiskStore, store_of
-from ttnn_jit.options import Environment
+from ttnn_jit.specs.options import Environment
 from ttnn_jit.tools import progress
 from ttnn_jit.tools.cli import main
 

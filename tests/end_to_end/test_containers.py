@@ -13,7 +13,7 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.errors import CompileError, TtnnJitError
+from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
 from ttnn_jit.testing import assert_allclose
 
 A, B = torch.randn(4, 6), torch.randn(4, 6)

@@ -84,7 +84,7 @@ def test_the_command_shows_what_is_set_and_what_is_not(capsys, monkeypatch, tmp_
     ],
 )
 def test_a_value_that_would_be_refused_is_shown_and_refused(name, value, capsys, monkeypatch):
-    from ttnn_jit.options import requested_threads
+    from ttnn_jit.specs.options import requested_threads
 
     requested_threads.cache_clear()
     monkeypatch.setenv(name, value)

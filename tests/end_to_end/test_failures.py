@@ -14,8 +14,8 @@ import torch
 import ttnn_jit
 from tests import programs
 from ttnn_jit import ttnn
-from ttnn_jit.errors import ArgumentError, CompileError, UnsupportedFunction
-from ttnn_jit.options import BACKENDS, Environment
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, UnsupportedFunction
+from ttnn_jit.specs.options import BACKENDS, Environment
 
 
 def files_below(folder: Path) -> set[str]:

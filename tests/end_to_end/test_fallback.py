@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.errors import ArgumentError, CompileError
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*runs as plain Python:UserWarning")
 KINDS = {

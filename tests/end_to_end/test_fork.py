@@ -11,7 +11,7 @@ import pytest
 
 from ttnn_jit.cache.disk import DiskStore
 from ttnn_jit.runtime.l1 import L1Account
-from ttnn_jit.target import PRESETS
+from ttnn_jit.specs.target import PRESETS
 
 FORK_IN_THE_FIRST_IMPORT = """
     import os, sys, threading, time

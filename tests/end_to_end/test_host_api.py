@@ -13,7 +13,7 @@ import ttnn_jit
 from tests import programs
 from tests.end_to_end.placed import BLOCK, CONFIGS, HEIGHT, X, tiled
 from ttnn_jit import ttnn
-from ttnn_jit.errors import CompileError
+from ttnn_jit.diagnostics.errors import CompileError
 
 # --- Devices --------------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from ttnn_jit import jit, ttnn
-from ttnn_jit.compiling import compiles, compiling, interrupts_postponed
+from ttnn_jit.process.compile_lock import compiles, compiling, interrupts_postponed
 from ttnn_jit.runtime.buffer import HOST_POOL, BufferPool
 
 A = torch.randn(4, 6)

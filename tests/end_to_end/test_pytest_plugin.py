@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ttnn_jit.target import PRESETS
+from ttnn_jit.specs.target import PRESETS
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.process

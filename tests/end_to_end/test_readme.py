@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ttnn_jit.errors import CompileError
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.tools import cli
 
 ROOT = Path(__file__).parents[2]

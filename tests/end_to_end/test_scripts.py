@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import ttnn_jit
-from ttnn_jit.stand_in import ON_PYTHONPATH
+from ttnn_jit.ttnn.stand_in import ON_PYTHONPATH
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.process

@@ -16,8 +16,8 @@ import ttnn_jit
 from tests.unit.codegen.programs import assert_same_bits, lowered, native
 from ttnn_jit import ttnn
 from ttnn_jit.codegen.tile_interpreter import interpret
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.dialects import InvalidModule, parse_module, verify
-from ttnn_jit.errors import ArgumentError, CompileError
 from ttnn_jit.ops import tile_trace, user_operation
 from ttnn_jit.testing import assert_allclose, assert_matches_golden
 

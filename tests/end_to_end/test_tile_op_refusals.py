@@ -15,7 +15,7 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.errors import CompileError
+from ttnn_jit.diagnostics.errors import CompileError
 
 SEEN = [1.0]
 STATE = {"calls": 0.0}

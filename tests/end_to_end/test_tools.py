@@ -16,9 +16,9 @@ import torch
 import ttnn_jit
 from tests import programs
 from ttnn_jit import ttnn
-from ttnn_jit.errors import PassError
-from ttnn_jit.options import USER_PASSES
-from ttnn_jit.target import PRESETS
+from ttnn_jit.diagnostics.errors import PassError
+from ttnn_jit.specs.options import USER_PASSES
+from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.tools.cli import main
 from ttnn_jit.transforms import pipeline
 

@@ -4,8 +4,9 @@ import pytest
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from ttnn_jit import jit, ttnn, warm_path
-from ttnn_jit.errors import ArgumentError
+from ttnn_jit import jit, ttnn
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.dispatch import warm_path
 
 A, B = torch.randn(4, 6), torch.randn(6)
 PARTS = ["_len_torch_dispatch_stack", "_dynamo.guards._empty_strided_cpu", "_dynamo.guards._reinterpret_tensor"]

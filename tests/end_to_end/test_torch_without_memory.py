@@ -7,7 +7,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError
 
 
 class Wrapper(torch.Tensor):

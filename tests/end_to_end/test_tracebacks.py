@@ -10,7 +10,7 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.errors import (
+from ttnn_jit.diagnostics.errors import (
     ArgumentError,
     CompileError,
     DeallocatedError,
@@ -211,9 +211,9 @@ def test_a_fault_of_the_compiler_keeps_every_frame(monkeypatch):
     def fault(*_, **__):
         raise InternalError("wrong")
 
-    monkeypatch.setattr("ttnn_jit.compiler.lower_request", fault)
+    monkeypatch.setattr("ttnn_jit.compiler.driver.lower_request", fault)
     assert {"compile_function", "fault"} <= set(names_of(raised_by(lambda: ttnn_jit.jit(mistaken)(X))))
-    monkeypatch.setattr("ttnn_jit.compiler.lower_request", lambda *_: 1 // 0)
+    monkeypatch.setattr("ttnn_jit.compiler.driver.lower_request", lambda *_: 1 // 0)
     assert "compile_function" in names_of(raised_by(lambda: ttnn_jit.jit(mistaken)(X), ZeroDivisionError))
 
 

@@ -13,7 +13,7 @@ import torch
 
 from tests.programs import add_tree_8_to_1, cosh
 from ttnn_jit import cache_info, jit, ttnn
-from ttnn_jit.errors import ArgumentError, DeallocatedError, DeviceError, TtnnJitError
+from ttnn_jit.diagnostics.errors import ArgumentError, DeallocatedError, DeviceError, TtnnJitError
 from ttnn_jit.runtime.buffer import HOST_POOL
 
 SCALE = 2.0

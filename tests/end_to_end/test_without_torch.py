@@ -41,7 +41,7 @@ def refused(action, *texts):
     try:
         action()
     except ImportError as error:
-        assert isinstance(error, ttnn_jit.errors.TtnnJitError), error
+        assert isinstance(error, ttnn_jit.diagnostics.errors.TtnnJitError), error
         assert all(text in str(error) for text in texts), error
         return
     raise SystemExit("it was not refused")
@@ -147,7 +147,7 @@ def test_what_needs_torch_says_so_and_what_does_without():
         for mistaken in ([1.0], 2.0):
             try:
                 ttnn_jit.jit()(cosh)(mistaken)
-            except ttnn_jit.errors.ArgumentError as error:
+            except ttnn_jit.diagnostics.errors.ArgumentError as error:
                 assert "numpy.array(x, numpy.float32)" in str(error)
         """
     )

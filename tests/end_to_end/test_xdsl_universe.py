@@ -17,7 +17,7 @@ import ttnn_jit
 from tests import programs
 from ttnn_jit import ttnn
 from ttnn_jit.dialects import context, parse_module, print_module
-from ttnn_jit.options import CompileOptions
+from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.tools.xdsl_universe import UNIVERSE
 from ttnn_jit.transforms import pipeline
 

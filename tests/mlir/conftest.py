@@ -60,7 +60,7 @@ def _lowered(text: str, passes: str) -> str:
 
 
 def _error_of(text: str, passes: str) -> str:
-    from ttnn_jit.errors import PassError
+    from ttnn_jit.diagnostics.errors import PassError
 
     with pytest.raises(PassError) as failure:
         _lowered(text, passes)

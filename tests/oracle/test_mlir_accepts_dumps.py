@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.expressions import evaluate, expressions
 from ttnn_jit.dialects import print_module
 from ttnn_jit.frontend import TensorArgument, lower
-from ttnn_jit.options import CompileOptions
-from ttnn_jit.target import PRESETS
-from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.options import CompileOptions
+from ttnn_jit.specs.target import PRESETS
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 from ttnn_jit.transforms import pipeline
 
 pytestmark = pytest.mark.oracle

@@ -17,7 +17,7 @@ from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.numba_kernel import numba_module, numba_program
 from ttnn_jit.kernels.scalar_math import LIBM_ULP
 from ttnn_jit.ops import OPERATIONS
-from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 SPECIALS = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, math.inf, -math.inf, math.nan, 1e-45, -1e-40, 1.2e-38, 3.3e38, -3.3e38]
 FLOAT32, BFLOAT16 = DataType.FLOAT32, DataType.BFLOAT16

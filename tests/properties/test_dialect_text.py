@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import Float32Type, FloatAttr, IntegerAttr, ModuleOp,
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ttnn_jit import ops
+from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects import (
     builders,
     d2m,
@@ -28,9 +29,8 @@ from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.locations import fused_location, location_attribute
 from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttcore import data_type_attr, grid_attr, tile_type
-from ttnn_jit.source import Location
-from ttnn_jit.target import PRESETS
-from ttnn_jit.tensor_spec import BufferType, DataType, Layout, MemoryConfig, TensorSpec
+from ttnn_jit.specs.target import PRESETS
+from ttnn_jit.specs.tensor_spec import BufferType, DataType, Layout, MemoryConfig, TensorSpec
 
 SETTINGS = settings(max_examples=30, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 

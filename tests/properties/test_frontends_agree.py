@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from tests.unit.frontend.stand_in import BF16, CPU, F32, WORMHOLE, StandInJit, lowered, ttnn
 from ttnn_jit.dialects import print_module
+from ttnn_jit.guards.reads import compile_guard
 from ttnn_jit.ops import OPERATIONS
-from ttnn_jit.reads import compile_guard
 
 UNARY = sorted({o.name for o in OPERATIONS if o.arity == 1 and not o.attributes})
 BINARY = sorted({o.name for o in OPERATIONS if o.arity == 2})

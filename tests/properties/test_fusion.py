@@ -9,7 +9,7 @@ from tests.unit.transforms.ttnn_modules import F32, Graph, kernels, lowered, ope
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.dialects.d2m import AcquireDstOp
 from ttnn_jit.dialects.layout import spec_of
-from ttnn_jit.target import PRESETS
+from ttnn_jit.specs.target import PRESETS
 
 UNARY = ("neg", "abs", "exp", "relu")
 BINARY = ("add", "subtract", "multiply", "maximum")

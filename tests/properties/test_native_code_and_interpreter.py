@@ -19,7 +19,7 @@ from tests.unit.codegen.programs import (
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.kernels.isa import AVX2, NEON
 from ttnn_jit.ops import OPERATIONS
-from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 SPECIALS = np.array(
     [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 1e-45, -1e-39, 1.2e-38, 3.4e38, -3.4e38, 0.5, 88.8, -104.0],

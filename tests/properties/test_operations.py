@@ -13,7 +13,7 @@ import torch
 import ttnn_jit
 from ttnn_jit import ttnn
 from ttnn_jit.ops import OPERATIONS
-from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.specs.tensor_spec import DataType
 
 TORCH_DTYPE = {DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}
 MANTISSA_BITS = {torch.float32: 23, torch.bfloat16: 7}

@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.expressions import TENSORS, evaluate, expressions
-from ttnn_jit import compiler, ttnn
+from ttnn_jit import ttnn
 from ttnn_jit.codegen.tile_interpreter import interpret
+from ttnn_jit.compiler import driver
 from ttnn_jit.frontend import TensorArgument, lower
-from ttnn_jit.options import CompileOptions
-from ttnn_jit.target import PRESETS
+from ttnn_jit.specs.options import CompileOptions
+from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.transforms import pipeline
 
 SPECIALS = [0.0, -0.0, math.inf, -math.inf, math.nan, 1e-40, -1e-45, 3e38, 1.0, -2.5]
@@ -39,7 +40,7 @@ def assert_same_bits(left, right):
 
 
 def scheduled(module, *, schedule=True, fuse=True):
-    passes = pipeline.passes_between(CompileOptions(fuse=fuse), until=compiler.SCHEDULED)
+    passes = pipeline.passes_between(CompileOptions(fuse=fuse), until=driver.SCHEDULED)
     chosen = [stage for stage in passes if schedule or stage.name != "d2m-op-scheduler"]
     pipeline.run_passes(module, chosen, verify_each=True)
     return module
@@ -71,12 +72,12 @@ def test_fused_is_eager_is_source_order_is_the_interpreter_bit_for_bit(expressio
 
         expected = program(*tensors).to_torch()
         fused = scheduled(module())
-        assert_same_bits(compiler.compile_scheduled(fused)(*tensors).to_torch(), expected)
+        assert_same_bits(driver.compile_scheduled(fused)(*tensors).to_torch(), expected)
         variants = [scheduled(module(), fuse=False)]
         if fits_in_source_order(fused, target.dst_capacity(wide=dtype is torch.float32)):
             variants.append(scheduled(module(), schedule=False))
         for variant in variants:
-            assert_same_bits(compiler.compile_scheduled(variant)(*tensors).to_torch(), expected)
+            assert_same_bits(driver.compile_scheduled(variant)(*tensors).to_torch(), expected)
         arrays = [
             t.view(torch.uint16).numpy() if dtype is torch.bfloat16 else t.numpy()
             for t in (tensor.to_torch() for tensor in tensors)
@@ -90,7 +91,7 @@ def test_fused_is_eager_is_source_order_is_the_interpreter_bit_for_bit(expressio
 @given(expressions(), st.sampled_from([torch.float32, torch.bfloat16]), st.sampled_from(CHIP_AND_CPU), st.booleans())
 def test_the_text_of_every_stage_parses_back_to_itself(expression, dtype, target, locations):
     from ttnn_jit.dialects import parse_module, print_module
-    from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+    from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
     element = DataType.FLOAT32 if dtype is torch.float32 else DataType.BFLOAT16
     spec = TensorSpec((32, 64), element, Layout.TILE)

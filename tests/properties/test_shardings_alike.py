@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import ttnn_jit
 from tests.unit.frontend.stand_in import lowered
 from ttnn_jit import ttnn
+from ttnn_jit.diagnostics.errors import CompileError, GridError
 from ttnn_jit.dialects import print_module
-from ttnn_jit.errors import CompileError, GridError
-from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 KINDS = tuple(ttnn.ShardStrategy)
 EXTENTS = st.sampled_from([1, 2, 3, 4, 6, 8])

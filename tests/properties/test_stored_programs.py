@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from tests.unit.runtime.kernels import BINARY, UNARY, object_code
 from ttnn_jit.cache.disk import DiskStore
-from ttnn_jit.errors import ProgramFormatError
+from ttnn_jit.diagnostics.errors import ProgramFormatError
 from ttnn_jit.runtime.image import with_signature
 from ttnn_jit.runtime.launch_bounds import signature_of
 from ttnn_jit.runtime.native import HostCpu
 from ttnn_jit.runtime.program import Launch, Program, ProgramPlan
-from ttnn_jit.tensor_spec import BufferType, DataType, Layout, TensorSpec
+from ttnn_jit.specs.tensor_spec import BufferType, DataType, Layout, TensorSpec
 
 SPECS = st.builds(
     lambda shape, dtype, layout, where: TensorSpec(shape, dtype, layout, buffer_type=where),

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ttnn_jit.runtime.tensor import filled, from_torch, laid_out
-from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 SHAPES = st.lists(st.one_of(st.integers(0, 5), st.sampled_from([31, 32, 33, 64])), max_size=4).filter(
     lambda shape: torch.Size(shape).numel() <= 200_000

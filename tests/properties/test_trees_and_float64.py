@@ -19,8 +19,8 @@ from benchmarks.accuracy.sample import TORCH_DTYPE
 from tests.properties.test_programs import assert_same_bits
 from ttnn_jit import ttnn
 from ttnn_jit.ops import OPERATIONS
-from ttnn_jit.target import Numerics
-from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import DataType
 
 SHAPE = (32, 64)
 ARGUMENTS = 3

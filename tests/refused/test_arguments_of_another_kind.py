@@ -11,7 +11,7 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError
 
 X = torch.randn(32, 64)
 SPEC = ttnn.TensorSpec((32, 64), ttnn.float32, ttnn.TILE_LAYOUT)

@@ -13,7 +13,7 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.target import SystemDesc
+from ttnn_jit.specs.target import SystemDesc
 
 X = torch.randn(64, 64)
 BLOCK = ttnn.ShardStrategy.BLOCK
@@ -548,7 +548,7 @@ def test_a_missing_element_type_says_why_under_both_its_names():
 )
 def test_an_operator_that_tensors_lack_says_what_to_write_eager_parsed_and_traced(device, action, text):
     for call in (action, ttnn_jit.jit(action), ttnn_jit.jit(graph_capture=True)(action)):
-        with pytest.raises(ttnn_jit.errors.TtnnJitError) as raised:
+        with pytest.raises(ttnn_jit.diagnostics.errors.TtnnJitError) as raised:
             call(tiled(device))
         first, help_text = text.split("\n")
         assert first in str(raised.value)
@@ -613,7 +613,9 @@ def test_wrong_arguments_start_as_the_document_says(device):
 
 def test_a_result_that_no_memory_holds_is_refused_at_the_operation():
     column, row = (torch.empty(1, 1).expand(shape) for shape in ((2**31, 1), (1, 2**31)))
-    with pytest.raises(ttnn_jit.errors.CompileError, match=r"has more than 4,611,.* bytes(.|\n)*\^\^\^\^\^"):
+    with pytest.raises(
+        ttnn_jit.diagnostics.errors.CompileError, match=r"has more than 4,611,.* bytes(.|\n)*\^\^\^\^\^"
+    ):
         ttnn_jit.jit(lambda x, y: x * y)(column, row)
 
 

@@ -10,8 +10,8 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.errors import ArgumentError
-from ttnn_jit.nests import MOST_DEEP, MOST_LEAVES
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.foreign.pytrees import MOST_DEEP, MOST_LEAVES
 
 X = torch.ones(2, 2)
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.refused import programs
 from tests.unit.frontend.stand_in import BF16, lowered
-from ttnn_jit.errors import CompileError, UnsupportedFunction
+from ttnn_jit.diagnostics.errors import CompileError, UnsupportedFunction
 
 LINES = Path(programs.__file__).read_text(encoding="utf-8").splitlines()
 EXPECTED = re.compile(r"^#(?P<lead>\s*)(?P<span>\^+|~+) (?P<message>.*)$")

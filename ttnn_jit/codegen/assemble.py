@@ -7,10 +7,10 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from ttnn_jit.compiling import interrupts_postponed
-from ttnn_jit.errors import InternalError
+from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import LlvmModule
+from ttnn_jit.process.compile_lock import interrupts_postponed
 from ttnn_jit.runtime.image import image_of
 from ttnn_jit.runtime.native import elf_triple
 

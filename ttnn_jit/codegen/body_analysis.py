@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ttnn_jit.codegen.steps import Apply, Cast, KernelBody, Load, LookUp, Step, operands_of
 from ttnn_jit.ops import OPERATIONS, Elementwise, user_operation
-from ttnn_jit.target import Numerics
+from ttnn_jit.specs.target import Numerics
 
 OPERATION_OF_TILE = {operation.tile_name: operation for operation in OPERATIONS}
 """Name of a tile op, without its dialect -> the operation."""

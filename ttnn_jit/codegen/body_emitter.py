@@ -20,7 +20,7 @@ from ttnn_jit.kernels.bfloat16_words import Bfloat16Words, Vectors
 from ttnn_jit.kernels.llvm_line import Line, usual_lines
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.tile_loop import Chunk, InnerAccess
-from ttnn_jit.target import Numerics
+from ttnn_jit.specs.target import Numerics
 
 
 class BodyEmitter:

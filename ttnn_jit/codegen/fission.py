@@ -13,7 +13,7 @@ from itertools import accumulate
 from ttnn_jit.codegen.steps import KernelBody, Load, SizeClass, Step, Store, operands_of, with_operands
 from ttnn_jit.kernels.staged_loops import CHAIN_BLOCK, MANY_STREAMS_BLOCK
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
-from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.specs.tensor_spec import DataType
 
 MOST_INPUTS = 8
 """Contiguous streams that a stage reads from memory: what hardware follows well."""

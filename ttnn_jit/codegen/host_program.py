@@ -14,11 +14,11 @@ from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
 from ttnn_jit.codegen.loop_fusion import fused_loops
 from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.codegen.steps import KernelBody
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.d2m import EmptyOp, GenericOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import system_desc_of
-from ttnn_jit.errors import CompileError
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.runtime.l1 import in_l1
 from ttnn_jit.runtime.plan import Launch, ProgramPlan

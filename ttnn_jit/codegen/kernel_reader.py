@@ -24,14 +24,14 @@ from ttnn_jit.codegen.loops import affine_bounds, refusal, subview_window, tile_
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, SizeClass, Step, Store
 from ttnn_jit.dialects.affine import LoadOp, StoreOp
 from ttnn_jit.dialects.d2m import AcquireDstOp, CBType, GenericOp, ReserveOp, TileBcastOp, TileTypecastOp, WaitOp
-from ttnn_jit.dialects.elementwise import ElementwiseOp
+from ttnn_jit.dialects.elementwise_ops import ElementwiseOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
 from ttnn_jit.runtime.host_costs import last_cache_bytes
-from ttnn_jit.target import Numerics
-from ttnn_jit.tensor_spec import TensorSpec
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 SHARE_OF_LAST_CACHE = 0.75
 """Stores are non-temporal in a kernel that reads, or writes, more than this many times the last cache: then nothing of

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ttnn_jit.errors import InternalError
+from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.tile_loop import InnerAccess
-from ttnn_jit.tensor_spec import Shape, TensorSpec
+from ttnn_jit.specs.tensor_spec import Shape, TensorSpec
 
 
 @dataclass(frozen=True, slots=True)

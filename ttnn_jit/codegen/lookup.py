@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ttnn_jit.codegen.steps import Apply, Cast, KernelBody, Load, LookUp, Step, Store, operands_of, with_operands
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
-from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.specs.tensor_spec import DataType
 
 _WORDS = Stream(DataType.BFLOAT16, InnerAccess.CONTIGUOUS)
 

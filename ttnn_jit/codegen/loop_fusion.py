@@ -15,8 +15,8 @@ from xdsl.ir import Operation, SSAValue
 from ttnn_jit.codegen.kernel_reader import Kernel, kernel_over
 from ttnn_jit.codegen.steps import Load, Step, Store, with_operands
 from ttnn_jit.dialects.layout import spec_of
-from ttnn_jit.target import PRESETS
-from ttnn_jit.tensor_spec import TensorSpec
+from ttnn_jit.specs.target import PRESETS
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 _MOST_LIVE = PRESETS["cpu"].dst_tiles
 """Tiles of a loop: what the host's own target allows a kernel."""

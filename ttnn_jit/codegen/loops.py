@@ -11,9 +11,9 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.errors import CompileError
-from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH
+from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 
 def refusal(op: Operation, message: str, hint: str | None = None) -> CompileError:

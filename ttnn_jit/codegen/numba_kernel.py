@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ttnn_jit.codegen.body_analysis import operation_of_tile
 from ttnn_jit.codegen.host_program import planned
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, LookUp, Step, Store
-from ttnn_jit.errors import InternalError
+from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.llvm_module import LlvmModule
 from ttnn_jit.kernels.python_scalar import PythonScalar
 from ttnn_jit.kernels.scalar_call import numba_text

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from ttnn_jit.kernels.lookup_table import ENTRIES
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
-from ttnn_jit.target import Numerics
-from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import DataType
 
 
 @dataclass(frozen=True, slots=True)

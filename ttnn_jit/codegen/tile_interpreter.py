@@ -26,6 +26,7 @@ from xdsl.ir.affine import AffineConstantExpr
 from ttnn_jit.codegen.host_program import the_function
 from ttnn_jit.codegen.loops import affine_bounds, refusal, subview_window, tile_extents
 from ttnn_jit.codegen.steps import Constant
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dialects.affine import LoadOp, StoreOp
 from ttnn_jit.dialects.d2m import (
     AcquireDstOp,
@@ -37,15 +38,14 @@ from ttnn_jit.dialects.d2m import (
     TileTypecastOp,
     WaitOp,
 )
-from ttnn_jit.dialects.elementwise import ElementwiseOp
+from ttnn_jit.dialects.elementwise_ops import ElementwiseOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.dialects.ttir import FullOp
-from ttnn_jit.errors import ArgumentError
 from ttnn_jit.kernels.numpy_vector import NumpyVector
-from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH, Numerics
-from ttnn_jit.tensor_spec import DataType, TensorSpec, round_up
+from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, Numerics
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec, round_up
 
 Array = np.ndarray[Any, Any]
 

@@ -33,7 +33,7 @@ from ttnn_jit.dialects.affine import INDEX
 from ttnn_jit.dialects.creation import create, empty_block, region_of
 from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.ttcore import memory_space, tile_type
-from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.specs.tensor_spec import DataType
 
 _FOR_SEGMENTS = DenseArrayBase.from_list(i32, [0, 0, 0])
 

@@ -25,7 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.d2m_generic import CBType, GenericOp, ThreadAttr
 from ttnn_jit.dialects.derive import derive
-from ttnn_jit.dialects.elementwise import ElementwiseOp
+from ttnn_jit.dialects.elementwise_ops import ElementwiseOp
 from ttnn_jit.dialects.nullary import NullaryOp
 from ttnn_jit.dialects.ttcore import KeywordAttr, TileType, parse_keyword
 

@@ -12,9 +12,9 @@ from xdsl.ir import Operation, OpTraits
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit import ops
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dialects.creation import QuickOperation
-from ttnn_jit.dialects.elementwise import ElementwiseOp
-from ttnn_jit.errors import ArgumentError
+from ttnn_jit.dialects.elementwise_ops import ElementwiseOp
 from ttnn_jit.ops import opaque, user_operation
 
 

@@ -18,12 +18,12 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
+from ttnn_jit.diagnostics.errors import LayoutError
 from ttnn_jit.dialects.affine_text import affine_map_text
 from ttnn_jit.dialects.ttcore import ELEMENT_TYPES, GridAttr, TileType, grid_attr, tile_type
 from ttnn_jit.dialects.ttnn_attributes import CoreRangeAttr, ShapeAttr, TTNNLayoutAttr, buffer_type_attr, shape_attr
-from ttnn_jit.errors import LayoutError
-from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH
-from ttnn_jit.tensor_spec import (
+from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
+from ttnn_jit.specs.tensor_spec import (
     CoreRange,
     CoreRangeSet,
     DataType,

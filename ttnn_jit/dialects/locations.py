@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ttnn_jit.source import Location
+from ttnn_jit.diagnostics.source import Location
 
 UNKNOWN = UnknownLoc()
 

@@ -12,10 +12,10 @@ from xdsl.ir import Operation
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 
+from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.locations import location_attribute
 from ttnn_jit.dialects.text_scan import scan
 from ttnn_jit.dialects.verifier import InvalidModule, reason_of
-from ttnn_jit.source import Location
 
 # mlir-opt defines the aliases of op locations after the module that uses them; xDSL wants them before.
 _LOCATION_ALIAS = re.compile(r"^#[A-Za-z_][\w$.-]*[ \t]*=[ \t]*loc\(.*\)[ \t\r]*$", re.MULTILINE)

@@ -24,8 +24,8 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from ttnn_jit.target import PRESETS, TILE_HEIGHT, TILE_WIDTH, Numerics, SystemDesc
-from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.specs.target import PRESETS, TILE_HEIGHT, TILE_WIDTH, Numerics, SystemDesc
+from ttnn_jit.specs.tensor_spec import DataType
 
 DATA_TYPES = {dtype.mlir: dtype for dtype in DataType}
 """MLIR spelling of an element type -> the DataType."""

@@ -12,7 +12,7 @@ from xdsl.traits import Pure
 from ttnn_jit.dialects.builders import f32_attr
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.derive import derive, derive_opaque
-from ttnn_jit.dialects.elementwise import TensorElementwiseOp
+from ttnn_jit.dialects.elementwise_ops import TensorElementwiseOp
 from ttnn_jit.dialects.nullary import NullaryOp
 
 __all__ = ["OP_OF", "TTIR", "EmptyOp", "FullOp", "TensorElementwiseOp"]

@@ -22,7 +22,7 @@ from xdsl.utils.exceptions import VerifyException
 from ttnn_jit.dialects.builders import f32_attr
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.derive import derive, derive_opaque
-from ttnn_jit.dialects.elementwise import TensorElementwiseOp
+from ttnn_jit.dialects.elementwise_ops import TensorElementwiseOp
 from ttnn_jit.dialects.ttcore import DataTypeAttr, data_type_attr
 from ttnn_jit.dialects.ttnn_attributes import (
     BufferTypeAttr,
@@ -37,7 +37,7 @@ from ttnn_jit.dialects.ttnn_attributes import (
     layout_attr,
     shape_attr,
 )
-from ttnn_jit.tensor_spec import TensorSpec
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 __all__ = [
     "DEVICE",

@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.dialects.affine_text import affine_map_text
 from ttnn_jit.dialects.ttcore import GridAttr, KeywordAttr, parse_keyword
-from ttnn_jit.tensor_spec import BufferType, Layout, ShardOrientation, TensorMemoryLayout
+from ttnn_jit.specs.tensor_spec import BufferType, Layout, ShardOrientation, TensorMemoryLayout
 
 MEMORY_LAYOUTS = {layout.name.lower(): layout for layout in TensorMemoryLayout}
 """MLIR spelling -> TensorMemoryLayout."""

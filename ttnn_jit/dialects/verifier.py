@@ -11,15 +11,15 @@ from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
+from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
+from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.foreign_rules import verify_foreign
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
-from ttnn_jit.errors import CompileError, TtnnJitError
-from ttnn_jit.source import Location
 
 
-class InvalidModule(CompileError):  # noqa: N818 - it names what was found, as ttnn_jit.errors does
+class InvalidModule(CompileError):  # noqa: N818 - it names what was found, as ttnn_jit.diagnostics.errors does
     """A module is not text of these dialects, or breaks a rule of theirs.
 
     The location is the place in the user's file that the op comes from; of text, the place in the text.

@@ -11,17 +11,17 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ttnn_jit.errors import ArgumentError
-from ttnn_jit.frontend.arguments import TensorArgument
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.frontend.ast_frontend import interpret
 from ttnn_jit.frontend.capture import trace
 from ttnn_jit.frontend.function_source import SourceError
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
+from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.ops import Operation
-from ttnn_jit.target import SystemDesc
-from ttnn_jit.tensor_spec import DataType, TensorSpec
+from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 __all__ = ["FrontendResult", "ResultLayout", "TensorArgument", "lower", "lower_operation"]
 

@@ -7,11 +7,12 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
-from ttnn_jit.errors import CompileError
-from ttnn_jit.frontend.arguments import TensorArgument
+from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.foreign.pytrees import fields_of, is_record, items_of, map_leaves
 from ttnn_jit.frontend.attributes import attribute_value
 from ttnn_jit.frontend.builtin_functions import compute, computed
-from ttnn_jit.frontend.calls import call_value, callback
+from ttnn_jit.frontend.call_expressions import call_value, callback
 from ttnn_jit.frontend.expressions import EXPRESSIONS, refuse_expression
 from ttnn_jit.frontend.function_source import FunctionSource, function_source
 from ttnn_jit.frontend.interpreter import Interpreter, Rules
@@ -24,11 +25,10 @@ from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.spans import location_of_span, span_of_node
 from ttnn_jit.frontend.statements import execute
 from ttnn_jit.frontend.structure import call_arguments, results_of
-from ttnn_jit.nests import fields_of, is_record, items_of, map_leaves
-from ttnn_jit.reads import ATTRIBUTE_STEP, Path
-from ttnn_jit.receiver import RECEIVER, RECEIVER_PATH
-from ttnn_jit.source import Location
-from ttnn_jit.target import SystemDesc
+from ttnn_jit.frontend.tensor_argument import TensorArgument
+from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Path
+from ttnn_jit.guards.receiver import RECEIVER, RECEIVER_PATH
+from ttnn_jit.specs.target import SystemDesc
 
 _RULES = Rules(EXPRESSIONS, refuse_expression, execute, call_value, compute, computed, attribute_value, callback)
 

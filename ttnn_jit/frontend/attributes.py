@@ -13,12 +13,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from ttnn_jit.errors import CompileError
-from ttnn_jit.frontend.function_source import is_within_the_language
-from ttnn_jit.frontend.interpreter import Interpreter
-from ttnn_jit.frontend.language import is_namespace
-from ttnn_jit.frontend.proxy import ProxyTensor, unsupported_function
-from ttnn_jit.guards.values import (
+from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.diagnostics.origin import is_of_a_library
+from ttnn_jit.foreign.values import (
     ABSENT,
     is_atom,
     is_identity,
@@ -28,8 +25,11 @@ from ttnn_jit.guards.values import (
     python_member,
     same_value,
 )
-from ttnn_jit.origin import is_of_a_library
-from ttnn_jit.reads import ATTRIBUTE_STEP, ITEM_STEP, MEMBER_STEP, OWN_STEP, TYPE_STEP, Path, Step
+from ttnn_jit.frontend.function_source import is_within_the_language
+from ttnn_jit.frontend.interpreter import Interpreter
+from ttnn_jit.frontend.language import is_namespace
+from ttnn_jit.frontend.proxy import ProxyTensor, unsupported_function
+from ttnn_jit.guards.reads import ATTRIBUTE_STEP, ITEM_STEP, MEMBER_STEP, OWN_STEP, TYPE_STEP, Path, Step
 
 
 def evaluate_attribute(interpreter: Interpreter, node: ast.Attribute) -> Any:

@@ -15,14 +15,14 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ttnn_jit.diagnostics.origin import is_of_the_standard_library
+from ttnn_jit.foreign.values import is_a, is_atom, is_python_class, native_class, native_container, native_contents
 from ttnn_jit.frontend import containers, special_methods
 from ttnn_jit.frontend.containers import Reach, each, is_plain_key, materialised
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.read_recorder import is_bound_builtin
 from ttnn_jit.frontend.special_methods import ARITHMETIC, COMPARISONS, NATIVE, Handler, may_compute, special_method
-from ttnn_jit.guards.values import is_a, is_atom, is_python_class, native_class, native_container, native_contents
-from ttnn_jit.origin import is_of_the_standard_library
 
 _SIMPLE = frozenset({ProxyTensor, bool, int, float, str, type(None)})
 

@@ -12,8 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ttnn_jit.errors import CompileError, TtnnJitError
-from ttnn_jit.frontend.arguments import TensorArgument
+from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
+from ttnn_jit.diagnostics.origin import THIS_PACKAGE, library_of_frame
+from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.foreign.pytrees import map_leaves
 from ttnn_jit.frontend.ast_frontend import observe
 from ttnn_jit.frontend.code_scan import is_known_by_key, scan
 from ttnn_jit.frontend.interpreter import failure_text
@@ -25,11 +27,9 @@ from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.spans import location_of_span
 from ttnn_jit.frontend.structure import call_arguments, results_of
-from ttnn_jit.nests import map_leaves
-from ttnn_jit.origin import THIS_PACKAGE, library_of_frame
-from ttnn_jit.reads import compile_guard
-from ttnn_jit.source import Location
-from ttnn_jit.target import SystemDesc
+from ttnn_jit.frontend.tensor_argument import TensorArgument
+from ttnn_jit.guards.reads import compile_guard
+from ttnn_jit.specs.target import SystemDesc
 
 __all__ = ["ProxyTensor", "trace"]
 

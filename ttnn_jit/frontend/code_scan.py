@@ -14,18 +14,18 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from ttnn_jit.errors import CompileError
-from ttnn_jit.frontend.calls import wrapped_attribute
+from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.diagnostics.origin import is_of_a_library, is_of_this_package
+from ttnn_jit.diagnostics.source import Location, codes_in
+from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar_class
+from ttnn_jit.foreign.values import ABSENT, is_atom, is_operation, is_python_class, own_attribute, same_value
+from ttnn_jit.frontend.call_expressions import wrapped_attribute
 from ttnn_jit.frontend.language import is_pure
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.read_recorder import ReadRecorder, is_bound_builtin, items_by_path
 from ttnn_jit.frontend.spans import location_of_span
-from ttnn_jit.guards.values import ABSENT, is_atom, is_operation, is_python_class, own_attribute, same_value
-from ttnn_jit.numpy_scalar import is_numpy_function, is_numpy_scalar_class
-from ttnn_jit.origin import is_of_a_library, is_of_this_package
-from ttnn_jit.reads import ATTRIBUTE_STEP, Path
-from ttnn_jit.receiver import RECEIVER
-from ttnn_jit.source import Location, codes_in
+from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Path
+from ttnn_jit.guards.receiver import RECEIVER
 
 _MAX_FUNCTIONS = 200  # reached from one function; beyond, the program is opaque
 _NAME_LOADS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"})

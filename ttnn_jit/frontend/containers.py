@@ -10,11 +10,8 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from ttnn_jit.frontend.function_source import is_within_the_language
-from ttnn_jit.frontend.interpreter import Interpreter
-from ttnn_jit.frontend.proxy import ProxyTensor
-from ttnn_jit.frontend.special_methods import NATIVE, SCALARS, is_default, may_compute, special_method
-from ttnn_jit.guards.values import (
+from ttnn_jit.diagnostics.origin import is_of_the_standard_library
+from ttnn_jit.foreign.values import (
     ABSENT,
     is_a,
     is_atom,
@@ -27,7 +24,10 @@ from ttnn_jit.guards.values import (
     native_item,
     python_member,
 )
-from ttnn_jit.origin import is_of_the_standard_library
+from ttnn_jit.frontend.function_source import is_within_the_language
+from ttnn_jit.frontend.interpreter import Interpreter
+from ttnn_jit.frontend.proxy import ProxyTensor
+from ttnn_jit.frontend.special_methods import NATIVE, SCALARS, is_default, may_compute, special_method
 
 _TABLE = {0: 0}
 _ITERABLES: tuple[Any, ...] = ([], (), _TABLE, {0}, "", b"", range(0), range(1 << 70), _TABLE.values(), _TABLE.items())

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from ttnn_jit.frontend.assignment import assign, iterate
 from ttnn_jit.frontend.attributes import evaluate_attribute
-from ttnn_jit.frontend.calls import InterpretedFunction, evaluate_call, evaluate_items
+from ttnn_jit.frontend.call_expressions import InterpretedFunction, evaluate_call, evaluate_items
 from ttnn_jit.frontend.frame import Frame, names_in_target
 from ttnn_jit.frontend.interpreter import Interpreter
 

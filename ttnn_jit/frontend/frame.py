@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.frontend.function_source import FunctionNode, FunctionSource
-from ttnn_jit.reads import Path
-from ttnn_jit.source import Location
+from ttnn_jit.guards.reads import Path
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

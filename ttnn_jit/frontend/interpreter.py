@@ -12,7 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from ttnn_jit.errors import CompileError, TtnnJitError
+from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
+from ttnn_jit.diagnostics.origin import is_of_the_standard_library
+from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.foreign.values import ABSENT, is_python_class, member_of
 from ttnn_jit.frontend.frame import Frame, generator_part, local_names_of
 from ttnn_jit.frontend.function_source import FunctionNode, FunctionSource
 from ttnn_jit.frontend.language import PYTHON_FAILURES, is_plain_function, no_plain_function
@@ -20,10 +23,7 @@ from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.proxy import Emitter
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.spans import Span, location_of_span, span_of_node
-from ttnn_jit.guards.values import ABSENT, is_python_class, member_of
-from ttnn_jit.origin import is_of_the_standard_library
-from ttnn_jit.reads import Path
-from ttnn_jit.source import Location
+from ttnn_jit.guards.reads import Path
 
 MAX_ITERATIONS = 65_536  # of all loops of one compile together
 

@@ -10,11 +10,11 @@ import itertools
 import types
 from typing import Any
 
-from ttnn_jit.fingerprints import is_plain_dataclass
-from ttnn_jit.guards.values import has_member, own_attribute
-from ttnn_jit.numpy_scalar import is_numpy_scalar_class
+from ttnn_jit.diagnostics.origin import is_of_this_package
+from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar_class
+from ttnn_jit.foreign.values import has_member, own_attribute
+from ttnn_jit.guards.fingerprints import is_plain_dataclass
 from ttnn_jit.ops import overloads_of
-from ttnn_jit.origin import is_of_this_package
 
 _PURE_BUILTIN_NAMES = (
     "abs", "all", "any", "bin", "bool", "bytes", "callable", "chr", "complex", "dict", "divmod", "enumerate", "filter",
@@ -26,7 +26,9 @@ PURE_BUILTINS = frozenset(getattr(builtins, name) for name in _PURE_BUILTIN_NAME
 """Builtins without side effects; `getattr` and `hasattr` go the way of attributes."""
 
 _PURE_MODULES = frozenset({"math", "cmath", "operator", "_operator"})
-_PURE_ROOMS = frozenset({"ttnn_jit.dtypes", "ttnn_jit.memory_config", "ttnn_jit.sharding", "ttnn_jit.tensor_spec"})
+_PURE_ROOMS = frozenset(
+    {"ttnn_jit.specs.dtypes", "ttnn_jit.specs.memory_config", "ttnn_jit.specs.sharding", "ttnn_jit.specs.tensor_spec"}
+)
 _PURE_ITERTOOLS_NAMES = (
     "accumulate", "chain", "combinations", "compress", "dropwhile", "filterfalse", "groupby", "islice", "pairwise",
     "permutations", "product", "starmap", "takewhile", "zip_longest",

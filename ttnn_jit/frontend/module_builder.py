@@ -15,6 +15,8 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import CallSiteLoc, FunctionType, LocationAttr, ModuleOp, StringAttr
 from xdsl.ir import BlockArgument, SSAValue
 
+from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects import set_system_desc
 from ttnn_jit.dialects.creation import create, empty_block, region_of
 from ttnn_jit.dialects.editing import append
@@ -23,14 +25,12 @@ from ttnn_jit.dialects.locations import UNKNOWN, location_attribute
 from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttcore import data_type_attr
 from ttnn_jit.dialects.ttnn import HOISTED, OP_OF, FullOp, GetDeviceOp
-from ttnn_jit.dtypes import COMPUTE_TYPE
-from ttnn_jit.errors import CompileError
 from ttnn_jit.frontend.result_layout import ResultLayout, lay_out_results, wanted_spec
 from ttnn_jit.ops import COPY, Operation
 from ttnn_jit.ops.parameter import as_float32
-from ttnn_jit.source import Location
-from ttnn_jit.target import Numerics, SystemDesc
-from ttnn_jit.tensor_spec import DataType, TensorSpec
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.target import Numerics, SystemDesc
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 MAX_OPERATIONS = 100_000  # of one program; a loop that never ends stops here
 

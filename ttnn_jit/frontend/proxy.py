@@ -12,11 +12,13 @@ from typing import Any, NoReturn
 
 from xdsl.ir import SSAValue
 
-from ttnn_jit.errors import ArgumentError, CompileError, UnsupportedFunction
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, UnsupportedFunction
+from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar, python_number
+from ttnn_jit.foreign.pytrees import leaves
+from ttnn_jit.foreign.values import has_member
 from ttnn_jit.frontend.module_builder import ModuleBuilder
-from ttnn_jit.guards.values import has_member
-from ttnn_jit.nests import leaves
-from ttnn_jit.numpy_scalar import is_numpy_scalar, python_number
 from ttnn_jit.ops import (
     ABSENT,
     ABSENT_OPERATORS,
@@ -35,10 +37,8 @@ from ttnn_jit.ops import (
     nearest_names,
     overloads_of,
 )
-from ttnn_jit.origin import type_name
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.source import Location
-from ttnn_jit.tensor_spec import DataType, Layout, MemoryConfig, Shape, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, Shape, TensorSpec
 
 TENSOR_ATTRIBUTES = ("shape", "dtype", "layout", "memory_config")
 """What a function may ask a tensor for while it is compiled."""

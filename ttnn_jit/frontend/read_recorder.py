@@ -13,7 +13,8 @@ import types
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
-from ttnn_jit.guards.values import (
+from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.foreign.values import (
     ABSENT,
     is_atom,
     is_operation,
@@ -22,7 +23,7 @@ from ttnn_jit.guards.values import (
     native_class,
     native_contents,
 )
-from ttnn_jit.reads import (
+from ttnn_jit.guards.reads import (
     ARGUMENT_STEP,
     ATTRIBUTE_STEP,
     BUILTIN_STEP,
@@ -41,7 +42,6 @@ from ttnn_jit.reads import (
     atom_operand,
     call_step,
 )
-from ttnn_jit.source import Location
 
 _CLASS: Step = (TYPE_STEP, None)
 _PLAIN_KEYS = frozenset({str, int, bool, float, type(None)})

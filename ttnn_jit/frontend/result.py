@@ -7,7 +7,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ttnn_jit.reads import Opaque, Read
+from ttnn_jit.guards.reads import Opaque, Read
 
 
 @dataclass(frozen=True)

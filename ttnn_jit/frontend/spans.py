@@ -8,7 +8,7 @@ import linecache
 from functools import cache
 from typing import TypeAlias
 
-from ttnn_jit.source import Location
+from ttnn_jit.diagnostics.source import Location
 
 Span: TypeAlias = tuple[int, int, int, int]
 """First line, last line, first column, last column; columns are 0-based bytes of UTF-8, the last exclusive."""

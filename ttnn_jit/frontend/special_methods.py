@@ -10,12 +10,12 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from ttnn_jit.errors import CompileError
+from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.diagnostics.origin import is_of_a_library
+from ttnn_jit.foreign.values import ABSENT, is_a, is_atom, is_identity, is_python_class, member_of
 from ttnn_jit.frontend.function_source import is_within_the_language
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.proxy import ProxyTensor
-from ttnn_jit.guards.values import ABSENT, is_a, is_atom, is_identity, is_python_class, member_of
-from ttnn_jit.origin import is_of_a_library
 
 NATIVE: Any = object()
 """What a handler returns that leaves the work to C."""

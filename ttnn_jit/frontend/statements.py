@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ttnn_jit.frontend.assignment import assign, iterate, own_container, refuse_foreign
-from ttnn_jit.frontend.calls import InterpretedFunction
+from ttnn_jit.frontend.call_expressions import InterpretedFunction
 from ttnn_jit.frontend.expressions import OPERATORS
 from ttnn_jit.frontend.interpreter import Interpreter, Returned, failure_text
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from ttnn_jit.errors import CompileError
+from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.foreign.pytrees import map_leaves
 from ttnn_jit.frontend.proxy import ProxyTensor
-from ttnn_jit.nests import map_leaves
-from ttnn_jit.receiver import RECEIVER
-from ttnn_jit.source import Location
+from ttnn_jit.guards.receiver import RECEIVER
 
 
 def call_arguments(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ttnn_jit.guards.values import ABSENT as NOTHING
-from ttnn_jit.guards.values import own_attribute
+from ttnn_jit.foreign.values import ABSENT as NOTHING
+from ttnn_jit.foreign.values import own_attribute
 from ttnn_jit.ops import activations, binary, predicates, ternary, unary
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
 from ttnn_jit.ops.binding import BoundCall, bind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ttnn_jit.dtypes import NO_DTYPE
+from ttnn_jit.specs.dtypes import NO_DTYPE
 
 _NO_MATMUL = "matrix multiplication is not implemented"
 _NO_REDUCTION = "reductions are not implemented"

@@ -6,9 +6,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from typing import Any
 
-from ttnn_jit.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.operation import Operation
-from ttnn_jit.tensor_spec import DataType, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 
 @dataclass(frozen=True)

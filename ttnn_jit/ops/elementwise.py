@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ttnn_jit.errors import CompileError, ShapeError
+from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.ops.operation import Operation
 from ttnn_jit.ops.parameter import TensorKind
-from ttnn_jit.target import Numerics
-from ttnn_jit.tensor_spec import TensorSpec
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 @dataclass(frozen=True)

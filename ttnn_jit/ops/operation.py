@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ttnn_jit.dtypes import FLOATS
-from ttnn_jit.kept_property import kept_property
 from ttnn_jit.ops.parameter import ACTIVATIONS, CONFIG, DTYPE, OUTPUT, Parameter, as_float32
-from ttnn_jit.tensor_spec import DataType, TensorSpec
+from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.specs.dtypes import FLOATS
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 RESULT_PARAMETERS = (
     Parameter("memory_config", CONFIG),
@@ -86,17 +86,17 @@ class Declaration:
             if not getattr(self, attribute):
                 object.__setattr__(self, attribute, default)
 
-    @kept_property
+    @cached_property
     def operands(self) -> tuple[Parameter, ...]:
         """The parameters that are operands, in order."""
         return tuple(parameter for parameter in self.parameters if parameter.is_operand)
 
-    @kept_property
+    @cached_property
     def attributes(self) -> tuple[Parameter, ...]:
         """The parameters that are properties: compile-time values, in order."""
         return tuple(parameter for parameter in self.parameters if parameter.kind.property_type)
 
-    @kept_property
+    @cached_property
     def chosen_by(self) -> Mapping[str, Any]:
         """Keywords that may be given with these values only: they tell declarations of one name apart."""
         return {parameter.name: parameter.default for parameter in self.parameters if parameter.is_choice}
@@ -110,12 +110,12 @@ class Declaration:
         """Number of tensor operands."""
         return len(self.operands)
 
-    @kept_property
+    @cached_property
     def parameter_names(self) -> tuple[str, ...]:
         """Names of what may be given by position: the operands and the attributes after them."""
         return tuple(parameter.name for parameter in (*self.operands, *self.attributes))
 
-    @kept_property
+    @cached_property
     def renamed_keywords(self) -> Mapping[str, str]:
         """Further keyword of a parameter -> its name."""
         return {alias: parameter.name for parameter in self.parameters for alias in parameter.aliases}

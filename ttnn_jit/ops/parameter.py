@@ -8,10 +8,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from ttnn_jit.errors import ArgumentError
-from ttnn_jit.numpy_scalar import python_number
-from ttnn_jit.origin import type_name
-from ttnn_jit.tensor_spec import DataType, MemoryConfig, TensorSpec, check_kind
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.foreign.numpy_scalar import python_number
+from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, TensorSpec, check_kind
 
 Number = bool | int | float
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ttnn_jit.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.emit import Emit
 from ttnn_jit.ops.parameter import as_float32
 

@@ -13,12 +13,12 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from ttnn_jit.errors import TtnnJitError
+from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.ops import OVERLOADS, Elementwise, bind
 from ttnn_jit.ops.parameter import Number, as_float32
 from ttnn_jit.ops.rebind import rebind
 from ttnn_jit.ops.tile_body import DEFAULTS, FUNCTIONS, MASK, VALUE, Call, Operand, TracedBody
-from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.specs.tensor_spec import DataType
 
 MAX_RUNS = 64  # of one function, to take every branch both ways
 MAX_CALLS = 4096

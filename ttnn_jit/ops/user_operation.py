@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ttnn_jit.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.ops.elementwise import DeviceForm, Elementwise, Forms
 from ttnn_jit.ops.parameter import TENSOR, TENSOR_OR_NUMBER, Parameter

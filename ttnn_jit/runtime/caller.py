@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from ttnn_jit.errors import ArgumentError
-from ttnn_jit.origin import type_name
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.runtime import native
 from ttnn_jit.runtime.buffer import ALIGNMENT, HOST_POOL, POOLED_RESULT_BYTES
 from ttnn_jit.runtime.chunks import chunks_of
@@ -22,7 +22,7 @@ from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.runtime.structures import LaunchEntry, LaunchTable
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.threads import HELPERS
-from ttnn_jit.tensor_spec import BufferType, TensorSpec
+from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
 
 RELEASE_GIL_BYTES = 1 << 20
 """Programs that touch this much let other Python threads run: 1 MB takes a kernel about 50 us at 20 GB/s, which pays

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ttnn_jit.errors import DeviceError
+from ttnn_jit.diagnostics.errors import DeviceError
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.l1 import L1Account, MemoryView, in_l1
 from ttnn_jit.runtime.mesh_shape import MeshShape
-from ttnn_jit.target import PRESETS, SystemDesc
-from ttnn_jit.tensor_spec import CoreCoord, CoreGrid, TensorSpec, check_memory_of_device
+from ttnn_jit.specs.target import PRESETS, SystemDesc
+from ttnn_jit.specs.tensor_spec import CoreCoord, CoreGrid, TensorSpec, check_memory_of_device
 
 ONE_DEVICE_HELP = (
     "move one: `ttnn.to_device(ttnn.from_device(tensor), device)`; a mesh's tensors meet those of that mesh only"

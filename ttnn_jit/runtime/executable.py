@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 
-from ttnn_jit.errors import InternalError
+from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.runtime.image import Image
 
 _MAP_FAILED = ctypes.c_void_p(-1).value

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ttnn_jit.errors import GridError, L1CapacityError
-from ttnn_jit.sharding import folded_2d, shard_cores
-from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
-from ttnn_jit.tensor_spec import CoreCoord, Layout, TensorSpec
+from ttnn_jit.diagnostics.errors import GridError, L1CapacityError
+from ttnn_jit.specs.sharding import folded_2d, shard_cores
+from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
+from ttnn_jit.specs.tensor_spec import CoreCoord, Layout, TensorSpec
 
 LANE_BITS = 48
 

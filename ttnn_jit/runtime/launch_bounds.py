@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.errors import InternalError
-from ttnn_jit.tensor_spec import TensorSpec
+from ttnn_jit.diagnostics.errors import InternalError
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
     from ttnn_jit.runtime.plan import Launch, ProgramPlan

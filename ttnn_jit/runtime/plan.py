@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ttnn_jit.errors import InternalError
-from ttnn_jit.kept_property import kept_property
+from ttnn_jit.diagnostics.errors import InternalError
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.runtime.launch_bounds import check_launches
 from ttnn_jit.runtime.spec_json import spec_from_json, spec_to_json
-from ttnn_jit.tensor_spec import TensorSpec
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 @dataclass(frozen=True)
@@ -72,22 +72,22 @@ class ProgramPlan:
             raise InternalError(f"program {self.name}: a result is neither an input nor an output")
         check_launches(self)
 
-    @kept_property
+    @cached_property
     def buffers(self) -> tuple[TensorSpec, ...]:
         """The spec of every buffer, by index."""
         return self.inputs + self.outputs + self.intermediates
 
-    @kept_property
+    @cached_property
     def kernels(self) -> tuple[str, ...]:
         """The distinct kernels, in order of first launch."""
         return tuple(dict.fromkeys(launch.kernel for launch in self.launches))
 
-    @kept_property
+    @cached_property
     def hash(self) -> str:
         """Sha256 of the plan, which names kernels by their content: equal programs have equal hashes, on any host."""
         return hashlib.sha256(self.text().encode()).hexdigest()
 
-    @kept_property
+    @cached_property
     def bytes_touched(self) -> int:
         """Bytes that all launches read and write, each operand counted once per launch."""
         return sum(self.buffers[index].nbytes for launch in self.launches for index in launch.operands)

@@ -7,10 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ttnn_jit.compiling import compiling
-from ttnn_jit.errors import ArgumentError, InternalError, ProgramFormatError, TtnnJitError
-from ttnn_jit.kept_property import kept_property
-from ttnn_jit.reads import NO_GUARD
+from ttnn_jit.diagnostics.errors import ArgumentError, InternalError, ProgramFormatError, TtnnJitError
+from ttnn_jit.diagnostics.tracebacks import keep_users_frames
+from ttnn_jit.guards.reads import NO_GUARD
+from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.runtime import caller, l1, program_format
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.descriptor import ProgramDescriptor
@@ -21,8 +22,7 @@ from ttnn_jit.runtime.plan import Launch, ProgramPlan
 from ttnn_jit.runtime.run_log import record_load, run_recorder
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.warm_caller import STALE, warm_tensor_caller
-from ttnn_jit.tensor_spec import TensorSpec
-from ttnn_jit.tracebacks import keep_users_frames
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 __all__ = ["Launch", "Program", "ProgramPlan"]
 
@@ -89,7 +89,7 @@ class Program:
             keep_users_frames(error)
             raise
 
-    @kept_property
+    @cached_property
     def _warm(self) -> Callable[..., Any]:
         # Made by the second call: to write it takes longer than to run without it.
         with compiling():
@@ -123,12 +123,12 @@ class Program:
         """Sha256 of the plan, which names kernels by their content: equal programs have equal hashes, on any host."""
         return self.plan.hash
 
-    @kept_property
+    @cached_property
     def descriptors(self) -> tuple[ProgramDescriptor, ...]:
         """Per kernel launch, what a ttnn program descriptor lists, made once; `custom_program_hash` is `hash`."""
         return tuple(ProgramDescriptor({**fields, "custom_program_hash": self.hash}) for fields in self._described)
 
-    @kept_property
+    @cached_property
     def circular_buffer_bytes(self) -> int:
         """L1 of a core that circular buffers take while the program runs, those that are shards apart."""
         return max(map(l1.circular_buffer_bytes, self._described), default=0)
@@ -225,7 +225,7 @@ class Program:
         """
         return Program.from_bytes(Path(path).read_bytes())
 
-    @kept_property
+    @cached_property
     def native(self) -> caller.NativeCall | None:
         """The kernels, loaded by the first call and not before: a program may be made only to be saved or looked at.
 

@@ -15,7 +15,7 @@ import struct
 from itertools import accumulate
 from typing import Any
 
-from ttnn_jit.errors import ProgramFormatError
+from ttnn_jit.diagnostics.errors import ProgramFormatError
 
 MAGIC = b"TTJP"
 VERSION = 5

@@ -1,4 +1,4 @@
-"""What runs, in lines: for ``debug=True``, and for the log of `ttnn_jit.options.requested_log_level`.
+"""What runs, in lines: for ``debug=True``, and for the log of `ttnn_jit.specs.options.requested_log_level`.
 
 The logger ``ttnn_jit.run`` tells each program that is loaded at INFO, each launch of a kernel at DEBUG, each operation
 of a program that runs at TRACE. Where nobody asks for it, running costs nothing for it.
@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from ttnn_jit.options import TRACE, requested_log_level
 from ttnn_jit.runtime.plan import Launch, ProgramPlan
-from ttnn_jit.tensor_spec import TensorSpec
+from ttnn_jit.specs.options import TRACE, requested_log_level
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
     import logging

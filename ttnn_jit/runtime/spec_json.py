@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ttnn_jit.tensor_spec import (
+from ttnn_jit.specs.tensor_spec import (
     BufferType,
     CoreCoord,
     CoreRange,

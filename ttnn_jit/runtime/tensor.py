@@ -11,16 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ttnn_jit.errors import ArgumentError, DeallocatedError, ShapeError
-from ttnn_jit.numpy_array import is_numpy_array
-from ttnn_jit.origin import type_name
+from ttnn_jit.diagnostics.errors import ArgumentError, DeallocatedError, ShapeError
+from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.foreign.numpy_array import is_numpy_array
+from ttnn_jit.foreign.torch_tensor import is_torch_tensor, require_torch
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor_operators import TensorOperators
 from ttnn_jit.runtime.tensor_text import tensor_html, tensor_text
 from ttnn_jit.runtime.tensor_words import fill, float32_array, lay_out, owning_bytes, zero_padding
-from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH
-from ttnn_jit.tensor_spec import (
+from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
+from ttnn_jit.specs.tensor_spec import (
     DRAM_MEMORY_CONFIG,
     HOST_MEMORY_CONFIG,
     DataType,
@@ -33,7 +34,6 @@ from ttnn_jit.tensor_spec import (
     dense_strides,
     whole_numbers,
 )
-from ttnn_jit.torch_tensor import is_torch_tensor, require_torch
 
 if TYPE_CHECKING:
     import numpy
@@ -379,7 +379,7 @@ def torch_wrapper(spec: TensorSpec) -> Callable[[Buffer], torch.Tensor]:
     """`torch_tensor` for one `spec`, which has elements, and many buffers."""
     import torch
 
-    from ttnn_jit.torch_private import reinterpret
+    from ttnn_jit.foreign.torch_private import reinterpret
 
     memory_at = (ctypes.c_char * _logical_bytes(spec)).from_address
     shaped = reinterpret()

@@ -6,13 +6,13 @@ import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.errors import ArgumentError
-from ttnn_jit.tensor_spec import check_whole_number
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.specs.tensor_spec import check_whole_number
 
 if TYPE_CHECKING:
     import numpy
 
-    from ttnn_jit.tensor_spec import TensorSpec
+    from ttnn_jit.specs.tensor_spec import TensorSpec
 
 _SHOWN = 4  # items of a dimension in the short profile
 _OPENING = "ttnn.Tensor("

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.runtime.buffer import Buffer
-from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 if TYPE_CHECKING:
     import numpy

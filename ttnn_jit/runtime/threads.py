@@ -7,11 +7,11 @@ import os
 import sys
 import threading
 
-from ttnn_jit.errors import ArgumentError
-from ttnn_jit.options import requested_threads
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime import native
 from ttnn_jit.runtime.helper_ir import HELP_SYMBOL, NEW_POOL_SYMBOL, HostThreads
 from ttnn_jit.runtime.structures import WORD_BYTES, Pool
+from ttnn_jit.specs.options import requested_threads
 
 
 class HelperPool:

@@ -13,15 +13,15 @@ import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.errors import TtnnJitError
-from ttnn_jit.reads import GUARD_ERRORS, GuardText
+from ttnn_jit.diagnostics.errors import TtnnJitError
+from ttnn_jit.guards.reads import GUARD_ERRORS, GuardText
 from ttnn_jit.runtime.buffer import HOST_POOL, POOLED_RESULT_BYTES, Buffer
 from ttnn_jit.runtime.l1 import in_l1
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.runtime.run_log import run_recorder
 from ttnn_jit.runtime.tensor import Tensor, numpy_array, torch_wrapper
 from ttnn_jit.runtime.threads import HELPERS
-from ttnn_jit.target import SystemDesc
+from ttnn_jit.specs.target import SystemDesc
 
 if TYPE_CHECKING:
     from ttnn_jit.runtime.program import Program
@@ -72,7 +72,7 @@ def warm_torch_caller(
 
     Arguments as for `warm_tensor_caller`; the target was compared by the choice of the jitted function.
     """
-    from ttnn_jit.torch_private import empty_strided
+    from ttnn_jit.foreign.torch_private import empty_strided
 
     plan = program.plan
     inputs = range(len(plan.inputs))

@@ -14,8 +14,8 @@ from typing import Any
 
 from ttnn_jit.cache.contents import Contents, Damage, State, StoredProgram, checked, contents_of, stored_programs
 from ttnn_jit.cache.disk import DATABASE_NAME, SIZE_LIMIT, DiskStore
-from ttnn_jit.errors import ArgumentError, TtnnJitError
-from ttnn_jit.options import Environment
+from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
+from ttnn_jit.specs.options import Environment
 from ttnn_jit.tools.progress import counted
 
 

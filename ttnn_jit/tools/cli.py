@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ttnn_jit import __version__
-from ttnn_jit.errors import TtnnJitError
+from ttnn_jit.diagnostics.errors import TtnnJitError
 
 INTERRUPTED = 130  # as shells say that SIGINT ended a command
 
@@ -128,7 +128,7 @@ def _query(options: argparse.Namespace) -> int:
         features = sorted(feature[1:] for feature in host.features.split(",") if feature.startswith("+"))
         print(json.dumps({"name": host.name, "triple": host.triple, "features": features}, indent=2))
         return 0
-    from ttnn_jit.target import resolve_target
+    from ttnn_jit.specs.target import resolve_target
 
     print(resolve_target(options.target).to_json())
     return 0

@@ -6,8 +6,8 @@ import argparse
 import os
 from typing import NamedTuple
 
-from ttnn_jit.options import Environment, requested_threads
-from ttnn_jit.target import resolve_target
+from ttnn_jit.specs.options import Environment, requested_threads
+from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.tools import markdown
 
 
@@ -47,7 +47,7 @@ VARIABLES = (
     ),
     Variable("SYSTEM_DESC_PATH", "the JSON of the system that devices without a target have", "wormhole_b0"),
 )
-"""Every environment variable that this package reads; `ttnn_jit.options` reads most of them."""
+"""Every environment variable that this package reads; `ttnn_jit.specs.options` reads most of them."""
 
 
 def main(options: argparse.Namespace) -> int:

@@ -12,10 +12,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from ttnn_jit.compiler.inspection import print_stage
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.dialects import parse_module, print_module, verify
-from ttnn_jit.errors import ArgumentError, CompileError
-from ttnn_jit.inspection import print_stage
-from ttnn_jit.options import USER_PASSES, CompileOptions, Environment
+from ttnn_jit.specs.options import USER_PASSES, CompileOptions, Environment
 from ttnn_jit.transforms import pipeline
 
 

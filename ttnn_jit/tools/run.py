@@ -12,19 +12,19 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.scf import ForOp
 
-from ttnn_jit import compiler
 from ttnn_jit.codegen.host_program import the_function
+from ttnn_jit.compiler import driver
+from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError
 from ttnn_jit.dialects import operation_of, system_desc_of, ttnn, verify
 from ttnn_jit.dialects.d2m import AcquireDstOp, GenericOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.errors import ArgumentError, LayoutError
-from ttnn_jit.options import CompileOptions
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import from_torch, torch_tensor
-from ttnn_jit.target import PRESETS, SystemDesc
-from ttnn_jit.tensor_spec import BufferType, TensorSpec
+from ttnn_jit.specs.options import CompileOptions
+from ttnn_jit.specs.target import PRESETS, SystemDesc
+from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
 from ttnn_jit.tools.opt import read_module
 from ttnn_jit.transforms import pipeline
 from ttnn_jit.transforms.inline_kernels import inline_kernels
@@ -98,13 +98,13 @@ def _of_module(options: argparse.Namespace) -> list[torch.Tensor]:
     if any(isinstance(op, ttnn.GenericOp) for op in module.walk()):
         inline_kernels(module)
         verify(module)
-        stage = compiler.SCHEDULED
-    if stage != compiler.SCHEDULED:
-        pipeline.run(module, CompileOptions(), start_after=stage, until=compiler.SCHEDULED)
+        stage = driver.SCHEDULED
+    if stage != driver.SCHEDULED:
+        pipeline.run(module, CompileOptions(), start_after=stage, until=driver.SCHEDULED)
     inputs = _inputs(options, _argument_specs(the_function(module)))
     if options.interpret:
         return _interpreted(module, inputs)
-    return _results(compiler.compile_scheduled(module), inputs, system_desc_of(module))
+    return _results(driver.compile_scheduled(module), inputs, system_desc_of(module))
 
 
 def _argument_specs(function: FuncOp) -> list[TensorSpec]:
@@ -121,14 +121,14 @@ def stage_of(module: ModuleOp) -> str:
     """
     ops = list(module.walk())
     if any(isinstance(op, AcquireDstOp) for op in ops):
-        return compiler.SCHEDULED
+        return driver.SCHEDULED
     generics = [op for op in ops if isinstance(op, GenericOp)]
     if generics:
         if all("d2m.dst_peak" in op.attributes for op in generics):
             return "d2m-op-scheduler"
         return "d2m-generic-tile-compute-loops" if any(isinstance(op, ForOp) for op in ops) else "convert-ttir-to-d2m"
     in_ttnn = any(op.name.startswith("ttnn.") and operation_of(op) for op in ops)
-    return compiler.FRONTEND if in_ttnn else "convert-ttnn-to-ttir"
+    return driver.FRONTEND if in_ttnn else "convert-ttnn-to-ttir"
 
 
 def _inputs(options: argparse.Namespace, specs: Sequence[TensorSpec]) -> list[torch.Tensor]:

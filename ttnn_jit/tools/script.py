@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
-from ttnn_jit.stand_in import register_as_ttnn
+from ttnn_jit.ttnn.stand_in import register_as_ttnn
 
 USAGE = """usage: python -m ttnn_jit SCRIPT [ARGUMENTS...]
        python -m ttnn_jit -m MODULE [ARGUMENTS...]

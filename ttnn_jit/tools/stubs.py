@@ -25,10 +25,10 @@ def _operations() -> Iterator[str]:
     names = {**{name: name for name in OVERLOADS}, **ALIASES}
     yield "from collections.abc import Callable, Sequence"
     yield "from typing import Any, Literal, TypedDict, Unpack, overload\n"
-    yield "from ttnn_jit.dtypes import DataType"
-    yield "from ttnn_jit.memory_config import MemoryConfig"
+    yield "from ttnn_jit.specs.dtypes import DataType"
+    yield "from ttnn_jit.specs.memory_config import MemoryConfig"
     yield "from ttnn_jit.runtime.tensor import Tensor"
-    yield "from ttnn_jit.ttnn.operation import TtnnOperation\n"
+    yield "from ttnn_jit.ttnn.eager_operation import TtnnOperation\n"
     yield from ["__all__ = [", *(f'    "{name}",' for name in sorted(names)), "]\n"]
     yield "class Keywords(TypedDict, total=False):"
     yield from (f"    {keyword.name}: {keyword.annotation}" for keyword in KEYWORDS)

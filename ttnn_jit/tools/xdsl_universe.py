@@ -32,7 +32,7 @@ def _dialect(name: str) -> Dialect:
 
 
 def _pass(name: str) -> type[ModulePass]:
-    from ttnn_jit.options import CompileOptions
+    from ttnn_jit.specs.options import CompileOptions
     from ttnn_jit.transforms.pipeline import stage_passes
 
     return next(type(stage) for stage in stage_passes(CompileOptions()) if stage.name == name)

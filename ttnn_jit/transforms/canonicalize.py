@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 from ttnn_jit.dialects import operation_of, system_desc_of, ttir
 from ttnn_jit.dialects.editing import erase, ops_of, replace_uses
 from ttnn_jit.dialects.layout import dtype_of
-from ttnn_jit.target import Numerics
+from ttnn_jit.specs.target import Numerics
 from ttnn_jit.transforms.function_bodies import function_blocks, has_no_effects
 
 

@@ -29,7 +29,7 @@ from ttnn_jit.dialects.creation import create
 from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.ttcore import BufferAccessAttr, GridAttr, TileType, data_type_attr
 from ttnn_jit.dialects.ttnn_attributes import ProgramAttr, TTNNLayoutAttr
-from ttnn_jit.tensor_spec import BufferType, MathFidelity
+from ttnn_jit.specs.tensor_spec import BufferType, MathFidelity
 from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
 from ttnn_jit.transforms.tile_inits import insert_tile_inits
 

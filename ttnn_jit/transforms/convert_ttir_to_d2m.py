@@ -18,9 +18,9 @@ from ttnn_jit.dialects.editing import append, ops_of
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, tile_type
 from ttnn_jit.dialects.ttnn import HOIST
-from ttnn_jit.dtypes import COMPUTE_TYPE
-from ttnn_jit.target import Numerics
-from ttnn_jit.tensor_spec import Shape, TensorSpec
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import Shape, TensorSpec
 from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
 from ttnn_jit.transforms.kernel_ops import block_with_views, compute_op, kernel_op
 from ttnn_jit.transforms.kernel_shape import KernelShape, elementwise_space, kernel_shape

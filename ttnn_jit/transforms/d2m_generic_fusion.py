@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import d2m, system_desc_of
 from ttnn_jit.dialects.editing import ops_of
-from ttnn_jit.target import Numerics, SystemDesc
+from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.transforms.convert_ttir_to_d2m import NOT_HOISTED
 from ttnn_jit.transforms.function_bodies import function_blocks
 from ttnn_jit.transforms.fused_generic import fuse

@@ -8,10 +8,10 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import d2m, system_desc_of
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.errors import CompileError
-from ttnn_jit.target import SystemDesc
+from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.transforms.blocks import dst_tiles
 from ttnn_jit.transforms.d2m_generic_tile_compute_loops import dst_capacity
 from ttnn_jit.transforms.dst_access import DstAccess

@@ -9,12 +9,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import d2m, ttir
 from ttnn_jit.dialects.builders import constant_f32
 from ttnn_jit.dialects.editing import erase, insert_before, ops_of
 from ttnn_jit.dialects.layout import dtype_of
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.errors import CompileError
 from ttnn_jit.transforms.function_bodies import function_blocks
 from ttnn_jit.transforms.generic_operands import erase_inputs
 from ttnn_jit.transforms.kernel_body import generics, linalg_of, operation_names

@@ -15,7 +15,7 @@ from ttnn_jit.dialects.affine import Index, LoadOp, StoreOp
 from ttnn_jit.dialects.builders import affine_loop, end_affine_loop, tile_memref
 from ttnn_jit.dialects.editing import append, erase, ops_of
 from ttnn_jit.dialects.ttcore import TileType, tile_type
-from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.transforms.index_constants import IndexConstants
 from ttnn_jit.transforms.kernel_body import tiles_read
 from ttnn_jit.transforms.slots import Step, assign_slots

@@ -8,10 +8,10 @@ from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation
 
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import d2m, ttnn
 from ttnn_jit.dialects.editing import erase
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.errors import CompileError
 from ttnn_jit.transforms.convert_d2m_to_ttnn import KERNEL
 from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
 from ttnn_jit.transforms.tile_inits import erase_tile_inits

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from ttnn_jit.target import TILE_HEIGHT, TILE_WIDTH
-from ttnn_jit.tensor_spec import maximal_block_sharding_grid
+from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
+from ttnn_jit.specs.tensor_spec import maximal_block_sharding_grid
 
 
 class TileBroadcast(enum.Enum):

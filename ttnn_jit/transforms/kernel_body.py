@@ -12,12 +12,12 @@ from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
 from xdsl.dialects.linalg.ops import YieldOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import d2m, operation_of
 from ttnn_jit.dialects.editing import ops_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import TileType
-from ttnn_jit.errors import CompileError
-from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.transforms.function_bodies import function_blocks
 from ttnn_jit.transforms.tile_graph import TileGraph
 

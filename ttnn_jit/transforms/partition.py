@@ -11,7 +11,7 @@ import enum
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ttnn_jit.target import SystemDesc
+from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.transforms.schedule import schedule, tiles_needed
 from ttnn_jit.transforms.slots import assign_slots
 from ttnn_jit.transforms.tile_graph import TileGraph

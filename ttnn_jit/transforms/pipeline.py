@@ -22,11 +22,11 @@ from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 
+from ttnn_jit.diagnostics.errors import ArgumentError, PassError, TtnnJitError
+from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects import context, print_module, verify
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.errors import ArgumentError, PassError, TtnnJitError
-from ttnn_jit.options import USER_PASSES, CompileOptions
-from ttnn_jit.source import Location
+from ttnn_jit.specs.options import USER_PASSES, CompileOptions
 from ttnn_jit.transforms.canonicalize import Canonicalize
 from ttnn_jit.transforms.convert_d2m_to_ttnn import ConvertD2MToTTNN
 from ttnn_jit.transforms.convert_ttir_to_d2m import ConvertTTIRToD2M

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import set_system_desc
-from ttnn_jit.target import read_target
+from ttnn_jit.specs.target import read_target
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from ttnn_jit.runtime.l1 import MemoryView
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.runtime.tensor import Tensor, Tile
 from ttnn_jit.runtime.tensor_text import set_printoptions
-from ttnn_jit.sharding import create_sharded_memory_config, get_maximal_block_sharding_grid
-from ttnn_jit.target import TILE_HEIGHT
-from ttnn_jit.tensor_spec import (
+from ttnn_jit.specs.sharding import create_sharded_memory_config, get_maximal_block_sharding_grid
+from ttnn_jit.specs.target import TILE_HEIGHT
+from ttnn_jit.specs.tensor_spec import (
     DRAM_MEMORY_CONFIG,
     L1_BLOCK_SHARDED_MEMORY_CONFIG,
     L1_HEIGHT_SHARDED_MEMORY_CONFIG,
@@ -82,6 +82,7 @@ from ttnn_jit.ttnn.devices import (
     using_distributed_env,
 )
 from ttnn_jit.ttnn.eager_functions import *  # noqa: F403 - one name per operation
+from ttnn_jit.ttnn.eager_operation import get_golden_function
 from ttnn_jit.ttnn.mesh import (
     ConcatMeshToTensor,
     ReplicateTensorToMesh,
@@ -89,7 +90,6 @@ from ttnn_jit.ttnn.mesh import (
     ShardTensorToMesh,
 )
 from ttnn_jit.ttnn.names import unknown_name
-from ttnn_jit.ttnn.operation import get_golden_function
 from ttnn_jit.ttnn.transfers import (
     allocate_tensor_on_device,
     clone,

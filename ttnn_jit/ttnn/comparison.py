@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.errors import ShapeError
+from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.runtime.tensor import as_torch
 
 if TYPE_CHECKING:

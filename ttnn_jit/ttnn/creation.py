@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ttnn_jit.dtypes import dtypes_made_of_torch
-from ttnn_jit.errors import ArgumentError, DTypeError, ShapeError
-from ttnn_jit.numpy_scalar import python_number
+from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
+from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.foreign.numpy_scalar import python_number
+from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.ops.parameter import Number
-from ttnn_jit.origin import type_name
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor, Tile, check_tensor
-from ttnn_jit.tensor_spec import (
+from ttnn_jit.specs.dtypes import dtypes_made_of_torch
+from ttnn_jit.specs.tensor_spec import (
     HOST_MEMORY_CONFIG,
     DataType,
     Layout,
@@ -23,7 +24,6 @@ from ttnn_jit.tensor_spec import (
     check_whole_number,
     checked,
 )
-from ttnn_jit.torch_tensor import require_torch
 from ttnn_jit.ttnn.mesh import (
     ConcatMeshToTensor,
     Mapper,

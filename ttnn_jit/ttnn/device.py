@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.target import resolve_target
+from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.ttnn.devices import close_device, open_device, synchronize_device
 
 __all__ = ["Device", "close_device", "is_blackhole", "is_wormhole_b0", "open_device", "synchronize_device"]

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ttnn_jit.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.mesh_shape import MeshShape
-from ttnn_jit.target import SystemDesc, resolve_target
-from ttnn_jit.tensor_spec import check_kind
+from ttnn_jit.specs.target import SystemDesc, resolve_target
+from ttnn_jit.specs.tensor_spec import check_kind
 from ttnn_jit.ttnn.mesh import MeshDevice
 
 HARDWARE_SETTINGS = frozenset(

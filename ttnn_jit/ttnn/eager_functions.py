@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ttnn_jit.ops import ALIASES, OVERLOADS
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.ttnn.operation import TtnnOperation
+from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.operators import attach_operators
 
 _BY_NAME = {name: TtnnOperation(name, overloads) for name, overloads in OVERLOADS.items()}

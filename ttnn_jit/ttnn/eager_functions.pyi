@@ -2,10 +2,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypedDict, Unpack, overload
 
-from ttnn_jit.dtypes import DataType
-from ttnn_jit.memory_config import MemoryConfig
+from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.specs.memory_config import MemoryConfig
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.ttnn.operation import TtnnOperation
+from ttnn_jit.ttnn.eager_operation import TtnnOperation
 
 __all__ = [
     "abs",

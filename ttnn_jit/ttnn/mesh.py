@@ -12,19 +12,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from ttnn_jit.errors import ArgumentError, ShapeError
-from ttnn_jit.nests import leaves, map_leaves
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.tensor_spec import check_kind, check_whole_number
+from ttnn_jit.specs.tensor_spec import check_kind, check_whole_number
 
 if TYPE_CHECKING:
     import torch
 
     from ttnn_jit.runtime.buffer import Buffer
     from ttnn_jit.runtime.l1 import MemoryView
-    from ttnn_jit.tensor_spec import TensorSpec
+    from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 P = ParamSpec("P")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from ttnn_jit.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops import ABSENT_OPERATORS, OPERATIONS, OPERATOR_METHODS, REFLECTED_METHODS
-from ttnn_jit.ttnn.operation import TtnnOperation
+from ttnn_jit.ttnn.eager_operation import TtnnOperation
 
 # Without a refusal Python takes every object for true: `max(x, y)` would be x, and `x and y` would be y.
 _NO_TRUTH = "a ttnn tensor is neither true nor false, which `if`, `and`, `or`, `not`, `in`, `max` and `min` ask for"

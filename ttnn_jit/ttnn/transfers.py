@@ -7,16 +7,16 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ttnn_jit.compiling import compiles
-from ttnn_jit.errors import ArgumentError, ShapeError
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops import CAST
+from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
-from ttnn_jit.target import SystemDesc
-from ttnn_jit.tensor_spec import (
+from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.specs.tensor_spec import (
     DRAM_MEMORY_CONFIG,
     HOST_MEMORY_CONFIG,
     DataType,
@@ -146,11 +146,11 @@ def typecast(tensor: Tensor, dtype: DataType, memory_config: MemoryConfig | None
 
 @compiles
 def _cast_program(spec: TensorSpec, dtype: DataType, memory_config: MemoryConfig | None, target: SystemDesc) -> Program:
-    from ttnn_jit import compiler
+    from ttnn_jit.compiler import driver
 
-    placement = compiler.ResultPlacement(memory_config=memory_config, dtype=dtype)
+    placement = driver.ResultPlacement(memory_config=memory_config, dtype=dtype)
     operation, number = CAST
-    return compiler.compile_operation(operation, (spec, number), (), target, placement)
+    return driver.compile_operation(operation, (spec, number), (), target, placement)
 
 
 @over_meshes

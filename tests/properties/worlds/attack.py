@@ -16,7 +16,7 @@ from tests.properties.worlds.mutations import Mutation
 from tests.properties.worlds.reference import Reference, same
 from tests.properties.worlds.world import Loaded, World
 from ttnn_jit.cache.statistics import COUNTERS
-from ttnn_jit.errors import InternalError, TtnnJitError
+from ttnn_jit.diagnostics.errors import InternalError, TtnnJitError
 
 X = 1.5
 RECOMPILED = re.compile(r"is compiled at every call, because .* could not be seen: (?P<reason>.*); compute it")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ttnn_jit.cache.contents import Damage, State, checked, contents_of, stored_programs
 from ttnn_jit.cache.disk import DiskStore
-from ttnn_jit.options import Environment, OutputLayout
+from ttnn_jit.specs.options import Environment, OutputLayout
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ import pytest
 from ttnn_jit.cache import disk
 from ttnn_jit.cache.bytes_disk import BytesDisk, UnreadableEntryError
 from ttnn_jit.cache.disk import DiskStore, store_of
-from ttnn_jit.options import Environment
+from ttnn_jit.specs.options import Environment
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ import pytest
 from ttnn_jit.cache import manifest
 from ttnn_jit.cache.disk import CODE, MANIFEST, PROGRAM, DiskStore
 from ttnn_jit.cache.manifest import Manifest, ManifestKey, Versions, content_key, explain, manifest_key, typed_text
-from ttnn_jit.fingerprints import NoStableIdentityError
-from ttnn_jit.options import CompileOptions
+from ttnn_jit.guards.fingerprints import NoStableIdentityError
 from ttnn_jit.runtime.native import HostCpu
-from ttnn_jit.target import PRESETS
-from ttnn_jit.tensor_spec import (
+from ttnn_jit.specs.options import CompileOptions
+from ttnn_jit.specs.target import PRESETS
+from ttnn_jit.specs.tensor_spec import (
     CoreGrid,
     DataType,
     Layout,

@@ -8,7 +8,7 @@ import pytest
 
 from ttnn_jit.cache import statistics
 from ttnn_jit.cache.disk import store_of
-from ttnn_jit.options import Environment
+from ttnn_jit.specs.options import Environment
 
 
 @pytest.fixture(autouse=True)

@@ -16,12 +16,12 @@ from ttnn_jit.codegen.host_program import GeneratedProgram, generate
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.kernels.isa import HostIsa, isa_for
 from ttnn_jit.ops import OVERLOADS
-from ttnn_jit.options import CompileOptions
 from ttnn_jit.runtime.buffer import ALIGNMENT
 from ttnn_jit.runtime.native import kernel_address
 from ttnn_jit.runtime.plan import ProgramPlan
-from ttnn_jit.target import resolve_target
-from ttnn_jit.tensor_spec import DataType, TensorSpec
+from ttnn_jit.specs.options import CompileOptions
+from ttnn_jit.specs.target import resolve_target
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 from ttnn_jit.transforms import pipeline
 
 SCHEDULED = "d2m-insert-dst-register-access"

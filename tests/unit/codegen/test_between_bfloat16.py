@@ -9,7 +9,7 @@ from ttnn_jit.codegen.body_analysis import between_bfloat16
 from ttnn_jit.codegen.kernel_reader import read_kernels
 from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.codegen.steps import Apply, KernelBody
-from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 F32, BF16 = DataType.FLOAT32, DataType.BFLOAT16
 

@@ -9,8 +9,8 @@ from tests.unit.codegen.programs import assert_same_bits, native, scheduled
 from tests.unit.kernels.test_bits_agree import runnable_isas
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.numpy_vector import NumpyVector
-from ttnn_jit.target import resolve_target
-from ttnn_jit.tensor_spec import DataType, TensorSpec
+from ttnn_jit.specs.target import resolve_target
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 BF16 = DataType.BFLOAT16
 EVERY_WORD = np.arange(2**16, dtype=np.uint16).reshape(64, 1024)

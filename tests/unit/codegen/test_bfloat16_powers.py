@@ -14,8 +14,8 @@ from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.kernels.isa import AVX512, HostIsa
 from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.ops import OPERATIONS, Operation
-from ttnn_jit.target import resolve_target
-from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.target import resolve_target
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 BF16 = DataType.BFLOAT16
 POWERS = [operation for operation in OPERATIONS if operation.forms.power is not None]

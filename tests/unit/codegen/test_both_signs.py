@@ -12,7 +12,7 @@ from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.kernels.isa import AVX512
 from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.ops import OPERATIONS
-from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 F32, BF16 = DataType.FLOAT32, DataType.BFLOAT16
 WITH_BOTH_SIGNS = [operation for operation in OPERATIONS if operation.forms.both_signs is not None]

@@ -9,11 +9,11 @@ from tests.unit.codegen.programs import assert_same_bits, bfloat16, native, sche
 from ttnn_jit.codegen.kernel_reader import read_kernels
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, Load, Store
 from ttnn_jit.codegen.tile_interpreter import interpret
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import parse_module, print_module
-from ttnn_jit.errors import CompileError
 from ttnn_jit.kernels.tile_loop import InnerAccess
-from ttnn_jit.target import Numerics
-from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 BF16, F32 = DataType.BFLOAT16, DataType.FLOAT32
 TILE = TensorSpec((64, 128), BF16, Layout.TILE)

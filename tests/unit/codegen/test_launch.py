@@ -3,9 +3,9 @@
 import pytest
 
 from ttnn_jit.codegen.launch import Walk, walk_of
-from ttnn_jit.errors import InternalError
+from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.tile_loop import InnerAccess
-from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 
 def spec(*shape, layout=Layout.ROW_MAJOR, strides=None):

@@ -13,11 +13,11 @@ from ttnn_jit.codegen.host_program import generate
 from ttnn_jit.codegen.kernel_reader import read_kernels
 from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.codegen.tiers import Tier
-from ttnn_jit.errors import InternalError
+from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
 from ttnn_jit.kernels.llvm_module import LlvmModule
 from ttnn_jit.ops import OPERATIONS
-from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 BF16, F32 = DataType.BFLOAT16, DataType.FLOAT32
 COSH = [("neg", 0), ("exp", 0), ("exp", 1), ("add", 2, 3), ("multiply", 4, 0.5)]

@@ -24,7 +24,7 @@ from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
 from ttnn_jit.codegen.steps import SizeClass
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON, HostIsa
 from ttnn_jit.runtime.host_costs import HOST_COSTS
-from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 F32, BF16 = DataType.FLOAT32, DataType.BFLOAT16
 EVERY_WORD = np.arange(2**16, dtype=np.uint16)

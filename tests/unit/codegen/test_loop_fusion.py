@@ -8,7 +8,7 @@ import pytest
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
 from ttnn_jit.codegen.host_program import plan
 from ttnn_jit.codegen.tile_interpreter import interpret
-from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 F32, BF16 = DataType.FLOAT32, DataType.BFLOAT16
 SQUARE, ROW = (64, 96), (1, 96)

@@ -7,11 +7,11 @@ import pytest
 
 from tests.unit.codegen.programs import scheduled
 from tests.unit.codegen.test_llvm_kernel import hot_loop, kernel_in
-from ttnn_jit import compiler
 from ttnn_jit.codegen.assemble import assembly
+from ttnn_jit.compiler import driver
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
 from ttnn_jit.runtime.program import Program
-from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 SPEC = TensorSpec((40, 33), DataType.FLOAT32, Layout.ROW_MAJOR)
 ISAS = pytest.mark.parametrize("isa", [AVX512, AVX2, NEON], ids=lambda isa: isa.name)
@@ -49,7 +49,7 @@ def test_a_kernel_without_rare_paths_is_left_as_it_is():
 
 
 def test_a_program_carries_the_rare_paths_of_its_kernels():
-    made = compiler.compile_scheduled(module_of(("sin", 0)))
+    made = driver.compile_scheduled(module_of(("sin", 0)))
     again = Program.from_bytes(made.to_bytes())
     rare = [symbol for symbol in again.objects if symbol not in made.plan.kernels]
     assert len(rare) == 1

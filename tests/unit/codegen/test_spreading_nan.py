@@ -16,7 +16,7 @@ from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.kernels.isa import AVX512
 from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.ops import OPERATIONS
-from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 F32, BF16 = DataType.FLOAT32, DataType.BFLOAT16
 CHAIN = [("add", 0, 1), ("multiply", 4, 2), ("neg", 5), ("subtract", 6, 3), ("multiply", 7, 0.5)]

@@ -3,11 +3,11 @@
 import pytest
 from xdsl.dialects.builtin import TensorType, f32, f64
 
+from ttnn_jit.diagnostics.errors import LayoutError
 from ttnn_jit.dialects import parse_module
 from ttnn_jit.dialects.layout import dtype_of, layout_attribute, spec_of, tensor_type
 from ttnn_jit.dialects.ttcore import tile_type
-from ttnn_jit.errors import LayoutError
-from ttnn_jit.tensor_spec import (
+from ttnn_jit.specs.tensor_spec import (
     HOST_MEMORY_CONFIG,
     L1_MEMORY_CONFIG,
     BufferType,

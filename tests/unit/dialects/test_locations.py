@@ -4,6 +4,7 @@ from xdsl.dialects.builtin import CallSiteLoc, FusedLoc, ModuleOp, UnknownLoc
 from xdsl.ir import Operation
 
 from ttnn_jit import ops
+from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects import parse_module, print_module, ttnn
 from ttnn_jit.dialects.locations import (
     fused_location,
@@ -12,7 +13,6 @@ from ttnn_jit.dialects.locations import (
     locations_of,
     replace,
 )
-from ttnn_jit.source import Location
 
 TEXT = """\
 #dram = #ttnn.buffer_type<dram>

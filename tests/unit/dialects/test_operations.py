@@ -12,7 +12,7 @@ from ttnn_jit.dialects import affine, builders, d2m, operation_of, parse_module,
 from ttnn_jit.dialects.layout import tensor_type
 from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttcore import grid_attr, tile_type
-from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 SPEC = TensorSpec((64, 64), DataType.BFLOAT16, Layout.TILE)
 TENSOR = tensor_type(SPEC)

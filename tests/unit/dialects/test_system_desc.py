@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.dialects import InvalidModule, parse_module, print_module, set_system_desc, system_desc_of
-from ttnn_jit.target import PRESETS, SystemDesc
+from ttnn_jit.specs.target import PRESETS, SystemDesc
 
 
 @pytest.mark.parametrize("target", [*PRESETS.values(), replace(PRESETS["cpu"], name="mine", dst_tiles=5)])

@@ -4,10 +4,10 @@ import pytest
 from xdsl.dialects.builtin import TensorType, f32
 
 from ttnn_jit import ops
+from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects import InvalidModule, parse_module, ttnn, verify
 from ttnn_jit.dialects.builders import tile_memref
-from ttnn_jit.source import Location
-from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.specs.tensor_spec import DataType
 
 MEMREF = str(tile_memref((1, 2), DataType.BFLOAT16, "l1"))
 TILE = "!ttcore.tile<32x32, bf16>"

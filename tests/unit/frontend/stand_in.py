@@ -7,11 +7,11 @@ from typing import Any
 
 from ttnn_jit.frontend import FrontendResult, TensorArgument, lower
 from ttnn_jit.ops import ALIASES, OVERLOADS
-from ttnn_jit.target import PRESETS
-from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.target import PRESETS
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 # Frames of this module are not the user's.
-__name__ = "ttnn_jit.stand_in"
+__name__ = "ttnn_jit.ttnn.stand_in"
 
 
 class StandInOperation:
@@ -63,7 +63,7 @@ def lowered(function: Any, *args: Any, graph_capture: bool | None = False, targe
     """`function` lowered for these arguments, by position; a TensorSpec stands for a tensor."""
     import inspect
 
-    from ttnn_jit.nests import map_leaves
+    from ttnn_jit.foreign.pytrees import map_leaves
 
     bound = inspect.signature(function).bind(*args, **kwargs)
     bound.apply_defaults()

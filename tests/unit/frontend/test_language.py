@@ -16,8 +16,8 @@ import pytest
 from tests.unit.frontend import stand_in
 from tests.unit.frontend.stand_in import BF16, F32, StandInJit, lowered, ttnn
 from tests.unit.frontend.stand_in import ttnn as t
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import print_module
-from ttnn_jit.errors import CompileError
 
 Pair = namedtuple("Pair", "left right")
 SCALE = 0.25

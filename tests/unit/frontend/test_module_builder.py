@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.frontend.stand_in import BF16, CPU, F32, WORMHOLE, lowered, ttnn
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import parse_module, print_module, system_desc_of
-from ttnn_jit.errors import CompileError
 from ttnn_jit.frontend import lower_operation
 from ttnn_jit.ops import OPERATIONS, OVERLOADS
-from ttnn_jit.tensor_spec import (
+from ttnn_jit.specs.tensor_spec import (
     CoreGrid,
     DataType,
     Layout,

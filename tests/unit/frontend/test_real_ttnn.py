@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import ttnn_jit
-from ttnn_jit.errors import UnsupportedFunction
+from ttnn_jit.diagnostics.errors import UnsupportedFunction
 
 
 class FastOperation:

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import pytest
 
 from tests.unit.frontend.stand_in import BF16, StandInJit, lowered, ttnn
-from ttnn_jit.errors import CompileError
-from ttnn_jit.fingerprints import read_fingerprint
-from ttnn_jit.reads import compile_guard, resolve
+from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.guards.fingerprints import read_fingerprint
+from ttnn_jit.guards.reads import compile_guard, resolve
 
 BOTH = pytest.mark.parametrize("graph_capture", [False, True], ids=["ast", "capture"])
 

@@ -13,7 +13,7 @@ from tests.unit.kernels.native_loop import host_isa, native, native_function
 from tests.unit.kernels.references import FLOAT64, correctly_rounded_bfloat16, ulps
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.numpy_vector import NumpyVector
-from ttnn_jit.target import Numerics
+from ttnn_jit.specs.target import Numerics
 
 INF, NAN = math.inf, math.nan
 BOUNDS = {

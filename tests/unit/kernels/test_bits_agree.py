@@ -14,8 +14,8 @@ from ttnn_jit.kernels.isa import AVX2, AVX512, NEON, HostIsa
 from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.kernels.vector_math import VectorMath
 from ttnn_jit.ops import OPERATIONS, Operation
-from ttnn_jit.target import Numerics
-from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import DataType
 
 UNARY = ["exp", "log", "sin", "cos", "tanh", "sigmoid", "silu", "erfc", "gelu", "rsqrt", "sqrt", "abs", "neg",
          "round_even", "floor", "ceil", "trunc"]  # fmt: skip

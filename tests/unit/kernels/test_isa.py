@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ttnn_jit.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.kernels.isa import isa_for
 
 LINUX = "x86_64-unknown-linux-gnu"

@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttnn_jit import ops
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.dialects import InvalidModule, parse_module, print_module, ttnn, verify
 from ttnn_jit.dialects.derive import derive_opaque
 from ttnn_jit.dialects.layout import tensor_type
 from ttnn_jit.dialects.properties import PROPERTY_TYPES, properties_of, statics_of
-from ttnn_jit.errors import ArgumentError, CompileError
 from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.ops import opaque, parameter
 from ttnn_jit.ops.parameter import BOOL, FLOAT, LIMIT, TENSOR_OR_NUMBER, Parameter, as_float32, integers
-from ttnn_jit.options import CompileOptions
-from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.options import CompileOptions
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 from ttnn_jit.transforms import pipeline
 
 NUMBERS = [0.0, 1.0, 0.5, 3.0, 1e-45, 1.2e-38, 3.4028234663852886e38, math.inf]

@@ -9,10 +9,10 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.errors import ArgumentError, CompileError
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.ops import OVERLOADS, bind
-from ttnn_jit.target import Numerics
-from ttnn_jit.tensor_spec import DataType
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import DataType
 
 
 def bound(name, *args, **kwargs):

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ttnn_jit
-from ttnn_jit.dtypes import COMPUTE_TYPE, DataType, dtypes_made_of_torch, dtypes_of_torch
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType, dtypes_made_of_torch, dtypes_of_torch
 
 PACKAGE = Path(ttnn_jit.__file__).parent
 LINKED = (path for room in ("cache", "kernels") for path in (PACKAGE / room).rglob("*.py"))

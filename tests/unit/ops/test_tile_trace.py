@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ttnn_jit import ttnn
-from ttnn_jit.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.ops.tile_body import TracedBody

@@ -9,7 +9,7 @@ import llvmlite.binding as llvm
 from ttnn_jit.runtime.image import image_of, with_signature
 from ttnn_jit.runtime.native import host_cpu
 from ttnn_jit.runtime.program import Launch, Program, ProgramPlan
-from ttnn_jit.tensor_spec import BufferType, DataType, Layout, TensorSpec
+from ttnn_jit.specs.tensor_spec import BufferType, DataType, Layout, TensorSpec
 
 TEXT = """
 define void @{name}(ptr %pointers, ptr %params) {{

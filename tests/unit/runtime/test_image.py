@@ -12,7 +12,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from tests.unit.kernels.emulated import Machine, is_foreign
-from ttnn_jit.errors import InternalError
+from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.runtime.executable import mapped
 from ttnn_jit.runtime.helper_ir import HostThreads
 from ttnn_jit.runtime.image import PAGE_BYTES, Image, image_of

@@ -7,13 +7,13 @@ import threading
 
 import pytest
 
-from ttnn_jit.errors import L1CapacityError
-from ttnn_jit.memory_config import BufferType, CoreCoord, CoreGrid, CoreRange, CoreRangeSet, ShardStrategy
+from ttnn_jit.diagnostics.errors import L1CapacityError
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.l1 import L1Account, circular_buffer_bytes
-from ttnn_jit.sharding import create_sharded_memory_config
-from ttnn_jit.target import PRESETS
-from ttnn_jit.tensor_spec import DataType, Layout, MemoryConfig, NdShardSpec, TensorSpec
+from ttnn_jit.specs.memory_config import BufferType, CoreCoord, CoreGrid, CoreRange, CoreRangeSet, ShardStrategy
+from ttnn_jit.specs.sharding import create_sharded_memory_config
+from ttnn_jit.specs.target import PRESETS
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, NdShardSpec, TensorSpec
 
 WORMHOLE = PRESETS["wormhole_b0"]
 L1 = MemoryConfig(buffer_type=BufferType.L1)

@@ -13,7 +13,7 @@ from ttnn_jit.runtime import native
 IN_A_TORN_ADDRESS_SPACE = """
 import ctypes
 from tests.unit.codegen.programs import host_isa, native, scheduled
-from ttnn_jit.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 import numpy as np
 
 PAGE, FAR = 4096, 5 << 30

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.unit.runtime.kernels import object_code, program, row_major, tiled
-from ttnn_jit.errors import (
+from ttnn_jit.diagnostics.errors import (
     ArgumentError,
     DeallocatedError,
     DeviceError,
@@ -22,7 +22,7 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.entry import entry
 from ttnn_jit.runtime.program import Launch, Program, ProgramPlan
 from ttnn_jit.runtime.tensor import from_torch, torch_tensor
-from ttnn_jit.target import PRESETS
+from ttnn_jit.specs.target import PRESETS
 
 SPEC = row_major(6, 7)
 
@@ -244,7 +244,7 @@ def test_tiled_sharded_and_strided_specs_survive():
 
 
 def _specs():
-    from ttnn_jit.tensor_spec import (
+    from ttnn_jit.specs.tensor_spec import (
         CoreGrid,
         DataType,
         Layout,

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttnn_jit import ttnn
-from ttnn_jit.errors import ArgumentError, DeallocatedError
+from ttnn_jit.diagnostics.errors import ArgumentError, DeallocatedError
 
 DTYPES = {ttnn.float32: torch.float32, ttnn.bfloat16: torch.bfloat16}
 

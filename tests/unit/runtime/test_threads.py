@@ -15,14 +15,14 @@ import torch
 
 from tests.programs import add_mul_exp_sigmoid, cosh
 from ttnn_jit import jit
-from ttnn_jit.errors import ArgumentError
-from ttnn_jit.options import requested_threads
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime import chunks
 from ttnn_jit.runtime.chunks import chunks_of
 from ttnn_jit.runtime.host_costs import HOST_COSTS
 from ttnn_jit.runtime.plan import Launch
 from ttnn_jit.runtime.structures import Pool
 from ttnn_jit.runtime.threads import HELPERS, HelperPool, thread_count
+from ttnn_jit.specs.options import requested_threads
 
 SHAPES = [(1000,), (7, 333), (64, 64), (3, 5, 77), (4099,)]
 

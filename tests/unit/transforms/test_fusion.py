@@ -18,8 +18,8 @@ from tests.unit.transforms.ttnn_modules import (
 )
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.locations import locations_of
-from ttnn_jit.options import CompileOptions
-from ttnn_jit.target import PRESETS
+from ttnn_jit.specs.options import CompileOptions
+from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.transforms import pipeline
 from ttnn_jit.transforms.partition import FusionNode, Predicate, partition
 

@@ -7,12 +7,12 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.passes import ModulePass
 
 from tests.unit.transforms.ttnn_modules import Graph, cosh, kernels, lowered, tiled
+from ttnn_jit.diagnostics.errors import ArgumentError, PassError
 from ttnn_jit.dialects import parse_module, print_module, ttnn
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.errors import ArgumentError, PassError
-from ttnn_jit.options import CompileOptions
-from ttnn_jit.target import PRESETS
-from ttnn_jit.tensor_spec import MathFidelity
+from ttnn_jit.specs.options import CompileOptions
+from ttnn_jit.specs.target import PRESETS
+from ttnn_jit.specs.tensor_spec import MathFidelity
 from ttnn_jit.transforms import pipeline
 from ttnn_jit.transforms.d2m_generic_fusion import D2MGenericFusion
 from ttnn_jit.transforms.ttcore_register_device import TTCoreRegisterDevice

@@ -9,14 +9,14 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
 from ttnn_jit import ops
+from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects import d2m, set_system_desc, ttnn, verify
 from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.locations import location_attribute
 from ttnn_jit.dialects.properties import properties_of
-from ttnn_jit.options import CompileOptions
-from ttnn_jit.source import Location
-from ttnn_jit.target import PRESETS, SystemDesc
-from ttnn_jit.tensor_spec import (
+from ttnn_jit.specs.options import CompileOptions
+from ttnn_jit.specs.target import PRESETS, SystemDesc
+from ttnn_jit.specs.tensor_spec import (
     CoreGrid,
     DataType,
     Layout,

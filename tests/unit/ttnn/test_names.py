@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.unit.frontend.stand_in import BF16, lowered
 from ttnn_jit import ttnn
-from ttnn_jit.errors import UnsupportedFunction
+from ttnn_jit.diagnostics.errors import UnsupportedFunction
 from ttnn_jit.ops import ABSENT, ALIASES, OVERLOADS
 from ttnn_jit.ops.public_names import PUBLIC_NAMES, names_within_a_slip
 from ttnn_jit.tools import names

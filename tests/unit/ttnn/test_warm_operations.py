@@ -8,7 +8,7 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.errors import ArgumentError, DeallocatedError, DeviceError
+from ttnn_jit.diagnostics.errors import ArgumentError, DeallocatedError, DeviceError
 
 
 @pytest.fixture
@@ -38,8 +38,8 @@ def test_every_call_gives_the_bits_of_the_first(device):
 def test_a_warm_call_asks_neither_for_a_declaration_nor_for_a_key(device, monkeypatch):
     x = on(device, 32, 32)
     first = warmed(ttnn.exp, x)
-    monkeypatch.setattr("ttnn_jit.ttnn.operation.bind", None)
-    monkeypatch.setattr("ttnn_jit.ttnn.operation.scalar_key", None)
+    monkeypatch.setattr("ttnn_jit.ttnn.eager_operation.bind", None)
+    monkeypatch.setattr("ttnn_jit.ttnn.eager_operation.scalar_key", None)
     assert torch.equal(ttnn.to_torch(ttnn.exp(x)), ttnn.to_torch(first))
 
 
@@ -57,7 +57,7 @@ def test_a_warm_call_asks_neither_for_a_declaration_nor_for_a_key(device, monkey
 def test_a_warm_call_with_numbers_or_keywords_does_not_ask_for_a_declaration(device, call, monkeypatch):
     x = on(device, 32, 32)
     first = warmed(call, x)
-    monkeypatch.setattr("ttnn_jit.ttnn.operation.bind", None)
+    monkeypatch.setattr("ttnn_jit.ttnn.eager_operation.bind", None)
     again = call(x)
     assert again.spec is first.spec
     assert torch.equal(again.to_torch(), first.to_torch())

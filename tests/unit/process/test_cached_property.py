@@ -1,0 +1,40 @@
+"""Properties that are computed once, and hold no lock meanwhile."""
+
+import threading
+
+from ttnn_jit.process.cached_property import cached_property
+
+
+class Slow:
+    looks = 0
+
+    def __init__(self, started=None, may_end=None):
+        self.started, self.may_end = started, may_end
+
+    @cached_property
+    def value(self):
+        """What it is."""
+        self.looks += 1
+        if self.started:
+            self.started.set()
+            self.may_end.wait(10)
+        return self.looks
+
+
+def test_it_is_computed_at_the_first_look_and_kept():
+    slow = Slow()
+    assert (slow.value, slow.value, slow.looks) == (1, 1, 1)
+    assert Slow.value.__doc__ == "What it is."
+
+
+def test_while_one_object_computes_another_does_not_wait():
+    started, may_end = threading.Event(), threading.Event()
+    busy = Slow(started, may_end)
+    thread = threading.Thread(target=lambda: busy.value)
+    thread.start()
+    started.wait(10)
+    assert Slow().value == 1
+    assert "value" not in vars(busy)
+    may_end.set()
+    thread.join()
+    assert busy.value == 1

@@ -1,0 +1,1 @@
+"""Jitted functions and their calls."""

@@ -1,0 +1,1 @@
+"""One compile, and looking into it."""

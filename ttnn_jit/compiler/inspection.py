@@ -1,0 +1,106 @@
+"""Seeing inside a compile: the text of a stage, what was fused and why not, why the disk had nothing, a dump."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from ttnn_jit.cache.manifest import Manifest, ManifestKey
+from ttnn_jit.compiler import driver
+from ttnn_jit.compiler.driver import Request
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.guards.reads import path_from_json, path_text
+from ttnn_jit.runtime.program import Program
+from ttnn_jit.runtime.run_log import run_lines
+from ttnn_jit.specs.options import DUMP_FOLDER
+
+if TYPE_CHECKING:
+    from ttnn_jit.compiler.report import Report
+
+
+def print_stage(stage: str, text: str, file: TextIO | None = None) -> None:
+    """Print a stage's text under its banner, as mlir-opt's ``--mlir-print-ir-after-all`` does, flushed.
+
+    Args:
+        stage: Its name.
+        text: What it left.
+        file: Where to; None is standard output.
+    """
+    banner = f"// -----// IR Dump After {stage} //----- //"
+    print(f"{banner}\n{text}", file=file, flush=True)
+
+
+def printing_runs(program: Program, run: Callable[..., Any], file: TextIO | None = None) -> Callable[..., Any]:
+    """`run`, which runs `program`, with a line for each launch before it: comments, as the banners of stages are."""
+
+    def printing(*tensors: Any) -> Any:
+        for line in run_lines(program.plan):
+            print(f"// run {line}", file=file, flush=True)
+        return run(*tensors)
+
+    return printing
+
+
+def stage_text(request: Request, stage: str) -> str:
+    """The text after `stage` of a request's compile, which starts from its source.
+
+    Raises:
+        ArgumentError: No stage has that name.
+    """
+    from ttnn_jit.transforms import pipeline
+
+    names = (driver.FRONTEND, *pipeline.STAGES, driver.CODEGEN, driver.ASSEMBLY)
+    if stage not in names:
+        raise ArgumentError(f"no stage is named {stage!r}", help=f"the stages are {', '.join(names)}")
+    texts: dict[str, str] = {}
+    code, _ = driver.run_stages(driver.lower_request(request).module, request.options, texts.__setitem__)
+    return code.assembly() if stage == driver.ASSEMBLY else texts[stage]
+
+
+def explain(request: Request) -> Report:
+    """What a request's compile fuses and schedules."""
+    from ttnn_jit.compiler.report import report_of
+    from ttnn_jit.transforms import pipeline
+
+    module = driver.lower_request(request).module
+    pipeline.run(module, request.options, until=driver.SCHEDULED)
+    return report_of(module)
+
+
+def explain_miss(request: Request) -> str:
+    """The fields in which a request's manifest key differs from the nearest on disk, one per line."""
+    stored = driver.stored_programs(wanted=True)
+    if stored is None:
+        return "the disk cache is turned off"
+    key = driver.function_key(request)
+    if key is None:
+        return "an argument has no identity that another process could recognise: such programs are not kept on disk"
+    differences = stored.nearest(key)
+    if differences is None:
+        return "the disk cache is empty"
+    if not differences:
+        return _changed_reads(stored, key, request)
+    return "\n".join(map(str, differences))
+
+
+def _changed_reads(stored: Manifest, key: ManifestKey, request: Request) -> str:
+    lines = []
+    for path, then in stored.reads_of(key)[0]:
+        now = driver.current_fingerprint(request, path, {}) or "gone, or without a stable identity"
+        if now != then:
+            lines.append(f"read {path_text(path_from_json(path))}: {then} -> {now}")
+    return "\n".join(lines) or "nothing differs: this call is a hit"
+
+
+def write_dump(program: Program, name: str, backend: str) -> Path:
+    """Write a program, its stages' texts and its object code under ``generated/jit/<name>_<hash>/``; the folder."""
+    folder = DUMP_FOLDER / f"{name}_{program.hash[:8]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    suffixes = {driver.CODEGEN: f".{driver.language(backend)}", driver.ASSEMBLY: ".s"}
+    for number, (stage, text) in enumerate(program.texts.items()):
+        (folder / f"{number:02}_{stage}{suffixes.get(stage, '.mlir')}").write_text(text, encoding="utf-8")
+    for kernel, code in program.objects.items():
+        (folder / f"{kernel}.o").write_bytes(code)
+    program.save(folder / f"{name}.ttjp")
+    return folder

@@ -1,0 +1,200 @@
+"""What a compile did: the kernels, their ops and DST use, and for every pair that was not fused the reason.
+
+Everything here is read from the module that ``d2m-insert-dst-register-access`` left, so a report can be made of a dump.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.ir import Operation
+
+    from ttnn_jit.codegen.steps import KernelBody
+    from ttnn_jit.dialects.d2m import GenericOp
+    from ttnn_jit.specs.target import SystemDesc
+
+
+@dataclass(frozen=True)
+class KernelReport:
+    """One kernel.
+
+    Attributes:
+        ops: Python names of its operations, in scheduled order.
+        inputs: Circular buffers that it reads; an argument used twice counts twice on a chip target.
+        dst_peak_source_order: DST tiles that the order of the source would need.
+        dst_peak: DST tiles that the scheduled order needs.
+        dst_capacity: DST tiles that the target has for elements as wide as the kernel's; on a chip half of them, since
+            packer and math take turns.
+        init_calls: How often a core is set up for a tile op.
+        init_calls_every_run: How often it would be, were it done before each run of a tile op.
+        dst_slots: Per operation with two tile operands or more: the slots it reads, then the slot it writes.
+        place: ``file:line`` of its last operation.
+        tile_ops: Of each operation of the user's own, whether it was traced, and if not, why.
+    """
+
+    ops: tuple[str, ...]
+    inputs: int
+    dst_peak_source_order: int
+    dst_peak: int
+    dst_capacity: int
+    init_calls: int
+    init_calls_every_run: int
+    dst_slots: tuple[tuple[int, ...], ...]
+    place: str
+    tile_ops: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class NotFused:
+    """A producer and a consumer that stayed apart, and the predicate that failed."""
+
+    producer: str
+    consumer: str
+    predicate: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """The kernels of a program in order, and the pairs that were not fused."""
+
+    name: str
+    target: str
+    kernels: tuple[KernelReport, ...]
+    not_fused: tuple[NotFused, ...]
+
+    def __str__(self) -> str:
+        ops = sum(len(kernel.ops) for kernel in self.kernels)
+        lines = [f"{self.name} on {self.target}: {_count(ops, 'op')} in {_count(len(self.kernels), 'kernel')}"]
+        for number, kernel in enumerate(self.kernels):
+            lines.append(f"  kernel {number}  {' -> '.join(kernel.ops)}")
+            lines.append(
+                f"            {_count(kernel.inputs, 'input')}, "
+                f"peak {kernel.dst_peak} of {kernel.dst_capacity} DST tiles "
+                f"({kernel.dst_peak_source_order} in source order)  {kernel.place}"
+            )
+            lines.append(
+                f"            {_count(kernel.init_calls, 'init call')} a core "
+                f"({kernel.init_calls_every_run} with one for every tile)"
+            )
+            lines += [f"            tile_op {text}" for text in kernel.tile_ops]
+        lines += [
+            f"  not fused: {pair.producer} into {pair.consumer}: {pair.predicate}, {pair.detail}"
+            for pair in self.not_fused
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """As notebooks show it: a row for each kernel, then what `str` says of the rest."""
+        rows = [_html_row(_html_cells(number, kernel)) for number, kernel in enumerate(self.kernels)]
+        table = f"<table>{_html_row(_COLUMNS, 'th')}{''.join(rows)}</table>" if rows else ""
+        first, *others = str(self).splitlines()
+        notes = [line.strip() for line in others if line.lstrip().startswith(("not fused:", "tile_op "))]
+        listed = "".join(f"<div>{html.escape(note)}</div>" for note in notes)
+        return f"<div><div>{html.escape(first)}</div>{table}{listed}</div>"
+
+
+_COLUMNS = ("kernel", "ops", "inputs", "DST peak", "DST peak in source order", "DST tiles", "init calls", "place")
+
+
+def _html_row(cells: Iterable[object], tag: str = "td") -> str:
+    return f"<tr>{''.join(f'<{tag}>{html.escape(str(cell))}</{tag}>' for cell in cells)}</tr>"
+
+
+def _html_cells(number: int, kernel: KernelReport) -> tuple[object, ...]:
+    peaks = kernel.dst_peak, kernel.dst_peak_source_order, kernel.dst_capacity
+    return number, " -> ".join(kernel.ops), kernel.inputs, *peaks, kernel.init_calls, kernel.place
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def report_of(module: ModuleOp) -> Report:
+    """The report of a module that ``d2m-insert-dst-register-access`` left."""
+    from xdsl.dialects.func import FuncOp
+
+    from ttnn_jit.codegen.kernel_reader import read_kernels
+    from ttnn_jit.dialects import system_desc_of
+    from ttnn_jit.dialects.d2m import GenericOp
+
+    generics = [op for op in module.walk() if isinstance(op, GenericOp)]
+    function = next(op for op in module.walk() if isinstance(op, FuncOp))
+    target = system_desc_of(module)
+    return Report(
+        function.sym_name.data,
+        target.name,
+        tuple(_kernel(generic, body, target) for generic, body in zip(generics, read_kernels(module), strict=True)),
+        tuple(pair for generic in generics for pair in _not_fused(generic)),
+    )
+
+
+def _kernel(generic: GenericOp, body: KernelBody, target: SystemDesc) -> KernelReport:
+    from ttnn_jit.codegen.init_calls import init_calls
+    from ttnn_jit.dialects.locations import locations_of
+
+    inits = init_calls(generic.body.block)
+    ops = _operations(generic)
+    places = [place for op, _ in ops for place in locations_of(op)]
+    return KernelReport(
+        ops=tuple(name for _, name in ops),
+        inputs=len(generic.inputs),
+        dst_peak_source_order=_integer(generic, "d2m.dst_peak_source_order"),
+        dst_peak=_integer(generic, "d2m.dst_peak"),
+        dst_capacity=_dst_capacity(generic, target),
+        init_calls=inits.hoisted,
+        init_calls_every_run=inits.every_run,
+        dst_slots=tuple((*read, written) for read, written in body.slots),
+        tile_ops=_tile_ops(op for op, _ in ops),
+        place=f"{places[-1].file}:{places[-1].line}" if places else "",
+    )
+
+
+def _dst_capacity(generic: GenericOp, target: SystemDesc) -> int:
+    from ttnn_jit.dialects.d2m import AcquireDstOp
+    from ttnn_jit.dialects.layout import dtype_of
+
+    dst = next(op for op in generic.walk() if isinstance(op, AcquireDstOp))
+    return target.dst_capacity(wide=dtype_of(dst.results[0].type).is_compute_type)
+
+
+def _operations(generic: GenericOp) -> list[tuple[Operation, str]]:
+    from ttnn_jit.dialects import operation_of
+
+    found = ((op, operation_of(op)) for op in generic.walk())
+    return [(op, operation.name) for op, operation in found if operation is not None]
+
+
+def _tile_ops(ops: Iterable[Operation]) -> tuple[str, ...]:
+    from ttnn_jit.dialects import operation_of
+
+    declared = [operation for op in ops if (operation := operation_of(op)) is not None and operation.body]
+    return tuple(dict.fromkeys(f"{operation.name}: {operation.source}" for operation in declared))
+
+
+def _not_fused(generic: GenericOp) -> list[NotFused]:
+    from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
+
+    recorded = generic.attributes.get("d2m.not_fused")
+    if not isinstance(recorded, ArrayAttr):
+        return []
+    producer = _operations(generic)[-1][1]
+    pairs = []
+    for entry in recorded.data:
+        assert isinstance(entry, DictionaryAttr)
+        fields = {name: value.data for name, value in entry.data.items() if isinstance(value, StringAttr)}
+        pairs.append(NotFused(producer, fields["consumer"], fields["predicate"], fields["detail"]))
+    return pairs
+
+
+def _integer(generic: GenericOp, name: str) -> int:
+    from xdsl.dialects.builtin import IntegerAttr
+
+    attribute = generic.attributes[name]
+    assert isinstance(attribute, IntegerAttr)
+    return attribute.value.data

@@ -1,0 +1,1 @@
+"""What the user is told, and where in the user's files."""

@@ -1,0 +1,93 @@
+"""The exceptions that ttnn_jit raises: what is wrong, where, and what to do instead.
+
+Three kinds of failure have three families. `CompileError`: the user's program is outside the language.
+`ArgumentError` and its children: the caller's arguments break a rule of the target. `InternalError`: this
+compiler is at fault.
+"""
+
+from __future__ import annotations
+
+from ttnn_jit.diagnostics.source import Location, call_chain, excerpt
+
+
+class TtnnJitError(Exception):
+    """Base of everything that ttnn_jit raises on purpose.
+
+    Args:
+        message: What is wrong, without a trailing full stop.
+        location: The place in the user's file, shown as ``file:line:column`` with the line and carets.
+        help: What to do instead.
+    """
+
+    def __init__(self, message: str, *, location: Location | None = None, help: str | None = None) -> None:  # noqa: A002 - the word rustc taught everyone to look for
+        self.message = message
+        self.location = location
+        self.help = help
+        super().__init__(_render(message, location, help))
+
+
+class CompileError(TtnnJitError):
+    """The user's program cannot be compiled; the text points into the user's own file."""
+
+
+class UnsupportedFunction(CompileError, AssertionError):  # noqa: N818 - it says what was found, as the message does
+    """A call to something that is no TTNN operation: ``Function NAME not supported`` (ttnn.jit document, FAQ)."""
+
+
+class PassError(CompileError):
+    """A pass failed: ``Failed to run pass manager`` (ttnn.jit document, FAQ), the pass and the user's line."""
+
+
+class ArgumentError(TtnnJitError, ValueError):
+    """The arguments of a call break a rule; nothing was compiled, allocated or cached."""
+
+
+class ShapeError(ArgumentError):
+    """Shapes that do not fit each other, or that the target cannot take."""
+
+
+class DTypeError(ArgumentError, TypeError):
+    """An element type that the operation or the target cannot take; the text names the cast."""
+
+
+class LayoutError(ArgumentError):
+    """A layout or memory config that the target cannot take."""
+
+
+class GridError(ArgumentError, RuntimeError):
+    """A shard grid that does not divide the tensor (a TT_FATAL in ttnn, hence also a RuntimeError)."""
+
+
+class L1CapacityError(TtnnJitError, RuntimeError):
+    """A core's L1 would overflow; nothing was allocated and nothing ran."""
+
+
+class DeallocatedError(TtnnJitError, RuntimeError):
+    """A tensor was used after `ttnn.deallocate`."""
+
+
+class DeviceError(TtnnJitError, RuntimeError):
+    """A device was used after it was closed."""
+
+
+class MissingLibraryError(TtnnJitError, ImportError):
+    """A library that only some functions need is not installed."""
+
+
+class ProgramFormatError(TtnnJitError, ValueError):
+    """Bytes are no program, are damaged, or hold code for another processor or version."""
+
+
+class InternalError(TtnnJitError):
+    """This compiler is at fault, not the program; please report it with the dump that the text names."""
+
+
+def _render(message: str, location: Location | None, help_text: str | None) -> str:
+    lines = [f"{location}: {message}" if location else message]
+    if location and (shown := excerpt(location)):
+        lines.append(shown)
+    if location:
+        lines += [f"called from {caller}" for caller in call_chain(location)[1:]]
+    if help_text:
+        lines.append(f"help: {help_text}")
+    return "\n".join(lines)

@@ -1,0 +1,73 @@
+"""A mistake of the user's is shown with the user's frames: those of the compiler that found it say nothing of it.
+
+The public calls pass errors through `keep_users_frames`, which cuts the traceback itself, so that scripts, pytest,
+IPython and ``python -i`` show the same. They go on with a bare ``raise``: it alone adds no entry for the frame that it
+stands in. ``TTNN_JIT_DEBUG=1`` keeps every frame, and an `InternalError` always does.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import ParamSpec, TypeVar
+
+from ttnn_jit.diagnostics.debugging import debugging
+from ttnn_jit.diagnostics.errors import InternalError, TtnnJitError
+from ttnn_jit.diagnostics.origin import THIS_PACKAGE, library_of_frame
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_MACHINERY = {THIS_PACKAGE, "contextlib", "xdsl"}
+"""Packages whose frames lie between the user's call and the error."""
+
+
+def keep_users_frames(error: BaseException) -> None:
+    """Take the frames that are not the user's out of the tracebacks of `error`, which is on its way to the user."""
+    if isinstance(error, InternalError) or debugging():
+        return
+    link: BaseException | None = error
+    while link is not None:
+        link.__traceback__ = _frames_of_the_user(link.__traceback__)
+        link = link.__cause__
+
+
+def raises_for_the_user(function: Callable[P, R]) -> Callable[P, R]:
+    """A public method whose errors show frames of the user's alone."""
+
+    @functools.wraps(function)
+    def public(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except TtnnJitError as error:
+            keep_users_frames(error)
+            raise
+
+    return public
+
+
+def level_of_the_user() -> int:
+    """The ``stacklevel`` with which a warning, given by the function that asks, names the user's line."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 1
+    while frame is not None and _is_machinery(frame):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _frames_of_the_user(traceback: TracebackType | None) -> TracebackType | None:
+    kept = []
+    while traceback is not None:
+        if not _is_machinery(traceback.tb_frame):
+            kept.append(traceback)
+        traceback = traceback.tb_next
+    shown: TracebackType | None = None
+    for entry in reversed(kept):
+        shown = TracebackType(shown, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return shown
+
+
+def _is_machinery(frame: FrameType) -> bool:
+    return library_of_frame(frame) in _MACHINERY

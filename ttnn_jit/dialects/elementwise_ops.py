@@ -1,0 +1,107 @@
+"""Base classes of the ops that are derived from the declarations of elementwise operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+from xdsl.dialects.builtin import LocationAttr, TensorType
+from xdsl.ir import Attribute, Operation, OpTraits, SSAValue
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ttnn_jit import ops
+from ttnn_jit.diagnostics.errors import CompileError, LayoutError
+from ttnn_jit.dialects.creation import QuickOperation
+from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.dialects.properties import statics_of
+from ttnn_jit.dialects.ttcore import DataTypeAttr
+
+
+class ElementwiseOp(QuickOperation):
+    """Base of the derived op classes: operands, then one result; compile-time values are properties."""
+
+    declared: ClassVar[ops.Elementwise]
+    traits: ClassVar[OpTraits] = OpTraits(lambda: (Pure(),))
+
+    @property
+    def operation(self) -> ops.Elementwise:
+        """The declaration of what it computes."""
+        return self.declared
+
+    @property
+    def result(self) -> SSAValue:
+        """The one result."""
+        return self.results[0]
+
+    def verify_(self) -> None:
+        """Checks operand and result counts and the properties that the declaration lists."""
+        if len(self.operands) != self.operation.arity or len(self.results) != 1:
+            raise VerifyException(
+                f"{self.name} takes {self.operation.arity} operands and has one result, "
+                f"got {len(self.operands)} and {len(self.results)}"
+            )
+        _ = self.numbers
+        self.verify_types()
+
+    def verify_types(self) -> None:
+        """Checks operand and result types; each dialect says how."""
+        raise NotImplementedError
+
+    @property
+    def numbers(self) -> tuple[Any, ...]:
+        """The attributes in the declaration's order."""
+        return statics_of(self.operation, self.properties, self.name)
+
+    @classmethod
+    def make(
+        cls,
+        operands: Sequence[SSAValue],
+        result_type: Attribute,
+        *,
+        properties: dict[str, Attribute] | None = None,
+        attributes: dict[str, Attribute] | None = None,
+        location: LocationAttr | None = None,
+    ) -> Self:
+        """An op of this class; nothing is checked before `verify`."""
+        return cls.create(
+            operands=operands,
+            result_types=(result_type,),
+            properties=properties or {},
+            attributes=attributes or {},
+            location=location,
+        )
+
+
+class TensorElementwiseOp(ElementwiseOp):
+    """An elementwise op of tensors."""
+
+    def verify_types(self) -> None:
+        """Refuses what is no tensor, a dtype that the result contradicts, and another shape than the rule gives."""
+        for value in self.operands:
+            if not isinstance(value.type, TensorType):
+                raise VerifyException(f"{self.name} takes tensors, got {value.type}")
+        result_type = self.results[0].type
+        if not isinstance(result_type, TensorType):
+            raise VerifyException(f"{self.name} results in a tensor, got {result_type}")
+        dtype = self.properties.get("dtype")
+        if isinstance(dtype, DataTypeAttr) and dtype.data != str(result_type.element_type):
+            raise VerifyException(f"{self.name} says dtype {dtype.data} but results in {result_type.element_type}")
+        self._verify_shape(result_type)
+
+    def _verify_shape(self, result_type: TensorType[Attribute]) -> None:
+        try:
+            specs = [spec_of(value.type) for value in self.operands]
+        except LayoutError:
+            return  # a type of another compiler's: what needs a spec of it refuses it
+        try:
+            (by_rule,) = self.operation.results(specs, self.numbers)
+        except CompileError as error:
+            raise VerifyException(error.message) from error
+        if result_type.get_shape() != tuple(by_rule.shape):
+            raise VerifyException(f"{self.name} results in {list(by_rule.shape)}, got {list(result_type.get_shape())}")
+
+
+def operation_of(op: Operation) -> ops.Elementwise | None:
+    """The declaration of what `op` computes, in whichever dialect; None for every op that is not elementwise."""
+    return op.operation if isinstance(op, ElementwiseOp) else None

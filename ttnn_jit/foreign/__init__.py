@@ -1,0 +1,1 @@
+"""Other people's objects: numpy arrays, torch tensors, containers of them, any value of the user's."""

@@ -1,0 +1,338 @@
+"""What a call does in the interpreter: write an operation, inline a function, or compute with Python."""
+
+from __future__ import annotations
+
+import ast
+import enum
+import functools
+import operator
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import CompileError, UnsupportedFunction
+from ttnn_jit.diagnostics.origin import is_of_a_library, is_of_the_standard_library, is_of_this_package
+from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar, is_numpy_scalar_class
+from ttnn_jit.foreign.values import ABSENT, is_atom, own_attribute, python_member
+from ttnn_jit.frontend.attributes import Super, has_attribute
+from ttnn_jit.frontend.frame import Frame, local_names_of, parameter_names
+from ttnn_jit.frontend.function_source import function_source
+from ttnn_jit.frontend.interpreter import Interpreter
+from ttnn_jit.frontend.language import MUTATING_METHODS, is_namespace_function, is_pure
+from ttnn_jit.frontend.parameters import bind_parameters
+from ttnn_jit.frontend.proxy import ProxyTensor, foreign_function_help
+from ttnn_jit.frontend.read_recorder import is_bound_builtin
+from ttnn_jit.guards.reads import ATTRIBUTE_STEP
+from ttnn_jit.ops import Number, overloads_of
+
+_TALKATIVE = (print, breakpoint)
+_TALKATIVE_MODULES = frozenset({"logging", "pprint", "warnings", "_warnings"})
+"""What shows values while a program runs: a compiled program has none at that time."""
+
+
+@dataclass(frozen=True, eq=False)
+class InterpretedFunction:
+    """A function or lambda that the program itself defines: its tree, and the activation around it."""
+
+    interpreter: Interpreter
+    node: ast.FunctionDef | ast.Lambda
+    frame: Frame
+    defaults: tuple[Any, ...]
+    keyword_defaults: Mapping[str, Any]
+    __name__: str
+
+    @staticmethod
+    def define(interpreter: Interpreter, node: ast.FunctionDef | ast.Lambda, name: str) -> InterpretedFunction:
+        """The function that `node` defines here and now; defaults are evaluated now, as Python does."""
+        defaults = tuple(interpreter.evaluate(default) for default in node.args.defaults)
+        named = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+        keyword = {p.arg: interpreter.evaluate(default) for p, default in named if default is not None}
+        return InterpretedFunction(interpreter, node, interpreter.frame, defaults, keyword, name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run it where the program stands; builtins that take functions call it so."""
+        variables = self.interpreter.natively(
+            bind_parameters, self.__name__, self.node.args, args, kwargs, self.defaults, self.keyword_defaults
+        )
+        outer = self.frame
+        frame = Frame(
+            self.__name__,
+            outer.source,
+            outer.function,
+            outer.path,
+            local_names_of(self.node),
+            variables,
+            outer,
+            self.interpreter.location(),
+        )
+        return self.interpreter.run_frame(frame, self.node, self)
+
+
+def evaluate_call(interpreter: Interpreter, node: ast.Call) -> Any:
+    """The value of a call expression."""
+    function = interpreter.evaluate(node.func)
+    args = evaluate_items(interpreter, node.args)
+    kwargs: dict[str, Any] = {}
+    for keyword in node.keywords:
+        value = interpreter.evaluate(keyword.value)
+        if keyword.arg is not None:
+            kwargs[keyword.arg] = value
+            continue
+        interpreter.at = keyword.value
+        for name, item in interpreter.python(dict, value).items():
+            if name in kwargs:
+                interpreter.refuse(f"TypeError: got multiple values for keyword argument '{name}'")
+            kwargs[name] = item
+    interpreter.at = node
+    return call_value(interpreter, function, args, kwargs)
+
+
+def evaluate_items(interpreter: Interpreter, nodes: list[ast.expr]) -> list[Any]:
+    """The values of `nodes`, those with a star unpacked."""
+    items: list[Any] = []
+    for node in nodes:
+        if isinstance(node, ast.Starred):
+            value = interpreter.evaluate(node.value)
+            interpreter.at = node
+            items += interpreter.python(list, value)
+        else:
+            items.append(interpreter.evaluate(node))
+    return items
+
+
+def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of callee
+    interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    """The result of calling `function`, whatever it is.
+
+    Raises:
+        UnsupportedFunction: It can be neither written as an operation, nor inlined, nor computed now.
+    """
+    match function:
+        case _ if overloads_of(function) is not None or is_namespace_function(function):
+            _record_tile_function(interpreter, function)
+            return interpreter.call(function, args, kwargs)
+        case _ if (name := wrapped_attribute(function)) is not None:
+            return _call_wrapped(interpreter, function, name, args, kwargs)
+        case InterpretedFunction() | _Callback():
+            return function(*args, **kwargs)
+        case functools.partial():
+            return call_value(interpreter, function.func, (*function.args, *args), {**function.keywords, **kwargs})
+        case types.MethodType(__self__=ProxyTensor()):
+            return interpreter.natively(function, *args, **kwargs)
+        case types.MethodType():
+            return call_value(interpreter, function.__func__, (function.__self__, *args), kwargs)
+        case _ if function is getattr or function is hasattr:
+            return _call_getattr(interpreter, function, args)
+        case _ if function is super:
+            return _call_super(interpreter, args)
+        case operator.attrgetter() | operator.itemgetter() | operator.methodcaller():
+            return _call_getter(interpreter, function, args)
+        case type() if is_pure(function) and function.__flags__ & _WRITTEN_IN_PYTHON:
+            return _call_class(interpreter, function, args, kwargs)
+        case _ if is_pure(function) or (is_numpy_function(function) and all(map(_is_number, args))):
+            return _call_python(interpreter, function, args, kwargs)
+        case types.FunctionType():
+            return inline(interpreter, function, args, kwargs)
+        case _:
+            return _call_instance(interpreter, function, args, kwargs)
+
+
+_WRITTEN_IN_PYTHON = 1 << 9  # CPython's Py_TPFLAGS_HEAPTYPE
+
+
+def _record_tile_function(interpreter: Interpreter, function: Any) -> None:
+    """A user's tile operation reads what its Python function reads; the function is traced, not interpreted."""
+    from ttnn_jit.frontend.code_scan import TILE_FUNCTION, scan_value
+
+    if own_attribute(function, TILE_FUNCTION) is ABSENT:
+        return
+    path = interpreter.recorder.operation_path(function)
+    if path is not None:
+        scan_value(function, path, interpreter.recorder)
+    elif not interpreter.recorder.is_known_by_key(function):
+        interpreter.is_opaque(f"`{function.__name__}` was not found by a name or an attribute")
+
+
+def inline(
+    interpreter: Interpreter, function: types.FunctionType, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    """What a helper of the user's returns, its body carried out here.
+
+    Raises:
+        UnsupportedFunction: It is Python's, to show something while the program runs.
+    """
+    if function.__module__ in _TALKATIVE_MODULES:
+        raise _unsupported(interpreter, function, function.__name__)
+    path = interpreter.recorder.use_function(function)
+    if path is None:
+        interpreter.is_opaque(f"`{function.__name__}` was not found by a name or an attribute")
+    source = function_source(function)
+    variables = interpreter.natively(
+        bind_parameters,
+        function.__name__,
+        source.node.args,
+        args,
+        kwargs,
+        function.__defaults__ or (),
+        function.__kwdefaults__ or {},
+    )
+    return interpreter.run_function(source, function, path, variables, interpreter.location())
+
+
+def wrapped_attribute(function: Any) -> str | None:
+    """The attribute that holds the function inside a jitted or cached one; None for everything else."""
+    if own_attribute(function, "__ttnn_jit_wrapped__") is not ABSENT:
+        return "__ttnn_jit_wrapped__"
+    return "__wrapped__" if type(function) is functools._lru_cache_wrapper else None
+
+
+def _call_wrapped(
+    interpreter: Interpreter, wrapper: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    wrapped = getattr(wrapper, name)
+    path = interpreter.recorder.path_of(wrapper)
+    interpreter.recorder.use(wrapped, None if path is None else (*path, (ATTRIBUTE_STEP, name)))
+    return call_value(interpreter, wrapped, args, kwargs)
+
+
+def _call_getattr(interpreter: Interpreter, function: Any, args: Sequence[Any]) -> Any:
+    base, name, *default = args if 2 <= len(args) <= 3 else (None, None)
+    if not isinstance(name, str):
+        interpreter.refuse(f"`{function.__name__}` takes an object and a name")
+    if function is hasattr:
+        return has_attribute(interpreter, base, name)
+    if default and not has_attribute(interpreter, base, name):
+        return default[0]
+    return interpreter.attribute(base, name)
+
+
+def _call_super(interpreter: Interpreter, args: Sequence[Any]) -> Super:
+    if len(args) == 2:
+        return Super(*args)
+    frame = interpreter.frame
+    while frame.outer is not None:
+        frame = frame.outer
+    cls, path = interpreter.recorder.closure_or_global(frame.function, frame.path, "__class__")
+    first = next(parameter_names(frame.source.node.args), None)
+    if args or not isinstance(cls, type) or first is None:
+        interpreter.refuse("RuntimeError: super(): no arguments", "name the class: `Base.method(self, x)`")
+    interpreter.recorder.use(cls, path)
+    return Super(cls, frame.variables[first])
+
+
+def _call_getter(interpreter: Interpreter, getter: Any, args: Sequence[Any]) -> Any:
+    """What an object of `operator.attrgetter` and its like returns: the look-ups that it stands for."""
+    kind, parts, *keywords = getter.__reduce__()
+    if kind is functools.partial:  # of a methodcaller with keywords
+        kind, parts, keywords = operator.methodcaller, getter.__reduce__()[0].args, [getter.__reduce__()[0].keywords]
+    if len(args) != 1:
+        interpreter.refuse(f"TypeError: {kind.__name__} expected 1 argument, got {len(args)}")
+    (base,) = args
+    if kind is operator.methodcaller:
+        name, *values = parts
+        return call_value(interpreter, interpreter.attribute(base, name), values, keywords[0] if keywords else {})
+    one = _attribute_chain if kind is operator.attrgetter else _item
+    found = tuple(one(interpreter, base, part) for part in parts)
+    return found[0] if len(found) == 1 else found
+
+
+def _attribute_chain(interpreter: Interpreter, base: Any, names: str) -> Any:
+    return functools.reduce(interpreter.attribute, names.split("."), base)
+
+
+def _item(interpreter: Interpreter, base: Any, key: Any) -> Any:
+    return interpreter.python(operator.getitem, base, key)
+
+
+@dataclass(frozen=True, eq=False)
+class _Callback:
+    """A function handed to a builtin that will call it: it is carried out here then."""
+
+    interpreter: Interpreter
+    function: Any
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return call_value(self.interpreter, self.function, args, kwargs)
+
+
+def callback(interpreter: Interpreter, function: Any) -> Any:
+    """What C is given to call for `function`."""
+    return function if isinstance(function, InterpretedFunction) else _Callback(interpreter, function)
+
+
+def _call_python(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    name = getattr(function, "__name__", "")
+    if getattr(function, "__module__", None) == "math" and any(isinstance(value, ProxyTensor) for value in args):
+        raise _unsupported(interpreter, function, name)
+    if is_bound_builtin(function):
+        path = interpreter.recorder.path_of(function)
+        owner = function.__self__
+        interpreter.recorder.found(owner, None if path is None else (*path, (ATTRIBUTE_STEP, "__self__")))
+        if name in MUTATING_METHODS and isinstance(owner, (list, dict, set)) and interpreter.recorder.is_foreign(owner):
+            interpreter.refuse(
+                f"`{name}` would change a {type(owner).__name__} from outside the function",
+                "make a copy of it first, or return the new value",
+            )
+    return interpreter.python(function, *args, **kwargs)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Number) or is_numpy_scalar(value)
+
+
+# --- Classes and objects --------------------------------------------------------------------------------------------
+
+
+def _call_class(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """An instance of a class that brings no constructor of the user's."""
+    if isinstance(cls, enum.EnumMeta) and len(args) == 1 and not kwargs:
+        return _enum_member(interpreter, cls, args[0])
+    if is_of_this_package(cls) or is_numpy_scalar_class(cls) or is_of_the_standard_library(cls):
+        return interpreter.python(cls, *args, **kwargs)
+    maker = interpreter.attribute(cls, "__new__" if issubclass(cls, tuple) else "__init__")
+    if isinstance(maker, types.FunctionType):
+        interpreter.recorder.use_function(maker)
+    return interpreter.natively(cls, *args, **kwargs)
+
+
+def _enum_member(interpreter: Interpreter, cls: Any, value: Any) -> Any:
+    if not is_atom(value):
+        return value if type(value) is cls else interpreter.python(cls, value)
+    member = cls._value2member_map_.get(value)
+    if member is not None:
+        found = interpreter.attribute(cls, member._name_)
+        interpreter.attribute(found, "_value_")
+        return found
+    missing = interpreter.attribute(cls, "_missing_")
+    function = missing.__func__ if isinstance(missing, types.MethodType) else None
+    if isinstance(function, types.FunctionType) and not is_of_a_library(function):
+        return call_value(interpreter, missing, (value,), {})
+    return interpreter.natively(cls, value)
+
+
+def _call_instance(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Calls an object through its class's ``__call__``; everything that cannot be called so is refused."""
+    if not isinstance(function, type) and python_member(type(function), "__call__") is not None:
+        return inline(interpreter, interpreter.class_member(function, "__call__"), (function, *args), kwargs)
+    name = getattr(function, "__name__", None)
+    if name is None or not callable(function):
+        raise CompileError(f"a {type(function).__name__} cannot be called", location=interpreter.callee_location())
+    raise _unsupported(interpreter, function, str(name).rpartition(".")[2])
+
+
+def _unsupported(interpreter: Interpreter, function: Callable[..., Any], name: str) -> UnsupportedFunction:
+    location = interpreter.callee_location()
+    if isinstance(function, type):
+        help_text = "make the object outside the function and pass it in, or use tuples, lists and dicts"
+    elif function in _TALKATIVE or getattr(function, "__module__", None) in _TALKATIVE_MODULES:
+        help_text = (
+            "it would act once, when the function is compiled: print what the call returns, or use `debug=True` or "
+            "`.ir(...)`; else jit the parts around it"
+        )
+    elif getattr(function, "__module__", None) == "builtins":
+        help_text = f"`{name}` would act once, when the function is compiled, and not at each call"
+    else:
+        help_text = foreign_function_help(function, name)
+    return UnsupportedFunction(f"Function {name} not supported", location=location, help=help_text)

@@ -1,0 +1,414 @@
+"""What a compile read of the user's world, and how to see at every call that it is still so.
+
+A `Read` is a path from the compiled function to a value: a global, a closure cell, an attribute of a module, the code
+of a helper, the items of a list, what an operator of Python made of such. `compile_guard` turns the reads of one
+compile into one generated function that walks the same paths again and compares: objects by identity, atoms by type
+and bits.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import keyword
+import math
+import operator
+import sys
+import types
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.foreign.values import (
+    ABSENT,
+    NoStableIdentityError,
+    atom_key,
+    holds_same,
+    is_atom,
+    member_of,
+    native_contents,
+    native_item,
+    own_attribute,
+    same_value,
+)
+
+Step: TypeAlias = tuple[str, Any]
+"""One step of a path: its kind, one of the `*_STEP` names, and the name or key it looks up."""
+
+Path: TypeAlias = tuple[Step, ...]
+"""Steps from the compiled function to a value. Names count from the function that the steps before them lead to."""
+
+GLOBAL_STEP = "global"
+BUILTIN_STEP = "builtin"
+CLOSURE_STEP = "closure"
+ATTRIBUTE_STEP = "attribute"
+ITEM_STEP = "item"
+"""What ``container[key]`` is, of a container of Python's own."""
+NATIVE_ITEM_STEP = "native item"
+"""The item of a container as C finds it, whatever its class overrides; ABSENT if a dict has none there."""
+TYPE_STEP = "type"
+"""The class of an object, whatever its ``__class__`` says."""
+CONTENTS_STEP = "contents"
+MEMBER_STEP = "member"
+"""What the classes behind a class have under a name, descriptors unasked."""
+OWN_STEP = "own"
+"""What an object's own ``__dict__`` has under a name."""
+ARGUMENT_STEP = "argument"
+"""Something that the call's key holds by identity, the first step of a path: a parameter's name and steps from it."""
+CALL_STEP = "call"
+"""What a function of Python makes of `Operand` values: the first step of a path."""
+
+Operand: TypeAlias = tuple[Any, ...]
+"""An operand of a call step: ("path", path), or ("atom", its `atom_key`, the atom)."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Read:
+    """One thing that a compile read.
+
+    Attributes:
+        path: Where it was found, from the compiled function on.
+        value: What was there, ABSENT if nothing; under a ``contents`` step, the items of the container as a tuple.
+    """
+
+    path: Path
+    value: Any
+
+    @property
+    def is_in_key(self) -> bool:
+        """Whether the call's key holds it, by identity: no guard needs to look."""
+        return len(self.path) == 1 and self.path[0][0] == ARGUMENT_STEP
+
+    def __str__(self) -> str:
+        return path_text(self.path)
+
+
+@dataclasses.dataclass(frozen=True)
+class Opaque:
+    """Something that a compile took in and whose change no guard can see.
+
+    Attributes:
+        what: A sentence on it.
+        location: Where the program took it in.
+    """
+
+    what: str
+    location: Location | None
+
+
+def path_text(path: Path) -> str:
+    """A path as a person would write it, ``model.layers[0].scale``."""
+    text = ""
+    for kind, name in path:
+        if kind == ARGUMENT_STEP:
+            text = path_text(((GLOBAL_STEP, name[0]), *name[1:]))
+        elif kind in {GLOBAL_STEP, BUILTIN_STEP, CLOSURE_STEP}:
+            text = str(name) if not text else f"{text}:{name}"
+        elif kind in {ATTRIBUTE_STEP, MEMBER_STEP, OWN_STEP}:
+            text = f"{text}.{name}" if text else str(name)
+        elif kind == TYPE_STEP:
+            text = f"type({text})"
+        elif kind in {ITEM_STEP, NATIVE_ITEM_STEP}:
+            text = f"{text}[{name!r}]"
+        elif kind == CALL_STEP:
+            function, operands = name
+            shown = (path_text(part[1]) if part[0] == "path" else repr(part[2]) for part in operands)
+            text = f"{function}({', '.join(shown)})"
+    return text
+
+
+# --- Calls ----------------------------------------------------------------------------------------------------------
+
+
+def call_step(function: Any, operands: Iterable[Operand]) -> Step | None:
+    """The step that calls `function` again on `operands`; None if it is no function of Python's that has a name."""
+    name = _FUNCTION_NAMES.get(function)
+    return None if name is None else (CALL_STEP, (name, tuple(operands)))
+
+
+def atom_operand(atom: Any) -> Operand:
+    """An operand that is an atom."""
+    return "atom", atom_key(atom), atom
+
+
+_MODULES = {module.__name__: module for module in (operator, math, sys.modules["builtins"])}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    f"{module.__name__}.{name}": function
+    for module in _MODULES.values()
+    for name, function in vars(module).items()
+    if callable(function) and not name.startswith("_") and name not in {"eval", "exec", "open", "input", "print"}
+}
+_FUNCTION_NAMES = {function: name for name, function in _FUNCTIONS.items()}
+
+
+def _called(function: types.FunctionType, name: tuple[str, tuple[Operand, ...]], arguments: Mapping[str, Any]) -> Any:
+    called, operands = name
+    values = [resolve(function, part[1], arguments) if part[0] == "path" else part[2] for part in operands]
+    return _FUNCTIONS[called](*values)
+
+
+# --- Walking a path -------------------------------------------------------------------------------------------------
+
+NO_ARGUMENTS: Mapping[str, Any] = types.MappingProxyType({})
+
+
+def resolve(function: types.FunctionType, path: Path, arguments: Mapping[str, Any] = NO_ARGUMENTS) -> Any:
+    """The value that `path` leads to from `function` today; ABSENT where the last step may find nothing.
+
+    Args:
+        function: Where the path starts.
+        path: The steps.
+        arguments: Those of a call, by parameter, for paths that start there.
+
+    Raises:
+        Exception: A step leads nowhere any more: whatever the object raised that was asked.
+    """
+    value: Any = function
+    for step in path:
+        kind, name = step
+        if kind == CALL_STEP:
+            value = _called(function, name, arguments)
+        elif kind == ARGUMENT_STEP:
+            value = functools.reduce(
+                lambda found, inner: _STEPS[inner[0]](found, inner[1]), name[1:], arguments[name[0]]
+            )
+        else:
+            value = _STEPS[kind](value, name)
+    return value
+
+
+def _cell(function: types.FunctionType, name: str) -> Any:
+    return (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
+
+
+_STEPS: dict[str, Callable[[Any, Any], Any]] = {
+    GLOBAL_STEP: lambda value, name: value.__globals__.get(name, ABSENT),
+    BUILTIN_STEP: lambda value, name: value.__builtins__[name],
+    CLOSURE_STEP: lambda value, name: _cell(value, name).cell_contents,
+    ATTRIBUTE_STEP: lambda value, name: getattr(value, name, ABSENT),
+    TYPE_STEP: lambda value, _: type(value),
+    MEMBER_STEP: member_of,
+    OWN_STEP: own_attribute,
+    ITEM_STEP: operator.getitem,
+    NATIVE_ITEM_STEP: native_item,
+    CONTENTS_STEP: lambda value, _: native_contents(value),
+}
+
+
+# --- Paths as text --------------------------------------------------------------------------------------------------
+
+_WRITTEN = frozenset({str, int, bool, float, type(None)})
+
+
+def path_to_json(path: Path) -> str:
+    """A path as text; `path_from_json` is the inverse.
+
+    Raises:
+        NoStableIdentityError: A key of it is of a kind that text cannot say.
+    """
+    return json.dumps([_step_to_json(step) for step in path])
+
+
+def _step_to_json(step: Step) -> list[Any]:
+    kind, name = step
+    if kind == CALL_STEP:
+        function, operands = name
+        return [kind, [function, [_operand_to_json(operand) for operand in operands]]]
+    if kind == ARGUMENT_STEP:
+        return [kind, [name[0], *map(_step_to_json, name[1:])]]
+    return [kind, _plain(name)]
+
+
+def _operand_to_json(operand: Operand) -> list[Any]:
+    if operand[0] == "path":
+        return ["path", [_step_to_json(step) for step in operand[1]]]
+    return ["atom", _plain(operand[2])]
+
+
+def _plain(name: Any) -> Any:
+    if type(name) not in _WRITTEN:
+        raise NoStableIdentityError(f"a {type(name).__name__} in a path cannot be written down")
+    return name
+
+
+@functools.lru_cache(maxsize=4096)
+def path_from_json(text: str) -> Path:
+    """The inverse of `path_to_json`."""
+    return _path_from_json(json.loads(text))
+
+
+def _path_from_json(steps: list[Any]) -> Path:
+    return tuple(_step_from_json(kind, name) for kind, name in steps)
+
+
+def _step_from_json(kind: str, name: Any) -> Step:
+    if kind == ARGUMENT_STEP:
+        return kind, (name[0], *(_step_from_json(*step) for step in name[1:]))
+    if kind != CALL_STEP:
+        return kind, name
+    function, operands = name
+    return kind, (function, tuple(_operand_from_json(which, value) for which, value in operands))
+
+
+def _operand_from_json(which: str, value: Any) -> Operand:
+    return (which, _path_from_json(value)) if which == "path" else atom_operand(value)
+
+
+# --- Guards ---------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class GuardText:
+    """What every read still finds, as the text of conditions, so that a generated function can hold them inline.
+
+    Attributes:
+        conditions: Python expressions, all true while the reads hold; to be evaluated in this order.
+        constants: The values of the names ``c<number>`` in the conditions; they also assign to names ``t<number>``.
+    """
+
+    conditions: tuple[str, ...]
+    constants: dict[str, Any]
+
+
+NO_GUARD = GuardText((), {})
+"""That of a program that depends on nothing but its arguments' metadata."""
+
+GUARD_ERRORS = "Exception"
+"""What conditions raise where a path leads nowhere any more: anything, for they ask objects of the user's."""
+
+
+def guard_text(function: types.FunctionType, reads: Iterable[Read]) -> GuardText:
+    """The conditions under which every read still finds the object it found; about 20 ns a read.
+
+    The function's own code object is guarded too, and its defaults if it has any. Shared prefixes of paths are walked
+    once.
+    """
+    writer = _GuardWriter(function)
+    own = ["__code__", *(name for name in ("__defaults__", "__kwdefaults__") if getattr(function, name))]
+    conditions = [writer.own(name) for name in own]
+    conditions += filter(None, map(writer.condition, reads))
+    return GuardText(tuple(conditions), writer.constants)
+
+
+def compile_guard(function: types.FunctionType, reads: Iterable[Read]) -> Callable[[], bool]:
+    """A function that tells whether every read still finds the object it found; see `guard_text`.
+
+    Python compiles it when it is first asked: many a program runs once.
+    """
+    written = guard_text(function, reads)
+    compiled: Callable[[], bool] | None = None
+
+    def guard() -> bool:
+        nonlocal compiled
+        if compiled is None:
+            compiled = _compiled(written)
+        return compiled()
+
+    return guard
+
+
+def _compiled(written: GuardText) -> Callable[[], bool]:
+    text = "\n".join(
+        [
+            f"def guard({', '.join(f'{name}={name}' for name in written.constants)}):",
+            "    try:",
+            *(f"        if not ({condition}): return False" for condition in written.conditions),
+            f"    except {GUARD_ERRORS}:",
+            "        return False",
+            "    return True",
+        ]
+    )
+    namespace: dict[str, Any] = dict(written.constants)
+    exec(compile(text, "<ttnn_jit guard>", "exec"), namespace)  # text of our own making
+    guard: Callable[[], bool] = namespace["guard"]
+    # Callers pass nothing; the constants are defaults because a local is the cheapest name there is.
+    return guard
+
+
+class _GuardWriter:
+    """Writes one boolean expression per read, over constants that become the guard's defaults."""
+
+    def __init__(self, function: types.FunctionType) -> None:
+        self.constants: dict[str, Any] = {}
+        self._names: dict[int, str] = {}
+        self._function = function
+        self._root = self._constant(function)
+        self._walked: dict[Path, str] = {}
+
+    def condition(self, read: Read) -> str:
+        """An expression that is true while `read` still holds; "" if the call's key says so already."""
+        if read.is_in_key:
+            self._walked[read.path] = self._constant(read.value)
+            return ""
+        *prefix, (kind, name) = read.path
+        base = self._walk(tuple(prefix))
+        if kind == CONTENTS_STEP:
+            return f"{self._constant(holds_same)}({base}, {self._constant(read.value)})"
+        if kind == GLOBAL_STEP and read.value is ABSENT:
+            return f"{name!r} not in {self._globals(tuple(prefix), base)}"
+        if kind == ATTRIBUTE_STEP and read.value is ABSENT:
+            return f"not hasattr({base}, {name!r})"
+        step = (kind, name)
+        found, constant = self._step(tuple(prefix), base, step), self._constant(read.value)
+        if read.value is None or isinstance(read.value, bool) or not is_atom(read.value):
+            return f"{found} is {constant}"
+        # An atom that was made anew is the same one.
+        again = self._step(tuple(prefix), self._walk(tuple(prefix)), step)
+        return f"({found} is {constant} or {self._constant(same_value)}({again}, {constant}))"
+
+    def own(self, name: str) -> str:
+        """An expression that is true while an attribute of the function itself is what it is now."""
+        return f"{self._root}.{name} is {self._constant(getattr(self._function, name))}"
+
+    def _walk(self, path: Path) -> str:
+        if not path:
+            return self._root
+        known = self._walked.get(path)
+        if known is None:
+            text = self._step(path[:-1], self._walk(path[:-1]), path[-1])
+            known = self._walked[path] = f"t{len(self._walked)}"
+            return f"({known} := {text})"
+        return known
+
+    def _step(self, prefix: Path, base: str, step: Step) -> str:  # noqa: PLR0911 - one line for each kind of step
+        kind, name = step
+        if kind == GLOBAL_STEP:
+            return f"{self._globals(prefix, base)}[{name!r}]"
+        if kind == BUILTIN_STEP:
+            return f"{base}.__builtins__[{name!r}]"
+        if kind == CLOSURE_STEP:
+            return f"{self._closure_cell(prefix, base, name)}.cell_contents"
+        if kind == ATTRIBUTE_STEP:
+            plain = str(name).isidentifier() and not keyword.iskeyword(name)
+            return f"{base}.{name}" if plain else f"getattr({base}, {name!r})"
+        if kind == TYPE_STEP:
+            return f"type({base})"
+        if kind == CALL_STEP:
+            return self._call(*name)
+        key = repr(name) if type(name) in {int, str, type(None)} else self._constant(name)
+        return f"{base}[{key}]" if kind == ITEM_STEP else f"{self._constant(_STEPS[kind])}({base}, {key})"
+
+    def _call(self, function: str, operands: tuple[Operand, ...]) -> str:
+        written = (self._walk(part[1]) if part[0] == "path" else self._constant(part[2]) for part in operands)
+        return f"{self._constant(_FUNCTIONS[function])}({', '.join(written)})"
+
+    def _globals(self, prefix: Path, base: str) -> str:
+        # A function's globals are fixed for its life, so the root's need no attribute lookup.
+        return f"{base}.__globals__" if prefix else self._constant(self._function.__globals__)
+
+    def _closure_cell(self, prefix: Path, base: str, name: str) -> str:
+        if prefix:
+            return f"{base}.__closure__[{base_name(base)}.__code__.co_freevars.index({name!r})]"
+        closure = self._function.__closure__ or ()
+        return self._constant(closure[self._function.__code__.co_freevars.index(name)])
+
+    def _constant(self, value: Any) -> str:
+        name = self._names.setdefault(id(value), f"c{len(self._names)}")
+        self.constants[name] = value
+        return name
+
+
+def base_name(expression: str) -> str:
+    """The variable that an expression of the guard stands for: `t3` of ``(t3 := ...)``."""
+    return expression[1:].split(" ", 1)[0] if expression.startswith("(") else expression

@@ -1,0 +1,1 @@
+"""Locks, forks and interrupts."""

@@ -1,0 +1,1 @@
+"""Frozen values that reach keys: what a tensor, a target and a compile are."""

@@ -1,0 +1,163 @@
+"""The decorator's options and the environment variables, in one home.
+
+An option that changes the generated code is a field of `CompileOptions` and so part of every cache key.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+import warnings
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from ttnn_jit.diagnostics.debugging import debugging, switch
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.specs.tensor_spec import MathFidelity, MemoryConfig
+
+DUMP_FOLDER = Path("generated/jit")
+"""Where `compile_only` and failing passes write, under the current folder."""
+
+
+BACKENDS = ("ttnn", "numba")
+"""What makes a scheduled program's native code: LLVM vectors and functions of our own; or Python loops and libm."""
+
+
+USER_PASSES: dict[str, tuple[type, str]] = {}
+"""Passes of the user's own, which `extra_pipeline_options` may name: the class, and the stage that it follows there."""
+
+
+class OutputLayout(enum.Enum):
+    """Where the results of a jitted function lie: ``TTNN_JIT_OUTPUT_LAYOUT`` chooses.
+
+    FIRST_OPERAND: as the first tensor operand does (the ttnn.jit document). MAX_BLOCK_SHARDED: block sharded in L1 over
+    the largest grid of whole tiles (later versions of ttnn.jit); a shape without one follows its first operand.
+    """
+
+    FIRST_OPERAND = "first-operand"
+    MAX_BLOCK_SHARDED = "max-block-sharded"
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """What a compile depends on besides the program, its arguments and the target.
+
+    Attributes:
+        graph_capture: True traces the function, False interprets its AST, None interprets and traces only where
+            there is no source to read.
+        math_fidelity: Printed on kernels (ttnn.jit document).
+        max_grid: Last core coordinate (x, y) of an interleaved tensor's grid; None means the target's whole grid.
+        fuse: False leaves one kernel per op, to compare with.
+        backend: One of `BACKENDS`.
+        memory_config: Where results lie, in the IR too; None means as `output_layout` says.
+        output_layout: Where results lie that nobody chose a place for.
+        fp32_dest_acc: Values between the ops of a fused kernel stay float32 on chip targets too; see docs/numerics.md.
+        extra_pipeline_options: Passes of the user's own, ``after-stage{pass,...}``; see transforms/pipeline.py.
+    """
+
+    graph_capture: bool | None = None
+    math_fidelity: MathFidelity = MathFidelity.HiFi4
+    max_grid: tuple[int, int] | None = None
+    fuse: bool = True
+    backend: str = "ttnn"
+    memory_config: MemoryConfig | None = None
+    output_layout: OutputLayout = OutputLayout.FIRST_OPERAND
+    fp32_dest_acc: bool = False
+    extra_pipeline_options: str = ""
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The environment variables that ttnn_jit reads, read when asked so that a test or a shell can change them."""
+
+    cache_enabled: bool
+    cache_dir: Path | None
+    reproducers: Path | None
+    output_layout: OutputLayout
+
+    @staticmethod
+    def read() -> Environment:
+        """The values now; `ttnn_jit.tools.environment` says what they mean.
+
+        A user without a home has no folder, and is warned.
+
+        Raises:
+            ArgumentError: A value that no variable takes.
+        """
+        cache_enabled = switch("TTNN_JIT_CACHE", default=True)
+        return Environment(
+            cache_enabled=cache_enabled,
+            cache_dir=_cache_dir() if cache_enabled else None,
+            output_layout=_output_layout(os.environ.get("TTNN_JIT_OUTPUT_LAYOUT")),
+            reproducers=DUMP_FOLDER / "reproducer" if debugging() else None,
+        )
+
+
+def _cache_dir() -> Path | None:
+    chosen = os.environ.get("TTNN_JIT_CACHE_DIR")
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    # The XDG specification has relative paths ignored.
+    folder = chosen or f"{base if base.startswith('/') else '~/.cache'}/ttnn_jit"
+    # Text, and no Path at every step: every disk hit asks for it.
+    at_home = os.path.expanduser(folder) if folder.startswith("~") else folder  # noqa: PTH111
+    if not at_home.startswith("~"):
+        # diskcache expands variables in what it is given; the folder whose owner is checked must be the one it uses.
+        return Path(os.path.expandvars(at_home)).absolute()
+    if chosen:
+        raise ArgumentError(f"TTNN_JIT_CACHE_DIR is {chosen!r}, and there is no such home")
+    warnings.warn(
+        "programs are not kept on disk: this user has no home folder; set TTNN_JIT_CACHE_DIR or HOME",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return None
+
+
+def _output_layout(value: str | None) -> OutputLayout:
+    known = {layout.value: layout for layout in OutputLayout}
+    if value and value not in known:
+        raise ArgumentError(
+            f"TTNN_JIT_OUTPUT_LAYOUT is {value!r}", help=f"it takes {' or '.join(repr(name) for name in known)}"
+        )
+    return known[value] if value else OutputLayout.FIRST_OPERAND
+
+
+@cache
+def requested_threads() -> int | None:
+    """``TTNN_JIT_NUM_THREADS``: the threads that a kernel may use; None if it is not set.
+
+    Read once, when the first kernel is to be shared: reading the environment takes 1 to 2 us, every such call.
+
+    Raises:
+        ArgumentError: It is set to something else than a positive number.
+    """
+    text = os.environ.get("TTNN_JIT_NUM_THREADS")
+    if not text:
+        return None
+    if not text.isdecimal() or int(text) == 0:
+        raise ArgumentError(f"TTNN_JIT_NUM_THREADS is {text!r}", help="set it to a number of threads, 1 or more")
+    return int(text)
+
+
+TRACE = 5  # below logging.DEBUG
+_LOG_VARIABLES = ("TTMLIR_RUNTIME_LOGGER_LEVEL", "TTRT_LOGGER_LEVEL")
+_LOG_LEVELS = {"TRACE": TRACE, "DEBUG": 10, "INFO": 20, "WARNING": 30, "ERROR": 40, "CRITICAL": 50, "FATAL": 50}
+
+
+@cache
+def requested_log_level() -> int | None:
+    """The level of the log of what runs, as `logging` counts levels; None if nobody asks for a log.
+
+    ``TTMLIR_RUNTIME_LOGGER_LEVEL`` and ``TTRT_LOGGER_LEVEL`` (ttnn.jit document, FAQ) name it in any case of letters,
+    and the more talkative of the two counts. A name that is none is warned of and taken for INFO, which is ttrt's
+    default. Read once, when the first program is loaded.
+    """
+    return min((_log_level(name, value) for name in _LOG_VARIABLES if (value := os.environ.get(name))), default=None)
+
+
+def _log_level(name: str, value: str) -> int:
+    if value.upper() not in _LOG_LEVELS:
+        known = ", ".join(_LOG_LEVELS)
+        warnings.warn(f"{name} is {value!r}, which is no level: INFO is taken; it takes {known}", stacklevel=2)
+    return _LOG_LEVELS.get(value.upper(), _LOG_LEVELS["INFO"])

@@ -1,0 +1,248 @@
+"""System descriptions: the rules that the compiler obeys for a device, and the presets that ship with it.
+
+A chip target carries the limits of the ttnn.jit document (DST tiles, circular buffers, tile alignment) and device
+numerics; the ``cpu`` target has no such rules and IEEE numerics. Every target runs natively on the host.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+
+TILE_HEIGHT = 32  # elements
+TILE_WIDTH = 32  # elements
+
+
+class Numerics(enum.Enum):
+    """How results are rounded (docs/numerics.md).
+
+    DEVICE rounds every op of the user's to its tensor's dtype, also inside a fused kernel; a NaN stored as bf16
+    becomes +infinity and bf16 denormal results flush to zero. IEEE keeps float32 inside a kernel and rounds at stores.
+    """
+
+    DEVICE = "device"
+    IEEE = "ieee"
+
+
+@dataclass(frozen=True)
+class SystemDesc:
+    """What the compiler must know of a system; sizes in bytes, grids in cores (rows, columns)."""
+
+    name: str
+    arch: str
+    grid: tuple[int, int]
+    l1_bytes: int
+    numerics: Numerics
+    dst_tiles: int
+    dst_double_buffered: bool
+    dst_halved_when_wide: bool
+    max_circular_buffers: int | None
+    max_wide_inputs: int | None
+    tile_aligned_only: bool
+    fuses_multi_user_values: bool
+
+    def dst_capacity(self, *, wide: bool) -> int:
+        """DST tiles that one kernel may hold at once; `wide` says that an element is wider than 16 bits."""
+        tiles = self.dst_tiles // 2 if self.dst_double_buffered else self.dst_tiles
+        return tiles // 2 if wide and self.dst_halved_when_wide else tiles
+
+    def to_json(self) -> str:
+        """The description as JSON, as `SYSTEM_DESC_PATH` reads it."""
+        return json.dumps(asdict(self) | {"numerics": self.numerics.value}, indent=2, sort_keys=True)
+
+    @staticmethod
+    def from_json(text: str, source: str = "this") -> SystemDesc:
+        """The inverse of `to_json`; also the target that tt-mlir's tools describe by ``chip_descs`` in JSON.
+
+        Args:
+            text: JSON.
+            source: What errors call the text: the name of its file.
+
+        Raises:
+            ArgumentError: It is neither.
+        """
+        try:
+            described = json.loads(text)
+        except ValueError:
+            described = None
+        if not isinstance(described, dict):
+            raise _no_description(source, "it is no JSON object")
+        inner = described.get("system_desc", described)
+        if isinstance(inner, dict) and "chip_descs" in inner:
+            return _of_chips(inner["chip_descs"], source)
+        return _of_fields(described, source)
+
+
+def _no_description(source: str, reason: str) -> ArgumentError:
+    return ArgumentError(
+        f"{source} is not a system description: {reason}",
+        help=f"its fields are {', '.join(field.name for field in fields(SystemDesc))}; "
+        "`ttnn-jit query --target wormhole_b0` prints one to start from",
+    )
+
+
+def _of_fields(values: dict[str, Any], source: str) -> SystemDesc:
+    known = {field.name for field in fields(SystemDesc)}
+    if unknown := values.keys() - known:
+        raise _no_description(source, f"`{min(unknown)}` is no field of one")
+    if missing := known - values.keys():
+        raise _no_description(source, f"it has no `{min(missing)}`")
+    for name, value in values.items():
+        if not _fits(name, value):
+            raise _no_description(source, f"`{name}` is {value!r}")
+    return SystemDesc(**(values | {"numerics": Numerics(values["numerics"]), "grid": tuple(values["grid"])}))
+
+
+def _fits(name: str, value: object) -> bool:
+    """Whether a field of a description is of the kind that a preset's is."""
+    if name == "numerics":
+        return value in [numerics.value for numerics in Numerics]
+    if value is None:
+        return getattr(PRESETS["cpu"], name) is None
+    return _is_alike(tuple(value) if isinstance(value, list) else value, getattr(PRESETS["wormhole_b0"], name))
+
+
+def _of_chips(chips: object, source: str) -> SystemDesc:
+    """The target that the chips of one system are: all alike."""
+    if not isinstance(chips, list) or not chips or not all(isinstance(chip, dict) for chip in chips):
+        raise _no_description(source, f"`chip_descs` is {chips!r}")
+    targets = {_of_chip(chip, source) for chip in chips}
+    if len(targets) > 1:
+        raise _no_description(source, "its chips differ; keep those of one kind in `chip_descs`")
+    return targets.pop()
+
+
+def _of_chip(chip: dict[str, Any], source: str) -> SystemDesc:
+    """A ``ChipDesc`` of tt-mlir; what it does not say is as for the preset of its architecture."""
+
+    def read(name: str, meaning: Callable[[Any], Any], default: object = None) -> Any:
+        value = chip.get(name, default)
+        try:
+            return meaning(value)
+        except (LookupError, TypeError, ValueError):
+            raise _no_description(source, f"`{name}` is {value!r}") from None
+
+    preset: SystemDesc = read(
+        "arch", lambda arch: PRESETS[_ARCHITECTURES[arch.lower() if isinstance(arch, str) else arch]]
+    )
+    base = read("l1_unreserved_base", lambda value: _at_least(0, value), 0)
+    return replace(
+        preset,
+        grid=read("grid_size", lambda size: (_at_least(1, size["y"]), _at_least(1, size["x"]))),
+        l1_bytes=read("l1_size", lambda size: _at_least(1, _at_least(1, size) - base)),
+        dst_tiles=read("dst_physical_size_tiles", lambda value: _at_least(1, value), preset.dst_tiles),
+        max_circular_buffers=read("num_cbs", lambda value: _at_least(1, value), preset.max_circular_buffers),
+    )
+
+
+_ARCHITECTURES = {1: "wormhole_b0", 2: "blackhole", "wormhole_b0": "wormhole_b0", "blackhole": "blackhole"}
+"""The preset of an architecture, by tt-mlir's name or number."""
+
+
+def _at_least(least: int, value: object) -> int:
+    if type(value) is not int or value < least:
+        raise ValueError(value)
+    return value
+
+
+def _is_alike(value: object, known: object) -> bool:
+    """Whether a field of a description is of the kind that a preset's is; numbers are at least 1."""
+    if isinstance(known, tuple):
+        return isinstance(value, tuple) and len(value) == len(known) and all(map(_is_alike, value, known))
+    if isinstance(known, int) and not isinstance(known, bool):
+        return type(value) is int and value >= 1
+    return type(value) is type(known)
+
+
+def _chip(name: str, l1_bytes: int) -> SystemDesc:
+    return SystemDesc(
+        name=name,
+        arch=name,
+        grid=(8, 8),
+        l1_bytes=l1_bytes,
+        numerics=Numerics.DEVICE,
+        dst_tiles=16,
+        dst_double_buffered=True,
+        dst_halved_when_wide=True,
+        max_circular_buffers=32,
+        max_wide_inputs=7,
+        tile_aligned_only=True,
+        fuses_multi_user_values=False,
+    )
+
+
+PRESETS = {
+    desc.name: desc
+    for desc in (
+        _chip("wormhole_b0", l1_bytes=1_369_120),
+        _chip("blackhole", l1_bytes=1_499_136),
+        SystemDesc(
+            name="cpu",
+            arch="cpu",
+            grid=(8, 8),
+            l1_bytes=1 << 62,
+            numerics=Numerics.IEEE,
+            # Slots become SIMD registers: of 32, a kernel's constants and temporaries need a few.
+            dst_tiles=28,
+            dst_double_buffered=False,
+            dst_halved_when_wide=False,
+            max_circular_buffers=None,
+            max_wide_inputs=None,
+            tile_aligned_only=False,
+            fuses_multi_user_values=True,
+        ),
+    )
+}
+
+_INTERNED = {desc: desc for desc in PRESETS.values()}
+
+
+def resolve_target(target: SystemDesc | str | None) -> SystemDesc:
+    """The description that `target` names: itself, a preset, else `SYSTEM_DESC_PATH`, else ``wormhole_b0``.
+
+    Equal descriptions resolve to one object, so that a call's key can hold it by identity.
+
+    Raises:
+        ArgumentError: No preset has that name, or the file cannot be read.
+    """
+    if isinstance(target, SystemDesc):
+        return _INTERNED.setdefault(target, target)
+    if target is not None:
+        preset = PRESETS.get(target) if isinstance(target, str) else None
+        if preset is None:
+            raise ArgumentError(f"unknown target {target!r}", help=f"the presets are {', '.join(PRESETS)}")
+        return preset
+    path = os.environ.get("SYSTEM_DESC_PATH")
+    if not path:
+        return PRESETS["wormhole_b0"]
+    try:
+        return read_target(path)
+    except ArgumentError as error:
+        raise ArgumentError(f"SYSTEM_DESC_PATH: {error.message}", help=error.help) from None
+
+
+def read_target(path: str) -> SystemDesc:
+    """The description in a file: JSON, ours or that of tt-mlir's tools (`SystemDesc.from_json`).
+
+    Raises:
+        ArgumentError: It cannot be read, or is something else.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise ArgumentError(f"the system description {path} cannot be read: {error.strerror}") from error
+    text = data.decode(errors="replace")
+    if not {"\0", "\N{REPLACEMENT CHARACTER}"}.isdisjoint(text):
+        raise ArgumentError(
+            f"the system description {path} is a binary file, and only JSON is read",
+            help="of a flatbuffer (.ttsys) save the JSON that `ttrt read --section system_desc FILE` prints; "
+            "`ttnn-jit query --target wormhole_b0` prints one to start from",
+        )
+    return resolve_target(SystemDesc.from_json(text, path))

@@ -1,0 +1,355 @@
+"""What a tensor is, without its data: element type, layout, memory config, shard arithmetic.
+
+Names and arithmetic are those of the `ttnn` host API.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+import operator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import ClassVar
+
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.specs.memory_config import (
+    DRAM_MEMORY_CONFIG,
+    HOST_MEMORY_CONFIG,
+    L1_BLOCK_SHARDED_MEMORY_CONFIG,
+    L1_HEIGHT_SHARDED_MEMORY_CONFIG,
+    L1_MEMORY_CONFIG,
+    L1_WIDTH_SHARDED_MEMORY_CONFIG,
+    BufferType,
+    CoreCoord,
+    CoreGrid,
+    CoreRange,
+    CoreRangeSet,
+    MemoryConfig,
+    NdShardSpec,
+    ShardOrientation,
+    ShardSpec,
+    ShardStrategy,
+    TensorMemoryLayout,
+    check_kind,
+    check_memory_of_device,
+    check_whole_number,
+    whole_numbers,
+)
+from ttnn_jit.specs.sharding import (
+    check_sharding,
+    create_sharded_memory_config,
+    dense_strides,
+    folded_2d,
+    largest_divisor,
+    legacy_shard_spec,
+    lie_alike,
+    maximal_block_sharding_grid,
+    round_up,
+    sharded_over,
+)
+from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
+
+__all__ = [
+    "DRAM_MEMORY_CONFIG",
+    "HOST_MEMORY_CONFIG",
+    "L1_BLOCK_SHARDED_MEMORY_CONFIG",
+    "L1_HEIGHT_SHARDED_MEMORY_CONFIG",
+    "L1_MEMORY_CONFIG",
+    "L1_WIDTH_SHARDED_MEMORY_CONFIG",
+    "BufferType",
+    "CoreCoord",
+    "CoreGrid",
+    "CoreRange",
+    "CoreRangeSet",
+    "DataType",
+    "Layout",
+    "MathFidelity",
+    "MemoryConfig",
+    "NdShardSpec",
+    "Shape",
+    "ShardOrientation",
+    "ShardSpec",
+    "ShardStrategy",
+    "TensorMemoryLayout",
+    "TensorSpec",
+    "check_kind",
+    "check_memory_of_device",
+    "check_whole_number",
+    "checked",
+    "create_sharded_memory_config",
+    "dense_strides",
+    "folded_2d",
+    "largest_divisor",
+    "maximal_block_sharding_grid",
+    "round_up",
+    "whole_numbers",
+]
+
+
+MOST_EXTENT = 2**32 - 1
+"""The largest extent: ttnn's shapes hold 32-bit numbers, and so does the IR where it fills a tensor."""
+
+MOST_BYTES = 2**62
+"""More than any tensor has; sizes and offsets up to here are numbers of 64 bits, rounded up as well."""
+
+
+class Layout(enum.Enum):
+    """How the elements of the last two dimensions lie: by rows, or in tiles of 32x32."""
+
+    ROW_MAJOR = 0
+    TILE = 1
+
+
+class MathFidelity(enum.Enum):
+    """How many passes the matrix engine makes; printed and part of the key, without effect on CPU arithmetic."""
+
+    LoFi = 0
+    HiFi2 = 2
+    HiFi3 = 3
+    HiFi4 = 4
+
+
+class Shape(tuple[int, ...]):
+    """The logical shape of a tensor; a tuple that reads as ``Shape([32, 64])``."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+    def __repr__(self) -> str:
+        return f"Shape([{', '.join(map(str, self))}])"
+
+    @property
+    def rank(self) -> int:
+        """Number of dimensions."""
+        return len(self)
+
+    def __getitem__(self, index: int | slice) -> int | Shape:  # type: ignore[override]  # a slice of a Shape is a Shape
+        item = tuple.__getitem__(self, index)
+        return Shape(item) if isinstance(item, tuple) else item
+
+    def __iter__(self) -> Iterator[int]:
+        return tuple.__iter__(self)
+
+
+class TensorSpec:
+    """Everything about a tensor but its data. Interned: equal specs are one object, compared by identity.
+
+    Args:
+        shape: Logical extents; rank 0 and extents of 0 are allowed.
+        dtype: Element type.
+        layout: ROW_MAJOR or TILE.
+        memory_config: Where the tensor lies; `buffer_type` alone means interleaved there.
+        strides: Element strides of a ROW_MAJOR tensor that is not dense; None means dense.
+
+    Raises:
+        ArgumentError: Strides on a tiled tensor, or of the wrong rank; a field of another kind; two memories.
+        ShapeError: Extents that are no ints, negative, or beyond `MOST_EXTENT` or `MOST_BYTES`.
+    """
+
+    __slots__ = ("__dict__", "dtype", "layout", "memory_config", "shape", "strides")
+    _interned: ClassVar[dict[tuple[object, ...], TensorSpec]] = {}
+
+    shape: Shape
+    dtype: DataType
+    layout: Layout
+    memory_config: MemoryConfig
+    strides: tuple[int, ...] | None
+
+    def __new__(
+        cls,
+        shape: Iterable[int],
+        dtype: DataType,
+        layout: Layout = Layout.ROW_MAJOR,
+        memory_config: MemoryConfig | None = None,
+        *,
+        buffer_type: BufferType | None = None,
+        strides: tuple[int, ...] | None = None,
+    ) -> TensorSpec:
+        """The one spec with these fields."""
+        try:
+            shape = Shape(shape)
+        except TypeError:
+            raise ShapeError(f"a shape is a tuple of whole numbers, got {shape!r}") from None
+        if not _INT.issuperset(map(type, shape)):
+            shape = _whole(shape)
+        if memory_config is None:
+            memory_config = MemoryConfig(buffer_type=BufferType.DRAM if buffer_type is None else buffer_type)
+        elif buffer_type is not None:
+            raise ArgumentError("a tensor spec takes `memory_config` or `buffer_type`, not both")
+        elif not isinstance(memory_config, MemoryConfig):
+            check_kind(memory_config, MemoryConfig, "`memory_config`")
+        elif memory_config.is_nd_sharded() and memory_config.shard_spec is None:
+            memory_config = _with_legacy_spec(shape, layout, memory_config)
+        if strides is not None and strides == dense_strides(shape):
+            strides = None
+        key = (shape, dtype, layout, memory_config, strides)
+        found = cls._interned.get(key)
+        if found is not None:
+            return found
+        check_kind(dtype, DataType, "`dtype`")
+        check_kind(layout, Layout, "`layout`")
+        _check_size(shape, dtype, layout)
+        if strides is not None and (layout is Layout.TILE or len(strides) != len(shape)):
+            raise ArgumentError(f"strides {strides} do not describe a {layout} tensor of shape {shape}")
+        spec = super().__new__(cls)
+        spec.shape, spec.dtype, spec.layout = shape, dtype, layout
+        spec.memory_config, spec.strides = memory_config, strides
+        return cls._interned.setdefault(key, spec)
+
+    def with_(
+        self,
+        *,
+        shape: Iterable[int] | None = None,
+        dtype: DataType | None = None,
+        memory_config: MemoryConfig | None = None,
+    ) -> TensorSpec:
+        """The dense spec that differs from this one in the fields given."""
+        same_elements = (shape is None or shape is self.shape) and (dtype is None or dtype is self.dtype)
+        if same_elements and memory_config is None and self.strides is None:
+            return self
+        return TensorSpec(
+            self.shape if shape is None else shape,
+            self.dtype if dtype is None else dtype,
+            self.layout,
+            self.memory_config if memory_config is None else memory_config,
+        )
+
+    def block_sharded(self, cores: CoreRangeSet | CoreRange) -> TensorSpec:
+        """This spec with its rows and columns cut into blocks of whole tiles over `cores`."""
+        return self._sharded(ShardStrategy.BLOCK, cores)
+
+    def height_sharded(self, cores: CoreRangeSet | CoreRange) -> TensorSpec:
+        """This spec with its rows dealt to `cores`, whole tiles each."""
+        return self._sharded(ShardStrategy.HEIGHT, cores)
+
+    def width_sharded(self, cores: CoreRangeSet | CoreRange) -> TensorSpec:
+        """This spec with its columns dealt to `cores`, whole tiles each."""
+        return self._sharded(ShardStrategy.WIDTH, cores)
+
+    def sharded(self, shard_shape: Iterable[int], cores: CoreRangeSet | CoreRange) -> TensorSpec:
+        """This spec cut in every dimension into shards that are dealt to `cores` round robin."""
+        nd = NdShardSpec(shard_shape, cores if isinstance(cores, CoreRangeSet) else CoreRangeSet(cores))
+        return self.with_(memory_config=MemoryConfig(buffer_type=self.memory_config.buffer_type, nd_shard_spec=nd))
+
+    def _sharded(self, strategy: ShardStrategy, cores: CoreRangeSet | CoreRange) -> TensorSpec:
+        ranges = cores if isinstance(cores, CoreRangeSet) else CoreRangeSet(cores)
+        config = sharded_over(self.padded_shape, strategy, ranges, self.memory_config.buffer_type)
+        return self.with_(memory_config=config)
+
+    def lies_as(self, other: TensorSpec) -> bool:
+        """Whether two sharded tensors have equal parts on equal cores, if by two kinds of sharding."""
+        return lie_alike(self.padded_shape, self.memory_config, other.padded_shape, other.memory_config)
+
+    @cached_property
+    def padded_shape(self) -> tuple[int, ...]:
+        """Extents as stored: the last two rounded up to whole tiles under TILE layout."""
+        return _padded_shape(self.shape, self.layout)
+
+    @cached_property
+    def element_strides(self) -> tuple[int, ...]:
+        """Element strides of the logical dimensions in the stored buffer."""
+        if self.strides is not None:
+            return self.strides
+        strides = dense_strides(self.padded_shape)
+        return strides[len(strides) - len(self.shape) :]
+
+    @cached_property
+    def nbytes(self) -> int:
+        """Bytes of a dense buffer that stores the tensor, padding included."""
+        return math.prod(self.padded_shape) * self.dtype.itemsize
+
+    @cached_property
+    def span(self) -> tuple[int, int]:
+        """The lowest and the highest offset of a logical element from the first one, counted in elements."""
+        moves = [max(0, extent - 1) * stride for extent, stride in zip(self.shape, self.element_strides, strict=True)]
+        return sum(move for move in moves if move < 0), sum(move for move in moves if move > 0)
+
+    @cached_property
+    def volume(self) -> int:
+        """Number of logical elements."""
+        return math.prod(self.shape)
+
+    def __repr__(self) -> str:
+        config = self.memory_config
+        place = f"{config.buffer_type.name.lower()}, {config.memory_layout.name.lower()}"
+        if config.is_sharded():
+            place += f" {config.nd_shard_spec if config.is_nd_sharded() else config.shard_spec}"
+        strides = f", strides={self.strides}" if self.strides is not None else ""
+        return f"TensorSpec({list(self.shape)}, {self.dtype.mlir}, {self.layout.name}, {place}{strides})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (tuple(self.shape), self.dtype, self.layout, self.memory_config, self.strides))
+
+
+def _rebuild(
+    shape: tuple[int, ...],
+    dtype: DataType,
+    layout: Layout,
+    memory_config: MemoryConfig,
+    strides: tuple[int, ...] | None,
+) -> TensorSpec:
+    return TensorSpec(shape, dtype, layout, memory_config, strides=strides)
+
+
+_INT = frozenset({int})
+
+
+def _whole(shape: Shape) -> Shape:
+    """`shape` of Python's ints. Not of bools and floats: these equal ints, and would be found interned.
+
+    Raises:
+        ShapeError: An extent is no whole number.
+    """
+    if not all(hasattr(extent, "__index__") and not isinstance(extent, bool) for extent in shape):
+        raise _no_extents(shape)
+    return Shape(map(operator.index, shape))
+
+
+def _check_size(shape: Shape, dtype: DataType, layout: Layout) -> None:
+    if min(shape, default=0) < 0:
+        raise _no_extents(shape)
+    if max(shape, default=0) > MOST_EXTENT:
+        raise ShapeError(
+            f"an extent of {shape} is beyond {MOST_EXTENT:,}: those of ttnn have 32 bits",
+            help="give the tensor more dimensions",
+        )
+    if math.prod(_padded_shape(shape, layout)) * dtype.itemsize > MOST_BYTES:
+        raise ShapeError(f"a tensor of {shape} has more than {MOST_BYTES:,} bytes, which no memory has")
+
+
+def _no_extents(shape: Shape) -> ShapeError:
+    return ShapeError(f"the extents of a tensor are ints of at least 0, got {list(shape)}")
+
+
+def checked(spec: TensorSpec) -> TensorSpec:
+    """`spec`, if its shards hold the tensor.
+
+    Raises:
+        GridError: They do not: see `ttnn_jit.specs.sharding.check_sharding`.
+    """
+    check_sharding(spec.padded_shape, spec.memory_config, tiled=spec.layout is Layout.TILE)
+    return spec
+
+
+def _padded_shape(shape: tuple[int, ...], layout: Layout) -> tuple[int, ...]:
+    if layout is Layout.ROW_MAJOR:
+        return tuple(shape)
+    *batch, height, width = (1,) * (2 - len(shape)) + tuple(shape)
+    return (*batch, round_up(height, TILE_HEIGHT), round_up(width, TILE_WIDTH))
+
+
+def _with_legacy_spec(shape: Shape, layout: Layout, config: MemoryConfig) -> MemoryConfig:
+    """An ND config with the two-dimensional spec beside it, if one places the tensor alike."""
+    assert config.nd_shard_spec is not None
+    legacy = legacy_shard_spec(_padded_shape(shape, layout), config.nd_shard_spec)
+    return config if legacy is None else replace(config, shard_spec=legacy)
