@@ -218,7 +218,7 @@ def test_a_users_own_pythonpath_comes_first_and_is_kept(tmp_path, own):
     done = python(tmp_path, "-m", "ttnn_jit", "script.py", PYTHONPATH=entries)
     first, _, last = done.stdout.strip().rpartition(os.pathsep)
     assert first == entries, done.stderr
-    assert Path(last).parent == ROOT / "ttnn_jit"
+    assert Path(last).parent == ROOT / "ttnn_jit" / "ttnn"
 
 
 @pytest.mark.parametrize("own", [None, ""])
@@ -231,7 +231,7 @@ def test_without_a_pythonpath_ours_is_the_only_entry(monkeypatch, own):
     else:
         monkeypatch.setenv("PYTHONPATH", own)
     ttnn_jit.register_as_ttnn()
-    assert Path(os.environ["PYTHONPATH"]).parent == ROOT / "ttnn_jit"
+    assert Path(os.environ["PYTHONPATH"]).parent == ROOT / "ttnn_jit" / "ttnn"
 
 
 def test_registering_twice_names_our_folder_once_and_nothing_is_left_behind(tmp_path):
