@@ -46,20 +46,6 @@ from ttnn_jit.specs.tensor_spec import (
 )
 from ttnn_jit.ttnn import _ttnn, cluster, device, eager_functions
 from ttnn_jit.ttnn.comparison import pearson_correlation_coefficient
-from ttnn_jit.ttnn.creation import (
-    as_tensor,
-    empty,
-    empty_like,
-    from_torch,
-    full,
-    full_like,
-    ones,
-    ones_like,
-    rand,
-    to_torch,
-    zeros,
-    zeros_like,
-)
 from ttnn_jit.ttnn.devices import (
     DispatchCoreAxis,
     DispatchCoreConfig,
@@ -89,7 +75,21 @@ from ttnn_jit.ttnn.mesh import (
     ShardTensor2dMesh,
     ShardTensorToMesh,
 )
-from ttnn_jit.ttnn.names import unknown_name
+from ttnn_jit.ttnn.names_without_effect import unknown_name
+from ttnn_jit.ttnn.tensor_creation import (
+    as_tensor,
+    empty,
+    empty_like,
+    from_torch,
+    full,
+    full_like,
+    ones,
+    ones_like,
+    rand,
+    to_torch,
+    zeros,
+    zeros_like,
+)
 from ttnn_jit.ttnn.transfers import (
     allocate_tensor_on_device,
     clone,
