@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from ttnn_jit import ttnn
-from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.ops import ELEMENTWISE
 
 TENSORS = 4
-MATH = [operation for operation in OPERATIONS if not operation.attributes]
+MATH = [operation for operation in ELEMENTWISE if not operation.attributes]
 
 
 def expressions():

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from benchmarks.accuracy.measure import FLOAT32, Accuracy, cases, measured
-from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.ops import ELEMENTWISE
 from ttnn_jit.specs.tensor_spec import DataType
 
 
@@ -24,10 +24,10 @@ def measured_cases(fraction: float, exhaustive: Sequence[str], processes: int) -
         exhaustive: Names of operations that are given every float32.
         processes: That share the work, one thread each.
     """
-    tasks = [(OPERATIONS.index(operation), dtype.name, fraction, tuple(exhaustive)) for operation, dtype in cases()]
+    tasks = [(ELEMENTWISE.index(operation), dtype.name, fraction, tuple(exhaustive)) for operation, dtype in cases()]
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_one_thread) as pool:
         for task, rows in zip(tasks, pool.map(_measured, tasks), strict=True):
-            yield [Accuracy(OPERATIONS[task[0]], *rest) for rest in rows]
+            yield [Accuracy(ELEMENTWISE[task[0]], *rest) for rest in rows]
 
 
 def _one_thread() -> None:
@@ -38,7 +38,7 @@ def _one_thread() -> None:
 def _measured(task: tuple[int, str, float, tuple[str, ...]]) -> list[tuple[Any, ...]]:
     """The fields of each row but the operation, which does not travel."""
     number, dtype, fraction, exhaustive = task
-    operation = OPERATIONS[number]
+    operation = ELEMENTWISE[number]
     every_one = operation.name in exhaustive and dtype == FLOAT32.name
     rows = measured(operation, DataType[dtype], fraction, step=1 if every_one else None)
     return [tuple(getattr(row, field.name) for field in fields(row)[1:]) for row in rows]

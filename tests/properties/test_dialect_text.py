@@ -69,7 +69,7 @@ def tensor_modules(draw: st.DrawFn) -> ModuleOp:
     values: list[SSAValue] = list(block.args)
     if draw(st.booleans()):
         values.append(_full(draw, block, spec.with_(), table is ttnn.OP_OF))
-    for operation in draw(st.lists(st.sampled_from(ops.OPERATIONS), max_size=5)):
+    for operation in draw(st.lists(st.sampled_from(ops.ELEMENTWISE), max_size=5)):
         op_class = table[operation]
         operands = [draw(st.sampled_from(values)) for _ in range(operation.arity)]
         properties = properties_of(operation, [draw(float32_values) for _ in operation.attributes])
@@ -136,7 +136,7 @@ def _loops(
         load = LoadOp.make(view.result, [0, column])
         inner.body.block.add_op(load)
         tiles.append(load.result)
-    for operation in draw(st.lists(st.sampled_from(ops.OPERATIONS), max_size=4)):
+    for operation in draw(st.lists(st.sampled_from(ops.ELEMENTWISE), max_size=4)):
         op_class = d2m.TILE_OP_OF[operation]
         operands = [tiles[-1]] + [draw(st.sampled_from([*tiles, scalar.result])) for _ in operation.operands[1:]]
         numbers = properties_of(operation, [draw(float32_values) for _ in operation.attributes])

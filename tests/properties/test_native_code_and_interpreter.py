@@ -18,7 +18,7 @@ from tests.unit.codegen.programs import (
 )
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.kernels.isa import AVX2, NEON
-from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.ops import ELEMENTWISE
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 SPECIALS = np.array(
@@ -66,7 +66,7 @@ def programs(draw, target):
     arguments += [draw(specs(target, shape)) for _ in range(draw(st.integers(0, 3)))]
     calls = []
     for number in range(draw(st.integers(1, 6))):
-        operation = draw(st.sampled_from(OPERATIONS))
+        operation = draw(st.sampled_from(ELEMENTWISE))
         values = st.integers(0, len(arguments) + number - 1)
         operands = [draw(values)]
         for _ in range(operation.arity - 1):

@@ -12,7 +12,7 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.ops import ELEMENTWISE
 from ttnn_jit.specs.tensor_spec import DataType
 
 TORCH_DTYPE = {DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}
@@ -20,7 +20,7 @@ MANTISSA_BITS = {torch.float32: 23, torch.bfloat16: 7}
 SPECIALS = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, math.inf, -math.inf, math.nan, 1e-45, -1e-40, 1.2e-38, 3.3e38, -3.3e38]
 CASES = [
     pytest.param(operation, dtype, id=f"{operation.ttnn_name}-{dtype.mlir}")
-    for operation in OPERATIONS
+    for operation in ELEMENTWISE
     for dtype in sorted(operation.dtypes, key=lambda d: d.name)
 ]
 
@@ -61,7 +61,7 @@ def test_an_operation_is_as_accurate_as_its_declaration_says(cpu_device, operati
     ("dtype", "field"), [(DataType.FLOAT32, "max_ulp"), (DataType.BFLOAT16, "max_ulp_bf16")], ids=["f32", "bf16"]
 )
 def test_an_operation_beyond_its_bound_is_told_the_field_and_the_measurement(cpu_device, dtype, field):
-    sin = next(operation for operation in OPERATIONS if operation.name == "sin")
+    sin = next(operation for operation in ELEMENTWISE if operation.name == "sin")
     stated = replace(sin, probe=replace(sin.probe, **{field: 0.25}))
     with pytest.raises(AssertionError) as failed:
         assert_within_its_bound(stated, dtype, cpu_device)
@@ -120,7 +120,7 @@ def test_an_operation_in_a_fused_kernel_gives_the_bits_of_eager_calls(device, op
     assert (equal.all(dim=1) | (fused.isnan() & eager.isnan()).reshape(-1)).all()
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: o.ttnn_name)
+@pytest.mark.parametrize("operation", ELEMENTWISE, ids=lambda o: o.ttnn_name)
 def test_an_operation_stands_in_the_support_table(operation):
     assert f"ttnn.{operation.signature}" in {row["call"] for row in ttnn_jit.supported_ops()}
     assert operation.summary in getattr(ttnn, operation.name).__doc__

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ttnn_jit.codegen.steps import Apply, Cast, KernelBody, Load, LookUp, Step, operands_of
-from ttnn_jit.ops import OPERATIONS, Elementwise, user_operation
+from ttnn_jit.ops import ELEMENTWISE, Elementwise, user_operation
 from ttnn_jit.specs.target import Numerics
 
-OPERATION_OF_TILE = {operation.tile_name: operation for operation in OPERATIONS}
+OPERATION_OF_TILE = {operation.tile_name: operation for operation in ELEMENTWISE}
 """Name of a tile op, without its dialect -> the operation."""
 
 

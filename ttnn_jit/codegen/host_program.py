@@ -7,15 +7,17 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
+from ttnn_jit.codegen.copies import copying_kernels
 from ttnn_jit.codegen.kernel_reader import Kernel, read_kernel
 from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
 from ttnn_jit.codegen.loop_fusion import fused_loops
 from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.dialects.d2m import EmptyOp, GenericOp
+from ttnn_jit.dialects.d2m import EmptyOp, GenericOp, ViewLayoutOp
+from ttnn_jit.dialects.declared_ops import MovementOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import system_desc_of
@@ -70,21 +72,23 @@ def planned(module: ModuleOp, named: Callable[[KernelBody], tuple[str, int]]) ->
     function = the_function(module)
     block = function.body.block
     numerics = system_desc_of(module).numerics
-    launched: list[tuple[GenericOp, Kernel]] = []
+    launched: list[tuple[Operation, Kernel]] = []
     returned: Sequence[SSAValue] = ()
     for op in block.ops:
         match op:
             case GenericOp():
                 launched.append((op, read_kernel(op, numerics)))
+            case MovementOp():
+                launched += ((op, kernel) for kernel in copying_kernels(op, numerics))
             case ReturnOp():
                 returned = op.arguments
-            case EmptyOp():
+            case EmptyOp() | ViewLayoutOp():
                 pass
             case _:
                 raise refusal(op, "it is no kernel", "run the stages up to `d2m-insert-dst-register-access`")
     kernels = fused_loops(launched)
-    made = [value for _, kernel in launched for value in kernel.outputs]
-    written = [value for kernel in kernels for value in kernel.outputs]
+    made = [output.value for _, kernel in launched for output in kernel.outputs]
+    written = [output.value for kernel in kernels for output in kernel.outputs]
     outputs = [value for value in dict.fromkeys(returned) if value in written]
     order = [*block.args, *outputs, *(value for value in written if value not in outputs)]
     index = {value: k for k, value in enumerate(order)}
@@ -93,10 +97,11 @@ def planned(module: ModuleOp, named: Callable[[KernelBody], tuple[str, int]]) ->
     launches = tuple(
         Launch(
             name,
-            tuple(_buffer(index, function, value) for value in (*kernel.inputs, *kernel.outputs)),
+            tuple(_buffer(index, function, each.value) for each in (*kernel.inputs, *kernel.outputs)),
             kernel.walk.params,
             picoseconds,
             len(kernel.outputs),
+            kernel.walk.offsets,
         )
         for kernel, (name, picoseconds) in ((kernel, named(kernel.body)) for kernel in kernels)
     )

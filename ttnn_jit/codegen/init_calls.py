@@ -12,7 +12,7 @@ from xdsl.ir import Block, SSAValue
 
 from ttnn_jit.codegen.loops import affine_bounds
 from ttnn_jit.dialects import d2m
-from ttnn_jit.dialects.elementwise_ops import ElementwiseOp
+from ttnn_jit.dialects.declared_ops import ElementwiseOp
 
 _TILE_OPS = (ElementwiseOp, d2m.TileBcastOp, d2m.TileTypecastOp)
 

@@ -19,17 +19,27 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from ttnn_jit.codegen.launch import Walk, walk_of
+from ttnn_jit.codegen.launch import View, Walk, walk_of
 from ttnn_jit.codegen.loops import affine_bounds, refusal, subview_window, tile_extents
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, SizeClass, Step, Store
 from ttnn_jit.dialects.affine import LoadOp, StoreOp
-from ttnn_jit.dialects.d2m import AcquireDstOp, CBType, GenericOp, ReserveOp, TileBcastOp, TileTypecastOp, WaitOp
-from ttnn_jit.dialects.elementwise_ops import ElementwiseOp
+from ttnn_jit.dialects.d2m import (
+    AcquireDstOp,
+    CBType,
+    GenericOp,
+    ReserveOp,
+    TileBcastOp,
+    TileTypecastOp,
+    ViewLayoutOp,
+    WaitOp,
+)
+from ttnn_jit.dialects.declared_ops import ElementwiseOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
 from ttnn_jit.runtime.host_costs import last_cache_bytes
+from ttnn_jit.specs.access import Access, NotStridedError
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -41,19 +51,41 @@ input and result together fill the last cache, and eight inputs that do so by th
 
 
 @dataclass(frozen=True)
+class Operand:
+    """What a kernel reads or writes: a tensor in memory, as a view has it.
+
+    Attributes:
+        value: The tensor.
+        view: Which of its elements.
+    """
+
+    value: SSAValue
+    view: View
+
+    @staticmethod
+    def of(value: SSAValue) -> Operand:
+        """The tensor behind the views that `value` is of, and all of them as one."""
+        access: Access | None = None
+        while isinstance(value.owner, ViewLayoutOp):
+            own = value.owner.access
+            access, value = own if access is None else access.after(own), value.owner.input
+        return Operand(value, View(spec_of(value.type), access))
+
+
+@dataclass(frozen=True)
 class Kernel:
     """One launch: a body, the tensors that it reads and writes, and the loops over them.
 
     Attributes:
         body: The kernel.
-        inputs: The distinct tensors read, in the order of the body's streams.
-        outputs: The tensors written: `d2m.generic`'s results, by position.
-        walk: Extents and strides.
+        inputs: What is read, distinct, in the order of the body's streams.
+        outputs: What is written: `d2m.generic`'s results, by position.
+        walk: Extents, strides and offsets.
     """
 
     body: KernelBody
-    inputs: tuple[SSAValue, ...]
-    outputs: tuple[SSAValue, ...]
+    inputs: tuple[Operand, ...]
+    outputs: tuple[Operand, ...]
     walk: Walk
 
 
@@ -76,21 +108,31 @@ def read_kernel(generic: GenericOp, numerics: Numerics) -> Kernel:
     reader = _Reader(generic)
     reader.run(generic.body.block)
     reader.check()
-    outputs: Sequence[SSAValue] = generic.results or generic.outputs
-    return kernel_over(tuple(dict.fromkeys(generic.inputs)), tuple(outputs), reader.steps, numerics)
+    inputs = tuple(map(Operand.of, dict.fromkeys(generic.inputs)))
+    outputs = tuple(map(Operand.of, generic.results or generic.outputs))
+    try:
+        return kernel_over(inputs, outputs, reader.steps, numerics)
+    except NotStridedError:
+        raise refusal(
+            generic, "no loops walk all of its views together", "copy one of them by a kernel of its own"
+        ) from None
 
 
 def kernel_over(
-    inputs: tuple[SSAValue, ...],
-    outputs: tuple[SSAValue, ...],
+    inputs: tuple[Operand, ...],
+    outputs: tuple[Operand, ...],
     steps: Sequence[Step],
     numerics: Numerics,
     *,
     joined: bool = False,
 ) -> Kernel:
-    """The kernel of `steps`, whose streams are the tensors `inputs`, all distinct, and then `outputs`."""
-    read, written = (tuple(spec_of(value.type) for value in values) for values in (inputs, outputs))
-    walk = walk_of(read, written)
+    """The kernel of `steps`, whose streams are `inputs`, all distinct, and then `outputs`.
+
+    Raises:
+        NotStridedError: No loops walk all views together.
+    """
+    walk = walk_of(tuple(each.view for each in inputs), tuple(each.view for each in outputs))
+    read, written = (tuple(each.view.spec for each in operands) for operands in (inputs, outputs))
     far = walk.rank == 0 and _leaves_nothing(read, written)
     streams = tuple(
         Stream(spec.dtype, access, written=False) if k < len(inputs) else _written(spec, access, far)
@@ -337,7 +379,7 @@ class _Reader:
 
     def _apply(self, op: ElementwiseOp) -> None:
         operands = tuple(self._usable(op, value) for value in op.operands)
-        numbers = tuple(Constant.of(number) for number in op.numbers)
+        numbers = tuple(Constant.of(number) for number in op.statics)
         self._add(op.result, Apply(op.operation.tile_name, operands, numbers, _tile_type(op).dtype, None))
 
     def _cast(self, op: TileTypecastOp) -> None:

@@ -17,7 +17,8 @@ from functools import lru_cache
 
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.tile_loop import InnerAccess
-from ttnn_jit.specs.tensor_spec import Shape, TensorSpec
+from ttnn_jit.specs.access import Access, Const, Dim, Expr, substitute, times, total, walk
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +28,12 @@ class Walk:
     Attributes:
         extents: Of the loops, outermost first, at least one; none is 1 but for a single element.
         strides: Per operand, the elements between neighbours along each loop; 0 where the operand is broadcast.
+        offsets: Per operand, the place of the first element that is met.
     """
 
     extents: tuple[int, ...]
     strides: tuple[tuple[int, ...], ...]
+    offsets: tuple[int, ...]
 
     @property
     def accesses(self) -> tuple[InnerAccess, ...]:
@@ -54,25 +57,62 @@ class Walk:
 _ACCESS = {1: InnerAccess.CONTIGUOUS, 0: InnerAccess.SCALAR}
 
 
+@dataclass(frozen=True, slots=True)
+class View:
+    """A tensor in memory, and which of its elements a kernel's operand has.
+
+    Attributes:
+        spec: The tensor in memory.
+        access: From the operand's elements to the tensor's; None where they are the same.
+    """
+
+    spec: TensorSpec
+    access: Access | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The operand's extents."""
+        return tuple(self.spec.shape) if self.access is None else self.access.extents
+
+
 @lru_cache(maxsize=4096)
-def walk_of(inputs: tuple[TensorSpec, ...], outputs: tuple[TensorSpec, ...]) -> Walk:
+def walk_of(inputs: tuple[View, ...], outputs: tuple[View, ...]) -> Walk:
     """The loops over all elements of `outputs`, to whose one shape the inputs are broadcast.
 
     Where the logical elements form one run, that run is walked. Else, operands that are stored alike are walked as
-    they are stored, padding included, in one run. Else, the logical dimensions are loops, neighbours merged where
-    every operand's strides allow it.
+    they are stored, padding included, in one run. Else, the logical dimensions are loops, split where views need it,
+    neighbours merged where every operand's strides allow it.
+
+    Raises:
+        NotStridedError: No loops make strides of all views together.
     """
     operands = (*inputs, *outputs)
     shape = outputs[0].shape
     if math.prod(shape) == 0:
-        return Walk((0,), tuple((_inner_of_empty(spec, outputs[0]),) for spec in operands))
-    logical = _merged(tuple(shape), tuple(broadcast_strides(spec, shape) for spec in operands))
+        strides = tuple((0 if math.prod(operand.shape) == 1 else 1,) for operand in operands)
+        return Walk((0,), strides, (0,) * len(operands))
+    if any(operand.access is not None for operand in operands):
+        walked = walk(shape, [_address(operand, shape) for operand in operands])
+        return _merged(walked.extents, walked.strides, walked.offsets)
+    specs = [operand.spec for operand in operands]
+    logical = _merged(tuple(shape), tuple(broadcast_strides(spec, shape) for spec in specs), (0,) * len(specs))
     if len(logical.extents) == 1:
         return logical
-    return _stored_run(operands, outputs[0]) or logical
+    return _stored_run(specs, outputs[0].spec) or logical
 
 
-def broadcast_strides(spec: TensorSpec, shape: Shape) -> tuple[int, ...]:
+def _address(operand: View, shape: Sequence[int]) -> Expr:
+    """Where the operand has what it broadcasts to an element of `shape`."""
+    spec, access = operand.spec, operand.access
+    if access is None:
+        return total(times(Dim(axis), stride) for axis, stride in enumerate(broadcast_strides(spec, shape)))
+    missing = len(shape) - len(access.extents)
+    indices = [Dim(missing + axis) if extent != 1 else Const(0) for axis, extent in enumerate(access.extents)]
+    spread = Access(tuple(shape), tuple(substitute(expr, indices) for expr in access.coordinates))
+    return spread.address(spec.shape, spec.element_strides)
+
+
+def broadcast_strides(spec: TensorSpec, shape: Sequence[int]) -> tuple[int, ...]:
     """Element strides of `spec` along the dimensions of `shape`; 0 where it is broadcast.
 
     Raises:
@@ -85,10 +125,6 @@ def broadcast_strides(spec: TensorSpec, shape: Shape) -> tuple[int, ...]:
     return (0,) * missing + tuple(0 if own != full else stride for own, stride, full in fitted)
 
 
-def _inner_of_empty(spec: TensorSpec, output: TensorSpec) -> int:
-    return 0 if spec.volume == 1 and spec is not output else 1
-
-
 def _stored_run(operands: Sequence[TensorSpec], output: TensorSpec) -> Walk | None:
     """One loop over the stored elements of `output`, if every operand lies like it or is a single element."""
     strides = []
@@ -99,10 +135,10 @@ def _stored_run(operands: Sequence[TensorSpec], output: TensorSpec) -> Walk | No
             strides.append((0,))
         else:
             return None
-    return Walk((math.prod(output.padded_shape),), tuple(strides))
+    return Walk((math.prod(output.padded_shape),), tuple(strides), (0,) * len(strides))
 
 
-def _merged(extents: tuple[int, ...], strides: tuple[tuple[int, ...], ...]) -> Walk:
+def _merged(extents: tuple[int, ...], strides: tuple[tuple[int, ...], ...], offsets: tuple[int, ...]) -> Walk:
     """Loops without extents of 1, neighbours merged wherever the outer stride is the inner's times its extent."""
     columns = zip(*strides, strict=True) if extents else ()
     loops = [(extent, column) for extent, column in zip(extents, columns, strict=True) if extent != 1]
@@ -114,4 +150,6 @@ def _merged(extents: tuple[int, ...], strides: tuple[tuple[int, ...], ...]) -> W
             merged.append((extent, column))
     if not merged:
         merged = [(1, (1,) * len(strides))]
-    return Walk(tuple(extent for extent, _ in merged), tuple(zip(*(column for _, column in merged), strict=True)))
+    return Walk(
+        tuple(extent for extent, _ in merged), tuple(zip(*(column for _, column in merged), strict=True)), offsets
+    )

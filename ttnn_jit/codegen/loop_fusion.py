@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 
 from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.codegen.kernel_reader import Kernel, kernel_over
+from ttnn_jit.codegen.kernel_reader import Kernel, Operand, kernel_over
 from ttnn_jit.codegen.steps import Load, Step, Store, with_operands
-from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -73,8 +72,8 @@ def _joined_where(
     loops: dict[_FusedLoop, None] = {}
     writer: dict[SSAValue, _FusedLoop] = {}
     for number, (op, kernel) in enumerate(kernels):
-        spaces = frozenset(_space(spec_of(value.type)) for value in kernel.outputs)
-        producers = {writer[value] for value in kernel.inputs if value in writer}
+        spaces = frozenset(_space(output.view.spec) for output in kernel.outputs)
+        producers = {writer[operand.value] for operand in kernel.inputs if operand.value in writer}
         found = _FusedLoop(number, (kernel,), frozenset([op]), spaces, producers)
         while (joined := _with_last_producer(found)) is not None and allowed(joined[1]):
             last, found = joined
@@ -84,7 +83,7 @@ def _joined_where(
         for producer in found.producers:
             producer.readers += 1
         loops[found] = None
-        writer.update((value, found) for part in found.kernels for value in part.outputs)
+        writer.update((output.value, found) for part in found.kernels for output in part.outputs)
     return list(loops)
 
 
@@ -94,11 +93,18 @@ def _with_last_producer(reader: _FusedLoop) -> tuple[_FusedLoop, _FusedLoop] | N
     None if it has none, if another loop needs that one where it is, or if the two run over other elements.
     """
     last = max(reader.producers, key=lambda loop: loop.number, default=None)
-    if last is None or last.readers or len(last.spaces | reader.spaces) > 1:
+    if last is None or last.readers or len(last.spaces | reader.spaces) > 1 or _reads_view_of(last, reader):
         return None
     producers = (last.producers | reader.producers) - {last}
     ops = last.ops | reader.ops
     return last, _FusedLoop(reader.number, last.kernels + reader.kernels, ops, reader.spaces, producers)
+
+
+def _reads_view_of(producer: _FusedLoop, reader: _FusedLoop) -> bool:
+    """Whether `reader` meets elements of `producer`'s in another order."""
+    written = {output.value for kernel in producer.kernels for output in kernel.outputs}
+    read = (operand for kernel in reader.kernels for operand in kernel.inputs)
+    return any(operand.view.access is not None and operand.value in written for operand in read)
 
 
 def _space(spec: TensorSpec) -> object:
@@ -109,8 +115,8 @@ def _space(spec: TensorSpec) -> object:
 def _concatenated(kernels: Sequence[Kernel], ops: frozenset[Operation]) -> Kernel:
     """The steps of all, a tensor loaded once, and none stored that is read by `ops` alone."""
     steps: list[Step] = []
-    tile_of: dict[SSAValue, int] = {}
-    stored: dict[SSAValue, int] = {}
+    tile_of: dict[Operand, int] = {}
+    stored: dict[Operand, int] = {}
     for kernel in kernels:
         tensors = (*kernel.inputs, *kernel.outputs)
         places: dict[int, int] = {}
@@ -125,12 +131,12 @@ def _concatenated(kernels: Sequence[Kernel], ops: frozenset[Operation]) -> Kerne
                     if isinstance(step, Load):
                         tile_of[tensors[step.stream]] = len(steps)
                     steps.append(with_operands(step, places.__getitem__))
-    read = dict.fromkeys(value for kernel in kernels for value in kernel.inputs)
-    inputs = tuple(value for value in read if value not in stored)
-    outputs = tuple(value for value in stored if any(use.operation not in ops for use in value.uses))
-    streams = {value: k for k, value in enumerate((*inputs, *outputs))}
+    read = dict.fromkeys(operand for kernel in kernels for operand in kernel.inputs)
+    inputs = tuple(operand for operand in read if operand not in stored)
+    outputs = tuple(output for output in stored if any(use.operation not in ops for use in output.value.uses))
+    streams = {operand: k for k, operand in enumerate((*inputs, *outputs))}
     # A load's stream is still one of its own kernel's.
-    loaded = {tile_of[value]: streams[value] for value in inputs}
+    loaded = {tile_of[operand]: streams[operand] for operand in inputs}
     steps = [replace(step, stream=loaded[k]) if isinstance(step, Load) else step for k, step in enumerate(steps)]
-    steps += [Store(stored[value], streams[value]) for value in outputs]
+    steps += [Store(stored[output], streams[output]) for output in outputs]
     return kernel_over(inputs, outputs, steps, kernels[0].body.numerics, joined=True)

@@ -36,14 +36,16 @@ from ttnn_jit.dialects.d2m import (
     ReserveOp,
     TileBcastOp,
     TileTypecastOp,
+    ViewLayoutOp,
     WaitOp,
 )
-from ttnn_jit.dialects.elementwise_ops import ElementwiseOp
+from ttnn_jit.dialects.declared_ops import ElementwiseOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.dialects.ttir import FullOp
 from ttnn_jit.kernels.numpy_vector import NumpyVector
+from ttnn_jit.specs.access import evaluated
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, Numerics
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec, round_up
 
@@ -167,6 +169,12 @@ class _Machine:
     def _empty(self, op: EmptyOp) -> None:
         spec = spec_of(op.result.type)
         self.known[op.result] = _Tensor(np.zeros(spec.shape, np.float32), spec)
+
+    def _view(self, op: ViewLayoutOp) -> None:
+        source, spec = self.known[op.input], spec_of(op.result.type)
+        indices = [*np.indices(tuple(spec.shape))]
+        at = tuple(np.broadcast_to(evaluated(expr, indices), tuple(spec.shape)) for expr in op.access.coordinates)
+        self.known[op.result] = _Tensor(source.values[at].reshape(tuple(spec.shape)), spec)
 
     def _full(self, op: FullOp) -> None:
         spec = spec_of(op.result.type)
@@ -315,7 +323,7 @@ class _Machine:
 
     def _apply(self, op: ElementwiseOp) -> None:
         operands = [self._tile(value) for value in op.operands]
-        exact = op.operation.tile_body(self.numerics)(self.math, *operands, *op.numbers)
+        exact = op.operation.tile_body(self.numerics)(self.math, *operands, *op.statics)
         self.known[op.results[0]] = self.math.round_to(exact, _dtype_of(op.results[0].type), self.numerics)
 
     def _cast(self, op: TileTypecastOp) -> None:
@@ -386,6 +394,7 @@ def _dtype_of(type_: Attribute) -> DataType:
 
 _HANDLERS: dict[type[Operation], Callable[[_Machine, Any], None]] = {
     EmptyOp: _Machine._empty,
+    ViewLayoutOp: _Machine._view,
     FullOp: _Machine._full,
     GenericOp: _Machine._generic,
     ReturnOp: _Machine._return,

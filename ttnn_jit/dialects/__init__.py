@@ -15,7 +15,7 @@ from xdsl.ir import Dialect, Operation
 
 from ttnn_jit.dialects.affine import Affine
 from ttnn_jit.dialects.d2m import D2M
-from ttnn_jit.dialects.elementwise_ops import operation_of
+from ttnn_jit.dialects.declared_ops import operation_of
 from ttnn_jit.dialects.parsing import parse_module_text
 from ttnn_jit.dialects.printer import op_text
 from ttnn_jit.dialects.ttcore import TTCore, set_system_desc, system_desc_of

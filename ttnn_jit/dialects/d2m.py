@@ -6,7 +6,7 @@ from abc import ABC
 from functools import cache
 from typing import Self
 
-from xdsl.dialects.builtin import LocationAttr, MemRefType, StringAttr, TensorType, f32
+from xdsl.dialects.builtin import AffineMapAttr, LocationAttr, MemRefType, StringAttr, TensorType, f32
 from xdsl.ir import Attribute, Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -22,12 +22,16 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ttnn_jit import ops
+from ttnn_jit.dialects.access_maps import access_of, map_of
+from ttnn_jit.dialects.affine_text import affine_map_text
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.d2m_generic import CBType, GenericOp, ThreadAttr
+from ttnn_jit.dialects.declared_ops import ElementwiseOp
 from ttnn_jit.dialects.derive import derive
-from ttnn_jit.dialects.elementwise_ops import ElementwiseOp
 from ttnn_jit.dialects.nullary import NullaryOp
 from ttnn_jit.dialects.ttcore import KeywordAttr, TileType, parse_keyword
+from ttnn_jit.specs.access import Access
 
 __all__ = [
     "BCAST_TYPES",
@@ -44,6 +48,7 @@ __all__ = [
     "TileElementwiseOp",
     "TileInitOp",
     "TileTypecastOp",
+    "ViewLayoutOp",
     "WaitOp",
     "bcast_type_attr",
     "cb_type",
@@ -158,6 +163,56 @@ class TileElementwiseOp(ElementwiseOp):
 
 
 @irdl_op_definition
+class ViewLayoutOp(QuickOperation, IRDLOperation):
+    """``"d2m.view_layout"(%tensor) <{remapping = affine_map<...>}>``: the tensor's elements in other places.
+
+    The remapping gives, for the logical indices of the result, those of the operand. No element is moved: a kernel
+    that reads the view reads the operand there.
+    """
+
+    name = "d2m.view_layout"
+
+    input = operand_def(TensorType)
+    remapping = prop_def(AffineMapAttr)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def make(
+        tensor: SSAValue, access: Access, result_type: Attribute, location: LocationAttr | None = None
+    ) -> ViewLayoutOp:
+        """The view of `tensor` by `access`."""
+        return ViewLayoutOp.create(
+            operands=(tensor,),
+            result_types=(result_type,),
+            properties={"remapping": AffineMapAttr(map_of(access))},
+            location=location,
+        )
+
+    @property
+    def access(self) -> Access:
+        """Which element of the operand every element of the result is."""
+        result = self.result.type
+        assert isinstance(result, TensorType)
+        return access_of(self.remapping.data, result.get_shape())
+
+    def verify_(self) -> None:
+        """Refuses another number of dimensions, and elements that the operand does not have."""
+        source, result = self.input.type, self.result.type
+        assert isinstance(source, TensorType)
+        assert isinstance(result, TensorType)
+        indices = self.remapping.data
+        if indices.num_dims != result.get_num_dims() or indices.num_symbols:
+            raise VerifyException(f"the remapping takes the {result.get_num_dims()} indices of {result}")
+        if len(indices.results) != source.get_num_dims():
+            raise VerifyException(f"the remapping gives the {source.get_num_dims()} indices of {source}")
+        if source.element_type != result.element_type:
+            raise VerifyException(f"a view has the elements of {source}, got {result}")
+        if not self.access.stays_inside(source.get_shape()):
+            raise VerifyException(f"the remapping {affine_map_text(indices)} leaves {source}")
+
+
+@irdl_op_definition
 class TileBcastOp(QuickOperation, IRDLOperation):
     """``"d2m.tile_bcast"(%tile) <{bcast_type = #d2m<tile_bcast_type row>}>``: what fills the tile."""
 
@@ -243,7 +298,7 @@ def _parse_buffer(parser: Parser) -> Attribute:
     return cb_type(memref)
 
 
-TILE_OP_OF = derive("d2m", "tile_name", TileElementwiseOp)
+TILE_OP_OF = derive("d2m", "tile_name", {ops.Elementwise: TileElementwiseOp})
 """Declared operation -> its tile op class."""
 
 D2M = Dialect(
@@ -256,6 +311,7 @@ D2M = Dialect(
         TileBcastOp,
         TileInitOp,
         TileTypecastOp,
+        ViewLayoutOp,
         WaitOp,
         *TILE_OP_OF.classes(),
     ],

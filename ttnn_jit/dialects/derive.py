@@ -5,6 +5,7 @@ They are plain `Operation` classes: making them costs microseconds, and `Op.crea
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import StringAttr
@@ -14,11 +15,11 @@ from xdsl.utils.exceptions import VerifyException
 from ttnn_jit import ops
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dialects.creation import QuickOperation
-from ttnn_jit.dialects.elementwise_ops import ElementwiseOp
+from ttnn_jit.dialects.declared_ops import DeclaredOp, ElementwiseOp, MovementOp, TensorElementwiseOp
 from ttnn_jit.ops import opaque, user_operation
 
 
-class OpClasses(dict[ops.Operation, type[ElementwiseOp]]):
+class OpClasses(dict[ops.Operation, type[DeclaredOp]]):
     """Declared operation -> its op class in one dialect; all operations of users have one class, ``dialect.tile_op``.
 
     Attributes:
@@ -29,27 +30,40 @@ class OpClasses(dict[ops.Operation, type[ElementwiseOp]]):
         super().__init__()
         self.of_users = of_users
 
-    def __missing__(self, operation: ops.Operation) -> type[ElementwiseOp]:
+    def __missing__(self, operation: ops.Operation) -> type[DeclaredOp]:
         if not operation.body:
             raise KeyError(operation)
         return self.of_users
 
-    def classes(self) -> tuple[type[ElementwiseOp], ...]:
+    def classes(self) -> tuple[type[DeclaredOp], ...]:
         """Every class."""
         return (*self.values(), self.of_users)
 
 
-def derive(dialect: str, name_field: str, base: type[ElementwiseOp]) -> OpClasses:
-    """One class per declared operation, named ``dialect.<operation.name_field>``, and one for those of users."""
+def derive(dialect: str, name_field: str, bases: Mapping[type[ops.Operation], type[DeclaredOp]]) -> OpClasses:
+    """One class per declared operation of these families, ``dialect.<operation.name_field>``, and that of users'.
+
+    Args:
+        dialect: Its name.
+        name_field: The field of declarations that names their op in it.
+        bases: Family -> the base of its op classes; an elementwise one among them.
+    """
+    elementwise = bases[ops.Elementwise]
     fields: dict[str, Any] = {
         "name": f"{dialect}.tile_op",
         "__doc__": "A user's tile operation.",
-        "__module__": base.__module__,
+        "__module__": elementwise.__module__,
     }
-    table = OpClasses(type(f"{dialect.upper()}TileOp", (_UserOp, base), fields))
+    table = OpClasses(type(f"{dialect.upper()}TileOp", (_UserOp, elementwise), fields))
     for operation in ops.OPERATIONS:
-        table[operation] = _op_class(f"{dialect}.{getattr(operation, name_field)}", operation, base)
+        if (base := bases.get(type(operation))) is not None:
+            table[operation] = _op_class(f"{dialect}.{getattr(operation, name_field)}", operation, base)
     return table
+
+
+def derive_tensor_ops(dialect: str, name_field: str) -> OpClasses:
+    """The op classes of a dialect of tensors, which has operations of every family."""
+    return derive(dialect, name_field, {ops.Elementwise: TensorElementwiseOp, ops.Movement: MovementOp})
 
 
 def derive_opaque(dialect: str) -> tuple[type[Operation], ...]:

@@ -6,7 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects.builtin import FloatAttr, StringAttr, f32
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    Signedness,
+    StringAttr,
+    f32,
+    i32,
+    i64,
+)
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
@@ -31,7 +42,31 @@ def _read_f32(attribute: Attribute | None) -> float | None:
     return attribute.value.data if isinstance(attribute, FloatAttr) and attribute.type == f32 else None
 
 
-PROPERTY_TYPES = {"f32": PropertyType(f32_attr, _read_f32)}
+def _read_si32(attribute: Attribute | None) -> int | None:
+    return attribute.value.data if isinstance(attribute, IntegerAttr) and attribute.type == _SI32 else None
+
+
+def _read_array(attribute: Attribute | None) -> tuple[int, ...] | None:
+    if not isinstance(attribute, DenseArrayBase) or attribute.elt_type != i64:
+        return None
+    return tuple(map(int, attribute.get_values()))
+
+
+def _read_list(attribute: Attribute | None) -> tuple[int, ...] | None:
+    if not isinstance(attribute, ArrayAttr):
+        return None
+    values = [each.value.data for each in attribute if isinstance(each, IntegerAttr) and each.type == i32]
+    return tuple(values) if len(values) == len(attribute) else None
+
+
+_SI32 = IntegerType(32, Signedness.SIGNED)
+
+PROPERTY_TYPES = {
+    "f32": PropertyType(f32_attr, _read_f32),
+    "si32": PropertyType(lambda value: IntegerAttr(value, _SI32), _read_si32),
+    "array<i64>": PropertyType(lambda values: DenseArrayBase.from_list(i64, values), _read_array),
+    "[i32]": PropertyType(lambda values: ArrayAttr([IntegerAttr(value, i32) for value in values]), _read_list),
+}
 """MLIR type, as `Kind.property_type` spells it -> how a property of that type is written and read."""
 
 

@@ -11,11 +11,11 @@ from xdsl.traits import Pure
 
 from ttnn_jit.dialects.builders import f32_attr
 from ttnn_jit.dialects.creation import QuickOperation
-from ttnn_jit.dialects.derive import derive, derive_opaque
-from ttnn_jit.dialects.elementwise_ops import TensorElementwiseOp
+from ttnn_jit.dialects.declared_ops import MovementOp, TensorElementwiseOp, TensorOp
+from ttnn_jit.dialects.derive import derive_opaque, derive_tensor_ops
 from ttnn_jit.dialects.nullary import NullaryOp
 
-__all__ = ["OP_OF", "TTIR", "EmptyOp", "FullOp", "TensorElementwiseOp"]
+__all__ = ["OP_OF", "TTIR", "EmptyOp", "FullOp", "MovementOp", "TensorElementwiseOp", "TensorOp"]
 
 
 @irdl_op_definition
@@ -58,7 +58,7 @@ def full_shape(extents: tuple[int, ...]) -> DenseArrayBase:
     return DenseArrayBase.from_list(i32, list(extents))
 
 
-OP_OF = derive("ttir", "ttir_name", TensorElementwiseOp)
+OP_OF = derive_tensor_ops("ttir", "ttir_name")
 """Declared operation -> its op class in this dialect."""
 
 TTIR = Dialect("ttir", [EmptyOp, FullOp, *OP_OF.classes(), *derive_opaque("ttir")], [])

@@ -21,8 +21,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.dialects.builders import f32_attr
 from ttnn_jit.dialects.creation import QuickOperation
-from ttnn_jit.dialects.derive import derive, derive_opaque
-from ttnn_jit.dialects.elementwise_ops import TensorElementwiseOp
+from ttnn_jit.dialects.declared_ops import MovementOp, TensorElementwiseOp, TensorOp
+from ttnn_jit.dialects.derive import derive_opaque, derive_tensor_ops
 from ttnn_jit.dialects.ttcore import DataTypeAttr, data_type_attr
 from ttnn_jit.dialects.ttnn_attributes import (
     BufferTypeAttr,
@@ -54,10 +54,12 @@ __all__ = [
     "LayoutAttr",
     "MeshOffsetAttr",
     "MeshShapeAttr",
+    "MovementOp",
     "ProgramAttr",
     "ShapeAttr",
     "TTNNLayoutAttr",
     "TensorElementwiseOp",
+    "TensorOp",
     "layout_attr",
     "shape_attr",
 ]
@@ -168,7 +170,7 @@ class GenericOp(QuickOperation, IRDLOperation):
             raise VerifyException(f"the results of {self.name} have the types of its last tensors")
 
 
-OP_OF = derive("ttnn", "ttnn_name", TensorElementwiseOp)
+OP_OF = derive_tensor_ops("ttnn", "ttnn_name")
 """Declared operation -> its op class in this dialect."""
 
 TTNN = Dialect(

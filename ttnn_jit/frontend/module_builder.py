@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import CallSiteLoc, FunctionType, LocationAttr, ModuleOp, StringAttr
@@ -26,7 +26,7 @@ from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttcore import data_type_attr
 from ttnn_jit.dialects.ttnn import HOISTED, OP_OF, FullOp, GetDeviceOp
 from ttnn_jit.frontend.result_layout import ResultLayout, lay_out_results, wanted_spec
-from ttnn_jit.ops import COPY, Operation
+from ttnn_jit.ops import COPY, Elementwise, Operation
 from ttnn_jit.ops.parameter import as_float32
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import Numerics, SystemDesc
@@ -66,7 +66,7 @@ class ModuleBuilder:
         self,
         operation: Operation,
         operands: Sequence[TensorOperand | float],
-        attributes: Sequence[float],
+        attributes: Sequence[Any],
         location: Location | None,
         *,
         dtype: DataType | None = None,
@@ -82,16 +82,18 @@ class ModuleBuilder:
         tensors = [operand for operand in operands if not isinstance(operand, float)]
         specs = [spec for _, spec in tensors]
         self._check(operation, specs, location)
-        result = _result(operation, [o if isinstance(o, float) else o[1] for o in operands], attributes, location)
+        written, attributes, result = _result(
+            operation, [o if isinstance(o, float) else o[1] for o in operands], attributes, location
+        )
         if dtype is not None:
             result = result.with_(dtype=dtype)
         place = _attribute(location)
         values = [self._full(o, result, place) if isinstance(o, float) else o[0] for o in operands]
-        op_class = OP_OF[operation]
-        properties = properties_of(operation, attributes)
-        if operation.has_dtype_property:
+        properties = properties_of(written, attributes)
+        if written.has_dtype_property:
             properties["dtype"] = data_type_attr(result.dtype)
-        op = op_class.make(values, tensor_type(result), properties=properties, attributes=dict(HOISTED), location=place)
+        hoisted = dict(HOISTED) if isinstance(written, Elementwise) else {}
+        op = OP_OF[written].make(values, tensor_type(result), properties=properties, attributes=hoisted, location=place)
         append(self._block, (op,))
         return op.results[0], result
 
@@ -169,13 +171,14 @@ class ModuleBuilder:
 
 
 def _result(
-    operation: Operation, specs: Sequence[TensorSpec | float], attributes: Sequence[float], location: Location | None
-) -> TensorSpec:
+    operation: Operation, specs: Sequence[TensorSpec | float], attributes: Sequence[Any], location: Location | None
+) -> tuple[Operation, tuple[Any, ...], TensorSpec]:
+    """What the IR writes for a call, and what it results in."""
     try:
         (result,) = operation.results(specs, attributes)
+        return *operation.written(specs, attributes), result
     except CompileError as error:
         raise CompileError(error.message, location=location, help=error.help) from None
-    return result
 
 
 def _attribute(location: Location | None) -> LocationAttr:

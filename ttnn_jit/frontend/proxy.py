@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from xdsl.ir import SSAValue
 
-from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, UnsupportedFunction
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, ShapeError, UnsupportedFunction
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar, python_number
@@ -23,6 +23,7 @@ from ttnn_jit.ops import (
     ABSENT,
     ABSENT_OPERATORS,
     ALIASES,
+    COPY,
     FOREIGN_NAMES,
     HARDWARE_KEYWORDS,
     OPERATIONS,
@@ -34,6 +35,7 @@ from ttnn_jit.ops import (
     Number,
     Operation,
     bind,
+    indexed,
     nearest_names,
     overloads_of,
 )
@@ -108,6 +110,10 @@ class ProxyTensor:
     def __class__(self) -> type:
         """So that ``isinstance(x, ttnn.Tensor)`` says of a tensor being compiled what it says of one at run time."""
         return Tensor
+
+    def __getitem__(self, index: object) -> ProxyTensor:
+        """The elements that `index` names, as torch would."""
+        return self._emitter.index(self, index)
 
     def deallocate(self, force: bool = True) -> None:  # noqa: ARG002 - as ttnn has it
         """Note that the tensor is gone: nothing happens at run time, but a later use is an error."""
@@ -192,7 +198,6 @@ def _install_operators() -> None:
             setattr(ProxyTensor, name, refuse)
     for name, what in _NEEDS_DATA.items():
         setattr(ProxyTensor, name, _needs_data(what))
-    setattr(ProxyTensor, "__getitem__", _refused("indexing a tensor is not supported", ABSENT["slice"]))  # noqa: B010
     setattr(ProxyTensor, "__setitem__", _refused("writing into a tensor is not supported", _WRITE_HELP))  # noqa: B010
 
 
@@ -336,6 +341,16 @@ class Emitter(ABC):
         operands = [_operand(value) for value in bound.operands]
         value, spec = self.builder.operation(bound.operation, operands, bound.attributes, location)
         return ProxyTensor(self, value, spec)
+
+    def index(self, tensor: ProxyTensor, index: object) -> ProxyTensor:
+        """``tensor[index]``; an index that takes everything is a copy."""
+        try:
+            spelled = tuple(indexed(tuple(tensor.shape), index)) or ((COPY, ()),)
+        except ShapeError as error:
+            raise CompileError(error.message, location=self.location(), help=error.help) from None
+        for operation, statics in spelled:
+            tensor = self.emit((operation,), (tensor, *statics), {})
+        return tensor
 
     def _bind(self, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]) -> BoundCall:
         for value in (*args, *kwargs.values()):

@@ -7,10 +7,12 @@ from typing import Any
 
 from ttnn_jit.foreign.values import ABSENT as NOTHING
 from ttnn_jit.foreign.values import own_attribute
-from ttnn_jit.ops import activations, binary, predicates, ternary, unary
+from ttnn_jit.ops import activations, binary, data_movement, predicates, ternary, unary
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
 from ttnn_jit.ops.binding import BoundCall, bind
+from ttnn_jit.ops.data_movement import indexed
 from ttnn_jit.ops.elementwise import DeviceForm, Elementwise, Forms, Laws
+from ttnn_jit.ops.movement import Movement
 from ttnn_jit.ops.operation import (
     HARDWARE_KEYWORDS,
     OPERATOR_METHODS,
@@ -29,6 +31,7 @@ __all__ = [
     "ALIASES",
     "CAST",
     "COPY",
+    "ELEMENTWISE",
     "FOREIGN_NAMES",
     "HARDWARE_KEYWORDS",
     "OPERATIONS",
@@ -44,27 +47,31 @@ __all__ = [
     "Elementwise",
     "Forms",
     "Laws",
+    "Movement",
     "Number",
     "Operation",
     "Parameter",
     "Probe",
     "are_numbers",
     "bind",
+    "indexed",
     "nearest_names",
     "overloads_of",
 ]
 
-OPERATIONS: tuple[Elementwise, ...] = (
+ELEMENTWISE: tuple[Elementwise, ...] = (
     *unary.OPERATIONS,
     *activations.OPERATIONS,
     *predicates.OPERATIONS,
     *binary.OPERATIONS,
     *ternary.OPERATIONS,
 )
+OPERATIONS: tuple[Operation, ...] = (*ELEMENTWISE, *data_movement.OPERATIONS)
+"""Every operation that may be called, of every family."""
 
 
-def _overloads() -> Mapping[str, tuple[Elementwise, ...]]:
-    table: dict[str, tuple[Elementwise, ...]] = {}
+def _overloads() -> Mapping[str, tuple[Operation, ...]]:
+    table: dict[str, tuple[Operation, ...]] = {}
     for operation in OPERATIONS:
         table[operation.name] = (*table.get(operation.name, ()), operation)
     return table
@@ -76,7 +83,7 @@ FOREIGN_NAMES = {"fabs": "abs", "power": "pow", "true_divide": "divide"}
 CAST = binary.MULTIPLY, 1.0
 """An operation and its second operand: arithmetic that gives back the first, rounded as every result is."""
 
-(COPY,) = (operation for operation in OPERATIONS if operation.laws.copies)
+(COPY,) = (operation for operation in ELEMENTWISE if operation.laws.copies)
 """The operation whose result is its operand."""
 
 OVERLOADS = _overloads()
@@ -86,7 +93,7 @@ ALIASES = {alias: operation.name for operation in OPERATIONS for alias in operat
 """Further names of eager ttnn -> the name that `@jit` takes."""
 
 
-def overloads_of(function: Any) -> tuple[Elementwise, ...] | None:
+def overloads_of(function: Any) -> tuple[Operation, ...] | None:
     """The declarations that an operation of a `ttnn` namespace stands for: ours by itself, the real ttnn's by its name.
 
     Empty for an operation that has none; None for what is no operation.

@@ -83,10 +83,13 @@ def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable
 
 
 def _attributes(operation: Operation, given: Mapping[str, Any], dtype: DataType) -> tuple[Any, ...]:
-    values = list(operation.default_attributes(dtype))
-    for place, attribute in enumerate(operation.attributes):
-        if (value := given.get(attribute.name)) is not None:
-            values[place] = attribute.kind.bind(value, None, f"`{attribute.name}` of `{operation.name}`")
+    values = []
+    for attribute in operation.attributes:
+        value = given.get(attribute.name)
+        if value is None and attribute.is_required:
+            raise ArgumentError(f"`{operation.name}` misses its argument `{attribute.name}`")
+        value = attribute.default_of(dtype) if value is None else value
+        values.append(attribute.kind.bind(value, None, f"`{attribute.name}` of `{operation.name}`"))
     return tuple(values)
 
 

@@ -94,6 +94,12 @@ class Elementwise(Operation):
         """The golden of `tile_body`."""
         return self._form(numerics).golden
 
+    @property
+    def rules(self) -> str:
+        """How operands meet, and what the result is."""
+        named = self.operands[self.dtype_from].name
+        return f"Operands broadcast over size-1 dimensions; the result has the dtype of `{named}`."
+
     def _form(self, numerics: Numerics) -> Elementwise | DeviceForm:
         device = self.forms.device
         return device if device is not None and numerics is Numerics.DEVICE else self

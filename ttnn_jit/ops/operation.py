@@ -158,6 +158,15 @@ class Operation(Declaration):
         """
         raise NotImplementedError
 
+    def written(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[Operation, tuple[Any, ...]]:  # noqa: ARG002 - most are written as they are called
+        """The operation and the attributes that the IR has for a call; arguments and errors as for `results`."""
+        return self, tuple(statics)
+
+    @property
+    def rules(self) -> str:
+        """What is true of every operation of the family, for docstrings."""
+        raise NotImplementedError
+
     @property
     def tested_attributes(self) -> tuple[float, ...]:
         """The attributes that the operation is tested and measured with, as float32."""

@@ -157,6 +157,45 @@ class BoolKind(FloatKind):
         return float(bool(super().bind(value, dtype, what)))
 
 
+@dataclass(frozen=True)
+class IndexKind(Kind):
+    """A whole number: a dimension, counted from the end where it is negative, or a count."""
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> int:  # noqa: ARG002 - numbers have none
+        """The int."""
+        return _whole_number(value, what, self.wanted)
+
+    def key(self, value: int) -> Hashable:
+        """The int."""
+        return value
+
+
+@dataclass(frozen=True)
+class IndicesKind(Kind):
+    """Whole numbers: extents, dimensions or places."""
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> tuple[int, ...]:  # noqa: ARG002 - numbers have none
+        """The ints as a tuple."""
+        if not isinstance(value, (list, tuple)):
+            raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}")
+        return tuple(_whole_number(each, what, self.wanted) for each in value)
+
+    def key(self, value: tuple[int, ...]) -> Hashable:
+        """The tuple."""
+        return value
+
+    def text(self, value: tuple[int, ...]) -> str:
+        """As a list."""
+        return str(list(value))
+
+
+def _whole_number(value: Any, what: str, wanted: str) -> int:
+    value = python_number(value)
+    if type(value) is not int:
+        raise ArgumentError(f"{what} must be {wanted}, got {value if isinstance(value, float) else type_name(value)}")
+    return value
+
+
 class ChoiceKind(Kind):
     """A keyword that must be as declared: it tells declarations of one name apart."""
 
@@ -191,6 +230,9 @@ TENSOR_PER_CHANNEL = TensorKind("Tensor | float", "a tensor or a number", or_num
 FLOAT = FloatKind("float", "a number")
 LIMIT = LimitKind("float", "a number")
 BOOL = BoolKind("bool", "a number")
+DIMENSION = IndexKind("int", "a whole number", "si32")
+DIMENSIONS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "array<i64>")
+EXTENTS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "[i32]")
 CHOICE = ChoiceKind("str | None", has_none=True)
 CONFIG = ConfigKind("MemoryConfig | None", has_none=True)
 DTYPE = DTypeKind("DataType | None", has_none=True)

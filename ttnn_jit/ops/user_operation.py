@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.ops import ELEMENTWISE
 from ttnn_jit.ops.elementwise import DeviceForm, Elementwise, Forms
 from ttnn_jit.ops.parameter import TENSOR, TENSOR_OR_NUMBER, Parameter
 from ttnn_jit.ops.tile_body import PYTHON_BODY, ScalarFunction, TileBody, TracedBody
@@ -78,7 +78,7 @@ class _Names:
 
 def _device_functions() -> Mapping[str, str]:
     """Function of the emit protocol -> the one that a chip target has in its place."""
-    formed = [(each, each.forms.device) for each in OPERATIONS if each.forms.device is not None]
+    formed = [(each, each.forms.device) for each in ELEMENTWISE if each.forms.device is not None]
     operands = [object()]
     return {o.emit(_Names(), *operands * o.arity): form.emit(_Names(), *operands * o.arity) for o, form in formed}
 

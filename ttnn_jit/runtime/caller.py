@@ -66,14 +66,16 @@ def link(plan: ProgramPlan, objects: Mapping[str, bytes]) -> NativeCall | None:
         chunks = chunks_of(launch, [spec.dtype.itemsize for spec in specs], sum(spec.nbytes for spec in specs))
         shares = shares or chunks is not None
         wakes = wakes or (chunks is not None and chunks.wakes)
-        words = [_words(launch.operands), _words(launch.params)]
+        offsets = [offset * spec.dtype.itemsize for offset, spec in zip(launch.offsets, specs, strict=True)]
+        words = [_words(launch.operands), _words(offsets), _words(launch.params)]
         words += [_words(part) for part in ((chunks.params, chunks.last_params, chunks.steps) if chunks else ())]
-        indices, params, *parts = map(ctypes.addressof, words)
+        indices, starts, params, *parts = map(ctypes.addressof, words)
         chunk_params, last_params, steps = parts or (0, 0, 0)
         table += LaunchEntry.words(
             function=addresses[launch.kernel],
             operands=len(launch.operands),
             indices=indices,
+            offsets=starts,
             params=params,
             chunks=chunks.count if chunks else 1,
             chunk_params=chunk_params,

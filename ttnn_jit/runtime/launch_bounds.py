@@ -75,7 +75,11 @@ def _faults(plan: ProgramPlan, launch: Launch, filled: set[int]) -> Iterator[str
         yield f"has {len(launch.params)} words for {len(operands)} operands"
     if not 0 < launch.written <= len(operands):
         yield f"writes {launch.written} of {len(operands)} operands"
-    if any(word not in _WORDS for word in launch.params) or launch.picoseconds not in range(1 << 40):
+    if len(launch.offsets) != len(operands):
+        yield f"has {len(launch.offsets)} offsets for {len(operands)} operands"
+    if any(word not in _WORDS for word in (*launch.params, *launch.offsets)) or launch.picoseconds not in range(
+        1 << 40
+    ):
         yield "has numbers that are none of its words"
     inner, *outer = extents = launch.params[:loops]
     if inner < 0 or any(extent < 1 for extent in outer):
@@ -84,18 +88,19 @@ def _faults(plan: ProgramPlan, launch: Launch, filled: set[int]) -> Iterator[str
         yield f"reads buffer {unread[0]} before it is written"
     for place, index in enumerate(operands):
         spec, strides = plan.buffers[index], launch.params[loops * (1 + place) : loops * (2 + place)]
-        if not _stays_inside(extents, strides, spec):
+        if not _stays_inside(extents, strides, launch.offsets[place], spec):
             yield f"leaves the memory of operand {place}, {spec}"
         if place >= len(operands) - launch.written and math.prod(extents) not in {spec.volume, _stored(spec)}:
             yield f"writes {math.prod(extents)} elements of operand {place}, {spec}"
 
 
-def _stays_inside(extents: Sequence[int], strides: Sequence[int], spec: TensorSpec) -> bool:
-    """Whether a walk from the first element of a tensor meets its elements only."""
+def _stays_inside(extents: Sequence[int], strides: Sequence[int], offset: int, spec: TensorSpec) -> bool:
+    """Whether a walk that begins `offset` elements behind a tensor's first one meets its elements only."""
     if extents[0] == 0 and strides[0] != 0:
         return True  # it loads nothing; a scalar is loaded once a row, however short
     moves = [max(0, extent - 1) * stride for extent, stride in zip(extents, strides, strict=True)]
-    lowest, highest = sum(move for move in moves if move < 0), sum(move for move in moves if move > 0)
+    lowest = offset + sum(move for move in moves if move < 0)
+    highest = offset + sum(move for move in moves if move > 0)
     if spec.strides is None:
         return lowest >= 0 and highest < _stored(spec)
     return spec.volume > 0 and spec.span[0] <= lowest and highest <= spec.span[1]

@@ -43,6 +43,7 @@ kernel:
 {word("function", "at", LaunchEntry.function)}
 {word("count", "at", LaunchEntry.operands)}
 {word("indices", "at", LaunchEntry.indices)}
+{word("offsets", "at", LaunchEntry.offsets)}
 {word("params", "at", LaunchEntry.params)}
 {word("chunks", "at", LaunchEntry.chunks)}
   br label %operand
@@ -52,7 +53,10 @@ operand:
   %index.at = getelementptr i64, ptr %indices, i64 %o
   %index = load i64, ptr %index.at
   %pointer.at = getelementptr ptr, ptr %pointers, i64 %index
-  %pointer = load ptr, ptr %pointer.at
+  %buffer = load ptr, ptr %pointer.at
+  %offset.at = getelementptr i64, ptr %offsets, i64 %o
+  %offset = load i64, ptr %offset.at
+  %pointer = getelementptr i8, ptr %buffer, i64 %offset
   %gathered.at = getelementptr ptr, ptr %gathered, i64 %o
   store ptr %pointer, ptr %gathered.at
   %o.next = add i64 %o, 1

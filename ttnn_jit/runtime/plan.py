@@ -25,6 +25,8 @@ class Launch:
         params: The i64 words of its second argument: extents and strides (codegen/launch.py).
         picoseconds: Predicted arithmetic per element on one thread; 0 for a kernel that must run whole.
         written: How many of its operands, the last ones, it writes; it reads the others.
+        offsets: Per operand, the elements from the start of its buffer to the first one that it meets; given as (),
+            zeros.
     """
 
     kernel: str
@@ -32,6 +34,11 @@ class Launch:
     params: tuple[int, ...]
     picoseconds: int = 0
     written: int = 1
+    offsets: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.offsets:
+            object.__setattr__(self, "offsets", (0,) * len(self.operands))
 
 
 @dataclass(frozen=True)
@@ -101,7 +108,14 @@ class ProgramPlan:
             "intermediates": [spec_to_json(spec) for spec in self.intermediates],
             "unstored": [spec_to_json(spec) for spec in self.unstored],
             "launches": [
-                [launch.kernel, list(launch.operands), list(launch.params), launch.picoseconds, launch.written]
+                [
+                    launch.kernel,
+                    list(launch.operands),
+                    list(launch.params),
+                    launch.picoseconds,
+                    launch.written,
+                    list(launch.offsets) if any(launch.offsets) else [],
+                ]
                 for launch in self.launches
             ],
             "results": list(self.results),
@@ -124,12 +138,14 @@ class ProgramPlan:
             outputs=tuple(spec_from_json(spec) for spec in fields["outputs"]),
             intermediates=tuple(spec_from_json(spec) for spec in fields["intermediates"]),
             unstored=tuple(spec_from_json(spec) for spec in fields["unstored"]),
-            launches=tuple(
-                Launch(_text(kernel), _numbers(operands), _numbers(params), *_numbers([picoseconds, written]))
-                for kernel, operands, params, picoseconds, written in fields["launches"]
-            ),
+            launches=tuple(_launch(*launch) for launch in fields["launches"]),
             results=_numbers(fields["results"]),
         )
+
+
+def _launch(kernel: Any, operands: Any, params: Any, picoseconds: Any, written: Any, offsets: Any) -> Launch:
+    time, outputs = _numbers([picoseconds, written])
+    return Launch(_text(kernel), _numbers(operands), _numbers(params), time, outputs, _numbers(offsets))
 
 
 def _text(value: Any) -> str:

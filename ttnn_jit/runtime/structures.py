@@ -103,6 +103,7 @@ class LaunchEntry(Structure):
     function = address()
     operands = number()
     indices = address()  # of the operands' buffers, each an i64
+    offsets = address()  # per operand, the bytes from its buffer's start to what it meets first
     params = address()
     chunks = number()
     chunk_params = address()  # of every chunk but the last

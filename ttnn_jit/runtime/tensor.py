@@ -238,12 +238,6 @@ class Tensor(TensorOperators):
         values = float32_array(self.spec, self.buffer("numpy.asarray"))
         return values if dtype is None else values.astype(dtype, copy=False)
 
-    def __getitem__(self, _: object) -> NoReturn:
-        raise ArgumentError(
-            "indexing a ttnn tensor is not supported: operations that move data are not implemented",
-            help="index `ttnn.to_torch(tensor)`",
-        )
-
     def __repr__(self) -> str:
         return tensor_text(self.spec, self._values_to_show())
 

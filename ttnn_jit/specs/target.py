@@ -53,6 +53,14 @@ class SystemDesc:
         tiles = self.dst_tiles // 2 if self.dst_double_buffered else self.dst_tiles
         return tiles // 2 if wide and self.dst_halved_when_wide else tiles
 
+    @property
+    def fuses_movement(self) -> bool:
+        """Whether kernels read their operands through views, so that moved elements need no memory of their own.
+
+        Chips do not: there, an operation that moves elements is a launch of its own (ttnn.jit document, limitations).
+        """
+        return not self.tile_aligned_only
+
     def to_json(self) -> str:
         """The description as JSON, as `SYSTEM_DESC_PATH` reads it."""
         return json.dumps(asdict(self) | {"numerics": self.numerics.value}, indent=2, sort_keys=True)

@@ -211,16 +211,17 @@ class TensorSpec:
         *,
         shape: Iterable[int] | None = None,
         dtype: DataType | None = None,
+        layout: Layout | None = None,
         memory_config: MemoryConfig | None = None,
     ) -> TensorSpec:
         """The dense spec that differs from this one in the fields given."""
         same_elements = (shape is None or shape is self.shape) and (dtype is None or dtype is self.dtype)
-        if same_elements and memory_config is None and self.strides is None:
+        if same_elements and layout is None and memory_config is None and self.strides is None:
             return self
         return TensorSpec(
             self.shape if shape is None else shape,
             self.dtype if dtype is None else dtype,
-            self.layout,
+            self.layout if layout is None else layout,
             self.memory_config if memory_config is None else memory_config,
         )
 

@@ -24,7 +24,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, Region
 from xdsl.passes import ModulePass
 
-from ttnn_jit.dialects import d2m, system_desc_of, ttnn
+from ttnn_jit.dialects import d2m, system_desc_of, ttir, ttnn
 from ttnn_jit.dialects.creation import create
 from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.ttcore import BufferAccessAttr, GridAttr, TileType, data_type_attr
@@ -110,6 +110,8 @@ class _Outlining:
         self.kernels: list[FuncOp] = []
 
     def rewrite(self, op: Operation, values: ValueMap) -> Iterable[Operation] | None:
+        if isinstance(op, ttir.TensorOp):
+            return (_operation_of_the_host(op, values),)
         if not isinstance(op, d2m.GenericOp):
             return None
         symbol = f"{self._name}_kernel{len(self.kernels)}"
@@ -144,6 +146,19 @@ class _Outlining:
                 **self._configuration,
             }
         )
+
+
+def _operation_of_the_host(op: ttir.TensorOp, values: ValueMap) -> Operation:
+    """What no kernel of ours holds is an operation of ttnn's, a launch of its own."""
+    own = ttnn.OP_OF[op.operation].create(
+        operands=[values[operand] for operand in op.operands],
+        result_types=op.result_types,
+        properties=op.properties,
+        attributes=op.attributes,
+        location=op.location,
+    )
+    values[op.results[0]] = own.results[0]
+    return own
 
 
 _NO_SEMAPHORES = ArrayAttr[Attribute](())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.dialects.linalg.ops import YieldOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -14,14 +16,16 @@ from ttnn_jit import ops
 from ttnn_jit.dialects import d2m, operation_of, system_desc_of, ttir
 from ttnn_jit.dialects.builders import linalg_yield
 from ttnn_jit.dialects.creation import empty_block
-from ttnn_jit.dialects.editing import append, ops_of
-from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.dialects.editing import append, erase, ops_of
+from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.ttcore import TileType, tile_type
 from ttnn_jit.dialects.ttnn import HOIST
+from ttnn_jit.specs.access import Access, NotStridedError, walk
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import Numerics
-from ttnn_jit.specs.tensor_spec import Shape, TensorSpec
+from ttnn_jit.specs.tensor_spec import Layout, MemoryConfig, Shape, TensorSpec
 from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
+from ttnn_jit.transforms.kernel_body import linalg_of
 from ttnn_jit.transforms.kernel_ops import block_with_views, compute_op, kernel_op
 from ttnn_jit.transforms.kernel_shape import KernelShape, elementwise_space, kernel_shape
 
@@ -53,17 +57,20 @@ class ConvertTTIRToD2M(ModulePass):
         last_core = (self.max_grid[0], self.max_grid[1]) if self.max_grid else (columns - 1, rows - 1)
         in_float32 = self.fp32_dest_acc or target.numerics is Numerics.IEEE
         for block in function_blocks(op):
-            conversion = _Conversion(last_core, in_float32, _shapes_not_to_fold(block))
-            rebuild(block, conversion.rewrite)
+            conversion = _Conversion(last_core, in_float32, target.fuses_movement, _shapes_not_to_fold(block))
+            erase_unread_copies(rebuild(block, conversion.rewrite))
 
 
 @dataclass(frozen=True)
 class _Conversion:
     last_core: tuple[int, int]
     in_float32: bool
+    fuses_movement: bool
     not_to_fold: frozenset[Shape]
 
     def rewrite(self, op: Operation, values: ValueMap) -> Iterable[Operation] | None:
+        if isinstance(op, ttir.MovementOp) and self.fuses_movement:
+            return self._moved(op, values)
         if not isinstance(op, ttir.TensorElementwiseOp) or (operation := operation_of(op)) is None:
             return None
         output = spec_of(op.results[0].type)
@@ -81,6 +88,75 @@ class _Conversion:
             generic.attributes[NOT_HOISTED] = UnitAttr()
         values[op.results[0]] = generic.results[0]
         return empty, generic
+
+    def _moved(self, op: ttir.MovementOp, values: ValueMap) -> Iterable[Operation]:
+        """A kernel that copies a view: of what the operand is a view of itself, if loops can walk that."""
+        operand, result = values[op.operands[0]], op.results[0].type
+        source, access = _walkable(operand, op.access)
+        if not is_walkable(spec_of(source.type), access):
+            dense = spec_of(source.type).with_(layout=Layout.ROW_MAJOR, memory_config=MemoryConfig())
+            *made, copied = self._copy(source, tensor_type(dense), op)
+            view = d2m.ViewLayoutOp.make(copied.results[0], access, result, op.location)
+            made = [*made, copied]
+        else:
+            made = []
+            view = d2m.ViewLayoutOp.make(source, access, result, op.location)
+        copy = self._copy(view.result, result, op)
+        values[op.results[0]] = copy[-1].results[0]
+        return *made, view, *copy
+
+    def _copy(self, source: SSAValue, result: Attribute, op: Operation) -> tuple[Operation, d2m.GenericOp]:
+        """A kernel that gives back what it reads."""
+        read, written = spec_of(source.type), spec_of(result)
+        shape = kernel_shape((read,), written, self.last_core, fold=written.shape not in self.not_to_fold)
+        empty = d2m.EmptyOp.make(result, op.location)
+        block, views = block_with_views(shape.buffers, op.location)
+        body = empty_block(shape.tiles)
+        append(body, (linalg_yield((body.args[0],), op.location),))
+        append(block, (compute_op(views, body, shape.indexing_maps, op.location),))
+        return empty, kernel_op([source], empty.results[0], block, shape.grid, shape.indexing_maps, op.location)
+
+
+def _walkable(operand: SSAValue, access: Access) -> tuple[SSAValue, Access]:
+    """`operand` and `access`, or what a kernel copied to make it, and the access to that, if loops can walk it."""
+    copied = viewed(operand)
+    if copied is None:
+        return operand, access
+    through = access.after(copied.access)
+    return (copied.input, through) if is_walkable(spec_of(copied.input.type), through) else (operand, access)
+
+
+def viewed(value: SSAValue) -> d2m.ViewLayoutOp | None:
+    """The view that a kernel copies to make `value`; None if it computes, or reads no view."""
+    kernel = value.owner
+    if not isinstance(kernel, d2m.GenericOp) or not _only_copies(kernel):
+        return None
+    view = kernel.inputs[0].owner
+    return view if isinstance(view, d2m.ViewLayoutOp) else None
+
+
+def _only_copies(kernel: d2m.GenericOp) -> bool:
+    return isinstance(linalg_of(kernel).body.block.first_op, YieldOp)
+
+
+def is_walkable(source: TensorSpec, access: Access) -> bool:
+    """Whether loops with strides meet the elements of `source` that `access` names."""
+    if math.prod(access.extents) == 0:
+        return True
+    try:
+        walk(access.extents, [access.address(source.shape, source.element_strides)])
+    except NotStridedError:
+        return False
+    return True
+
+
+def erase_unread_copies(block: Block) -> None:
+    """Erases kernels that copy what nobody reads, and views and empty tensors that nobody reads then."""
+    for op in reversed(ops_of(block)):
+        if not op.results or op.results[0].first_use is not None:
+            continue
+        if isinstance(op, (d2m.ViewLayoutOp, d2m.EmptyOp)) or (isinstance(op, d2m.GenericOp) and _only_copies(op)):
+            erase(op)
 
 
 def _input_specs(op: Operation) -> tuple[TensorSpec, ...]:

@@ -31,11 +31,11 @@ class ConvertTTNNToTTIR(ModulePass):
 
 
 def _to_ttir(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
-    if isinstance(op, ttnn.TensorElementwiseOp):
+    if isinstance(op, ttnn.TensorOp):
         new_op: Operation = ttir.OP_OF[op.operation].create(
             operands=[values[operand] for operand in op.operands],
             result_types=op.result_types,
-            properties=properties_of(op.operation, op.numbers),
+            properties=properties_of(op.operation, op.statics),
             attributes=op.attributes,
             location=op.location,
         )

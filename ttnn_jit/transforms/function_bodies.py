@@ -43,8 +43,8 @@ def _never_has_effects(kind: type[Operation]) -> bool:
     return bool(effects) and all(isinstance(trait, NoMemoryEffect) for trait in effects)
 
 
-def rebuild(block: Block, rewrite: Rewrite) -> None:
-    """Puts a new block in the place of `block`, a function's body, op by op.
+def rebuild(block: Block, rewrite: Rewrite) -> Block:
+    """Puts a new block in the place of `block`, a function's body, op by op, and returns it.
 
     One pass over the ops, whatever is rewritten: cheaper than replacing uses one by one.
     """
@@ -66,3 +66,4 @@ def rebuild(block: Block, rewrite: Rewrite) -> None:
         discard(replaced)  # or it would still count as a user of those that stay
     region.detach_block(block)
     region.add_block(new_block)
+    return new_block

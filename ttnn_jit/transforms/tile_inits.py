@@ -14,8 +14,8 @@ from xdsl.ir import Block, Operation, Region
 
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.affine import LoadOp, StoreOp
+from ttnn_jit.dialects.declared_ops import ElementwiseOp
 from ttnn_jit.dialects.editing import erase, insert_before, ops_of
-from ttnn_jit.dialects.elementwise_ops import ElementwiseOp
 
 _COMPUTE = (ElementwiseOp, d2m.TileBcastOp, d2m.TileTypecastOp)
 _MOVES = frozenset({LoadOp, StoreOp})  # most of a nest; a set tells them by identity, isinstance asks every base

@@ -85,6 +85,7 @@ __all__ = [
     "nan_to_num",
     "ne",
     "neg",
+    "permute",
     "pow",
     "prelu",
     "rad2deg",
@@ -94,6 +95,8 @@ __all__ = [
     "relu",
     "relu6",
     "remainder",
+    "repeat",
+    "reshape",
     "round",
     "rpow",
     "rsqrt",
@@ -105,12 +108,14 @@ __all__ = [
     "silu",
     "sin",
     "sinh",
+    "slice",
     "softplus",
     "softshrink",
     "softsign",
     "sqrt",
     "square",
     "squared_difference",
+    "squeeze",
     "sub",
     "subtract",
     "swish",
@@ -118,7 +123,10 @@ __all__ = [
     "tanh",
     "tanhshrink",
     "threshold",
+    "transpose",
     "trunc",
+    "unsqueeze",
+    "unsqueeze_to_4D",
     "where",
     "xlogy",
 ]
@@ -528,6 +536,14 @@ class _Neg(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Permute(TtnnOperation):
+    """The tensor with its dimensions in another order: dimension i of the result is `permutation[i]` of it."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, permutation: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Pow(TtnnOperation):
     """x to the power y, as C99 Annex F says."""
 
@@ -582,6 +598,22 @@ class _Remainder(TtnnOperation):
     """fmod with the sign of y, as Python's %."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Repeat(TtnnOperation):
+    """The tensor many times over, along every dimension as often as `repeat_dimensions` says."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, repeat_dimensions: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, repeat_dims: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Reshape(TtnnOperation):
+    """The elements in row-major order as a tensor of another shape; an extent of -1 is the one that is left."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, logical_shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Round(TtnnOperation):
     """The nearest integer, the even one of two.
@@ -646,6 +678,14 @@ class _Sinh(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Slice(TtnnOperation):
+    """Per dimension, the elements from `begins` to before `ends`, each `step`-th."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, begins: Sequence[int], ends: Sequence[int], step: Sequence[int] = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, slice_start: Sequence[int], slice_end: Sequence[int], slice_step: Sequence[int] = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Softplus(TtnnOperation):
     """log(1 + exp(beta * x)) / beta; x where beta * x is above the threshold."""
 
@@ -676,6 +716,14 @@ class _SquaredDifference(TtnnOperation):
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Squeeze(TtnnOperation):
+    """The tensor without the dimension `dim`, where its extent is 1."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Subtract(TtnnOperation):
     """x - y."""
 
@@ -701,10 +749,34 @@ class _Threshold(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, threshold: float = ..., value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Transpose(TtnnOperation):
+    """The tensor with two dimensions exchanged."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim0: int, dim1: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim0: int, dim2: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Trunc(TtnnOperation):
     """x without its fraction."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Unsqueeze(TtnnOperation):
+    """The tensor with a dimension of extent 1 before `dim`."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _UnsqueezeTo4D(TtnnOperation):
+    """The tensor with dimensions of extent 1 in front, four in all."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Where(TtnnOperation):
     """true_value where the predicate is not zero (NaN counts as not zero), else false_value."""
@@ -793,6 +865,7 @@ multiply: _Multiply
 nan_to_num: _NanToNum
 ne: _Ne
 neg: _Neg
+permute: _Permute
 pow: _Pow
 prelu: _Prelu
 rad2deg: _Rad2Deg
@@ -802,6 +875,8 @@ reciprocal: _Reciprocal
 relu: _Relu
 relu6: _Relu6
 remainder: _Remainder
+repeat: _Repeat
+reshape: _Reshape
 round: _Round
 rpow: _Rpow
 rsqrt: _Rsqrt
@@ -813,12 +888,14 @@ signbit: _Signbit
 silu: _Silu
 sin: _Sin
 sinh: _Sinh
+slice: _Slice
 softplus: _Softplus
 softshrink: _Softshrink
 softsign: _Softsign
 sqrt: _Sqrt
 square: _Square
 squared_difference: _SquaredDifference
+squeeze: _Squeeze
 sub: _Subtract
 subtract: _Subtract
 swish: _Silu
@@ -826,6 +903,9 @@ tan: _Tan
 tanh: _Tanh
 tanhshrink: _Tanhshrink
 threshold: _Threshold
+transpose: _Transpose
 trunc: _Trunc
+unsqueeze: _Unsqueeze
+unsqueeze_to_4D: _UnsqueezeTo4D
 where: _Where
 xlogy: _Xlogy

@@ -81,7 +81,7 @@ class TtnnOperation:
 
     __signature__ = _Signature()
 
-    def __init__(self, name: str, overloads: tuple[Elementwise, ...]) -> None:
+    def __init__(self, name: str, overloads: tuple[Operation, ...]) -> None:
         self.__name__ = self.__qualname__ = f"ttnn.{name}"
         self.__module__ = "ttnn.decorators"
         self.python_fully_qualified_name = self.__name__
@@ -265,16 +265,15 @@ def _one_device(name: str, tensors: Sequence[Tensor]) -> Device:
     return device
 
 
-def _documentation(overloads: tuple[Elementwise, ...]) -> str:
+def _documentation(overloads: tuple[Operation, ...]) -> str:
     paragraphs = []
     for operation in overloads:
         dtypes = ", ".join(sorted(dtype.name for dtype in operation.dtypes))
         paragraphs.append(
             f"``ttnn.{operation.signature}``: {operation.summary}\n\n"
-            f"Operands broadcast over size-1 dimensions; dtypes {dtypes}; the result has the dtype of "
-            f"`{operation.operands[operation.dtype_from].name}`. Semantics: {operation.source}."
+            f"{operation.rules} Dtypes: {dtypes}. Semantics: {operation.source}."
         )
-        if operation.forms.device is not None:
+        if isinstance(operation, Elementwise) and operation.forms.device is not None:
             paragraphs.append(operation.forms.device.summary)
     return "\n\n".join(paragraphs)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.ops import ABSENT_OPERATORS, OPERATIONS, OPERATOR_METHODS, REFLECTED_METHODS
+from ttnn_jit.ops import ABSENT_OPERATORS, COPY, OPERATIONS, OPERATOR_METHODS, REFLECTED_METHODS, indexed
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 
 # Without a refusal Python takes every object for true: `max(x, y)` would be x, and `x and y` would be y.
@@ -23,9 +23,11 @@ def attach_operators(cls: type, operations: Mapping[str, TtnnOperation]) -> None
         setattr(cls, OPERATOR_METHODS[symbol], _method(operations[name], compares=symbol in {"==", "!="}))
         if symbol in REFLECTED_METHODS:
             setattr(cls, REFLECTED_METHODS[symbol], _reflected(operations[name]))
+    setattr(cls, "__getitem__", _indexing(operations))  # noqa: B010 - beside the others
     for absent in ABSENT_OPERATORS:
         for name in absent.methods:
             setattr(cls, name, _refused(f"the operator `{absent.symbol}` is not supported on tensors", absent.instead))
+    setattr(cls, "__iter__", _refused("iterating over a ttnn tensor is not supported", "write `x[i]`"))  # noqa: B010
     setattr(cls, "__bool__", _refused(_NO_TRUTH, _TRUTH_HELP))  # noqa: B010 - beside the others
     for conversion in ("float", "int", "complex"):
         refused = _refused(f"`{conversion}()` of a ttnn tensor is not supported", "write `ttnn.to_torch(x).item()`")
@@ -44,6 +46,15 @@ def _method(operation: TtnnOperation, *, compares: bool = False) -> Callable[...
 def _reflected(operation: TtnnOperation) -> Callable[..., Any]:
     def method(self: Any, other: Any) -> Any:
         return operation(other, self)
+
+    return method
+
+
+def _indexing(operations: Mapping[str, TtnnOperation]) -> Callable[[Any, object], Any]:
+    def method(self: Any, index: object) -> Any:
+        for operation, statics in tuple(indexed(tuple(self.shape), index)) or ((COPY, ()),):
+            self = operations[operation.name](self, *statics)
+        return self
 
     return method
 

@@ -13,12 +13,12 @@ from ttnn_jit.codegen.kernel_reader import read_kernels
 from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.kernels.isa import AVX512, HostIsa
 from ttnn_jit.kernels.numpy_vector import NumpyVector
-from ttnn_jit.ops import OPERATIONS, Operation
+from ttnn_jit.ops import ELEMENTWISE, Operation
 from ttnn_jit.specs.target import resolve_target
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 BF16 = DataType.BFLOAT16
-POWERS = [operation for operation in OPERATIONS if operation.forms.power is not None]
+POWERS = [operation for operation in ELEMENTWISE if operation.forms.power is not None]
 EVERY_WORD = np.arange(2**16, dtype=np.uint16)
 NUMBERS_AND_ZEROS = EVERY_WORD.copy()
 NUMBERS_AND_ZEROS[::3] = 0  # beside numbers of one sign and exponent

@@ -11,11 +11,11 @@ from ttnn_jit.codegen.kernel_reader import read_kernels
 from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.kernels.isa import AVX512
 from ttnn_jit.kernels.numpy_vector import NumpyVector
-from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.ops import ELEMENTWISE
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 F32, BF16 = DataType.FLOAT32, DataType.BFLOAT16
-WITH_BOTH_SIGNS = [operation for operation in OPERATIONS if operation.forms.both_signs is not None]
+WITH_BOTH_SIGNS = [operation for operation in ELEMENTWISE if operation.forms.both_signs is not None]
 COSH = [("neg", 0), ("exp", 0), ("exp", 1), ("add", 2, 3)]
 
 

@@ -16,7 +16,7 @@ from ttnn_jit.codegen.tiers import Tier
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
 from ttnn_jit.kernels.llvm_module import LlvmModule
-from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.ops import ELEMENTWISE
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 BF16, F32 = DataType.BFLOAT16, DataType.FLOAT32
@@ -112,7 +112,7 @@ def body_of(operation):
 def test_every_operation_is_whole_vectors_in_registers_and_calls_no_libm(isa):
     exempt = CALLS_RARELY | MORE_LIVE_THAN_REGISTERS[isa.name]
     scalar = SCALAR["neon" if isa is NEON else "x86"]
-    for operation in OPERATIONS:
+    for operation in ELEMENTWISE:
         listing = assembly_of(kernel_of(body_of(operation), isa), isa)
         loop = hot_loop(listing)
         foreign = {name for name in CALLED.findall(listing) if not name.startswith("ttnn_jit.")}
@@ -122,7 +122,7 @@ def test_every_operation_is_whole_vectors_in_registers_and_calls_no_libm(isa):
 
 
 def test_tile_names_tell_operations_apart():
-    assert len(OPERATION_OF_TILE) == len(OPERATIONS)
+    assert len(OPERATION_OF_TILE) == len(ELEMENTWISE)
 
 
 def test_the_text_holds_no_shape():

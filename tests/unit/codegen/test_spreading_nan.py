@@ -15,7 +15,7 @@ from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.kernels.isa import AVX512
 from ttnn_jit.kernels.numpy_vector import NumpyVector
-from ttnn_jit.ops import OPERATIONS
+from ttnn_jit.ops import ELEMENTWISE
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 F32, BF16 = DataType.FLOAT32, DataType.BFLOAT16
@@ -32,7 +32,7 @@ def puts_off(**fields):
     return spreads_nan(body)
 
 
-@pytest.mark.parametrize("operation", [op for op in OPERATIONS if op.laws.spreads_nan], ids=str)
+@pytest.mark.parametrize("operation", [op for op in ELEMENTWISE if op.laws.spreads_nan], ids=str)
 def test_an_operation_that_says_so_gives_nan_for_nan(operation):
     with NumpyVector.quiet():
         for position, others in product(range(operation.arity), product(SPECIALS, repeat=operation.arity - 1)):

@@ -38,7 +38,7 @@ def comes_back(module: ModuleOp) -> bool:
     return print_module(again) == text and module.is_structurally_equivalent(again)
 
 
-@pytest.mark.parametrize("operation", ops.OPERATIONS, ids=lambda operation: operation.ttnn_name)
+@pytest.mark.parametrize("operation", ops.ELEMENTWISE, ids=lambda operation: operation.ttnn_name)
 @pytest.mark.parametrize("table", [ttnn.OP_OF, ttir.OP_OF, d2m.TILE_OP_OF], ids=["ttnn", "ttir", "d2m"])
 def test_a_derived_op_comes_back_and_names_its_operation(table: dict, operation: ops.Operation) -> None:  # type: ignore[type-arg]
     op_class = table[operation]
@@ -51,7 +51,7 @@ def test_a_derived_op_comes_back_and_names_its_operation(table: dict, operation:
     assert comes_back(module)
     built = next(op for op in module.walk() if isinstance(op, op_class))
     assert operation_of(built) is operation
-    assert built.numbers == tuple(numbers)
+    assert built.statics == tuple(numbers)
 
 
 def test_an_op_that_is_no_operation_of_the_users_has_no_declaration() -> None:

@@ -11,10 +11,10 @@ from tests.unit.kernels.native_loop import host_isa, native
 from tests.unit.kernels.test_bits_agree import runnable_isas
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.numpy_vector import NumpyVector
-from ttnn_jit.ops import OPERATIONS, Operation
+from ttnn_jit.ops import ELEMENTWISE, Operation
 from ttnn_jit.specs.target import Numerics
 
-SHORTER = [operation for operation in OPERATIONS if operation.forms.bfloat16 is not None]
+SHORTER = [operation for operation in ELEMENTWISE if operation.forms.bfloat16 is not None]
 EVERY_BFLOAT16 = (np.arange(2**16, dtype=np.uint32) << 16).view(np.float32)
 
 

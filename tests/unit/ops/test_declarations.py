@@ -34,7 +34,7 @@ def bits(values):
 
 
 def declared(law):
-    return [pytest.param(o, id=o.ttnn_name) for o in ops.OPERATIONS if getattr(o.laws, law) not in {None, False}]
+    return [pytest.param(o, id=o.ttnn_name) for o in ops.ELEMENTWISE if getattr(o.laws, law) not in {None, False}]
 
 
 def pairs():
@@ -61,7 +61,7 @@ def test_copies_and_negations_are_such_bit_for_bit(operation):
     assert (bits(operation.emit(NumpyVector(), VALUES)) == bits(expected)).all()
 
 
-@pytest.mark.parametrize("operation", ops.OPERATIONS, ids=lambda operation: operation.ttnn_name)
+@pytest.mark.parametrize("operation", ops.ELEMENTWISE, ids=lambda operation: operation.ttnn_name)
 @given(st.data())
 def test_bound_attributes_come_back_from_the_properties_that_hold_them(operation, data):
     numbers = st.floats(width=32) | st.integers(-10, 10) | st.booleans()
@@ -138,7 +138,7 @@ def test_opaque_operations_have_names_of_their_own():
     assert not computed & {op_class.name for op_class in derive_opaque("ttnn")}
 
 
-@pytest.mark.parametrize("operation", ops.OPERATIONS, ids=lambda operation: operation.ttnn_name)
+@pytest.mark.parametrize("operation", ops.ELEMENTWISE, ids=lambda operation: operation.ttnn_name)
 def test_calls_have_equal_keys_for_equal_specs_and_numbers_only(operation):
     spec, other = (TensorSpec((32, extent), DataType.FLOAT32) for extent in (32, 64))
     numbers = operation.tested_attributes

@@ -9,7 +9,7 @@ import pytest
 
 import ttnn_jit
 from ttnn_jit import ops
-from ttnn_jit.ops import activations, binary, predicates, ternary, unary
+from ttnn_jit.ops import activations, binary, data_movement, predicates, ternary, unary
 
 PACKAGE = Path(ttnn_jit.__file__).parent
 HOMES = ("ops", "kernels")
@@ -22,6 +22,8 @@ OTHER_MEANINGS = {
     ("frontend/language.py", "add"): "the method of sets",
     ("frontend/language.py", "pow"): "Python's builtin",
     ("frontend/language.py", "round"): "Python's builtin",
+    ("frontend/language.py", "slice"): "Python's builtin",
+    ("guards/fingerprints.py", "slice"): "Python's builtin",
     ("runtime/helper_ir.py", "round"): "a variable of LLVM text: the round of work that helpers serve",
 }
 """File and word -> what it means there, where it is an operation's name by chance."""
@@ -36,7 +38,7 @@ def names():
 NAMES = set(names())
 DECLARED = {
     name
-    for module in (unary, activations, predicates, binary, ternary)
+    for module in (unary, activations, predicates, binary, ternary, data_movement)
     for name, value in vars(module).items()
     if isinstance(value, ops.Operation)
 }

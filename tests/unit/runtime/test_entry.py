@@ -15,11 +15,13 @@ def table_of(kernel, operands):
     """A launch table of one kernel, of null for its params, and what it points into."""
     address = ctypes.cast(kernel, ctypes.c_void_p).value
     indices = (ctypes.c_int64 * operands)(*range(operands))
-    given = {"function": address, "operands": operands, "indices": ctypes.addressof(indices), "chunks": 1}
+    offsets = (ctypes.c_int64 * operands)()
+    places = {"indices": ctypes.addressof(indices), "offsets": ctypes.addressof(offsets)}
+    given = {"function": address, "operands": operands, "chunks": 1, **places}
     entry_words = LaunchEntry.words(**dict.fromkeys(LaunchEntry.fields(), 0) | given)
     head = LaunchTable.words(kernels=1, widest=operands)
     words = (ctypes.c_int64 * (len(head) + len(entry_words)))(*head, *entry_words)
-    return ctypes.addressof(words), (indices, words, kernel)
+    return ctypes.addressof(words), (indices, offsets, words, kernel)
 
 
 @pytest.mark.parametrize("gives_lock_away", [False, True])

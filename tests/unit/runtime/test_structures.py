@@ -30,6 +30,6 @@ def test_no_two_fields_of_the_pool_overlap():
 
 def test_a_structure_of_words_takes_each_of_its_fields_by_name():
     values = {name: k for k, name in enumerate(LaunchEntry.fields())}
-    assert LaunchEntry.words(**dict(reversed(values.items()))) == list(range(9))
+    assert LaunchEntry.words(**dict(reversed(values.items()))) == list(range(10))
     with pytest.raises(AssertionError):
         LaunchEntry.words(function=0)

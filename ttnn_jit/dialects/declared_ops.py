@@ -1,4 +1,4 @@
-"""Base classes of the ops that are derived from the declarations of elementwise operations."""
+"""Base classes of the ops that are derived from declarations."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.properties import statics_of
 from ttnn_jit.dialects.ttcore import DataTypeAttr
+from ttnn_jit.specs.access import Access
 
 
-class ElementwiseOp(QuickOperation):
+class DeclaredOp(QuickOperation):
     """Base of the derived op classes: operands, then one result; compile-time values are properties."""
 
-    declared: ClassVar[ops.Elementwise]
+    declared: ClassVar[ops.Operation]
     traits: ClassVar[OpTraits] = OpTraits(lambda: (Pure(),))
 
     @property
-    def operation(self) -> ops.Elementwise:
+    def operation(self) -> ops.Operation:
         """The declaration of what it computes."""
         return self.declared
 
@@ -41,7 +42,7 @@ class ElementwiseOp(QuickOperation):
                 f"{self.name} takes {self.operation.arity} operands and has one result, "
                 f"got {len(self.operands)} and {len(self.results)}"
             )
-        _ = self.numbers
+        _ = self.statics
         self.verify_types()
 
     def verify_types(self) -> None:
@@ -49,7 +50,7 @@ class ElementwiseOp(QuickOperation):
         raise NotImplementedError
 
     @property
-    def numbers(self) -> tuple[Any, ...]:
+    def statics(self) -> tuple[Any, ...]:
         """The attributes in the declaration's order."""
         return statics_of(self.operation, self.properties, self.name)
 
@@ -73,8 +74,8 @@ class ElementwiseOp(QuickOperation):
         )
 
 
-class TensorElementwiseOp(ElementwiseOp):
-    """An elementwise op of tensors."""
+class TensorOp(DeclaredOp):
+    """An op of tensors."""
 
     def verify_types(self) -> None:
         """Refuses what is no tensor, a dtype that the result contradicts, and another shape than the rule gives."""
@@ -95,11 +96,44 @@ class TensorElementwiseOp(ElementwiseOp):
         except LayoutError:
             return  # a type of another compiler's: what needs a spec of it refuses it
         try:
-            (by_rule,) = self.operation.results(specs, self.numbers)
+            (by_rule,) = self.operation.results(specs, self.statics)
         except CompileError as error:
             raise VerifyException(error.message) from error
         if result_type.get_shape() != tuple(by_rule.shape):
             raise VerifyException(f"{self.name} results in {list(by_rule.shape)}, got {list(result_type.get_shape())}")
+
+
+class ElementwiseOp(DeclaredOp):
+    """An elementwise op, of tensors or of tiles."""
+
+    declared: ClassVar[ops.Elementwise]
+
+    @property
+    def operation(self) -> ops.Elementwise:
+        """The declaration of what it computes."""
+        return self.declared
+
+
+class TensorElementwiseOp(TensorOp, ElementwiseOp):
+    """An elementwise op of tensors."""
+
+
+class MovementOp(TensorOp):
+    """An op that moves the elements of a tensor."""
+
+    declared: ClassVar[ops.Movement]
+
+    @property
+    def operation(self) -> ops.Movement:
+        """The declaration of what it moves where."""
+        return self.declared
+
+    @property
+    def access(self) -> Access:
+        """Which element of its operand every element of its result is."""
+        spec = spec_of(self.operands[0].type)
+        operation, statics = self.operation.written((spec,), self.statics)
+        return operation.access(tuple(spec.shape), *statics)
 
 
 def operation_of(op: Operation) -> ops.Elementwise | None:

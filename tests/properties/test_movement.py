@@ -1,0 +1,225 @@
+"""Operations that move elements: every bit arrives where torch puts it, alone, chained and read through views."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ttnn_jit import jit, ops, ttnn
+from ttnn_jit.codegen.tile_interpreter import interpret
+from ttnn_jit.compiler import driver
+from ttnn_jit.dialects import parse_module
+from ttnn_jit.ops import data_movement
+from ttnn_jit.specs.access import Access, Const, Dim, NotStridedError, bounds, evaluated, reshaped, walk
+from ttnn_jit.specs.sharding import dense_strides
+
+MOVEMENTS = [
+    pytest.param(operation, shape, statics, id=f"{operation.name}-{shape}-{statics}")
+    for operation in data_movement.OPERATIONS
+    for shape, statics in operation.examples
+]
+WORDS = {torch.float32: torch.int32, torch.bfloat16: torch.int16}
+DTYPES = {torch.float32: ttnn.float32, torch.bfloat16: ttnn.bfloat16}
+LAYOUTS = (ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT)
+
+
+def any_bits(shape, dtype, seed=0):
+    """NaNs of any payload, infinities and denormals among them."""
+    words = torch.iinfo(WORDS[dtype])
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(words.min, words.max, shape, generator=generator).to(WORDS[dtype]).view(dtype)
+
+
+def assert_bits(got, want):
+    assert got.shape == want.shape
+    assert torch.equal(got.contiguous().view(WORDS[want.dtype]), want.contiguous().view(WORDS[want.dtype]))
+
+
+@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize(("operation", "shape", "statics"), MOVEMENTS)
+def test_every_bit_arrives_eagerly_and_compiled(operation, shape, statics, dtype, device):
+    call, x = getattr(ttnn, operation.name), any_bits(shape, dtype)
+    want = operation.golden(torch, x, *statics)
+    for layout in LAYOUTS:
+        tensor = ttnn.from_torch(x, dtype=DTYPES[dtype], layout=layout, device=device)
+        assert_bits(ttnn.to_torch(call(tensor, *statics)), want)
+    for graph_capture in (False, True):
+        assert_bits(jit(graph_capture=graph_capture)(lambda x: call(x, *statics))(x), want)
+    assert_bits(jit(backend="numba")(lambda x: call(x, *statics))(x), want)
+
+
+WHOLE_TILES = [
+    (lambda x: ttnn.permute(x, (0, 2, 1)), lambda x: x.permute(0, 2, 1)),
+    (lambda x: ttnn.reshape(x, (64, 96)), lambda x: x.reshape(64, 96)),
+    (lambda x: ttnn.add(ttnn.transpose(x, -1, -2), 1.0), lambda x: x.transpose(-1, -2) + 1.0),
+    (lambda x: ttnn.permute(ttnn.add(x, 1.0), (1, 0, 2)), lambda x: (x + 1.0).permute(1, 0, 2)),
+    (lambda x: ttnn.reshape(ttnn.permute(x, (2, 0, 1)), (-1, 32)), lambda x: x.permute(2, 0, 1).reshape(-1, 32)),
+]
+
+
+@pytest.mark.parametrize(("written", "in_torch"), WHOLE_TILES)
+def test_on_a_chip_a_movement_is_an_operation_of_the_host_program(written, in_torch, device):
+    x = torch.arange(2 * 32 * 96, dtype=torch.float32).reshape(2, 32, 96)
+    tensor = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
+    function = jit()(written)
+    assert_bits(ttnn.to_torch(function(tensor)), in_torch(x))
+    text = function.ir(tensor, stage="convert-d2m-to-ttnn")
+    assert any(f'"ttnn.{name}"' in text for name in ("permute", "reshape", "transpose"))
+    assert "view_layout" not in text
+
+
+# --- Chains ---------------------------------------------------------------------------------------------------------
+
+
+KINDS = ("permute", "reshape", "slice", "repeat", "unsqueeze")
+
+
+@st.composite
+def movements(draw, shape, kinds):
+    """A movement of a tensor of that shape, as (name, attributes)."""
+    rank = len(shape)
+    kind = draw(st.sampled_from(kinds))
+    if kind == "permute":
+        return kind, (tuple(draw(st.permutations(range(rank)))),)
+    if kind == "reshape":
+        return kind, (draw(st.sampled_from(factorings(math.prod(shape)))),)
+    if kind == "slice":
+        begins = [draw(st.integers(0, extent - 1)) for extent in shape]
+        ends = [draw(st.integers(begin + 1, extent)) for begin, extent in zip(begins, shape, strict=True)]
+        return kind, (tuple(begins), tuple(ends), tuple(draw(st.integers(1, 3)) for _ in shape))
+    if kind == "repeat":
+        return kind, (tuple(draw(st.integers(1, 2)) for _ in shape),)
+    return kind, (draw(st.integers(-rank - 1, rank)),)
+
+
+def factorings(count):
+    divisors = [d for d in range(1, count + 1) if count % d == 0]
+    pairs = [(d, count // d) for d in divisors]
+    return [(count,), *pairs, *((a, b // c, c) for a, b in pairs for c in divisors if b % c == 0 and c > 1)]
+
+
+@st.composite
+def chains(draw, kinds=KINDS):
+    """A shape, and movements and additions of one number on the way."""
+    shape = draw(st.sampled_from([(6,), (4, 6), (3, 40), (2, 3, 8), (2, 33, 5), (2, 2, 3, 4)]))
+    x, steps = torch.zeros(shape), []
+    for _ in range(draw(st.integers(1, 4))):
+        if kinds is KINDS and draw(st.booleans()):
+            steps.append(("add", (1.0,)))
+        name, statics = draw(movements(tuple(x.shape), kinds))
+        if x.numel() > 4096 and name == "repeat":
+            continue
+        steps.append((name, statics))
+        x = in_torch(x, name, statics)
+    return shape, steps
+
+
+def in_torch(x, name, statics):
+    return x + statics[0] if name == "add" else ops.OVERLOADS[name][0].golden(torch, x, *statics)
+
+
+def program(steps):
+    def moved(x):
+        for name, statics in steps:
+            x = getattr(ttnn, name)(x, *statics)
+        return x
+
+    return moved
+
+
+@settings(max_examples=25, deadline=None)
+@given(chains(), st.sampled_from([torch.float32, torch.bfloat16]))
+def test_chains_of_movements_and_arithmetic_agree_with_torch_and_the_interpreter(chain, dtype):
+    shape, steps = chain
+    x = torch.arange(math.prod(shape), dtype=torch.float32).remainder(97).reshape(shape).to(dtype)
+    want = x
+    for name, statics in steps:
+        want = in_torch(want.float(), name, statics)
+    want = want.to(dtype)
+    function = jit()(program(steps))
+    assert_bits(function(x), want)
+    assert_bits(jit(backend="numba")(program(steps))(x), want)
+    module = parse_module(function.ir(x, stage="d2m-insert-dst-register-access"))
+    words = x.view(torch.int16).numpy().view("uint16") if dtype is torch.bfloat16 else x.numpy()
+    (interpreted,) = interpret(module, [words])
+    found = torch.from_numpy(interpreted.view("int16")).view(dtype) if dtype is torch.bfloat16 else interpreted
+    assert_bits(torch.as_tensor(found), want)
+
+
+@settings(max_examples=15, deadline=None)
+@given(chains(("permute", "slice", "repeat", "unsqueeze")))
+def test_a_chain_of_movements_before_arithmetic_moves_no_bytes_of_its_own(chain):
+    shape, steps = chain
+    x = torch.rand(shape)
+    request = jit()(lambda x: ttnn.exp(program(steps)(x))).request(x)
+    plan = driver.compile_function(request, use_disk=False).program.plan
+    assert len(plan.launches) == 1
+    assert plan.bytes_touched == x.nbytes + plan.outputs[0].nbytes
+
+
+# --- Accesses -------------------------------------------------------------------------------------------------------
+
+
+def addresses(access, strides):
+    for index in itertools.product(*map(range, access.extents)):
+        yield sum(evaluated(expr, index) * stride for expr, stride in zip(access.coordinates, strides, strict=True))
+
+
+@st.composite
+def composed(draw):
+    """The access of a chain of movements to its source, and the source's shape."""
+    shape, steps = draw(chains())
+    access, extents = Access.identity(shape), shape
+    for name, statics in steps:
+        if name == "add":
+            continue
+        operation, written = ops.OVERLOADS[name][0].spelled(extents, *statics)
+        access = operation.access(extents, *written).after(access)
+        extents = access.extents
+    return access, shape
+
+
+@settings(max_examples=60, deadline=None)
+@given(composed(), st.integers(0, 3))
+def test_the_loops_of_a_walk_meet_the_elements_that_the_access_names(access_and_shape, padding):
+    access, shape = access_and_shape
+    strides = dense_strides((*shape[:-1], shape[-1] + padding))
+    assert access.stays_inside(shape)
+    try:
+        walked = walk(access.extents, [access.address(shape, strides)])
+    except NotStridedError:
+        return
+    loops = itertools.product(*map(range, walked.extents))
+    steps = walked.strides[0]
+    found = [walked.offsets[0] + sum(i * s for i, s in zip(index, steps, strict=True)) for index in loops]
+    assert found == list(addresses(access, strides))
+
+
+@given(st.sampled_from([(4, 6), (2, 3, 8), (5, 1, 7), (1, 30)]), st.data())
+def test_a_reshape_of_dense_memory_is_always_one_walk(shape, data):
+    new = data.draw(st.sampled_from(factorings(math.prod(shape))))
+    walked = walk(new, [reshaped(shape, new).address(shape, dense_strides(shape))])
+    assert math.prod(walked.extents) == math.prod(shape)
+
+
+@settings(max_examples=25, deadline=None)
+@given(composed())
+def test_bounds_hold_every_value_of_an_expression(access_and_shape):
+    access, _ = access_and_shape
+    for expr in access.coordinates:
+        low, high = bounds(expr, access.extents)
+        values = [evaluated(expr, index) for index in itertools.product(*map(range, access.extents))]
+        assert low <= min(values)
+        assert max(values) <= high
+
+
+def test_an_access_beyond_its_source_is_seen():
+    assert Access((4,), (Dim(0),)).stays_inside((4,))
+    assert not Access((5,), (Dim(0),)).stays_inside((4,))
+    assert not Access((4,), (Const(4),)).stays_inside((4,))
+    assert not Access((4,), (Dim(0), Const(0))).stays_inside((4,))
