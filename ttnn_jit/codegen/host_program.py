@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.codegen.copies import copying_kernels
+from ttnn_jit.codegen.host_kernels import has_kernels, kernels_of
 from ttnn_jit.codegen.kernel_reader import Kernel, read_kernel
 from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
 from ttnn_jit.codegen.loop_fusion import fused_loops
@@ -17,7 +17,6 @@ from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.d2m import EmptyOp, GenericOp, ViewLayoutOp
-from ttnn_jit.dialects.declared_ops import MovementOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import system_desc_of
@@ -78,8 +77,8 @@ def planned(module: ModuleOp, named: Callable[[KernelBody], tuple[str, int]]) ->
         match op:
             case GenericOp():
                 launched.append((op, read_kernel(op, numerics)))
-            case MovementOp():
-                launched += ((op, kernel) for kernel in copying_kernels(op, numerics))
+            case _ if has_kernels(op):
+                launched += ((op, kernel) for kernel in kernels_of(op, numerics))
             case ReturnOp():
                 returned = op.arguments
             case EmptyOp() | ViewLayoutOp():
@@ -102,6 +101,7 @@ def planned(module: ModuleOp, named: Callable[[KernelBody], tuple[str, int]]) ->
             picoseconds,
             len(kernel.outputs),
             kernel.walk.offsets,
+            kernel.walk.reduced,
         )
         for kernel, (name, picoseconds) in ((kernel, named(kernel.body)) for kernel in kernels)
     )

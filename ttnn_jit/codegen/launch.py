@@ -29,11 +29,13 @@ class Walk:
         extents: Of the loops, outermost first, at least one; none is 1 but for a single element.
         strides: Per operand, the elements between neighbours along each loop; 0 where the operand is broadcast.
         offsets: Per operand, the place of the first element that is met.
+        reduced: How many loops, the innermost ones, several elements of which make one of a result.
     """
 
     extents: tuple[int, ...]
     strides: tuple[tuple[int, ...], ...]
     offsets: tuple[int, ...]
+    reduced: int = 0
 
     @property
     def accesses(self) -> tuple[InnerAccess, ...]:

@@ -44,7 +44,7 @@ class Chunks:
 
 def predicted_ns(launch: Launch, nbytes: int) -> float:
     """Time of a launch on one thread: its arithmetic or the `nbytes` it touches, whichever takes longer."""
-    elements = math.prod(launch.params[: _loops(launch)])
+    elements = math.prod(launch.params[: launch.loops])
     return max(elements * launch.picoseconds / 1000, nbytes / HOST_COSTS.bytes_per_ns)
 
 
@@ -59,9 +59,11 @@ def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks |
     time = predicted_ns(launch, nbytes)
     if not launch.picoseconds or time < HOST_COSTS.shared_from_ns:
         return None
-    loops = _loops(launch)
+    loops = launch.loops
     extents, strides = launch.params[:loops], launch.params[loops:]
-    loop = max(range(loops), key=extents.__getitem__)
+    loop = max(range(launch.reduced, loops), key=extents.__getitem__, default=None)
+    if loop is None:
+        return None
     elements = math.prod(extents)
     even = elements // (CHUNKS_PER_CPU * (os.cpu_count() or 1))
     wanted = min(max(even - even % FEWEST_ELEMENTS, FEWEST_ELEMENTS), MOST_ELEMENTS)
@@ -73,10 +75,6 @@ def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks |
     rest = extents[loop] - size * (count - 1)
     wakes = time >= HOST_COSTS.wakes_from_ns
     return Chunks(count, _with_extent(launch, loop, size), _with_extent(launch, loop, rest), steps, wakes)
-
-
-def _loops(launch: Launch) -> int:
-    return len(launch.params) // (1 + len(launch.operands))
 
 
 def _with_extent(launch: Launch, loop: int, extent: int) -> tuple[int, ...]:

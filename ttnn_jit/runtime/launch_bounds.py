@@ -28,24 +28,26 @@ class Signature:
         operands: Per operand its element type, as MLIR spells it, and its stride along the innermost loop where the
             code does not ask the launch for it: 1 or 0.
         written: How many operands, the last ones, it writes.
+        reduced: How many loops, the innermost ones, results do not move along.
     """
 
     loops: int
     operands: tuple[tuple[str, int | None], ...]
     written: int
+    reduced: int = 0
 
     def to_json(self) -> list[Any]:
         """JSON values."""
-        return [self.loops, [list(operand) for operand in self.operands], self.written]
+        return [self.loops, [list(operand) for operand in self.operands], self.written, self.reduced]
 
 
 def signature_of(launch: Launch, buffers: Sequence[TensorSpec]) -> Signature:
     """What the kernel of a launch that was checked must have been made for."""
-    loops = len(launch.params) // (1 + len(launch.operands))
+    loops = launch.loops
     inner = launch.params[loops::loops]
     dtypes = (buffers[index].dtype.mlir for index in launch.operands)
     operands = tuple((dtype, step if step in {0, 1} else None) for dtype, step in zip(dtypes, inner, strict=True))
-    return Signature(loops, operands, launch.written)
+    return Signature(loops, operands, launch.written, launch.reduced)
 
 
 def check_launches(plan: ProgramPlan) -> None:
@@ -81,6 +83,8 @@ def _faults(plan: ProgramPlan, launch: Launch, filled: set[int]) -> Iterator[str
         1 << 40
     ):
         yield "has numbers that are none of its words"
+    if not 0 <= launch.reduced <= loops:
+        yield f"reduces {launch.reduced} of {loops} loops"
     inner, *outer = extents = launch.params[:loops]
     if inner < 0 or any(extent < 1 for extent in outer):
         yield f"loops over {list(extents)}"
@@ -90,8 +94,12 @@ def _faults(plan: ProgramPlan, launch: Launch, filled: set[int]) -> Iterator[str
         spec, strides = plan.buffers[index], launch.params[loops * (1 + place) : loops * (2 + place)]
         if not _stays_inside(extents, strides, launch.offsets[place], spec):
             yield f"leaves the memory of operand {place}, {spec}"
-        if place >= len(operands) - launch.written and math.prod(extents) not in {spec.volume, _stored(spec)}:
-            yield f"writes {math.prod(extents)} elements of operand {place}, {spec}"
+        if place < len(operands) - launch.written:
+            continue
+        if any(strides[: launch.reduced]):
+            yield f"moves operand {place} along a loop that it reduces"
+        if (count := math.prod(extents[launch.reduced :])) not in {spec.volume, _stored(spec)}:
+            yield f"writes {count} elements of operand {place}, {spec}"
 
 
 def _stays_inside(extents: Sequence[int], strides: Sequence[int], offset: int, spec: TensorSpec) -> bool:

@@ -27,6 +27,8 @@ class Launch:
         written: How many of its operands, the last ones, it writes; it reads the others.
         offsets: Per operand, the elements from the start of its buffer to the first one that it meets; given as (),
             zeros.
+        reduced: How many of its loops, the innermost ones, several elements of which make one of a result: these are
+            not cut among threads, and results do not move along them.
     """
 
     kernel: str
@@ -35,6 +37,12 @@ class Launch:
     picoseconds: int = 0
     written: int = 1
     offsets: tuple[int, ...] = ()
+    reduced: int = 0
+
+    @property
+    def loops(self) -> int:
+        """How many loops there are."""
+        return len(self.params) // (1 + len(self.operands))
 
     def __post_init__(self) -> None:
         if not self.offsets:
@@ -115,6 +123,7 @@ class ProgramPlan:
                     launch.picoseconds,
                     launch.written,
                     list(launch.offsets) if any(launch.offsets) else [],
+                    launch.reduced,
                 ]
                 for launch in self.launches
             ],
@@ -143,9 +152,11 @@ class ProgramPlan:
         )
 
 
-def _launch(kernel: Any, operands: Any, params: Any, picoseconds: Any, written: Any, offsets: Any) -> Launch:
-    time, outputs = _numbers([picoseconds, written])
-    return Launch(_text(kernel), _numbers(operands), _numbers(params), time, outputs, _numbers(offsets))
+def _launch(
+    kernel: Any, operands: Any, params: Any, picoseconds: Any, written: Any, offsets: Any, reduced: Any
+) -> Launch:
+    time, outputs, loops = _numbers([picoseconds, written, reduced])
+    return Launch(_text(kernel), _numbers(operands), _numbers(params), time, outputs, _numbers(offsets), loops)
 
 
 def _text(value: Any) -> str:

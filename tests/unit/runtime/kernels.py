@@ -51,7 +51,7 @@ def object_code(name: str) -> bytes:
     machine = llvm.Target.from_default_triple().create_target_machine(cpu=cpu.name, reloc="pic", codemodel="small")
     expression = (UNARY | BINARY)[name]
     text = TEXT.format(name=name, expression=expression, last=2 if name in BINARY else 1)
-    signature = [1, [["f32", 1]] * (3 if name in BINARY else 2), 1]
+    signature = [1, [["f32", 1]] * (3 if name in BINARY else 2), 1, 0]
     return with_signature(image_of(machine.emit_object(llvm.parse_assembly(text))), signature)
 
 

@@ -1,0 +1,26 @@
+"""Kernels of the ops that no `d2m.generic` holds, by family: what the host runs for an operation of its own launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xdsl.ir import Operation
+
+from ttnn_jit.codegen.copies import copying_kernels
+from ttnn_jit.codegen.kernel_reader import Kernel
+from ttnn_jit.dialects.declared_ops import MovementOp, TensorOp
+from ttnn_jit.specs.target import Numerics
+
+_KERNELS_OF: dict[type[TensorOp], Callable[[Any, Numerics], Sequence[Kernel]]] = {MovementOp: copying_kernels}
+"""Base of a family's op classes -> the launches of one of its ops, in order."""
+
+
+def has_kernels(op: Operation) -> bool:
+    """Whether `op` is of a family with kernels of its own."""
+    return isinstance(op, tuple(_KERNELS_OF))
+
+
+def kernels_of(op: Operation, numerics: Numerics) -> Sequence[Kernel]:
+    """The launches of an op that has kernels, in order; the last one writes its result."""
+    return next(kernels for family, kernels in _KERNELS_OF.items() if isinstance(op, family))(op, numerics)
