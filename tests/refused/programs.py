@@ -85,7 +85,7 @@ def an_operation_that_is_not_here(x):
 def a_method_of_torch(x):
     return x.reshape(4)
 #          ^^^^^^^^^ a tensor has no attribute `reshape` while a function is compiled
-#          help: operations that move data are not implemented; do it in torch before `from_torch`
+#          help: it has `shape`, `dtype`, `layout`, `memory_config`; the operation is written `ttnn.reshape(...)`
 
 
 def too_many_arguments(x):
@@ -195,10 +195,32 @@ def a_loop_over_a_tensor(x):
     return x
 
 
-def an_element_of_a_tensor(x):
-    return x[0]
-#          ^^^^ indexing a tensor is not supported
-#          help: operations that move data are not implemented; do it in torch before `from_torch`
+def an_element_that_is_not_there(x):
+    return x[99]
+#          ^^^^^ there is no element 99 along a dimension of extent 32
+
+
+def elements_backwards(x):
+    return x[::-1]
+#          ^^^^^^^ the steps of a slice are at least 1, got -1
+
+
+def an_element_named_by_a_tensor(x):
+    return x[x]
+#          ^^^^ Tensor is no index of a tensor
+#          help: whole numbers, slices with positive steps, None and ... are
+
+
+def a_shape_of_more_elements(x):
+    return ttnn.reshape(x, (3, -1))
+#          ^^^^^^^^^^^^^^^^^^^^^^^^ `reshape`: a tensor of shape [32, 32] has 1024 elements, which [3, -1] does not hold
+#          help: the extents multiply to the same number; one of them may be -1
+
+
+def a_dimension_that_is_not_there(x):
+    return ttnn.permute(x, (0, 2))
+#          ^^^^^^^^^^^^^^^^^^^^^^^ `permute`: there is no dimension 2 in a tensor of rank 2
+#          help: it has -2 to 1
 
 
 def writing_into_a_tensor(x):

@@ -279,8 +279,12 @@ HOST = [
     (
         lambda d: list(ttnn.from_torch(X)),
         ValueError,
-        "indexing a ttnn tensor is not supported: operations that move data are not implemented\n"
-        "help: index `ttnn.to_torch(tensor)`",
+        "iterating over a ttnn tensor is not supported\nhelp: write `x[i]`",
+    ),
+    (
+        lambda d: tiled(d)[0, 0, 0],
+        ValueError,
+        "(0, 0, 0) indexes 3 dimensions of a tensor of rank 2",
     ),
     (
         lambda d: ttnn_jit.jit(max_grid=ttnn.CoreGrid(x=8, y=8)),

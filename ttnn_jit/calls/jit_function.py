@@ -21,9 +21,6 @@ from ttnn_jit.dispatch.arguments import (
     Family,
     Placement,
     argument_key,
-    check_config_rules,
-    check_max_grid,
-    check_target_rules,
     is_tensor,
     is_traced,
     map_tensors,
@@ -35,7 +32,7 @@ from ttnn_jit.dispatch.arguments import (
 from ttnn_jit.dispatch.results import runner_for, warm_runner_for
 from ttnn_jit.dispatch.warm_path import OWN_NAMES, WarmCall, WarmCalls, call_method
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar
-from ttnn_jit.foreign.pytrees import check_nest, leaves
+from ttnn_jit.foreign.pytrees import check_nest
 from ttnn_jit.guards.reads import Opaque, compile_guard, guard_text
 from ttnn_jit.guards.receiver import RECEIVER, bound_to, follow_original, reads_of_original
 from ttnn_jit.process.compile_lock import compiles, compiling
@@ -43,7 +40,7 @@ from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.warm_caller import STALE
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions
 from ttnn_jit.specs.target import PRESETS, SystemDesc
-from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.specs.target_rules import check_config_rules, check_max_grid
 from ttnn_jit.ttnn.mesh import mesh_of, on_every_device
 from ttnn_jit.ttnn.plain_python import as_callers_kind, foreign_operands
 
@@ -248,10 +245,6 @@ class JitFunction(WarmCalls):
         if self._options.memory_config is not None and where.family is Family.TTNN:
             check_config_rules("memory_config of the decorator", self._options.memory_config, where.target)
         request = self._request(values, where)
-        named = ((name, leaf) for name, argument in request.arguments.items() for leaf in leaves(argument))
-        for name, leaf in named:
-            if isinstance(leaf, TensorSpec):
-                check_target_rules(name, leaf, where.target)
         compilation = self._compile(request)
         variant = self._variant(compilation, where)
         self._entries[key] = (variant, *self._entries.get(key, ()))[:VARIANTS_PER_KEY]

@@ -32,6 +32,7 @@ from ttnn_jit.runtime.program import Program, ProgramPlan
 from ttnn_jit.specs.options import CompileOptions, Environment, OutputLayout
 from ttnn_jit.specs.sharding import maximal_block_sharding_config
 from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.specs.target_rules import check_target_rules
 from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, TensorSpec
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def compile_function(
 
     Raises:
         CompileError: The function is outside the language, or a stage refuses it.
+        ArgumentError: A kernel would read what the target's rules refuse.
     """
     # A pass of the user's own, and a kernel of the interpreter's, are things that only this process knows.
     options = request.options
@@ -104,6 +106,8 @@ def compile_function(
     if stored and key and (found := _from_manifest(stored, key, request, inputs)):
         return found
     lowered = lower_request(request)
+    for name, spec in lowered.kernel_operands:
+        check_target_rules(name, spec, request.target)
     program, is_new = _program(lowered, inputs, request.options, stored, observer, keep_texts=keep_texts)
     if stored and key and lowered.opaque is None:
         _store(stored, key, lowered, program, is_new=is_new)

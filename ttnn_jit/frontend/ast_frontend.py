@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError
@@ -54,6 +55,7 @@ def interpret(
         outline,
         opaque=interpreter.recorder.opaque,
         warnings=tuple(interpreter.warnings),
+        kernel_operands=tuple(interpreter.builder.kernel_operands.values()),
     )
 
 
@@ -81,13 +83,13 @@ def _run(
     """The interpreter that has gone through the function, and what that returned."""
     recorder = ReadRecorder()
     definition = Location(source.file, function.__code__.co_firstlineno)
-    builder = ModuleBuilder(function.__name__, target, definition, equal_shards=target.tile_aligned_only)
+    builder = ModuleBuilder(function.__name__, target, definition, jitted=True)
     interpreter = Interpreter(builder, recorder, _RULES, observes=observes)
 
-    def proxy(value: Any) -> Any:
-        return interpreter.argument(value.spec) if isinstance(value, TensorArgument) else value
+    def proxy(name: str, value: Any) -> Any:
+        return interpreter.argument(value.spec, name) if isinstance(value, TensorArgument) else value
 
-    proxies = {name: map_leaves(value, proxy) for name, value in arguments.items()}
+    proxies = {name: map_leaves(value, partial(proxy, name)) for name, value in arguments.items()}
     for name, value in proxies.items():
         _note_argument(recorder, value, name, ())
     args, kwargs = call_arguments(function, proxies)

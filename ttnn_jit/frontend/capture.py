@@ -10,6 +10,7 @@ import sys
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
@@ -95,13 +96,13 @@ def trace(
     _refuse_no_plain_function(function, definition)
     recorder = _reads_of(function, arguments, target)
     guard = compile_guard(function, recorder.reads.values())
-    builder = ModuleBuilder(function.__name__, target, definition, equal_shards=target.tile_aligned_only)
+    builder = ModuleBuilder(function.__name__, target, definition, jitted=True)
     emitter = CaptureEmitter(builder, definition)
 
-    def proxy(value: Any) -> Any:
-        return emitter.argument(value.spec) if isinstance(value, TensorArgument) else value
+    def proxy(name: str, value: Any) -> Any:
+        return emitter.argument(value.spec, name) if isinstance(value, TensorArgument) else value
 
-    proxies = {name: map_leaves(value, proxy) for name, value in arguments.items()}
+    proxies = {name: map_leaves(value, partial(proxy, name)) for name, value in arguments.items()}
     args, kwargs = call_arguments(function, proxies)
     returned = _returned(function, args, kwargs, emitter)
     if not guard():
@@ -119,6 +120,7 @@ def trace(
         outline,
         opaque=recorder.opaque,
         warnings=tuple(emitter.warnings),
+        kernel_operands=tuple(builder.kernel_operands.values()),
     )
 
 

@@ -46,21 +46,28 @@ class ModuleBuilder:
             that a device counts both.
         target: Decides the element type of numbers, and stands on the module.
         location: Where the function is defined; None for an operation that no file holds.
-        equal_shards: Refuse operands that are sharded differently, as the ttnn.jit document does.
+        jitted: It is a function of the user's, whose kernels obey the rules of the ttnn.jit document on a chip target.
+
+    Attributes:
+        kernel_operands: Where there are such rules, what kernels read: its name for errors, and its spec.
     """
 
-    def __init__(self, name: str, target: SystemDesc, location: Location | None, *, equal_shards: bool = False) -> None:
+    def __init__(self, name: str, target: SystemDesc, location: Location | None, *, jitted: bool = False) -> None:
         self._name = re.sub(r"[^\w.]", "", name) or "main"
         self._target = target
         self._location = _attribute(location)
-        self._equal_shards = equal_shards
+        self._has_rules = jitted and target.tile_aligned_only
+        self._names: dict[SSAValue, str] = {}
+        self.kernel_operands: dict[SSAValue, tuple[str, TensorSpec]] = {}
         self._block = empty_block()
         self._device: SSAValue | None = None
         self._count = 0
 
-    def argument(self, spec: TensorSpec) -> SSAValue:
-        """The function's next argument."""
-        return self._block.insert_arg(tensor_type(spec), len(self._block.args))
+    def argument(self, spec: TensorSpec, name: str = "") -> SSAValue:
+        """The function's next argument, or the next tensor of the argument `name`."""
+        value = self._block.insert_arg(tensor_type(spec), len(self._block.args))
+        self._names[value] = name
+        return value
 
     def operation(
         self,
@@ -80,8 +87,7 @@ class ModuleBuilder:
         if self._count > MAX_OPERATIONS:
             raise CompileError(f"the program has more than {MAX_OPERATIONS} operations", location=location)
         tensors = [operand for operand in operands if not isinstance(operand, float)]
-        specs = [spec for _, spec in tensors]
-        self._check(operation, specs, location)
+        self._check(operation, tensors, location)
         written, attributes, result = _result(
             operation, [o if isinstance(o, float) else o[1] for o in operands], attributes, location
         )
@@ -131,8 +137,9 @@ class ModuleBuilder:
         append(self._block, (op,))
         return op.results[0]
 
-    def _check(self, operation: Operation, specs: Sequence[TensorSpec], location: Location | None) -> None:
-        for spec in specs:
+    def _check(self, operation: Operation, tensors: Sequence[TensorOperand], location: Location | None) -> None:
+        """Refuses dtypes that the operation does not take, and what a kernel of the target's does not."""
+        for _, spec in tensors:
             if spec.dtype not in operation.dtypes:
                 allowed = ", ".join(sorted(dtype.name for dtype in operation.dtypes))
                 raise CompileError(
@@ -140,8 +147,14 @@ class ModuleBuilder:
                     location=location,
                     help=f"it takes {allowed}",
                 )
-        sharded = [spec for spec in specs if spec.memory_config.is_sharded()]
-        for spec in sharded[1:] if self._equal_shards else ():
+        if self._has_rules and isinstance(operation, Elementwise):
+            self._check_kernel(operation, tensors, location)
+
+    def _check_kernel(self, operation: Operation, tensors: Sequence[TensorOperand], location: Location | None) -> None:
+        for value, spec in tensors:
+            self.kernel_operands.setdefault(value, (self._names.get(value, f"an operand of {operation.name}"), spec))
+        sharded = [spec for _, spec in tensors if spec.memory_config.is_sharded()]
+        for spec in sharded[1:]:
             if not spec.lies_as(sharded[0]):
                 raise CompileError(
                     f"`{operation.name}` got operands that are sharded differently: {sharded[0].memory_config} and "

@@ -298,9 +298,9 @@ class Emitter(ABC):
         """Where the function that is being called is named; the whole call, if that is all that is known."""
         return self.location()
 
-    def argument(self, spec: TensorSpec) -> ProxyTensor:
-        """The next argument of the function."""
-        return ProxyTensor(self, self.builder.argument(spec), spec, is_argument=True)
+    def argument(self, spec: TensorSpec, name: str) -> ProxyTensor:
+        """The function's next argument, or the next tensor of the argument `name`."""
+        return ProxyTensor(self, self.builder.argument(spec, name), spec, is_argument=True)
 
     def call(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """A call to an object of the `ttnn` namespace.

@@ -8,6 +8,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.guards.reads import Opaque, Read
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class FrontendResult:
             indices as leaves.
         opaque: The first thing that was read whose change no guard can see: the module serves one call only.
         warnings: Texts for the user, each once.
+        kernel_operands: What kernels read that obey the rules of a chip target: its name for errors, and its spec.
     """
 
     module: ModuleOp
@@ -28,3 +30,4 @@ class FrontendResult:
     output_structure: Any
     opaque: Opaque | None = None
     warnings: tuple[str, ...] = ()
+    kernel_operands: tuple[tuple[str, TensorSpec], ...] = ()

@@ -79,27 +79,31 @@ def _faults(plan: ProgramPlan, launch: Launch, filled: set[int]) -> Iterator[str
         yield f"writes {launch.written} of {len(operands)} operands"
     if len(launch.offsets) != len(operands):
         yield f"has {len(launch.offsets)} offsets for {len(operands)} operands"
-    if any(word not in _WORDS for word in (*launch.params, *launch.offsets)) or launch.picoseconds not in range(
-        1 << 40
-    ):
+    if any(word not in _WORDS for word in (*launch.params, *launch.offsets)):
         yield "has numbers that are none of its words"
-    if not 0 <= launch.reduced <= loops:
-        yield f"reduces {launch.reduced} of {loops} loops"
+    if launch.picoseconds not in range(1 << 40) or not 0 <= launch.reduced <= loops:
+        yield f"takes {launch.picoseconds} picoseconds an element and reduces {launch.reduced} of {loops} loops"
     inner, *outer = extents = launch.params[:loops]
     if inner < 0 or any(extent < 1 for extent in outer):
         yield f"loops over {list(extents)}"
     if unread := [index for index in operands[: -launch.written] if index not in filled]:
         yield f"reads buffer {unread[0]} before it is written"
     for place, index in enumerate(operands):
-        spec, strides = plan.buffers[index], launch.params[loops * (1 + place) : loops * (2 + place)]
-        if not _stays_inside(extents, strides, launch.offsets[place], spec):
-            yield f"leaves the memory of operand {place}, {spec}"
-        if place < len(operands) - launch.written:
-            continue
-        if any(strides[: launch.reduced]):
-            yield f"moves operand {place} along a loop that it reduces"
-        if (count := math.prod(extents[launch.reduced :])) not in {spec.volume, _stored(spec)}:
-            yield f"writes {count} elements of operand {place}, {spec}"
+        strides = launch.params[loops * (1 + place) : loops * (2 + place)]
+        yield from _operand_faults(launch, place, extents, strides, plan.buffers[index])
+
+
+def _operand_faults(
+    launch: Launch, place: int, extents: Sequence[int], strides: Sequence[int], spec: TensorSpec
+) -> Iterator[str]:
+    if not _stays_inside(extents, strides, launch.offsets[place], spec):
+        yield f"leaves the memory of operand {place}, {spec}"
+    if place < len(launch.operands) - launch.written:
+        return
+    if any(strides[: launch.reduced]):
+        yield f"moves operand {place} along a loop that it reduces"
+    if (count := math.prod(extents[launch.reduced :])) not in {spec.volume, _stored(spec)}:
+        yield f"writes {count} elements of operand {place}, {spec}"
 
 
 def _stays_inside(extents: Sequence[int], strides: Sequence[int], offset: int, spec: TensorSpec) -> bool:
