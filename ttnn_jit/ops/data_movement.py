@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.ops.movement import Extents, Movement, Spelling
 from ttnn_jit.ops.parameter import DIMENSION, DIMENSIONS, EXTENTS, TENSOR, Parameter
@@ -256,8 +257,8 @@ def _part(extent: int, item: object) -> range:
         return range(part.start, max(part.start, part.stop), part.step)
     if type(number) is not int:
         raise ShapeError(
-            f"{item!r} is no index of a tensor",
-            help="whole numbers, slices, None and ... are; gather rows by `embedding`",
+            f"{type_name(item)} is no index of a tensor",
+            help="whole numbers, slices with positive steps, None and ... are",
         )
     if not -extent <= number < extent:
         raise ShapeError(f"there is no element {number} along a dimension of extent {extent}")
