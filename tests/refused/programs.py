@@ -207,7 +207,7 @@ def elements_backwards(x):
 
 def an_element_named_by_a_tensor(x):
     return x[x]
-#          ^^^^ Tensor is no index of a tensor
+#          ^^^^ a tensor is no index of a tensor
 #          help: whole numbers, slices with positive steps, None and ... are
 
 
