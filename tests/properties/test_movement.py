@@ -19,9 +19,9 @@ from ttnn_jit.specs.access import Access, Const, Dim, NotStridedError, bounds, e
 from ttnn_jit.specs.sharding import dense_strides
 
 MOVEMENTS = [
-    pytest.param(operation, shape, statics, id=f"{operation.name}-{shape}-{statics}")
+    pytest.param(operation, shapes, statics, id=f"{operation.name}-{shapes}-{statics}")
     for operation in data_movement.OPERATIONS
-    for shape, statics in operation.examples
+    for shapes, statics in operation.examples
 ]
 WORDS = {torch.float32: torch.int32, torch.bfloat16: torch.int16}
 DTYPES = {torch.float32: ttnn.float32, torch.bfloat16: ttnn.bfloat16}
@@ -41,16 +41,21 @@ def assert_bits(got, want):
 
 
 @pytest.mark.parametrize("dtype", WORDS)
-@pytest.mark.parametrize(("operation", "shape", "statics"), MOVEMENTS)
-def test_every_bit_arrives_eagerly_and_compiled(operation, shape, statics, dtype, device):
-    call, x = getattr(ttnn, operation.name), any_bits(shape, dtype)
-    want = operation.golden(torch, x, *statics)
+@pytest.mark.parametrize(("operation", "shapes", "statics"), MOVEMENTS)
+def test_every_bit_arrives_eagerly_and_compiled(operation, shapes, statics, dtype, device):
+    call, xs = getattr(ttnn, operation.name), [any_bits(shape, dtype, seed) for seed, shape in enumerate(shapes)]
+    want = operation.golden(torch, *xs, *statics)
+
+    def moved(*tensors):
+        return call(list(tensors) if operation.is_variadic else tensors[0], *statics)
+
     for layout in LAYOUTS:
-        tensor = ttnn.from_torch(x, dtype=DTYPES[dtype], layout=layout, device=device)
-        assert_bits(ttnn.to_torch(call(tensor, *statics)), want)
+        tensors = [ttnn.from_torch(x, dtype=DTYPES[dtype], layout=layout, device=device) for x in xs]
+        assert_bits(ttnn.to_torch(moved(*tensors)), want)
+        assert_bits(ttnn.to_torch(jit()(moved)(*tensors)), want)
     for graph_capture in (False, True):
-        assert_bits(jit(graph_capture=graph_capture)(lambda x: call(x, *statics))(x), want)
-    assert_bits(jit(backend="numba")(lambda x: call(x, *statics))(x), want)
+        assert_bits(jit(graph_capture=graph_capture)(moved)(*xs), want)
+    assert_bits(jit(backend="numba")(moved)(*xs), want)
 
 
 WHOLE_TILES = [
@@ -179,7 +184,8 @@ def composed(draw):
         if name == "add":
             continue
         operation, written = ops.OVERLOADS[name][0].spelled(extents, *statics)
-        access = operation.access(extents, *written).after(access)
+        (part,) = operation.parts((extents,), written)
+        access = part.access.after(access)
         extents = access.extents
     return access, shape
 

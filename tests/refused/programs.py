@@ -208,7 +208,7 @@ def elements_backwards(x):
 def an_element_named_by_a_tensor(x):
     return x[x]
 #          ^^^^ a tensor is no index of a tensor
-#          help: whole numbers, slices with positive steps, None and ... are
+#          help: index by whole numbers, slices, None and ...
 
 
 def a_shape_of_more_elements(x):

@@ -7,26 +7,32 @@ from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.steps import Load, Store
 from ttnn_jit.dialects.d2m import EmptyOp
 from ttnn_jit.dialects.declared_ops import MovementOp
-from ttnn_jit.dialects.layout import spec_of, tensor_type
-from ttnn_jit.specs.access import NotStridedError
+from ttnn_jit.dialects.layout import tensor_type
+from ttnn_jit.specs.access import Access, NotStridedError
 from ttnn_jit.specs.target import Numerics
-from ttnn_jit.specs.tensor_spec import Layout, MemoryConfig
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 _COPY = (Load(0, None), Store(0, 1))
 
 
 def copying_kernels(op: MovementOp, numerics: Numerics) -> list[Kernel]:
-    """The launches that `op` stands for: one, or two where loops only walk a dense copy of its operand."""
-    source, result = Operand.of(op.operands[0]), Operand.of(op.results[0])
-    access = op.access if source.view.access is None else op.access.after(source.view.access)
-    viewed = Operand(source.value, View(source.view.spec, access))
+    """The launches that `op` stands for, by operand: one, or two where loops only walk a dense copy of it."""
+    result = Operand.of(op.results[0])
+    whole = tuple(result.view.spec.shape)
+    kernels: list[Kernel] = []
+    for value, part in zip(op.operands, op.parts, strict=True):
+        is_whole = part.access.extents == whole
+        place = result if is_whole else Operand(result.value, View(result.view.spec, part.place))
+        kernels += _copies(Operand.of(value), part.access, place, numerics)
+    return kernels
+
+
+def _copies(source: Operand, access: Access, place: Operand, numerics: Numerics) -> list[Kernel]:
+    through = access if source.view.access is None else access.after(source.view.access)
     try:
-        return [kernel_over((viewed,), (result,), _COPY, numerics)]
+        return [kernel_over((Operand(source.value, View(source.view.spec, through)),), (place,), _COPY, numerics)]
     except NotStridedError:
-        dense = spec_of(op.operands[0].type).with_(layout=Layout.ROW_MAJOR, memory_config=MemoryConfig())
+        dense = TensorSpec(source.view.shape, source.view.spec.dtype)
         copied = Operand.of(EmptyOp.make(tensor_type(dense)).results[0])
-        moved = Operand(copied.value, View(dense, op.access))
-        return [
-            kernel_over((source,), (copied,), _COPY, numerics),
-            kernel_over((moved,), (result,), _COPY, numerics),
-        ]
+        moved = Operand(copied.value, View(dense, access))
+        return [kernel_over((source,), (copied,), _COPY, numerics), kernel_over((moved,), (place,), _COPY, numerics)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
@@ -86,8 +86,8 @@ def planned(module: ModuleOp, named: Callable[[KernelBody], tuple[str, int]]) ->
             case _:
                 raise refusal(op, "it is no kernel", "run the stages up to `d2m-insert-dst-register-access`")
     kernels = fused_loops(launched)
-    made = [output.value for _, kernel in launched for output in kernel.outputs]
-    written = [output.value for kernel in kernels for output in kernel.outputs]
+    made = _written(kernel for _, kernel in launched)
+    written = _written(kernels)
     outputs = [value for value in dict.fromkeys(returned) if value in written]
     order = [*block.args, *outputs, *(value for value in written if value not in outputs)]
     index = {value: k for k, value in enumerate(order)}
@@ -114,6 +114,10 @@ def planned(module: ModuleOp, named: Callable[[KernelBody], tuple[str, int]]) ->
         launches=launches,
         results=tuple(_buffer(index, function, value) for value in returned),
     )
+
+
+def _written(kernels: Iterable[Kernel]) -> list[SSAValue]:
+    return list(dict.fromkeys(output.value for kernel in kernels for output in kernel.outputs))
 
 
 def _buffer(index: dict[SSAValue, int], function: FuncOp, value: SSAValue) -> int:

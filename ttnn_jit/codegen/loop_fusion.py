@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.codegen.kernel_reader import Kernel, Operand, kernel_over
+from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.steps import Load, Step, Store, with_operands
 from ttnn_jit.specs.target import PRESETS
-from ttnn_jit.specs.tensor_spec import TensorSpec
 
 _MOST_LIVE = PRESETS["cpu"].dst_tiles
 """Tiles of a loop: what the host's own target allows a kernel."""
@@ -72,7 +72,7 @@ def _joined_where(
     loops: dict[_FusedLoop, None] = {}
     writer: dict[SSAValue, _FusedLoop] = {}
     for number, (op, kernel) in enumerate(kernels):
-        spaces = frozenset(_space(output.view.spec) for output in kernel.outputs)
+        spaces = frozenset(_space(output.view) for output in kernel.outputs)
         producers = {writer[operand.value] for operand in kernel.inputs if operand.value in writer}
         found = _FusedLoop(number, (kernel,), frozenset([op]), spaces, producers)
         while (joined := _with_last_producer(found)) is not None and allowed(joined[1]):
@@ -107,9 +107,10 @@ def _reads_view_of(producer: _FusedLoop, reader: _FusedLoop) -> bool:
     return any(operand.view.access is not None and operand.value in written for operand in read)
 
 
-def _space(spec: TensorSpec) -> object:
-    """What specs have in common whose elements are met in one order."""
-    return tuple(spec.shape), spec.layout, spec.strides
+def _space(view: View) -> object:
+    """What tensors have in common whose elements are met in one order; a part of a tensor has it with no other."""
+    spec = view.spec
+    return (tuple(spec.shape), spec.layout, spec.strides) if view.access is None else object()
 
 
 def _concatenated(kernels: Sequence[Kernel], ops: frozenset[Operation]) -> Kernel:

@@ -39,13 +39,13 @@ from ttnn_jit.dialects.d2m import (
     ViewLayoutOp,
     WaitOp,
 )
-from ttnn_jit.dialects.declared_ops import ElementwiseOp
+from ttnn_jit.dialects.declared_ops import ElementwiseOp, MovementOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.dialects.ttir import FullOp
 from ttnn_jit.kernels.numpy_vector import NumpyVector
-from ttnn_jit.specs.access import evaluated
+from ttnn_jit.specs.access import Access, evaluated
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, Numerics
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec, round_up
 
@@ -156,6 +156,9 @@ class _Machine:
     def run(self, block: Block) -> None:
         """Executes the ops of `block`."""
         for op in block.ops:
+            if isinstance(op, MovementOp):
+                self._moved(op)
+                continue
             if isinstance(op, ElementwiseOp):
                 self._apply(op)
                 continue
@@ -172,9 +175,17 @@ class _Machine:
 
     def _view(self, op: ViewLayoutOp) -> None:
         source, spec = self.known[op.input], spec_of(op.result.type)
-        indices = [*np.indices(tuple(spec.shape))]
-        at = tuple(np.broadcast_to(evaluated(expr, indices), tuple(spec.shape)) for expr in op.access.coordinates)
-        self.known[op.result] = _Tensor(source.values[at].reshape(tuple(spec.shape)), spec)
+        self.known[op.result] = _Tensor(_gathered(source.values, op.access), spec)
+
+    def _moved(self, op: MovementOp) -> None:
+        spec = spec_of(op.results[0].type)
+        values = np.zeros(tuple(spec.shape), np.float32)
+        for value, part in zip(op.operands, op.parts, strict=True):
+            block = tuple(
+                slice(start, start + extent) for start, extent in zip(part.origin, part.access.extents, strict=True)
+            )
+            values[block] = _gathered(self.known[value].values, part.access)
+        self.known[op.results[0]] = _Tensor(values, spec)
 
     def _full(self, op: FullOp) -> None:
         spec = spec_of(op.result.type)
@@ -338,6 +349,14 @@ class _Machine:
 
     def skip(self, op: Operation) -> None:
         """Terminators say nothing that their loop does not."""
+
+
+def _gathered(values: Array, access: Access) -> Array:
+    """The elements that `access` names."""
+    indices = [*np.indices(access.extents)]
+    at = tuple(np.broadcast_to(evaluated(expr, indices), access.extents) for expr in access.coordinates)
+    gathered: Array = values[at].reshape(access.extents)
+    return gathered
 
 
 def _tiles_of(tensor: _Tensor, rank: int, extents: tuple[int, ...]) -> Array:

@@ -16,7 +16,7 @@ from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.properties import statics_of
 from ttnn_jit.dialects.ttcore import DataTypeAttr
-from ttnn_jit.specs.access import Access
+from ttnn_jit.specs.access import Part
 
 
 class DeclaredOp(QuickOperation):
@@ -37,7 +37,7 @@ class DeclaredOp(QuickOperation):
 
     def verify_(self) -> None:
         """Checks operand and result counts and the properties that the declaration lists."""
-        if len(self.operands) != self.operation.arity or len(self.results) != 1:
+        if not self.operation.takes(len(self.operands)) or len(self.results) != 1:
             raise VerifyException(
                 f"{self.name} takes {self.operation.arity} operands and has one result, "
                 f"got {len(self.operands)} and {len(self.results)}"
@@ -129,11 +129,11 @@ class MovementOp(TensorOp):
         return self.declared
 
     @property
-    def access(self) -> Access:
-        """Which element of its operand every element of its result is."""
-        spec = spec_of(self.operands[0].type)
-        operation, statics = self.operation.written((spec,), self.statics)
-        return operation.access(tuple(spec.shape), *statics)
+    def parts(self) -> tuple[Part, ...]:
+        """Per operand, the block of the result that it makes."""
+        specs = [spec_of(value.type) for value in self.operands]
+        operation, statics = self.operation.written(specs, self.statics)
+        return operation.parts([tuple(spec.shape) for spec in specs], statics)
 
 
 def operation_of(op: Operation) -> ops.Elementwise | None:

@@ -345,7 +345,7 @@ class Emitter(ABC):
     def index(self, tensor: ProxyTensor, index: object) -> ProxyTensor:
         """``tensor[index]``; an index that takes everything is a copy."""
         if any(type(leaf) is ProxyTensor for leaf in leaves([index])):
-            tensor.refuse("a tensor is no index of a tensor", "whole numbers, slices with positive steps, None and ... are")
+            tensor.refuse("a tensor is no index of a tensor", "index by whole numbers, slices, None and ...")
         try:
             spelled = tuple(indexed(tuple(tensor.shape), index)) or ((COPY, ()),)
         except ShapeError as error:

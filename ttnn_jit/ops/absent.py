@@ -19,7 +19,7 @@ _BY_REASON: dict[str, tuple[str, ...]] = {
     _NO_MATMUL: ("linear", "matmul"),
     _NO_REDUCTION: ("argmax", "max", "mean", "min", "prod", "std", "sum", "topk", "var"),
     _NO_MOVEMENT: (
-        "arange", "concat", "embedding", "gather", "pad", "rearrange", "split", "tilize", "untilize",
+        "arange", "embedding", "gather", "pad", "rearrange", "split", "tilize", "untilize",
     ),
     _NO_COMPOSITE: ("batch_norm", "group_norm", "layer_norm", "rms_norm", "softmax"),
     _NO_MESH: ("all_gather", "all_reduce", "reduce_scatter"),

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.ops.operation import Operation
+from ttnn_jit.ops.parameter import Parameter, TensorsKind
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 
@@ -21,8 +23,9 @@ class BoundCall:
 
     def key(self, specs: Sequence[TensorSpec | float]) -> Iterator[Hashable]:
         """What decides the program beside the operation, with `specs` for the operands, each as its kind says."""
-        parameters = (*self.operation.operands, *self.operation.attributes)
-        for parameter, value in zip(parameters, (*specs, *self.attributes), strict=True):
+        operands = self.operation.operands
+        kinds = operands * len(specs) if self.operation.is_variadic else operands
+        for parameter, value in zip((*kinds, *self.operation.attributes), (*specs, *self.attributes), strict=True):
             yield parameter.kind.key(value)
 
 
@@ -73,13 +76,25 @@ def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable
         if value is None:
             missing = f"`{operation.name}` misses its argument `{operand.name}`"
             raise ArgumentError(f"{what} is None" if operand.name in given else missing)
-        dtype = dtype_of(value)
-        if dtype is not None:
-            dtypes.append(dtype)
-        operands.append(operand.kind.bind(value, dtype, what))
+        for each, named in _each(operand, value, what):
+            dtype = dtype_of(each)
+            if dtype is not None:
+                dtypes.append(dtype)
+            operands.append(operand.kind.bind(each, dtype, named))
     if not dtypes:
         raise ArgumentError(f"`{operation.name}` needs a tensor among its arguments")
     return BoundCall(operation, tuple(operands), _attributes(operation, given, dtypes[0]))
+
+
+def _each(operand: Parameter, value: Any, what: str) -> Iterator[tuple[Any, str]]:
+    """The tensors that are given for an operand, and what errors call each."""
+    if not isinstance(operand.kind, TensorsKind):
+        yield value, what
+        return
+    if not isinstance(value, (list, tuple)) or not value:
+        raise ArgumentError(f"{what} must be a list or tuple of tensors, got {type_name(value)}")
+    for place, each in enumerate(value):
+        yield each, f"element {place} of {what}"
 
 
 def _attributes(operation: Operation, given: Mapping[str, Any], dtype: DataType) -> tuple[Any, ...]:

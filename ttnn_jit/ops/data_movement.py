@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -10,14 +11,15 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.ops.movement import Extents, Movement, Spelling
-from ttnn_jit.ops.parameter import DIMENSION, DIMENSIONS, EXTENTS, TENSOR, Parameter
-from ttnn_jit.specs.access import Access, Const, Dim, Expr, remainder, reshaped, times, total
+from ttnn_jit.ops.parameter import DIMENSION, DIMENSIONS, EXTENTS, TENSOR, TENSORS, Parameter
+from ttnn_jit.specs.access import Access, Const, Dim, Expr, Part, remainder, reshaped, times, total
 
 
 def movement(name: str, *parameters: Parameter, **fields: Any) -> Movement:
     """The declaration of an operation of one tensor."""
     operand = Parameter("input_tensor", TENSOR, aliases=("input",))
-    return Movement(name=name, parameters=(operand, *parameters), source=f"ttnn.{name}", **fields)
+    examples = tuple(((shape,), statics) for shape, statics in fields.pop("examples"))
+    return Movement(name=name, parameters=(operand, *parameters), source=f"ttnn.{name}", examples=examples, **fields)
 
 
 def _axis(dim: int, rank: int) -> int:
@@ -291,4 +293,44 @@ REPEAT = movement(
     examples=(((3, 40), ((2, 3),)), ((1, 32), ((4, 1),)), ((5,), ((2, 2),))),
 )
 
-OPERATIONS = (PERMUTE, TRANSPOSE, RESHAPE, UNSQUEEZE, SQUEEZE, UNSQUEEZE_TO_4D, SLICE, REPEAT)
+
+def _spelled_concat(shapes: Sequence[Extents], dim: int) -> Spelling:
+    first = shapes[0]
+    axis = _axis(dim, len(first))
+    for shape in shapes[1:]:
+        if len(shape) != len(first) or any(
+            extent != other for place, (extent, other) in enumerate(zip(shape, first, strict=True)) if place != axis
+        ):
+            raise ShapeError(
+                f"tensors of shapes {list(first)} and {list(shape)} differ in more than dimension {axis}",
+                help="all extents but those along `dim` must be equal",
+            )
+    return CONCAT, (axis,)
+
+
+def _concatenated(shapes: Sequence[Extents], axis: int) -> tuple[Part, ...]:
+    starts = itertools.accumulate((shape[axis] for shape in shapes), initial=0)
+    return tuple(
+        Part(tuple(start if place == axis else 0 for place in range(len(shape))), Access.identity(shape))
+        for start, shape in zip(starts, shapes, strict=False)
+    )
+
+
+CONCAT = Movement(
+    name="concat",
+    parameters=(Parameter("tensors", TENSORS, aliases=("input_tensors",)), Parameter("dim", DIMENSION, 0)),
+    source="ttnn.concat",
+    summary="The tensors one after the other along `dim`.",
+    spelled=_spelled_concat,
+    joined=_concatenated,
+    golden=lambda torch, *arguments: torch.cat(arguments[:-1], arguments[-1]),
+    aten="cat",
+    examples=(
+        (((3, 40), (5, 40)), (0,)),
+        (((2, 33, 1), (2, 33, 64), (2, 33, 7)), (-1,)),
+        (((4, 6),), (1,)),
+        (((2, 0, 5), (2, 3, 5)), (1,)),
+    ),
+)
+
+OPERATIONS = (CONCAT, PERMUTE, TRANSPOSE, RESHAPE, UNSQUEEZE, SQUEEZE, UNSQUEEZE_TO_4D, SLICE, REPEAT)

@@ -8,9 +8,9 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.ops.operation import Operation
-from ttnn_jit.specs.access import Access
+from ttnn_jit.specs.access import Access, Part
 from ttnn_jit.specs.memory_config import MemoryConfig
-from ttnn_jit.specs.tensor_spec import DataType, Shape, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 Extents = tuple[int, ...]
 Spelling = tuple["Movement", tuple[Any, ...]]
@@ -22,44 +22,61 @@ class Movement(Operation):
     """An operation that moves elements.
 
     Attributes:
-        access: ``access(shape, *attributes)``: which element of an operand of that shape every element of the result
-            is. It may count on what `spelled` returned.
-        spelled: ``spelled(shape, *attributes)``: how the IR writes the call: the attributes checked and counted from
+        access: Of an operation of one tensor: ``access(shape, *attributes)``: which element of an operand of that
+            shape every element of the result is. It may count on what `spelled` returned.
+        joined: Of an operation of several tensors: ``joined(shapes, *attributes)``: per operand, the block of the
+            result that it makes.
+        spelled: ``spelled(*shapes, *attributes)``: how the IR writes the call: the attributes checked and counted from
             the front, of this operation or of another that says the same. Raises ShapeError where they do not fit.
-        examples: Shapes and attributes that it is tested with.
+        examples: Shapes, one per operand, and attributes that it is tested with.
     """
 
-    access: Callable[..., Access]
+    access: Callable[..., Access] | None = None
+    joined: Callable[..., tuple[Part, ...]] | None = None
     spelled: Callable[..., Spelling]
     dtypes: frozenset[DataType] = frozenset(DataType)
-    examples: tuple[tuple[Extents, tuple[Any, ...]], ...]
+    examples: tuple[tuple[tuple[Extents, ...], tuple[Any, ...]], ...]
+
+    def parts(self, shapes: Sequence[Extents], statics: Sequence[Any]) -> tuple[Part, ...]:
+        """Per operand, the block of the result that it makes, for attributes as the IR has them."""
+        if self.joined is not None:
+            return self.joined(tuple(shapes), *statics)
+        assert self.access is not None, "a movement says what it moves where"
+        access = self.access(*shapes, *statics)
+        return (Part((0,) * len(access.extents), access),)
 
     def written(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> Spelling:
         """The operation and the attributes that the IR has for a call.
 
         Raises:
-            CompileError: The attributes do not fit the operand.
+            CompileError: The attributes do not fit the operands, or these each other.
         """
+        shapes = _shapes(specs)
         try:
-            return self.spelled(_shape(specs), *statics)
+            return self.spelled(shapes, *statics) if self.joined is not None else self.spelled(*shapes, *statics)
         except ShapeError as error:
             raise CompileError(f"`{self.name}`: {error.message}", help=error.help) from None
 
     def results(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
-        """The operand's dtype and layout; its memory too, where that is not sharded, else the same memory interleaved.
+        """The first operand's dtype and layout; its memory too, unless it is sharded: then the same interleaved.
 
         Raises:
-            CompileError: The attributes do not fit the operand, or the result is larger than any tensor.
+            CompileError: The attributes do not fit the operands, these differ in dtype, or the result is larger than
+                any tensor.
         """
         operation, written = self.written(specs, statics)
-        (operand,) = specs
-        assert isinstance(operand, TensorSpec)
-        config = operand.memory_config
+        tensors = [spec for spec in specs if isinstance(spec, TensorSpec)]
+        first = tensors[0]
+        if len(dtypes := {spec.dtype for spec in tensors}) > 1:
+            named = " and ".join(sorted(dtype.name for dtype in dtypes))
+            raise CompileError(f"`{self.name}` got tensors of {named}", help="cast them to one dtype first")
+        config = first.memory_config
         if config.is_sharded():
             config = MemoryConfig(buffer_type=config.buffer_type)
+        parts = operation.parts(_shapes(specs), written)
+        ends = (tuple(map(sum, zip(part.origin, part.access.extents, strict=True))) for part in parts)
         try:
-            extents = operation.access(tuple(operand.shape), *written).extents
-            return (operand.with_(shape=Shape(extents), memory_config=config),)
+            return (first.with_(shape=tuple(map(max, zip(*ends, strict=True))), memory_config=config),)
         except ShapeError as error:
             raise CompileError(error.message, help=error.help) from None
 
@@ -69,7 +86,5 @@ class Movement(Operation):
         return "The result has the operand's dtype and layout, and every element its bits."
 
 
-def _shape(specs: Sequence[TensorSpec | float]) -> Extents:
-    (operand,) = specs
-    assert isinstance(operand, TensorSpec)
-    return tuple(operand.shape)
+def _shapes(specs: Sequence[TensorSpec | float]) -> tuple[Extents, ...]:
+    return tuple(tuple(spec.shape) for spec in specs if isinstance(spec, TensorSpec))

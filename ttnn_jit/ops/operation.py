@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ttnn_jit.ops.parameter import ACTIVATIONS, CONFIG, DTYPE, OUTPUT, Parameter, as_float32
+from ttnn_jit.ops.parameter import ACTIVATIONS, CONFIG, DTYPE, OUTPUT, Parameter, TensorsKind, as_float32
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
@@ -109,6 +109,15 @@ class Declaration:
     def arity(self) -> int:
         """Number of tensor operands."""
         return len(self.operands)
+
+    @cached_property
+    def is_variadic(self) -> bool:
+        """Whether it takes any number of tensors, in a list."""
+        return any(isinstance(parameter.kind, TensorsKind) for parameter in self.parameters)
+
+    def takes(self, operands: int) -> bool:
+        """Whether its op may have so many operands."""
+        return operands >= 1 if self.is_variadic else operands == self.arity
 
     @cached_property
     def parameter_names(self) -> tuple[str, ...]:

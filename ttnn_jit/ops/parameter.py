@@ -101,6 +101,10 @@ class TensorKind(Kind):
         return f"{value:g}"
 
 
+class TensorsKind(TensorKind):
+    """Tensors in a list or tuple, each an operand of the op; there is at least one."""
+
+
 @dataclass(frozen=True)
 class FloatKind(Kind):
     """A number at compile time."""
@@ -227,6 +231,7 @@ class DTypeKind(Kind):
 TENSOR = TensorKind("Tensor", "a tensor")
 TENSOR_OR_NUMBER = TensorKind("Tensor | float", "a tensor or a number", or_number=True)
 TENSOR_PER_CHANNEL = TensorKind("Tensor | float", "a tensor or a number", or_number=True, per_channel=True)
+TENSORS = TensorsKind("Sequence[Tensor]", "a tensor")
 FLOAT = FloatKind("float", "a number")
 LIMIT = LimitKind("float", "a number")
 BOOL = BoolKind("bool", "a number")

@@ -6,7 +6,7 @@ A kernel knows neither the sizes of its operands nor their types; both are the p
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -59,17 +59,25 @@ def check_launches(plan: ProgramPlan) -> None:
     for spec in plan.buffers[len(plan.inputs) :]:
         if spec.strides is not None and spec.span != (0, max(0, spec.volume - 1)):
             raise InternalError(f"program {plan.name}: {spec} would not lie in the memory that it gets")
-    filled = set(range(len(plan.inputs)))
+    missing = {index: spec.volume for index, spec in enumerate(plan.buffers) if index >= len(plan.inputs)}
     for launch in plan.launches:
-        if reason := next(_faults(plan, launch, filled), None):
+        if reason := next(_faults(plan, launch, missing), None):
             raise InternalError(f"program {plan.name}: a launch of {launch.kernel} {reason}")
-        filled.update(launch.operands[-launch.written :])
-    missing = set(range(len(plan.buffers))) - filled
+        _note_written(launch, missing)
     if plan.launches and missing:
-        raise InternalError(f"program {plan.name}: no launch writes buffer {min(missing)}")
+        raise InternalError(f"program {plan.name}: no launch writes buffer {min(missing)}, or not all of it")
 
 
-def _faults(plan: ProgramPlan, launch: Launch, filled: set[int]) -> Iterator[str]:
+def _note_written(launch: Launch, missing: dict[int, int]) -> None:
+    """Count the elements that `launch` writes; a buffer of which all are written is not `missing` any more."""
+    count = math.prod(launch.params[launch.reduced : launch.loops])
+    for index in launch.operands[-launch.written :]:
+        missing[index] = missing.get(index, 0) - count
+        if missing[index] <= 0:
+            del missing[index]
+
+
+def _faults(plan: ProgramPlan, launch: Launch, missing: Container[int]) -> Iterator[str]:
     """What is wrong with a launch; each reason takes for granted that there was none before."""
     operands = launch.operands
     loops, rest = divmod(len(launch.params), 1 + len(operands))
@@ -86,7 +94,7 @@ def _faults(plan: ProgramPlan, launch: Launch, filled: set[int]) -> Iterator[str
     inner, *outer = extents = launch.params[:loops]
     if inner < 0 or any(extent < 1 for extent in outer):
         yield f"loops over {list(extents)}"
-    if unread := [index for index in operands[: -launch.written] if index not in filled]:
+    if unread := [index for index in operands[: -launch.written] if index in missing]:
         yield f"reads buffer {unread[0]} before it is written"
     for place, index in enumerate(operands):
         strides = launch.params[loops * (1 + place) : loops * (2 + place)]
@@ -102,7 +110,7 @@ def _operand_faults(
         return
     if any(strides[: launch.reduced]):
         yield f"moves operand {place} along a loop that it reduces"
-    if (count := math.prod(extents[launch.reduced :])) not in {spec.volume, _stored(spec)}:
+    if (count := math.prod(extents[launch.reduced :])) > _stored(spec):
         yield f"writes {count} elements of operand {place}, {spec}"
 
 

@@ -240,6 +240,25 @@ def _parts_of_one(terms: Mapping[Expr, int]) -> tuple[Expr, int, tuple[Expr, Exp
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A block of a result whose elements are one operand's.
+
+    Attributes:
+        origin: The block's first element in the result.
+        access: From the block's elements to the operand's.
+    """
+
+    origin: tuple[int, ...]
+    access: Access
+
+    @property
+    def place(self) -> Access:
+        """From the block's elements to the result's."""
+        indices = (total((Dim(axis), Const(start))) for axis, start in enumerate(self.origin))
+        return Access(self.access.extents, tuple(indices))
+
+
 def reshaped(old: Sequence[int], new: Sequence[int]) -> Access:
     """The access of a tensor of extents `new` to one of extents `old` with as many elements, in row-major order."""
     rest = total(times(Dim(axis), stride) for axis, stride in enumerate(dense_strides(new)) if new[axis] != 1)

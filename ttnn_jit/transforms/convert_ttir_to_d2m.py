@@ -69,7 +69,7 @@ class _Conversion:
     not_to_fold: frozenset[Shape]
 
     def rewrite(self, op: Operation, values: ValueMap) -> Iterable[Operation] | None:
-        if isinstance(op, ttir.MovementOp) and self.fuses_movement:
+        if isinstance(op, ttir.MovementOp) and self.fuses_movement and len(op.operands) == 1:
             return self._moved(op, values)
         if not isinstance(op, ttir.TensorElementwiseOp) or (operation := operation_of(op)) is None:
             return None
@@ -92,7 +92,7 @@ class _Conversion:
     def _moved(self, op: ttir.MovementOp, values: ValueMap) -> Iterable[Operation]:
         """A kernel that copies a view: of what the operand is a view of itself, if loops can walk that."""
         operand, result = values[op.operands[0]], op.results[0].type
-        source, access = _walkable(operand, op.access)
+        source, access = _walkable(operand, op.parts[0].access)
         if not is_walkable(spec_of(source.type), access):
             dense = spec_of(source.type).with_(layout=Layout.ROW_MAJOR, memory_config=MemoryConfig())
             *made, copied = self._copy(source, tensor_type(dense), op)

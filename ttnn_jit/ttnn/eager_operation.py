@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -122,7 +122,7 @@ class TtnnOperation:
                 result = run(*args)
                 if result is not STALE:
                     return result
-            for argument in (*args, *kwargs.values()):
+            for argument in _with_elements((*args, *kwargs.values())):
                 tracer = getattr(argument, "__ttnn_call__", None)
                 if tracer is not None:
                     return tracer(self, args, kwargs)
@@ -235,6 +235,15 @@ def _warm_key(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[object, .
     for name, value in kwargs.items():
         parts += name, scalar_key(value)
     return device and device.open_target, *parts
+
+
+def _with_elements(arguments: Iterable[Any]) -> Iterator[Any]:
+    """The arguments, and the elements of lists and tuples in their place."""
+    for argument in arguments:
+        if type(argument) in {list, tuple}:
+            yield from argument
+        else:
+            yield argument
 
 
 def _of_places(places: Sequence[int], run: Callable[..., Any]) -> Callable[..., Any]:
