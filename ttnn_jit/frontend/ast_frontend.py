@@ -55,7 +55,7 @@ def interpret(
         outline,
         opaque=interpreter.recorder.opaque,
         warnings=tuple(interpreter.warnings),
-        kernel_operands=tuple(interpreter.builder.kernel_operands.values()),
+        kernel_operands=tuple(interpreter.builder.kernel_operands),
     )
 
 

@@ -120,7 +120,7 @@ def trace(
         outline,
         opaque=recorder.opaque,
         warnings=tuple(emitter.warnings),
-        kernel_operands=tuple(builder.kernel_operands.values()),
+        kernel_operands=tuple(builder.kernel_operands),
     )
 
 

@@ -58,7 +58,7 @@ class ModuleBuilder:
         self._location = _attribute(location)
         self._has_rules = jitted and target.tile_aligned_only
         self._names: dict[SSAValue, str] = {}
-        self.kernel_operands: dict[SSAValue, tuple[str, TensorSpec]] = {}
+        self.kernel_operands: dict[tuple[str, TensorSpec], None] = {}
         self._block = empty_block()
         self._device: SSAValue | None = None
         self._count = 0
@@ -152,7 +152,7 @@ class ModuleBuilder:
 
     def _check_kernel(self, operation: Operation, tensors: Sequence[TensorOperand], location: Location | None) -> None:
         for value, spec in tensors:
-            self.kernel_operands.setdefault(value, (self._names.get(value, f"an operand of {operation.name}"), spec))
+            self.kernel_operands[self._names.get(value, f"an operand of {operation.name}"), spec] = None
         sharded = [spec for _, spec in tensors if spec.memory_config.is_sharded()]
         for spec in sharded[1:]:
             if not spec.lies_as(sharded[0]):

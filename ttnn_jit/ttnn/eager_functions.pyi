@@ -23,6 +23,7 @@ __all__ = [
     "ceil",
     "celu",
     "clamp",
+    "concat",
     "cos",
     "cosh",
     "deg2rad",
@@ -223,6 +224,14 @@ class _Clamp(TtnnOperation):
     def __call__(self, input_tensor: Tensor, min: float = ..., max: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input_tensor: Tensor | float, min: Tensor | float = ..., max: Tensor | float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Concat(TtnnOperation):
+    """The tensors one after the other along `dim`."""
+
+    @overload
+    def __call__(self, tensors: Sequence[Tensor], dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensors: Sequence[Tensor], dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Cos(TtnnOperation):
     """Cosine of x radians, to the largest float."""
@@ -803,6 +812,7 @@ cbrt: _Cbrt
 ceil: _Ceil
 celu: _Celu
 clamp: _Clamp
+concat: _Concat
 cos: _Cos
 cosh: _Cosh
 deg2rad: _Deg2Rad
