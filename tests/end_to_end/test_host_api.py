@@ -267,12 +267,12 @@ def test_an_operation_says_what_it_computes_in_every_form():
     assert ttnn.clamp.__doc__ == (
         "``ttnn.clamp(input_tensor, min=-3.40282e+38, max=3.40282e+38)``: x limited to [min, max]; NaN stays NaN. The "
         "largest float32 is no bound, for infinities neither.\n\n"
-        "Operands broadcast over size-1 dimensions; dtypes BFLOAT16, FLOAT32; the result has the dtype of "
-        "`input_tensor`. Semantics: ttnn.clamp.\n\n"
+        "Operands broadcast over size-1 dimensions; the result has the dtype of `input_tensor`. Dtypes: BFLOAT16, "
+        "FLOAT32. Semantics: ttnn.clamp.\n\n"
         "``ttnn.clamp(input_tensor, min=-inf, max=inf)``: x limited to [min, max] element by element; NaN in any of "
         "them gives NaN.\n\n"
-        "Operands broadcast over size-1 dimensions; dtypes BFLOAT16, FLOAT32; the result has the dtype of "
-        "`input_tensor`. Semantics: ttnn.clamp."
+        "Operands broadcast over size-1 dimensions; the result has the dtype of `input_tensor`. Dtypes: BFLOAT16, "
+        "FLOAT32. Semantics: ttnn.clamp."
     )
     assert "the result has the dtype of `true_value`" in ttnn.where.__doc__
     assert ttnn.digamma.__doc__.endswith("whose own series has the opposite signs after 1/(2x).")
