@@ -196,11 +196,11 @@ class Manifest:
         programs = {} if program is None else {PROGRAM + content: program}
         self._store.update(MANIFEST + key.digest, with_record, beside=programs)
 
-    def native_code(self, text: str, assemble: Callable[[], bytes]) -> bytes:
-        """What `assemble` makes of `text`, which no program has for itself; assembled only if it is not stored."""
+    def native_code(self, text: str, assemble: Callable[[], bytes], is_sound: Callable[[bytes], bool]) -> bytes:
+        """What `assemble` makes of `text`, which no program has for itself; assembled only if none `is_sound` is stored."""
         name = CODE + content_key(text, host_cpu())
         found = self._store.get(name)
-        if found is None:
+        if found is None or not is_sound(found):
             found = assemble()
             self._store.set(name, found)
         return found

@@ -26,7 +26,7 @@ def mapped(image: Image, functions: Mapping[str, int]) -> int:
         InternalError: It calls a function that is not there, or the host gives no executable memory.
     """
     # Before anything is mapped: a failure leaves nothing behind.
-    called = {slot: functions.get(symbol) or _address_in_process(symbol) for symbol, slot in image.called.items()}
+    called = {slot: functions.get(symbol) or address_in_process(symbol) for symbol, slot in image.called.items()}
     library = _library()
     executable = image.zeros_offset if image.zeros else len(image.code)
     size, private = executable + image.zeros, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
@@ -59,7 +59,12 @@ def _library() -> ctypes.CDLL:
 
 
 @cache
-def _address_in_process(symbol: str) -> int:
+def address_in_process(symbol: str) -> int:
+    """The address of a function of the C library.
+
+    Raises:
+        InternalError: This process has none of that name.
+    """
     try:
         address = ctypes.cast(getattr(_library(), symbol), ctypes.c_void_p).value
     except AttributeError:

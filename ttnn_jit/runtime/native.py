@@ -14,10 +14,10 @@ from functools import cache
 
 from ttnn_jit.diagnostics.errors import InternalError, ProgramFormatError
 from ttnn_jit.process.compile_lock import compiles, compiling, interrupts_postponed
-from ttnn_jit.runtime.executable import mapped
+from ttnn_jit.runtime.executable import address_in_process, mapped
 from ttnn_jit.runtime.helper_ir import HostThreads
 from ttnn_jit.runtime.image import Image, image_of
-from ttnn_jit.runtime.launch_ir import CALL_SYMBOL, PYTHON_API, launch_text
+from ttnn_jit.runtime.launch_ir import CALL_SYMBOL, PYTHON_API, UNLOCKED_CALL_SYMBOL, launch_text
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,11 @@ def llvm_version() -> str:
     return f"llvmlite {llvmlite.__version__}, LLVM {'.'.join(map(str, llvm_version_info))}"
 
 
-KeptCode = Callable[[str, Callable[[], bytes]], bytes]
-"""From a text, and what assembles it, to its image: one that was kept, if there is one."""
+LAUNCH_FUNCTIONS = frozenset({CALL_SYMBOL, UNLOCKED_CALL_SYMBOL, *HOST_THREADS.symbols})
+"""The functions that `launch_address` knows."""
+
+KeptCode = Callable[[str, Callable[[], bytes], Callable[[bytes], bool]], bytes]
+"""From a text, what assembles it, and what an image of it must satisfy, to its image: a kept one, if there is one."""
 
 
 class _Loader:
@@ -94,7 +97,7 @@ class _Loader:
         found = self._addresses.get(symbol)
         if found is not None:
             return found
-        self.load_launch_code(lambda _, assemble: assemble())
+        self.load_launch_code(lambda _, assemble, __: assemble())
         return self._addresses[symbol]
 
     def load_launch_code(self, kept: KeptCode) -> None:
@@ -104,12 +107,27 @@ class _Loader:
             if CALL_SYMBOL not in self._addresses:
                 text = launch_text(host_cpu().triple.partition("-")[0], HOST_THREADS)
                 called = {name: _address_in_python(name) for name in PYTHON_API}
-                self._load(Image.read(kept(text, lambda: _assembled(text))), called)
+                self._load(Image.read(kept(text, lambda: _assembled(text), _is_launch_code)), called)
 
     @interrupts_postponed()  # what is mapped and not known would stay for nothing
     def _load(self, image: Image, called: Mapping[str, int]) -> None:
         start = mapped(image, called)
         self._addresses |= {symbol: start + offset for symbol, offset in image.functions.items()}
+
+
+def _is_launch_code(data: bytes) -> bool:
+    """Whether an image defines what the launch code does, and calls nothing that is not there."""
+    try:
+        image = Image.read(data)
+        for symbol in image.called.keys() - set(PYTHON_API):
+            address_in_process(symbol)
+    except InternalError:
+        return False
+    return (
+        image.functions.keys() == LAUNCH_FUNCTIONS
+        and image.called.keys() >= set(PYTHON_API)
+        and image.signature is None
+    )
 
 
 @interrupts_postponed()

@@ -203,16 +203,17 @@ def test_a_manifest_is_stored_with_the_program_that_it_names_or_not_at_all(store
 def test_code_of_no_program_is_assembled_once_and_again_where_it_is_damaged(store):
     made = []
 
-    def assemble():
-        made.append(b"code")
-        return made[-1]
+    def code_of(text):
+        return Manifest(store).native_code(text, lambda: made.append(b"code") or made[-1], b"code".__eq__)
 
-    codes = Manifest(store)
-    assert [codes.native_code("text", assemble) for _ in range(2)] == [b"code", b"code"]
+    assert [code_of("text") for _ in range(2)] == [b"code", b"code"]
     assert len(made) == 1
     (name,) = store.names(CODE)
     store._open().set(name, store._open().get(name)[:-1])
-    assert codes.native_code("text", assemble) == b"code"
-    assert codes.native_code("another text", assemble) == b"code"
+    assert code_of("text") == b"code"
+    assert code_of("another text") == b"code"
     assert len(made) == 3
+    store.set(name, b"other code, and whole")
+    assert [code_of("text") for _ in range(2)] == [b"code", b"code"]
+    assert len(made) == 4
     assert store.usage()[0] == 0

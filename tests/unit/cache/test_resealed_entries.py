@@ -1,0 +1,105 @@
+"""Entries whose checksum is right and whose content is not: they read as absent, and are made anew."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import textwrap
+from contextlib import closing
+
+import pytest
+
+from tests.damage import damaged_json
+from tests.unit.runtime.kernels import object_code
+from ttnn_jit.cache.disk import CODE, DiskStore, store_of
+from ttnn_jit.cache.manifest import Manifest
+from ttnn_jit.runtime import native
+from ttnn_jit.runtime.image import Image
+from ttnn_jit.runtime.launch_ir import CALL_SYMBOL
+from ttnn_jit.specs.options import Environment
+
+
+@pytest.fixture
+def store(tmp_path):
+    with closing(DiskStore(tmp_path / "store")) as opened:
+        yield opened
+
+
+def launch_code_in(store):
+    """The one entry with native code that no program has for itself, made by the first loader of the store."""
+    native._Loader().load_launch_code(Manifest(store).native_code)
+    (name,) = store.names(CODE)
+    return name, store.get(name)
+
+
+def with_table(image, change):
+    """An image whose table of functions is changed."""
+    code = bytes(Image.read(image).code)
+    table = json.loads(image[len(code) : -8])
+    return code + json.dumps(change(table)).encode() + image[-8:]
+
+
+DAMAGES = {
+    "nothing": lambda _: b"",
+    "text": lambda _: b"no image at all",
+    "an image that is cut": lambda image: image[:-1],
+    "another function's image": lambda _: object_code("t_neg"),
+    "an image without functions": lambda image: with_table(image, lambda table: [{}, *table[1:]]),
+    "an image of more functions": lambda image: with_table(image, lambda t: [t[0] | {"t_neg": 0}, *t[1:]]),
+    "a call of what is not there": lambda image: with_table(image, lambda t: [t[0], t[1] | {"no_such": 0}, *t[2:]]),
+    "a signature": lambda image: with_table(image, lambda table: [*table[:3], [1, [], 0]]),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_native_code_that_was_resealed_reads_as_absent_and_is_assembled_anew(damage, store):
+    name, sound = launch_code_in(store)
+    store.set(name, DAMAGES[damage](sound))
+    loader = native._Loader()
+    loader.load_launch_code(Manifest(store).native_code)
+    assert loader.launch_address(CALL_SYMBOL)
+    assert store.get(name) == sound
+
+
+def test_no_damage_to_the_table_of_native_code_is_an_error(store):
+    name, sound = launch_code_in(store)
+    draw = random.Random(0)
+    for _ in range(150):
+        store.set(name, with_table(sound, lambda table: damaged_json(draw, table)))
+        loader = native._Loader()
+        loader.load_launch_code(Manifest(store).native_code)
+        assert set(loader._addresses) == set(native.LAUNCH_FUNCTIONS)
+
+
+SCRIPT = """
+    import torch
+    import ttnn_jit
+
+    @ttnn_jit.jit()
+    def double(x):
+        return x * 2.0
+
+    assert torch.equal(double(torch.ones(3)), torch.full((3,), 2.0))
+    print(ttnn_jit.cache_info().compiles)
+"""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("damage", ["text", "an image without functions"])
+def test_a_call_in_a_new_process_goes_on_with_resealed_native_code(damage, tmp_path):
+    script = tmp_path / "model.py"
+    script.write_text(textwrap.dedent(SCRIPT))
+
+    def compiles():
+        command = [sys.executable, "-W", "error", str(script)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return int(done.stdout)
+
+    assert compiles() == 1
+    with closing(store_of(Environment.read())) as store:
+        (name,) = store.names(CODE)
+        store.set(name, DAMAGES[damage](store.get(name)))
+    assert compiles() == 0
