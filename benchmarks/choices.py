@@ -34,7 +34,7 @@ from ttnn_jit.codegen import body_emitter, fission, kernel_reader, llvm_kernel, 
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.host_program import generate
 from ttnn_jit.codegen.tiers import Tier
-from ttnn_jit.compiler import driver
+from ttnn_jit.compiler.llvm_backend import LlvmBackend
 from ttnn_jit.frontend import TensorArgument, lower
 from ttnn_jit.kernels import tile_loop
 from ttnn_jit.runtime.native import host_cpu
@@ -147,8 +147,7 @@ class Compiled:
     """
 
     def __init__(self, case: Case, addresses: Sequence[int]) -> None:
-        isa = driver._host_isa()
-        assert isa is not None
+        isa = LlvmBackend.of_this_host().isa
         code = generate(scheduled(case), isa)
         self.assembly_ms = 1000 * least(lambda: [assemble(k.modules.kernel, isa) for k in code.kernels.values()])
         objects = {name: assemble(kernel.modules.whole, isa) for name, kernel in code.kernels.items()}
@@ -179,7 +178,7 @@ def scheduled(case: Case) -> Any:
     spec = TensorSpec(case.shape, DTYPES[case.dtype], Layout.TILE)
     arguments = {name: TensorArgument(spec) for name in case.inputs}
     module = lower(function, arguments, PRESETS[case.target], graph_capture=True).module
-    pipeline.run(module, CompileOptions(), until=driver.SCHEDULED)
+    pipeline.run(module, CompileOptions(), until=pipeline.SCHEDULED)
     return module
 
 

@@ -27,7 +27,7 @@ from ttnn_jit.codegen import body_emitter, llvm_kernel
 from ttnn_jit.codegen.assemble import assembly
 from ttnn_jit.codegen.host_program import generate
 from ttnn_jit.codegen.steps import KernelBody
-from ttnn_jit.compiler import driver
+from ttnn_jit.compiler.llvm_backend import LlvmBackend
 from ttnn_jit.frontend import TensorArgument, lower
 from ttnn_jit.kernels.isa import AVX2, HostIsa
 from ttnn_jit.kernels.llvm_module import LlvmModule
@@ -68,7 +68,7 @@ def scheduled_module(node: Callable[[Any, Any], Any], specs: list[Any], target: 
     function = eval(source, {"tree": tree, "node": node})
     arguments = {name: TensorArgument(spec) for name, spec in zip(names, specs, strict=True)}
     module = lower(function, arguments, TARGETS[target], graph_capture=True).module
-    passes = pipeline.passes_between(CompileOptions(), until=driver.SCHEDULED)
+    passes = pipeline.passes_between(CompileOptions(), until=pipeline.SCHEDULED)
     pipeline.run_passes(module, [p for p in passes if schedule or p.name != "d2m-op-scheduler"])
     return module
 
@@ -82,8 +82,7 @@ def variants(node: str, inputs: int, dtype: torch.dtype, target: str) -> Iterato
     """Order, instruction set and generated program of every variant."""
     with ttnn.open_device(target=TARGETS[target]) as device:
         spec = ttnn.from_torch(torch.empty(SHAPE, dtype=dtype), layout=ttnn.TILE_LAYOUT, device=device).spec
-    host = driver._host_isa()
-    assert host is not None
+    host = LlvmBackend.of_this_host().isa
     for order in ORDERS:
         module = scheduled_module(NODES[node], [spec] * inputs, target, schedule=order != "source")
         chosen = body_emitter.emission_order if order == "breadth-first" else in_order

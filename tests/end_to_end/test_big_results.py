@@ -11,7 +11,7 @@ import torch
 from tests.programs import add_tree_8_to_1, cosh
 from ttnn_jit import jit
 from ttnn_jit.codegen import kernel_reader
-from ttnn_jit.compiler import driver
+from ttnn_jit.compiler import driver, stored_programs
 from ttnn_jit.diagnostics.errors import ArgumentError
 
 MEGABYTE_OF_ELEMENTS = 1 << 18
@@ -21,7 +21,7 @@ MEGABYTE_OF_ELEMENTS = 1 << 18
 def nothing_fits(monkeypatch):
     """Every kernel counts as larger than the caches; nothing compiled before or after is taken for it."""
     monkeypatch.setenv("TTNN_JIT_CACHE", "0")
-    monkeypatch.setattr(driver, "_PROGRAMS", {})
+    monkeypatch.setattr(stored_programs, "IN_MEMORY", {})
     monkeypatch.setattr(kernel_reader, "SHARE_OF_LAST_CACHE", 0)
 
 
@@ -49,7 +49,7 @@ def test_rows_with_gaps_and_small_results_are_stored_as_usual():
 def test_no_bit_depends_on_how_results_are_stored(monkeypatch, nothing_fits, dtype, extra):  # noqa: ARG001
     x = torch.randn(2 * MEGABYTE_OF_ELEMENTS + extra).to(dtype)
     around = jit(cosh)(x)
-    monkeypatch.setattr(driver, "_PROGRAMS", {})
+    monkeypatch.setattr(stored_programs, "IN_MEMORY", {})
     monkeypatch.setattr(kernel_reader, "SHARE_OF_LAST_CACHE", 1e9)
     assert torch.equal(jit(cosh)(x), around)
 
@@ -64,7 +64,7 @@ def test_numpy_results_lie_where_such_stores_are_allowed():
 
 def test_memory_that_is_not_aligned_is_refused():
     x = torch.randn(MEGABYTE_OF_ELEMENTS)
-    compiled = driver.compile_function(jit(cosh).request(x), use_disk=False).program
+    compiled = driver.compile_program(jit(cosh).request(x), use_disk=False).program
     memory = ctypes.create_string_buffer(4 * MEGABYTE_OF_ELEMENTS + 128)
     start = -(-ctypes.addressof(memory) // 64) * 64
     compiled.run(x.data_ptr(), start)

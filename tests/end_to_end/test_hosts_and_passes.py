@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 
 import ttnn_jit
 from tests import programs
-from ttnn_jit.compiler import driver
+from ttnn_jit.compiler import backends, stored_programs
 from ttnn_jit.diagnostics.errors import ArgumentError, PassError
 from ttnn_jit.dialects import print_module
 from ttnn_jit.kernels.isa import isa_for
@@ -21,10 +21,10 @@ from ttnn_jit.transforms import pipeline
 @pytest.fixture
 def old_host(monkeypatch):
     """A host without fused multiply-add, as far as the compiler can tell."""
-    driver._host_isa.cache_clear()
+    backends.backend_for.cache_clear()
     monkeypatch.setattr("ttnn_jit.kernels.isa.isa_for", lambda name, *_: isa_for(name, {}, "x86_64-pc-linux"))
     yield
-    driver._host_isa.cache_clear()
+    backends.backend_for.cache_clear()
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -33,7 +33,7 @@ def test_a_host_without_fma_gets_what_numba_compiles_and_is_told(dtype, request,
     x = torch.randn(5, 7).to(dtype)
     by_numba = ttnn_jit.jit(enable_cache=False, backend="numba")(programs.cosh)(x)
     request.getfixturevalue("old_host")
-    driver._PROGRAMS.clear()
+    stored_programs.IN_MEMORY.clear()
     with pytest.warns(RuntimeWarning, match="numba compiles them here"):
         ours = ttnn_jit.jit()(programs.cosh)(x)
     assert torch.equal(by_numba, ours)

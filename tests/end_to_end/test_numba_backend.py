@@ -13,7 +13,7 @@ import torch
 import ttnn_jit
 from tests import programs
 from ttnn_jit import ttnn
-from ttnn_jit.compiler import driver
+from ttnn_jit.compiler import backends, stored_programs
 from ttnn_jit.kernels.isa import isa_for
 
 
@@ -93,16 +93,16 @@ def test_a_stored_program_runs_again_after_saving(tmp_path, monkeypatch):
 
 
 def test_numba_serves_a_host_without_fma_natively(monkeypatch):
-    driver._host_isa.cache_clear()
+    backends.backend_for.cache_clear()
     monkeypatch.setattr("ttnn_jit.kernels.isa.isa_for", lambda name, *_: isa_for(name, {}, "x86_64-pc-linux"))
-    driver._PROGRAMS.clear()
+    stored_programs.IN_MEMORY.clear()
     ttnn_jit.cache_clear()
     x = torch.randn(5, 5)
     # Warnings are errors here: nobody is told of the backend that was asked for.
     result = ttnn_jit.jit(backend="numba")(programs.cosh)(x)
     torch.testing.assert_close(result, torch.cosh(x))
     assert ttnn_jit.cache_info().entries > 0
-    driver._host_isa.cache_clear()
+    backends.backend_for.cache_clear()
 
 
 SCRIPT = """

@@ -16,7 +16,7 @@ from tests.damage import damaged_json
 from tests.guarded import Guarded
 from ttnn_jit import ttnn
 from ttnn_jit.cache.disk import PROGRAM, store_of
-from ttnn_jit.compiler import driver
+from ttnn_jit.compiler import stored_programs
 from ttnn_jit.diagnostics.errors import ProgramFormatError
 from ttnn_jit.runtime import caller, program_format
 from ttnn_jit.runtime.program import Program
@@ -115,7 +115,7 @@ def test_a_stored_program_that_was_resealed_is_compiled_anew(damage):
     store.set(name, program_format.pack(header, blobs))
     for compiles in (1, 0):
         function.clear()
-        driver._PROGRAMS.clear()
+        stored_programs.IN_MEMORY.clear()
         before = ttnn_jit.cache_info().compiles
         assert all(map(torch.equal, function(*ARGUMENTS), expected))
         assert ttnn_jit.cache_info().compiles == before + compiles
@@ -132,7 +132,7 @@ def test_a_stored_program_of_other_inputs_is_compiled_anew():
     large, small = store.names(PROGRAM)
     store.set(small, store.get(large))
     function.clear()
-    driver._PROGRAMS.clear()
+    stored_programs.IN_MEMORY.clear()
     assert torch.equal(function(x), x * 2.0)
 
 

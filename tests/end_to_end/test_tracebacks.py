@@ -211,10 +211,10 @@ def test_a_fault_of_the_compiler_keeps_every_frame(monkeypatch):
     def fault(*_, **__):
         raise InternalError("wrong")
 
-    monkeypatch.setattr("ttnn_jit.compiler.driver.lower_request", fault)
-    assert {"compile_function", "fault"} <= set(names_of(raised_by(lambda: ttnn_jit.jit(mistaken)(X))))
-    monkeypatch.setattr("ttnn_jit.compiler.driver.lower_request", lambda *_: 1 // 0)
-    assert "compile_function" in names_of(raised_by(lambda: ttnn_jit.jit(mistaken)(X), ZeroDivisionError))
+    monkeypatch.setattr("ttnn_jit.compiler.request.FunctionRequest.lower", fault)
+    assert {"compile_program", "fault"} <= set(names_of(raised_by(lambda: ttnn_jit.jit(mistaken)(X))))
+    monkeypatch.setattr("ttnn_jit.compiler.request.FunctionRequest.lower", lambda *_: 1 // 0)
+    assert "compile_program" in names_of(raised_by(lambda: ttnn_jit.jit(mistaken)(X), ZeroDivisionError))
 
 
 class Settings:

@@ -40,7 +40,7 @@ def assert_same_bits(left, right):
 
 
 def scheduled(module, *, schedule=True, fuse=True):
-    passes = pipeline.passes_between(CompileOptions(fuse=fuse), until=driver.SCHEDULED)
+    passes = pipeline.passes_between(CompileOptions(fuse=fuse), until=pipeline.SCHEDULED)
     chosen = [stage for stage in passes if schedule or stage.name != "d2m-op-scheduler"]
     pipeline.run_passes(module, chosen, verify_each=True)
     return module

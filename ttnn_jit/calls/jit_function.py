@@ -45,8 +45,8 @@ from ttnn_jit.ttnn.mesh import mesh_of, on_every_device
 from ttnn_jit.ttnn.plain_python import as_callers_kind, foreign_operands
 
 if TYPE_CHECKING:
-    from ttnn_jit.compiler.driver import Compilation, Request
     from ttnn_jit.compiler.report import Report
+    from ttnn_jit.compiler.request import Compilation, FunctionRequest
 
 VARIANTS_PER_KEY = 8  # programs kept for one key while globals or closures switch between values
 
@@ -279,11 +279,11 @@ class JitFunction(WarmCalls):
                 stacklevel=level_of_the_user(),
             )
 
-    def _compile(self, request: Request) -> Compilation:
+    def _compile(self, request: FunctionRequest) -> Compilation:
         from ttnn_jit.compiler import driver, inspection
 
         with foreign_operands(None):
-            compilation = driver.compile_function(
+            compilation = driver.compile_program(
                 request,
                 use_disk=self._enable_cache and not (self._debug or self._compile_only),
                 observer=inspection.print_stage if self._debug else None,
@@ -300,12 +300,12 @@ class JitFunction(WarmCalls):
             if type(value) in {int, float} or is_numpy_scalar(value):
                 self._scalars.count(f"`{name}`", argument_key(value))
 
-    def _request(self, values: tuple[Any, ...], where: Placement) -> Request:
-        from ttnn_jit.compiler import driver
+    def _request(self, values: tuple[Any, ...], where: Placement) -> FunctionRequest:
+        from ttnn_jit.compiler.request import FunctionRequest
 
         named = dict(zip(self._signature.parameters, values, strict=True))
         arguments = {name: map_tensors(value, spec_of) for name, value in named.items()}
-        return driver.Request(self.func, arguments, where.target, self._options)
+        return FunctionRequest(self.func, arguments, where.target, self._options)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         self._is_method = True
@@ -357,7 +357,7 @@ class JitFunction(WarmCalls):
         found = self._methods.get(id(instance))
         return STALE if found is None or found[0]() is not instance else found[1](*args)
 
-    def request(self, *args: Any, **kwargs: Any) -> Request:
+    def request(self, *args: Any, **kwargs: Any) -> FunctionRequest:
         """What a call with these arguments would compile."""
         if self._has_receiver(args):
             return self._method_of(args[0]).request(*args[1:], **kwargs)

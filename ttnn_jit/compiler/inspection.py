@@ -6,9 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ttnn_jit.cache.manifest import Manifest, ManifestKey
+from ttnn_jit.cache.key import Key
+from ttnn_jit.cache.manifest import Manifest
 from ttnn_jit.compiler import driver
-from ttnn_jit.compiler.driver import Request
+from ttnn_jit.compiler.request import Request
+from ttnn_jit.compiler.stored_programs import current_fingerprint, manifest_on_disk, request_key
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.guards.reads import path_from_json, path_text
 from ttnn_jit.runtime.program import Program
@@ -48,13 +50,11 @@ def stage_text(request: Request, stage: str) -> str:
     Raises:
         ArgumentError: No stage has that name.
     """
-    from ttnn_jit.transforms import pipeline
-
-    names = (driver.FRONTEND, *pipeline.STAGES, driver.CODEGEN, driver.ASSEMBLY)
+    names = driver.stages()
     if stage not in names:
         raise ArgumentError(f"no stage is named {stage!r}", help=f"the stages are {', '.join(names)}")
     texts: dict[str, str] = {}
-    code, _ = driver.run_stages(driver.lower_request(request).module, request.options, texts.__setitem__)
+    code, _ = driver.run_stages(request.lower().module, request.options, texts.__setitem__)
     return code.assembly() if stage == driver.ASSEMBLY else texts[stage]
 
 
@@ -63,17 +63,17 @@ def explain(request: Request) -> Report:
     from ttnn_jit.compiler.report import report_of
     from ttnn_jit.transforms import pipeline
 
-    module = driver.lower_request(request).module
-    pipeline.run(module, request.options, until=driver.SCHEDULED)
+    module = request.lower().module
+    pipeline.run(module, request.options, until=pipeline.SCHEDULED)
     return report_of(module)
 
 
 def explain_miss(request: Request) -> str:
     """The fields in which a request's manifest key differs from the nearest on disk, one per line."""
-    stored = driver.stored_programs(wanted=True)
+    stored = manifest_on_disk()
     if stored is None:
         return "the disk cache is turned off"
-    key = driver.function_key(request)
+    key = request_key(request)
     if key is None:
         return "an argument has no identity that another process could recognise: such programs are not kept on disk"
     differences = stored.nearest(key)
@@ -84,10 +84,10 @@ def explain_miss(request: Request) -> str:
     return "\n".join(map(str, differences))
 
 
-def _changed_reads(stored: Manifest, key: ManifestKey, request: Request) -> str:
+def _changed_reads(stored: Manifest, key: Key, request: Request) -> str:
     lines = []
     for path, then in stored.reads_of(key)[0]:
-        now = driver.current_fingerprint(request, path, {}) or "gone, or without a stable identity"
+        now = current_fingerprint(request, path, {}) or "gone, or without a stable identity"
         if now != then:
             lines.append(f"read {path_text(path_from_json(path))}: {then} -> {now}")
     return "\n".join(lines) or "nothing differs: this call is a hit"
@@ -95,9 +95,11 @@ def _changed_reads(stored: Manifest, key: ManifestKey, request: Request) -> str:
 
 def write_dump(program: Program, name: str, backend: str) -> Path:
     """Write a program, its stages' texts and its object code under ``generated/jit/<name>_<hash>/``; the folder."""
+    from ttnn_jit.compiler.backends import backend_for
+
     folder = DUMP_FOLDER / f"{name}_{program.hash[:8]}"
     folder.mkdir(parents=True, exist_ok=True)
-    suffixes = {driver.CODEGEN: f".{driver.language(backend)}", driver.ASSEMBLY: ".s"}
+    suffixes = {driver.CODEGEN: f".{backend_for(backend).suffix}", driver.ASSEMBLY: ".s"}
     for number, (stage, text) in enumerate(program.texts.items()):
         (folder / f"{number:02}_{stage}{suffixes.get(stage, '.mlir')}").write_text(text, encoding="utf-8")
     for kernel, code in program.objects.items():

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.inspection import print_stage
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.dialects import parse_module, print_module, verify
@@ -49,9 +50,9 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _listed() -> Iterator[str]:
-    """Every stage in order, and behind each the user's passes that follow it."""
-    for stage in (pipeline.FRONTEND, *pipeline.STAGES):
-        if stage != pipeline.FRONTEND:
+    """Every stage that is a pass, in order, and behind each the user's passes that follow it."""
+    for stage in driver.stages():
+        if stage in pipeline.STAGES:
             yield stage
         yield from (
             f"{name}  (from a loaded file, after {place})" for name, (_, place) in USER_PASSES.items() if place == stage

@@ -98,9 +98,9 @@ def _of_module(options: argparse.Namespace) -> list[torch.Tensor]:
     if any(isinstance(op, ttnn.GenericOp) for op in module.walk()):
         inline_kernels(module)
         verify(module)
-        stage = driver.SCHEDULED
-    if stage != driver.SCHEDULED:
-        pipeline.run(module, CompileOptions(), start_after=stage, until=driver.SCHEDULED)
+        stage = pipeline.SCHEDULED
+    if stage != pipeline.SCHEDULED:
+        pipeline.run(module, CompileOptions(), start_after=stage, until=pipeline.SCHEDULED)
     inputs = _inputs(options, _argument_specs(the_function(module)))
     if options.interpret:
         return _interpreted(module, inputs)
@@ -121,14 +121,14 @@ def stage_of(module: ModuleOp) -> str:
     """
     ops = list(module.walk())
     if any(isinstance(op, AcquireDstOp) for op in ops):
-        return driver.SCHEDULED
+        return pipeline.SCHEDULED
     generics = [op for op in ops if isinstance(op, GenericOp)]
     if generics:
         if all("d2m.dst_peak" in op.attributes for op in generics):
             return "d2m-op-scheduler"
         return "d2m-generic-tile-compute-loops" if any(isinstance(op, ForOp) for op in ops) else "convert-ttir-to-d2m"
     in_ttnn = any(op.name.startswith("ttnn.") and operation_of(op) for op in ops)
-    return driver.FRONTEND if in_ttnn else "convert-ttnn-to-ttir"
+    return pipeline.FRONTEND if in_ttnn else "convert-ttnn-to-ttir"
 
 
 def _inputs(options: argparse.Namespace, specs: Sequence[TensorSpec]) -> list[torch.Tensor]:

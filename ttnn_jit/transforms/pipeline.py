@@ -67,6 +67,9 @@ _DEFAULT_PASSES = stage_passes(CompileOptions())
 STAGES: tuple[str, ...] = tuple(stage.name for stage in _DEFAULT_PASSES)
 """Names of the stages after `FRONTEND`, in order."""
 
+SCHEDULED = D2MInsertDstRegisterAccess.name
+"""The stage that codegen reads, and no other."""
+
 _OWN_PASSES: dict[str, type[ModulePass]] = {own.name: type(own) for own in (TTCoreRegisterDevice(), *_DEFAULT_PASSES)}
 
 
@@ -114,6 +117,12 @@ def passes_between(
         if first <= number <= last:
             chosen.extend(extra.get(names[number], ()))
     return tuple(chosen)
+
+
+def passes_around_codegen(options: CompileOptions) -> tuple[tuple[ModulePass, ...], tuple[ModulePass, ...]]:
+    """The passes to the module that codegen reads, and those behind it, the user's own included."""
+    every, to_schedule = passes_between(options), passes_between(options, until=SCHEDULED)
+    return to_schedule, every[len(to_schedule) :]
 
 
 def run_passes(

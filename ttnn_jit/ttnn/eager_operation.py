@@ -39,7 +39,7 @@ from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand
 if TYPE_CHECKING:
     import inspect
 
-    from ttnn_jit.compiler.driver import ResultPlacement
+    from ttnn_jit.compiler.request import ResultPlacement
 
 
 @dataclass(frozen=True)
@@ -209,9 +209,12 @@ class TtnnOperation:
     def _compile(
         self, key: tuple[object, ...], bound: BoundCall, device: Device, placement: ResultPlacement | None
     ) -> Program:
-        from ttnn_jit.compiler import driver
+        from ttnn_jit.compiler.driver import compile_program
+        from ttnn_jit.compiler.request import OperationRequest, ResultPlacement
 
-        program = driver.compile_operation(bound.operation, _specs(bound), bound.attributes, device.target, placement)
+        asked = placement or ResultPlacement()
+        request = OperationRequest(bound.operation, _specs(bound), bound.attributes, device.target, asked)
+        program = compile_program(request, use_disk=True).program
         self._programs[key] = program
         for name, value in zip(bound.operation.parameter_names, bound.operands, strict=False):
             if not isinstance(value, Tensor):
@@ -312,7 +315,7 @@ def _result_keywords(name: str, kwargs: Mapping[str, Any]) -> tuple[dict[str, An
 
 def _placement(name: str, wanted: ResultKeywords, first: Tensor) -> ResultPlacement:
     """What is asked of the result; a sharded config without a shard spec means the first tensor's of its kind."""
-    from ttnn_jit.compiler.driver import ResultPlacement
+    from ttnn_jit.compiler.request import ResultPlacement
 
     config, own = wanted.memory_config, first.memory_config()
     if config and config.is_sharded() and not config.shard_shape and config.memory_layout is own.memory_layout:

@@ -146,11 +146,12 @@ def typecast(tensor: Tensor, dtype: DataType, memory_config: MemoryConfig | None
 
 @compiles
 def _cast_program(spec: TensorSpec, dtype: DataType, memory_config: MemoryConfig | None, target: SystemDesc) -> Program:
-    from ttnn_jit.compiler import driver
+    from ttnn_jit.compiler.driver import compile_program
+    from ttnn_jit.compiler.request import OperationRequest, ResultPlacement
 
-    placement = driver.ResultPlacement(memory_config=memory_config, dtype=dtype)
+    placement = ResultPlacement(memory_config=memory_config, dtype=dtype)
     operation, number = CAST
-    return driver.compile_operation(operation, (spec, number), (), target, placement)
+    return compile_program(OperationRequest(operation, (spec, number), (), target, placement), use_disk=True).program
 
 
 @over_meshes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -10,9 +11,10 @@ import pytest
 
 from ttnn_jit.cache import manifest
 from ttnn_jit.cache.disk import CODE, MANIFEST, PROGRAM, DiskStore
-from ttnn_jit.cache.manifest import Manifest, ManifestKey, Versions, content_key, explain, manifest_key, typed_text
+from ttnn_jit.cache.key import Key, Versions, compiler_identity, explain, typed_text
+from ttnn_jit.cache.manifest import Manifest
 from ttnn_jit.guards.fingerprints import NoStableIdentityError
-from ttnn_jit.runtime.native import HostCpu
+from ttnn_jit.runtime.native import HostCpu, host_cpu
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import (
@@ -28,17 +30,29 @@ HOST = HostCpu("x86_64-linux", "znver4", "+avx2,+fma")
 SPEC = TensorSpec((32, 32), DataType.BFLOAT16, Layout.TILE)
 
 
-def key(**changes) -> ManifestKey:
-    base = ManifestKey(
+PARTS = {"code": "abc", "argument x": SPEC, "argument factor": 0.5}
+
+
+def key(**changes) -> Key:
+    base = Key(
+        MANIFEST,
         function="cosh",
-        code="abc",
-        arguments=(("x", SPEC), ("factor", 0.5)),
+        parts=tuple(PARTS.items()),
         options=CompileOptions(),
         target=PRESETS["cpu"],
         host=HOST,
         versions=Versions("compiler", "llvm", "python"),
     )
     return replace(base, **changes)
+
+
+def told(**changes) -> Key:
+    """The key of a compile that is told something else of code and arguments."""
+    return key(parts=tuple((PARTS | {name.replace("_", " "): value for name, value in changes.items()}).items()))
+
+
+def content(text="content") -> Key:
+    return key(kind=PROGRAM, parts=(("module", text),))
 
 
 @pytest.fixture
@@ -54,27 +68,27 @@ def seen(**now):
 
 def test_a_program_is_found_while_what_its_compile_read_is_as_it_was(store):
     programs = Manifest(store)
-    programs.store(key(), [("SCALE", "float:2"), ("helper", "code:1")], "content", b"program")
+    programs.store(key(), [("SCALE", "float:2"), ("helper", "code:1")], content(), b"program")
     assert programs.lookup(key(), seen(SCALE="float:2", helper="code:1")).program == b"program"
     assert programs.lookup(key(), seen(SCALE="float:3", helper="code:1")) is None
     assert programs.lookup(key(), seen(SCALE="float:2")) is None
-    assert programs.lookup(key(code="abd"), seen(SCALE="float:2", helper="code:1")) is None
+    assert programs.lookup(told(code="abd"), seen(SCALE="float:2", helper="code:1")) is None
 
 
 def test_values_that_alternate_each_keep_their_program(store):
     programs = Manifest(store)
     for value in ("2", "3"):
-        programs.store(key(), [("SCALE", value)], f"content {value}", f"program {value}".encode())
+        programs.store(key(), [("SCALE", value)], content(value), f"program {value}".encode())
     assert programs.lookup(key(), seen(SCALE="2")).program == b"program 2"
     assert programs.lookup(key(), seen(SCALE="3")).program == b"program 3"
-    assert programs.reads_of(key()) == [[("SCALE", "3")], [("SCALE", "2")]]
+    assert programs.reads_of(key()) == [(("SCALE", "3"),), (("SCALE", "2"),)]
 
 
 def test_candidates_are_bounded_and_equal_reads_replace_each_other(store):
     programs = Manifest(store)
     for value in range(manifest.CANDIDATES_PER_KEY + 5):
-        programs.store(key(), [("SCALE", str(value))], "content", None)
-    programs.store(key(), [("SCALE", "20")], "content", None)
+        programs.store(key(), [("SCALE", str(value))], content(), None)
+    programs.store(key(), [("SCALE", "20")], content(), None)
     assert len(programs.reads_of(key())) == manifest.CANDIDATES_PER_KEY
     assert programs.lookup(key(), seen(SCALE="0")) is None
 
@@ -82,33 +96,34 @@ def test_candidates_are_bounded_and_equal_reads_replace_each_other(store):
 def test_each_read_is_looked_up_once(store):
     programs, asked = Manifest(store), []
     for value in ("1", "2", "3"):
-        programs.store(key(), [("SCALE", value)], "content", b"program")
+        programs.store(key(), [("SCALE", value)], content(), b"program")
     programs.lookup(key(), asked.append)
     assert asked == ["SCALE"]
 
 
 def test_a_program_known_by_content_is_not_stored_twice(store):
     programs = Manifest(store)
-    programs.store(key(), [], "content", b"program")
-    programs.store(key(function="sinh"), [], "content", None)
-    assert store.names(PROGRAM) == ["program:content"]
+    programs.store(key(), [], content(), b"program")
+    programs.store(key(function="sinh"), [], content(), None)
+    assert store.names(PROGRAM) == [content().entry]
     assert programs.lookup(key(function="sinh"), seen()).program == b"program"
 
 
 def test_an_evicted_program_is_a_miss(store):
     programs = Manifest(store)
-    programs.store(key(), [], "content", b"program")
-    kept = store.get(MANIFEST + key().digest)
+    programs.store(key(), [], content(), b"program")
+    kept = store.get(key().entry)
     store.clear()
-    store.set(MANIFEST + key().digest, kept)
+    store.set(key().entry, kept)
     assert programs.lookup(key(), seen()) is None
 
 
 @pytest.mark.parametrize(
     ("changes", "name"),
     [
-        ({"code": "abd"}, "code"),
-        ({"arguments": (("x", SPEC), ("factor", 0.25))}, "argument factor"),
+        ({"function": "sinh"}, "function"),
+        ({"parts": tuple((PARTS | {"code": "abd"}).items())}, "code"),
+        ({"parts": tuple((PARTS | {"argument factor": 0.25}).items())}, "argument factor"),
         ({"options": CompileOptions(fuse=False)}, "option fuse"),
         ({"target": replace(PRESETS["cpu"], dst_tiles=8)}, "target dst_tiles"),
         ({"host": replace(HOST, features="+avx2")}, "cpu features"),
@@ -122,18 +137,18 @@ def test_every_contribution_makes_a_key_of_its_own_and_is_named(changes, name):
 
 
 def test_the_order_of_arguments_counts():
-    assert key(arguments=(("factor", 0.5), ("x", SPEC))).digest != key().digest
+    assert key(parts=tuple(reversed(PARTS.items()))).digest != key().digest
 
 
 def test_equal_keys_have_equal_digests():
-    assert key().digest == key(arguments=(("x", SPEC), ("factor", 0.5))).digest
+    assert key().digest == key(parts=tuple(PARTS.items())).digest
     assert explain(key(), key()) == ()
 
 
 def test_a_difference_reads_as_from_and_to():
-    (found,) = explain(key(), key(arguments=(("x", SPEC), ("factor", 2))))
+    (found,) = explain(key(), told(argument_factor=2))
     assert str(found) == "argument factor: float 0.5 -> int:2"
-    (found,) = explain(key(), key(arguments=(("x", SPEC),)))
+    (found,) = explain(key(), key(parts=tuple(PARTS.items())[:2]))
     assert str(found) == "argument factor: float 0.5 -> absent"
 
 
@@ -165,20 +180,29 @@ def test_a_value_without_a_stable_identity_makes_no_key():
 def test_the_nearest_entry_is_of_the_same_function(store):
     programs = Manifest(store)
     assert programs.nearest(key()) is None
-    programs.store(key(function="sinh"), [], "content", b"program")
-    programs.store(key(code="x", options=CompileOptions(fuse=False)), [], "content", None)
-    programs.store(key(code="y", options=CompileOptions(fuse=False), target=PRESETS["blackhole"]), [], "content", None)
+    programs.store(key(function="sinh"), [], content(), b"program")
+    unfused = replace(told(code="x"), options=CompileOptions(fuse=False))
+    programs.store(unfused, [], content(), None)
+    programs.store(replace(unfused, target=PRESETS["blackhole"]), [], content(), None)
     assert [difference.name for difference in programs.nearest(key())] == ["code", "option fuse"]
-    assert programs.nearest(key(code="x", options=CompileOptions(fuse=False))) == ()
+    assert programs.nearest(unfused) == ()
 
 
-def test_keys_of_this_process_name_its_software():
-    made = manifest_key("cosh", "abc", {"x": SPEC}, CompileOptions(), PRESETS["cpu"], HOST)
+def test_keys_of_this_process_name_its_software_and_its_processor():
+    made = Key.here(MANIFEST, "cosh", PARTS, CompileOptions(), PRESETS["cpu"])
     assert "llvmlite" in made.contributions["LLVM"]
     assert len(made.contributions["compiler"]) == 64
-    assert content_key("module {}", HOST) == content_key("module {}", HOST)
-    assert content_key("module {}", HOST) != content_key("module { }", HOST)
-    assert content_key("module {}", HOST) != content_key("module {}", replace(HOST, features=""))
+    assert made.contributions["cpu"] == host_cpu().name
+
+
+@pytest.mark.parametrize("kind", [MANIFEST, PROGRAM, CODE])
+def test_keys_of_every_kind_are_one_type_that_can_be_compared(kind):
+    first, second = (Key.here(kind, "cosh", {"module": text}) for text in ("one", "another"))
+    assert first.entry.startswith(kind)
+    assert first.entry != second.entry
+    assert [difference.name for difference in explain(first, second)] == ["module"]
+    assert explain(first, replace(first, host=replace(first.host, features=""))) != ()
+    assert {"option fuse", "target name"}.isdisjoint(first.contributions)
 
 
 @pytest.mark.parametrize("failing", [PROGRAM, MANIFEST])
@@ -193,11 +217,11 @@ def test_a_manifest_is_stored_with_the_program_that_it_names_or_not_at_all(store
 
     monkeypatch.setattr(entries, "set", set_or_fail)
     with pytest.warns(RuntimeWarning, match="disk I/O error"):
-        Manifest(store).store(key(), [], "content", b"program")
+        Manifest(store).store(key(), [], content(), b"program")
     monkeypatch.undo()
     assert store.names("") == []
-    Manifest(store).store(key(), [], "content", b"program")
-    assert store.names("") == [f"{PROGRAM}content", MANIFEST + key().digest]
+    Manifest(store).store(key(), [], content(), b"program")
+    assert store.names("") == [content().entry, key().entry]
 
 
 def test_code_of_no_program_is_assembled_once_and_again_where_it_is_damaged(store):
@@ -217,3 +241,24 @@ def test_code_of_no_program_is_assembled_once_and_again_where_it_is_damaged(stor
     assert [code_of("text") for _ in range(2)] == [b"code", b"code"]
     assert len(made) == 4
     assert store.usage()[0] == 0
+
+
+def test_every_edit_of_the_compiler_is_another_compiler(tmp_path, monkeypatch):
+    package, linked = tmp_path / "package", tmp_path / "linked"
+    for folder in (package / "room", linked):
+        folder.mkdir(parents=True)
+    (package / "cache").symlink_to(linked)
+    monkeypatch.setattr("ttnn_jit.__file__", str(package / "__init__.py"))
+    seen = {compiler_identity.__wrapped__()}
+    for number, path in enumerate([package / "__init__.py", package / "room" / "a.py", linked / "b.py"]):
+        for text in ("1", "12"):
+            path.write_text(text)
+            seen.add(compiler_identity.__wrapped__())
+        os.utime(path, (0, 0))
+        seen.add(compiler_identity.__wrapped__())
+        assert len(seen) == 4 + 3 * number
+    (package / "room" / "note.txt").write_text("1")
+    assert compiler_identity.__wrapped__() in seen
+    package.rename(tmp_path / "elsewhere")
+    monkeypatch.setattr("ttnn_jit.__file__", str(tmp_path / "elsewhere" / "__init__.py"))
+    assert compiler_identity.__wrapped__() in seen

@@ -13,7 +13,8 @@ import pytest
 
 from tests.damage import damaged_json
 from tests.unit.runtime.kernels import object_code
-from ttnn_jit.cache.disk import CODE, DiskStore, store_of
+from ttnn_jit.cache.disk import CODE, MANIFEST, PROGRAM, DiskStore, store_of
+from ttnn_jit.cache.key import Key
 from ttnn_jit.cache.manifest import Manifest
 from ttnn_jit.runtime import native
 from ttnn_jit.runtime.image import Image
@@ -71,6 +72,41 @@ def test_no_damage_to_the_table_of_native_code_is_an_error(store):
         loader = native._Loader()
         loader.load_launch_code(Manifest(store).native_code)
         assert set(loader._addresses) == set(native.LAUNCH_FUNCTIONS)
+
+
+KEY = Key.here(MANIFEST, "cosh", {"code": "abc"})
+CONTENT = Key.here(PROGRAM, "cosh", {"module": "abc"})
+READS = [("SCALE", "float:2"), ("helper", "code:1")]
+
+
+def kept(store):
+    """A manifest with a record, and the bytes of its entry."""
+    programs = Manifest(store)
+    programs.store(KEY, READS, CONTENT, b"program")
+    return programs, store.get(KEY.entry)
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff", b"[" * 100_000, b"null", b"[]", b"{}", b'{"candidates": 3}'])
+def test_a_manifest_of_another_kind_holds_no_programs(data, store):
+    programs, _ = kept(store)
+    store.set(KEY.entry, data)
+    assert programs.lookup(KEY, dict(READS).get) is None
+    assert (programs.reads_of(KEY), programs.nearest(KEY)) == ([], None)
+    programs.store(KEY, READS, CONTENT, None)
+    assert programs.lookup(KEY, dict(READS).get).program == b"program"
+
+
+def test_no_damage_to_what_a_manifest_says_is_an_error(store):
+    programs, sound = kept(store)
+    draw = random.Random(0)
+    for _ in range(300):
+        store.set(KEY.entry, json.dumps(damaged_json(draw, json.loads(sound))).encode())
+        found = programs.lookup(KEY, dict(READS).get)
+        assert found is None or found.program == b"program"
+        assert all(type(text) is str for reads in programs.reads_of(KEY) for read in reads for text in read)
+        programs.nearest(KEY)
+        programs.store(KEY, READS, CONTENT, None)
+        assert programs.lookup(KEY, dict(READS).get).reads == ("SCALE", "helper")
 
 
 SCRIPT = """

@@ -5,9 +5,11 @@ from hypothesis import given
 from tests.expressions import evaluate, expressions
 from ttnn_jit import ttnn
 from ttnn_jit.compiler import driver
+from ttnn_jit.compiler.request import FunctionRequest
 from ttnn_jit.dialects import parse_module, print_module, printer, verify
 from ttnn_jit.dialects.content import content_of
 from ttnn_jit.frontend import TensorArgument, lower
+from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
@@ -81,5 +83,5 @@ def test_a_compile_that_nobody_looks_into_prints_no_module(monkeypatch):
 
     monkeypatch.setattr(printer, "op_text", printed)
     monkeypatch.setattr("ttnn_jit.dialects.op_text", printed)
-    request = driver.Request(cube, {"x": SPEC}, CPU, driver.CompileOptions())
-    assert driver.compile_function(request, use_disk=False).program.name == "cube"
+    request = FunctionRequest(cube, {"x": SPEC}, CPU, CompileOptions())
+    assert driver.compile_program(request, use_disk=False).program.name == "cube"

@@ -10,6 +10,9 @@ from xdsl.ir import Block, Operation, Region, SSAValue, Use
 from ttnn_jit import ttnn
 from ttnn_jit.codegen import llvm_kernel
 from ttnn_jit.compiler import driver
+from ttnn_jit.compiler.backend import Code
+from ttnn_jit.compiler.request import FunctionRequest
+from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
@@ -39,7 +42,7 @@ def request_of(count, target, written):
     def program(x, y):
         return written(x, y, count)
 
-    return driver.Request(program, {"x": SPEC, "y": SPEC}, PRESETS[target], driver.CompileOptions())
+    return FunctionRequest(program, {"x": SPEC, "y": SPEC}, PRESETS[target], CompileOptions())
 
 
 def calls_of_a_compile(count, target, written=chain):
@@ -55,7 +58,7 @@ def calls_of_a_compile(count, target, written=chain):
     before = sys.getprofile()
     sys.setprofile(count_call)
     try:
-        driver.compile_function(request, use_disk=False)
+        driver.compile_program(request, use_disk=False)
     finally:
         sys.setprofile(before)
     return calls
@@ -63,7 +66,7 @@ def calls_of_a_compile(count, target, written=chain):
 
 @pytest.mark.parametrize(("target", "written"), [("cpu", chain), ("wormhole_b0", chain), ("wormhole_b0", squares)])
 def test_ten_more_operations_cost_what_ten_fewer_did(target, written, monkeypatch):
-    monkeypatch.setattr(driver, "_objects", lambda code: dict.fromkeys(code.texts, b""))
+    monkeypatch.setattr(Code, "assemble", lambda code: dict.fromkeys(code.texts, b""))
     calls_of_a_compile(3, target, written)  # what is done once per process is done now
     few, some, many = (sum(calls_of_a_compile(count, target, written).values()) for count in (20, 40, 80))
     assert many - some <= 2.1 * (some - few)
@@ -75,7 +78,7 @@ def ir_left_by_a_compile(count, target, written):
     gc.disable()
     gc.freeze()  # what is there is not looked through
     try:
-        driver.compile_function(request, use_disk=False)
+        driver.compile_program(request, use_disk=False)
         return sum(issubclass(type(each), IR) for each in gc.get_objects())
     finally:
         gc.unfreeze()
@@ -84,7 +87,7 @@ def ir_left_by_a_compile(count, target, written):
 
 @pytest.mark.parametrize(("target", "written"), [("cpu", chain), ("wormhole_b0", squares)])
 def test_a_compile_leaves_no_more_for_the_collector_the_longer_the_program(target, written, monkeypatch):
-    monkeypatch.setattr(driver, "_objects", lambda code: dict.fromkeys(code.texts, b""))
+    monkeypatch.setattr(Code, "assemble", lambda code: dict.fromkeys(code.texts, b""))
     ir_left_by_a_compile(3, target, written)
     few, many = (ir_left_by_a_compile(count, target, written) for count in (5, 40))
     assert many <= few + 10

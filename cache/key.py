@@ -1,0 +1,205 @@
+"""Keys of what lies on disk: what an entry depends on, contribution by contribution.
+
+One type serves all kinds of entries, for functions of the user's and for eager operations alike, so that any two keys
+can be compared (`explain`).
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import json
+import math
+import os
+import struct
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from ttnn_jit.diagnostics.origin import is_of_this_package
+from ttnn_jit.foreign.pytrees import plain_parts
+from ttnn_jit.foreign.values import NoStableIdentityError
+from ttnn_jit.guards.fingerprints import fingerprint, read_fingerprint
+from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.runtime.native import HostCpu, host_cpu, llvm_version
+from ttnn_jit.runtime.spec_json import spec_to_json
+from ttnn_jit.specs.options import CompileOptions
+from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+
+@dataclass(frozen=True)
+class Versions:
+    """The software that an entry depends on."""
+
+    compiler: str
+    llvm: str
+    python: str
+
+    @staticmethod
+    def current() -> Versions:
+        """Of this process."""
+        return _current_versions()
+
+
+@dataclass(frozen=True)
+class Key:
+    """What an entry depends on, by named contributions: equal keys, equal entries.
+
+    Attributes:
+        kind: What the entry is: `MANIFEST`, `PROGRAM` or `CODE` of cache/disk.py.
+        function: Name of the function, or of the eager operation.
+        parts: What is compiled, by name and in order: each a `TensorSpec`, a scalar, a container of these, or anything
+            with a fingerprint.
+        host: The processor that the code is for.
+        versions: The software that makes the code.
+        options: The decorator's; None where they change nothing.
+        target: Whose rules are obeyed; None where they change nothing.
+    """
+
+    kind: str
+    function: str
+    parts: tuple[tuple[str, Any], ...]
+    host: HostCpu
+    versions: Versions
+    options: CompileOptions | None = None
+    target: SystemDesc | None = None
+
+    @staticmethod
+    def here(
+        kind: str,
+        function: str,
+        parts: Mapping[str, Any],
+        options: CompileOptions | None = None,
+        target: SystemDesc | None = None,
+    ) -> Key:
+        """The key of what this process makes for its own processor."""
+        return Key(kind, function, tuple(parts.items()), host_cpu(), Versions.current(), options, target)
+
+    @property
+    def entry(self) -> str:
+        """The name of the entry.
+
+        Raises:
+            NoStableIdentityError: A part is of a kind that another process could not recognise.
+        """
+        return self.kind + self.digest
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of all contributions."""
+        # As a list, for the order of parts counts.
+        text = json.dumps([*self._own.items(), self._surroundings.digest])
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def contributions(self) -> Mapping[str, str]:
+        """Every contribution as text, by name."""
+        return {**self._own, **self._surroundings.contributions}
+
+    @cached_property
+    def _own(self) -> dict[str, str]:
+        return {"function": self.function} | {name: typed_text(value) for name, value in self.parts}
+
+    @property
+    def _surroundings(self) -> _Surroundings:
+        return _surroundings(self.options, self.target, self.host, self.versions)
+
+
+@dataclass(frozen=True)
+class _Surroundings:
+    """The contributions that many keys of a process have in common, and their hash."""
+
+    contributions: Mapping[str, str]
+    digest: str
+
+
+@lru_cache(maxsize=256)
+def _surroundings(
+    options: CompileOptions | None, target: SystemDesc | None, host: HostCpu, versions: Versions
+) -> _Surroundings:
+    named: dict[str, str] = {}
+    if options is not None:
+        named |= {f"option {field.name}": repr(getattr(options, field.name)) for field in fields(options)}
+    if target is not None:
+        named |= {f"target {name}": repr(value) for name, value in json.loads(target.to_json()).items()}
+    named |= {"cpu": host.name, "cpu features": host.features, "triple": host.triple}
+    named |= {"compiler": versions.compiler, "LLVM": versions.llvm, "Python": versions.python}
+    return _Surroundings(named, hashlib.sha256(json.dumps(list(named.items())).encode()).hexdigest())
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A contribution in which two keys differ; "" where one lacks it."""
+
+    name: str
+    first: str
+    second: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.first or 'absent'} -> {self.second or 'absent'}"
+
+
+def explain(first: Key, second: Key) -> tuple[Difference, ...]:
+    """Where two keys differ, contribution by contribution."""
+    return differences(first.contributions, second.contributions)
+
+
+def differences(first: Mapping[str, str], second: Mapping[str, str]) -> tuple[Difference, ...]:
+    """Where the contributions of two keys differ."""
+    names = dict.fromkeys((*first, *second))
+    pairs = ((name, first.get(name, ""), second.get(name, "")) for name in names)
+    return tuple(Difference(*pair) for pair in pairs if pair[1] != pair[2])
+
+
+def typed_text(value: Any) -> str:  # noqa: PLR0911 - one line for each kind of value
+    """A text that differs for values of different type or bits: 1, True, 1.0, 0.0 and -0.0 all differ, NaN is NaN.
+
+    Raises:
+        NoStableIdentityError: A kind of value that another process could not recognise.
+    """
+    match value:
+        case TensorSpec():
+            return f"tensor {json.dumps(spec_to_json(value))}"
+        case float() if type(value) is float:
+            return f"float nan:{struct.pack('>d', value).hex()}" if math.isnan(value) else f"float {value!r}"
+        case tuple() | list() if type(value) in {tuple, list}:
+            return f"{type(value).__name__} [{', '.join(map(typed_text, value))}]"
+        case dict() if type(value) is dict:
+            items = (f"{typed_text(name)}: {typed_text(item)}" for name, item in value.items())
+            return f"dict {{{', '.join(items)}}}"
+        case enum.Enum() if not is_of_this_package(value):
+            return read_fingerprint(value)
+        case _ if (parts := plain_parts(value)) is not None:
+            return f"{read_fingerprint(type(value))} {typed_text(parts)}"
+        case _ if bodies := [
+            operation.body for operation in getattr(value, "__ttnn_overloads__", ()) if operation.body
+        ]:
+            from ttnn_jit.ops.tile_body import LOCAL_BODY
+
+            if any(LOCAL_BODY in body for body in bodies):
+                raise NoStableIdentityError(f"{value!r} is known to this process alone")
+            return " ".join([fingerprint(value), *bodies])  # a user's tile operation
+        case _:
+            return fingerprint(value)
+
+
+@cache
+def _current_versions() -> Versions:
+    return Versions(compiler_identity(), llvm_version(), f"{sys.implementation.cache_tag} {sys.version}")
+
+
+@cache
+def compiler_identity() -> str:
+    """A hash over names, sizes and times of this package's files: an edited compiler does not find old programs."""
+    package = Path(str(sys.modules[__name__.partition(".")[0]].__file__)).parent
+    seen = []
+    for folder, _, names in os.walk(package, followlinks=True):
+        for name in names:
+            if name.endswith(".py"):
+                found = Path(folder, name).stat()
+                seen.append((os.path.relpath(Path(folder, name), package), found.st_size, found.st_mtime_ns))
+    return hashlib.sha256(repr(sorted(seen)).encode()).hexdigest()

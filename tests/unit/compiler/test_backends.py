@@ -1,0 +1,72 @@
+"""Backends: one table of them, one protocol, and nothing else that knows them by name."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import ttnn_jit
+from tests.unit.codegen.programs import scheduled
+from ttnn_jit.compiler import backends
+from ttnn_jit.compiler.llvm_backend import LlvmBackend
+from ttnn_jit.compiler.numba_backend import NumbaBackend
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.specs import options
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
+
+PACKAGE = Path(ttnn_jit.__file__).parent
+
+
+def test_the_table_has_the_backends_that_users_may_name():
+    assert tuple(backends.BACKENDS) == options.BACKENDS
+    assert options.CompileOptions().backend in backends.BACKENDS
+    assert len({backends.backend_for(name).suffix for name in options.BACKENDS}) == len(options.BACKENDS)
+
+
+@pytest.mark.parametrize("name", options.BACKENDS)
+@pytest.mark.parametrize("calls", [[("exp", 0)], [("exp", 0), ("sin", 1), ("cos", 1), ("add", 2, 3)]])
+def test_code_has_a_text_and_an_image_for_every_kernel_of_its_plan(name, calls):
+    code = backends.backend_for(name).program(scheduled([TensorSpec((32, 64), DataType.FLOAT32, Layout.TILE)], calls))
+    images, listing = code.assemble(), code.assembly()
+    assert set(code.plan.kernels) == set(code.texts) == set(code.modules())
+    for kernel in code.plan.kernels:
+        assert images[kernel]
+        assert f"{kernel}:" in listing
+
+
+def test_a_host_without_vectors_is_served_by_numba_and_told_once(monkeypatch):
+    def refused(*_):
+        raise ArgumentError("no kernels are generated for this host")
+
+    monkeypatch.setattr("ttnn_jit.kernels.isa.isa_for", refused)
+    backends.backend_for.cache_clear()
+    try:
+        with pytest.raises(ArgumentError, match="for this host"):
+            LlvmBackend.of_this_host()
+        with pytest.warns(RuntimeWarning, match="numba compiles them here") as warned:
+            assert [backends.backend_for("ttnn") for _ in range(2)] == [NumbaBackend()] * 2
+        assert len(warned) == 1
+    finally:
+        backends.backend_for.cache_clear()
+
+
+def asking_for_a_backend(text):
+    """Lines of comparisons, and of matches, that ask for a backend by its name."""
+    for node in ast.walk(ast.parse(text)):
+        parts = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+        named = any(isinstance(part, ast.Constant) and part.value in options.BACKENDS for part in parts)
+        matched = isinstance(node, ast.Match) and "backend" in ast.unparse(node.subject)
+        if matched or (named and any("backend" in ast.unparse(part) for part in parts)):
+            yield node.lineno
+
+
+def test_nothing_asks_for_a_backend_by_its_name():
+    asking = {path.name: [*asking_for_a_backend(path.read_text())] for path in PACKAGE.rglob("*.py")}
+    assert {name: lines for name, lines in asking.items() if lines} == {}
+
+
+@pytest.mark.parametrize("text", ['options.backend == "numba"', '"ttnn" != backend', "match backend:\n case _: pass"])
+def test_asking_for_a_backend_by_its_name_is_noticed(text):
+    assert [*asking_for_a_backend(text)] == [1]

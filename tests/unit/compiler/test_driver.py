@@ -1,0 +1,153 @@
+"""One compile for functions and for eager operations: the same stages, the same keys, the same ways to disk."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from ttnn_jit import ttnn
+from ttnn_jit.cache.disk import PROGRAM, store_of
+from ttnn_jit.cache.key import explain
+from ttnn_jit.cache.statistics import cache_info
+from ttnn_jit.compiler import driver, stored_programs
+from ttnn_jit.compiler.driver import compile_program
+from ttnn_jit.compiler.inspection import stage_text
+from ttnn_jit.compiler.request import FunctionRequest, OperationRequest, ResultPlacement
+from ttnn_jit.compiler.stored_programs import request_key
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.ops import OVERLOADS
+from ttnn_jit.specs.options import BACKENDS, CompileOptions, Environment
+from ttnn_jit.specs.target import PRESETS
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
+
+DOCS = Path(__file__).parents[3] / "docs"
+SPEC = TensorSpec((32, 64), DataType.FLOAT32, Layout.TILE)
+CPU = PRESETS["cpu"]
+(ADD,), (EXP,), (RELU,) = (OVERLOADS[name] for name in ("add", "exp", "relu"))
+SCALE = 2.0
+
+
+def scaled(x, y):
+    return ttnn.multiply(ttnn.add(x, y), SCALE), x
+
+
+FUNCTION = FunctionRequest(scaled, {"x": SPEC, "y": SPEC}, CPU, CompileOptions())
+REQUESTS = {
+    "a function": FUNCTION,
+    "a traced function": dataclasses.replace(FUNCTION, options=CompileOptions(graph_capture=True)),
+    "a function for numba": dataclasses.replace(FUNCTION, options=CompileOptions(backend="numba")),
+    "an operation": OperationRequest(EXP, (SPEC,), (), CPU),
+    "an operation with a number": OperationRequest(ADD, (SPEC, 0.5), (), CPU),
+    "an operation and what follows": OperationRequest(
+        ADD, (SPEC, SPEC), (), PRESETS["wormhole_b0"], ResultPlacement(dtype=DataType.BFLOAT16, activations=(RELU,))
+    ),
+}
+
+
+@pytest.fixture(params=REQUESTS)
+def request_(request):
+    return REQUESTS[request.param]
+
+
+def compiled(request, monkeypatch):
+    """The program of a process that has none in memory, and what was compiled and read from disk for it."""
+    monkeypatch.setattr(stored_programs, "IN_MEMORY", {})
+    before = cache_info()
+    found = compile_program(request, use_disk=True)
+    after = cache_info()
+    return found, (after.compiles - before.compiles, after.disk_hits - before.disk_hits)
+
+
+def test_what_was_compiled_is_found_on_disk_by_what_the_compile_is_told(request_, monkeypatch):
+    first, counts = compiled(request_, monkeypatch)
+    assert counts == (1, 0)
+    monkeypatch.setattr(type(request_), "lower", None)  # no frontend is asked
+    second, counts = compiled(request_, monkeypatch)
+    assert counts == (0, 1)
+    assert second.program.to_bytes() == first.program.to_bytes()
+    assert (second.structure, second.warnings) == (first.structure, first.warnings)
+    assert [read.path for read in second.reads] == [read.path for read in first.reads]
+
+
+def test_what_was_compiled_is_found_on_disk_by_its_content(request_, monkeypatch):
+    first, _ = compiled(request_, monkeypatch)
+    monkeypatch.setattr(stored_programs.StoredPrograms, "find", lambda _: None)
+    second, counts = compiled(request_, monkeypatch)
+    assert counts == (0, 1)
+    assert second.program.to_bytes() == first.program.to_bytes()
+
+
+def test_what_was_compiled_is_found_in_memory_by_its_content(request_, monkeypatch):
+    monkeypatch.setattr(stored_programs, "IN_MEMORY", {})
+    first = compile_program(request_, use_disk=False)
+    before = cache_info()
+    assert compile_program(request_, use_disk=False).program is first.program
+    assert cache_info() == before
+
+
+@pytest.mark.parametrize("data", [b"", b"no program"])
+def test_a_program_on_disk_that_is_none_is_compiled_anew_and_stored(request_, data, monkeypatch):
+    compiled(request_, monkeypatch)
+    store = store_of(Environment.read())
+    (name,) = store.names(PROGRAM)
+    sound = store.get(name)
+    store.set(name, data)
+    assert compiled(request_, monkeypatch)[1] == (1, 0)
+    assert store.get(name) == sound
+    assert compiled(request_, monkeypatch)[1] == (0, 1)
+
+
+def test_a_program_of_other_inputs_is_not_taken_from_disk(request_, monkeypatch):
+    compiled(request_, monkeypatch)
+    store = store_of(Environment.read())
+    (name,) = store.names(PROGRAM)
+    compile_program(OperationRequest(EXP, (SPEC.with_(dtype=DataType.BFLOAT16),), (), CPU), use_disk=True)
+    (other,) = {*store.names(PROGRAM)} - {name}
+    store.set(name, store.get(other))
+    assert compiled(request_, monkeypatch)[1] == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("other", "names"),
+    [
+        (OperationRequest(EXP, (SPEC,), (), CPU), []),
+        (OperationRequest(RELU, (SPEC,), (), CPU), ["function", "operation"]),
+        (OperationRequest(EXP, (SPEC.with_(dtype=DataType.BFLOAT16),), (), CPU), ["operands"]),
+        (OperationRequest(EXP, (SPEC,), (), CPU, ResultPlacement(dtype=DataType.BFLOAT16)), ["dtype"]),
+        (
+            OperationRequest(EXP, (SPEC,), (), CPU, ResultPlacement(activations=(RELU,))),
+            ["activations", "option fp32_dest_acc"],
+        ),
+    ],
+)
+def test_the_keys_of_operations_differ_by_the_names_of_what_differs(other, names):
+    first, second = request_key(REQUESTS["an operation"]), request_key(other)
+    assert [difference.name for difference in explain(first, second)] == names
+    assert (first.entry == second.entry) is (not names)
+
+
+def test_the_key_of_an_operation_and_of_a_function_can_be_compared():
+    found = explain(request_key(REQUESTS["an operation"]), request_key(FUNCTION))
+    assert {"function", "operation", "code", "argument x"} <= {difference.name for difference in found}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_compile_leaves_the_text_of_every_stage_in_order(backend):
+    request = dataclasses.replace(FUNCTION, options=CompileOptions(backend=backend))
+    seen = []
+    program = compile_program(
+        request, use_disk=False, observer=lambda stage, _: seen.append(stage), keep_texts=True
+    ).program
+    assert tuple(program.texts) == driver.stages()
+    assert tuple(seen) == driver.stages()[:-1]  # assembly is made for those who ask
+    assert {stage: stage_text(request, stage) for stage in driver.stages()} == program.texts
+    with pytest.raises(ArgumentError, match=f"the stages are {', '.join(driver.stages())}"):
+        stage_text(request, "no stage")
+
+
+def test_the_stages_that_docs_list_are_those_of_a_compile():
+    _, _, after = (DOCS / "command_line.md").read_text().partition("## Stages")
+    listed, _, _ = after.partition("```text\n")[2].partition("```")
+    assert tuple(listed.split()) == driver.stages()

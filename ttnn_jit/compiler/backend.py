@@ -1,0 +1,63 @@
+"""What a backend is, and what it makes of a scheduled module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.runtime.launch_bounds import signature_of
+from ttnn_jit.runtime.plan import ProgramPlan
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from ttnn_jit.kernels.llvm_module import KernelModules
+
+
+@dataclass(frozen=True)
+class Code:
+    """The code of a program.
+
+    Attributes:
+        plan: Buffers and launches.
+        texts: By kernel, what a reader is shown.
+        modules: By kernel, what is assembled; asked for where no image of a kernel is kept.
+        isa: What the assembler may use.
+    """
+
+    plan: ProgramPlan
+    texts: Mapping[str, str]
+    modules: Callable[[], Mapping[str, KernelModules]]
+    isa: HostIsa
+
+    def assemble(self) -> dict[str, bytes]:
+        """The images of the kernels, and of the functions that they call, by symbol."""
+        if not self.texts:
+            return {}
+        from ttnn_jit.codegen.kernel_images import images_of
+
+        signatures = {launch.kernel: signature_of(launch, self.plan.buffers) for launch in self.plan.launches}
+        return images_of(self.texts, self.modules, signatures, self.isa)
+
+    def assembly(self) -> str:
+        """What runs, as the assembler has it."""
+        from ttnn_jit.codegen.assemble import assembly
+
+        return "\n".join(assembly(modules.whole, self.isa) for modules in self.modules().values())
+
+
+class Backend(Protocol):
+    """What writes the kernels of a scheduled module. Whatever it writes is assembled, stored and called alike."""
+
+    @property
+    def suffix(self) -> str:
+        """Of a file with its kernels' text."""
+
+    def program(self, module: ModuleOp) -> Code:
+        """The code of a module that ``d2m-insert-dst-register-access`` left.
+
+        Raises:
+            CompileError: The module holds what is no scheduled kernel.
+        """

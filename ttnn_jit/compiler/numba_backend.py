@@ -1,0 +1,40 @@
+"""``backend="numba"``: Python loops over libm, which numba compiles to scalar code for any host."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from ttnn_jit.compiler.backend import Code
+from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.runtime.native import host_cpu
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from ttnn_jit.kernels.llvm_module import KernelModules
+
+
+@dataclass(frozen=True)
+class NumbaBackend:
+    """Writes Python source."""
+
+    suffix: ClassVar[str] = "py"
+
+    def program(self, module: ModuleOp) -> Code:
+        """See `Backend.program`; numba itself is loaded when the code is assembled."""
+        from ttnn_jit.codegen.numba_kernel import numba_program
+
+        plan, sources = numba_program(module)
+        host = host_cpu()
+        scalar = HostIsa("scalar", host.name, host.features, lanes=1, triple=host.triple)
+        return Code(plan, sources, partial(_modules, sources), scalar)
+
+
+def _modules(sources: Mapping[str, str]) -> dict[str, KernelModules]:
+    from ttnn_jit.codegen.numba_kernel import numba_module
+    from ttnn_jit.kernels.llvm_module import KernelModules
+
+    return {name: KernelModules.of(numba_module(name, source)) for name, source in sources.items()}

@@ -1,0 +1,208 @@
+"""What a compile is asked for, for a function of the user's or for one eager operation, and what it answers."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ttnn_jit.foreign import pytrees
+from ttnn_jit.guards.fingerprints import fingerprint_code
+from ttnn_jit.guards.reads import Opaque, Path, Read, resolve
+from ttnn_jit.ops import Operation
+from ttnn_jit.runtime.program import Program
+from ttnn_jit.specs.options import CompileOptions, OutputLayout
+from ttnn_jit.specs.sharding import maximal_block_sharding_config
+from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, TensorSpec
+
+if TYPE_CHECKING:
+    from ttnn_jit.frontend import FrontendResult, ResultLayout
+
+
+class Request(Protocol):
+    """What is to be compiled."""
+
+    @property
+    def name(self) -> str:
+        """What the function or the operation is called."""
+
+    @property
+    def parts(self) -> Mapping[str, Any]:
+        """What the compile is told besides options and target, by name: the parts of a key."""
+
+    @property
+    def inputs(self) -> tuple[TensorSpec, ...]:
+        """The specs of its tensors, in order."""
+
+    @property
+    def options(self) -> CompileOptions:
+        """The decorator's."""
+
+    @property
+    def target(self) -> SystemDesc:
+        """Whose rules are obeyed."""
+
+    def value_at(self, path: Path) -> Any:
+        """What stands now where a compile read.
+
+        Raises:
+            Exception: Nothing does, or an object of the user's raises it.
+        """
+
+    def lower(self) -> FrontendResult:
+        """The module in the TTNN dialect, and what the frontend read to make it.
+
+        Raises:
+            CompileError: It is outside the language, or the operands do not fit.
+        """
+
+
+@dataclass(frozen=True)
+class FunctionRequest:
+    """A function of the user's: `arguments` holds TensorSpec objects where the call has tensors."""
+
+    function: types.FunctionType
+    arguments: Mapping[str, Any]
+    target: SystemDesc
+    options: CompileOptions
+
+    @property
+    def name(self) -> str:
+        """Its qualified name."""
+        return self.function.__qualname__
+
+    @property
+    def parts(self) -> Mapping[str, Any]:
+        """Its code and its arguments."""
+        arguments = {f"argument {name}": value for name, value in self.arguments.items()}
+        return {"code": fingerprint_code(self.function.__code__), **arguments}
+
+    @property
+    def inputs(self) -> tuple[TensorSpec, ...]:
+        """The specs in the arguments."""
+        return tuple(leaf for leaf in pytrees.leaves([*self.arguments.values()]) if isinstance(leaf, TensorSpec))
+
+    def value_at(self, path: Path) -> Any:
+        """What the function finds there."""
+        return resolve(self.function, path, self.arguments)
+
+    def lower(self) -> FrontendResult:
+        """By the frontend that the options choose."""
+        from ttnn_jit.frontend import lower
+
+        arguments = {name: _lowered_argument(value) for name, value in self.arguments.items()}
+        layout = _result_layout(self.options, self.target)
+        return lower(self.function, arguments, self.target, self.options.graph_capture, layout)
+
+
+def _lowered_argument(value: Any) -> Any:
+    from ttnn_jit.frontend import TensorArgument
+
+    return pytrees.map_leaves(value, lambda leaf: TensorArgument(leaf) if isinstance(leaf, TensorSpec) else leaf)
+
+
+@dataclass(frozen=True)
+class ResultPlacement:
+    """What the caller of one eager operation asks of its result; None leaves it to the operation.
+
+    Attributes:
+        memory_config: Where it lies.
+        dtype: Its element type.
+        activations: Unary operations that are applied before the one rounding.
+    """
+
+    memory_config: MemoryConfig | None = None
+    dtype: DataType | None = None
+    activations: tuple[Operation, ...] = ()
+
+
+@dataclass(frozen=True)
+class OperationRequest:
+    """One operation, as eager `ttnn` runs it.
+
+    Attributes:
+        operation: What to run.
+        operands: A spec for every tensor, a float for every number.
+        attributes: Values of the operation's attributes.
+        target: The device's.
+        result: What is asked of the result.
+    """
+
+    operation: Operation
+    operands: tuple[TensorSpec | float, ...]
+    attributes: tuple[float, ...]
+    target: SystemDesc
+    result: ResultPlacement = ResultPlacement()
+
+    @property
+    def name(self) -> str:
+        """Its name in Python."""
+        return f"ttnn.{self.operation.name}"
+
+    @property
+    def parts(self) -> Mapping[str, Any]:
+        """The operation, its operands, and what is asked of its result."""
+        activations = tuple((activation.ttnn_name, activation.body) for activation in self.result.activations)
+        return {
+            "operation": self.operation.ttnn_name,
+            "body": self.operation.body,
+            "operands": self.operands,
+            "attributes": self.attributes,
+            "dtype": self.result.dtype,
+            "activations": activations,
+        }
+
+    @property
+    def inputs(self) -> tuple[TensorSpec, ...]:
+        """The specs in the operands."""
+        return tuple(operand for operand in self.operands if isinstance(operand, TensorSpec))
+
+    @property
+    def options(self) -> CompileOptions:
+        """One call of the user's rounds once: what comes before an activation stays float32."""
+        return CompileOptions(memory_config=self.result.memory_config, fp32_dest_acc=bool(self.result.activations))
+
+    def value_at(self, path: Path) -> Any:
+        """Nothing: an operation reads its operands alone."""
+        raise LookupError(f"{self.name} reads nothing at {path}")
+
+    def lower(self) -> FrontendResult:
+        """The module of the one operation."""
+        from ttnn_jit.frontend import lower_operation
+
+        layout = _result_layout(self.options, self.target)
+        dtype, activations = self.result.dtype, self.result.activations
+        return lower_operation(self.operation, self.operands, self.attributes, self.target, dtype, layout, activations)
+
+
+def _result_layout(options: CompileOptions, target: SystemDesc) -> ResultLayout | None:
+    """Where the options want results; None leaves it to the operations."""
+    rows, columns = target.grid
+    last_core = options.max_grid or (columns - 1, rows - 1)
+    if options.memory_config is not None:
+        chosen = options.memory_config
+        return lambda _: chosen
+    if options.output_layout is OutputLayout.MAX_BLOCK_SHARDED:
+        return lambda spec: maximal_block_sharding_config(spec.shape, last_core) or spec.memory_config
+    return None
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """A program and what its caller must know of how it came to be.
+
+    Attributes:
+        program: The compiled program.
+        reads: What the compile read of the user's world; a change of any of it makes the program stale.
+        structure: None for one result, else a nest of tuples, lists and dicts with result indices as leaves.
+        opaque: The first thing that was read whose change cannot be seen: the program serves one call only.
+        warnings: Texts for the user.
+    """
+
+    program: Program
+    reads: tuple[Read, ...]
+    structure: Any
+    opaque: Opaque | None = None
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,187 @@
+"""The programs that were compiled before: in memory by content, on disk by what the compile is told and by content.
+
+There is one way in and out for functions of the user's and for eager operations.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import weakref
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.cache import statistics
+from ttnn_jit.cache.disk import MANIFEST, PROGRAM, store_of
+from ttnn_jit.cache.key import Key
+from ttnn_jit.cache.manifest import Manifest
+from ttnn_jit.compiler.request import Compilation, Request
+from ttnn_jit.foreign import pytrees
+from ttnn_jit.foreign.values import NoStableIdentityError
+from ttnn_jit.guards.fingerprints import read_fingerprint
+from ttnn_jit.guards.reads import Read, path_from_json, path_to_json
+from ttnn_jit.runtime.native import load_launch_code
+from ttnn_jit.runtime.program import Program
+from ttnn_jit.specs.options import Environment
+
+if TYPE_CHECKING:
+    from ttnn_jit.frontend import FrontendResult
+
+IN_MEMORY: weakref.WeakValueDictionary[str, Program] = weakref.WeakValueDictionary()
+"""Programs by content, for as long as some function holds them."""
+
+
+class StoredPrograms:
+    """Where the program of a request may be, and is kept.
+
+    Args:
+        request: What is to be compiled.
+        in_memory: Programs by content.
+        manifest: Those on disk; None where they are not to be used.
+    """
+
+    def __init__(
+        self, request: Request, in_memory: MutableMapping[str, Program], manifest: Manifest | None = None
+    ) -> None:
+        self._request = request
+        self._in_memory = in_memory
+        self._manifest = manifest
+        self._key = request_key(request) if manifest else None
+
+    @staticmethod
+    def of(request: Request, *, use_disk: bool) -> StoredPrograms:
+        """Those of this process and, with `use_disk`, of the cache folder."""
+        return StoredPrograms(request, IN_MEMORY, manifest_on_disk() if use_disk else None)
+
+    @staticmethod
+    def none(request: Request) -> StoredPrograms:
+        """No programs: what is compiled anew is not kept."""
+        return StoredPrograms(request, {})
+
+    def find(self) -> Compilation | None:
+        """What was compiled by what this compile is told, while all that was read stood as it does now."""
+        if self._manifest is None:
+            return None
+        load_launch_code(self._manifest.native_code)
+        if self._key is None:
+            return None
+        values: dict[str, Any] = {}
+        found = self._manifest.lookup(self._key, lambda path: current_fingerprint(self._request, path, values))
+        program = None if found is None else Program.if_sound(found.program, self._request.inputs)
+        if found is None or program is None:
+            return None
+        reads = tuple(Read(path_from_json(path), values[path]) for path in found.reads)
+        compilation = _compilation(program, reads, values)
+        if compilation is not None:
+            statistics.count_disk_hit()
+        return compilation
+
+    def find_content(self, content: Key) -> Program | None:
+        """The program that was compiled of the same content, whoever asked for it."""
+        if (known := self._in_memory.get(content.digest)) is not None:
+            return known
+        data = self._manifest.program(content) if self._manifest else None
+        program = None if data is None else Program.if_sound(data, self._request.inputs)
+        if program is not None:
+            statistics.count_disk_hit()
+            self._in_memory[content.digest] = program
+        return program
+
+    def keep(self, lowered: FrontendResult, content: Key, program: Program, *, is_new: bool) -> None:
+        """Have later compiles find `program`; on disk only what another process could recognise."""
+        self._in_memory[content.digest] = program
+        if self._manifest is None or self._key is None or lowered.opaque is not None:
+            return
+        if program.notes["structure"] == NOT_STORABLE:
+            return
+        try:
+            reads = [(path_to_json(read.path), read_fingerprint(read.value)) for read in lowered.reads]
+        except NoStableIdentityError:
+            return  # the function read something that only this process knows
+        known = not is_new and self._manifest.program(content) is not None
+        self._manifest.store(self._key, reads, content, None if known else program.to_bytes())
+
+
+def manifest_on_disk() -> Manifest | None:
+    """The programs on disk; None where they are turned off."""
+    store = store_of(Environment.read())
+    return Manifest(store) if store else None
+
+
+def request_key(request: Request) -> Key | None:
+    """What the compile is told; None if an argument has no identity that another process could recognise."""
+    key = Key.here(MANIFEST, request.name, request.parts, request.options, request.target)
+    try:
+        _ = key.digest
+    except NoStableIdentityError:
+        return None
+    return key
+
+
+def content_key(request: Request, lowered: FrontendResult, notes: Mapping[str, Any]) -> Key:
+    """What the program says, locations aside; `notes` are those that it is stored with."""
+    from ttnn_jit.dialects.content import content_of
+
+    module = hashlib.sha256(json.dumps(content_of(lowered.module)).encode()).hexdigest()
+    return Key.here(PROGRAM, request.name, {"module": module, **notes}, request.options, request.target)
+
+
+def current_fingerprint(request: Request, path: str, values: dict[str, Any]) -> str | None:
+    """What stands now where a compile read, also put into `values`; None if there is nothing any more.
+
+    Objects of the user's are asked for it, which may raise anything.
+    """
+    try:
+        values[path] = request.value_at(path_from_json(path))
+        return read_fingerprint(values[path])
+    except Exception:  # noqa: BLE001 - the compile will ask them again, and tell
+        return None
+
+
+# --- What a program on disk says of itself --------------------------------------------------------------------------
+
+NOT_STORABLE = "not storable"
+"""Stands for the structure of what a function returns, where that holds what only this process knows."""
+
+
+def notes_of(lowered: FrontendResult) -> dict[str, Any]:
+    """What a program must say besides its code to be found again, as JSON values."""
+    from ttnn_jit.dialects.content import operation_names
+
+    return {
+        "structure": _storable_structure(lowered),
+        "warnings": list(lowered.warnings),
+        "ops": operation_names(lowered.module),
+    }
+
+
+def _storable_structure(lowered: FrontendResult) -> Any:
+    try:
+        return pytrees.to_json(lowered.output_structure, _class_name(lowered.reads))
+    except TypeError:
+        return NOT_STORABLE
+
+
+def _class_name(reads: Sequence[Read]) -> Callable[[type], str]:
+    """How a class of the user's is written down: by the place where the compile read it."""
+    found = {read.value: read.path for read in reads if isinstance(read.value, type)}
+
+    def name(cls: type) -> str:
+        if cls not in found:
+            raise NoStableIdentityError(f"{cls.__qualname__} was not found in the user's world")
+        return path_to_json(found[cls])
+
+    return name
+
+
+def _compilation(program: Program, reads: tuple[Read, ...], values: Mapping[str, Any]) -> Compilation | None:
+    """What the notes of a program say; None if they are damaged. `values` has what stands at the paths of reads."""
+    try:
+        structure = pytrees.from_json(program.notes["structure"], values.__getitem__)
+        warned = tuple(map(str, program.notes["warnings"]))
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return None
+    results = range(len(program.plan.results))
+    if any(type(leaf) is int and leaf not in results for leaf in pytrees.leaves(structure)):
+        return None
+    return Compilation(program, reads, structure, warnings=warned)
