@@ -13,7 +13,7 @@ import math
 import os
 import struct
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cache, lru_cache
 from pathlib import Path
@@ -195,11 +195,17 @@ def _current_versions() -> Versions:
 @cache
 def compiler_identity() -> str:
     """A hash over names, sizes and times of this package's files: an edited compiler does not find old programs."""
-    package = Path(str(sys.modules[__name__.partition(".")[0]].__file__)).parent
-    seen = []
-    for folder, _, names in os.walk(package, followlinks=True):
-        for name in names:
-            if name.endswith(".py"):
-                found = Path(folder, name).stat()
-                seen.append((os.path.relpath(Path(folder, name), package), found.st_size, found.st_mtime_ns))
-    return hashlib.sha256(repr(sorted(seen)).encode()).hexdigest()
+    package = str(Path(str(sys.modules[__name__.partition(".")[0]].__file__)).parent)
+    seen = sorted((path.removeprefix(package), size, time) for path, size, time in _sources_in(package))
+    return hashlib.sha256(repr(seen).encode()).hexdigest()
+
+
+def _sources_in(folder: str) -> Iterator[tuple[str, int, int]]:
+    # No Path for each file: every process that finds a program on disk asks.
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                found = entry.stat()
+                yield entry.path, found.st_size, found.st_mtime_ns
+            elif entry.name != "__pycache__" and entry.is_dir():
+                yield from _sources_in(entry.path)
