@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ttnn_jit.cache.key import Key
-from ttnn_jit.cache.manifest import Manifest
+from ttnn_jit.cache.manifest import Reads
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.request import Request
 from ttnn_jit.compiler.stored_programs import current_fingerprint, manifest_on_disk, request_key
@@ -69,28 +68,28 @@ def explain(request: Request) -> Report:
 
 
 def explain_miss(request: Request) -> str:
-    """The fields in which a request's manifest key differs from the nearest on disk, one per line."""
+    """The contributions, else the reads, in which a request differs from the nearest on disk, one per line."""
     stored = manifest_on_disk()
     if stored is None:
         return "the disk cache is turned off"
     key = request_key(request)
     if key is None:
         return "an argument has no identity that another process could recognise: such programs are not kept on disk"
+    if stored.lookup(key, lambda path: current_fingerprint(request, path, {})) is not None:
+        return "nothing differs: this call is a hit"
     differences = stored.nearest(key)
     if differences is None:
         return "the disk cache is empty"
-    if not differences:
-        return _changed_reads(stored, key, request)
-    return "\n".join(map(str, differences))
+    told = map(str, differences) if differences else _changed_reads(stored.reads_of(key), request)
+    return "\n".join(told) or "nothing differs, but the program is no longer on disk"
 
 
-def _changed_reads(stored: Manifest, key: Key, request: Request) -> str:
-    lines = []
-    for path, then in stored.reads_of(key)[0]:
+def _changed_reads(compiles: Sequence[Reads], request: Request) -> Iterator[str]:
+    """What the latest of `compiles` read otherwise than it is now."""
+    for path, then in (read for reads in compiles[:1] for read in reads):
         now = current_fingerprint(request, path, {}) or "gone, or without a stable identity"
         if now != then:
-            lines.append(f"read {path_text(path_from_json(path))}: {then} -> {now}")
-    return "\n".join(lines) or "nothing differs: this call is a hit"
+            yield f"read {path_text(path_from_json(path))}: {then} -> {now}"
 
 
 def write_dump(program: Program, name: str, backend: str) -> Path:

@@ -1,0 +1,60 @@
+"""Why the disk has no program for a call, told by what differs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+
+from tests.unit.compiler.test_driver import FUNCTION, REQUESTS, SPEC
+from ttnn_jit.cache.disk import MANIFEST, PROGRAM, store_of
+from ttnn_jit.compiler.driver import compile_program
+from ttnn_jit.compiler.inspection import explain_miss
+from ttnn_jit.specs.options import CompileOptions, Environment
+
+HIT = "nothing differs: this call is a hit"
+GONE = "nothing differs, but the program is no longer on disk"
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_a_call_that_is_a_hit_says_so_for_functions_and_operations(name):
+    assert explain_miss(REQUESTS[name]) == "the disk cache is empty"
+    compile_program(REQUESTS[name], use_disk=True)
+    assert explain_miss(REQUESTS[name]) == HIT
+
+
+def test_a_global_that_took_several_values_is_a_hit_at_each_and_told_at_another(monkeypatch):
+    for value in (2.0, 3.0):
+        monkeypatch.setattr("tests.unit.compiler.test_driver.SCALE", value)
+        compile_program(FUNCTION, use_disk=True)
+    for value in (2.0, 3.0):
+        monkeypatch.setattr("tests.unit.compiler.test_driver.SCALE", value)
+        assert explain_miss(FUNCTION) == HIT
+    monkeypatch.setattr("tests.unit.compiler.test_driver.SCALE", 4.0)
+    (line,) = explain_miss(FUNCTION).splitlines()
+    assert line.startswith("read SCALE: float:")
+
+
+def test_what_the_compile_is_told_is_told_by_name():
+    compile_program(FUNCTION, use_disk=True)
+    other = dataclasses.replace(FUNCTION, arguments={"x": SPEC, "y": 0.5}, options=CompileOptions(fuse=False))
+    assert [line.partition(":")[0] for line in explain_miss(other).splitlines()] == ["argument y", "option fuse"]
+
+
+def test_a_program_that_was_removed_is_no_hit():
+    compile_program(FUNCTION, use_disk=True)
+    store = store_of(Environment.read())
+    ((manifest, kept),) = [(name, store.get(name)) for name in store.names(MANIFEST)]
+    store.clear()
+    store.set(manifest, kept)
+    assert store.names(PROGRAM) == []
+    assert explain_miss(FUNCTION) == GONE
+
+
+def test_a_manifest_without_programs_is_no_hit():
+    compile_program(FUNCTION, use_disk=True)
+    store = store_of(Environment.read())
+    (manifest,) = store.names(MANIFEST)
+    store.set(manifest, json.dumps(json.loads(store.get(manifest)) | {"candidates": []}).encode())
+    assert explain_miss(FUNCTION) == GONE
