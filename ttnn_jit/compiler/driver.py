@@ -97,7 +97,8 @@ def _compiled(
     code, descriptors = run_stages(module, options, seen if keep_texts or observer else None)
     if keep_texts:
         texts[ASSEMBLY] = code.assembly()
-    # What the stages left is in circles, for which the collector would come; a pass of the user's may have kept it.
+    # A module is full of reference cycles: taken apart, it leaves the garbage collector nothing to do.
+    # But a pass of the user's may have kept it.
     if not options.extra_pipeline_options:
         discard(module)
     objects = code.assemble()

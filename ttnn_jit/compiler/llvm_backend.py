@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from ttnn_jit.compiler.backend import Code
-from ttnn_jit.kernels import isa
+from ttnn_jit.kernels import isa as instruction_sets
 from ttnn_jit.runtime.native import host_cpu
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class LlvmBackend:
     """Writes LLVM text for the vectors of `isa`."""
 
-    isa: isa.HostIsa
+    isa: instruction_sets.HostIsa
     suffix: ClassVar[str] = "ll"
 
     @staticmethod
@@ -29,7 +29,7 @@ class LlvmBackend:
         """
         host = host_cpu()
         features = {feature[1:]: feature[0] == "+" for feature in host.features.split(",") if feature}
-        return LlvmBackend(isa.isa_for(host.name, features, host.triple))
+        return LlvmBackend(instruction_sets.isa_for(host.name, features, host.triple))
 
     def program(self, module: ModuleOp) -> Code:
         """See `Backend.program`."""

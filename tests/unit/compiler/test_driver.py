@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 
 import pytest
 
 from ttnn_jit import ttnn
-from ttnn_jit.cache.disk import PROGRAM, store_of
+from ttnn_jit.cache.disk import MANIFEST, PROGRAM, store_of
 from ttnn_jit.cache.key import explain
 from ttnn_jit.cache.statistics import cache_info
 from ttnn_jit.compiler import driver, stored_programs
@@ -107,6 +108,18 @@ def test_a_program_of_other_inputs_is_not_taken_from_disk(request_, monkeypatch)
     (other,) = {*store.names(PROGRAM)} - {name}
     store.set(name, store.get(other))
     assert compiled(request_, monkeypatch)[1] == (1, 0)
+
+
+def test_a_manifest_that_has_an_operation_read_something_is_no_hit(monkeypatch):
+    request = REQUESTS["an operation"]
+    compiled(request, monkeypatch)
+    store = store_of(Environment.read())
+    (name,) = store.names(MANIFEST)
+    entry = json.loads(store.get(name))
+    entry["candidates"][0]["reads"] = [['[["global", "SCALE"]]', "float:2"]]
+    store.set(name, json.dumps(entry).encode())
+    monkeypatch.setattr(stored_programs.StoredPrograms, "find_content", lambda *_: None)
+    assert compiled(request, monkeypatch)[1] == (1, 0)
 
 
 @pytest.mark.parametrize(
