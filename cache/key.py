@@ -166,6 +166,8 @@ def typed_text(value: Any) -> str:  # noqa: PLR0911 - one line for each kind of 
             return f"tensor {json.dumps(spec_to_json(value))}"
         case float() if type(value) is float:
             return f"float nan:{struct.pack('>d', value).hex()}" if math.isnan(value) else f"float {value!r}"
+        case str() if type(value) is str:
+            return f"str:{value!r}"
         case tuple() | list() if type(value) in {tuple, list}:
             return f"{type(value).__name__} [{', '.join(map(typed_text, value))}]"
         case dict() if type(value) is dict:

@@ -46,7 +46,7 @@ class Manifest:
                 or it has no stable identity.
         """
         known = cache(current_fingerprint)
-        for candidate in self._entry(key).candidates:
+        for candidate in self._candidates(key):
             if all(known(path) == then for path, then in candidate.reads):
                 program = self._store.get(PROGRAM + candidate.content)
                 if program is not None:
@@ -62,8 +62,8 @@ class Manifest:
         record = _Candidate(tuple(reads), content.digest)
 
         def with_record(data: bytes | None) -> bytes:
-            others = (candidate for candidate in _parsed(data).candidates if candidate.reads != record.reads)
-            return _Entry(key.contributions, (record, *others)[:CANDIDATES_PER_KEY]).to_bytes()
+            others = (candidate for candidate in _candidates(data) if candidate.reads != record.reads)
+            return _written(key, (record, *others)[:CANDIDATES_PER_KEY])
 
         # Together, for no manifest may name what is not there; and a transaction costs more than what it writes.
         programs = {} if program is None else {content.entry: program}
@@ -80,21 +80,21 @@ class Manifest:
 
     def reads_of(self, key: Key) -> list[tuple[tuple[str, str], ...]]:
         """What the compiles under `key` read, latest first; empty if there were none."""
-        return [candidate.reads for candidate in self._entry(key).candidates]
+        return [candidate.reads for candidate in self._candidates(key)]
 
     def nearest(self, key: Key) -> tuple[Difference, ...] | None:
         """How the stored key most like `key`, of the same function if there is one, differs; None if none is stored."""
         best: tuple[bool, int, tuple[Difference, ...]] | None = None
         for name in self._store.names(MANIFEST):
-            stored = _parsed(self._store.get(name)).contributions
+            stored = _contributions(self._store.get(name))
             if stored:
                 found = differences(stored, key.contributions)
                 rank = (stored.get("function") != key.function, len(found), found)
                 best = rank if best is None or rank[:2] < best[:2] else best
         return None if best is None else best[2]
 
-    def _entry(self, key: Key) -> _Entry:
-        return _parsed(self._store.get(key.entry))
+    def _candidates(self, key: Key) -> tuple[_Candidate, ...]:
+        return _candidates(self._store.get(key.entry))
 
 
 @dataclass(frozen=True)
@@ -105,37 +105,38 @@ class _Candidate:
     content: str
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """What a manifest holds: its key's contributions, and what came of compiles under it, latest first."""
-
-    contributions: Mapping[str, str]
-    candidates: tuple[_Candidate, ...]
-
-    def to_bytes(self) -> bytes:
-        """As it lies on disk."""
-        candidates = [{"reads": candidate.reads, "content": candidate.content} for candidate in self.candidates]
-        return json.dumps({"contributions": dict(self.contributions), "candidates": candidates}).encode()
+def _written(key: Key, candidates: Iterable[_Candidate]) -> bytes:
+    """A manifest as it lies on disk: its key's contributions, and what came of compiles under it, latest first."""
+    records = [{"reads": candidate.reads, "content": candidate.content} for candidate in candidates]
+    return json.dumps({"contributions": dict(key.contributions), "candidates": records}).encode()
 
 
-_NOTHING = _Entry({}, ())
+# A checksum says that an entry was stored, not that it was stored by `_written`: one that says something else says
+# nothing.
+_NOT_WRITTEN = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 
 
-def _parsed(data: bytes | None) -> _Entry:
-    """The inverse of `to_bytes`; of bytes that say something else, as of none, an entry without candidates."""
+def _candidates(data: bytes | None) -> tuple[_Candidate, ...]:
     if data is None:
-        return _NOTHING
+        return ()
     try:
-        fields = json.loads(data)
-        contributions = {_text(name): _text(value) for name, value in fields["contributions"].items()}
-        return _Entry(contributions, tuple(map(_candidate, fields["candidates"])))
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
-        return _NOTHING
+        return tuple(map(_candidate, json.loads(data)["candidates"]))
+    except _NOT_WRITTEN:
+        return ()
 
 
 def _candidate(fields: Any) -> _Candidate:
     reads = tuple((_text(path), _text(then)) for path, then in fields["reads"])
     return _Candidate(reads, _text(fields["content"]))
+
+
+def _contributions(data: bytes | None) -> Mapping[str, str]:
+    if data is None:
+        return {}
+    try:
+        return {_text(name): _text(value) for name, value in json.loads(data)["contributions"].items()}
+    except _NOT_WRITTEN:
+        return {}
 
 
 def _text(value: Any) -> str:
