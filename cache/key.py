@@ -51,7 +51,7 @@ class Key:
 
     Attributes:
         kind: What the entry is: `MANIFEST`, `PROGRAM` or `CODE` of cache/disk.py.
-        function: Name of the function, or of the eager operation.
+        function: Name of the function, or of the eager operation; "" where the parts say it.
         parts: What is compiled, by name and in order: each a `TensorSpec`, a scalar, a container of these, or anything
             with a fingerprint.
         host: The processor that the code is for.
@@ -71,10 +71,11 @@ class Key:
     @staticmethod
     def here(
         kind: str,
-        function: str,
         parts: Mapping[str, Any],
         options: CompileOptions | None = None,
         target: SystemDesc | None = None,
+        *,
+        function: str = "",
     ) -> Key:
         """The key of what this process makes for its own processor."""
         return Key(kind, function, tuple(parts.items()), host_cpu(), Versions.current(), options, target)

@@ -71,7 +71,7 @@ class Manifest:
 
     def native_code(self, text: str, assemble: Callable[[], bytes], is_sound: Callable[[bytes], bool]) -> bytes:
         """What `assemble` makes of `text`, for the use of all programs; assembled only if none `is_sound` is stored."""
-        name = Key.here(CODE, "native code of all programs", {"text": text}).entry
+        name = Key.here(CODE, {"text": text}).entry
         found = self._store.get(name)
         if found is None or not is_sound(found):
             found = assemble()

@@ -110,7 +110,7 @@ def manifest_on_disk() -> Manifest | None:
 
 def request_key(request: Request) -> Key | None:
     """What the compile is told; None if an argument has no identity that another process could recognise."""
-    key = Key.here(MANIFEST, request.name, request.parts, request.options, request.target)
+    key = Key.here(MANIFEST, request.parts, request.options, request.target, function=request.name)
     try:
         _ = key.digest
     except NoStableIdentityError:
@@ -123,7 +123,7 @@ def content_key(request: Request, lowered: FrontendResult, notes: Mapping[str, A
     from ttnn_jit.dialects.content import content_of
 
     module = hashlib.sha256(json.dumps(content_of(lowered.module)).encode()).hexdigest()
-    return Key.here(PROGRAM, request.name, {"module": module, **notes}, request.options, request.target)
+    return Key.here(PROGRAM, {"module": module, **notes}, request.options, request.target)
 
 
 def current_fingerprint(request: Request, path: str, values: dict[str, Any]) -> str | None:

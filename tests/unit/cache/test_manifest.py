@@ -189,7 +189,7 @@ def test_the_nearest_entry_is_of_the_same_function(store):
 
 
 def test_keys_of_this_process_name_its_software_and_its_processor():
-    made = Key.here(MANIFEST, "cosh", PARTS, CompileOptions(), PRESETS["cpu"])
+    made = Key.here(MANIFEST, PARTS, CompileOptions(), PRESETS["cpu"], function="cosh")
     assert "llvmlite" in made.contributions["LLVM"]
     assert len(made.contributions["compiler"]) == 64
     assert made.contributions["cpu"] == host_cpu().name
@@ -197,7 +197,7 @@ def test_keys_of_this_process_name_its_software_and_its_processor():
 
 @pytest.mark.parametrize("kind", [MANIFEST, PROGRAM, CODE])
 def test_keys_of_every_kind_are_one_type_that_can_be_compared(kind):
-    first, second = (Key.here(kind, "cosh", {"module": text}) for text in ("one", "another"))
+    first, second = (Key.here(kind, {"module": text}, function="cosh") for text in ("one", "another"))
     assert first.entry.startswith(kind)
     assert first.entry != second.entry
     assert [difference.name for difference in explain(first, second)] == ["module"]

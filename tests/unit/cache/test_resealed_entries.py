@@ -74,8 +74,8 @@ def test_no_damage_to_the_table_of_native_code_is_an_error(store):
         assert set(loader._addresses) == set(native.LAUNCH_FUNCTIONS)
 
 
-KEY = Key.here(MANIFEST, "cosh", {"code": "abc"})
-CONTENT = Key.here(PROGRAM, "cosh", {"module": "abc"})
+KEY = Key.here(MANIFEST, {"code": "abc"}, function="cosh")
+CONTENT = Key.here(PROGRAM, {"module": "abc"}, function="cosh")
 READS = [("SCALE", "float:2"), ("helper", "code:1")]
 
 

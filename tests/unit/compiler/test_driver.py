@@ -88,6 +88,21 @@ def test_what_was_compiled_is_found_in_memory_by_its_content(request_, monkeypat
     assert cache_info() == before
 
 
+def test_functions_that_say_the_same_share_a_program_wherever_they_stand(monkeypatch):
+    def made():
+        def scaled(x, y):
+            return ttnn.multiply(ttnn.add(x, y), 2.0), x
+
+        return scaled
+
+    first, _ = compiled(FUNCTION, monkeypatch)
+    other = dataclasses.replace(FUNCTION, function=made())
+    assert compiled(other, monkeypatch)[1] == (0, 1)
+    again = compile_program(other, use_disk=False).program
+    assert compile_program(FUNCTION, use_disk=False).program is again
+    assert again.to_bytes() == first.program.to_bytes()
+
+
 @pytest.mark.parametrize("data", [b"", b"no program"])
 def test_a_program_on_disk_that_is_none_is_compiled_anew_and_stored(request_, data, monkeypatch):
     compiled(request_, monkeypatch)
