@@ -162,7 +162,7 @@ def test_a_chain_of_movements_before_arithmetic_moves_no_bytes_of_its_own(chain)
     shape, steps = chain
     x = torch.rand(shape)
     request = jit()(lambda x: ttnn.exp(program(steps)(x))).request(x)
-    plan = driver.compile_function(request, use_disk=False).program.plan
+    plan = driver.compile_program(request, use_disk=False).program.plan
     assert len(plan.launches) == 1
     assert plan.bytes_touched == x.nbytes + plan.outputs[0].nbytes
 
