@@ -163,7 +163,7 @@ def machine() -> dict[str, Any]:
     return {
         "date": datetime.now(UTC).isoformat(timespec="minutes"),
         "command": " ".join([Path(sys.executable).name, "-m", _started(), *sys.argv[1:]]),
-        "commit": _commit(),
+        "commit": commit_of(ROOT),
         "cpu": _cpu_model(),
         "cpus": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "caches": ", ".join(f"L{level} {size >> 10} KB" for level, size in cache_sizes().items()),
@@ -178,14 +178,15 @@ def _started() -> str:
     return spec.name if spec is not None else Path(sys.argv[0]).stem
 
 
-def _commit() -> str:
-    changed = _git("status", "--porcelain", "--", ".", ":!benchmarks/results")
-    return (_git("rev-parse", "--short", "HEAD") or "unknown") + (" with changes" if changed else "")
+def commit_of(checkout: Path) -> str:
+    """The revision of a checkout, and whether it was changed since."""
+    changed = _git(checkout, "status", "--porcelain", "--", ".", ":!benchmarks/results")
+    return (_git(checkout, "rev-parse", "--short", "HEAD") or "unknown") + (" with changes" if changed else "")
 
 
-def _git(*arguments: str) -> str:
+def _git(checkout: Path, *arguments: str) -> str:
     try:
-        done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+        done = subprocess.run(["git", *arguments], cwd=checkout, capture_output=True, text=True, check=False)
     except FileNotFoundError:
         return ""
     return done.stdout.strip()

@@ -29,13 +29,14 @@ class Process:
 
     Args:
         variables: Environment variables beside those of this process.
+        folder: That it starts in and imports from first.
     """
 
-    def __init__(self, variables: Mapping[str, str]) -> None:
+    def __init__(self, variables: Mapping[str, str], folder: Path = ROOT) -> None:
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 - lives as long as the process
         self._popen = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.process"],
-            cwd=ROOT,
+            cwd=folder,
             env=os.environ | variables,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -80,6 +81,18 @@ class Process:
         for stream in (self._popen.stdin, self._popen.stdout, self._errors):
             if stream is not None:
                 stream.close()
+
+
+def run_python(text: str, folder: Path) -> str:
+    """What a program prints that is started in a folder, from which it imports first.
+
+    Raises:
+        ProcessFailedError: It failed.
+    """
+    done = subprocess.run([sys.executable, "-c", text], cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ProcessFailedError(f"{text}: exit status {done.returncode}\n{done.stderr[-2000:]}")
+    return done.stdout
 
 
 def _module_of(function: Callable[..., Any]) -> str:
