@@ -16,8 +16,15 @@ from ttnn_jit.process.compile_lock import compiles
 
 compiles(import_module)("ttnn_jit.api")  # first and alone: garbage waits
 
-from ttnn_jit.api import cache_clear, cache_info, explain_miss, jit, supported_ops, tile_op  # noqa: E402
-from ttnn_jit.ttnn.stand_in import register_as_ttnn  # noqa: E402
+from ttnn_jit.api import (  # noqa: E402
+    cache_clear,
+    cache_info,
+    explain_miss,
+    jit,
+    register_as_ttnn,
+    supported_ops,
+    tile_op,
+)
 
 __all__ = [
     "__version__",

@@ -16,7 +16,16 @@ from ttnn_jit.specs.options import BACKENDS, CompileOptions, Environment
 from ttnn_jit.specs.target import SystemDesc, resolve_target
 from ttnn_jit.specs.tensor_spec import MathFidelity, MemoryConfig, check_kind
 
-__all__ = ["CacheInfo", "cache_clear", "cache_info", "explain_miss", "jit", "supported_ops", "tile_op"]
+__all__ = [
+    "CacheInfo",
+    "cache_clear",
+    "cache_info",
+    "explain_miss",
+    "jit",
+    "register_as_ttnn",
+    "supported_ops",
+    "tile_op",
+]
 
 
 @overload
@@ -164,6 +173,17 @@ def supported_ops() -> list[dict[str, object]]:
         }
         for operation in OPERATIONS
     ]
+
+
+def register_as_ttnn() -> None:
+    """Let ``import ttnn`` find `ttnn_jit.ttnn`, here and in processes started from here, unless a real ttnn is found.
+
+    A second call does nothing. Processes learn of it by multiprocessing, and by an entry behind those of the variable
+    PYTHONPATH, which stays as long as this process.
+    """
+    from ttnn_jit.ttnn import stand_in
+
+    stand_in.register_as_ttnn()
 
 
 def explain_miss(function: JitFunction, *args: Any, **kwargs: Any) -> str:

@@ -15,7 +15,6 @@ import hashlib
 import inspect
 import re
 import types
-import uuid
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
@@ -104,7 +103,7 @@ class TileOperation(TtnnOperation):
         self._guard = None if recorder.opaque else guard
 
     def _body(self, reads: Sequence[Read], *, complete: bool) -> TileBody:
-        from ttnn_jit.ops.tile_body import LOCAL, ScalarFunction
+        from ttnn_jit.ops.tile_body import ScalarFunction
         from ttnn_jit.ops.tile_trace import UntraceableError, trace
 
         try:
@@ -112,7 +111,7 @@ class TileOperation(TtnnOperation):
         except UntraceableError as error:
             reason = str(error)
         self._refuse_raise(reads)
-        digest = _digest(self.func, reads) if complete else LOCAL + uuid.uuid4().hex
+        digest = _digest(self.func, reads) if complete else _digest_of_this_process()
         return ScalarFunction(self.name, self._parameters, digest, self.func, reason)
 
     def _refuse_raise(self, reads: Sequence[Read]) -> None:
@@ -217,13 +216,20 @@ def _parameters(function: types.FunctionType) -> tuple[str, ...]:
 
 def _digest(function: types.FunctionType, reads: Sequence[Read]) -> str:
     """Hash of the function's code and of all that it reads: equal in every process."""
-    from ttnn_jit.ops.tile_body import LOCAL
-
     try:
         found = [(path_text(read.path), read_fingerprint(read.value)) for read in reads]
     except NoStableIdentityError:
-        return LOCAL + uuid.uuid4().hex  # known to this process alone: no other will find it on disk
+        return _digest_of_this_process()
     return hashlib.sha256(repr((fingerprint_code(function.__code__), found)).encode()).hexdigest()[:32]
+
+
+def _digest_of_this_process() -> str:
+    """One that no other process will find on disk."""
+    from uuid import uuid4
+
+    from ttnn_jit.ops.tile_body import LOCAL
+
+    return LOCAL + uuid4().hex
 
 
 @overload

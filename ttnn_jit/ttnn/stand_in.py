@@ -7,7 +7,7 @@ Every other Python process that inherits the environment finds `on_pythonpath/tt
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -94,11 +94,7 @@ class _InstallWhenUnpickled:
 
 
 def register_as_ttnn() -> None:
-    """Let ``import ttnn`` find `ttnn_jit.ttnn`, here and in processes started from here, unless a real ttnn is found.
-
-    ``python -m ttnn_jit script.py`` calls it before the script. A second call does nothing. Processes learn of it by
-    multiprocessing, and by an entry behind those of the variable PYTHONPATH, which stays as long as this process.
-    """
+    """See `ttnn_jit.register_as_ttnn`; ``python -m ttnn_jit script.py`` calls it before the script."""
     _put_on_path()
     if any(isinstance(finder, TtnnFinder) for finder in sys.meta_path):
         return
