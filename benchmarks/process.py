@@ -83,13 +83,14 @@ class Process:
                 stream.close()
 
 
-def run_python(text: str, folder: Path) -> str:
+def run_python(text: str, variables: Mapping[str, str], folder: Path) -> str:
     """What a program prints that is started in a folder, from which it imports first.
 
     Raises:
         ProcessFailedError: It failed.
     """
-    done = subprocess.run([sys.executable, "-c", text], cwd=folder, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", text]
+    done = subprocess.run(command, cwd=folder, env=os.environ | variables, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ProcessFailedError(f"{text}: exit status {done.returncode}\n{done.stderr[-2000:]}")
     return done.stdout
