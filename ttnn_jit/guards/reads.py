@@ -284,25 +284,34 @@ def guard_text(function: types.FunctionType, reads: Iterable[Read]) -> GuardText
     The function's own code object is guarded too, and its defaults if it has any. Shared prefixes of paths are walked
     once.
     """
+    return _guard_text(function, _own_attributes(function), reads)
+
+
+def _guard_text(function: types.FunctionType, own: Mapping[str, Any], reads: Iterable[Read]) -> GuardText:
     writer = _GuardWriter(function)
-    own = ["__code__", *(name for name in ("__defaults__", "__kwdefaults__") if getattr(function, name))]
-    conditions = [writer.own(name) for name in own]
+    conditions = [writer.own(name, value) for name, value in own.items()]
     conditions += filter(None, map(writer.condition, reads))
     return GuardText(tuple(conditions), writer.constants)
+
+
+def _own_attributes(function: types.FunctionType) -> dict[str, Any]:
+    """What somebody may assign to the function, and what that is now."""
+    names = ("__code__", "__defaults__", "__kwdefaults__")
+    return {name: value for name in names if (value := getattr(function, name))}
 
 
 def compile_guard(function: types.FunctionType, reads: Iterable[Read]) -> Callable[[], bool]:
     """A function that tells whether every read still finds the object it found; see `guard_text`.
 
-    Python compiles it when it is first asked: many a program runs once.
+    It is written and compiled when it is first asked: many a program runs once.
     """
-    written = guard_text(function, reads)
+    own = _own_attributes(function)
     compiled: Callable[[], bool] | None = None
 
     def guard() -> bool:
         nonlocal compiled
         if compiled is None:
-            compiled = _compiled(written)
+            compiled = _compiled(_guard_text(function, own, reads))
         return compiled()
 
     return guard
@@ -357,9 +366,9 @@ class _GuardWriter:
         again = self._step(tuple(prefix), self._walk(tuple(prefix)), step)
         return f"({found} is {constant} or {self._constant(same_value)}({again}, {constant}))"
 
-    def own(self, name: str) -> str:
-        """An expression that is true while an attribute of the function itself is what it is now."""
-        return f"{self._root}.{name} is {self._constant(getattr(self._function, name))}"
+    def own(self, name: str, value: Any) -> str:
+        """An expression that is true while an attribute of the function itself is `value`."""
+        return f"{self._root}.{name} is {self._constant(value)}"
 
     def _walk(self, path: Path) -> str:
         if not path:
