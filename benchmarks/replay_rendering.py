@@ -1,0 +1,115 @@
+"""What one checkout makes of a combination: it runs in a process that imports that checkout.
+
+Of its package it uses what every version has: `jit` with ``compile_only``, a program's texts, objects and plan, and,
+to compile for another instruction set than the host's, `kernels.isa.isa_for`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import linecache
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from benchmarks.replay_programs import PROGRAMS, Combination
+
+
+def hashes(combinations: list[Combination], isa: str) -> dict[str, dict[str, str]]:
+    """Key -> stage -> hash of its text; the process compiles for one instruction set from its first call on."""
+    return {combination["key"]: _hashed(render(combination, isa)) for combination in combinations}
+
+
+def _hashed(texts: dict[str, str]) -> dict[str, str]:
+    return {stage: hashlib.sha256(text.encode()).hexdigest()[:20] for stage, text in texts.items()}
+
+
+def render(combination: Combination, isa: str) -> dict[str, str]:
+    """Stage -> text: the IR after every stage, the kernels' text, their object code and the plan; or the error."""
+    _compile_for(isa)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return _texts(combination)
+        except Exception as error:  # noqa: BLE001 - what a checkout raises is compared as well
+            return {"error": f"{type(error).__name__}: {error}"}
+
+
+def _texts(combination: Combination) -> dict[str, str]:
+    import ttnn_jit
+
+    function = _function(combination)
+    tensors = [_tensor(combination, place) for place in range(combination["tensors"])]
+    options = combination["options"] | {"enable_cache": False, "graph_capture": combination["frontend"] == "trace"}
+    if "backend" in options:
+        return {"codegen": ttnn_jit.jit(**options)(function).ir(*tensors, stage="codegen")}
+    program: Any = ttnn_jit.jit(compile_only=True, **options)(function)(*tensors)
+    objects = [f"{name} {len(code)} {hashlib.sha256(code).hexdigest()}" for name, code in program.objects.items()]
+    return {**program.texts, "plan": program.plan.hash, "objects": "\n".join(sorted(objects))}
+
+
+def _function(combination: Combination) -> Callable[..., Any]:
+    name, text = combination["program"], combination["source"]
+    if not text:
+        return PROGRAMS[name]
+    from ttnn_jit import ttnn
+
+    # Frontends read the source of what they compile; a time of None says that no file stands behind it.
+    file = f"<replayed {name}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    scope: dict[str, Any] = {"ttnn": ttnn}
+    exec(compile(text, file, "exec"), scope)
+    function: Callable[..., Any] = scope[name]
+    return function
+
+
+def _tensor(combination: Combination, place: int) -> Any:
+    dtype = combination["dtype"]
+    own = ("f32", "bf16")[place % 2] if dtype == "mixed" else dtype
+    is_thin = combination["kind"] == "broadcast" and place % 2
+    return _made(own, tuple(combination["shape"]), "thin" if is_thin else combination["kind"], combination["target"])
+
+
+@cache
+def _made(dtype: str, shape: tuple[int, ...], kind: str, target: str) -> Any:
+    import torch
+
+    own = torch.float32 if dtype == "f32" else torch.bfloat16
+    match kind:
+        case "numpy":
+            return torch.zeros(shape, dtype=own).numpy()
+        case "strided":
+            return torch.zeros((*shape[:-2], shape[-1], 2 * shape[-2]), dtype=own)[..., ::2].transpose(-1, -2)
+        case "thin":
+            return torch.zeros((*shape[:-1], 1), dtype=own)
+        case "torch" | "broadcast":
+            return torch.zeros(shape, dtype=own)
+        case _:
+            return _on_device(torch.zeros(shape, dtype=own), target, sharded=kind == "sharded")
+
+
+def _on_device(tensor: Any, target: str, *, sharded: bool) -> Any:
+    from ttnn_jit import ttnn
+
+    config = None
+    if sharded:
+        strategy, orientation = ttnn.ShardStrategy.BLOCK, ttnn.ShardOrientation.ROW_MAJOR
+        config = ttnn.create_sharded_memory_config(tensor.shape, ttnn.CoreGrid(y=8, x=8), strategy, orientation)
+    return ttnn.from_torch(tensor, layout=ttnn.TILE_LAYOUT, device=_device(target), memory_config=config)
+
+
+@cache
+def _device(target: str) -> Any:
+    from ttnn_jit import ttnn
+
+    return ttnn.open_device(target=target)
+
+
+def _compile_for(name: str) -> None:
+    if name == "host":
+        return
+    from ttnn_jit.kernels import isa
+
+    chosen = {"avx512": isa.AVX512, "avx2": isa.AVX2, "neon": isa.NEON}[name]
+    vars(isa)["isa_for"] = lambda *_: chosen

@@ -1,0 +1,122 @@
+"""What a checkout compiles, replayed: which combinations there are, and how two sets of hashes are compared."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import replay, replay_programs
+from benchmarks.checkouts import importable
+from benchmarks.process import Process
+from benchmarks.replay_rendering import hashes, render
+from ttnn_jit.ops import OPERATIONS
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def combinations():
+    return replay_programs.combinations()
+
+
+def test_a_thousand_combinations_have_keys_of_their_own(combinations):
+    assert len({combination["key"] for combination in combinations}) == len(combinations) >= 1000
+
+
+def test_every_operation_target_frontend_and_instruction_set_is_replayed(combinations):
+    found = {
+        name: {combination[name] for combination in combinations} for name in ("program", "frontend", "target", "isa")
+    }
+    called = {f"op_{operation.ttnn_name}" for operation in OPERATIONS if not operation.chosen_by}
+    assert called <= found["program"]
+    assert found["frontend"] == {"ast", "trace"}
+    assert found["target"] == {"cpu", "wormhole_b0", "blackhole"}
+    assert found["isa"] == {"host", "avx512", "avx2", "neon"}
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_another_process_renders_the_same_hashes_from_the_frontend_to_the_object_code(combinations):
+    chosen = [c for c in combinations if c["program"] == "cosh" and c["isa"] in {"host", "avx2"}][:3]
+    with importable(ROOT) as folder, Process({"TTNN_JIT_CACHE": "0"}, folder) as process:
+        found = process.call(hashes, chosen, "host")
+        assert process.call(hashes, chosen, "host") == found
+    assert [*found] == [combination["key"] for combination in chosen]
+    for stages in found.values():
+        assert {"frontend", "d2m-generic-fusion", "codegen", "plan", "objects"} <= stages.keys()
+        assert "error" not in stages
+
+
+@pytest.mark.parametrize("isa", ["avx512", "avx2", "neon"])
+def test_an_instruction_set_that_is_asked_for_is_compiled_for(isa, combinations, monkeypatch, tmp_path):
+    from ttnn_jit.compiler import driver
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TTNN_JIT_CACHE", "0")
+    monkeypatch.setattr(driver, "_host_isa", driver._host_isa.__wrapped__)
+    (combination,) = (
+        c for c in combinations if (c["program"], c["dtype"], c["target"], c["isa"]) == ("cosh", "f32", "cpu", isa)
+    )
+    width = {"avx512": 16, "avx2": 8, "neon": 4}[isa]
+    assert f"<{width} x float>" in render(combination, isa)["codegen"]
+
+
+def test_what_a_combination_raises_is_its_text():
+    combination = {"source": "def refused(a0):\n    return ttnn.no_such_operation(a0)\n", "program": "refused"}
+    shown = {"tensors": 1, "dtype": "f32", "shape": [32, 32], "kind": "torch", "target": "cpu", "frontend": "ast"}
+    (text,) = render({"key": "k", "options": {}} | combination | shown, "host").values()
+    assert "no_such_operation" in text
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        ({"k": {"ttnn": "a", "codegen": "b"}}, []),
+        ({"k": {"ttnn": "a", "codegen": "c"}}, ["codegen: 1 differs, first k"]),
+        ({"k": {"ttnn": "a"}}, ["codegen: 1 in BEFORE alone, first k"]),
+        ({"k": {"ttnn": "a", "codegen": "b", "x": "d"}}, ["x: 1 in AFTER alone, first k"]),
+        ({}, ["combinations: 1 in BEFORE alone, first k"]),
+        ({"k": {"ttnn": "a", "codegen": "b"}, "l": {}}, ["combinations: 1 in AFTER alone, first l"]),
+    ],
+)
+def test_hashes_that_differ_are_told_by_stage(after, said):
+    before = {"k": {"ttnn": "a", "codegen": "b"}}
+    assert replay.differences(before, after).lines == said
+
+
+def test_the_first_difference_is_that_of_the_earliest_stage():
+    before, after = {"k": {"ttnn": "a", "codegen": "b"}}, {"k": {"ttnn": "x", "codegen": "y"}}
+    assert replay.differences(before, after).first == ("k", "ttnn")
+
+
+def test_hashes_of_files_are_compared_without_compiling(tmp_path, monkeypatch, capsys):
+    for name, stages in (("a", {"ttnn": "1"}), ("b", {"ttnn": "2"})):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"key": stages}))
+    for after, status in (("a", 0), ("b", 1)):
+        arguments = [str(tmp_path / "a.json"), str(tmp_path / f"{after}.json")]
+        monkeypatch.setattr(sys, "argv", ["replay", *arguments])
+        assert replay.main() == status
+    assert "ttnn: 1 differs, first key" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_two_checkouts_are_rendered_and_the_first_differing_text_is_shown(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("rich", reason="the progress bar is of the extra [bench]")
+    changed = tmp_path / "changed"
+    package = changed / "ttnn_jit"
+    package.mkdir(parents=True)
+    for entry in (ROOT / "ttnn_jit").iterdir():
+        if entry.name != "ops":
+            (package / entry.name).symlink_to(entry)
+    (package / "ops").mkdir()
+    for entry in (ROOT / "ttnn_jit" / "ops").glob("*.py"):
+        text = entry.read_text()
+        (package / "ops" / entry.name).write_text(text.replace("b.mul(x, x)", "b.add(x, x)"))
+    monkeypatch.setattr(sys, "argv", ["replay", str(ROOT), str(changed), "--only", "op_square/cpu/f32/64x64/ttnn/ast"])
+    assert replay.main() == 1
+    shown = capsys.readouterr().out
+    assert "codegen: 1 differs" in shown
+    assert "fmul" in shown
+    assert "fadd" in shown
