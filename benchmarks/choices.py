@@ -97,16 +97,16 @@ GATE = "(b + 1.0) * (a * sigmoid(a * 1.702))"
 
 CHOICES: Mapping[str, Choice] = {
     "two vectors": Choice(
-        [(vector_loop, "_MOST_LIVE_FOR_TWO_VECTORS", -1)],
+        [(vector_loop, "_MAX_LIVE_FOR_TWO_VECTORS", -1)],
         [*over(["abs(a)", "a + b", SUM], "f32 bf16", [256]), *over([COSH, "a * b + c"], "bf16", [256], "wormhole_b0")],
     ),
-    "early loads": Choice([(tile_loop, "_MOST_EARLY", -1)], over([COSH, LONG, GATE], "f32", [256])),
-    "prefetch": Choice([(tile_loop, "_MOST_AHEAD", 0)], over(["a + b", SUM], "f32 bf16", [256, 4096])),
+    "software pipelining": Choice([(tile_loop, "_MAX_PIPELINED", -1)], over([COSH, LONG, GATE], "f32", [256])),
+    "prefetch": Choice([(tile_loop, "_MAX_PREFETCHED", 0)], over(["a + b", SUM], "f32 bf16", [256, 4096])),
     "non-temporal stores": Choice(
         [(kernel_reader, "SHARE_OF_LAST_CACHE", math.inf)], over(["abs(a)", "a + b", SUM], "f32", [2048, 4096])
     ),
     "loop fission": Choice(
-        [(fission, "LONGEST_STAGE", {1: math.inf, 2: math.inf}), (fission, "MOST_INPUTS", math.inf)],
+        [(fission, "MAX_STAGE_INSTRUCTIONS", {1: math.inf, 2: math.inf}), (fission, "MAX_STAGE_INPUTS", math.inf)],
         [*over([COSH, CHAIN, LONG], "f32", [256]), *over([LADDER], "f32", [2048])],
     ),
     "lookup table": Choice(
@@ -121,7 +121,7 @@ CHOICES: Mapping[str, Choice] = {
         over([COSH, "tanh(a) * exp(neg(a)) + exp(a)"], "f32", [64, 256]),
     ),
     "NaN at the end": Choice(
-        [(body_emitter, "spreads_nan", lambda _: False)],
+        [(body_emitter, "propagates_nan", lambda _: False)],
         over(["(a + b) * c + a", f"({SUM}) * a", "((a * b + c) * a + b) * c"], "bf16", [128, 512], "wormhole_b0"),
     ),
     "bodies between bfloat16": Choice(
@@ -130,7 +130,7 @@ CHOICES: Mapping[str, Choice] = {
     ),
     "unoptimised": Choice([(tiers, "_unoptimised", lambda *_: None)], over([COSH, CHAIN, "exp(a)"], "f32 bf16", [128])),
     "constants in registers": Choice(
-        [(tiers, "_MOST_CONSTANTS_IN_REGISTERS", -1)], over([COSH, CHAIN, "exp(a)"], "f32 bf16", [128])
+        [(tiers, "_MAX_CONSTANTS_IN_REGISTERS", -1)], over([COSH, CHAIN, "exp(a)"], "f32 bf16", [128])
     ),
     "fast isel": Choice(
         [(llvm_kernel, "choose_tier", _never_fast)], over([COSH, CHAIN, "exp(a)", "a + b"], "f32 bf16", [32, 64])
@@ -225,7 +225,7 @@ def least_of_both(one: Callable[[], None], other: Callable[[], None]) -> tuple[f
     return min(found[0]), min(found[1])
 
 
-AFFINITY = "helpers keep off"
+AFFINITY = "helper affinity"
 AFFINE_CALLS = """
 import sys, time
 import torch

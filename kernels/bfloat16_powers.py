@@ -17,7 +17,7 @@ _BIAS = 127
 
 
 @dataclass(frozen=True)
-class WordPower:
+class Bfloat16Power:
     """x**(sign / root).
 
     Attributes:
@@ -29,9 +29,9 @@ class WordPower:
     root: int
 
     @staticmethod
-    def of(power: float) -> WordPower:
+    def of(power: float) -> Bfloat16Power:
         """The form of x**power, one of -1, -1/2 and 1/2."""
-        return WordPower(1 if power > 0 else -1, round(1 / abs(power)))
+        return Bfloat16Power(1 if power > 0 else -1, round(1 / abs(power)))
 
     @property
     def bias(self) -> int:

@@ -1,4 +1,4 @@
-"""bfloat16 words of a chunk, and the float32 vectors that compute with them, as LLVM IR text."""
+"""Conversions between the bfloat16 words of a chunk and float32 vectors, as LLVM IR text; a *word* is 16 bits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from ttnn_jit.kernels.bfloat16_powers import WordPower
+from ttnn_jit.kernels.bfloat16_powers import Bfloat16Power
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.ops.emit import Value
 from ttnn_jit.specs.target import Numerics
@@ -20,15 +20,15 @@ Vectors = tuple[Value, ...]
 class Bfloat16Words:
     """Widens, rounds and narrows the one or two vectors of a chunk together, on `builder`.
 
-    Two vectors are rounded by one instruction where the host has it. The words that loading or rounding knew are
-    remembered, so that narrowing makes none twice.
+    Two vectors are rounded by one instruction where the host has it. Words that were loaded or rounded to are cached:
+    narrowing converts none twice.
 
     Attributes:
         builder: Where the text goes.
         numerics: How results are rounded.
         interleaved: Two vectors hold the even and the odd elements, the halves of 32-bit words (little-endian), which
             widens without a shuffle. Otherwise one follows the other.
-        leaves_nan: Rounding leaves NaN what they are where an instruction rounds: whoever says so looks for them.
+        leaves_nan: Rounding by instruction keeps NaN; the caller checks for them.
     """
 
     builder: LlvmVector
@@ -62,15 +62,15 @@ class Bfloat16Words:
         return result
 
     def flushed(self, vectors: Vectors) -> Vectors:
-        """Each vector, of bfloat16 numbers, NaN and denormals among them, as device numerics round it."""
+        """Vectors of bfloat16 numbers with NaN and denormals replaced as device numerics round them."""
         b = self.builder
-        if b.isa.avx512_bf16:  # whose instruction takes less time than comparing words
+        if b.isa.avx512_bf16:  # rounding by instruction is faster than comparing words
             return self.rounded(vectors, DataType.BFLOAT16)
         words = b.flushed(self.narrowed(vectors), len(vectors) * b.isa.lanes)
         return self.widened(words, len(vectors))
 
     def looked_up(self, vectors: Vectors) -> Vectors:
-        """What the module's table has for each vector of bfloat16 numbers."""
+        """The entries of the module's lookup table for vectors of bfloat16 numbers."""
         count = len(vectors) * self.builder.isa.lanes
         return self.widened(self.builder.looked_up(self.narrowed(vectors), count), len(vectors))
 
@@ -82,7 +82,7 @@ class Bfloat16Words:
         if count < whole:
             words = b.shuffled(count, [words], [k % count for k in range(whole)])
         name = f"{name}.{self.numerics.value}"
-        result = b.power_of_words(words, WordPower.of(power), name, partial(_words_of, emit, self.numerics))
+        result = b.bfloat16_power(words, Bfloat16Power.of(power), name, partial(_words_of, emit, self.numerics))
         if count < whole:
             result = b.shuffled(whole, [result], range(count))
         return self.widened(result, len(vectors))

@@ -1,4 +1,4 @@
-"""A line of LLVM text that knows its operands, and what of it later steps ask for."""
+"""A line of LLVM text with its operands and its cost."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Literal(str):
 
 
 class Work(enum.Enum):
-    """What a line usually costs a chunk."""
+    """The cost of a line on the common path of a chunk."""
 
     NONE = "nothing: it is on a rare path, or says again what bits are there"
     ONE = "one instruction"
@@ -56,11 +56,11 @@ class Line(NamedTuple):
         return self.text_of(self.operands)
 
     def text_of(self, operands: tuple[str, ...]) -> str:
-        """The line of other operands."""
+        """The line with other operands."""
         body = self.template % operands if operands else self.template
         return f"{self.name} = {body}" if self.name else body
 
 
 def usual_lines(code: Iterable[Line]) -> int:
-    """How many lines cost every chunk something."""
+    """The number of lines that every chunk executes."""
     return sum(line.work is not Work.NONE for line in code)

@@ -1,7 +1,7 @@
 """LLVM modules: what the functions of one share, and a kernel's as the assembler takes them.
 
-Rare paths are long and the same in every kernel: of one with a sine, reducing huge arguments is half of what there is
-to compile. A process therefore assembles each once, in a module of its own, and kernels call it there.
+Rare paths are long and the same in every kernel: of a kernel with a sine, reducing huge arguments is half of the
+code. A process therefore assembles each once, in a module of its own, which kernels call.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class LlvmModule:
     Attributes:
         text: LLVM IR.
         linked: Texts of modules that are linked to it.
-        fast_isel: Its instructions are selected fast, not well.
+        fast_isel: Whether fast instruction selection is used.
     """
 
     text: str
@@ -37,7 +37,7 @@ class LlvmModule:
 
     @property
     def listing(self) -> str:
-        """All of it for a reader."""
+        """The whole text, as a reader is shown it."""
         return f"{_MODULE_BREAK.join([self.text, *self.linked])}\n"
 
 
@@ -46,7 +46,7 @@ class KernelModules:
     """The modules of a kernel.
 
     Attributes:
-        whole: All of it, which can be read and assembled by itself.
+        whole: One module with everything, to be read, or assembled by itself.
         kernel: The kernel, which declares the functions of `rare_paths`.
         rare_paths: By symbol, which ends in a hash of the text, a module with that function.
     """
@@ -69,7 +69,7 @@ class KernelModules:
 
 @dataclass(frozen=True)
 class RarePath:
-    """An out-of-line function that kernels call for arguments that hardly ever occur.
+    """An out-of-line function for arguments that hardly ever occur.
 
     Attributes:
         symbol: Its name in a module.
@@ -105,7 +105,7 @@ class RarePath:
 
     @property
     def declaration(self) -> str:
-        """What a module says that uses the shared function."""
+        """The declaration in a module that calls the shared function."""
         kinds = ", ".join(self.kind for _ in self.parameters)
         return f"declare {self.kind} @{self.shared_symbol}({kinds}) cold nounwind"
 
@@ -138,13 +138,13 @@ class ModuleText:
         return bool(self.rare_paths or self.scalar_functions)
 
     def add(self, other: ModuleText, declarations: Iterable[str] = ()) -> None:
-        """Makes what `other` needs, and `declarations` before it, part of this module."""
+        """Adds `declarations`, and then everything of `other`, to this module."""
         self.declarations |= dict.fromkeys(declarations) | other.declarations
         self.rare_paths |= other.rare_paths
         self.scalar_functions |= other.scalar_functions
 
     def text(self) -> str:
-        """What must stand in the module beside the functions that use it."""
+        """The text of the declarations, tables and rare paths."""
         return "\n".join([*(rare.definition for rare in self._written), *self.declarations])
 
     def modules(

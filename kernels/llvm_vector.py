@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ttnn_jit.kernels.bfloat16_powers import MANTISSA_BITS, WordPower
+from ttnn_jit.kernels.bfloat16_powers import MANTISSA_BITS, Bfloat16Power
 from ttnn_jit.kernels.llvm_float import TABLE, LlvmFloat
 from ttnn_jit.kernels.llvm_line import Literal, Work
 from ttnn_jit.ops.emit import Mask, Value
@@ -79,7 +79,7 @@ class LlvmVector(LlvmFloat):
 
     def looked_up(self, words: str, count: int) -> str:
         """The entries of the module's table, kernels/lookup_table.py, for `count` words, a multiple of 4."""
-        # Four at a time leave the vector, to be taken apart by shifts.
+        # Extracted four at a time and separated by shifts.
         fours, kind, result = count // 4, f"<{count} x i16>", "poison"
         indices = self._emit(f"bitcast {kind} %s to <{fours} x i64>", words, work=Work.NONE)
         for k in range(count):
@@ -92,7 +92,7 @@ class LlvmVector(LlvmFloat):
             result = self._emit(f"insertelement {kind} %s, i16 %s, i64 {k}", result, entry)
         return result
 
-    def power_of_words(self, words: str, form: WordPower, name: str, body: Callable[[LlvmVector, str], str]) -> str:
+    def bfloat16_power(self, words: str, form: Bfloat16Power, name: str, body: Callable[[LlvmVector, str], str]) -> str:
         """The nearest bfloat16 to a power of each word, ``<2 lanes x i16>``, by the byte permutations of AVX-512 VBMI.
 
         Args:
@@ -125,7 +125,7 @@ class LlvmVector(LlvmFloat):
         return self._if_any_lane(special, kind, result, lambda: self._out_of_line(name, kind, body, words), count)
 
     def _byte_of(self, entries: tuple[int, ...], words: str) -> str:
-        """In the lower half of each of 32 words, that of 128 or 256 bytes which its lower half names."""
+        """Looks up bytes: the lower half of each of 32 words indexes a table of 128 or 256 bytes."""
         kind, index = "<64 x i8>", self._emit("bitcast <32 x i16> %s to <64 x i8>", words, work=Work.NONE)
         found = ""
         for start in range(0, len(entries), 128):

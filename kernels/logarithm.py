@@ -73,8 +73,8 @@ LN2_REST = 1.428606765330187e-06
 LOG_TAIL = (-0.5, 0.33333343267440796, -0.2500111758708954, 0.1999579668045044, -0.15515436232089996)
 # cbrt on [0.75, 1.5): relative error 9.2e-06.
 CBRT_START = (0.46062171459198, 0.8699800968170166, -0.48555126786231995, 0.18540717661380768, -0.0304487943649292)
-# By the lowest bit of the exponent and three of the mantissa: less half the bits of a number, those of a number that is
-# within 1.5 % of 1 / its root.
+# By the lowest bit of the exponent and three of the mantissa: an entry less half of a number's bits is the bits of an
+# estimate of 1 / its root, with a relative error of 0.015.
 RSQRT_SEED = Table(
     "rsqrt_seed",
     (
@@ -160,8 +160,8 @@ class Logarithm(Exponential):
     def rsqrt(self, a: Value) -> Value:
         """1 / sqrt(a): from the bits of a normal number, otherwise by sqrt and division.
 
-        The estimate (C. Lomont, "Fast inverse square root", with a constant for each of 16 intervals) is within 1.5 %;
-        a series of what its square lacks takes it to the root.
+        The estimate (C. Lomont, "Fast inverse square root", with a constant for each of 16 intervals) has a relative
+        error of 0.015; a series of what its square lacks takes it to the root.
         """
         bits = self.bits(a)
         seed = self.bits(self.lookup(RSQRT_SEED, self.shift_right(bits, self.int_const(20))))

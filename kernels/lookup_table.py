@@ -1,14 +1,13 @@
 """A function of one bfloat16 as a table: each of the 65,536 words computed once, then looked up, as LLVM text.
 
-The bits of a lane never depend on its neighbours, so a table that a kernel's own code fills has the bits of that code,
-whatever the function is. Who finds the table unfilled fills it; several at once write the same words, and nobody waits.
-It pays in launches of at least as many elements as the table has entries: the first of them then costs at most what it
-would have without a table, and the lookups.
+A lane's bits never depend on its neighbours, so a table that the kernel's own code fills holds the bits of that code
+for any function. A launch that finds the table empty fills it; concurrent launches write the same words, and none
+waits. A table is used in launches of at least as many elements as it has entries: the first launch costs at most the
+lookups more than without a table.
 
-Bound: a load and an insertion for every element, from the first cache where the entries that are met lie there, as
-those of activations do (512 bytes for each factor of two that magnitudes spread over), else from the second. AVX-512's
-gather is slower. Lookups of words that a kernel has just computed wait in the processor's queue for what comes before
-them. Rates: benchmarks/results/vector_math.md.
+Bound: a load and an insertion per element, from the first cache if the entries in use fit there, as those of
+activations do (512 bytes per binade), else from the second. AVX-512's gather is slower. Lookups of words that a kernel
+has just computed wait in the reorder buffer for that computation. Rates: benchmarks/results/vector_math.md.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ def lookup_table(name: str, look_up: str, function: str) -> str:
         look_up: Of the function ``void (ptr pointers, ptr params)`` that is the kernel, once the table is filled.
         function: Of such a function over one run of words that computes what the table holds.
     """
-    # Filling runs once, so that assembling it well would cost more than it gives.
+    # Filling runs once: optimising it would cost more than it saves.
     return f"""\
 @{TABLE} = internal global [{ENTRIES} x i16] zeroinitializer, align 64
 @ttnn_jit.filled = internal global i32 0

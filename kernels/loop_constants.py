@@ -1,7 +1,7 @@
-"""The constants of a loop's body as values that are made in front of it.
+"""Hoists the constants of a loop's body into values that are defined in front of the loop.
 
-LLVM hoists them by itself where it optimises. Where it does not, a value of another block is what it keeps in a
-register, and a constant it loads wherever one is used.
+LLVM's optimiser does so itself. Without it, the code generator keeps values of other blocks in registers, but loads a
+constant at every use.
 """
 
 from __future__ import annotations

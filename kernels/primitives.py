@@ -1,7 +1,7 @@
 """The scalar operations that vector math is written in; a backend implements these and inherits everything else.
 
-A value is one float32 per lane, an integer one int32 per lane (wrapping), a mask one truth per lane; how a backend
-represents them is its own business. Every operation is exactly defined for every input, NaN payloads excepted, so
+A value is one float32 per lane, an integer one int32 per lane (wrapping), a mask one boolean per lane; their
+representation is the backend's choice. Every operation is exactly defined for every input, NaN payloads excepted, so
 that backends that implement it give the same bits.
 """
 

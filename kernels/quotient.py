@@ -14,7 +14,7 @@ class Quotient(Power):
     """fmod, remainder, quotients without a fraction, hypot, ldexp, lerp, addcmul and addcdiv."""
 
     def fmod(self, a: Value, b: Value) -> Value:
-        """What is left of a when b is taken off as often as goes, exactly; the sign of a (C99)."""
+        """The exact remainder of a / b truncated towards zero, with the sign of a (C99 fmod)."""
         x, y = self.abs(a), self.abs(b)
         quotient = self.trunc(self.div(x, y))
         left = self.fma(self.neg(quotient), y, x)

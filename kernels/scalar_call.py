@@ -1,6 +1,6 @@
-"""Functions of a user's that could not be traced: numba compiles them to scalar code, which every backend calls.
+"""Users' functions that could not be traced: numba compiles them to scalar code, which every backend calls.
 
-In native code a vector's lanes are taken apart, and the function is called for each. The function sees float32 and
+In native code the function is called for each lane of a vector. The function sees float32 and
 follows numba's rules, by which arithmetic with a Python float is float64; its result is rounded to float32 once.
 """
 
@@ -117,7 +117,7 @@ _OF_PROCESS = {
     "_Py": "the Python interpreter",
     "numba_": "a part of numba's runtime",
 }
-"""Beginnings of symbols that machine code of another process would not find."""
+"""Prefixes of symbols that machine code in another process would not resolve."""
 
 
 def _refused(function: ScalarFunction, reason: str, place: Location, way_out: str | None = None) -> CompileError:

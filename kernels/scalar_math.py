@@ -327,7 +327,7 @@ def hypot(a: Any, b: Any) -> Any:
 
 @scalar  # type: ignore[untyped-decorator]
 def fmod(a: Any, b: Any) -> Any:
-    """What is left of a when b is taken off as often as goes."""
+    """The remainder of a / b truncated towards zero, as C99 has it."""
     return f32(np.fmod(f64(a), f64(b)))
 
 

@@ -1,12 +1,12 @@
-"""A kernel of several loops, by loop fission, which run one after the other over each block of elements: LLVM IR text.
+"""LLVM IR text of a kernel that loop fission has split into stages, which are strip-mined over blocks of elements.
 
-A loop over many streams waits for memory: hardware follows few streams at once, and blocks of memory that lie alike in
-their pages push each other's lines out of the first two caches before they are used. Stages over a few streams each,
-strip-mined over blocks that those caches hold, read as fast as a copy. And a loop over a long chain of operations waits
-for each of them: in stages, a processor computes several chunks of one at a time.
+Fission helps in two cases. A loop over many streams is bound by memory: hardware prefetchers follow few streams, and
+streams with equal page offsets evict each other's lines from the first two caches. Stages over few streams each, on
+blocks that fit into those caches, read as fast as a copy. A loop over a long chain of dependent operations is bound by
+latency: the chunks of a short stage are independent, so that a processor overlaps several of them.
 
-Bound: the bytes of the streams at the speed of a copy, or the arithmetic; a tile that crosses stages adds a store and a
-load to it.
+Bound: the bytes of the streams at the speed of a copy, or the arithmetic; plus a store and a load for each tile that
+crosses stages.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 
 MANY_STREAMS_BLOCK = 1 << 13
-"""Elements of a block of many streams from memory: 32 KB of float32 each (benchmarks/thresholds.py)."""
+"""Elements of a block of many streams from memory: 32 KB of float32 each (benchmarks/choices.py: `loop fission`)."""
 
 CHAIN_BLOCK = 1 << 10
-"""Elements of a block of a chain: what crosses stages stays in the first cache, and memory rests less meanwhile."""
+"""Elements of a block of a chain: small enough that what crosses stages stays in the first cache."""
 
-_MOST_SCRATCH = 1 << 16
-"""Elements of all scratch buffers, 256 KB: they lie on the stack of whichever thread runs the kernel."""
+_MAX_SCRATCH_ELEMENTS = 1 << 16
+"""Elements of all scratch buffers, 256 KB: they are on the stack of the thread that runs the kernel."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class StageCall:
 
     Attributes:
         function: Its symbol, of a loop of rank 0.
-        operands: Per stream of its, the kernel's stream; beyond those, the number of a scratch buffer.
+        operands: For each of its streams, the number of the kernel's stream, or, above those, of a scratch buffer.
     """
 
     function: str
@@ -46,12 +46,12 @@ def staged_loops(
 
     Args:
         name: Symbol of the function.
-        streams: Of the whole, none of them strided.
-        scratches: What crosses stages, contiguous.
-        stages: In order.
-        block: Elements that a stage takes at most, a power of two; fewer if scratch buffers are many.
+        streams: The kernel's, none of them strided.
+        scratches: Buffers for the tiles that cross stages, contiguous.
+        stages: In execution order.
+        block: Most elements of a block, a power of two; it is halved until the scratch buffers fit on the stack.
     """
-    fewer = max(1, len(scratches) * block // _MOST_SCRATCH)
+    fewer = max(1, len(scratches) * block // _MAX_SCRATCH_ELEMENTS)
     return "\n".join(_lines(name, streams, scratches, stages, block >> (fewer - 1).bit_length()))
 
 

@@ -1,30 +1,30 @@
 """The loop around a vector body, as LLVM IR text: rows of any number of dimensions, chunks of vectors, a tail.
 
-The text holds no extent: the extents and strides of all loops are words that the caller passes, so one text serves
-every shape. What the text does hold is the number of loops, how each stream is walked along the innermost one
-(`InnerAccess`), its element type, and the body. The words of ``params``, each an i64, strides counted in elements::
+The caller passes the extents and strides of all loops as words, so that one text serves every shape. The text depends
+on the number of loops, on how each stream is accessed along the innermost one (`InnerAccess`), on the element types and
+on the body. The words of ``params``, each an i64, strides counted in elements::
 
     innermost extent, outer extents [rank], then per stream: innermost stride, outer strides [rank]
 
 where ``rank`` counts the loops around the innermost one, which are listed from the inside out. The innermost extent may
 be 0, outer extents are at least 1.
 
-A chunk is `unroll` vectors. The elements after the last whole chunk of a row are copied to a chunk-sized scratch on the
-stack, pass through the very same instructions as all others, and are copied out: the bits of a lane cannot depend on
-the tail, and the body, whose size decides how long a compile takes, is there once. Strided streams pass through their
-scratch in every chunk.
+A chunk is `unroll` vectors. The tail of a row, shorter than a chunk, is copied to a chunk-sized scratch buffer on the
+stack, computed by the same instructions as every chunk, and copied back: a lane's bits cannot depend on the tail, and
+the body, whose size determines the compile time, is emitted once. Strided streams pass through their scratch buffer in
+every chunk.
 
-A kernel of several contiguous inputs prefetches each cache line 256 bytes ahead: hardware follows few streams at once,
-and loses each at a page's end (benchmarks/choices.py: `prefetch`). Of more than 12, which often lie alike in their
-pages, lines would push each other out of a set of the first cache before they are used.
+A kernel with several contiguous inputs prefetches each cache line 256 bytes ahead: hardware prefetchers follow few
+streams, and stop at page boundaries (benchmarks/choices.py: `prefetch`). More than 12 streams, which often have equal
+page offsets, would evict each other's lines from a set of the first cache before they are used.
 
-A loop that `loads_early` has its float32 inputs loaded while the chunk before is computed. A processor takes a load for
-the one that a store before it feeds if both agree in the low 12 bits of their addresses, and lets it wait for what is
-stored. A result that begins 64 bytes behind an input in these bits, as blocks of the C library often do, would so make
-every chunk wait for the whole of the one before (benchmarks/choices.py: `early loads`).
+A loop that `pipelines_loads` is software-pipelined: its float32 inputs are loaded while the chunk before is computed.
+This avoids 4 KB aliasing: a load that agrees with an earlier store in the low 12 bits of the address waits for that
+store. A result that begins 64 bytes after an input in these bits, as blocks of the C library often do, would make every
+chunk wait for the one before (benchmarks/choices.py: `software pipelining`).
 
-Bound: the loop adds an address increment and a branch a chunk to the body, to a row with a tail one short memcpy a
-stream, and to a strided stream one scalar load and store an element.
+Bound: an address increment and a branch per chunk, a short memcpy per stream and row with a tail, and a scalar load and
+store per element of a strided stream.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.specs.tensor_spec import DataType
 
 Chunk = Sequence[str]
-"""Operands with a stream's chunk: of float32, and of a scalar, `unroll` vectors; of bfloat16 one, of all its words."""
+"""Operand names of a stream's chunk: `unroll` vectors of float32 or of a scalar, or one of all bfloat16 words."""
 
 Body = Callable[[Sequence[Chunk]], tuple[Sequence[Line], Sequence[Chunk]]]
 """The inputs' chunks -> instructions, and the outputs' chunks."""
 
 
 class InnerAccess(enum.Enum):
-    """How a stream is walked along the innermost dimension."""
+    """How a stream is accessed along the innermost dimension."""
 
     CONTIGUOUS = "contiguous"  # stride 1: vector loads and stores
     SCALAR = "scalar"  # stride 0: one load a row, copied to all lanes
@@ -58,14 +58,13 @@ class Stream:
 
     Attributes:
         dtype: Element type.
-        access: How it is walked.
+        access: Along the innermost dimension.
         written: Whether the kernel writes it.
-        nontemporal: Its stores bypass the caches, which saves reading every line before writing it, and leaves the
-            caches to others. Only for a contiguous stream in a kernel without outer loops, and memory
-            aligned to 64 bytes: a store elsewhere faults. Code generators ignore it on aarch64 unless two stores make a
-            pair.
-        forwarded: It is scratch memory between two stages of one kernel, whose registers it holds as they are: whole
-            chunks, equal on both sides, in whatever order the body has their lanes. Only for a contiguous stream.
+        nontemporal: Its stores bypass the caches, which saves reading each line before it is written and does not evict
+            other data. Only for a contiguous stream in a kernel without outer loops, and memory aligned to 64 bytes: an
+            unaligned store faults. Code generators ignore it on aarch64 unless two stores make a pair.
+        forwarded: Scratch memory between two stages of a kernel that holds registers as they are: chunks of the same
+            size on both sides, lanes in the body's order. Only for a contiguous stream.
     """
 
     dtype: DataType
@@ -86,9 +85,9 @@ class TileLoop:
         body: Text of a chunk's computation. Its first line stands in the block `BODY_BLOCK`.
         lanes: Lanes of a vector of float32.
         unroll: Vectors in a chunk.
-        loads_early: Whether the vectors of up to four contiguous float32 inputs are loaded a chunk before they are
-            used, which takes a register each. For long bodies on hosts with registers to spare.
-        fences: Whether it orders its non-temporal stores before it returns; if not, its caller does.
+        pipelines_loads: Whether the vectors of up to four contiguous float32 inputs are loaded a chunk ahead, which
+            takes a register each. For long bodies on hosts with enough registers.
+        fences: Whether it fences its non-temporal stores before it returns; otherwise its caller does.
     """
 
     name: str
@@ -97,11 +96,11 @@ class TileLoop:
     body: Body
     lanes: int
     unroll: int
-    loads_early: bool
+    pipelines_loads: bool
     fences: bool = True
 
     def text(self) -> str:
-        """The definition and the declarations that it needs, without those that the body needs."""
+        """The definition, and the declarations of the loop but not of the body."""
         return "\n".join([self.definition(), *self.declarations])
 
     def definition(self, internal_name: str | None = None) -> str:
@@ -110,7 +109,7 @@ class TileLoop:
         return self._function(head, "nounwind", (), self.lines)
 
     def unoptimised_definition(self, constants: Sequence[str], lines: Sequence[str]) -> str:
-        """The function alone, which LLVM does not optimise, with `constants` made before each loop.
+        """The function alone, for a compile without optimiser, with `constants` defined before each loop.
 
         Args:
             constants: Definitions.
@@ -148,9 +147,9 @@ class TileLoop:
 
     @property
     def declarations(self) -> list[str]:
-        """What the definition needs beside it, once per module."""
+        """Declarations that a module with the definition needs once."""
         metadata = [_NONTEMPORAL] if self._is_nontemporal else []
-        return [*metadata, _DECLARATION, *([_PREFETCH_DECLARATION] if self._ahead else [])]
+        return [*metadata, _DECLARATION, *([_PREFETCH_DECLARATION] if self._prefetched else [])]
 
     @cached_property
     def _is_nontemporal(self) -> bool:
@@ -169,8 +168,8 @@ class TileLoop:
         return range(len(self.streams))
 
     @cached_property
-    def _scratched(self) -> list[int]:
-        """The streams that have a scratch, for tails or all of their chunks."""
+    def _scratch_streams(self) -> list[int]:
+        """The streams with a scratch buffer, for tails or for every chunk."""
         return [
             k for k in self._all if self.streams[k].access is not InnerAccess.SCALAR and not self.streams[k].forwarded
         ]
@@ -184,17 +183,17 @@ class TileLoop:
         return [k for k in self._all if self.streams[k].written]
 
     @cached_property
-    def _ahead(self) -> list[int]:
-        """The streams whose lines are asked for ahead."""
+    def _prefetched(self) -> list[int]:
+        """The streams that are prefetched."""
         inputs = [k for k in self._of(InnerAccess.CONTIGUOUS) if not self.streams[k].written]
-        return inputs if 1 < len(inputs) <= _MOST_AHEAD else []
+        return inputs if 1 < len(inputs) <= _MAX_PREFETCHED else []
 
     @cached_property
-    def _early(self) -> list[int]:
-        """The streams whose chunks are loaded a chunk before they are used."""
+    def _pipelined(self) -> list[int]:
+        """The streams whose chunks are loaded one chunk ahead."""
         inputs = [k for k in self._of(InnerAccess.CONTIGUOUS) if not self.streams[k].written]
         early = [k for k in inputs if self.streams[k].dtype.is_compute_type]
-        return early if self.loads_early and len(early) <= _MOST_EARLY else []
+        return early if self.pipelines_loads and len(early) <= _MAX_PIPELINED else []
 
     @property
     def _chunk_size(self) -> int:
@@ -216,7 +215,7 @@ class TileLoop:
 
     def _entry(self) -> Iterator[str]:
         yield "entry:"
-        for k in self._scratched:
+        for k in self._scratch_streams:
             yield f"  %scratch_{k} = alloca [{self._chunk_size} x {self._element(k)}], align 64"
         yield "  %n = load i64, ptr %params"
         yield f"  %main = and i64 %n, {-self._chunk_size}"
@@ -270,14 +269,14 @@ class TileLoop:
         yield f"  %end = phi i64 [%main, %whole], [{self._chunk_size}, %gathered]"
         yield "  %is.tail = phi i1 [false, %whole], [true, %gathered]"
         for k in self._of(InnerAccess.CONTIGUOUS):
-            tail = f"%scratch_{k}" if k in self._scratched else f"%tail_{k}"
+            tail = f"%scratch_{k}" if k in self._scratch_streams else f"%tail_{k}"
             yield f"  %in_{k} = phi ptr [%at1_{k}, %whole], [{tail}, %gathered]"
         if self._of(InnerAccess.STRIDED):
             yield "  %origin = phi i64 [0, %whole], [%main, %gathered]"
             yield f"  %count = phi i64 [{self._chunk_size}, %whole], [%rest, %gathered]"
-        if self._early:
+        if self._pipelined:
             yield f"  %last = sub i64 %end, {self._chunk_size}"
-        for k in self._early:
+        for k in self._pipelined:
             yield from self._load(k, "0", ".first")
         yield from constants
         yield "  br label %chunk"
@@ -298,18 +297,18 @@ class TileLoop:
     def _chunk(self, body: Sequence[str]) -> Iterator[str]:
         yield "chunk:"
         yield "  %at = phi i64 [0, %start], [%at.next, %latch]"
-        for k in self._early:
+        for k in self._pipelined:
             for name in self._names(k):
                 yield f"  {name} = phi {self._vector(k)[0]} [{name}.first, %start], [{name}.early, %latch]"
         if self._of(InnerAccess.STRIDED):
             yield "  %first = add i64 %at, %origin"
         yield from self._lanes("collect", "chunk", BODY_BLOCK, self._strided_inputs)
         yield f"{BODY_BLOCK}:"
-        yield from self._load_early()
+        yield from self._load_next_chunk()
         for k in self._read:
-            if k not in self._early:
+            if k not in self._pipelined:
                 yield from self._load(k)
-        for k in self._ahead:
+        for k in self._prefetched:
             yield from self._prefetch(k)
         yield from body
         for k, operands in zip(self._written, self._computed[1], strict=True):
@@ -345,14 +344,14 @@ class TileLoop:
             yield from self._address(f"{name}.at", k, i * elements, chunk)
             yield f"  {name} = load {vector}, ptr {name}.at, align {self.streams[k].dtype.itemsize}"
 
-    def _load_early(self) -> Iterator[str]:
-        """The next chunk of the `_early` streams; after the last one it is the last again."""
-        if not self._early:
+    def _load_next_chunk(self) -> Iterator[str]:
+        """Loads the next chunk of the `_pipelined` streams; at the last chunk, the same one again."""
+        if not self._pipelined:
             return
         yield f"  %early.next = add i64 %at, {self._chunk_size}"
         yield "  %early.some = icmp slt i64 %early.next, %end"
         yield "  %early.at = select i1 %early.some, i64 %early.next, i64 %last"
-        for k in self._early:
+        for k in self._pipelined:
             yield from self._load(k, "%early.at", ".early")
 
     def _store(self, k: int, operands: Chunk) -> Iterator[str]:
@@ -373,9 +372,9 @@ class TileLoop:
 
     def _prefetch(self, k: int) -> Iterator[str]:
         element, nbytes = self._element(k), self.streams[k].dtype.itemsize
-        # A chunk of less than a line would ask for each line several times.
+        # A chunk shorter than a line would prefetch each line several times.
         for line in range(self._chunk_size * nbytes // _LINE_BYTES):
-            index = (_AHEAD_BYTES + line * _LINE_BYTES) // nbytes
+            index = (_PREFETCH_BYTES + line * _LINE_BYTES) // nbytes
             yield f"  %ahead.index_{k}.{line} = add i64 %at, {index}"
             yield f"  %ahead_{k}.{line} = getelementptr {element}, ptr %in_{k}, i64 %ahead.index_{k}.{line}"
             yield f"  call void @llvm.prefetch.p0(ptr %ahead_{k}.{line}, i32 0, i32 3, i32 1)"
@@ -407,7 +406,7 @@ class TileLoop:
         yield "  br i1 %has.rest, label %gather, label %close1"
         yield "gather:"
         for k in self._of(InnerAccess.CONTIGUOUS):
-            if k not in self._scratched:
+            if k not in self._scratch_streams:
                 yield f"  %tail_{k} = getelementptr {self._element(k)}, ptr %at1_{k}, i64 %main"
             elif not self.streams[k].written:
                 yield from self._clear(k)
@@ -417,12 +416,12 @@ class TileLoop:
         yield "  br label %start"
         yield "scatter:"
         for k in self._of(InnerAccess.CONTIGUOUS):
-            if self.streams[k].written and k in self._scratched:
+            if self.streams[k].written and k in self._scratch_streams:
                 yield from self._copy_run(f"%scatter_{k}", k)
         yield "  br label %close1"
 
     def _clear(self, k: int) -> Iterator[str]:
-        # Lanes past a tail hold numbers, not what the stack held: denormals there would cost time.
+        # Lanes beyond the tail are set: denormals that the stack may hold would be slow.
         vector = f"<{self.lanes} x {self._element(k)}>"
         for i in range(self.unroll):
             yield f"  %clear_{k}.{i} = getelementptr {vector}, ptr %scratch_{k}, i64 {i}"
@@ -444,7 +443,7 @@ BODY_BLOCK = "body"
 _DECLARATION = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
 _PREFETCH_DECLARATION = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)\n"
 _LINE_BYTES = 64
-_AHEAD_BYTES = 256
-_MOST_AHEAD = 12  # streams: ways of a set
-_MOST_EARLY = 4  # streams
+_PREFETCH_BYTES = 256
+_MAX_PREFETCHED = 12  # streams: ways of a set
+_MAX_PIPELINED = 4  # streams
 _NONTEMPORAL = "!0 = !{i32 1}"

@@ -1,4 +1,4 @@
-"""What of a kernel's body decides how it is written: orders, pairs of steps, where a rounding or a NaN is seen."""
+"""Analyses of a kernel's body: emission order, pairs f(x) and f(-x), bfloat16 ops, and NaN propagation."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def operation_of_tile(tile_name: str) -> Elementwise:
 
 
 def emission_order(body: KernelBody) -> list[int]:
-    """Indices of the steps, those first that depend on the shortest chains of others.
+    """Indices of the steps by depth in the dependence graph.
 
-    The module's order keeps few tiles live, and so is one long chain of dependences, which takes longer than this order
-    with its spills: docs/dst_scheduling.md, which benchmarks/dst_order.py measures.
+    The module's order, which minimises live tiles, is close to one long dependence chain: slower on a CPU than this
+    order in spite of its spills (docs/dst_scheduling.md, measured by benchmarks/dst_order.py).
     """
     depths: list[int] = []
     for step in body.steps:
@@ -31,7 +31,7 @@ def emission_order(body: KernelBody) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class BothSigns:
-    """The steps that are f(x) and f(-x) of one f and one x, which share work; x is the tile of `argument`."""
+    """The steps that compute f(x) and f(-x) for the same f and x, which share work; `argument` makes x."""
 
     argument: int
     plain: int
@@ -39,7 +39,7 @@ class BothSigns:
 
 
 def both_signs(body: KernelBody) -> dict[int, BothSigns]:
-    """The pair of every step that belongs to one; results in bfloat16 have shorter bodies, each by itself."""
+    """The pair of every step that belongs to one; bfloat16 results are left out, for their own bodies are shorter."""
     found: dict[tuple[str, int], dict[bool, int]] = {}
     for index, step in enumerate(body.steps):
         if isinstance(step, Apply) and step.dtype.is_compute_type and _has_both_signs(step):
@@ -57,7 +57,7 @@ def _has_both_signs(step: Apply) -> bool:
 
 
 def between_bfloat16(body: KernelBody) -> set[int]:
-    """The ops all of whose operands are bfloat16 numbers and whose results are rounded to bfloat16 before any use."""
+    """The ops whose operands are all bfloat16 and whose results are rounded to bfloat16 before any use."""
     readers: dict[int, list[Step]] = {}
     for step in body.steps:
         for operand in operands_of(step):
@@ -84,7 +84,7 @@ def _negates(step: Apply) -> bool:
 
 
 def _without_sign(body: KernelBody, index: int) -> tuple[int, bool]:
-    """The step whose tile, or its negation (True), the step at `index` has."""
+    """The step whose tile equals the tile at `index`, or, with True, its negation."""
     match step := body.steps[index]:
         case Load(stream):
             first = next(k for k, other in enumerate(body.steps) if isinstance(other, Load) and other.stream == stream)
@@ -98,18 +98,18 @@ def _without_sign(body: KernelBody, index: int) -> tuple[int, bool]:
             return index, False
 
 
-_FEWEST_ROUNDINGS = 3
-"""Of a chain whose NaN are looked for at its end (benchmarks/choices.py: `NaN at the end`)."""
+_MIN_ROUNDINGS = 3
+"""Roundings from which on one check for NaN at the end is faster (benchmarks/choices.py: `NaN at the end`)."""
 
 
-def spreads_nan(body: KernelBody) -> bool:
-    """Whether a NaN that device numerics would replace anywhere in a body of some roundings is one in its result."""
+def propagates_nan(body: KernelBody) -> bool:
+    """Whether every NaN that device numerics would replace propagates to the one result: one check is enough."""
     rounds = 0
     for step in body.steps:
         match step:
             case Apply():
                 operation = operation_of_tile(step.tile_name)
-                if not operation.laws.spreads_nan:
+                if not operation.laws.propagates_nan:
                     return False
                 rounds += not operation.laws.chooses and step.dtype.is_upper_half
             case LookUp():
@@ -118,4 +118,4 @@ def spreads_nan(body: KernelBody) -> bool:
                 pass
     one_result = sum(stream.written for stream in body.streams) == 1
     on_device = body.numerics is Numerics.DEVICE and body.is_all_bfloat16 and not any(s.forwarded for s in body.streams)
-    return on_device and one_result and rounds >= _FEWEST_ROUNDINGS
+    return on_device and one_result and rounds >= _MIN_ROUNDINGS

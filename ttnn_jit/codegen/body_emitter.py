@@ -13,7 +13,7 @@ from ttnn_jit.codegen.body_analysis import (
     both_signs,
     emission_order,
     operation_of_tile,
-    spreads_nan,
+    propagates_nan,
 )
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, LookUp, Store, operands_of
 from ttnn_jit.kernels.bfloat16_words import Bfloat16Words, Vectors
@@ -27,7 +27,7 @@ class BodyEmitter:
     """Writes the steps of a chunk of `unroll` vectors, each step for all of them before the next.
 
     Attributes:
-        instructions: By step, how many of a chunk it takes off rare paths, once it was written.
+        instructions: By step, the number in a chunk, without rare paths; complete after a call.
     """
 
     def __init__(self, body: KernelBody, builder: LlvmVector, unroll: int) -> None:
@@ -43,23 +43,23 @@ class BodyEmitter:
         self._outputs = [k for k, stream in enumerate(body.streams) if stream.written]
 
     def __call__(self, inputs: Sequence[Chunk]) -> tuple[Sequence[Line], Sequence[Chunk]]:
-        """The instructions, and the written streams of a chunk whose read streams are `inputs`."""
-        if self._builder.isa.avx512_bf16 and spreads_nan(self._body):
-            results: Sequence[Chunk] = [[self._checked_for_nan_once(inputs)]]
+        """The instructions of a chunk, and its outputs, for the chunk's `inputs`."""
+        if self._builder.isa.avx512_bf16 and propagates_nan(self._body):
+            results: Sequence[Chunk] = [[self._with_one_nan_check(inputs)]]
         else:
             results = self._results(inputs)
         return self._builder.code, results
 
-    def _checked_for_nan_once(self, inputs: Sequence[Chunk]) -> str:
-        """The words of the one result, which is checked for NaN instead of every op: NaN propagate to it."""
+    def _with_one_nan_check(self, inputs: Sequence[Chunk]) -> str:
+        """The words of the single result, checked for NaN once instead of after every op, for they propagate to it."""
         careful = self._words
         self._words = Bfloat16Words(self._builder, careful.numerics, careful.interleaved, leaves_nan=True)
-        words = self._only_words(inputs)
+        words = self._single_result(inputs)
         self._words = careful
         count = self._unroll * self._builder.isa.lanes
-        return self._builder.unless_nan(words, count, lambda: self._only_words(inputs))
+        return self._builder.unless_nan(words, count, lambda: self._single_result(inputs))
 
-    def _only_words(self, inputs: Sequence[Chunk]) -> str:
+    def _single_result(self, inputs: Sequence[Chunk]) -> str:
         ((words,),) = self._results(inputs)
         return words
 
@@ -93,7 +93,7 @@ class BodyEmitter:
     def _value(
         self, index: int, step: Apply | Cast | LookUp, values: Mapping[int, Vectors], exact: dict[int, Vectors]
     ) -> Vectors:
-        """The tile of a step; `exact` holds tiles that are known before they are rounded."""
+        """The tile of a step; `exact` caches results before rounding."""
         match step:
             case LookUp():
                 return self._words.looked_up(values[step.operand])
@@ -111,20 +111,20 @@ class BodyEmitter:
                     return self._words.flushed(exact[index])
                 return self._words.rounded(exact[index], step.dtype)
 
-    def _power_of_words(self, index: int, step: Apply) -> float | None:
-        """The power of its operand that an op is, if it takes words to words."""
+    def _bfloat16_power_of(self, index: int, step: Apply) -> float | None:
+        """The exponent of an op that is a power of its bfloat16 operand and is computed on words; else None."""
         is_all_bfloat16 = self._builder.isa.avx512_vbmi and index in self._between_bfloat16
         return operation_of_tile(step.tile_name).forms.power if is_all_bfloat16 else None
 
     def _computed(self, index: int, step: Apply, values: Mapping[int, Vectors]) -> dict[int, Vectors]:
-        """The tile of an op before it is rounded, and that of its pair."""
+        """The results, before rounding, of an op and of its pair f(-x)."""
         builder, operation = self._builder, operation_of_tile(step.tile_name)
         pair = self._both_signs.get(index)
         if pair is not None and operation.forms.both_signs is not None:
             both = [operation.forms.both_signs(builder, vector) for vector in values[pair.argument]]
             plain, negated = zip(*both, strict=True)
             return {pair.plain: plain, pair.negated: negated}
-        power = self._power_of_words(index, step)
+        power = self._bfloat16_power_of(index, step)
         if power is not None:
             (operand,) = operands_of(step)
             return {index: self._words.power(values[operand], power, step.tile_name, operation.emit)}
@@ -140,18 +140,18 @@ class BodyEmitter:
         return values[operand]
 
     def _needs_no_rounding(self, index: int, step: Apply) -> bool:
-        """Whether the result is bfloat16 because it is made as words, or the tiles are that it is chosen from."""
-        return self._power_of_words(index, step) is not None or self._chooses_among(step, self._is_bfloat16)
+        """Whether the result is exact in bfloat16: computed on words, or selected from operands that are."""
+        return self._bfloat16_power_of(index, step) is not None or self._chooses_among(step, self._is_bfloat16)
 
     def _chooses_among(self, step: Apply, holds: Callable[[int], bool]) -> bool:
-        """Whether the result is one of the step's tiles, of each of which `holds` is true."""
+        """Whether the op selects one of its tiles, and `holds` is true of each."""
         tiles = [operand for operand in step.operands if isinstance(operand, int)]
         chosen = operation_of_tile(step.tile_name).laws.chooses and len(tiles) == len(step.operands)
         return chosen and not step.numbers and all(map(holds, tiles))
 
     def _is_bfloat16(self, index: int) -> bool:
         """Whether rounding the step's tile to bfloat16 would return it."""
-        # A NaN or denormal that the host put there is rounded like a result.
+        # A NaN or denormal in a loaded tensor is converted as in a result.
         step = self._body.steps[index]
         if isinstance(step, Cast) and step.dtype.is_compute_type:
             return self._is_bfloat16(step.operand)

@@ -20,7 +20,7 @@ def program_descriptors(module: ModuleOp, *, with_source: bool = False) -> list[
         module: Of which ``convert-d2m-to-ttnn`` made a host program.
         with_source: Whether to add the kernels' text.
     """
-    # Not a walk: the kernels' functions hold most of the module's ops, and launch nothing.
+    # The top level alone: kernel functions hold most of the module's ops and no launch.
     functions = [op for op in module.body.block.ops if isinstance(op, FuncOp) and op.body.blocks]
     launches = [op for function in functions for op in function.body.block.ops if isinstance(op, GenericOp)]
     descriptors: list[dict[str, Any]] = [_plain(launch.program.fields) for launch in launches]

@@ -1,6 +1,6 @@
-"""Loop fission: the stages of a body that is long, or reads many inputs from memory (kernels/staged_loops.py).
+"""Loop fission: splits a long body, or one that reads many inputs from memory, into stages (kernels/staged_loops.py).
 
-Every threshold here is one of `loop fission` in benchmarks/choices.py.
+`loop fission` in benchmarks/choices.py fits the thresholds.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from ttnn_jit.kernels.staged_loops import CHAIN_BLOCK, MANY_STREAMS_BLOCK
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.specs.tensor_spec import DataType
 
-MOST_INPUTS = 8
-"""Contiguous streams that a stage reads from memory: what hardware follows well."""
+MAX_STAGE_INPUTS = 8
+"""Contiguous streams that a stage reads from memory: hardware prefetchers follow no more."""
 
-LONGEST_STAGE = {1: 24, 2: 50}
-"""Instructions of a chunk, by its vectors, beyond which a stage is cut: a processor that waits for one chunk's chain of
-operations does not see far enough ahead to begin enough others, unless two vectors' chains stand side by side."""
+MAX_STAGE_INSTRUCTIONS = {1: 24, 2: 50}
+"""Instructions of a stage's chunk, by the vectors in it. In a longer stage the reorder buffer holds too few chunks to
+hide the latency of their chains; a chunk of two vectors has two independent chains, and may be longer."""
 
-FEWEST_BESIDE_A_CUT = 6
-"""Instructions of a stage's vector, on either side of a cut, that pay for storing and loading one tile. Several tiles
-need the square of their number: where so many are live, a chain is not all that there is to compute. What both sides
-load from the same input is free."""
+MIN_INSTRUCTIONS_PER_CUT = 6
+"""Instructions of a vector, on either side of a cut, that repay the store and load of one tile that crosses it. For n
+tiles it is multiplied by n squared: where many are live, the body is no single chain and gains less. Tiles that both
+sides load from the same input cost nothing."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,9 @@ class Stage:
     """One of the loops.
 
     Attributes:
-        body: As a kernel of its own.
-        operands: Per stream of its, the number of the whole's stream; beyond those, of a scratch buffer.
+        body: The stage as a kernel.
+        operands: For each of its streams, the number of the original body's stream, or, above those, of a scratch
+            buffer.
     """
 
     body: KernelBody
@@ -43,13 +44,13 @@ class Stage:
 
 @dataclass(frozen=True)
 class Fission:
-    """A body in several loops.
+    """A body split into several loops.
 
     Attributes:
-        stages: In order.
+        stages: In execution order.
         scratches: Buffers for the tiles that cross stages.
-        block: Elements that a stage takes before the next one runs.
-        vectors: In a chunk of every stage; None leaves it to each.
+        block: Elements that a stage processes before the next one runs.
+        vectors: In a chunk of every stage; None lets each stage choose.
     """
 
     stages: tuple[Stage, ...]
@@ -59,45 +60,45 @@ class Fission:
 
 
 def fission_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) -> Fission | None:
-    """The stages that a body is better run in; None if it is best whole, or does not walk one run.
+    """The stages to split a body into; None if one loop is better, or the body has outer loops or strided streams.
 
     Args:
-        body: The whole.
-        instructions: Of a chunk of it, by step.
-        vectors: In a chunk of it.
+        body: The kernel.
+        instructions: Of a chunk, by step.
+        vectors: In a chunk.
     """
     if body.rank or any(stream.access is InnerAccess.STRIDED for stream in body.streams):
         return None
-    # Few elements do not pay back what a loop more takes to compile, which kernels that were joined would have taken.
-    longest = LONGEST_STAGE[vectors] if body.size_class is SizeClass.LARGE or body.joined else math.inf
-    if longest == math.inf and not _from_memory(body):
+    # For few elements another loop costs more compile time than it saves, unless fused kernels had that loop already.
+    longest = MAX_STAGE_INSTRUCTIONS[vectors] if body.size_class is SizeClass.LARGE or body.joined else math.inf
+    if longest == math.inf and not _exceeds_caches(body):
         return None
-    groups = list(_groups(body, instructions, longest, FEWEST_BESIDE_A_CUT * vectors))
+    groups = list(_groups(body, instructions, longest, MIN_INSTRUCTIONS_PER_CUT * vectors))
     if len(groups) < 2:
         return None
-    in_pairs = vectors == 2 and body.is_all_bfloat16  # the even and the odd elements, which all stages must take so
+    in_pairs = vectors == 2 and body.is_all_bfloat16  # even and odd elements: every stage must use the same order
     scratches, crossing = _scratches(body, groups, forwarded=in_pairs)
     streams = (*body.streams, *scratches)
     stages = tuple(_StageWriter(body, streams, crossing).stage(group) for group in groups)
-    block = MANY_STREAMS_BLOCK if _reads_much_memory(body) else CHAIN_BLOCK
+    block = MANY_STREAMS_BLOCK if _reads_many_streams(body) else CHAIN_BLOCK
     return Fission(stages, scratches, block, vectors if in_pairs else None)
 
 
-def _reads_much_memory(body: KernelBody) -> bool:
+def _reads_many_streams(body: KernelBody) -> bool:
     inputs = sum(stream.access is InnerAccess.CONTIGUOUS and not stream.written for stream in body.streams)
-    return inputs > MOST_INPUTS and _from_memory(body)
+    return inputs > MAX_STAGE_INPUTS and _exceeds_caches(body)
 
 
-def _from_memory(body: KernelBody) -> bool:
+def _exceeds_caches(body: KernelBody) -> bool:
     return any(stream.nontemporal for stream in body.streams)
 
 
 def _scratches(
     body: KernelBody, groups: Sequence[Sequence[int]], *, forwarded: bool
 ) -> tuple[tuple[Stream, ...], dict[int, int]]:
-    """Scratch buffers, and of every step whose tile crosses groups the number of its own, counted on from the streams.
+    """Scratch buffers, and for every step whose tile crosses groups its buffer's number, which follows the streams'.
 
-    A buffer serves one tile after another: a chain of any length needs two.
+    Buffers are reused: a chain of any length needs two.
     """
     home = {index: number for number, group in enumerate(groups) for index in group}
     last: dict[int, int] = {}
@@ -122,8 +123,8 @@ def _scratches(
 
 
 def _groups(body: KernelBody, instructions: Mapping[int, int], longest: float, fewest: int) -> Iterator[list[int]]:
-    """The steps but the loads in order, a new group where one more would be too many inputs, or too long a chain."""
-    from_memory = _from_memory(body)
+    """The steps in order, without loads; a new group where a stage would get too many inputs or too long a chain."""
+    from_memory = _exceeds_caches(body)
     crossing = _crossing(body)
     left = sum(instructions.values())
     group: list[int] = []
@@ -135,7 +136,7 @@ def _groups(body: KernelBody, instructions: Mapping[int, int], longest: float, f
         needed = _streams_read(body, index)
         own = instructions[index]
         is_long = length + own > longest and min(length, left) >= fewest * crossing[index] ** 2
-        if group and (is_long or (from_memory and len(streams | needed) > MOST_INPUTS)):
+        if group and (is_long or (from_memory and len(streams | needed) > MAX_STAGE_INPUTS)):
             yield group
             group, streams, length = [], set(), 0
         group.append(index)
@@ -146,7 +147,7 @@ def _groups(body: KernelBody, instructions: Mapping[int, int], longest: float, f
 
 
 def _streams_read(body: KernelBody, index: int) -> set[int]:
-    """The contiguous inputs that the step reads."""
+    """The contiguous inputs that a step reads."""
     loads = (body.steps[operand] for operand in operands_of(body.steps[index]))
     streams = {load.stream for load in loads if isinstance(load, Load)}
     return {stream for stream in streams if body.streams[stream].access is InnerAccess.CONTIGUOUS}

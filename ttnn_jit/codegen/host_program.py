@@ -32,7 +32,7 @@ class GeneratedProgram:
     Attributes:
         plan: Buffers and launches.
         kernels: By name, every kernel of the plan.
-        bodies: Of every launch, the kernel's body.
+        bodies: For every launch, the kernel's body.
     """
 
     plan: ProgramPlan
@@ -97,11 +97,11 @@ def planned(module: ModuleOp, named: Callable[[KernelBody], tuple[str, int]]) ->
         Launch(
             name,
             tuple(_buffer(index, function, each.value) for each in (*kernel.inputs, *kernel.outputs)),
-            kernel.walk.params,
+            kernel.nest.params,
             picoseconds,
             len(kernel.outputs),
-            kernel.walk.offsets,
-            kernel.walk.reduced,
+            kernel.nest.offsets,
+            kernel.nest.reduced,
         )
         for kernel, (name, picoseconds) in ((kernel, named(kernel.body)) for kernel in kernels)
     )

@@ -1,4 +1,4 @@
-"""How often a core is set up for the tile ops of a kernel, by the trips of the loops that the kernel is made of."""
+"""How many init calls a core executes for the tile ops of a kernel, from the trip counts of its loops."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from ttnn_jit.runtime.image import with_signature
 from ttnn_jit.runtime.launch_bounds import Signature
 
 IMAGES: dict[str, bytes] = {}
-"""By symbol, which holds a hash of the text: many shapes share few kernels, and these their rare paths."""
+"""By symbol, which contains a hash of the text: many shapes share a kernel, and many kernels a rare path."""
 
 _RARE_PATHS: dict[str, tuple[str, ...]] = {}
 """By kernel name, the symbols of the rare paths that it calls."""
@@ -27,9 +27,9 @@ def images_of(
 
     Args:
         names: The kernels'.
-        modules: Theirs, by name; asked for where an image is not there yet.
-        signatures: What they are made for.
-        isa: What the assembler may use.
+        modules: Their LLVM modules, by name; read only if there is no image yet.
+        signatures: The launches that they accept.
+        isa: The instruction set to assemble for.
     """
     if not all(name in IMAGES for name in names):
         for name, parts in modules().items():

@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from ttnn_jit.codegen.launch import View, Walk, walk_of
+from ttnn_jit.codegen.launch import LoopNest, View, loop_nest_of
 from ttnn_jit.codegen.loops import affine_bounds, refusal, subview_window, tile_extents
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, SizeClass, Step, Store
 from ttnn_jit.dialects.affine import LoadOp, StoreOp
@@ -44,10 +44,9 @@ from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 SHARE_OF_LAST_CACHE = 0.75
-"""Stores are non-temporal in a kernel that reads, or writes, more than this many times the last cache: then nothing of
-a result is left there for the next kernel. The sum of both would not do: ordinary stores are faster where a copy's
-input and result together fill the last cache, and eight inputs that do so by themselves leave a result no place
-(benchmarks/choices.py: `non-temporal stores`)."""
+"""Stores are non-temporal in a kernel whose inputs, or whose outputs, exceed this multiple of the last cache, so that
+no result would stay there for the next kernel. Inputs and outputs are not added up: ordinary stores are faster where
+only both together exceed it (benchmarks/choices.py: `non-temporal stores`)."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +79,13 @@ class Kernel:
         body: The kernel.
         inputs: What is read, distinct, in the order of the body's streams.
         outputs: What is written: `d2m.generic`'s results, by position.
-        walk: Extents, strides and offsets.
+        nest: The loops over them: extents, strides and offsets.
     """
 
     body: KernelBody
     inputs: tuple[Operand, ...]
     outputs: tuple[Operand, ...]
-    walk: Walk
+    nest: LoopNest
 
 
 def read_kernels(module: ModuleOp) -> tuple[KernelBody, ...]:
@@ -131,19 +130,19 @@ def kernel_over(
     Raises:
         NotStridedError: No loops walk all views together.
     """
-    walk = walk_of(tuple(each.view for each in inputs), tuple(each.view for each in outputs))
+    nest = loop_nest_of(tuple(each.view for each in inputs), tuple(each.view for each in outputs))
     read, written = (tuple(each.view.spec for each in operands) for operands in (inputs, outputs))
-    far = walk.rank == 0 and _leaves_nothing(read, written)
+    far = nest.rank == 0 and _exceeds_last_cache(read, written)
     streams = tuple(
         Stream(spec.dtype, access, written=False) if k < len(inputs) else _written(spec, access, far)
-        for k, (spec, access) in enumerate(zip((*read, *written), walk.accesses, strict=True))
+        for k, (spec, access) in enumerate(zip((*read, *written), nest.accesses, strict=True))
     )
-    size_class = SizeClass.of(math.prod(walk.extents))
-    return Kernel(KernelBody(streams, walk.rank, tuple(steps), numerics, size_class, joined), inputs, outputs, walk)
+    size_class = SizeClass.of(math.prod(nest.extents))
+    return Kernel(KernelBody(streams, nest.rank, tuple(steps), numerics, size_class, joined), inputs, outputs, nest)
 
 
-def _leaves_nothing(read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> bool:
-    """Whether a kernel moves too much for its results to stay in the last cache."""
+def _exceeds_last_cache(read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> bool:
+    """Whether a kernel reads or writes more than the last cache holds."""
     most = max(sum(spec.nbytes for spec in specs) for specs in (read, written))
     return most > SHARE_OF_LAST_CACHE * last_cache_bytes()
 
@@ -177,7 +176,7 @@ class _View:
 
 @dataclass(frozen=True, slots=True)
 class _Tile:
-    """The tile of a step; `broadcast` is what must still happen to it before an op may use it."""
+    """The tile of a step; `broadcast` is the broadcast within the tile that its reader must apply."""
 
     step: int
     broadcast: str | None
@@ -386,7 +385,7 @@ class _Reader:
         tile = self._tile(op, op.operand)
         self._add(op.result, Cast(tile.step, _tile_type(op).dtype, None), tile.broadcast)
 
-    def _spread(self, op: TileBcastOp) -> None:
+    def _broadcast_tile(self, op: TileBcastOp) -> None:
         tile = self._tile(op, op.operand)
         kind = op.bcast_type.data
         if tile.broadcast != kind:
@@ -439,7 +438,7 @@ class _Reader:
     # Checks of the whole
 
     def check(self) -> None:
-        """Refuses a generic whose grid and maps do not make every operand meet every tile of the outputs."""
+        """Refuses a generic whose grid and maps do not cover every tile of the outputs."""
         generic = self.generic
         if len(self.stores) != len(generic.outputs):
             raise refusal(generic, "it leaves an output unwritten")
@@ -499,7 +498,7 @@ def _memref_type(value: SSAValue) -> MemRefType:
 
 
 def _skip(_: _Reader, __: Operation) -> None:
-    """Terminators say nothing that their loop does not."""
+    """Terminators need no action."""
 
 
 _HANDLERS: dict[type[Operation], Callable[[_Reader, Any], None]] = {
@@ -513,7 +512,7 @@ _HANDLERS: dict[type[Operation], Callable[[_Reader, Any], None]] = {
     LoadOp: _Reader._load,
     StoreOp: _Reader._store,
     TileTypecastOp: _Reader._cast,
-    TileBcastOp: _Reader._spread,
+    TileBcastOp: _Reader._broadcast_tile,
     scf.YieldOp: _skip,
     YieldOp: _skip,
 }

@@ -1,4 +1,4 @@
-"""How a kernel walks its operands: extents and strides of the loops, and the words that carry them to the kernel.
+"""The loop nest of a launch: extents and strides, and the words that pass them to the kernel.
 
 A kernel holds no extent; one launch passes, as i64 words, strides counted in elements::
 
@@ -22,7 +22,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class LoopNest:
     """The loops of one launch.
 
     Attributes:
@@ -39,7 +39,7 @@ class Walk:
 
     @property
     def accesses(self) -> tuple[InnerAccess, ...]:
-        """How each operand is walked along the innermost loop."""
+        """How each operand is accessed along the innermost loop."""
         return tuple(_ACCESS.get(strides[-1], InnerAccess.STRIDED) for strides in self.strides)
 
     @property
@@ -78,12 +78,12 @@ class View:
 
 
 @lru_cache(maxsize=4096)
-def walk_of(inputs: tuple[View, ...], outputs: tuple[View, ...]) -> Walk:
+def loop_nest_of(inputs: tuple[View, ...], outputs: tuple[View, ...]) -> LoopNest:
     """The loops over all elements of `outputs`, to whose one shape the inputs are broadcast.
 
-    Where the logical elements form one run, that run is walked. Else, operands that are stored alike are walked as
-    they are stored, padding included, in one run. Else, the logical dimensions are loops, split where views need it,
-    neighbours merged where every operand's strides allow it.
+    One loop where the logical elements of all operands are contiguous; else one loop over the stored elements, padding
+    included, where all are stored alike; else one loop per logical dimension, split where views need it, adjacent loops
+    merged where the strides of every operand allow it.
 
     Raises:
         NotStridedError: No loops make strides of all views together.
@@ -92,7 +92,7 @@ def walk_of(inputs: tuple[View, ...], outputs: tuple[View, ...]) -> Walk:
     shape = outputs[0].shape
     if math.prod(shape) == 0:
         strides = tuple((0 if math.prod(operand.shape) == 1 else 1,) for operand in operands)
-        return Walk((0,), strides, (0,) * len(operands))
+        return LoopNest((0,), strides, (0,) * len(operands))
     if any(operand.access is not None for operand in operands):
         walked = walk(shape, [_address(operand, shape) for operand in operands])
         return _merged(walked.extents, walked.strides, walked.offsets)
@@ -127,8 +127,8 @@ def broadcast_strides(spec: TensorSpec, shape: Sequence[int]) -> tuple[int, ...]
     return (0,) * missing + tuple(0 if own != full else stride for own, stride, full in fitted)
 
 
-def _stored_run(operands: Sequence[TensorSpec], output: TensorSpec) -> Walk | None:
-    """One loop over the stored elements of `output`, if every operand lies like it or is a single element."""
+def _stored_run(operands: Sequence[TensorSpec], output: TensorSpec) -> LoopNest | None:
+    """One loop over the stored elements of `output`, if every operand is stored like it or is a single element."""
     strides = []
     for spec in operands:
         if spec.shape == output.shape and spec.layout is output.layout and spec.strides is None:
@@ -137,11 +137,11 @@ def _stored_run(operands: Sequence[TensorSpec], output: TensorSpec) -> Walk | No
             strides.append((0,))
         else:
             return None
-    return Walk((math.prod(output.padded_shape),), tuple(strides), (0,) * len(strides))
+    return LoopNest((math.prod(output.padded_shape),), tuple(strides), (0,) * len(strides))
 
 
-def _merged(extents: tuple[int, ...], strides: tuple[tuple[int, ...], ...], offsets: tuple[int, ...]) -> Walk:
-    """Loops without extents of 1, neighbours merged wherever the outer stride is the inner's times its extent."""
+def _merged(extents: tuple[int, ...], strides: tuple[tuple[int, ...], ...], offsets: tuple[int, ...]) -> LoopNest:
+    """Loops without extents of 1, adjacent ones merged where the outer stride is the inner one times its extent."""
     columns = zip(*strides, strict=True) if extents else ()
     loops = [(extent, column) for extent, column in zip(extents, columns, strict=True) if extent != 1]
     merged: list[tuple[int, tuple[int, ...]]] = []
@@ -152,6 +152,6 @@ def _merged(extents: tuple[int, ...], strides: tuple[tuple[int, ...], ...], offs
             merged.append((extent, column))
     if not merged:
         merged = [(1, (1,) * len(strides))]
-    return Walk(
+    return LoopNest(
         tuple(extent for extent, _ in merged), tuple(zip(*(column for _, column in merged), strict=True)), offsets
     )

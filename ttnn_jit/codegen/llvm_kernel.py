@@ -1,4 +1,4 @@
-"""A kernel's body as LLVM text: its loop, or a loop that looks results up, or the stages of a fission."""
+"""The LLVM text of a kernel: one loop, a loop over a lookup table, or the stages of loop fission."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class LlvmKernel:
         name: Its symbol, which ends in a hash of the text: equal names mean equal code.
         modules: The text.
         picoseconds: The predicted arithmetic per element on one thread, at least 1.
-        tier: How much LLVM does for it.
-        looked_up: Names of the operations whose results it looks up in a table.
-        stages: How many loops it is made of.
+        tier: How it is compiled.
+        looked_up: Names of the operations whose results come from a lookup table.
+        stages: Number of loops.
     """
 
     name: str
@@ -42,7 +42,7 @@ class LlvmKernel:
 
     @property
     def text(self) -> str:
-        """What a reader is shown: all of it."""
+        """The whole module, as a reader is shown it."""
         return self.modules.whole.listing
 
 
@@ -62,17 +62,17 @@ def kernel_of(body: KernelBody, isa: HostIsa) -> LlvmKernel:
 
 @dataclass(frozen=True)
 class _Draft:
-    """A kernel whose name is not known yet.
+    """A kernel before it is named by a hash of its text.
 
     Attributes:
         definitions: Its functions.
-        module: What they need of their module.
-        picoseconds: As predicted.
-        after: Functions that stand below what the module needs.
-        remarks: Comments for a reader.
-        tier: How much LLVM does for it.
+        module: Declarations, tables and rare paths that they use.
+        picoseconds: Predicted arithmetic per element.
+        after: Functions printed after what `module` holds.
+        remarks: Comment lines for the head of the text.
+        tier: How it is compiled.
         looked_up: Names of operations.
-        stages: How many loops it is made of.
+        stages: Number of loops.
     """
 
     definitions: Sequence[str]
@@ -100,46 +100,50 @@ def _draft(body: KernelBody, isa: HostIsa) -> _Draft:
 
 @dataclass(frozen=True)
 class _Lookup:
-    """What a kernel may look up: its body in two, and the loop of the function of one word."""
+    """A candidate for a lookup table: the split body, and the loop that fills the table."""
 
     split: LookupSplit
     function: VectorLoop
 
 
 def _lookup(body: KernelBody, isa: HostIsa) -> _Lookup | None:
-    """The longest part of a body that pays to be looked up."""
+    """The longest part of a body whose lookup is profitable."""
     tables = [_Lookup(split, vector_loop(split.function, isa)) for split in lookup_candidates(body)]
-    return max(filter(_pays, tables), key=lambda table: table.function.picoseconds, default=None)
+    return max(filter(_is_profitable, tables), key=lambda table: table.function.picoseconds, default=None)
 
 
-def _pays(table: _Lookup) -> bool:
-    # A function of the user's may be none of its argument: it may count, or draw random numbers.
+def _is_profitable(table: _Lookup) -> bool:
+    # A user's scalar function need not be pure: it may count its calls, or draw random numbers.
     lanes = table.function.loop.lanes
-    least = _INSTRUCTIONS_OF_LOOKUPS[lanes] * (1 if table.split.is_whole else _beside(table.split, lanes))
+    least = _BREAK_EVEN_INSTRUCTIONS[lanes] * (1 if table.split.is_whole else _lookup_overhead(table.split, lanes))
     return table.function.weighed_instructions >= least and not table.function.module.scalar_functions
 
 
-def _beside(split: LookupSplit, lanes: int) -> float:
-    """How much longer lookups take than alone."""
-    return _BESIDE_PAIRS if split.looks_up_loaded_words and lanes >= _FEWEST_WORDS else _BESIDE_OTHERS
+def _lookup_overhead(split: LookupSplit, lanes: int) -> float:
+    """The cost of lookups beside other steps, relative to a loop of lookups alone."""
+    return (
+        _OVERHEAD_BESIDE_TWO_VECTORS
+        if split.looks_up_loaded_words and lanes >= _MIN_CHUNK_WORDS
+        else _OVERHEAD_BESIDE_OTHER_STEPS
+    )
 
 
-_INSTRUCTIONS_OF_LOOKUPS = {16: 24, 8: 22, 4: 16}
-"""By lanes: of a vector whose elements take as long as looked up, with some entries in the second cache. Narrow vectors
-are issued more often. This and the next three: benchmarks/choices.py, `lookup table`, and benchmarks/vector_math.py."""
-_BESIDE_OTHERS = 1.25
-"""How much longer lookups take beside other steps."""
-_BESIDE_PAIRS = 0.85
-"""The same of loaded words beside steps of two vectors: these run while the words are fetched."""
-_FEWEST_WORDS = 16
-"""Of a chunk that is looked up: fewer are slower, more gain where loaded words are looked up beside other steps, and
-lose where these compute the words."""
+_BREAK_EVEN_INSTRUCTIONS = {16: 24, 8: 22, 4: 16}
+"""By lanes: instructions of a vector from which on looking up is faster, with part of the table in the second cache.
+This and the next three are fitted by benchmarks/choices.py, `lookup table`, and benchmarks/vector_math.py."""
+_OVERHEAD_BESIDE_OTHER_STEPS = 1.25
+"""Of lookups of words that the loop computes."""
+_OVERHEAD_BESIDE_TWO_VECTORS = 0.85
+"""Of lookups of loaded words in chunks of two vectors, whose arithmetic overlaps with the lookups."""
+_MIN_CHUNK_WORDS = 16
+"""Words of a chunk that is looked up. Smaller chunks are slower; larger ones are faster only where loaded words are
+looked up beside other steps."""
 
 
 def _with_lookup(direct: VectorLoop, table: _Lookup, isa: HostIsa) -> _Draft:
-    """A kernel that looks up."""
+    """A kernel with a lookup table."""
     beside = table.split.looks_up_loaded_words and not table.split.is_whole
-    unroll = 2 if beside or isa.lanes < _FEWEST_WORDS else 1
+    unroll = 2 if beside or isa.lanes < _MIN_CHUNK_WORDS else 1
     look_up = vector_loop(table.split.rest, isa, unroll)
     definitions = [look_up.loop.definition("ttnn_jit.look_up"), table.function.loop.definition("ttnn_jit.function")]
     chosen = lookup_table(KERNEL, "ttnn_jit.look_up", "ttnn_jit.function")
@@ -163,7 +167,7 @@ def _staged(fission: Fission, body: KernelBody, isa: HostIsa) -> _Draft:
 
 
 def _shared(loops: Sequence[VectorLoop]) -> ModuleText:
-    """What the loops need of their module, once each."""
+    """The declarations, tables and rare paths of all loops, each once."""
     module = ModuleText()
     for own in loops:
         module.add(own.module, own.loop.declarations)

@@ -14,11 +14,11 @@ _WORDS = Stream(DataType.BFLOAT16, InnerAccess.CONTIGUOUS)
 
 @dataclass(frozen=True)
 class LookupSplit:
-    """A body in two.
+    """A body split into a function of one bfloat16 and the rest.
 
     Attributes:
-        function: The part, as a kernel of one run of bfloat16 words.
-        rest: The body with a `LookUp` where the part was.
+        function: That part, as a kernel over contiguous bfloat16.
+        rest: The body with a `LookUp` in its place.
     """
 
     function: KernelBody
@@ -26,12 +26,12 @@ class LookupSplit:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing but lookups is left."""
+        """Whether the rest is a lookup alone."""
         return not any(isinstance(step, Apply | Cast) for step in self.rest.steps)
 
     @property
     def looks_up_loaded_words(self) -> bool:
-        """Whether the words that are looked up wait for nothing that the rest computes."""
+        """Whether the words that are looked up are loaded, and not computed by the rest."""
         (operand,) = (step.operand for step in self.rest.steps if isinstance(step, LookUp))
         return isinstance(self.rest.steps[operand], Load)
 
@@ -51,7 +51,7 @@ def lookup_candidates(body: KernelBody) -> Iterator[LookupSplit]:
 
 
 def _streams_of(body: KernelBody) -> list[frozenset[int]]:
-    """Per step, the inputs that its tile depends on: a step that another's tile is a function of has the same."""
+    """For every step, the inputs that its tile depends on; only steps with equal inputs can form one function."""
     found: list[frozenset[int]] = []
     for step in body.steps:
         own = {step.stream} if isinstance(step, Load) else set()
@@ -72,7 +72,7 @@ def _is_bfloat16(body: KernelBody, index: int) -> bool:
 
 
 def _between(body: KernelBody, root: int, last: int) -> set[int] | None:
-    """The steps that make the tile of `last` of that of `root`, if it depends on no other and they serve no other."""
+    """The steps from the tile of `root` to that of `last`, if they read no other tile and nobody else reads them."""
     found: set[int] = set()
     wanted = [last]
     while wanted:

@@ -1,8 +1,8 @@
-"""Kernels of a program that the host runs as one: a target's rules say what a generic holds, not what a loop holds.
+"""Loop fusion: kernels that the target's rules keep apart, and that the host runs as one loop.
 
-Every step of a kernel is rounded as its target says, a stored tile included, so a consumer that takes the tile from its
-producer's step reads the bits that it would have loaded: what is saved is memory, and a launch. A tensor that nothing
-else reads is never stored. Bound: the bytes of the distinct tensors that enter and leave the loop.
+Every step of a kernel is rounded as its target says, stored tiles included, so that a consumer that takes a tile from
+its producer's registers reads the bits that it would have loaded. A tensor that nothing else reads is never stored.
+Bound: the bytes of the distinct tensors that enter and leave the loop.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.steps import Load, Step, Store, with_operands
 from ttnn_jit.specs.target import PRESETS
 
-_MOST_LIVE = PRESETS["cpu"].dst_tiles
-"""Tiles of a loop: what the host's own target allows a kernel."""
+_MAX_LIVE_TILES = PRESETS["cpu"].dst_tiles
+"""Live tiles of a loop: the limit of the ``cpu`` target."""
 
 
 @dataclass(eq=False)
 class _FusedLoop:
-    """Kernels that run one after the other over each stretch of elements.
+    """Kernels that run as one loop.
 
     Attributes:
         number: Grows in program order.
@@ -42,19 +42,19 @@ class _FusedLoop:
     readers: int = 0
 
     def kernel(self) -> Kernel:
-        """All of it as one kernel."""
+        """The fused kernel."""
         return self.kernels[0] if len(self.kernels) == 1 else _concatenated(self.kernels, self.ops)
 
 
 def fused_loops(kernels: Iterable[tuple[Operation, Kernel]]) -> list[Kernel]:
-    """Fewer kernels that write the same tensors, those left out that only one of them would read.
+    """The fused kernels. They write the same tensors, except those that only a fused consumer reads.
 
     Args:
         kernels: In program order, each with its op, whose results are what it writes.
     """
     each = list(kernels)
-    # A loop never holds less for what joins it, so loops that fit in the end did so at every step. To ask at every step
-    # takes time by the square of their length.
+    # Fusing never lowers the number of live tiles, so loops that fit in the end did so at every step; checking each
+    # step would take quadratic time.
     found = [loop.kernel() for loop in _joined_where(each, lambda _: True)]
     if all(map(_fits, found)):
         return found
@@ -62,13 +62,13 @@ def fused_loops(kernels: Iterable[tuple[Operation, Kernel]]) -> list[Kernel]:
 
 
 def _fits(kernel: Kernel) -> bool:
-    return kernel.body.live_tiles <= _MOST_LIVE
+    return kernel.body.live_tiles <= _MAX_LIVE_TILES
 
 
 def _joined_where(
     kernels: Sequence[tuple[Operation, Kernel]], allowed: Callable[[_FusedLoop], bool]
 ) -> list[_FusedLoop]:
-    """The loops of `kernels`, of which those are joined that feed each other and are `allowed` to be one."""
+    """The loops of `kernels` after fusing producers into consumers wherever `allowed` holds."""
     loops: dict[_FusedLoop, None] = {}
     writer: dict[SSAValue, _FusedLoop] = {}
     for number, (op, kernel) in enumerate(kernels):
@@ -108,13 +108,13 @@ def _reads_view_of(producer: _FusedLoop, reader: _FusedLoop) -> bool:
 
 
 def _space(view: View) -> object:
-    """What tensors have in common whose elements are met in one order; a part of a tensor has it with no other."""
+    """Equal for tensors whose elements are traversed in the same order; a part of a tensor equals nothing."""
     spec = view.spec
     return (tuple(spec.shape), spec.layout, spec.strides) if view.access is None else object()
 
 
 def _concatenated(kernels: Sequence[Kernel], ops: frozenset[Operation]) -> Kernel:
-    """The steps of all, a tensor loaded once, and none stored that is read by `ops` alone."""
+    """The steps of all kernels; a tensor is loaded once, and not stored if only `ops` read it."""
     steps: list[Step] = []
     tile_of: dict[Operand, int] = {}
     stored: dict[Operand, int] = {}

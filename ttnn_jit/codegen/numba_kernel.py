@@ -1,9 +1,9 @@
 """A kernel's body as Python loops, and what numba makes of them: the second backend.
 
-The source says what the scheduled module says, op by op in its order, one element at a time, with functions by libm
-(`ttnn_jit.kernels.scalar_math`); LLVM's vectors, chunks and own functions are nowhere in it. numba compiles it without
-fast math or contraction. Of numba's result only the LLVM text is taken: assembled and called like every other kernel,
-so that a stored program needs no numba, and a kernel costs the same to call whichever backend made it.
+The source computes the scheduled module op by op, one element at a time, with functions from libm
+(`ttnn_jit.kernels.scalar_math`); it shares no vectors, chunks or math functions with the LLVM backend. numba compiles
+it without fast math or contraction. Only the LLVM text of numba's result is used, and assembled like that of other
+kernels: stored programs need no numba, and calls cost the same for both backends.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class _SourceWriter:
         return lines
 
     def _words(self) -> list[str]:
-        """The extents of the loops, the innermost first, and the strides that are not known from the walk."""
+        """The extents of the loops, the innermost first, and the strides that the access kinds leave open."""
         extents = ", ".join(f"n{loop}" for loop in range(self._loops))
         lines = [f"{extents} = {', '.join(f'params[{loop}]' for loop in range(self._loops))}"]
         for k, stream in enumerate(self._body.streams):

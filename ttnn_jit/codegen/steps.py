@@ -1,4 +1,4 @@
-"""What a kernel does to one tile of each operand: the form between the scheduled module and LLVM text."""
+"""A kernel as a list of steps over one tile of each operand: the form between the scheduled module and LLVM text."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """The tile of an earlier step goes to the written stream."""
+    """Stores the tile of an earlier step to the written stream."""
 
     operand: int
     stream: int
@@ -73,7 +73,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class LookUp:
-    """The bfloat16 that a kernel's table has for each of an earlier step's: LLVM text may have it for several steps."""
+    """The entries of the kernel's lookup table for the bfloat16 tile of an earlier step; replaces several steps."""
 
     operand: int
     dtype: DataType = DataType.BFLOAT16
@@ -84,12 +84,12 @@ Step = Load | Apply | Cast | LookUp | Store
 
 
 class SizeClass(enum.Enum):
-    """How many elements a launch of a kernel meets: what may be spent on compiling it.
+    """How many elements a launch processes: bounds what compiling the kernel may cost.
 
     Attributes:
-        SMALL: At most as four tiles of the chip's have.
+        SMALL: At most four tiles.
         MEDIUM: More.
-        LARGE: At least as many as there are bfloat16, so that a table of results may pay, or several loops.
+        LARGE: At least 65,536, the number of bfloat16 values, from which on lookup tables and loop fission may pay.
     """
 
     SMALL = "small"
@@ -101,10 +101,10 @@ class SizeClass(enum.Enum):
         """The class of `count` elements."""
         if count >= ENTRIES:
             return SizeClass.LARGE
-        return SizeClass.MEDIUM if count > _MOST_OF_SMALL else SizeClass.SMALL
+        return SizeClass.MEDIUM if count > _MAX_SMALL_ELEMENTS else SizeClass.SMALL
 
 
-_MOST_OF_SMALL = 4 * 32 * 32
+_MAX_SMALL_ELEMENTS = 4 * 32 * 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +112,13 @@ class KernelBody:
     """A kernel without its extents: equal bodies are one kernel, whatever the shapes.
 
     Attributes:
-        streams: The distinct inputs, then the outputs: dtype and how each is walked along the innermost dimension.
+        streams: The distinct inputs, then the outputs: dtype, and access along the innermost dimension.
         rank: Loops around the innermost one.
         steps: In execution order. An int operand is the index of the step whose tile it is; `slot` is the DST slot
-            where the step's tile was put, None if it went nowhere.
+            that the step writes, None if it writes none.
         numerics: How results are rounded.
         size_class: Of its launches.
-        joined: Whether it is made of several kernels of the target's, which took a loop each.
+        joined: Whether loop fusion made it of several of the target's kernels.
     """
 
     streams: tuple[Stream, ...]
@@ -130,7 +130,7 @@ class KernelBody:
 
     @property
     def live_tiles(self) -> int:
-        """The largest number of tiles that are needed at once."""
+        """The largest number of tiles that are live at once."""
         last_use = {}
         for index, step in enumerate(self.steps):
             for operand in operands_of(step):
@@ -144,7 +144,7 @@ class KernelBody:
 
     @property
     def slots(self) -> tuple[tuple[tuple[int, ...], int], ...]:
-        """Of every op with two tile operands or more: the slots it reads, and the slot it writes."""
+        """For every op with two tile operands or more: the slots that it reads, and the one that it writes."""
         found = []
         for step in self.steps:
             if isinstance(step, Apply) and len(read := operands_of(step)) > 1:
@@ -156,7 +156,7 @@ class KernelBody:
 
     @property
     def is_all_bfloat16(self) -> bool:
-        """Whether all streams but forwarded ones are bfloat16: two vectors may be the halves of 32-bit words."""
+        """Whether all streams but forwarded ones are bfloat16, so two vectors can be the halves of 32-bit words."""
         moving = (stream for stream in self.streams if stream.access is not InnerAccess.SCALAR and not stream.forwarded)
         return all(stream.dtype.is_upper_half for stream in moving)
 
@@ -183,7 +183,7 @@ def operands_of(step: Step) -> tuple[int, ...]:
 
 
 def with_operands(step: Step, renamed: Callable[[int], int]) -> Step:
-    """`step` of other steps' tiles."""
+    """`step` with other operands."""
     match step:
         case Load():
             return step

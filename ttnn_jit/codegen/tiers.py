@@ -1,10 +1,10 @@
-"""How much LLVM does for a kernel: all but large ones skip its optimiser, whose time they would never pay back."""
+"""How LLVM compiles a kernel: all but large ones skip its optimiser, which costs them more than it saves."""
 
 from __future__ import annotations
 
 import enum
 
-from ttnn_jit.codegen.fission import MOST_INPUTS
+from ttnn_jit.codegen.fission import MAX_STAGE_INPUTS
 from ttnn_jit.codegen.steps import KernelBody, SizeClass
 from ttnn_jit.codegen.vector_loop import REGISTERS_TO_SPARE, VectorLoop
 from ttnn_jit.kernels.isa import HostIsa
@@ -23,10 +23,9 @@ class Tier(enum.Enum):
 def choose_tier(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> tuple[Tier, str]:
     """The tier of the loop, and its definition there.
 
-    An unoptimised loop compiles faster and runs as well if its constants lie in registers, or if it is long: operands
-    in memory cost x86 little beside its length. Fast instruction selection trades more run time, which small kernels
-    do not notice where registers are many. What each gives and takes: benchmarks/choices.py, `unoptimised` and
-    `fast isel`.
+    An unoptimised loop compiles faster, and runs about as fast if its constants are in registers, or if it is so long
+    that memory operands hardly count. Fast instruction selection saves more compile time for more run time, which small
+    kernels hardly notice on hosts with many registers (benchmarks/choices.py: `unoptimised`, `fast isel`).
     """
     unoptimised = _unoptimised(body, direct, isa) if body.size_class is not SizeClass.LARGE else None
     if unoptimised is None:
@@ -36,12 +35,12 @@ def choose_tier(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> tuple[Tie
 
 
 def _unoptimised(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> str | None:
-    """The loop for a code generator that does not optimise it; None if it would run much longer so."""
-    # Only an optimiser saves registers around rare calls alone.
+    """The definition to compile without optimiser; None if it would run much slower."""
+    # Only the optimiser keeps registers from being spilled around calls of rare paths on the common path.
     if isa.neon or not _is_narrow(body) or direct.module.calls_functions:
         return None
     if not body.rank and isa.registers >= REGISTERS_TO_SPARE:
-        in_registers = hoisted(direct.loop.code, _MOST_CONSTANTS_IN_REGISTERS)
+        in_registers = hoisted(direct.loop.code, _MAX_CONSTANTS_IN_REGISTERS)
         if in_registers is not None:
             return direct.loop.unoptimised_definition(*in_registers)
     if direct.usual >= _LINES_OF_A_LONG_BODY:
@@ -50,12 +49,12 @@ def _unoptimised(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> str | No
 
 
 def _is_narrow(body: KernelBody) -> bool:
-    """Whether few streams are read, all in vectors: unoptimised, many would all be loaded first."""
+    """Whether few streams are read, none of them strided: without optimiser all loads come first and spill."""
     inputs = sum(not stream.written for stream in body.streams)
-    return inputs <= MOST_INPUTS and all(stream.access is not InnerAccess.STRIDED for stream in body.streams)
+    return inputs <= MAX_STAGE_INPUTS and all(stream.access is not InnerAccess.STRIDED for stream in body.streams)
 
 
-_MOST_CONSTANTS_IN_REGISTERS = 24
-"""Of 32 registers: the rest hold values."""
+_MAX_CONSTANTS_IN_REGISTERS = 24
+"""Of 32 registers; the others hold values."""
 _LINES_OF_A_LONG_BODY = 150
-"""From here on, constants in memory do not matter."""
+"""Instructions of a chunk from which on constants in memory hardly count."""

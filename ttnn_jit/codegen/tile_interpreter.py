@@ -1,8 +1,8 @@
-"""Executes a module's d2m text literally: every core of the grid, every loop, every slot, one tile at a time.
+"""Executes a d2m module literally: every core of the grid, every loop, every DST slot, one tile at a time.
 
-It reads the module after any stage from ``convert-ttir-to-d2m`` to ``d2m-insert-dst-register-access`` and knows nothing
-of what codegen makes of it, so equal bits are evidence for both. Elements beyond a tensor's extents are zeros. A tile
-loaded from DST does not leave its slot: an op reads the slot when it runs, as on the chip.
+It takes the module after any stage from ``convert-ttir-to-d2m`` to ``d2m-insert-dst-register-access`` and shares no
+code with codegen, so that equal bits are evidence for both. Elements beyond a tensor's extents are zeros. A tile loaded
+from DST does not leave its slot: an op reads the slot when it runs, as on the chip.
 
 Arrays stand for tensors: float32 as they are, bfloat16 as uint16 words.
 """
@@ -51,10 +51,10 @@ from ttnn_jit.specs.tensor_spec import DataType, TensorSpec, round_up
 
 Array = np.ndarray[Any, Any]
 
-MOST_ELEMENTS = 1 << 26
+MAX_ELEMENTS = 1 << 26
 """Of all tensors of a function together: 256 MB of float32, and minutes."""
 
-MOST_TRIPS = 1 << 20
+MAX_TRIPS = 1 << 20
 """Of one loop, over blocks or over tiles: there are fewer of both in so many elements."""
 
 
@@ -84,9 +84,9 @@ def _require_small(module: ModuleOp, function: FuncOp) -> None:
     for op in function.walk():
         if isinstance(op, GenericOp):
             elements += math.prod(op.grid.data) * sum(map(_elements, op.body.block.arg_types))
-    if elements > MOST_ELEMENTS:
+    if elements > MAX_ELEMENTS:
         raise ArgumentError(
-            f"the tensors of @{function.sym_name.data} have {elements:,} elements, and {MOST_ELEMENTS:,} is the most "
+            f"the tensors of @{function.sym_name.data} have {elements:,} elements, and {MAX_ELEMENTS:,} is the most "
             "that the tile interpreter takes",
             location=location_of(function) or location_of(module),
             help="run it natively, or interpret smaller tensors: what it computes does not depend on their size",
@@ -274,9 +274,9 @@ class _Machine:
         self._loop(op, op.body.block, *affine_bounds(op))
 
     def _loop(self, op: Operation, body: Block, lower: int, upper: int, step: int) -> None:
-        if step < 1 or (upper - lower) // step > MOST_TRIPS:
+        if step < 1 or (upper - lower) // step > MAX_TRIPS:
             raise refusal(
-                op, f"it runs from {lower} to {upper} by {step}: {MOST_TRIPS:,} steps of at least 1 are the most"
+                op, f"it runs from {lower} to {upper} by {step}: {MAX_TRIPS:,} steps of at least 1 are the most"
             )
         for trip in range(lower, upper, step):
             self.known[body.args[0]] = trip
@@ -342,13 +342,13 @@ class _Machine:
         same = dtype is _dtype_of(op.operand.type)
         self.known[op.result] = tile if same else self.math.round_to(tile, dtype, self.numerics)
 
-    def _spread(self, op: TileBcastOp) -> None:
+    def _broadcast_tile(self, op: TileBcastOp) -> None:
         rows, columns = {"row": (1, None), "col": (None, 1), "scalar": (1, 1)}[op.bcast_type.data]
         part = self._tile(op.operand)[:rows, :columns]
         self.known[op.result] = np.broadcast_to(part, (TILE_HEIGHT, TILE_WIDTH)).copy()
 
     def skip(self, op: Operation) -> None:
-        """Terminators say nothing that their loop does not."""
+        """Terminators need no action."""
 
 
 def _gathered(values: Array, access: Access) -> Array:
@@ -429,7 +429,7 @@ _HANDLERS: dict[type[Operation], Callable[[_Machine, Any], None]] = {
     LoadOp: _Machine._load,
     StoreOp: _Machine._store,
     TileTypecastOp: _Machine._cast,
-    TileBcastOp: _Machine._spread,
+    TileBcastOp: _Machine._broadcast_tile,
     scf.YieldOp: _Machine.skip,
     YieldOp: _Machine.skip,
 }

@@ -81,7 +81,7 @@ ADD = binary(
     summary="x + y.",
     emit=lambda b, x, y: b.add(x, y),
     golden=lambda torch, x, y: torch.add(x, y),
-    laws=Laws(neutral=-0.0, commutative=True, spreads_nan=True),
+    laws=Laws(neutral=-0.0, commutative=True, propagates_nan=True),
 )
 SUBTRACT = binary(
     "subtract",
@@ -90,7 +90,7 @@ SUBTRACT = binary(
     emit=lambda b, x, y: b.sub(x, y),
     aten="sub",
     golden=lambda torch, x, y: torch.sub(x, y),
-    laws=Laws(neutral=0.0, spreads_nan=True),
+    laws=Laws(neutral=0.0, propagates_nan=True),
     tile_name="tile_sub",
     aliases=("sub",),
 )
@@ -101,7 +101,7 @@ MULTIPLY = binary(
     emit=lambda b, x, y: b.mul(x, y),
     aten="mul",
     golden=lambda torch, x, y: torch.mul(x, y),
-    laws=Laws(neutral=1.0, commutative=True, spreads_nan=True),
+    laws=Laws(neutral=1.0, commutative=True, propagates_nan=True),
     tile_name="tile_mul",
     aliases=("mul",),
 )

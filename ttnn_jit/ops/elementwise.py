@@ -59,7 +59,7 @@ class Laws:
         negates: The result is the operand with its sign bit flipped.
         chooses: The result is always an operand, perhaps with another sign, or an integer of up to two digits, and
             never a NaN where no operand is one: it needs no rounding that its operands had.
-        spreads_nan: A NaN in any tensor gives a NaN, which may so be looked for in the result of a chain of such.
+        propagates_nan: A NaN in any tensor gives a NaN, which may so be looked for in the result of a chain of such.
     """
 
     neutral: float | None = None
@@ -67,7 +67,7 @@ class Laws:
     copies: bool = False
     negates: bool = False
     chooses: bool = False
-    spreads_nan: bool = False
+    propagates_nan: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -124,7 +124,7 @@ NEG = unary(
     emit=lambda b, x: b.neg(x),
     golden=torch_function("neg"),
     operator="neg",
-    laws=Laws(negates=True, chooses=True, spreads_nan=True),
+    laws=Laws(negates=True, chooses=True, propagates_nan=True),
 )
 EXP = unary(
     "exp",

@@ -1,6 +1,7 @@
 """Memory of tensors: a pool whose blocks return by themselves when their owner dies.
 
-A fresh page costs about 1.7 us to fault in, ten times what a kernel needs to fill it, so blocks are reused. A `Buffer`
+Faulting in a fresh page takes several times as long as a kernel needs to fill it, so blocks are reused
+(benchmarks/memory.py counts page faults). A `Buffer`
 gives its block back in ``__del__``; reference counts are not consulted, because CPython 3.14 borrows references.
 """
 
@@ -15,21 +16,20 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import count, repeat
 
-BIG_BYTES = 1 << 20  # from here on, a block is a mapping of its own
+BIG_BYTES = 1 << 20  # blocks of this size and more are mappings of their own
 POOLED_RESULT_BYTES = BIG_BYTES
-"""Results for torch and numpy of this size and more lie in the pool: fresh memory of theirs costs a page fault per
-4 KB, a block of the pool about a microsecond of wrapping. Kernels may count on the alignment of such results."""
+"""Results for torch and numpy of this size and more are blocks of the pool: fresh memory costs a page fault per 4 KB, a
+block a constant time of wrapping. Kernels rely on the alignment of such results."""
 ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 HUGE_PAGE = 2 << 20  # bytes
-# A load waits for an unrelated store that agrees with it in the low 12 bits of the address (4 KB aliasing). A loop that
-# writes 64 to 256 bytes ahead of what it reads, in these bits, meets that at every step: cosh of 1024^2 floats runs at
-# 3.0 elements per ns then, at 3.75 from 384 bytes on. And blocks at one place of their pages share few sets of a cache.
-# So blocks start at eight places in turn, 512 bytes apart.
+# A load waits for an earlier store that agrees with it in the low 12 bits of the address (4 KB aliasing), at every step
+# of a loop that writes 64 to 256 bytes ahead of what it reads in these bits. And blocks with equal page offsets share
+# few sets of a cache. So blocks start at eight page offsets in turn, 512 bytes apart.
 SPREAD = 512
 STAGGER_STEP = 4096 + SPREAD
 STAGGER_COUNT = 4096 // SPREAD
 SMALL_IDLE_BYTES = 16 << 20  # idle bytes that one class of small blocks keeps
-UNEXAMINED_SHARE = 64  # a class may hold one part in so many of the limit for big blocks before anyone looks
+UNEXAMINED_SHARE = 64  # a class may hold 1/64 of the limit for big blocks before it is trimmed
 
 
 class Buffer:
@@ -89,7 +89,7 @@ class SizeClass:
 
     @property
     def blocks_kept(self) -> int:
-        """Idle small blocks below which trimming is not worth looking at."""
+        """Idle small blocks up to which the class is not trimmed."""
         return max(self.blocks_per_region, SMALL_IDLE_BYTES // self.nbytes)
 
     def take(self) -> Buffer:
@@ -217,7 +217,7 @@ class BufferPool:
                 self._trimming = False
 
     def _trim_big(self) -> None:
-        """Unmap what is over the limit, taking every class to hold what it may hold unexamined: so none exceeds it."""
+        """Unmap what exceeds the limit, assuming that every class holds the most that it may hold untrimmed."""
         big = [c for c in self._snapshot() if c.nbytes >= BIG_BYTES]
         idle = sum(max(len(c.free), c.trim_above) * c.nbytes for c in big)
         if idle <= self.idle_limit:

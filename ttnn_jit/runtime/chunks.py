@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from ttnn_jit.runtime.host_costs import HOST_COSTS
 from ttnn_jit.runtime.plan import Launch
 
-FEWEST_ELEMENTS = 1 << 14
-"""Of a chunk: 64 KB of float32 a stream, so that a chunk costs nothing. Chunks of a single loop are multiples of it:
-kernels count on the alignment of their operands."""
-MOST_ELEMENTS = 1 << 17
-"""512 KB of float32 a stream. Long runs are read and written faster than short ones that two CPUs take in turn, but a
-chunk of a stolen CPU is waited for (benchmarks/memory.py)."""
+MIN_ELEMENTS = 1 << 14
+"""Of a chunk: 64 KB of float32 per stream, so that the cost of taking one is negligible. Chunks of a single loop are
+multiples of it, because kernels rely on the alignment of their operands."""
+MAX_ELEMENTS = 1 << 17
+"""512 KB of float32 per stream. Large chunks use memory better than small ones that two CPUs take in turn, but the
+caller waits for the chunk of a thread that lost its CPU (benchmarks/memory.py)."""
 CHUNKS_PER_CPU = 8
-"""If chunks keep within those bounds: a CPU that starts late or ends early leaves an eighth of its share at most."""
+"""Within those bounds: a CPU that starts late or ends early leaves at most an eighth of its share."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks |
         return None
     elements = math.prod(extents)
     even = elements // (CHUNKS_PER_CPU * (os.cpu_count() or 1))
-    wanted = min(max(even - even % FEWEST_ELEMENTS, FEWEST_ELEMENTS), MOST_ELEMENTS)
+    wanted = min(max(even - even % MIN_ELEMENTS, MIN_ELEMENTS), MAX_ELEMENTS)
     size = max(1, wanted * extents[loop] // elements)
     count = -(-extents[loop] // size)
     if count < 2:

@@ -1,4 +1,4 @@
-"""Images in executable memory, which is writable before and never again."""
+"""Maps images into executable memory, which is writable only before it becomes executable."""
 
 from __future__ import annotations
 

@@ -1,21 +1,20 @@
-"""The threads that share a kernel's chunks with its caller, in native code: how they meet, take chunks and sleep.
+"""The helper threads that share a kernel's chunks with its caller, in native code.
 
 The caller publishes a kernel, wakes a helper if one sleeps, and takes chunks from the front itself; a helper that wakes
 up wakes the next, registers, and takes chunks from the back, so that from call to call a chunk's memory mostly stays in
 the caches of one CPU. One word counts both. The caller then closes the kernel to newcomers and waits for helpers that
 registered, never for one that has not started: a late helper costs nothing.
 
-Sleeping and waking another CPU take tens of microseconds, so both sides first *spin* for about as long: the helper for
-the next kernel, giving its CPU to whoever wants it between two tries; the caller for the last chunk, keeping its own,
-which on a busy machine it would get back only milliseconds later.
+Sleeping and waking another CPU take tens of microseconds, so both sides first *spin* for about as long: the helper,
+with sched_yield, for the next kernel; the caller, without, for the last chunk, because a busy machine would give its
+CPU back only milliseconds later.
 
-A kernel shorter than a wake is shared with the helpers that are awake. If none is, its caller runs it, and wakes one to
-spin if its last call ended not long ago: who calls often finds a helper at the next call, who calls seldom never pays
-for a wake.
+A kernel shorter than a wake is shared with the helpers that are awake. If none is, its caller runs it alone, and wakes
+one to spin if its last call ended recently: frequent callers find a helper at the next call, rare callers never pay for
+a wake.
 
-A helper sets its affinity so as to leave out the CPU of its caller, where it could only take turns with it. Linux often
-wakes it there on a host with few CPUs: the fewer and the busier, the less it looks for an idle one, and the caller is
-half of the load (benchmarks/choices.py: `helpers keep off`).
+A helper excludes its caller's CPU from its affinity, for on a host with few CPUs Linux often wakes it there, where the
+two could only take turns (benchmarks/choices.py: `helper affinity`).
 
 A host without POSIX threads has no helpers: there the caller runs every kernel whole.
 
@@ -27,7 +26,7 @@ from __future__ import annotations
 import time
 from enum import Enum
 
-from ttnn_jit.runtime.ir_text import add, add_watched, place, word
+from ttnn_jit.runtime.ir_text import add, add_atomic, place, word
 from ttnn_jit.runtime.structures import LaunchEntry, Pool, Timespec
 
 HELP_SYMBOL = "ttnn_jit_help"
@@ -206,7 +205,7 @@ publish:
   store atomic i64 %cpu, ptr %cpu.at monotonic, align 8
 {place("places.at", "pool", Pool.places)}
   store i64 %places, ptr %places.at
-{add_watched("round", "pool", Pool.round, 1)}
+{add_atomic("round", "pool", Pool.round, 1)}
 {place("open.at", "pool", Pool.is_open)}
   store i64 1, ptr %open.at
 {word("sleepers", "pool", Pool.sleepers)}
@@ -322,7 +321,7 @@ entry:
   %own = alloca i8, i64 {CPU_MASK_BYTES}, align 8
   call void @llvm.memset.p0.i64(ptr %own, i8 0, i64 {CPU_MASK_BYTES}, i1 false)
   %locked = call i32 @pthread_mutex_lock(ptr %mutex)
-{add_watched("started", "pool", Pool.awake, 1)}
+{add_atomic("started", "pool", Pool.awake, 1)}
   br label %look
 
 look:
@@ -350,10 +349,10 @@ watch:
 
 sleep:
 {add("more", "pool", Pool.sleepers, 1)}
-{add_watched("awake.before", "pool", Pool.awake, -1)}
+{add_atomic("awake.before", "pool", Pool.awake, -1)}
   %slept = call i32 @pthread_cond_wait(ptr %work, ptr %mutex)
 {add("fewer", "pool", Pool.sleepers, -1)}
-{add_watched("awake.after", "pool", Pool.awake, 1)}
+{add_atomic("awake.after", "pool", Pool.awake, 1)}
   call void @{KEEP_OFF_SYMBOL}(ptr %pool, ptr %allowed, ptr %own)
   br label %look
 
@@ -378,7 +377,7 @@ wake:
 serve:
   call void @ttnn_jit_take_chunks(ptr %pool, ptr %at, ptr %gathered, i64 %chunks, i1 true)
   %locked.again = call i32 @pthread_mutex_lock(ptr %mutex)
-{add_watched("left", "pool", Pool.active, -1)}
+{add_atomic("left", "pool", Pool.active, -1)}
   %last.out = icmp eq i64 %left, 0
   br i1 %last.out, label %tell, label %served
 

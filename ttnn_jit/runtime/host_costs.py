@@ -16,7 +16,7 @@ class HostCosts:
 
     Attributes:
         vector_instructions_per_ns: Of one core.
-        lookups_per_ns: Of one core, in a table of all bfloat16, of which the first two caches hold what is met.
+        lookups_per_ns: Of one core, in a lookup table whose used entries are in the first two caches.
         bytes_per_ns: Read and written by one core, from the last cache.
         shared_from_ns: Predicted time from which a kernel is shared with threads that are awake.
         wakes_from_ns: Predicted time from which a kernel wakes threads: several times what that takes.

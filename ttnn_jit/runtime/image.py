@@ -1,4 +1,4 @@
-"""Native code that is mapped, not linked: references are resolved once, where it is made, and in no process again.
+"""Native code that is mapped without a linker: references are resolved once, when an image is made.
 
 An *image* is an object file in which every reference from one place of the file to another is resolved for the file as
 it lies on disk; mapped whole and executable, it runs at any address. Calls of functions elsewhere go through *stubs*
@@ -25,7 +25,7 @@ from ttnn_jit.diagnostics.errors import InternalError
 PAGE_BYTES = 1 << 16
 """The largest page of the hosts: 4 KB on x86-64, 4 to 64 KB on aarch64."""
 
-MOST_ZEROS = 1 << 24
+MAX_ZEROS = 1 << 24
 """Bytes of an image's memory that starts as zeros: the launch code has some hundred, kernels none."""
 
 _MAGIC = b"TTJI"
@@ -83,7 +83,7 @@ class Image:
             raise InternalError(f"native code is no image: {error}") from error
         if not _lie_inside(functions, start, 1) or not _lie_inside(called, start, _WORD_BYTES):
             raise InternalError("native code is no image: a function lies outside")
-        if type(zeros) is not int or not 0 <= zeros <= MOST_ZEROS:
+        if type(zeros) is not int or not 0 <= zeros <= MAX_ZEROS:
             raise InternalError(f"native code is no image: it has {zeros!r} bytes of zeros")
         return Image(memoryview(data)[:start], functions, called, zeros, signature)
 

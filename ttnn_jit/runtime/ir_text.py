@@ -11,7 +11,7 @@ def place(name: str, base: str, field: Field) -> str:
 
 
 def behind(name: str, base: str, structure: type[Structure]) -> str:
-    """``%name``: the address of what follows a structure."""
+    """``%name``: the address behind a structure."""
     return f"  %{name} = getelementptr i8, ptr %{base}, i64 {structure.nbytes}"
 
 
@@ -28,7 +28,7 @@ def add(name: str, base: str, field: Field, step: int) -> str:
     )
 
 
-def add_watched(name: str, base: str, field: Field, step: int) -> str:
+def add_atomic(name: str, base: str, field: Field, step: int) -> str:
     """`add` to a field that others read without the mutex."""
     return (
         f"{word(f'{name}.old', base, field)}\n  %{name} = add i64 %{name}.old, {step}\n"

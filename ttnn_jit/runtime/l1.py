@@ -1,8 +1,8 @@
-"""Accounting of L1: which bytes of which tensors lie on which core, checked against the target before anything runs.
+"""Accounting of L1: the bytes of tensors on every core, checked against the target before anything runs.
 
-Nothing really lies on cores here: data is in host memory. The account is what a chip's allocator would have to place,
-shard by shard, and it refuses what would not fit. All cores are counted at once, 48 bits each, in one Python int: a
-tensor that comes or goes costs one addition, a check one subtraction.
+Data is in host memory; the account counts what a chip's allocator would have to place, shard by shard, and refuses what
+would not fit. One Python int holds the counts of all cores, 48 bits each, so that allocating or freeing a tensor is one
+addition, and a check one subtraction.
 """
 
 from __future__ import annotations

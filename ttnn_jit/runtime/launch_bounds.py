@@ -1,4 +1,4 @@
-"""Which memory a launch touches, and what its kernel takes for granted: checked before anything of a program runs.
+"""Checks, before a program runs, that its launches stay inside their operands and are those its kernels were made for.
 
 A kernel knows neither the sizes of its operands nor their types; both are the plan's, which may come from a file.
 """
@@ -78,7 +78,7 @@ def _note_written(launch: Launch, missing: dict[int, int]) -> None:
 
 
 def _faults(plan: ProgramPlan, launch: Launch, missing: Container[int]) -> Iterator[str]:
-    """What is wrong with a launch; each reason takes for granted that there was none before."""
+    """What is wrong with a launch; each check assumes that those before it passed."""
     operands = launch.operands
     loops, rest = divmod(len(launch.params), 1 + len(operands))
     if not operands or not loops or rest:
@@ -115,7 +115,7 @@ def _operand_faults(
 
 
 def _stays_inside(extents: Sequence[int], strides: Sequence[int], offset: int, spec: TensorSpec) -> bool:
-    """Whether a walk that begins `offset` elements behind a tensor's first one meets its elements only."""
+    """Whether loops from the element at `offset` of a tensor access its elements only."""
     if extents[0] == 0 and strides[0] != 0:
         return True  # it loads nothing; a scalar is loaded once a row, however short
     moves = [max(0, extent - 1) * stride for extent, stride in zip(extents, strides, strict=True)]

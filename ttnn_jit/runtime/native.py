@@ -1,6 +1,6 @@
 """The loader: images in, addresses of native functions out; and what the host's processor is.
 
-llvmlite is imported inside, because importing it costs 40 ms that a program without native code need not pay.
+llvmlite is imported inside functions: importing it is slow, and programs without native code need none.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _assembled(text: str) -> bytes:
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    # Without optimisation: a quarter of the time where there is no disk cache, for a few nanoseconds a call.
+    # Without optimisation: compile time counts where there is no disk cache, and calls hardly notice.
     target = llvm.Target.from_triple(elf_triple(host_cpu().triple))
     machine = target.create_target_machine(opt=0, reloc="pic", codemodel="small")
     return image_of(machine.emit_object(llvm.parse_assembly(text)))
@@ -176,7 +176,7 @@ def launch_address(symbol: str) -> int:
 
 
 def load_launch_code(kept: KeptCode) -> None:
-    """Load the functions of `launch_address`, which otherwise are assembled, 8 ms, when one is first asked for."""
+    """Load the functions of `launch_address`, which otherwise are assembled when one is first asked for."""
     _LOADER.load_launch_code(kept)
 
 

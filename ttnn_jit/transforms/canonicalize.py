@@ -1,4 +1,4 @@
-"""canonicalize: ops that change nothing and ops that nobody reads go."""
+"""canonicalize: removes identity ops and ops without users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""d2m-generic-fusion: kernels become as large as the target's rules allow."""
+"""d2m-generic-fusion: fuses kernels as far as the target's rules allow."""
 
 from __future__ import annotations
 

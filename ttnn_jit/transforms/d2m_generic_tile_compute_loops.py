@@ -1,4 +1,4 @@
-"""d2m-generic-tile-compute-loops: a core's shard is walked in blocks that fit into DST."""
+"""d2m-generic-tile-compute-loops: tiles the loops over a core's shard into blocks that fit into DST."""
 
 from __future__ import annotations
 

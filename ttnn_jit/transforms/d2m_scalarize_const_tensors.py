@@ -40,7 +40,7 @@ class D2MScalarizeConstTensors(ModulePass):
 
 
 def scalarize(generic: d2m.GenericOp) -> None:
-    """Takes the constant inputs of one kernel into its body.
+    """Moves the constant inputs of one kernel into its body.
 
     Raises:
         CompileError: All inputs are constant: no tile is left to compute with.
@@ -68,7 +68,7 @@ def scalarize(generic: d2m.GenericOp) -> None:
 
 
 def _replace_tile(tile: SSAValue, scalar: SSAValue) -> None:
-    """Uses `scalar` for `tile`: a broadcast or cast of one number is that number."""
+    """Replaces `tile` by `scalar`, through broadcasts and casts, which keep a single number."""
     for use in list(tile.uses):
         op = use.operation
         if isinstance(op, d2m.TileBcastOp | d2m.TileTypecastOp):

@@ -1,4 +1,4 @@
-"""Walking and rebuilding the bodies of a module's functions, and what of them may go."""
+"""Traversing and rebuilding the bodies of a module's functions, and which of their ops may be erased."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def function_blocks(module: ModuleOp) -> Iterator[Block]:
 
 
 def has_no_effects(op: Operation) -> bool:
-    """Whether nothing but its results tells that `op` runs."""
+    """Whether `op` has no side effects."""
     return _never_has_effects(type(op)) or is_side_effect_free(op)
 
 

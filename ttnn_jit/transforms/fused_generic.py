@@ -115,7 +115,7 @@ class _Fusion:
 
 
 def _skip_rounding(argument: SSAValue, value: SSAValue) -> None:
-    """Where `argument` is widened again, uses what its producer narrowed to `value`."""
+    """Replaces a widening of `argument` by the wide value that its producer narrowed to `value`."""
     narrowing = value.owner
     if not isinstance(narrowing, d2m.TileTypecastOp):
         return

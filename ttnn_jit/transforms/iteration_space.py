@@ -1,4 +1,4 @@
-"""Iteration spaces of elementwise kernels: which tile of each operand meets which tile of the result.
+"""Iteration spaces of elementwise kernels: which tile of each operand belongs to which tile of the result.
 
 Tensors are seen as matrices of 32x32 tiles. Where all leading dimensions agree they fold into the rows, and the space
 is two-dimensional; otherwise they stay, one dimension each, before tile rows and tile columns.

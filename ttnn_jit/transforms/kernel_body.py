@@ -1,4 +1,4 @@
-"""The parts of a `d2m.generic` that passes reach for, and the graph of its tile ops."""
+"""Accessors for the parts of a `d2m.generic`, and the graph of its tile ops."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def kernel_shape(
     """
     space = elementwise_space(inputs, output, fold=fold)
     rank = len(space.tiles)
-    # The result first: what is written is cut as it shall lie.
+    # The result comes first: it determines how the work is distributed over cores.
     configs = ((spec, spec.memory_config) for spec in (output, *inputs))
     sharded = next((spec for spec, config in configs if config.is_sharded() and not config.is_nd_sharded()), None)
     if sharded is not None and rank == 2:

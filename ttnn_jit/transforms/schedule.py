@@ -1,8 +1,8 @@
 """The order of a kernel's ops that needs the fewest DST tiles.
 
 Sethi and Ullman, "The Generation of Optimal Code for Arithmetic Expressions" (1970), for ops with any number of
-operands and inputs that are loaded right before the op that reads them: of an op's operands, the one that needs most
-tiles is computed first. On trees the order is optimal; on graphs with shared values it is a heuristic, and the
+operands, whose inputs are loaded right before the op that reads them: the operand whose subtree needs most tiles is
+computed first. On trees the order is optimal; on graphs with shared values it is a heuristic, and the
 source order stays unless the new one needs fewer tiles.
 """
 
@@ -33,7 +33,7 @@ def schedule(graph: TileGraph) -> tuple[int, ...]:
     source_peak = assign_slots(graph, source).peak
     if source_peak <= _least_possible(graph):
         return source
-    candidate = _hungriest_operand_first(graph)
+    candidate = _largest_need_first(graph)
     return candidate if assign_slots(graph, candidate).peak < source_peak else source
 
 
@@ -41,7 +41,7 @@ def _least_possible(graph: TileGraph) -> int:
     return max((tiles_needed((), len(set(operands))) for operands in graph.operands), default=1)
 
 
-def _hungriest_operand_first(graph: TileGraph) -> tuple[int, ...]:
+def _largest_need_first(graph: TileGraph) -> tuple[int, ...]:
     needs: list[int] = []
     visit_order: list[list[int]] = []
     for operands in graph.operands:

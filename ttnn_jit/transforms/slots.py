@@ -5,8 +5,8 @@ into the top slot; the result of an op that reads two or more tiles takes the ne
 that die are pushed back, the right one first. An op that reads one tile writes that tile's slot. Of twelve policies
 simulated this one alone gives the listing's slots for the 8-to-1 add tree.
 
-An input that several ops read is loaded for each of them: its tile stays at hand in the circular buffer, whereas a
-slot that holds it between uses would be missing elsewhere.
+An input that several ops read is loaded for each of them: its tile stays in the circular buffer, whereas keeping it in
+a slot between uses would take that slot from other tiles.
 """
 
 from __future__ import annotations

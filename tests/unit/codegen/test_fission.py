@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
 from ttnn_jit.codegen import fission, llvm_kernel, steps
-from ttnn_jit.codegen.fission import FEWEST_BESIDE_A_CUT, LONGEST_STAGE, MOST_INPUTS, fission_of
+from ttnn_jit.codegen.fission import MAX_STAGE_INPUTS, MAX_STAGE_INSTRUCTIONS, MIN_INSTRUCTIONS_PER_CUT, fission_of
 from ttnn_jit.codegen.host_program import generate
 from ttnn_jit.codegen.kernel_reader import read_kernels
 from ttnn_jit.codegen.llvm_kernel import kernel_of
@@ -58,7 +58,7 @@ def test_stages_read_few_inputs_each_and_do_every_op_once():
     body = from_memory(body_of(tile_specs(31, F32), ladder(31)))
     found = stages_of(body, each=0)
     for stage in found.stages:
-        assert 2 <= sum(operand < len(body.streams) - 1 for operand in stage.operands) <= MOST_INPUTS
+        assert 2 <= sum(operand < len(body.streams) - 1 for operand in stage.operands) <= MAX_STAGE_INPUTS
     ops = [step for stage in found.stages for step in stage.body.steps if isinstance(step, Apply)]
     assert len(ops) == 30
     assert len(found.scratches) == 2
@@ -71,7 +71,7 @@ def test_a_tensor_that_two_stages_read_is_loaded_by_both():
     assert all(any(isinstance(step, Load) for step in stage.body.steps) for stage in found.stages)
 
 
-@pytest.mark.parametrize(("inputs", "stages"), [(MOST_INPUTS, False), (MOST_INPUTS + 1, True)])
+@pytest.mark.parametrize(("inputs", "stages"), [(MAX_STAGE_INPUTS, False), (MAX_STAGE_INPUTS + 1, True)])
 def test_a_short_body_runs_in_stages_if_it_reads_too_many_inputs_from_memory(inputs, stages):
     body = body_of(tile_specs(inputs, F32), ladder(inputs))
     assert stages_of(body, each=0) is None
@@ -80,11 +80,11 @@ def test_a_short_body_runs_in_stages_if_it_reads_too_many_inputs_from_memory(inp
 
 def test_a_long_chain_runs_in_stages_and_two_vectors_of_it_may_be_longer():
     body = body_of(tile_specs(1, F32), [("exp", k) for k in range(4)])
-    assert len(stages_of(body, each=LONGEST_STAGE[1]).stages) == 4
-    assert stages_of(body, each=LONGEST_STAGE[1] // 4) is None
-    assert stages_of(body, each=LONGEST_STAGE[1] // 2, vectors=2) is None
+    assert len(stages_of(body, each=MAX_STAGE_INSTRUCTIONS[1]).stages) == 4
+    assert stages_of(body, each=MAX_STAGE_INSTRUCTIONS[1] // 4) is None
+    assert stages_of(body, each=MAX_STAGE_INSTRUCTIONS[1] // 2, vectors=2) is None
     assert (
-        stages_of(body, each=LONGEST_STAGE[1], size_class=SizeClass.MEDIUM) is None
+        stages_of(body, each=MAX_STAGE_INSTRUCTIONS[1], size_class=SizeClass.MEDIUM) is None
     )  # compiling it would take longer than it gains
 
 
@@ -99,7 +99,7 @@ def test_long_kernels_of_a_chip_that_the_host_joins_run_in_stages_whatever_their
 
 
 def test_a_scratch_serves_again_once_its_tile_was_read():
-    found = stages_of(body_of(tile_specs(1, F32), [("exp", k) for k in range(40)]), each=LONGEST_STAGE[1])
+    found = stages_of(body_of(tile_specs(1, F32), [("exp", k) for k in range(40)]), each=MAX_STAGE_INSTRUCTIONS[1])
     assert (len(found.stages), len(found.scratches)) == (40, 2)
     for stage in found.stages:
         assert len(set(stage.operands)) == len(stage.operands) == 2
@@ -118,7 +118,7 @@ def test_a_kernel_of_many_stages_has_room_on_the_stack_of_a_thread():
 
 def test_many_streams_from_memory_take_larger_blocks_than_chains():
     assert stages_of(from_memory(body_of(tile_specs(12, F32), ladder(12)))).block == MANY_STREAMS_BLOCK
-    assert stages_of(body_of(tile_specs(12, F32), ladder(12)), each=LONGEST_STAGE[1]).block == CHAIN_BLOCK
+    assert stages_of(body_of(tile_specs(12, F32), ladder(12)), each=MAX_STAGE_INSTRUCTIONS[1]).block == CHAIN_BLOCK
     assert stages_of(from_memory(body_of(tile_specs(1, F32), [("exp", 0), ("sin", 1)])), each=20).block == CHAIN_BLOCK
 
 
@@ -132,22 +132,22 @@ def test_stages_leave_the_order_of_their_stores_to_the_kernel():
 
 def test_values_that_many_steps_share_keep_a_chain_whole():
     shared = [("exp", 0), ("sigmoid", 0), ("tanh", 0), ("add", 1, 2), ("multiply", 4, 3), ("add", 5, 1)]
-    assert stages_of(body_of(tile_specs(1, F32), shared), each=LONGEST_STAGE[1] // 3) is None
+    assert stages_of(body_of(tile_specs(1, F32), shared), each=MAX_STAGE_INSTRUCTIONS[1] // 3) is None
 
 
 def test_an_input_that_many_steps_read_is_loaded_by_each_stage():
     shared = [("exp", 0), ("add", 0, 1), ("sigmoid", 2), ("multiply", 3, 0)]
-    found = stages_of(body_of(tile_specs(1, F32), shared), each=LONGEST_STAGE[1] // 2)
+    found = stages_of(body_of(tile_specs(1, F32), shared), each=MAX_STAGE_INSTRUCTIONS[1] // 2)
     assert [0 in stage.operands for stage in found.stages] == [True, True]
 
 
 def test_a_short_end_of_two_vectors_does_not_pay_for_what_crosses_the_cut():
     body = body_of(tile_specs(1), [("exp", 0), ("tanh", 1), ("sigmoid", 2), ("neg", 3)])
-    each = LONGEST_STAGE[2] // 2
+    each = MAX_STAGE_INSTRUCTIONS[2] // 2
     assert len(stages_of(body, each=each, vectors=2).stages) == 2
     ends_shortly = {k: each * isinstance(step, Apply) for k, step in enumerate(body.steps)}
     *_, last = (k for k, step in enumerate(body.steps) if isinstance(step, Apply))
-    for length, stages in ((FEWEST_BESIDE_A_CUT, 1), (2 * FEWEST_BESIDE_A_CUT, 2)):
+    for length, stages in ((MIN_INSTRUCTIONS_PER_CUT, 1), (2 * MIN_INSTRUCTIONS_PER_CUT, 2)):
         fission = fission_of(replace(body, size_class=SizeClass.LARGE), ends_shortly | {last - 1: 0, last: length}, 2)
         assert len(fission.stages if fission else [body]) == stages
 
@@ -171,13 +171,15 @@ def test_the_text_of_stages_holds_no_shape():
 def test_stages_forward_the_even_and_the_odd_elements_of_bfloat16_as_they_have_them():
     calls = [("add", 0, 1), ("multiply", 2, 0.25), ("exp", 3), ("sigmoid", 4)]
     body = body_of(tile_specs(2, shape=(256, 256)), calls)
-    found = stages_of(body, each=LONGEST_STAGE[2] // 2, vectors=2)
+    found = stages_of(body, each=MAX_STAGE_INSTRUCTIONS[2] // 2, vectors=2)
     assert [stream.forwarded for stream in found.scratches] == [True]
     text = kernel_of(body, replace(AVX512, avx512_bf16=True)).text
     first = text[text.index("@ttnn_jit.part0(ptr noalias") : text.index("@ttnn_jit.part1(ptr noalias")]
     assert "shufflevector" not in first
     assert "= alloca [32 x float]" not in text  # a tail of what is forwarded is whole, and so not copied
-    assert not any(stream.forwarded for stream in stages_of(body, each=LONGEST_STAGE[1] // 2, vectors=1).scratches)
+    assert not any(
+        stream.forwarded for stream in stages_of(body, each=MAX_STAGE_INSTRUCTIONS[1] // 2, vectors=1).scratches
+    )
 
 
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
@@ -185,7 +187,7 @@ def test_stages_forward_the_even_and_the_odd_elements_of_bfloat16_as_they_have_t
     "rows", [32, MANY_STREAMS_BLOCK // 32, MANY_STREAMS_BLOCK // 32 + 32], ids=["less", "one block", "more"]
 )
 def test_stages_give_the_bits_of_the_whole(target, rows, monkeypatch):
-    monkeypatch.setattr("ttnn_jit.codegen.kernel_reader._leaves_nothing", lambda *_: True)
+    monkeypatch.setattr("ttnn_jit.codegen.kernel_reader._exceeds_last_cache", lambda *_: True)
     monkeypatch.setattr("ttnn_jit.codegen.kernel_reader.POOLED_RESULT_BYTES", 0)
     monkeypatch.setattr("ttnn_jit.codegen.steps.ENTRIES", 0)
     monkeypatch.setattr("ttnn_jit.codegen.llvm_kernel.lookup_candidates", lambda _: ())
@@ -210,8 +212,8 @@ OPS = st.sampled_from(["exp", "sin", "tanh", "sigmoid", "neg", "abs", "erf", "ad
 def cut_from(instructions):
     """Tensors of any size are many elements, and nothing is looked up."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fission, "LONGEST_STAGE", {1: instructions, 2: instructions})
-        patch.setattr(fission, "FEWEST_BESIDE_A_CUT", 0)
+        patch.setattr(fission, "MAX_STAGE_INSTRUCTIONS", {1: instructions, 2: instructions})
+        patch.setattr(fission, "MIN_INSTRUCTIONS_PER_CUT", 0)
         patch.setattr(steps, "ENTRIES", 0)
         patch.setattr(llvm_kernel, "lookup_candidates", lambda _: ())
         kernel_of.cache_clear()

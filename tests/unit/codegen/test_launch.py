@@ -2,7 +2,7 @@
 
 import pytest
 
-from ttnn_jit.codegen.launch import View, Walk, walk_of
+from ttnn_jit.codegen.launch import LoopNest, View, loop_nest_of
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
@@ -13,11 +13,11 @@ def spec(*shape, layout=Layout.ROW_MAJOR, strides=None):
 
 
 def walked(inputs, outputs):
-    return walk_of(tuple(map(View, inputs)), tuple(map(View, outputs)))
+    return loop_nest_of(tuple(map(View, inputs)), tuple(map(View, outputs)))
 
 
 def at_start(extents, strides):
-    return Walk(extents, strides, (0,) * len(strides))
+    return LoopNest(extents, strides, (0,) * len(strides))
 
 
 def tiled(*shape):
@@ -45,24 +45,24 @@ def test_tensors_padded_differently_are_walked_by_rows():
 
 
 def test_a_row_is_repeated_and_a_column_is_one_scalar_a_row():
-    walk = walked((spec(5, 7), spec(1, 7), spec(5, 1)), (spec(5, 7),))
-    assert walk == at_start((5, 7), ((7, 1), (0, 1), (1, 0), (7, 1)))
-    assert walk.accesses == (InnerAccess.CONTIGUOUS, InnerAccess.CONTIGUOUS, InnerAccess.SCALAR, InnerAccess.CONTIGUOUS)
+    nest = walked((spec(5, 7), spec(1, 7), spec(5, 1)), (spec(5, 7),))
+    assert nest == at_start((5, 7), ((7, 1), (0, 1), (1, 0), (7, 1)))
+    assert nest.accesses == (InnerAccess.CONTIGUOUS, InnerAccess.CONTIGUOUS, InnerAccess.SCALAR, InnerAccess.CONTIGUOUS)
 
 
 def test_neighbouring_dimensions_merge_where_every_operand_allows_it():
-    walk = walked((spec(2, 3, 4, 5), spec(3, 4, 5)), (spec(2, 3, 4, 5),))
-    assert walk == at_start((2, 60), ((60, 1), (0, 1), (60, 1)))
+    nest = walked((spec(2, 3, 4, 5), spec(3, 4, 5)), (spec(2, 3, 4, 5),))
+    assert nest == at_start((2, 60), ((60, 1), (0, 1), (60, 1)))
 
 
 def test_a_transposed_input_is_strided():
-    walk = walked((spec(5, 7, strides=(1, 5)),), (spec(5, 7),))
-    assert walk.accesses == (InnerAccess.STRIDED, InnerAccess.CONTIGUOUS)
+    nest = walked((spec(5, 7, strides=(1, 5)),), (spec(5, 7),))
+    assert nest.accesses == (InnerAccess.STRIDED, InnerAccess.CONTIGUOUS)
 
 
 def test_the_words_run_from_the_inside_out():
-    walk = walked((spec(2, 3, 4), spec(2, 1, 4)), (spec(2, 3, 4),))
-    assert walk.params == (4, 3, 2, 1, 4, 12, 1, 0, 4, 1, 4, 12)
+    nest = walked((spec(2, 3, 4), spec(2, 1, 4)), (spec(2, 3, 4),))
+    assert nest.params == (4, 3, 2, 1, 4, 12, 1, 0, 4, 1, 4, 12)
 
 
 @pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 4, 5)])

@@ -31,8 +31,8 @@ SHAPES = [(1000,), (7, 333), (64, 64), (3, 5, 77), (4099,)]
 def shares_everything(monkeypatch):
     """Kernels of any size are cut, into chunks that leave tails everywhere."""
     monkeypatch.setattr(chunks, "HOST_COSTS", replace(HOST_COSTS, shared_from_ns=0.0, wakes_from_ns=0.0))
-    monkeypatch.setattr(chunks, "FEWEST_ELEMENTS", 96)
-    monkeypatch.setattr(chunks, "MOST_ELEMENTS", 96)
+    monkeypatch.setattr(chunks, "MIN_ELEMENTS", 96)
+    monkeypatch.setattr(chunks, "MAX_ELEMENTS", 96)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
-from ttnn_jit.codegen.body_analysis import spreads_nan
+from ttnn_jit.codegen.body_analysis import propagates_nan
 from ttnn_jit.codegen.kernel_reader import read_kernels
 from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.codegen.tile_interpreter import interpret
@@ -29,10 +29,10 @@ def chain(*, calls=CHAIN, dtype=BF16, target="wormhole_b0", **fields):
 
 def puts_off(**fields):
     (body,) = read_kernels(chain(**fields))
-    return spreads_nan(body)
+    return propagates_nan(body)
 
 
-@pytest.mark.parametrize("operation", [op for op in ELEMENTWISE if op.laws.spreads_nan], ids=str)
+@pytest.mark.parametrize("operation", [op for op in ELEMENTWISE if op.laws.propagates_nan], ids=str)
 def test_an_operation_that_says_so_gives_nan_for_nan(operation):
     with NumpyVector.quiet():
         for position, others in product(range(operation.arity), product(SPECIALS, repeat=operation.arity - 1)):
