@@ -156,6 +156,11 @@ def differences(first: Mapping[str, str], second: Mapping[str, str]) -> tuple[Di
     return tuple(Difference(*pair) for pair in pairs if pair[1] != pair[2])
 
 
+@lru_cache(maxsize=1024)
+def _spec_text(spec: TensorSpec) -> str:
+    return f"tensor {json.dumps(spec_to_json(spec))}"
+
+
 def typed_text(value: Any) -> str:  # noqa: PLR0911 - one line for each kind of value
     """A text that differs for values of different type or bits: 1, True, 1.0, 0.0 and -0.0 all differ, NaN is NaN.
 
@@ -164,7 +169,7 @@ def typed_text(value: Any) -> str:  # noqa: PLR0911 - one line for each kind of 
     """
     match value:
         case TensorSpec():
-            return f"tensor {json.dumps(spec_to_json(value))}"
+            return _spec_text(value)
         case float() if type(value) is float:
             return f"float nan:{struct.pack('>d', value).hex()}" if math.isnan(value) else f"float {value!r}"
         case str() if type(value) is str:

@@ -12,7 +12,7 @@ import sys
 import types
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator
-from functools import _lru_cache_wrapper, partial
+from functools import _lru_cache_wrapper, lru_cache, partial
 from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.origin import THIS_PACKAGE, is_of_this_package, library_of
@@ -65,8 +65,12 @@ def _constant_identity(constant: Any) -> tuple[Any, ...]:
             return (type(constant).__name__, repr(constant))
 
 
+@lru_cache(maxsize=1024)
 def fingerprint_code(code: types.CodeType) -> str:
-    """A hash of what a code object does: equal in every process of one Python version, wherever the code stands."""
+    """A hash of what a code object does: equal in every process of one Python version, wherever the code stands.
+
+    Code objects are equal only if everything is that the hash is taken of, the types of constants included.
+    """
     return hashlib.sha256(repr(code_identity(code)).encode()).hexdigest()
 
 

@@ -118,9 +118,10 @@ def _stays_inside(extents: Sequence[int], strides: Sequence[int], offset: int, s
     """Whether loops from the element at `offset` of a tensor access its elements only."""
     if extents[0] == 0 and strides[0] != 0:
         return True  # it loads nothing; a scalar is loaded once a row, however short
-    moves = [max(0, extent - 1) * stride for extent, stride in zip(extents, strides, strict=True)]
-    lowest = offset + sum(move for move in moves if move < 0)
-    highest = offset + sum(move for move in moves if move > 0)
+    lowest = highest = offset
+    for extent, stride in zip(extents, strides, strict=True):
+        move = max(0, extent - 1) * stride
+        lowest, highest = lowest + min(move, 0), highest + max(move, 0)
     if spec.strides is None:
         return lowest >= 0 and highest < _stored(spec)
     return spec.volume > 0 and spec.span[0] <= lowest and highest <= spec.span[1]
