@@ -50,11 +50,11 @@ def test_another_process_renders_the_same_hashes_from_the_frontend_to_the_object
 
 @pytest.mark.parametrize("isa", ["avx512", "avx2", "neon"])
 def test_an_instruction_set_that_is_asked_for_is_compiled_for(isa, combinations, monkeypatch, tmp_path):
-    from ttnn_jit.compiler import driver
+    from ttnn_jit.compiler import backends
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TTNN_JIT_CACHE", "0")
-    monkeypatch.setattr(driver, "_host_isa", driver._host_isa.__wrapped__)
+    monkeypatch.setattr(backends, "backend_for", backends.backend_for.__wrapped__)
     (combination,) = (
         c for c in combinations if (c["program"], c["dtype"], c["target"], c["isa"]) == ("cosh", "f32", "cpu", isa)
     )
