@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import types
 
 import numpy as np
 import pytest
@@ -24,6 +25,11 @@ from ttnn_jit.diagnostics.errors import (
 @ttnn_jit.jit()
 def double(x):
     return x + x
+
+
+@ttnn_jit.tile_op
+def squared(x):
+    return x * x
 
 
 @ttnn_jit.jit()
@@ -228,6 +234,14 @@ def test_a_jitted_function_is_copied_and_pickled_as_itself():
     assert copy.copy(double) is double
     assert copy.deepcopy([double])[0] is double
     assert double.__reduce__() == "double"
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
+def test_a_copy_of_a_config_holds_the_operations_themselves(graph_capture):
+    config = copy.deepcopy(types.SimpleNamespace(act=copy.copy(ttnn.neg), own=squared))
+    assert (config.act, config.own) == (ttnn.neg, squared)
+    jitted = ttnn_jit.jit(graph_capture=graph_capture)(lambda x: config.own(config.act(x)))
+    assert jitted(torch.full((2,), 3.0)).tolist() == [9.0, 9.0]
 
 
 GLOBAL_SCALE = np.float32(0.1)

@@ -92,6 +92,13 @@ class TtnnOperation:
         self._numbers = ChangingNumbers(self.__name__)
         statistics.register(self)
 
+    def __copy__(self) -> TtnnOperation:
+        """Copied as functions are: as itself."""
+        return self
+
+    def __deepcopy__(self, _: object) -> TtnnOperation:
+        return self
+
     @property
     def num_entries(self) -> int:
         """Programs in this operation's memory cache."""
