@@ -220,6 +220,8 @@ def _own_attribute(interpreter: Interpreter, base: Any, name: str) -> Any:
     if getter is not None and class_path is not None:
         return _interpreted(interpreter, base, class_path, name, getter)
     if isinstance(found, functools.cached_property) and own_attribute(base, name) is ABSENT:
+        path = interpreter.recorder.path_of(found)
+        interpreter.recorder.use(found.func, None if path is None else (*path, (ATTRIBUTE_STEP, "func")))
         return interpreter.call_with(found.func, (base,), {})
     if found is ABSENT and own_attribute(base, name) is ABSENT:
         interpreter.class_member(base, "__getattr__")

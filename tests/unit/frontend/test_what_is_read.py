@@ -415,3 +415,24 @@ def test_a_tensor_being_compiled_is_a_tensor_to_isinstance(graph_capture):
 
     result = lowered(lambda x: ttnn.exp(x) if isinstance(x, Tensor) else x, BF16, graph_capture=graph_capture)
     assert "ttnn.exp" in str(result.module)
+
+
+@dataclass
+class Settings:
+    width: float = 4.0
+
+    @functools.cached_property
+    def rate(self):
+        return self.width * SCALE
+
+
+@BOTH
+def test_a_cached_property_of_an_argument(monkeypatch, graph_capture):
+    guard, result = guard_and_result(lambda x, settings: x * settings.rate, graph_capture, BF16, Settings())
+    assert result.opaque is None
+    with monkeypatch.context() as patch:
+        patch.setitem(globals(), "SCALE", 0.25)
+        assert not guard()
+    assert guard()
+    monkeypatch.setattr(vars(Settings)["rate"], "func", lambda self: 3.0)
+    assert not guard()
