@@ -289,8 +289,8 @@ def _is_checked_again(
     if recorder.call(function, (value, cls), answer):
         return True
     path = recorder.class_path_of(value)
-    if path is None:
-        return False
+    if path is None or interpreter.natively(issubclass, type(value), cls) is not answer:
+        return False  # an instance whose `__class__` is another than its class
     recorder.found(type(value), path)
     return recorder.call(issubclass, (type(value), cls), answer)
 

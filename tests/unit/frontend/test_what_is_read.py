@@ -436,3 +436,14 @@ def test_a_cached_property_of_an_argument(monkeypatch, graph_capture):
     assert guard()
     monkeypatch.setattr(vars(Settings)["rate"], "func", lambda self: 3.0)
     assert not guard()
+
+
+class Disguised(list):
+    @property
+    def __class__(self):
+        return float
+
+
+def test_what_an_argument_says_of_its_class_is_no_matter_of_its_class():
+    result = lowered(lambda x, a: x * (2.0 if isinstance(a, float) else 3.0), BF16, Disguised([1.0]))
+    assert result.opaque is not None
