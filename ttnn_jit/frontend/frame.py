@@ -72,22 +72,31 @@ def names_in_target(target: ast.expr) -> frozenset[str]:
     return frozenset(_bound_names([target]))
 
 
-def _bound_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    pending = list(nodes)
+def _bound_names(nodes: Iterable[ast.AST]) -> set[str]:
+    names: set[str] = set()
+    pending: list[Any] = list(nodes)
     while pending:
         node = pending.pop()
-        if isinstance(node, _SCOPES):
-            if not isinstance(node, ast.Lambda):
-                yield node.name
-        elif isinstance(node, COMPREHENSIONS):
+        kind = type(node)
+        if kind is ast.Name:
+            if not isinstance(node.ctx, ast.Load):
+                names.add(node.id)
+        elif kind in _SCOPES:
+            if kind is not ast.Lambda:
+                names.add(node.name)
+        elif kind in COMPREHENSIONS:
             # A comprehension keeps its targets to itself, but not what `:=` binds in it.
             pending += [inner for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr)]
+        elif kind is ast.alias:
+            names.add((node.asname or node.name).partition(".")[0])
         else:
-            if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
-                yield node.id
-            elif isinstance(node, ast.alias):
-                yield (node.asname or node.name).partition(".")[0]
-            pending += ast.iter_child_nodes(node)
+            # As `ast.iter_child_nodes`, which takes twice the time: every compile walks the whole function.
+            for part in [getattr(node, field_name, None) for field_name in getattr(kind, "_fields", ())]:
+                if type(part) is list:
+                    pending += part
+                elif isinstance(part, ast.AST):
+                    pending.append(part)
+    return names
 
 
 def generator_part(node: FunctionNode) -> ast.AST | None:
