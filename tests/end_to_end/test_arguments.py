@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import enum
+import operator
 import types
 
 import numpy as np
@@ -366,3 +368,23 @@ def test_python_operators_are_the_operations(device):
     ]:  # fmt: skip
         assert torch.equal(result.to_torch(), expected)
     assert len({x, y}) == 2
+
+
+class Place(enum.IntEnum):
+    SECOND = 1
+
+    def __index__(self):
+        return 0
+
+
+class Pointer:
+    def __index__(self):
+        return 1
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
+@pytest.mark.parametrize("place", [Place.SECOND, Pointer()], ids=["an int's", "an object's"])
+@pytest.mark.parametrize("read", [lambda k: [2.0, 3.0][k], lambda k: sum([2.0, 3.0, 5.0][:k]), operator.index])
+def test_an_index_is_what_python_takes_for_it(graph_capture, place, read):
+    jitted = ttnn_jit.jit(graph_capture=graph_capture)(lambda x: x * (read(place) + 7))
+    assert jitted(torch.ones(1)).item() == read(place) + 7

@@ -312,13 +312,13 @@ def _function_handlers() -> dict[Any, Handler]:
         itertools.groupby: _grouped,
         filter: _with_callback(filter, bool), format: text(format, "__format__", "__str__", "__repr__"),
         str: text(str, "__str__", "__repr__"), repr: text(repr, "__repr__"),
-        pow: special_methods.power,
+        pow: special_methods.power, operator.index: special_methods.index,
         divmod: special_methods.binary("__divmod__", "__rdivmod__", "divmod()"),
     }  # fmt: skip
     names: dict[Callable[..., Any], list[str]] = {
         len: ["__len__"], abs: ["__abs__"], round: ["__round__"], hash: ["__hash__"], reversed: ["__reversed__"],
         float: ["__float__", "__index__"], int: ["__int__", "__index__", "__trunc__"],
-        complex: ["__complex__", "__float__", "__index__"], operator.index: ["__index__"],
+        complex: ["__complex__", "__float__", "__index__"],
         operator.neg: ["__neg__"], operator.pos: ["__pos__"], operator.invert: ["__invert__"],
         math.floor: ["__floor__", "__float__"], math.ceil: ["__ceil__", "__float__"], math.trunc: ["__trunc__"],
     }  # fmt: skip

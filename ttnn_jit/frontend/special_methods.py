@@ -99,6 +99,14 @@ def text(function: Callable[..., Any], *names: str) -> Handler:
 _EMPTY = ((), ("",))
 
 
+def index(interpreter: Interpreter, value: Any) -> Any:
+    """``operator.index(value)``, and what stands for a place: C takes an int as it is, whatever its class overrides."""
+    return interpreter.natively(operator.index, value) if is_a(value, int) else _index(interpreter, value)
+
+
+_index = unary(operator.index, "__index__")
+
+
 def truth(interpreter: Interpreter, value: Any) -> Any:
     """``bool(value)``."""
     if not may_compute(value):
