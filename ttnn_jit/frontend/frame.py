@@ -90,13 +90,20 @@ def _bound_names(nodes: Iterable[ast.AST]) -> set[str]:
         elif kind is ast.alias:
             names.add((node.asname or node.name).partition(".")[0])
         else:
-            # As `ast.iter_child_nodes`, which takes twice the time: every compile walks the whole function.
-            for part in [getattr(node, field_name, None) for field_name in getattr(kind, "_fields", ())]:
-                if type(part) is list:
-                    pending += part
-                elif isinstance(part, ast.AST):
-                    pending.append(part)
+            pending += _children(node)
     return names
+
+
+def _children(node: Any) -> list[Any]:
+    """The nodes in the fields of one, and texts: `ast.iter_child_nodes` takes twice the time."""
+    children: list[Any] = []
+    for name in getattr(type(node), "_fields", ()):
+        part = getattr(node, name, None)
+        if type(part) is list:
+            children += part
+        elif isinstance(part, ast.AST):
+            children.append(part)
+    return children
 
 
 def generator_part(node: FunctionNode) -> ast.AST | None:
