@@ -164,7 +164,7 @@ def _storable_structure(lowered: FrontendResult) -> Any:
 
 def _class_name(reads: Sequence[Read]) -> Callable[[type], str]:
     """How a class of the user's is written down: by the place where the compile read it."""
-    found = {read.value: read.path for read in reads if isinstance(read.value, type)}
+    found = {read.value: read.path for read in reads if issubclass(type(read.value), type)}
 
     def name(cls: type) -> str:
         if cls not in found:

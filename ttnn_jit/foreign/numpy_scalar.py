@@ -9,7 +9,7 @@ from typing import Any
 def is_numpy_scalar(value: object) -> bool:
     """Whether `value` is a ``numpy.float32(2)`` or its like, a number or a bool."""
     numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(value, (numpy.number, numpy.bool_))
+    return numpy is not None and issubclass(type(value), (numpy.number, numpy.bool_))
 
 
 def is_numpy_scalar_class(cls: type) -> bool:
@@ -18,10 +18,10 @@ def is_numpy_scalar_class(cls: type) -> bool:
     return numpy is not None and cls.__module__ == "numpy" and issubclass(cls, (numpy.number, numpy.bool_))
 
 
-def is_numpy_function(value: object) -> bool:
+def is_numpy_function(value: Any) -> bool:
     """Whether `value` is a ``numpy.sqrt`` or its like: of numbers it gives numbers, and does nothing else."""
     numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(value, numpy.ufunc) and getattr(numpy, value.__name__, None) is value
+    return numpy is not None and type(value) is numpy.ufunc and getattr(numpy, value.__name__, None) is value
 
 
 def python_number(value: Any) -> Any:

@@ -132,7 +132,7 @@ def is_identity(value: Any) -> bool:
 
     What a function reads when it runs is another matter.
     """
-    return isinstance(value, _IDENTITIES) or is_operation(value) or is_numpy_function(value)
+    return is_a(value, *_IDENTITIES) or is_operation(value) or is_numpy_function(value)
 
 
 _IDENTITIES = (

@@ -17,6 +17,7 @@ from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.origin import is_of_a_library
 from ttnn_jit.foreign.values import (
     ABSENT,
+    is_a,
     is_atom,
     is_identity,
     is_python_class,
@@ -97,8 +98,9 @@ def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name:
         CompileError: There is no such attribute.
     """
     kind = type(base)
-    if isinstance(base, Super):
-        return base.attribute(interpreter, name)
+    if kind is Super:
+        through: Super = base
+        return through.attribute(interpreter, name)
     if path is not None:
         interpreter.recorder.found(base, path)
         return _world_attribute(interpreter, base, path, name)
@@ -106,7 +108,7 @@ def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name:
         raise unsupported_function(name, interpreter.location())
     if kind is ProxyTensor or not (is_python_class(kind) or is_identity(base)) or is_atom(base):
         return interpreter.natively(getattr, base, name), None
-    if isinstance(base, (type, types.ModuleType, types.FunctionType)) and not _is_constant(base):
+    if is_a(base, type, types.ModuleType, types.FunctionType) and not _is_constant(base):
         interpreter.is_opaque(f"`{name}` of {base.__name__}, which was made or found where no guard can find it again")
         return interpreter.natively(getattr, base, name), None
     if is_identity(base) or not is_python_class(kind):
@@ -116,7 +118,7 @@ def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name:
 
 def _is_constant(base: Any) -> bool:
     """Whether a class cannot be given other attributes: one that is written in C."""
-    return isinstance(base, type) and not is_python_class(base)
+    return is_a(base, type) and not is_python_class(base)
 
 
 # --- Objects of the user's world ------------------------------------------------------------------------------------
@@ -126,13 +128,13 @@ def _world_attribute(interpreter: Interpreter, base: Any, path: Path, name: str)
     kind = type(base)
     if is_namespace(base) and own_attribute(base, name) is ABSENT:
         raise unsupported_function(name, interpreter.location())
-    if not isinstance(base, (type, types.ModuleType)) and is_python_class(kind):
+    if not is_a(base, type, types.ModuleType) and is_python_class(kind):
         getter = _getter(kind, base, name)
         if getter is not None:
             return _interpreted(interpreter, base, (*path, (TYPE_STEP, None)), name, getter), None
     at = (*path, (ATTRIBUTE_STEP, name))
     value = interpreter.natively(getattr, base, name)
-    if isinstance(value, types.MethodType) and value.__self__ is base:
+    if type(value) is types.MethodType and value.__self__ is base:
         interpreter.recorder.use(value.__func__, (*at, (ATTRIBUTE_STEP, "__func__")))
         return value, None
     if not _is_stable(base, name, value):
@@ -143,7 +145,7 @@ def _world_attribute(interpreter: Interpreter, base: Any, path: Path, name: str)
 
 def _is_stable(base: Any, name: str, value: Any) -> bool:
     """Whether a guard that reads the attribute again can compare."""
-    return is_atom(value) or isinstance(value, (types.MethodType, *_BOUND)) or same_value(getattr(base, name), value)
+    return is_atom(value) or is_a(value, types.MethodType, *_BOUND) or same_value(getattr(base, name), value)
 
 
 _BOUND = (types.BuiltinFunctionType, types.MethodWrapperType)
@@ -157,11 +159,11 @@ def _getter(kind: type, base: Any, name: str) -> tuple[tuple[str, ...], Any] | N
     if python_member(kind, "__getattribute__") is not None:
         return None
     found = member_of(kind, name)
-    if isinstance(found, property):
+    if is_a(found, property):
         return _within((name, "fget"), found.fget)
-    if isinstance(found, functools.cached_property):
+    if is_a(found, functools.cached_property):
         return None  # it keeps what it computed in the object, as everybody else will find it
-    getter = None if isinstance(found, types.FunctionType) else python_member(type(found), "__get__")
+    getter = None if type(found) is types.FunctionType else python_member(type(found), "__get__")
     if getter is not None and (own_attribute(base, name) is ABSENT or _is_data_descriptor(found)):
         return _within((name, "", "__get__"), getter)
     if found is ABSENT and own_attribute(base, name) is ABSENT:
@@ -174,7 +176,7 @@ def _is_data_descriptor(descriptor: Any) -> bool:
 
 
 def _within(steps: tuple[str, ...], function: Any) -> tuple[tuple[str, ...], Any] | None:
-    plain = isinstance(function, types.FunctionType) and not is_of_a_library(function)
+    plain = type(function) is types.FunctionType and not is_of_a_library(function)
     return (steps, function) if plain and is_within_the_language(function) else None
 
 
@@ -219,7 +221,7 @@ def _own_attribute(interpreter: Interpreter, base: Any, name: str) -> Any:
     getter = _getter(kind, base, name)
     if getter is not None and class_path is not None:
         return _interpreted(interpreter, base, class_path, name, getter)
-    if isinstance(found, functools.cached_property) and own_attribute(base, name) is ABSENT:
+    if is_a(found, functools.cached_property) and own_attribute(base, name) is ABSENT:
         path = interpreter.recorder.path_of(found)
         interpreter.recorder.use(found.func, None if path is None else (*path, (ATTRIBUTE_STEP, "func")))
         return interpreter.call_with(found.func, (base,), {})
@@ -233,9 +235,9 @@ def _own_attribute(interpreter: Interpreter, base: Any, name: str) -> Any:
 def _runs_python(kind: type, found: Any) -> bool:
     if found is ABSENT:
         return python_member(kind, "__getattr__") is not None
-    if isinstance(found, property):
+    if is_a(found, property):
         return True
-    return not isinstance(found, types.FunctionType) and python_member(type(found), "__get__") is not None
+    return type(found) is not types.FunctionType and python_member(type(found), "__get__") is not None
 
 
 # --- super() --------------------------------------------------------------------------------------------------------
@@ -255,7 +257,7 @@ class Super:
             CompileError: None has it.
         """
         instance = self._instance
-        of_class = isinstance(instance, type)
+        of_class = is_a(instance, type)
         kind = instance if of_class else type(instance)
         recorder = interpreter.recorder
         class_path = recorder.path_of(instance) if of_class else recorder.class_path_of(instance)
@@ -278,11 +280,11 @@ class Super:
     def _bound(self, interpreter: Interpreter, member: Any, name: str, at: Path | None) -> Any:
         interpreter.recorder.use(member, at)
         if isinstance(member, types.FunctionType):
-            return member if isinstance(self._instance, type) else types.MethodType(member, self._instance)
+            return member if is_a(self._instance, type) else types.MethodType(member, self._instance)
         if isinstance(member, property) and isinstance(member.fget, types.FunctionType):
             interpreter.recorder.use(member.fget, None if at is None else (*at, (ATTRIBUTE_STEP, "fget")))
             return interpreter.call_with(member.fget, (self._instance,), {})
         value = interpreter.natively(getattr, super(self._cls, self._instance), name)
-        if isinstance(value, types.MethodType) and at is not None:  # of a classmethod
+        if type(value) is types.MethodType and at is not None:  # of a classmethod
             interpreter.recorder.use(value.__func__, (*at, (ATTRIBUTE_STEP, "__func__")))
         return value

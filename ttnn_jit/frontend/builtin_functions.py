@@ -39,7 +39,7 @@ def compute(
         return interpreter.natively(function, *args)
     if is_bound_builtin(function):
         return _method(interpreter, function, (function.__self__, *args), kwargs)  # type: ignore[attr-defined]
-    if isinstance(function, (types.MethodDescriptorType, types.WrapperDescriptorType)):
+    if is_a(function, types.MethodDescriptorType, types.WrapperDescriptorType):
         return _method(interpreter, function, args, kwargs)
     handler = _FUNCTIONS.get(function)
     if handler is not None and (value := handler(interpreter, *args, **kwargs)) is not NATIVE:
@@ -262,10 +262,10 @@ def _class_check(function: Callable[[Any, Any], bool], name: str) -> Handler:
     """For ``isinstance`` and ``issubclass``: a metaclass may answer, and what is registered may change."""
 
     def handler(interpreter: Interpreter, value: Any, classes: Any) -> Any:
-        if isinstance(classes, (tuple, types.UnionType)):
-            each_class = classes if isinstance(classes, tuple) else classes.__args__
+        if is_a(classes, tuple, types.UnionType):
+            each_class = classes if is_a(classes, tuple) else classes.__args__
             return any(interpreter.python(function, value, cls) for cls in each_class)
-        method = special_method(interpreter, classes, name) if isinstance(classes, type) else None
+        method = special_method(interpreter, classes, name) if is_a(classes, type) else None
         if method is not None and not is_of_the_standard_library(method):
             return interpreter.python(bool, interpreter.call_with(method, (classes, value), {}))
         answer = interpreter.natively(function, value, classes)
@@ -278,8 +278,8 @@ def _class_check(function: Callable[[Any, Any], bool], name: str) -> Handler:
 
 def _is_settled(value: Any, cls: Any) -> bool:
     """Whether the answer depends on nothing that can change: the class of the value, and the one asked for, are C's."""
-    kind = value if isinstance(value, type) else type(value)
-    return (kind is ProxyTensor or not is_python_class(kind)) and isinstance(cls, type) and type(cls) is type
+    kind = value if is_a(value, type) else type(value)
+    return (kind is ProxyTensor or not is_python_class(kind)) and type(cls) is type
 
 
 def _is_checked_again(

@@ -110,7 +110,7 @@ def is_plain_key(key: Any) -> bool:
 
 def get_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
     """``container[key]``."""
-    if isinstance(container, type):
+    if is_a(container, type):
         return _item_of_class(interpreter, container, key)
     method = special_method(interpreter, container, "__getitem__")
     if method is not None:

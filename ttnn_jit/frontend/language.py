@@ -12,7 +12,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.origin import is_of_this_package
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar_class
-from ttnn_jit.foreign.values import has_member, own_attribute
+from ttnn_jit.foreign.values import has_member, is_a, own_attribute
 from ttnn_jit.guards.fingerprints import is_plain_dataclass
 from ttnn_jit.ops import overloads_of
 
@@ -77,16 +77,16 @@ def no_plain_function(name: str, *, is_async: bool) -> tuple[str, str]:
 
 def is_pure(function: Any) -> bool:
     """Whether `function` may be called at compile time, being a part of Python or a value type of this package."""
-    if isinstance(function, type):
+    if is_a(function, type):
         return is_pure_class(function)
-    if isinstance(function, types.FunctionType):
+    if is_a(function, types.FunctionType):
         return function.__module__ in _PURE_ROOMS
-    if isinstance(function, (types.BuiltinFunctionType, types.MethodWrapperType)):
+    if is_a(function, types.BuiltinFunctionType, types.MethodWrapperType):
         owner = getattr(function, "__self__", None)
-        if owner is None or isinstance(owner, types.ModuleType):
+        if owner is None or is_a(owner, types.ModuleType):
             return function in PURE_BUILTINS or function is functools.reduce or function.__module__ in _PURE_MODULES
-        return isinstance(owner, PURE_VALUES) or any(owner is known for known in (*_PURE_ITERTOOLS, *PURE_VALUES))
-    if isinstance(function, (types.MethodDescriptorType, types.WrapperDescriptorType)):
+        return is_a(owner, *PURE_VALUES) or any(owner is known for known in (*_PURE_ITERTOOLS, *PURE_VALUES))
+    if is_a(function, types.MethodDescriptorType, types.WrapperDescriptorType):
         return function.__objclass__ in PURE_VALUES
     return False
 
@@ -101,11 +101,11 @@ def is_pure_class(cls: type) -> bool:
 
 def is_namespace(value: Any) -> bool:
     """Whether `value` is the `ttnn` namespace, under whatever name."""
-    return isinstance(value, (types.ModuleType, types.SimpleNamespace)) and bool(
+    return is_a(value, types.ModuleType, types.SimpleNamespace) and bool(
         overloads_of(own_attribute(value, "add"))
     )
 
 
 def is_namespace_function(value: Any) -> bool:
     """Whether `value` is a function of the host API that is no operation: it has no place inside a program."""
-    return isinstance(value, types.FunctionType) and is_of_this_package(value) and not is_pure(value)
+    return is_a(value, types.FunctionType) and is_of_this_package(value) and not is_pure(value)

@@ -17,7 +17,7 @@ from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar, python_number
 from ttnn_jit.foreign.pytrees import leaves
-from ttnn_jit.foreign.values import has_member
+from ttnn_jit.foreign.values import has_member, is_a
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.ops import (
     ABSENT,
@@ -235,7 +235,7 @@ _install_operators()
 
 def outside_tensor_help(value: Any) -> str | None:
     """How to bring in a tensor that the function found outside its arguments; None if `value` is no tensor."""
-    if not isinstance(value, type) and has_member(type(value), "shape") and has_member(type(value), "dtype"):
+    if not is_a(value, type) and has_member(type(value), "shape") and has_member(type(value), "dtype"):
         return "a tensor from outside is no constant of the program: pass it as an argument"
     return None
 

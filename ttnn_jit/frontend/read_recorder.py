@@ -16,6 +16,7 @@ from typing import Any, cast
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.values import (
     ABSENT,
+    is_a,
     is_atom,
     is_operation,
     is_python_class,
@@ -122,7 +123,7 @@ class ReadRecorder:
         """Record that the program depends on what stands at `path` being `value`."""
         if path is None or path in self.reads:
             return
-        if isinstance(value, types.MethodType):
+        if type(value) is types.MethodType:
             # A bound method is made anew at each look-up; what stays is its parts.
             self.use(value.__func__, (*path, (ATTRIBUTE_STEP, "__func__")))
             self.use(value.__self__, (*path, (ATTRIBUTE_STEP, "__self__")))
@@ -131,7 +132,7 @@ class ReadRecorder:
             self._record((*path, (ATTRIBUTE_STEP, "__name__")), value.__name__)
         elif not self._is_met_again(value, path):
             self._record(path, value)
-        if isinstance(value, functools.partial):
+        if is_a(value, functools.partial):
             self._use_partial(value, path)
 
     def _is_met_again(self, value: Any, path: Path) -> bool:
@@ -266,9 +267,9 @@ class ReadRecorder:
 
 def is_bound_builtin(value: Any) -> bool:
     """Whether `value` is a method of C's of one object, like ``table.get``."""
-    if isinstance(value, types.MethodWrapperType):
+    if type(value) is types.MethodWrapperType:
         return True
-    return isinstance(value, types.BuiltinFunctionType) and not isinstance(value.__self__, types.ModuleType | None)
+    return type(value) is types.BuiltinFunctionType and not is_a(value.__self__, types.ModuleType, types.NoneType)
 
 
 def _is_told_by_contents(kind: type) -> bool:

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ttnn_jit.foreign.values import is_a
 from ttnn_jit.frontend.assignment import assign, iterate, own_container, refuse_foreign
 from ttnn_jit.frontend.call_expressions import InterpretedFunction
 from ttnn_jit.frontend.expressions import OPERATORS
@@ -87,7 +88,7 @@ def _augmented_assign(interpreter: Interpreter, node: ast.AugAssign) -> None:
 
 def _in_place(interpreter: Interpreter, node: ast.AugAssign, function: Callable[[Any, Any], Any], old: Any) -> Any:
     right = interpreter.evaluate(node.value)
-    if isinstance(old, (list, dict, set)):
+    if is_a(old, list, dict, set):
         refuse_foreign(interpreter, old, node)
     interpreter.at = node
     return interpreter.python(function, old, right)

@@ -115,11 +115,11 @@ def _object_name(value: Any) -> str | None:  # noqa: PLR0911 - one line for each
         return f"{_class_name(kind)}:{read_fingerprint(value.__reduce__()[1:])}"
     if issubclass(kind, (int, float, str)) and kind not in {int, float, str, bool}:
         return f"{_class_name(kind)}:{fingerprint(plain_scalar(value))}"
-    if isinstance(value, _NAMED):
+    if is_a(value, *_NAMED):
         return f"{kind.__name__}:{getattr(value, '__module__', '')}.{value.__qualname__}"
     if issubclass(kind, type):
         return f"class:{type.__dict__['__module__'].__get__(value)}.{value.__qualname__}"
-    return f"module:{value.__name__}" if isinstance(value, types.ModuleType) else f"object:{_class_name(kind)}"
+    return f"module:{value.__name__}" if is_a(value, types.ModuleType) else f"object:{_class_name(kind)}"
 
 
 _TOLD_BY_THEIR_ARGUMENTS = frozenset({
@@ -159,15 +159,15 @@ def _is_exactly(*kinds: type) -> Callable[[Any], bool]:
 
 
 def _is_a(*kinds: type) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, kinds)
+    return lambda value: is_a(value, *kinds)
 
 
 def _has(attribute: str) -> Callable[[Any], bool]:
-    return lambda value: not isinstance(value, type) and own_attribute(value, attribute) is not ABSENT
+    return lambda value: not is_a(value, type) and own_attribute(value, attribute) is not ABSENT
 
 
 def _is_module_function(value: Any) -> bool:
-    return isinstance(value, types.BuiltinFunctionType) and isinstance(value.__self__, types.ModuleType)
+    return type(value) is types.BuiltinFunctionType and is_a(value.__self__, types.ModuleType)
 
 
 def _is_tuple_with_names(value: Any) -> bool:
@@ -179,11 +179,11 @@ _LIBRARIES = (sys.stdlib_module_names | {THIS_PACKAGE}) - {"__main__"}
 
 def _is_library_class(value: Any) -> bool:
     """Whether a class is Python's or ours; the text of a user's class may change under the same name."""
-    return isinstance(value, type) and library_of(value) in _LIBRARIES
+    return is_a(value, type) and library_of(value) in _LIBRARIES
 
 
 def _is_named_tuple(value: Any) -> bool:
-    return isinstance(value, type) and value.__bases__ == (tuple,) and has_member(value, "_field_defaults")
+    return is_a(value, type) and value.__bases__ == (tuple,) and has_member(value, "_field_defaults")
 
 
 def is_plain_dataclass(cls: Any) -> bool:
@@ -203,7 +203,7 @@ _WRITTEN_BY_DATACLASSES = {"<string>", dataclasses.__file__, reprlib.__file__}
 
 def _is_plain_dataclass_type(value: Any) -> bool:
     """Whether a class is a dataclass that brings no code of the user's, whose text could change under its name."""
-    if not isinstance(value, type) or not is_plain_dataclass(value):
+    if not is_a(value, type) or not is_plain_dataclass(value):
         return False
     members = [member for cls in value.__mro__[:-1] for member in vars(cls).values()]
     functions = [member for member in members if isinstance(member, types.FunctionType)]

@@ -16,7 +16,7 @@ import math
 import operator
 import sys
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.source import Location
@@ -195,6 +195,9 @@ _STEPS: dict[str, Callable[[Any, Any], Any]] = {
     CONTENTS_STEP: lambda value, _: native_contents(value),
 }
 
+STEP_KINDS = (*_STEPS, CALL_STEP)
+"""Every kind of step that a guard takes; what an argument step finds, the call's key holds."""
+
 
 # --- Paths as text --------------------------------------------------------------------------------------------------
 
@@ -284,20 +287,21 @@ def guard_text(function: types.FunctionType, reads: Iterable[Read]) -> GuardText
     The function's own code object is guarded too, and its defaults if it has any. Shared prefixes of paths are walked
     once.
     """
-    return _guard_text(function, _own_attributes(function), reads)
+    return _guard_text(function, (*_reads_of_itself(function), *reads))
 
 
-def _guard_text(function: types.FunctionType, own: Mapping[str, Any], reads: Iterable[Read]) -> GuardText:
+def _guard_text(function: types.FunctionType, reads: Iterable[Read]) -> GuardText:
     writer = _GuardWriter(function)
-    conditions = [writer.own(name, value) for name, value in own.items()]
-    conditions += filter(None, map(writer.condition, reads))
-    return GuardText(tuple(conditions), writer.constants)
+    conditions = map(writer.condition, reads)
+    return GuardText(tuple(filter(None, conditions)), writer.constants)
 
 
-def _own_attributes(function: types.FunctionType) -> dict[str, Any]:
+def _reads_of_itself(function: types.FunctionType) -> Iterator[Read]:
     """What somebody may assign to the function, and what that is now."""
-    names = ("__code__", "__defaults__", "__kwdefaults__")
-    return {name: value for name in names if (value := getattr(function, name))}
+    for name in ("__code__", "__defaults__", "__kwdefaults__"):
+        value = getattr(function, name)
+        if value:
+            yield Read(((ATTRIBUTE_STEP, name),), value)
 
 
 def compile_guard(function: types.FunctionType, reads: Iterable[Read]) -> Callable[[], bool]:
@@ -305,13 +309,13 @@ def compile_guard(function: types.FunctionType, reads: Iterable[Read]) -> Callab
 
     It is written and compiled when it is first asked: many a program runs once.
     """
-    own = _own_attributes(function)
+    own = tuple(_reads_of_itself(function))
     compiled: Callable[[], bool] | None = None
 
     def guard() -> bool:
         nonlocal compiled
         if compiled is None:
-            compiled = _compiled(_guard_text(function, own, reads))
+            compiled = _compiled(_guard_text(function, (*own, *reads)))
         return compiled()
 
     return guard
@@ -360,15 +364,11 @@ class _GuardWriter:
             return f"not hasattr({base}, {name!r})"
         step = (kind, name)
         found, constant = self._step(tuple(prefix), base, step), self._constant(read.value)
-        if read.value is None or isinstance(read.value, bool) or not is_atom(read.value):
+        if read.value is None or type(read.value) is bool or not is_atom(read.value):
             return f"{found} is {constant}"
         # An atom that was made anew is the same one.
         again = self._step(tuple(prefix), self._walk(tuple(prefix)), step)
         return f"({found} is {constant} or {self._constant(same_value)}({again}, {constant}))"
-
-    def own(self, name: str, value: Any) -> str:
-        """An expression that is true while an attribute of the function itself is `value`."""
-        return f"{self._root}.{name} is {self._constant(value)}"
 
     def _walk(self, path: Path) -> str:
         if not path:

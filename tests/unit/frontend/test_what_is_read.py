@@ -447,3 +447,31 @@ class Disguised(list):
 def test_what_an_argument_says_of_its_class_is_no_matter_of_its_class():
     result = lowered(lambda x, a: x * (2.0 if isinstance(a, float) else 3.0), BF16, Disguised([1.0]))
     assert result.opaque is not None
+
+
+class Silent:
+    scale = 2.0
+
+    @property
+    def __class__(self):
+        raise RuntimeError("nobody asked for it")
+
+
+SILENT = Silent()
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x * SILENT.scale,
+        lambda x: x * getattr(SILENT, "scale", 3.0),
+        lambda x: x * sum(item.scale for item in [SILENT]),
+        lambda x: x * (2.0 if SILENT else 3.0),
+        lambda x: x * (2.0 if SILENT is None else 3.0),
+        lambda x: x * (2.0 if type(SILENT) is Silent else 3.0),
+    ],
+)
+def test_classes_are_asked_and_never_an_object_for_its_class(function, graph_capture):
+    _, result = guard_and_result(function, graph_capture)
+    assert result.opaque is None
