@@ -12,7 +12,6 @@ from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.pytrees import fields_of, is_record, items_of, map_leaves
 from ttnn_jit.frontend.attributes import attribute_value
-from ttnn_jit.frontend.builtin_functions import compute, computed
 from ttnn_jit.frontend.call_expressions import call_value, callback
 from ttnn_jit.frontend.expressions import EXPRESSIONS, refuse_expression
 from ttnn_jit.frontend.function_source import FunctionSource, function_source
@@ -20,6 +19,7 @@ from ttnn_jit.frontend.interpreter import Interpreter, Rules
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.parameters import bind_parameters
 from ttnn_jit.frontend.proxy import ProxyTensor
+from ttnn_jit.frontend.python_functions import compute, computed
 from ttnn_jit.frontend.read_recorder import ReadRecorder, items_by_path
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout

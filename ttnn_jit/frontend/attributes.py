@@ -30,6 +30,7 @@ from ttnn_jit.frontend.function_source import is_within_the_language
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.language import is_namespace
 from ttnn_jit.frontend.proxy import ProxyTensor, unsupported_function
+from ttnn_jit.frontend.special_methods import NATIVE
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, ITEM_STEP, MEMBER_STEP, OWN_STEP, TYPE_STEP, Path, Step
 
 
@@ -68,8 +69,19 @@ def attribute_value(interpreter: Interpreter, base: Any, name: str) -> Any:
     return value
 
 
-def has_attribute(interpreter: Interpreter, base: Any, name: str) -> bool:
-    """Whether a value has an attribute; that it has none is recorded as read."""
+def attribute_by_name(interpreter: Interpreter, base: Any, name: Any, *default: Any) -> Any:
+    """``getattr(base, name)``."""
+    if not is_a(name, str) or len(default) > 1:
+        return NATIVE
+    if default and not has_attribute(interpreter, base, name):
+        return default[0]
+    return attribute_value(interpreter, base, name)
+
+
+def has_attribute(interpreter: Interpreter, base: Any, name: Any, /) -> Any:
+    """``hasattr(base, name)``; that there is none is recorded as read."""
+    if not is_a(name, str):
+        return NATIVE
     interpreter.recorder.found(base, path := interpreter.recorder.path_of(base))
     if _present(base, name):
         return True

@@ -15,14 +15,15 @@ from ttnn_jit.diagnostics.errors import CompileError, UnsupportedFunction
 from ttnn_jit.diagnostics.origin import is_of_a_library, is_of_the_standard_library, is_of_this_package
 from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar, is_numpy_scalar_class
 from ttnn_jit.foreign.values import ABSENT, is_atom, own_attribute, python_member
-from ttnn_jit.frontend.attributes import Super, has_attribute
+from ttnn_jit.frontend.attributes import Super
 from ttnn_jit.frontend.code_scan import scan_value
 from ttnn_jit.frontend.frame import Frame, local_names_of, parameter_names
 from ttnn_jit.frontend.function_source import function_source
 from ttnn_jit.frontend.interpreter import Interpreter
-from ttnn_jit.frontend.language import MUTATING_METHODS, is_namespace_function, is_pure
+from ttnn_jit.frontend.language import is_namespace_function
 from ttnn_jit.frontend.parameters import bind_parameters
 from ttnn_jit.frontend.proxy import ProxyTensor, foreign_function_help
+from ttnn_jit.frontend.python_functions import changes_its_object, is_pure
 from ttnn_jit.frontend.read_recorder import is_bound_builtin
 from ttnn_jit.frontend.wrapped_functions import TILE_FUNCTION, wrapped_attribute
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP
@@ -103,7 +104,7 @@ def evaluate_items(interpreter: Interpreter, nodes: list[ast.expr]) -> list[Any]
     return items
 
 
-def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of callee
+def call_value(  # noqa: C901, PLR0911 - one line for each kind of callee
     interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
     """The result of calling `function`, whatever it is.
@@ -125,8 +126,6 @@ def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of call
             return interpreter.natively(function, *args, **kwargs)
         case types.MethodType():
             return call_value(interpreter, function.__func__, (function.__self__, *args), kwargs)
-        case _ if function is getattr or function is hasattr:
-            return _call_getattr(interpreter, function, args)
         case _ if function is super:
             return _call_super(interpreter, args)
         case operator.attrgetter() | operator.itemgetter() | operator.methodcaller():
@@ -188,17 +187,6 @@ def _call_wrapped(
     path = interpreter.recorder.path_of(wrapper)
     interpreter.recorder.use(wrapped, None if path is None else (*path, (ATTRIBUTE_STEP, name)))
     return call_value(interpreter, wrapped, args, kwargs)
-
-
-def _call_getattr(interpreter: Interpreter, function: Any, args: Sequence[Any]) -> Any:
-    base, name, *default = args if 2 <= len(args) <= 3 else (None, None)
-    if not isinstance(name, str):
-        interpreter.refuse(f"`{function.__name__}` takes an object and a name")
-    if function is hasattr:
-        return has_attribute(interpreter, base, name)
-    if default and not has_attribute(interpreter, base, name):
-        return default[0]
-    return interpreter.attribute(base, name)
 
 
 def _call_super(interpreter: Interpreter, args: Sequence[Any]) -> Super:
@@ -263,7 +251,7 @@ def _call_python(interpreter: Interpreter, function: Any, args: Sequence[Any], k
         path = interpreter.recorder.path_of(function)
         owner = function.__self__
         interpreter.recorder.found(owner, None if path is None else (*path, (ATTRIBUTE_STEP, "__self__")))
-        if name in MUTATING_METHODS and isinstance(owner, (list, dict, set)) and interpreter.recorder.is_foreign(owner):
+        if changes_its_object(function) and interpreter.recorder.is_foreign(owner):
             interpreter.refuse(
                 f"`{name}` would change a {type(owner).__name__} from outside the function",
                 "make a copy of it first, or return the new value",

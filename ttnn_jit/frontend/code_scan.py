@@ -19,8 +19,8 @@ from ttnn_jit.diagnostics.origin import is_of_a_library, is_of_this_package
 from ttnn_jit.diagnostics.source import Location, codes_in
 from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar_class
 from ttnn_jit.foreign.values import ABSENT, is_atom, is_operation, is_python_class, own_attribute, same_value
-from ttnn_jit.frontend.language import is_pure
 from ttnn_jit.frontend.proxy import ProxyTensor
+from ttnn_jit.frontend.python_functions import is_pure
 from ttnn_jit.frontend.read_recorder import ReadRecorder, is_bound_builtin, items_by_path
 from ttnn_jit.frontend.spans import location_of_span
 from ttnn_jit.frontend.wrapped_functions import TILE_FUNCTION, wrapped_attribute
@@ -119,7 +119,7 @@ class _Scanner:
                 self._recorder.look_into(value)
                 for steps, item in items_by_path(value):
                     self.value(item, (*path, *steps))
-            case _ if not _tells_everything(value):
+            case _ if not is_known_in_a_trace(value):
                 self._opaque(f"what a {type(value).__name__} does cannot be followed in a function without source")
 
     def _helper(self, function: types.FunctionType, path: Path) -> None:
@@ -135,11 +135,11 @@ class _Scanner:
         self._recorder.is_opaque(what, self._location)
 
 
-def _tells_everything(value: Any) -> bool:
+def is_known_in_a_trace(value: Any) -> bool:
     """Whether C, given `value` among atoms, runs no code that nobody saw: an atom, an operation, a part of Python."""
     if isinstance(value, type):
-        builtin = value is not super and not is_python_class(value) and value.__module__ != "types"
-        return builtin or is_of_this_package(value) or is_numpy_scalar_class(value)
+        of_python = is_pure(value) and not is_python_class(value)
+        return of_python or is_of_this_package(value) or is_numpy_scalar_class(value)
     if isinstance(value, types.FunctionType):
         return is_of_this_package(value)
     return is_atom(value) or is_operation(value) or is_numpy_function(value) or is_pure(value)

@@ -31,13 +31,12 @@ from ttnn_jit.frontend.special_methods import NATIVE, SCALARS, is_default, may_c
 
 _TABLE = {0: 0}
 _ITERABLES: tuple[Any, ...] = ([], (), _TABLE, {0}, "", b"", range(0), range(1 << 70), _TABLE.values(), _TABLE.items())
-_LAZY = (
-    "accumulate", "chain", "combinations", "compress", "dropwhile", "filterfalse", "groupby", "islice", "pairwise",
-    "permutations", "product", "starmap", "takewhile", "zip_longest",
-)  # fmt: skip
 ITERATORS: tuple[type, ...] = (
     *{type(iter(made)) for made in _ITERABLES}, type(reversed([0])), type(reversed(_TABLE)), zip, map, filter,
-    enumerate, reversed, types.GeneratorType, *(getattr(itertools, name) for name in _LAZY),
+    enumerate, reversed, types.GeneratorType, itertools.accumulate, itertools.chain, itertools.combinations,
+    itertools.compress, itertools.dropwhile, itertools.filterfalse, itertools.groupby, itertools.islice,
+    itertools.pairwise, itertools.permutations, itertools.product, itertools.starmap, itertools.takewhile,
+    itertools.zip_longest,
 )  # fmt: skip
 VIEWS: tuple[type, ...] = (type(_TABLE.keys()), type(_TABLE.values()), type(_TABLE.items()))
 
@@ -246,6 +245,8 @@ def iterator(interpreter: Interpreter, *args: Any) -> Any:
     """``iter(iterable)``."""
     if len(args) == 2:
         return interpreter.natively(iter, interpreter.callback(args[0]), args[1])
+    if len(args) != 1:
+        return NATIVE
     (iterable,) = args
     if is_a(iterable, enum.EnumMeta):
         return iter(_members(interpreter, iterable))

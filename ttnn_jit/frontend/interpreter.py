@@ -105,9 +105,9 @@ class Interpreter(Emitter):
         """
         return self._rules.compute(self, function, args, kwargs)
 
-    def computed(self, function: Callable[..., Any], *args: Any) -> Any:
+    def computed(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """`python`, where no special method of the user's has a part in it."""
-        return self._rules.computed(self, function, args, {})
+        return self._rules.computed(self, function, args, kwargs)
 
     def natively(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """What `function` returns; nothing is recorded, and its failures are failures of the user's program.

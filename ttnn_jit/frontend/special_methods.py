@@ -228,6 +228,11 @@ def same(interpreter: Interpreter, left: Any, right: Any) -> bool:
     return left is right
 
 
+def not_same(interpreter: Interpreter, left: Any, right: Any) -> bool:
+    """``left is not right``."""
+    return not same(interpreter, left, right)
+
+
 def in_place(name: str, plain: Callable[[Any, Any], Any]) -> Handler:
     """For ``a += b`` and its like."""
 
