@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Callable
 from typing import Any, overload
@@ -68,6 +69,7 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
     extra_pipeline_options: str = "",
     target: SystemDesc | str | None = None,
     fp32_dest_acc: bool = False,
+    **unknown: object,
 ) -> JitFunction | Callable[[Callable[..., Any]], JitFunction]:
     """Compile a function of TTNN operations at its first call, and run native code from then on.
 
@@ -96,14 +98,17 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
         fp32_dest_acc: On chip targets, keep float32 between the ops of a fused kernel and round at its stores alone:
             more exact, but no longer the bits of one call after the other (docs/numerics.md). DST then holds 4 tiles.
             The ``cpu`` target always computes so.
+        **unknown: None are taken: the error names the option that was meant.
 
     Returns:
         A `JitFunction`, or a decorator that makes one.
 
     Raises:
-        ArgumentError: An option of another kind than above, an unknown backend or target, a `max_grid` that is no core,
-            or `fallback` and `compile_only` together.
+        ArgumentError: An option of another kind or name than above, an unknown backend or target, a `max_grid` that is
+            no core, or `fallback` and `compile_only` together.
     """
+    for name in unknown:
+        raise _unknown_option(name)
     flags = {"enable_cache": enable_cache, "debug": debug, "compile_only": compile_only, "fallback": fallback}
     for name, flag in (flags | {"fp32_dest_acc": fp32_dest_acc}).items():
         _check_option(name, flag, bool, "True or False")
@@ -142,6 +147,19 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
     return decorate if fn is None else decorate(fn)
 
 
+def _unknown_option(name: str) -> ArgumentError:
+    import difflib
+
+    options = [parameter.name for parameter in inspect.signature(jit).parameters.values() if parameter.kind is _KEYWORD]
+    meant = [option for option in options if name in option or option in name]
+    meant = meant or difflib.get_close_matches(name, options, 1, 0.8)
+    guess = f"did you mean {' or '.join(f'`{option}`' for option in meant)}?"
+    return ArgumentError(
+        f"jit has no option `{name}`", help=guess if meant else f"its options are {', '.join(options)}"
+    )
+
+
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
 _FIDELITIES = ", ".join(f"ttnn.MathFidelity.{member.name}" for member in MathFidelity)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import json
 import re
@@ -16,6 +17,7 @@ from tests import programs
 from tests.expressions import TENSORS, evaluate, expressions
 from ttnn_jit import ttnn
 from ttnn_jit.runtime.descriptor import ProgramDescriptor
+from ttnn_jit.specs.target import PRESETS
 
 
 def on(device, *shape, dtype=torch.bfloat16):
@@ -36,6 +38,14 @@ def test_a_unary_chain_is_set_up_once_for_all_the_tiles_of_dst(device, dtype, ca
     assert kernel.dst_capacity == capacity  # half of DST's 16 tiles, and half of that for 32 bits
     assert kernel.init_calls_every_run == 3 * 16  # 1024 tiles on 64 cores
     assert kernel.init_calls == kernel.init_calls_every_run // capacity
+
+
+def test_a_target_without_double_buffering_has_all_of_dst():
+    whole = dataclasses.replace(PRESETS["wormhole_b0"], dst_double_buffered=False)
+    with ttnn.open_device(target=whole) as device:
+        (kernel,) = ttnn_jit.jit()(chain).explain(on(device, 1024, 1024)).kernels
+    assert kernel.dst_capacity == 16
+    assert kernel.init_calls == kernel.init_calls_every_run // 16
 
 
 def test_a_nest_of_several_ops_is_set_up_for_every_tile(device):

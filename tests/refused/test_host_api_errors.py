@@ -66,8 +66,8 @@ CALLS = [
     (
         lambda d: ttnn.from_torch(X, layout=ttnn.TILE_LAYOUT),
         ValueError,
-        "Invalid arguments for function: a tensor is on the host\n"
-        "help: move it to a device: `ttnn.from_torch(..., device=device)`",
+        "Invalid arguments for function double: `x` is on the host\n"
+        "help: move it to a device: `ttnn.to_device(tensor, device)`, or `ttnn.from_torch(..., device=device)`",
     ),
 ]
 
@@ -584,7 +584,8 @@ def test_what_wraps_a_function_is_told_to_go_around_jit(value, text):
 
 
 def test_torch_and_numpy_in_one_call_are_told_how_to_meet():
-    with pytest.raises(ValueError, match=r"numpy arrays and torch tensors in one call\nhelp: pass `torch\.from_numpy"):
+    text = "numpy arrays and torch tensors in one call: `x` is a torch tensor, `y` is a numpy array\n"
+    with pytest.raises(ValueError, match=rf"{text}help: pass `torch\.from_numpy"):
         ttnn_jit.jit(lambda x, y: x + y)(X, X.numpy())
 
 

@@ -367,9 +367,10 @@ class JitFunction(WarmCalls):
         return self._request(values, self._placement(list(tensors_in(values)), values))
 
     def _placement(self, tensors: list[Any], values: Sequence[Any]) -> Placement:
+        arguments = zip(self._signature.parameters, values, strict=True)
         if not tensors:
-            raise without_tensor(self.func.__name__, dict(zip(self._signature.parameters, values, strict=True)))
-        return placement(tensors, self._target, PRESETS["cpu"])
+            raise without_tensor(self.func.__name__, dict(arguments))
+        return placement(tensors, self._target, PRESETS["cpu"], self.func.__name__, arguments)
 
     @raises_for_the_user
     def ir(self, *args: Any, stage: str = "frontend", **kwargs: Any) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 import types
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -179,13 +179,17 @@ class Placement:
     target: SystemDesc
 
 
-def placement(tensors: list[Any], target: SystemDesc | None, cpu: SystemDesc) -> Placement:
+def placement(
+    tensors: list[Any], target: SystemDesc | None, cpu: SystemDesc, name: str, arguments: Iterable[tuple[str, Any]]
+) -> Placement:
     """The one family and target of a call's tensors.
 
     Args:
         tensors: Every tensor of the call, at least one.
         target: What the decorator asks for torch and numpy arguments, if it does.
         cpu: The target of torch and numpy arguments otherwise.
+        name: That of the function, and
+        arguments: all of them by parameter, for what an error says.
 
     Raises:
         ArgumentError: Tensors of several families or devices, or on the host.
@@ -193,8 +197,9 @@ def placement(tensors: list[Any], target: SystemDesc | None, cpu: SystemDesc) ->
     families = {family_of(tensor) for tensor in tensors}
     if len(families) > 1:
         names = " and ".join(sorted(family.value for family in families if family))
+        listed = _listed(arguments, lambda tensor: f"a {(family_of(tensor) or Family.TTNN).value.removesuffix('s')}")
         raise ArgumentError(
-            f"Invalid arguments for function: {names} in one call",
+            f"Invalid arguments for function {name}: {names} in one call: {listed}",
             help="make them all ttnn tensors with `ttnn.from_torch`, or none"
             if Family.TTNN in families
             else "pass `torch.from_numpy(array)`",
@@ -203,13 +208,24 @@ def placement(tensors: list[Any], target: SystemDesc | None, cpu: SystemDesc) ->
         return Placement(next(iter(families)) or Family.TORCH, target or cpu)
     devices = {id(tensor.device()): tensor.device() for tensor in tensors}
     if None in devices.values():
+        listed = _listed(arguments, lambda tensor: "on the host" if tensor.device() is None else "")
         raise ArgumentError(
-            "Invalid arguments for function: a tensor is on the host",
-            help="move it to a device: `ttnn.from_torch(..., device=device)`",
+            f"Invalid arguments for function {name}: {listed}",
+            help="move it to a device: `ttnn.to_device(tensor, device)`, or `ttnn.from_torch(..., device=device)`",
         )
     if len(devices) > 1:
-        listed = " and ".join(str(device) for device in devices.values())
+        listed = _listed(arguments, lambda tensor: f"on {tensor.device()}")
         raise ArgumentError(
-            f"Invalid arguments for function: tensors on different devices, {listed}", help=ONE_DEVICE_HELP
+            f"Invalid arguments for function {name}: tensors on different devices: {listed}", help=ONE_DEVICE_HELP
         )
     return Placement(Family.TTNN, next(iter(devices.values())).target)
+
+
+def _listed(arguments: Iterable[tuple[str, Any]], said_of: Callable[[Any], str]) -> str:
+    """What is said of the tensors of each argument, where anything is."""
+    listed = []
+    for parameter, value in arguments:
+        texts = filter(None, dict.fromkeys(map(said_of, tensors_in(value))))
+        what = f"`{parameter}`" if family_of(value) is not None else f"a tensor in `{parameter}`"
+        listed += [f"{what} is {text}" for text in texts]
+    return ", ".join(listed)

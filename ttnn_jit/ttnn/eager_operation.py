@@ -176,7 +176,7 @@ class TtnnOperation:
             foreign = (foreign_tensor_help(value) for value in (*args, *kwargs.values()))
             raise ArgumentError(error.message, help=next(filter(None, foreign), error.help)) from None
         tensors = tuple(value for value in bound.operands if isinstance(value, Tensor))
-        device = _one_device(self.__name__, tensors)
+        device = _one_device(self.__name__, tensors, bound)
         placement = None if wanted is None else _placement(self.__name__, wanted, tensors[0])
         key = (
             bound.operation,
@@ -267,13 +267,14 @@ def _dtype_of(value: Any) -> DataType | None:
     return value.dtype if isinstance(value, Tensor) else None
 
 
-def _one_device(name: str, tensors: Sequence[Tensor]) -> Device:
+def _one_device(name: str, tensors: Sequence[Tensor], bound: BoundCall) -> Device:
     device = tensors[0].device()
     for tensor in tensors:
         other = tensor.device()
         if other is None:
+            operand = bound.operation.operands[[value is tensor for value in bound.operands].index(True)]
             raise ArgumentError(
-                f"{name}: a tensor is on the host",
+                f"{name}: `{operand.name}` is on the host",
                 help="move it to a device: `ttnn.from_torch(..., device=device)` or `tensor.to(device)`",
             )
         if other is not device:
