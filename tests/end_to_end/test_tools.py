@@ -12,13 +12,16 @@ from unittest import mock
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import ttnn_jit
 from tests import programs
 from ttnn_jit import ttnn
-from ttnn_jit.diagnostics.errors import PassError
+from ttnn_jit.diagnostics.errors import ArgumentError, PassError
 from ttnn_jit.specs.options import USER_PASSES
 from ttnn_jit.specs.target import PRESETS
+from ttnn_jit.tools import run
 from ttnn_jit.tools.cli import main
 from ttnn_jit.transforms import pipeline
 
@@ -238,6 +241,45 @@ def test_tensors_that_no_memory_or_no_patience_holds_are_refused(tmp_path, capsy
     path.write_text(SQUARE.replace("NxN", "1000000x1000000"))
     assert main(["run", str(path)]) == 1
     assert "the inputs take 4,000,000,000,000 bytes" in capsys.readouterr().err
+
+
+def saved_bytes():
+    stream = io.BytesIO()
+    torch.save([torch.ones(2, 3)], stream)
+    return stream.getvalue()
+
+
+SAVED = saved_bytes()
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.binary(max_size=40)
+    | st.builds(lambda end: SAVED[:end], st.integers(0, len(SAVED) - 1))
+    | st.builds(lambda at, byte: SAVED[:at] + bytes([byte]) + SAVED[at + 1 :], st.integers(0, 500), st.integers(0, 255))
+)
+def test_inputs_in_another_file_are_refused_in_our_words(tmp_path_factory, data):
+    path = tmp_path_factory.getbasetemp() / "inputs.pt"
+    path.write_bytes(data)
+    try:
+        outcome = [type(tensor) for tensor in run.inputs_of(path)]
+    except ArgumentError as error:
+        outcome = str(error)
+    refusal = (
+        f"{path} is no file of tensors that torch.save wrote\n"
+        "help: `torch.save([x, y], 'inputs.pt')` writes one, the tensors in the order of the arguments"
+    )
+    assert outcome in ([torch.Tensor], refusal)
+
+
+def test_a_python_file_is_sent_to_python_dash_m(tmp_path, capsys):
+    file = tmp_path / "model.py"
+    file.write_text("import ttnn\n")
+    for command in (["run", str(file)], ["opt", "-p", "all", str(file)]):
+        assert main(command) == 1
+        shown = capsys.readouterr().err
+        assert f"{file} is Python" in shown
+        assert f"`python -m ttnn_jit {file}` runs it" in shown
 
 
 def test_a_loop_without_end_is_refused(dumps, capsys):

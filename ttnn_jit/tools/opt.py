@@ -89,6 +89,11 @@ def read_module(file: str) -> ModuleOp:
         ArgumentError: The file cannot be read.
         CompileError: The text is no module, or an invalid one.
     """
+    if file.endswith(".py"):
+        raise ArgumentError(
+            f"{file} is Python, and these commands read MLIR text",
+            help=f"`python -m ttnn_jit {file}` runs it; `f.ir(x)` of a jitted function is a module's text",
+        )
     try:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
     except OSError as error:

@@ -135,7 +135,7 @@ def _inputs(options: argparse.Namespace, specs: Sequence[TensorSpec]) -> list[to
     import torch
 
     if options.inputs:
-        loaded = _loaded(options.inputs)
+        loaded = inputs_of(options.inputs)
         if [tuple(tensor.shape) for tensor in loaded] != [tuple(spec.shape) for spec in specs]:
             raise ArgumentError(f"{options.inputs} does not hold tensors of shapes {[list(s.shape) for s in specs]}")
         return [tensor.to(spec.dtype.torch) for tensor, spec in zip(loaded, specs, strict=True)]
@@ -152,18 +152,26 @@ def _require_memory(specs: Sequence[TensorSpec]) -> None:
         raise ArgumentError(f"the inputs take {wanted:,} bytes, and this machine has {there:,}")
 
 
-def _loaded(path: Path) -> list[torch.Tensor]:
-    import pickle
+def inputs_of(path: Path) -> list[torch.Tensor]:
+    """The tensors in a file of ``--inputs``.
 
+    Raises:
+        ArgumentError: It is none that `torch.save` wrote, or holds something else.
+    """
     import torch
 
     try:
         loaded = torch.load(path, weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
-        raise ArgumentError(f"{path} is no file that torch.save wrote: {error}") from error
+    except OSError:
+        raise
+    except Exception as error:  # whatever the bytes of another file have torch's reader raise
+        raise ArgumentError(f"{path} is no file of tensors that torch.save wrote", help=_SAVE_HELP) from error
     if not isinstance(loaded, (list, tuple)) or not all(isinstance(item, torch.Tensor) for item in loaded):
-        raise ArgumentError(f"{path} does not hold a list of tensors")
+        raise ArgumentError(f"{path} does not hold a list of tensors", help=_SAVE_HELP)
     return list(loaded)
+
+
+_SAVE_HELP = "`torch.save([x, y], 'inputs.pt')` writes one, the tensors in the order of the arguments"
 
 
 def _on_device(program: Program, inputs: Sequence[torch.Tensor], target: SystemDesc) -> list[torch.Tensor]:
