@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.diagnostics.errors import CompileError, UnsupportedFunction
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.pytrees import fields_of, is_record, items_of, map_leaves
 from ttnn_jit.frontend.attributes import attribute_value
 from ttnn_jit.frontend.call_expressions import call_value, callback
 from ttnn_jit.frontend.expressions import EXPRESSIONS, refuse_expression
 from ttnn_jit.frontend.function_source import FunctionSource, function_source
-from ttnn_jit.frontend.interpreter import Interpreter, Rules
+from ttnn_jit.frontend.interpreter import Interpreter, Rules, TensorShownError
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.parameters import bind_parameters
 from ttnn_jit.frontend.proxy import ProxyTensor
@@ -63,11 +63,16 @@ def observe(function: types.FunctionType, arguments: Mapping[str, Any], target: 
     """What `function` reads when it runs; None if it has no source, or is outside the language.
 
     A trace runs the function itself, whose look-ups nobody sees: this is the other way through the same program.
+
+    Raises:
+        UnsupportedFunction: It shows a tensor, which has no value while it is compiled.
     """
     if hasattr(function, "__wrapped__"):
         return None  # it has the signature of what it wraps, and parameters of its own
     try:
         return _run(function, function_source(function), arguments, target, observes=True)[0].recorder
+    except TensorShownError as error:
+        raise UnsupportedFunction(error.message, location=error.location, help=error.help) from None
     except CompileError:
         return None
 

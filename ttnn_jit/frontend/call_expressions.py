@@ -14,12 +14,13 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import CompileError, UnsupportedFunction
 from ttnn_jit.diagnostics.origin import is_of_a_library, is_of_the_standard_library, is_of_this_package
 from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar, is_numpy_scalar_class
+from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.foreign.values import ABSENT, is_atom, own_attribute, python_member
 from ttnn_jit.frontend.attributes import Super
 from ttnn_jit.frontend.code_scan import scan_value
 from ttnn_jit.frontend.frame import Frame, local_names_of, parameter_names
 from ttnn_jit.frontend.function_source import function_source
-from ttnn_jit.frontend.interpreter import Interpreter
+from ttnn_jit.frontend.interpreter import Interpreter, TensorShownError
 from ttnn_jit.frontend.language import is_namespace_function
 from ttnn_jit.frontend.parameters import bind_parameters
 from ttnn_jit.frontend.proxy import ProxyTensor, foreign_function_help
@@ -163,7 +164,7 @@ def inline(
         UnsupportedFunction: It is Python's, to show something while the program runs.
     """
     if function.__module__ in _TALKATIVE_MODULES:
-        raise _unsupported(interpreter, function, function.__name__)
+        raise _unsupported(interpreter, function, function.__name__, (args, kwargs))
     path = interpreter.recorder.use_function(function)
     if path is None:
         interpreter.is_opaque(f"`{function.__name__}` was not found by a name or an attribute")
@@ -300,11 +301,20 @@ def _call_instance(interpreter: Interpreter, function: Any, args: Sequence[Any],
     name = getattr(function, "__name__", None)
     if name is None or not callable(function):
         raise CompileError(f"a {type(function).__name__} cannot be called", location=interpreter.callee_location())
-    raise _unsupported(interpreter, function, str(name).rpartition(".")[2])
+    if function is print and interpreter.observes and not _holds_tensor((args, kwargs)):
+        return None  # the trace prints it
+    raise _unsupported(interpreter, function, str(name).rpartition(".")[2], (args, kwargs))
 
 
-def _unsupported(interpreter: Interpreter, function: Callable[..., Any], name: str) -> UnsupportedFunction:
-    location = interpreter.callee_location()
+def _holds_tensor(values: Any) -> bool:
+    return any(type(leaf) is ProxyTensor for leaf in leaves(values))
+
+
+def _unsupported(
+    interpreter: Interpreter, function: Callable[..., Any], name: str, given: Any = ()
+) -> UnsupportedFunction:
+    """The error of a call that no program can hold; `given` are its arguments."""
+    location, kind = interpreter.callee_location(), UnsupportedFunction
     if isinstance(function, type):
         help_text = "make the object outside the function and pass it in, or use tuples, lists and dicts"
     elif function in _TALKATIVE or getattr(function, "__module__", None) in _TALKATIVE_MODULES:
@@ -312,8 +322,9 @@ def _unsupported(interpreter: Interpreter, function: Callable[..., Any], name: s
             "it would act once, when the function is compiled: print what the call returns, or use `debug=True` or "
             "`.ir(...)`; else jit the parts around it"
         )
+        kind = TensorShownError if interpreter.observes and _holds_tensor(given) else kind
     elif getattr(function, "__module__", None) == "builtins":
         help_text = f"`{name}` would act once, when the function is compiled, and not at each call"
     else:
         help_text = foreign_function_help(function, name)
-    return UnsupportedFunction(f"Function {name} not supported", location=location, help=help_text)
+    return kind(f"Function {name} not supported", location=location, help=help_text)

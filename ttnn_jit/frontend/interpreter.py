@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
+from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError, UnsupportedFunction
 from ttnn_jit.diagnostics.origin import is_of_the_standard_library
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.values import ABSENT, is_python_class, member_of
@@ -26,6 +26,10 @@ from ttnn_jit.frontend.spans import Span, location_of_span, span_of_node
 from ttnn_jit.guards.reads import Path
 
 MAX_ITERATIONS = 65_536  # of all loops of one compile together
+
+
+class TensorShownError(UnsupportedFunction):
+    """A tensor is handed to what shows values, which is refused in a trace too: it would show what is no value."""
 
 
 @dataclass(frozen=True)

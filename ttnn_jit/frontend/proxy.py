@@ -182,6 +182,7 @@ _NEEDS_DATA = {
     "__iter__": "iterating over a tensor",
     "__contains__": "`in` on a tensor",
     "__format__": "formatting a tensor",
+    "__str__": "`str()` of a tensor",
     "__call__": "calling a tensor",
 }
 
