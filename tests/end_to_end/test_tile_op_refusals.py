@@ -3,11 +3,16 @@
 # ruff: noqa: F821, PLR0402, PLW0603, PTH123, T201 - what is refused
 from __future__ import annotations
 
+import datetime
 import inspect
 import logging
 import math
 import os
+import random
+import time
 import traceback
+from datetime import date
+from random import random as drawn
 
 import numpy as np
 import pytest
@@ -23,8 +28,18 @@ TOTAL = 0.0
 LOG = logging.getLogger("tile operations")
 
 
+DRAW = random.Random(3)
+GENERATOR = np.random.default_rng(3)
+INTERVAL = datetime.timedelta(seconds=3).total_seconds()
+
+
+def time_of_flight(x):
+    return 2 * x
+
+
 class Settings:
     scale = 2.0
+    random = 3.0
 
 
 SETTINGS = Settings()
@@ -114,7 +129,63 @@ async def waits(x):  # here
     return x
 
 
+def draws_a_number(x):
+    return x * random.random()  # here
+
+
+def draws_by_a_name(x):
+    return drawn() if x > 0 else x  # here
+
+
+def draws_of_numpy(x):
+    return np.random.rand() * x  # here
+
+
+def draws_of_an_object(x):
+    return x + DRAW.uniform(0.0, 1.0)  # here
+
+
+def draws_of_a_generator(x):
+    return x + GENERATOR.random()  # here
+
+
+def asks_the_clock(x):
+    y = x + 1
+    return y * time.perf_counter()  # here
+
+
+def asks_the_date(x):
+    return x + datetime.datetime.now().second  # here
+
+
+def asks_the_date_by_a_class(x):
+    return x + date.today().day  # here
+
+
+def asks_for_bytes(x):
+    return x + os.urandom(1)[0]  # here
+
+
+def with_a_clock():
+    clock = time.monotonic
+
+    def asks_a_clock_around(x):
+        return [x + clock() for _ in (1, 2)][0]  # here  # noqa: RUF015
+
+    return asks_a_clock_around
+
+
+_CHANGING = "gives another value each time, and would be called once, when it is compiled"
+_BEFORE = "make the values before the call, and pass them as an operand"
+CHANGING = {
+    draws_a_number: "random.random", draws_by_a_name: "drawn", draws_of_numpy: "np.random.rand",
+    draws_of_an_object: "DRAW.uniform", draws_of_a_generator: "GENERATOR.random", asks_the_clock: "time.perf_counter",
+    asks_the_date: "datetime.datetime.now", asks_the_date_by_a_class: "date.today", asks_for_bytes: "os.urandom",
+    with_a_clock(): "clock",
+}  # fmt: skip
+
 AT_THE_DECORATOR = [
+    *((function, called, f"`{called}` {_CHANGING}", _BEFORE) for function, called in CHANGING.items()),
     (imports, "import cmath", "`import` cannot be compiled", "import at the top of the file"),
     (imports_a_name, "from math import tanh", "`import` cannot be compiled", "import at the top of the file"),
     (imports_in_a_branch, "import os.path as path", "`import` cannot be compiled", "import at the top of the file"),
@@ -230,7 +301,8 @@ def makes_a_list(x):
 
 
 def draws(x):
-    return int(x) * np.random.random()
+    draw = np.random
+    return int(x) * draw.random()
 
 
 def returns_a_pair(x):
@@ -249,7 +321,16 @@ def a_name_that_is_not_there(x):
     return int(x) + absent_name
 
 
+def calls_a_helper_that_draws(x):
+    return x + draws_a_number(x)
+
+
+def draws_what_is_imported_later(x):
+    return x * later.gauss(0.0, 1.0)  # here
+
+
 AT_THE_FIRST_CALL = [
+    (calls_a_helper_that_draws, draws_a_number, "random.random", f"`random.random` {_CHANGING}"),
     (calls_a_helper_that_imports, helper_that_imports, "import math as m", "`import` cannot be compiled"),
     (raises, raises, "raise ValueError(x)", "raises an exception, which an element of a tensor cannot"),
     (raises_beyond, raises_beyond, 'raise ValueError("large")', "raises an exception"),
@@ -314,6 +395,22 @@ def refused_at_a_call(function, way, x):
     assert len(text.splitlines()) < 30
     assert "numba/core" not in text
     return refused.value
+
+
+@pytest.mark.parametrize("way", ON)
+def test_random_numbers_that_a_module_imports_below_are_refused_at_the_first_call(way, x, monkeypatch):
+    operation = ttnn_jit.tile_op(draws_what_is_imported_later)
+    monkeypatch.setitem(globals(), "later", random)
+    with pytest.raises(CompileError, match=r"`later\.gauss` gives another value each time") as refused:
+        ON[way](operation, x)
+    assert_points_at(refused.value, draws_what_is_imported_later, "later.gauss")
+
+
+def test_what_only_looks_like_a_clock_is_compiled(x):
+    def function(x):
+        return x * INTERVAL + time_of_flight(x) + SETTINGS.random
+
+    assert ttnn_jit.tile_op(function)(x).to_torch().tolist() == [[10.5, 10.5]] * 2
 
 
 @pytest.fixture

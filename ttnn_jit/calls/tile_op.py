@@ -18,6 +18,7 @@ import types
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from ttnn_jit.calls.changing_functions import changing_function
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, TtnnJitError
 from ttnn_jit.diagnostics.source import codes_in, definition_of, whole_line
 from ttnn_jit.diagnostics.tracebacks import keep_users_frames, raises_for_the_user
@@ -47,6 +48,7 @@ class TileOperation(TtnnOperation):
 
     def __init__(self, function: types.FunctionType, golden: Callable[..., Any] | None) -> None:
         _refuse_outside(function)
+        _refuse_changing(function.__name__, function)
         self._parameters = _parameters(function)
         self.name = re.sub(r"\W", "", function.__name__)
         super().__init__(self.name, ())
@@ -93,6 +95,8 @@ class TileOperation(TtnnOperation):
         reads = [*defaults, *recorder.reads.values()]
         for code in _helpers(reads):
             _refuse_instructions(self.name, code, shadowed=_ONCE)
+        for function in (self.func, *(read.value for read in reads if type(read.value) is types.FunctionType)):
+            _refuse_changing(self.name, function)
         guard = compile_guard(self.func, reads)
         body = self._body(reads, complete=recorder.opaque is None)
         if not guard():
@@ -181,6 +185,25 @@ def _refuse_instructions(
             )
 
 
+def _refuse_changing(name: str, function: types.FunctionType) -> None:
+    """Refuse the random numbers and clocks that are known by name now.
+
+    Raises:
+        CompileError: There is one.
+    """
+    found = changing_function(function)
+    if found is not None:
+        from ttnn_jit.frontend.code_scan import place_of
+
+        called, code, instruction = found
+        raise CompileError(
+            f"tile operation `{name}`: `{called}` gives another value each time, and would be called once, when it is "
+            "compiled",
+            location=place_of(code, instruction),
+            help="make the values before the call, and pass them as an operand",
+        )
+
+
 _ON_FLOATS = "call the operation on floats: there it is the function itself"
 
 
@@ -262,8 +285,8 @@ def tile_op(
 
     Raises:
         ArgumentError: It is no Python function, or takes no operand.
-        CompileError: Its body imports, prints, or writes to what is not its own. What names stand for is not looked at
-            before the first call.
+        CompileError: Its body imports, prints, writes to what is not its own, or calls what gives another value each
+            time, such as ``random.random``; names that are defined later are looked at when it is first called.
     """
 
     @raises_for_the_user
