@@ -41,7 +41,7 @@ _SCALE = ("{e}.scale", "getattr({e}, 'scale')", "getattr({e}, 'scale', 7.0)", "v
           "{e}.__dict__['scale']", "operator.attrgetter('scale')({e})", "(3.0 if {e}.flag else 5.0)",
           "(3.0 if {e}.option is None else 5.0)", "(3.0 if hasattr({e}, 'extra') else 5.0)",
           "getattr({e}, 'extra', 7.0)", "(3.0 if isinstance({e}, {c}) else 5.0)", "{e}.__class__.__name__.count('C') + 1",
-          "(3.0 if type({e}) is {c} else 5.0)", "{e}.items[0]", "{e}.items[-1]", "len({e}.items)", "sum({e}.items)",
+          "(3.0 if type({e}) is {c} else 5.0)", "len(str(type({e})))", "(3.0 if {e} else 5.0)", "{e}.items[0]", "{e}.items[-1]", "len({e}.items)", "sum({e}.items)",
           "sum(k for k in {e}.items)", "{e}.table['k']", "{e}.table.get('k')", "{e}.table.get('q', 7.0)",
           "'{{0.scale}}'.format({e}).count('0') + 1", "float('{{0.scale:.2f}}'.format({e}))",
           "(3.0 if {e}.name == 'relu' else 5.0)", "len({e}.name)")  # fmt: skip
@@ -202,7 +202,7 @@ BASES: dict[str, Base] = {
     "meta": Base(
         "class Meta{C}(type):\n"
         "    def __len__(cls): return int({B0})\n"
-        "    def __getitem__(cls, k): return {B0}\n"
+        "    def __getitem__(cls, k): return {B0} if k != 1 else [][k]\n"
         "    def __mul__(cls, k): return {B0} * k\n"
         "    def __getattr__(cls, name): return {B0}\n"
         "    def __instancecheck__(cls, o): return {B0} > 2.0\n"

@@ -300,6 +300,7 @@ MEMBERS: tuple[Member, ...] = (
         "'{{0[0]}}'.format({e}).count('.') + 1",
         "{e}[0:1]",
         "{e}[...]",
+        body="{B} if key != 1 else [][key]",  # or going through it would never end
         arguments=", key",
     ),
     _operator("__missing__", "{e}['missing']", arguments=", key"),

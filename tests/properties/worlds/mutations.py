@@ -52,6 +52,8 @@ _SPECIAL = {
     "__length_hint__": _INTS, "__mod__": NUMBERS, "__subclasscheck__": ("True", "False"),
 }  # fmt: skip
 """Special methods that a change gives to a class, and what they return."""
+_ASKED_OF_ALL = ("__bool__", "__len__", "__getattr__", "__format__")
+"""Those that statements of any world ask an object for."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class Mutator:
         """The next change; it may fail when it is carried out."""
         where = "helper" if self.draw.random() < 0.2 else "main"
         found = places(self._spaces[where])
-        if self.draw.random() < 0.05 or not found:
+        if self.draw.random() < 0.12 or not found:
             return Mutation(where, self._shadow())
         near = [place for place in found if _ROOT.match(place.text)[1] in self._reached]  # type: ignore[index]
         place = self.draw.choice(near if near and self.draw.random() < 0.9 else found)
@@ -108,13 +110,16 @@ class Mutator:
 
     def _shadow(self) -> str:
         """A change of the names that hide builtins, and of modules of Python."""
-        name = self.draw.choice(_SHADOWED)
+        met = [name for name in _SHADOWED if name in self._reached]
+        name = self.draw.choice(met if met and self.draw.random() < 0.7 else _SHADOWED)
         return self._filled(
             self.draw.choice(
                 (
                     f"{name} = lambda *a, **k: {{n}}",
                     f"{name} = {self.draw.choice(('max', 'sum', 'len', 'abs', 'min'))}",
                     f"globals().pop({name!r}, None)",
+                    f"__builtins__[{name!r}] = lambda *a, **k: {{n}}",
+                    f"__builtins__[{name!r}] = {self.draw.choice(('max', 'sum', 'len', 'abs', 'min'))}",
                     "UNREAD = {n}",
                     "operator = types.SimpleNamespace(**vars(operator))",
                     "operator = types.SimpleNamespace(**{{**vars(operator), 'attrgetter': lambda n: lambda o: 3.0}})",
@@ -151,7 +156,8 @@ class Mutator:
 
     def _changes_of_class(self, kind: type, found: list[Place]) -> list[str]:
         made = ["{e}.extra = {n}", "{e}.q = {n}", "{e}.scale = {n}", "{e}.__name__ = 'CCC'"]
-        made += [_special("{e}", name, self.draw) for name in self.draw.sample(sorted(_SPECIAL), 3)]
+        often = [name for name in _ASKED_OF_ALL if not hasattr(kind, name)]
+        made += [_special("{e}", name, self.draw) for name in [*often, *self.draw.sample(sorted(_SPECIAL), 3)]]
         for name, member in vars(kind).items():
             made += _of_member(name, member, self.draw) * 2
         if "register" in dir(kind):
@@ -175,11 +181,12 @@ class Mutator:
         parameters = vars(kind).get("__dataclass_params__")
         frozen = parameters is not None and parameters.frozen
         made = [f"del {{e}}.{name}" for name in own]
-        for name in [*own * 3, *inherited * 2, "extra", "q", "option", "flag"]:
+        for name in [*own * 3, *inherited * 3, "extra", "q", "q", "option", "flag"]:
             made.append(f"object.__setattr__({{e}}, {name!r}, {{n}})" if frozen else f"{{e}}.{name} = {{n}}")
         made += [f"{{e}}.{name} = lambda *a, **k: {{n}}" for name in inherited]
+        made += ["{e}.q = {n}"] * 4 if hasattr(kind, "__getattr__") else []
         alike = [place.text for place in found if isinstance(place.value, type) and place.value is not kind]
-        return made + [f"{{e}}.__class__ = {other}" for other in alike[:3]]
+        return made + [f"{{e}}.__class__ = {other}" for other in alike[:3]] * 2
 
 
 _TABLES: tuple[tuple[type, tuple[str, ...]], ...] = ((list, _LIST), (dict, _DICT), (set, _SET))
@@ -190,7 +197,10 @@ def _named(kind: type) -> set[str]:
 
 
 def _special(text: str, name: str, draw: random.Random) -> str:
-    return f"{text}.{name} = lambda *a, **k: {draw.choice(_SPECIAL[name])}"
+    made = draw.choice(_SPECIAL[name])
+    if name == "__getitem__":  # or going through it would never end
+        made = f"{made} if a[1] != 1 else [][1]"
+    return f"{text}.{name} = lambda *a, **k: {made}"
 
 
 def _of_member(name: str, member: Any, draw: random.Random) -> list[str]:

@@ -45,7 +45,7 @@ def places(namespace: dict[str, Any]) -> list[Place]:
             _walk(found, seen, name, value, 0)
     program = namespace.get("program")
     if program is not None:
-        found += [place for place in _of_function("program", program) if "__code__" not in place.text]
+        found += [Place("program", program, False), *_of_function("program", program)]
     return found
 
 

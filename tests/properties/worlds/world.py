@@ -14,13 +14,16 @@ from typing import Any
 from tests.properties.worlds.mutations import Mutation
 
 PRELUDE = """\
-import abc, argparse, collections, contextvars, copy, dataclasses, decimal, enum, fractions, functools, itertools, math
+import abc, argparse, builtins, collections, contextvars, copy, dataclasses, decimal, enum, fractions, functools
+import itertools, math
 import operator, sys, types, typing, weakref
 import numpy as np
 import torch
 import ttnn_jit
 from ttnn_jit import ttnn
+__builtins__ = dict(vars(builtins))
 """
+"""The first lines of each module; its functions have builtins of their own, which may change."""
 _WORD = re.compile(r"\w+")
 _DEFINED = re.compile(r"^(?:class |def )?(\w+)", re.MULTILINE)
 COMMON = """\
