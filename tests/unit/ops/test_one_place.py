@@ -22,7 +22,7 @@ OTHER_MEANINGS = {
     ("frontend/language.py", "add"): "the method of sets",
     ("frontend/language.py", "pow"): "Python's builtin",
     ("frontend/language.py", "round"): "Python's builtin",
-    ("frontend/language.py", "slice"): "Python's builtin",
+    ("frontend/python_functions.py", "slice"): "Python's builtin",
     ("guards/fingerprints.py", "slice"): "Python's builtin",
     ("runtime/helper_ir.py", "round"): "a variable of LLVM text: the round of work that helpers serve",
 }
