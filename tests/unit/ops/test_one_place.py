@@ -18,11 +18,8 @@ FILES = sorted(path for path in {*PACKAGE.rglob("*.py"), *LINKED} if path.relati
 
 OTHER_MEANINGS = {
     ("codegen/numba_kernel.py", "i0"): "the variable of an innermost loop",
-    ("frontend/language.py", "abs"): "Python's builtin",
-    ("frontend/language.py", "add"): "the method of sets",
-    ("frontend/language.py", "pow"): "Python's builtin",
-    ("frontend/language.py", "round"): "Python's builtin",
-    ("frontend/python_functions.py", "slice"): "Python's builtin",
+    ("frontend/language.py", "add"): "the operation that every namespace of ttnn has",
+    ("frontend/python_functions.py", "add"): "the method of sets",
     ("guards/fingerprints.py", "slice"): "Python's builtin",
     ("runtime/helper_ir.py", "round"): "a variable of LLVM text: the round of work that helpers serve",
 }
