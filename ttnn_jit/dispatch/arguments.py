@@ -13,12 +13,11 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError, LayoutError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
-from ttnn_jit.dispatch.scalar_key import scalar_key
 from ttnn_jit.foreign.numpy_array import is_numpy_array, spec_of_numpy_array
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar
 from ttnn_jit.foreign.pytrees import items_of, leaves, map_leaves, plain_parts
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, spec_of_torch_tensor
-from ttnn_jit.foreign.values import has_member, is_operation
+from ttnn_jit.foreign.values import atom_key, has_member, is_operation
 from ttnn_jit.ops import are_numbers
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP
 from ttnn_jit.runtime.tensor import Tensor
@@ -83,7 +82,7 @@ def argument_key(value: Any) -> object:  # noqa: PLR0911, C901 - one line for ea
     if type(value) is Tensor:
         return value.spec
     if type(value) in _SCALARS or is_numpy_scalar(value):
-        return scalar_key(value)
+        return atom_key(value)
     if issubclass(type(value), enum.Enum):
         return type(value), value._name_, value._value_ if isinstance(value, enum.Flag) else None
     if type(value) in {tuple, list}:
@@ -112,7 +111,7 @@ def argument_key(value: Any) -> object:  # noqa: PLR0911, C901 - one line for ea
 
 def _name_key(name: Hashable) -> object:
     """What stands for a key of a dict, of which Python takes 1, 1.0 and True, and the two zeros, for the same."""
-    return (type(name), *map(_name_key, name)) if isinstance(name, tuple) else scalar_key(name)
+    return (type(name), *map(_name_key, name)) if isinstance(name, tuple) else atom_key(name)
 
 
 def tensors_in(value: Any) -> Iterator[Any]:

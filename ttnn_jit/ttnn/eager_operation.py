@@ -11,9 +11,9 @@ from ttnn_jit.cache import statistics
 from ttnn_jit.diagnostics.changing_numbers import ChangingNumbers
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError, TtnnJitError, UnsupportedFunction
 from ttnn_jit.diagnostics.tracebacks import keep_users_frames
-from ttnn_jit.dispatch.scalar_key import scalar_key
 from ttnn_jit.foreign.pytrees import check_nest
 from ttnn_jit.foreign.torch_tensor import require_torch
+from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.guards.reads import NO_GUARD
 from ttnn_jit.ops import (
     ALIASES,
@@ -116,7 +116,7 @@ class TtnnOperation:
                     run = self._warm.get(_warm_key(args, kwargs))
                 else:  # `_warm_key`, written out for a call of tensors alone
                     run = self._warm.get((args[0]._device.open_target, *[tensor.spec for tensor in args]))
-            except (LookupError, AttributeError, TypeError):
+            except (LookupError, AttributeError, TypeError, RecursionError):
                 run = self._warm_of_others(args, kwargs)
             if run is not None:
                 result = run(*args)
@@ -143,7 +143,7 @@ class TtnnOperation:
     def _warm_of_others(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Callable[..., Any] | None:
         try:
             return self._warm.get(_warm_key(args, kwargs))
-        except TypeError:  # something among them cannot be a key
+        except (TypeError, RecursionError):  # something among them cannot be a key
             return None
 
     def golden_function(self, *args: Any, **kwargs: Any) -> Any:
@@ -215,7 +215,7 @@ class TtnnOperation:
         self._programs[key] = program
         for name, value in zip(bound.operation.parameter_names, bound.operands, strict=False):
             if not isinstance(value, Tensor):
-                self._numbers.count(f"`{name}`", scalar_key(value))
+                self._numbers.count(f"`{name}`", atom_key(value))
         return program
 
     def __repr__(self) -> str:
@@ -231,9 +231,9 @@ def _warm_key(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[object, .
             parts.append(value.spec)
             device = value._device
         else:
-            parts.append(scalar_key(value))
+            parts.append(atom_key(value))
     for name, value in kwargs.items():
-        parts += name, scalar_key(value)
+        parts += name, atom_key(value)
     return device and device.open_target, *parts
 
 
