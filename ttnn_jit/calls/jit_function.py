@@ -35,7 +35,7 @@ from ttnn_jit.dispatch.arguments import (
 from ttnn_jit.dispatch.results import runner_for, warm_runner_for
 from ttnn_jit.dispatch.warm_path import OWN_NAMES, WarmCall, WarmCalls, call_method
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar
-from ttnn_jit.foreign.pytrees import check_nest, leaves
+from ttnn_jit.foreign.pytrees import flatten, leaves
 from ttnn_jit.guards.reads import Opaque, compile_guard, guard_text
 from ttnn_jit.guards.receiver import RECEIVER, bound_to, follow_original, reads_of_original
 from ttnn_jit.process.compile_lock import compiles, compiling
@@ -189,9 +189,9 @@ class JitFunction(WarmCalls):
     def _check_nests(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         names = tuple(self._signature.parameters)
         for place, value in enumerate(args):
-            check_nest(value, f"`{names[place]}`" if place < len(names) else f"argument {place}")
+            flatten(value, f"`{names[place]}`" if place < len(names) else f"argument {place}")
         for name, value in kwargs.items():
-            check_nest(value, f"`{name}`")
+            flatten(value, f"`{name}`")
 
     def _user_passes(self) -> tuple[object, ...]:
         """What the options' names of passes stand for now."""

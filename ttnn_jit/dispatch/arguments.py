@@ -13,9 +13,10 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError, LayoutError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.foreign.container_items import items_of, plain_parts
 from ttnn_jit.foreign.numpy_array import is_numpy_array, spec_of_numpy_array
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar
-from ttnn_jit.foreign.pytrees import items_of, leaves, map_leaves, plain_parts
+from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, spec_of_torch_tensor
 from ttnn_jit.foreign.values import atom_key, has_member, is_operation
 from ttnn_jit.ops import are_numbers

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import keep_users_frames
+from ttnn_jit.foreign.container_items import fields_of, is_named_tuple, is_record, items_of
 from ttnn_jit.foreign.numpy_array import are_plain_numpy
-from ttnn_jit.foreign.pytrees import fields_of, is_named_tuple, is_record, items_of
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.warm_caller import STALE
 

@@ -11,7 +11,7 @@ from ttnn_jit.cache import statistics
 from ttnn_jit.diagnostics.changing_numbers import ChangingNumbers
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError, TtnnJitError, UnsupportedFunction
 from ttnn_jit.diagnostics.tracebacks import keep_users_frames
-from ttnn_jit.foreign.pytrees import check_nest
+from ttnn_jit.foreign.pytrees import flatten
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.guards.reads import NO_GUARD
@@ -136,9 +136,9 @@ class TtnnOperation:
 
     def _check_nests(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         for place, value in enumerate(args):
-            check_nest(value, f"argument {place} of {self.__name__}")
+            flatten(value, f"argument {place} of {self.__name__}")
         for name, value in kwargs.items():
-            check_nest(value, f"`{name}` of {self.__name__}")
+            flatten(value, f"`{name}` of {self.__name__}")
 
     def _warm_of_others(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Callable[..., Any] | None:
         try:

@@ -159,7 +159,7 @@ def on_every_device(
     Raises:
         ArgumentError: A tensor belongs to another mesh, or to a device that is none; such a device is an argument.
     """
-    every = list(leaves([*args, *kwargs.values()]))
+    every = leaves([*args, *kwargs.values()])
     given = [leaf for leaf in every if isinstance(leaf, MeshTensor)]
     if any(tensor.mesh is not mesh for tensor in given):
         raise ArgumentError("the tensors lie on different meshes")
