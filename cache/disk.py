@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ttnn_jit.cache.folder import Folder, UntrustedFolderError
+from ttnn_jit.cache.folder import Folder, ReadOnlyError, UntrustedFolderError
 from ttnn_jit.diagnostics.tracebacks import level_of_the_user
 from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.specs.options import Environment
@@ -46,10 +46,6 @@ _MAGIC = b"TTJC1"
 _DIGEST_BYTES = 32
 
 Result = TypeVar("Result")
-
-
-class ReadOnlyError(OSError):
-    """A write to a folder that is read-only."""
 
 
 class DiskStore:

@@ -25,6 +25,10 @@ class UntrustedFolderError(OSError):
     """Somebody else could put machine code into the folder; the text says how."""
 
 
+class ReadOnlyError(OSError):
+    """A write to a folder that is read-only."""
+
+
 class Folder:
     """An open folder.
 

@@ -6,8 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from ttnn_jit.cache.disk import ReadOnlyError
-from ttnn_jit.cache.folder import Folder
+from ttnn_jit.cache.folder import Folder, ReadOnlyError
 
 
 class ReadOnlyEntries:

@@ -16,6 +16,7 @@ from ttnn_jit.diagnostics.origin import is_of_a_library, is_of_the_standard_libr
 from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar, is_numpy_scalar_class
 from ttnn_jit.foreign.values import ABSENT, is_atom, own_attribute, python_member
 from ttnn_jit.frontend.attributes import Super, has_attribute
+from ttnn_jit.frontend.code_scan import scan_value
 from ttnn_jit.frontend.frame import Frame, local_names_of, parameter_names
 from ttnn_jit.frontend.function_source import function_source
 from ttnn_jit.frontend.interpreter import Interpreter
@@ -23,6 +24,7 @@ from ttnn_jit.frontend.language import MUTATING_METHODS, is_namespace_function, 
 from ttnn_jit.frontend.parameters import bind_parameters
 from ttnn_jit.frontend.proxy import ProxyTensor, foreign_function_help
 from ttnn_jit.frontend.read_recorder import is_bound_builtin
+from ttnn_jit.frontend.wrapped_functions import TILE_FUNCTION, wrapped_attribute
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP
 from ttnn_jit.ops import Number, overloads_of
 
@@ -144,8 +146,6 @@ _WRITTEN_IN_PYTHON = 1 << 9  # CPython's Py_TPFLAGS_HEAPTYPE
 
 def _record_tile_function(interpreter: Interpreter, function: Any) -> None:
     """A user's tile operation reads what its Python function reads; the function is traced, not interpreted."""
-    from ttnn_jit.frontend.code_scan import TILE_FUNCTION, scan_value
-
     if own_attribute(function, TILE_FUNCTION) is ABSENT:
         return
     path = interpreter.recorder.operation_path(function)
@@ -179,13 +179,6 @@ def inline(
         function.__kwdefaults__ or {},
     )
     return interpreter.run_function(source, function, path, variables, interpreter.location())
-
-
-def wrapped_attribute(function: Any) -> str | None:
-    """The attribute that holds the function inside a jitted or cached one; None for everything else."""
-    if own_attribute(function, "__ttnn_jit_wrapped__") is not ABSENT:
-        return "__ttnn_jit_wrapped__"
-    return "__wrapped__" if type(function) is functools._lru_cache_wrapper else None
 
 
 def _call_wrapped(

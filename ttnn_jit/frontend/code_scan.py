@@ -19,11 +19,11 @@ from ttnn_jit.diagnostics.origin import is_of_a_library, is_of_this_package
 from ttnn_jit.diagnostics.source import Location, codes_in
 from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar_class
 from ttnn_jit.foreign.values import ABSENT, is_atom, is_operation, is_python_class, own_attribute, same_value
-from ttnn_jit.frontend.call_expressions import wrapped_attribute
 from ttnn_jit.frontend.language import is_pure
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.read_recorder import ReadRecorder, is_bound_builtin, items_by_path
 from ttnn_jit.frontend.spans import location_of_span
+from ttnn_jit.frontend.wrapped_functions import TILE_FUNCTION, wrapped_attribute
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Path
 from ttnn_jit.guards.receiver import RECEIVER
 
@@ -33,9 +33,6 @@ _ATTRIBUTE_LOADS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 _SKIPPED = frozenset({"CACHE", "EXTENDED_ARG", "PRECALL", "PUSH_NULL", "NOP"})
 _WORLD_CHANGES = {"STORE_GLOBAL": "global", "DELETE_GLOBAL": "global"}
 _CONTAINERS = frozenset({list, tuple, dict, set, frozenset})
-
-TILE_FUNCTION = "__ttnn_tile_function__"
-"""The attribute of a user's tile operation that holds its Python function."""
 
 
 def scan(function: types.FunctionType, recorder: ReadRecorder) -> None:

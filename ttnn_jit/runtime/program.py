@@ -62,7 +62,7 @@ class Program:
         self.objects = dict(objects)
         self._described = tuple(dict(descriptor) for descriptor in descriptors)
         self.texts = dict(texts or {})
-        self.notes = dict(notes or {})
+        self.notes: Mapping[str, Any] = dict(notes or {})
         self._built_for = built_for
         self._ran = False
 

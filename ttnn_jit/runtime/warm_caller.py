@@ -24,7 +24,7 @@ from ttnn_jit.runtime.threads import HELPERS
 from ttnn_jit.specs.target import SystemDesc
 
 if TYPE_CHECKING:
-    from ttnn_jit.runtime.program import Program
+    from ttnn_jit.runtime.runnable import Runnable
 
 
 class _Stale(enum.Enum):
@@ -39,7 +39,7 @@ Rebuild = Callable[[tuple[Any, ...]], Any]
 
 
 def warm_tensor_caller(
-    program: Program, guard: GuardText, rebuild: Rebuild | None, counters: Any, target: SystemDesc | None
+    program: Runnable, guard: GuardText, rebuild: Rebuild | None, counters: Any, target: SystemDesc | None
 ) -> Callable[..., Any]:
     """The function of any tensors, which applies to those on a device of `target` that have the program's specs.
 
@@ -66,7 +66,7 @@ def warm_tensor_caller(
 
 
 def warm_torch_caller(
-    program: Program, guard: GuardText, rebuild: Rebuild | None, counters: Any, _: SystemDesc
+    program: Runnable, guard: GuardText, rebuild: Rebuild | None, counters: Any, _: SystemDesc
 ) -> Callable[..., Any]:
     """The function of torch tensors that are dense on the CPU, whose shapes, strides and dtypes were compared already.
 
@@ -98,7 +98,7 @@ def warm_torch_caller(
 
 
 def warm_numpy_caller(
-    program: Program, guard: GuardText, rebuild: Rebuild | None, counters: Any, _: SystemDesc
+    program: Runnable, guard: GuardText, rebuild: Rebuild | None, counters: Any, _: SystemDesc
 ) -> Callable[..., Any]:
     """The function of any numpy arrays, which applies to those that have the program's shapes and strides.
 
@@ -176,7 +176,7 @@ def _device_allocations(plan: ProgramPlan, buffer_bytes: int) -> list[str]:
     return [*lines, *_allocations(owned), *(f" b{i}.lease = l{i}" for i in in_account)]
 
 
-def _native_call(program: Program) -> list[str]:
+def _native_call(program: Runnable) -> list[str]:
     """The lines that run a program's kernels on addresses ``p<index>``, and log that where somebody wants to know."""
     call = program.native
     record = [" record_run()"] if run_recorder(program) else []
@@ -186,7 +186,7 @@ def _native_call(program: Program) -> list[str]:
     return [*record, f" native(TABLE, {'lend_helpers()' if call.shares else '0'}, {addresses})"]
 
 
-def _generate(program: Program, lines: list[str], names: Mapping[str, Any]) -> Callable[..., Any]:
+def _generate(program: Runnable, lines: list[str], names: Mapping[str, Any]) -> Callable[..., Any]:
     """The function that `lines` define under the plan's `_identifier`, over the names of this module and `names`."""
     plan, call = program.plan, program.native
     classes = [HOST_POOL.size_class(spec.nbytes) for spec in plan.buffers]

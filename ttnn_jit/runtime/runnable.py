@@ -1,0 +1,33 @@
+"""What running a program takes to know of it: the part of `ttnn_jit.runtime.program.Program` that lies below it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from ttnn_jit.runtime.caller import NativeCall
+from ttnn_jit.runtime.plan import ProgramPlan
+
+
+class Runnable(Protocol):
+    """A program.
+
+    Attributes:
+        plan: Buffers and launches.
+        notes: What the compiler wrote down beside it; JSON values.
+    """
+
+    plan: ProgramPlan
+    notes: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Name of the compiled function."""
+
+    @property
+    def native(self) -> NativeCall | None:
+        """Its kernels, loaded when first asked for; None if it launches nothing."""
+
+    @property
+    def circular_buffer_bytes(self) -> int:
+        """L1 of a core that circular buffers take while it runs, those that are shards apart."""
