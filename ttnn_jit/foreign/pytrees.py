@@ -60,6 +60,10 @@ class PyTree(NamedTuple):
     leaves: list[Any]
     treedef: TreeDef
 
+    def unflatten(self) -> Any:
+        """The pytree again, in new containers."""
+        return self.treedef.unflatten(self.leaves)
+
 
 def flatten(value: Any, name: str | None = None) -> PyTree:
     """Leaves and structure of a pytree. None of the user's code is run but that behind fields of records.
@@ -71,9 +75,10 @@ def flatten(value: Any, name: str | None = None) -> PyTree:
     Raises:
         ArgumentError: It contains itself, is more than `MOST_DEEP` containers deep, or has over `MOST_LEAVES` leaves.
     """
-    if type(value) in PYTHONS_SCALARS:
+    found = None if type(value) in PYTHONS_SCALARS else names_and_items(value)
+    if found is None:
         return PyTree([value], LEAF)
-    return _Flattening().tree(value) if name is None else _CheckedFlattening(name).tree(value)
+    return (_Flattening() if name is None else _CheckedFlattening(name)).tree(value, *found)
 
 
 class _Flattening:
@@ -82,12 +87,14 @@ class _Flattening:
     def __init__(self) -> None:
         self.leaves: list[Any] = []
 
-    def tree(self, value: Any) -> PyTree:
-        return PyTree(self.leaves, self.visit(value))
+    def tree(self, value: Any, names: tuple[Any, ...] | None, items: Iterable[Any]) -> PyTree:
+        """Leaves and structure of a container with these `items`."""
+        treedef = self.container(value, names, items)
+        return PyTree(self.leaves, treedef)
 
     def visit(self, value: Any) -> TreeDef:
         """The structure of `value`, whose leaves are added."""
-        found = names_and_items(value)
+        found = None if type(value) in PYTHONS_SCALARS else names_and_items(value)
         if found is None:
             self.leaves.append(value)
             return LEAF
@@ -112,11 +119,12 @@ class _CheckedFlattening(_Flattening):
         # By identity: the container, its structure, and where its leaves are.
         self._known: dict[int, tuple[Any, TreeDef, slice]] = {}
 
-    def tree(self, value: Any) -> PyTree:
-        treedef = self.visit(value)
-        if treedef.num_leaves > MOST_LEAVES:
-            raise ArgumentError(f"{self._name} holds {treedef.num_leaves:,} values, and {MOST_LEAVES:,} are the most")
-        return PyTree(self.leaves, treedef)
+    def tree(self, value: Any, names: tuple[Any, ...] | None, items: Iterable[Any]) -> PyTree:
+        tree = super().tree(value, names, items)
+        count = tree.treedef.num_leaves
+        if count > MOST_LEAVES:
+            raise ArgumentError(f"{self._name} holds {count:,} values, and {MOST_LEAVES:,} are the most")
+        return tree
 
     def container(self, value: Any, names: tuple[Any, ...] | None, items: Iterable[Any]) -> TreeDef:
         if id(value) in self._around:

@@ -31,6 +31,7 @@ __all__ = [
     "is_atom",
     "is_identity",
     "is_python_class",
+    "is_scalar_class",
     "member_of",
     "native_class",
     "native_container",
@@ -77,13 +78,21 @@ def is_atom(value: Any) -> bool:
     So are tuples, frozensets and slices of such.
     """
     kind = type(value)
-    if kind in _SCALARS:
-        return True
     if kind in _FROZEN_CONTAINERS:
         return all(map(is_atom, value))
     if kind is slice:
         return is_atom((value.start, value.stop, value.step))
-    return is_numpy_scalar_class(kind) or (is_of_this_package(kind) and _is_frozen(kind))
+    return is_scalar_class(kind)
+
+
+def is_scalar_class(kind: type) -> bool:
+    """Whether instances of `kind` itself are atoms, and no containers of such."""
+    if kind in _EQUAL_BY_BITS or kind in _SCALARS or is_numpy_scalar_class(kind):
+        return True
+    if not (is_of_this_package(kind) and _is_frozen(kind)):
+        return False
+    _EQUAL_BY_BITS.add(kind)
+    return True
 
 
 def _is_frozen(kind: type) -> bool:
@@ -99,7 +108,7 @@ def atom_key(atom: Any) -> tuple[type, object]:
     The key of scalars in every cache in memory. What is no atom stands for itself there, beside its type.
     """
     kind = type(atom)
-    if kind in _SAY_ALL:
+    if kind in _EQUAL_BY_BITS:
         return kind, atom
     if issubclass(kind, float):
         return kind, _DOUBLE.pack(atom)
@@ -112,8 +121,8 @@ def atom_key(atom: Any) -> tuple[type, object]:
     return kind, atom.tobytes() if is_numpy_scalar_class(kind) else atom
 
 
-_SAY_ALL = _SCALARS - {float, complex}
-"""Scalars that are equal only if their bits are."""
+_EQUAL_BY_BITS = set(_SCALARS - {float, complex})
+"""Classes of scalars that are equal only if their bits are; this package's own are added when they are met."""
 
 _DOUBLE = struct.Struct("<d")
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import statistics
 from ttnn_jit.diagnostics.changing_numbers import ChangingNumbers
-from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError, TtnnJitError, UnsupportedFunction
-from ttnn_jit.diagnostics.tracebacks import keep_users_frames
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError, UnsupportedFunction
+from ttnn_jit.dispatch.warm_calls import WarmCalls
 from ttnn_jit.foreign.pytrees import flatten
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.foreign.values import atom_key
-from ttnn_jit.guards.reads import NO_GUARD
 from ttnn_jit.ops import (
     ALIASES,
     HARDWARE_KEYWORDS,
@@ -29,10 +29,12 @@ from ttnn_jit.ops import (
 )
 from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device
+from ttnn_jit.runtime.families import TTNN, WarmCall
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor, check_tensor, foreign_tensor_help
-from ttnn_jit.runtime.warm_caller import STALE, warm_tensor_caller
+from ttnn_jit.runtime.warm_caller import warm_caller
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, dtypes_of_torch
+from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, TensorSpec
 from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand
 
@@ -70,7 +72,7 @@ class _Signature:
         return signature_of(tuple(operation.__ttnn_overloads__))
 
 
-class TtnnOperation:
+class TtnnOperation(WarmCalls):
     """One name of the namespace. Calls run eagerly, unless an argument says that it is being traced.
 
     An alias (``ttnn.mul``) is an object of its own name, because `@jit` refuses it under that name.
@@ -82,13 +84,13 @@ class TtnnOperation:
     __signature__ = _Signature()
 
     def __init__(self, name: str, overloads: tuple[Elementwise, ...]) -> None:
+        super().__init__()
         self.__name__ = self.__qualname__ = f"ttnn.{name}"
         self.__module__ = "ttnn.decorators"
         self.python_fully_qualified_name = self.__name__
         self.__ttnn_overloads__: Iterable[Operation] = overloads
         self.__doc__ = _documentation(overloads)
         self._programs: dict[tuple[object, ...], Program] = {}
-        self._warm: dict[tuple[object, ...], Callable[..., Any]] = {}
         self._numbers = ChangingNumbers(self.__name__)
         statistics.register(self)
 
@@ -100,51 +102,31 @@ class TtnnOperation:
     def clear(self) -> None:
         """Forget every program."""
         self._programs.clear()
-        self._warm.clear()
+        self._forget()
         self._numbers = ChangingNumbers(self.__name__)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def _slow_path(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run eagerly, or record the call if an argument is a tracer.
 
         Raises:
             ArgumentError: The arguments do not fit the operation or each other.
             DeallocatedError: A tensor was deallocated.
         """
-        try:
-            try:
-                if kwargs:
-                    run = self._warm.get(_warm_key(args, kwargs))
-                else:  # `_warm_key`, written out for a call of tensors alone
-                    run = self._warm.get((args[0]._device.open_target, *[tensor.spec for tensor in args]))
-            except (LookupError, AttributeError, TypeError, RecursionError):
-                run = self._warm_of_others(args, kwargs)
-            if run is not None:
-                result = run(*args)
-                if result is not STALE:
-                    return result
-            for argument in (*args, *kwargs.values()):
-                tracer = getattr(argument, "__ttnn_call__", None)
-                if tracer is not None:
-                    return tracer(self, args, kwargs)
-            self._check_nests(args, kwargs)
-            if has_foreign_operand((*args, *kwargs.values())):
-                return call_on_copies(self._run, args, kwargs)
-            return self._run(args, kwargs)
-        except TtnnJitError as error:
-            keep_users_frames(error)
-            raise
+        values = *args, *kwargs.values()
+        for argument in values:
+            tracer = getattr(argument, "__ttnn_call__", None)
+            if tracer is not None:
+                return tracer(self, args, kwargs)
+        self._check_depth(args, kwargs)
+        if has_foreign_operand(values):
+            return call_on_copies(self._run, args, kwargs)
+        return self._run(args, kwargs)
 
-    def _check_nests(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    def _check_depth(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         for place, value in enumerate(args):
             flatten(value, f"argument {place} of {self.__name__}")
         for name, value in kwargs.items():
             flatten(value, f"`{name}` of {self.__name__}")
-
-    def _warm_of_others(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Callable[..., Any] | None:
-        try:
-            return self._warm.get(_warm_key(args, kwargs))
-        except (TypeError, RecursionError):  # something among them cannot be a key
-            return None
 
     def golden_function(self, *args: Any, **kwargs: Any) -> Any:
         """The operation on torch tensors, stated in torch."""
@@ -180,7 +162,7 @@ class TtnnOperation:
         program = self._programs.get(key)
         output = None if wanted is None else wanted.output_tensor
         if program is not None and output is None and not (bound.operation.body or kwargs.get("activations")):
-            self._remember(args, kwargs, device, program)
+            self._remember_call(partial(_write_warm, program, device.target), args, kwargs, len(tensors))
         if output is not None and placement is not None:
             _check_output(self.__name__, output, program, bound, placement)
         program = program or self._compile(key, bound, device, placement)
@@ -190,20 +172,6 @@ class TtnnOperation:
         source, target = result.buffer(self.__name__), output.buffer(self.__name__)
         ctypes.memmove(target.address, source.address, output.spec.nbytes)
         return output
-
-    def _remember(self, args: Sequence[Any], kwargs: Mapping[str, Any], device: Device, program: Program) -> None:
-        """Have the next call like this one go to the program's generated function."""
-        places = [place for place, value in enumerate(args) if isinstance(value, Tensor)]
-        if len(places) != len(program.plan.inputs):
-            return  # one is among the keywords
-        key = _warm_key(args, kwargs)
-        try:
-            hash(key)
-        except TypeError:  # a keyword that is ignored may be anything
-            return
-        with compiling():
-            run = warm_tensor_caller(program, NO_GUARD, None, None, device.target)
-        self._warm[key] = run if len(places) == len(args) else _of_places(places, run)
 
     @compiles
     def _compile(
@@ -222,26 +190,9 @@ class TtnnOperation:
         return f"<{self.__name__}>"
 
 
-def _warm_key(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[object, ...]:
-    """All of a call that decides which program it runs, whatever the declarations make of it."""
-    parts: list[object] = []
-    device = None
-    for value in args:
-        if type(value) is Tensor:
-            parts.append(value.spec)
-            device = value._device
-        else:
-            parts.append(atom_key(value))
-    for name, value in kwargs.items():
-        parts += name, atom_key(value)
-    return device and device.open_target, *parts
-
-
-def _of_places(places: Sequence[int], run: Callable[..., Any]) -> Callable[..., Any]:
-    """`run` on those of its arguments that stand at `places`."""
-    if places == [0]:
-        return lambda first, *_: run(first)
-    return lambda *values: run(*[values[place] for place in places])
+def _write_warm(program: Program, target: SystemDesc) -> WarmCall:
+    with compiling():
+        return warm_caller(program, TTNN, target=target)
 
 
 def _dtype_of(value: Any) -> DataType | None:

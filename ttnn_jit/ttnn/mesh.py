@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -211,9 +211,9 @@ def over_meshes(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
-def mesh_of(values: Any) -> MeshDevice | None:
-    """The mesh of the first tensor of a mesh among nested values; None if there is none."""
-    return next((leaf.mesh for leaf in leaves(values) if isinstance(leaf, MeshTensor)), None)
+def mesh_of(leaves: Iterable[Any]) -> MeshDevice | None:
+    """The mesh of the first tensor of a mesh among `leaves`; None if there is none."""
+    return next((leaf.mesh for leaf in leaves if isinstance(leaf, MeshTensor)), None)
 
 
 # --- From one torch tensor to the devices and back --------------------------------------------------------------------

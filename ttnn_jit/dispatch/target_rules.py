@@ -1,0 +1,66 @@
+"""What a target refuses of the tensors and options of a jitted function, as the ttnn.jit document has it."""
+
+from __future__ import annotations
+
+from ttnn_jit.diagnostics.errors import GridError, LayoutError, ShapeError
+from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
+from ttnn_jit.specs.tensor_spec import BufferType, Layout, MemoryConfig, ShardOrientation, TensorSpec
+
+
+def check_target_rules(name: str, spec: TensorSpec, target: SystemDesc) -> None:
+    """Refuse what the ttnn.jit document refuses inside a jitted function on a chip target.
+
+    Raises:
+        LayoutError: Row-major, interleaved L1, sharded DRAM or column-major shards.
+        ShapeError: Extents that are not whole tiles (an extent of 1 is a broadcast and exempt).
+    """
+    if not target.tile_aligned_only:
+        return
+    # Torch and numpy memory has no layout of ttnn's: it is taken for the tiles that it would be moved to.
+    if spec.memory_config.buffer_type is not BufferType.SYSTEM_MEMORY:
+        if spec.layout is not Layout.TILE:
+            raise LayoutError(
+                f"Only Layout.Tile tensors are supported. Found layout: {spec.layout}",
+                help=f"`{name}`: pass `layout=ttnn.TILE_LAYOUT` to `ttnn.from_torch`",
+            )
+        check_config_rules(name, spec.memory_config, target)
+    for extent, tile in zip(reversed(spec.shape), (TILE_WIDTH, TILE_HEIGHT), strict=False):
+        if extent % tile and extent != 1:
+            raise ShapeError(
+                f"`{name}` has shape {spec.shape}, which is not made of whole {TILE_HEIGHT}x{TILE_WIDTH} tiles; "
+                f"target {target.name} does not pad inside a jitted function",
+                help="pad the tensor, or use a device opened with `target='cpu'`",
+            )
+
+
+def check_config_rules(name: str, config: MemoryConfig, target: SystemDesc) -> None:
+    """Refuse a memory config that the ttnn.jit document refuses on a chip target, of an argument or of results.
+
+    Raises:
+        LayoutError: Interleaved L1, sharded DRAM or column-major shards.
+    """
+    if not target.tile_aligned_only:
+        return
+    if config.is_sharded() and config.buffer_type is BufferType.DRAM:
+        raise LayoutError("Sharded DRAM tensors are not supported.", help=f"`{name}`: shard it in L1")
+    if not config.is_sharded() and config.is_l1():
+        raise LayoutError(
+            "Interleaved L1 tensors are not supported.",
+            help=f"`{name}`: use `ttnn.DRAM_MEMORY_CONFIG` or `ttnn.create_sharded_memory_config`",
+        )
+    if config.orientation is ShardOrientation.COL_MAJOR:
+        raise LayoutError("Column major sharding is not supported.", help=f"`{name}`: use `ShardOrientation.ROW_MAJOR`")
+
+
+def check_max_grid(max_grid: tuple[int, int] | None, target: SystemDesc) -> None:
+    """Refuse a last core that the target has not.
+
+    Raises:
+        GridError: It lies outside the grid.
+    """
+    rows, columns = target.grid
+    if max_grid is not None and (max_grid[0] >= columns or max_grid[1] >= rows):
+        raise GridError(
+            f"max_grid is {max_grid}, and the last core of {target.name} is {(columns - 1, rows - 1)}",
+            help="it is the last core (x, y) that may be used",
+        )
