@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 class JitFunction(WarmCalls):
     """A function that compiles at its first call, and runs native code while its arguments' metadata repeat.
 
+    The subclass of `__new__` has a ``__call__`` of its own, `ttnn_jit.calls.fast_path`, where there can be one.
+
     Attributes:
         func: The function as it was written.
         fallback_used: Whether the last call ran the plain function instead; only with ``fallback=True``.
@@ -84,17 +86,6 @@ class JitFunction(WarmCalls):
             self._forget()
 
     # --- Calls --------------------------------------------------------------------------------------------------------
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the function on these arguments; compile it first if their metadata is new.
-
-        The subclass of `__new__` has the fast path of `ttnn_jit.calls.fast_path` in its place, if there is one.
-
-        Raises:
-            ArgumentError: The arguments break a rule, or do not fit the signature; nothing was compiled.
-            CompileError: The function is outside the language; the text points into its source.
-        """
-        return super().__call__(*args, **kwargs)
 
     def _slow_path(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self._methods.have_receiver(args):

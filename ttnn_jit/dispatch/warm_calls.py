@@ -34,10 +34,12 @@ class WarmCalls(ABC):
         self._warm: dict[tuple[object, ...] | None, WarmCall] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the program of such arguments, after it was compiled if it is not in memory.
+        """Run the program of these arguments; compile it first if their metadata is new.
 
         Raises:
-            TtnnJitError: What the slow path refuses.
+            ArgumentError: The arguments break a rule, or do not fit the parameters or each other; nothing was compiled.
+            CompileError: The function is outside the language; the text points into its source.
+            DeallocatedError: A tensor was deallocated.
         """
         try:
             try:
