@@ -4,61 +4,40 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import statistics
 from ttnn_jit.diagnostics.changing_numbers import ChangingNumbers
-from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError, UnsupportedFunction
+from ttnn_jit.diagnostics.errors import ArgumentError, UnsupportedFunction
 from ttnn_jit.dispatch.warm_calls import WarmCalls
 from ttnn_jit.foreign.pytrees import flatten
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.ops import (
-    ALIASES,
     HARDWARE_KEYWORDS,
-    OVERLOADS,
     RESULT_KEYWORDS,
-    RESULT_PARAMETERS,
     BoundCall,
     Elementwise,
     Operation,
     bind,
-    overloads_of,
 )
 from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device
 from ttnn_jit.runtime.families import TTNN, WarmCall
 from ttnn_jit.runtime.program import Program
-from ttnn_jit.runtime.tensor import Tensor, check_tensor, foreign_tensor_help
+from ttnn_jit.runtime.tensor import Tensor, foreign_tensor_help
 from ttnn_jit.runtime.warm_caller import warm_caller
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, dtypes_of_torch
 from ttnn_jit.specs.target import SystemDesc
-from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand
+from ttnn_jit.ttnn.result_keywords import check_output, placement_of, result_keywords, specs_of
 
 if TYPE_CHECKING:
     import inspect
 
     from ttnn_jit.compiler.driver import ResultPlacement
-
-
-@dataclass(frozen=True)
-class ResultKeywords:
-    """What the caller of an eager operation asks of its result.
-
-    Attributes:
-        memory_config: Where it lies; None: where the first tensor does.
-        dtype: Its element type, rounded to once; None: as the declaration says.
-        output_tensor: The tensor to write into and return.
-        activations: Unary operations to apply before the one rounding of the call.
-    """
-
-    memory_config: MemoryConfig | None
-    dtype: DataType | None
-    output_tensor: Tensor | None
-    activations: tuple[Operation, ...]
 
 
 class _Signature:
@@ -144,7 +123,7 @@ class TtnnOperation(WarmCalls):
         return bound.operation.golden(torch, *bound.operands, *bound.attributes)
 
     def _run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
-        own, wanted = _result_keywords(self.__name__, kwargs) if kwargs else ({}, None)
+        own, wanted = result_keywords(self.__name__, kwargs) if kwargs else ({}, None)
         try:
             bound = bind(self.__ttnn_overloads__, args, own, _dtype_of)
         except ArgumentError as error:
@@ -152,19 +131,19 @@ class TtnnOperation(WarmCalls):
             raise ArgumentError(error.message, help=next(filter(None, foreign), error.help)) from None
         tensors = tuple(value for value in bound.operands if isinstance(value, Tensor))
         device = _one_device(self.__name__, tensors)
-        placement = None if wanted is None else _placement(self.__name__, wanted, tensors[0])
+        placement = None if wanted is None else placement_of(self.__name__, wanted, tensors[0])
         key = (
             bound.operation,
             device.target,
             placement,
-            *bound.key(_specs(bound)),
+            *bound.key(specs_of(bound)),
         )
         program = self._programs.get(key)
         output = None if wanted is None else wanted.output_tensor
         if program is not None and output is None and not (bound.operation.body or kwargs.get("activations")):
             self._remember_call(partial(_write_warm, program, device.target), args, kwargs, len(tensors))
         if output is not None and placement is not None:
-            _check_output(self.__name__, output, program, bound, placement)
+            check_output(self.__name__, output, program, bound, placement)
         program = program or self._compile(key, bound, device, placement)
         result: Tensor = program(*tensors)
         if output is None:
@@ -179,7 +158,7 @@ class TtnnOperation(WarmCalls):
     ) -> Program:
         from ttnn_jit.compiler import driver
 
-        program = driver.compile_operation(bound.operation, _specs(bound), bound.attributes, device.target, placement)
+        program = driver.compile_operation(bound.operation, specs_of(bound), bound.attributes, device.target, placement)
         self._programs[key] = program
         for name, value in zip(bound.operation.parameter_names, bound.operands, strict=False):
             if not isinstance(value, Tensor):
@@ -228,80 +207,6 @@ def _documentation(overloads: tuple[Elementwise, ...]) -> str:
         if operation.forms.device is not None:
             paragraphs.append(operation.forms.device.summary)
     return "\n\n".join(paragraphs)
-
-
-def _result_keywords(name: str, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], ResultKeywords | None]:
-    """The declaration's keywords, and what is asked of the result, if anything is."""
-    own = {key: value for key, value in kwargs.items() if key not in HARDWARE_KEYWORDS}
-    found = {each.name: each.kind.bind(own.pop(each.name, None), None, f"`{each.name}`") for each in RESULT_PARAMETERS}
-    activations = found["activations"]
-    if not isinstance(activations, (list, tuple, type(None))):
-        raise ArgumentError(
-            f"{name}: `activations` must be a list of unary operations, got {activations!r}",
-            help="give their names, as `activations=['relu']`",
-        )
-    outputs = [found[key] for key in ("output_tensor", "optional_output_tensor") if found[key] is not None]
-    if len(outputs) > 1:
-        raise ArgumentError(f"{name}: `output_tensor` and `optional_output_tensor` are two names of one argument")
-    output = outputs[0] if outputs else None
-    if output is not None:
-        check_tensor(output, f"{name}: `output_tensor`")
-    if output is activations is found["memory_config"] is found["dtype"] is None:
-        return own, None
-    return own, ResultKeywords(
-        found["memory_config"], found["dtype"], output, tuple(map(_activation, activations or ()))
-    )
-
-
-def _placement(name: str, wanted: ResultKeywords, first: Tensor) -> ResultPlacement:
-    """What is asked of the result; a sharded config without a shard spec means the first tensor's of its kind."""
-    from ttnn_jit.compiler.driver import ResultPlacement
-
-    config, own = wanted.memory_config, first.memory_config()
-    if config and config.is_sharded() and not config.shard_shape and config.memory_layout is own.memory_layout:
-        config = own if config.buffer_type is own.buffer_type else config
-    output = wanted.output_tensor
-    if output is None:
-        return ResultPlacement(config, wanted.dtype, wanted.activations)
-    if output.device() is not first.device():
-        raise ArgumentError(f"{name}: `output_tensor` does not lie on {first.device()}")
-    for keyword, asked, has in (
-        ("memory_config", config, output.memory_config()),
-        ("dtype", wanted.dtype, output.dtype),
-    ):
-        if asked is not None and asked != has:
-            raise ArgumentError(f"{name}: `{keyword}` and `output_tensor` disagree: {asked} and {has}")
-    return ResultPlacement(output.memory_config(), output.dtype, wanted.activations)
-
-
-def _check_output(
-    name: str, output: Tensor, program: Program | None, bound: BoundCall, placement: ResultPlacement
-) -> None:
-    """Refuse an `output_tensor` that is gone, or that the result does not fit."""
-    output.buffer(name)
-    if program is None:
-        (by_rule,) = bound.operation.results(_specs(bound), bound.attributes)
-        expected = by_rule.with_(dtype=placement.dtype, memory_config=placement.memory_config)
-    else:
-        expected = program.plan.outputs[0]
-    if output.spec is not expected:
-        raise ShapeError(f"{name}: `output_tensor` is {output.spec}, the result {expected}")
-
-
-def _specs(bound: BoundCall) -> tuple[TensorSpec | float, ...]:
-    return tuple(value.spec if isinstance(value, Tensor) else value for value in bound.operands)
-
-
-def _activation(activation: Any) -> Operation:
-    overloads = overloads_of(activation) or ()
-    if isinstance(activation, str):
-        overloads = OVERLOADS.get(ALIASES.get(activation, activation), ())
-    unary = next((operation for operation in overloads if operation.arity == 1), None)
-    if unary is None:
-        raise ArgumentError(
-            f"{activation!r} is no activation", help="give names of unary operations, as `activations=['relu']`"
-        )
-    return unary
 
 
 def get_golden_function(operation: TtnnOperation) -> Callable[..., Any]:
