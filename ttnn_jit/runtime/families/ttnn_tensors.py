@@ -73,7 +73,7 @@ class TtnnTensors(Family):
         return True
 
     def wrap(self, index: int) -> Iterable[str]:
-        """A tensor on ``device``, made without its ``__init__``, in half the time."""
+        """A tensor on ``device``, made without a call of its ``__init__``."""
         i = index
         return f" r{i} = new(Tensor)", f" r{i}.spec = S{i}", f" r{i}._device = device", f" r{i}._buffer = b{i}"
 
