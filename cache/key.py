@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ttnn_jit.diagnostics.origin import is_of_this_package
-from ttnn_jit.foreign.pytrees import plain_parts
+from ttnn_jit.foreign.container_items import plain_parts
 from ttnn_jit.foreign.values import NoStableIdentityError
 from ttnn_jit.guards.fingerprints import fingerprint, read_fingerprint
 from ttnn_jit.process.cached_property import cached_property

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from typing import Any, overload
 
 from ttnn_jit.cache.statistics import CacheInfo, cache_clear, cache_info
-from ttnn_jit.calls.jit_function import FallbackJitFunction, JitFunction
+from ttnn_jit.calls.fallback import FallbackJitFunction
+from ttnn_jit.calls.jit_function import JitFunction
+from ttnn_jit.calls.settings import Settings
 from ttnn_jit.calls.tile_op import tile_op
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
@@ -131,18 +133,16 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
         fp32_dest_acc=fp32_dest_acc,
         extra_pipeline_options=extra_pipeline_options,
     )
-    resolved = None if target is None else resolve_target(target)
+    settings = Settings(
+        options,
+        target=None if target is None else resolve_target(target),
+        enable_cache=enable_cache,
+        debug=debug,
+        compile_only=compile_only,
+    )
 
     def decorate(function: Callable[..., Any]) -> JitFunction:
-        kind = FallbackJitFunction if fallback else JitFunction
-        return kind(
-            function,
-            options,
-            target=resolved,
-            enable_cache=enable_cache,
-            debug=debug,
-            compile_only=compile_only,
-        )
+        return (FallbackJitFunction if fallback else JitFunction)(function, settings)
 
     return decorate if fn is None else decorate(fn)
 

@@ -212,7 +212,7 @@ def test_a_list_of_tensors_as_an_operand_is_not_told_to_become_one():
 def test_what_it_cannot_take_is_refused_with_the_way_out(argument, error, text):
     with pytest.raises(error, match=text):
         double(argument)
-    assert double.num_entries == len(double._entries)
+    assert double.num_entries == len(double._variants)
 
 
 @pytest.mark.parametrize("call", ["first", "warm"])

@@ -6,7 +6,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from ttnn_jit import jit, ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.dispatch import warm_path
+from ttnn_jit.runtime.families import torch_tensors
 
 A, B = torch.randn(4, 6), torch.randn(6)
 PARTS = ["_len_torch_dispatch_stack", "_dynamo.guards._empty_strided_cpu", "_dynamo.guards._reinterpret_tensor"]
@@ -19,9 +19,9 @@ def takes_nothing():
 
 @pytest.fixture(autouse=True)
 def fresh_calls():
-    warm_path._checked_call.cache_clear()
+    torch_tensors._checked.cache_clear()
     yield
-    warm_path._checked_call.cache_clear()
+    torch_tensors._checked.cache_clear()
 
 
 @pytest.fixture(params=[*PARTS, "other arguments"])

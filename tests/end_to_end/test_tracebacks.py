@@ -256,7 +256,7 @@ TRACED = ttnn_jit.jit(graph_capture=True)(lambda x: x * SETTINGS.scale)
     ],
 )
 def test_a_warning_names_the_users_line(monkeypatch, call, text):
-    monkeypatch.setattr(TRACED, "_opaque_programs", 0)
+    monkeypatch.setattr(TRACED._variants, "_opaque_programs", 0)
     with pytest.warns(UserWarning, match=text) as warned:
         call()
     assert {(warning.filename, warning.lineno) for warning in warned} == {(__file__, call.__code__.co_firstlineno)}

@@ -348,7 +348,7 @@ def test_lists_tuples_and_dicts_go_the_short_way(device, family, monkeypatch):
     x, weights = of_containers(device, family)
     compiled = warmed(weighted, x, weights)
     first = compiled(x, weights)
-    monkeypatch.setattr(compiled, "_call_any", None)
+    monkeypatch.setattr(compiled, "_slow_path", None)
     assert torch.equal(as_torch(compiled(x, weights)), as_torch(first))
     assert torch.equal(as_torch(compiled(list(x), dict(weights))), as_torch(first))
     assert torch.equal(as_torch(compiled(x[::-1], weights)), as_torch(weighted(x[::-1], weights)))
@@ -403,7 +403,7 @@ def test_records_go_the_short_way_and_are_told_apart(device, monkeypatch):
     del lacking.scale
     with pytest.raises(TtnnJitError, match="scale"):
         compiled(others[0][0], lacking)
-    monkeypatch.setattr(compiled, "_call_any", None)
+    monkeypatch.setattr(compiled, "_slow_path", None)
     assert torch.equal(compiled(*others[0]).to_torch(), expected[0])
 
 
@@ -483,6 +483,105 @@ def test_big_torch_results_lie_in_the_pool_and_outlive_the_call(dtype):
     results.clear()
     assert HOST_POOL.statistics().live_bytes == live + 2 * view.nbytes
     assert torch.equal(view, (x + y)[1:])
+
+
+def of_any_number(first, factor=1.0, *tensors, **named):
+    total = first * factor
+    for tensor in (*tensors, *named.values()):
+        total = total + tensor
+    return total
+
+
+def of_keywords(x, *, scale=2.0, shift=0.0):
+    return x * scale + shift
+
+
+@pytest.mark.parametrize(
+    ("function", "rest", "named"),
+    [
+        (of_any_number, (), {}),
+        (of_any_number, (2.0, 3.0), {}),
+        (of_any_number, (2.0, 3.0), {"more": 1}),
+        (of_keywords, (), {"scale": 3.0, "shift": 1.0}),
+    ],
+)
+def test_functions_of_any_number_of_arguments_and_of_keywords_take_the_fast_path(
+    function, rest, named, device, monkeypatch
+):
+    x = on(device, 32, 32)
+    compiled = jit(function)
+    for _ in range(3):
+        first = compiled(x, *rest, **named)
+    monkeypatch.setattr(compiled, "_slow_path", None)
+    assert torch.equal(compiled(x, *rest, **named).to_torch(), first.to_torch())
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_calls_of_any_number_of_arguments_are_told_apart(times, device):
+    x, y = on(device, 32, 32), on(device, 32, 32)
+    calls = [
+        ((x,), {}),
+        ((x, 1.0, y), {}),
+        ((y, 1.0, x), {}),
+        ((x, 1.0, x, y), {}),
+        ((x, 2.0), {}),
+        ((x, 2), {}),
+        ((x, True), {}),
+        ((x, 0.0), {}),
+        ((x, -0.0), {}),
+        ((x, -0.0, -0.0), {}),
+        ((x,), {"y": y}),
+        ((x,), {"y": y, "z": 2.0}),
+        ((x, 1.0, y), {"z": 2.0}),
+        ((x,), {"factor": 2.0}),
+        ((x,), {"factor": math.nan}),
+        ((), {"first": x, "factor": 2.0}),
+    ]
+    compiled = jit(of_any_number)
+    expected = [of_any_number(*args, **kwargs).to_torch() for args, kwargs in calls]
+    for _ in range(2):
+        for (args, kwargs), result in zip(calls, expected, strict=True):
+            for _ in range(times):
+                got = compiled(*args, **kwargs).to_torch()
+                assert torch.equal(got.nan_to_num(7.0), result.nan_to_num(7.0))
+                assert torch.equal(got.signbit(), result.signbit())
+
+
+def test_defaults_of_such_functions_that_are_mutated_or_replaced_are_noticed_when_warm(device, monkeypatch):
+    def picked(x, *, which=[2.0], offset=1.0):  # noqa: B006 - the point
+        return x * which[0] + offset
+
+    x = on(device, 32, 32)
+    compiled = warmed(picked, x)
+    picked.__kwdefaults__["which"][0] = 5.0
+    assert torch.equal(compiled(x).to_torch(), (x * 5.0 + 1.0).to_torch())
+    scaled = jit(of_keywords)
+    for scale in (2.0, 3.0, 2.0):
+        monkeypatch.setitem(of_keywords.__kwdefaults__, "scale", scale)
+        for _ in range(3):
+            assert torch.equal(scaled(x).to_torch(), (x * scale + 0.0).to_torch())
+            assert torch.equal(scaled(x, shift=1.0).to_torch(), (x * scale + 1.0).to_torch())
+    offset = warmed(of_any_number, x)
+    monkeypatch.setattr(of_any_number, "__defaults__", (5.0,))
+    assert torch.equal(offset(x).to_torch(), (x * 5.0).to_torch())
+
+
+def test_a_warm_call_of_any_number_of_arguments_refuses_what_the_first_would_refuse():
+    device = ttnn.open_device(device_id=0)
+    x, y = on(device, 32, 32), on(device, 32, 32)
+    compiled = warmed(of_any_number, x, 1.0, y)
+    with ttnn.open_device(device_id=1) as other, pytest.raises(ArgumentError, match="different devices"):
+        compiled(x, 1.0, on(other, 32, 32))
+    with pytest.raises(ArgumentError, match="torch tensors and ttnn tensors in one call"):
+        compiled(x, 1.0, torch.randn(32, 32))
+    with pytest.raises(ArgumentError, match="no tensor among them"):
+        compiled(2.0)
+    y.deallocate()
+    with pytest.raises(DeallocatedError):
+        compiled(x, 1.0, y)
+    ttnn.close_device(device)
+    with pytest.raises(DeviceError):
+        compiled(x, 1.0, x)
 
 
 def opcodes_of(call):

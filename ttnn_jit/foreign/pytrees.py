@@ -1,188 +1,205 @@
-"""Nests of containers with tensors at their leaves, as functions take and return them.
+"""Pytrees: containers with tensors and scalars at their leaves, as functions take and return them.
 
-Containers are tuples, named tuples, lists, dicts, and instances of dataclasses, which keep their class.
+Containers are tuples, named tuples, lists, dicts, and instances of dataclasses, which keep their class. `flatten` takes
+one apart into its leaves and its structure, a `TreeDef`, which puts other leaves together the same way.
 """
 
 from __future__ import annotations
 
-import collections
-import dataclasses
-import enum
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.diagnostics.origin import is_of_this_package, type_name
-from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar
-from ttnn_jit.foreign.values import has_member, is_a, native_class, native_contents, own_attributes, plain_scalar
+from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.foreign.container_items import (
+    PYTHONS_CONTAINERS,
+    PYTHONS_SCALARS,
+    fields_of,
+    is_named_tuple,
+    is_record,
+    like,
+    made_of,
+    names_and_items,
+)
+from ttnn_jit.foreign.values import is_a
 
-MOST_DEEP = 100  # containers inside each other: nests are walked by functions that call themselves
+MOST_DEEP = 100  # containers inside each other: pytrees are walked by functions that call themselves
 MOST_LEAVES = 1 << 20  # one container may stand in many places
 
 
-def is_record(value: Any) -> bool:
-    """Whether `value` is an instance of a dataclass of the user's: its fields are items of the nest."""
-    kind = type(value)
-    return has_member(kind, "__dataclass_fields__") and not is_of_this_package(kind)
+class TreeDef(NamedTuple):
+    """The structure of a pytree: `LEAF`, or a container of structures.
 
-
-def is_named_tuple(value: Any) -> bool:
-    """Whether `value` is an instance of a NamedTuple."""
-    return is_a(value, tuple) and has_member(type(value), "_fields")
-
-
-def fields_of(record: Any) -> dict[str, Any]:
-    """The fields of a dataclass instance that are set, by name."""
-    return {
-        field.name: getattr(record, field.name) for field in dataclasses.fields(record) if hasattr(record, field.name)
-    }
-
-
-def items_of(value: Any) -> Iterator[Any] | None:
-    """The items of a container in order; None for a leaf. Those of a list or dict of the user's are what C finds."""
-    kind = type(value)
-    if kind is tuple or kind is list or kind is dict:
-        items: Iterable[Any] = value.values() if kind is dict else value
-        return iter(items)
-    if is_a(value, tuple, list, dict) and not is_a(value, enum.Enum):
-        contents = native_contents(value)
-        return iter(contents[len(contents) // 2 :] if is_a(value, dict) else contents)
-    return iter(fields_of(value).values()) if is_record(value) else None
-
-
-_PYTHONS_OWN = frozenset({bool, int, float, str, tuple, list, dict, type(None)})
-
-
-def plain_parts(value: Any) -> tuple[Any, dict[str, Any]] | None:
-    """What an argument of a class of the user's is made of: its value as Python's own class, and its own attributes.
-
-    None for everything that is no container, record or scalar of such a class. None of its code is run.
+    Attributes:
+        kind: Class of the container; None: a leaf.
+        names: Keys of a dict, or names of the fields of a record; None of other containers.
+        items: The structures of its items, in order.
+        container: The container that was flattened, if its class is the user's: for what it holds beside its items.
+        num_leaves: Leaves in it.
+        depth: Containers inside each other, itself among them.
     """
-    if type(value) in _PYTHONS_OWN or is_of_this_package(type(value)):
-        return None
-    own = dict(own_attributes(value))
-    if is_a(value, tuple, list):
-        contents = native_contents(value)
-        return contents if is_a(value, tuple) else [*contents], own
-    if is_a(value, dict):
-        contents = native_contents(value)
-        return dict(zip(contents[: len(contents) // 2], contents[len(contents) // 2 :], strict=True)), own
-    if is_a(value, int, float, str) and not is_numpy_scalar(value):
-        return plain_scalar(value), own
-    return (fields_of(value), own) if is_record(value) else None
+
+    kind: type | None
+    names: tuple[Any, ...] | None
+    items: tuple[TreeDef, ...]
+    container: Any
+    num_leaves: int
+    depth: int
+
+    def unflatten(self, leaves: Iterable[Any]) -> Any:
+        """The pytree of this structure with these leaves, in new containers."""
+        return _unflatten(self, iter(leaves))
 
 
-def check_nest(value: Any, name: str) -> None:
-    """Refuse containers that contain themselves, are too deep, or hold too much; `name` is what the text calls them.
+LEAF = TreeDef(None, None, (), None, 1, 0)
+
+
+class PyTree(NamedTuple):
+    """A pytree taken apart: what is no container in it, in order, and the containers around that."""
+
+    leaves: list[Any]
+    treedef: TreeDef
+
+    def unflatten(self) -> Any:
+        """The pytree again, in new containers."""
+        return self.treedef.unflatten(self.leaves)
+
+
+def flatten(value: Any, name: str | None = None) -> PyTree:
+    """Leaves and structure of a pytree. None of the user's code is run but that behind fields of records.
+
+    Args:
+        value: The pytree.
+        name: What errors call it; None: it ends, for it was made of one that does.
 
     Raises:
-        ArgumentError: They cannot be walked.
+        ArgumentError: It contains itself, is more than `MOST_DEEP` containers deep, or has over `MOST_LEAVES` leaves.
     """
-    if items_of(value) is not None:
-        _, count = _measured(value, name, (), {})
-        if count > MOST_LEAVES:
-            raise ArgumentError(f"{name} holds {count:,} values, and {MOST_LEAVES:,} are the most")
-
-
-def _measured(value: Any, name: str, around: tuple[int, ...], known: dict[int, tuple[int, int]]) -> tuple[int, int]:
-    """Levels and leaves of what stands inside of the containers `around`; `known` has them by identity."""
-    items = items_of(value)
-    if items is None:
-        return 0, 1
-    if id(value) in around:
-        raise ArgumentError(f"{name} holds a {type_name(value)} that contains itself", help=_NEST_HELP)
-    found = known.get(id(value))
+    found = None if type(value) in PYTHONS_SCALARS else names_and_items(value)
     if found is None:
-        _require_depth(len(around) + 1, name)
-        inside = [_measured(item, name, (*around, id(value)), known) for item in items]
-        found = known[id(value)] = 1 + max((depth for depth, _ in inside), default=0), sum(n for _, n in inside)
-    _require_depth(len(around) + found[0], name)
-    return found
+        return PyTree([value], LEAF)
+    return (_Flattening() if name is None else _CheckedFlattening(name)).tree(value, *found)
 
 
-def _require_depth(depth: int, name: str) -> None:
-    if depth > MOST_DEEP:
-        raise ArgumentError(f"{name} is nested more than {MOST_DEEP} containers deep", help=_NEST_HELP)
+class _Flattening:
+    """One walk through a pytree."""
+
+    def __init__(self) -> None:
+        self.leaves: list[Any] = []
+
+    def tree(self, value: Any, names: tuple[Any, ...] | None, items: Iterable[Any]) -> PyTree:
+        """Leaves and structure of a container with these `items`."""
+        treedef = self.container(value, names, items)
+        return PyTree(self.leaves, treedef)
+
+    def visit(self, value: Any) -> TreeDef:
+        """The structure of `value`, whose leaves are added."""
+        found = None if type(value) in PYTHONS_SCALARS else names_and_items(value)
+        if found is None:
+            self.leaves.append(value)
+            return LEAF
+        return self.container(value, *found)
+
+    def container(self, value: Any, names: tuple[Any, ...] | None, items: Iterable[Any]) -> TreeDef:
+        """The structure of a container with these `items`."""
+        kind = type(value)
+        inside = tuple(map(self.visit, items))
+        own = None if kind in PYTHONS_CONTAINERS else value
+        leaves = sum([item.num_leaves for item in inside])
+        return TreeDef(kind, names, inside, own, leaves, 1 + max([item.depth for item in inside], default=0))
 
 
-_NEST_HELP = "pass tensors and scalars in containers that are a few levels deep"
+class _CheckedFlattening(_Flattening):
+    """A walk through what may contain itself, or one container so often that its leaves are too many to be listed."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
+        self._around: set[int] = set()
+        # By identity: the container, its structure, and where its leaves are.
+        self._known: dict[int, tuple[Any, TreeDef, slice]] = {}
+
+    def tree(self, value: Any, names: tuple[Any, ...] | None, items: Iterable[Any]) -> PyTree:
+        tree = super().tree(value, names, items)
+        count = tree.treedef.num_leaves
+        if count > MOST_LEAVES:
+            raise ArgumentError(f"{self._name} holds {count:,} values, and {MOST_LEAVES:,} are the most")
+        return tree
+
+    def container(self, value: Any, names: tuple[Any, ...] | None, items: Iterable[Any]) -> TreeDef:
+        if id(value) in self._around:
+            raise ArgumentError(f"{self._name} holds a {type_name(value)} that contains itself", help=_DEPTH_HELP)
+        if id(value) in self._known:
+            return self._again(*self._known[id(value)][1:])
+        self._require_depth(1)
+        start = len(self.leaves)
+        self._around.add(id(value))
+        treedef = super().container(value, names, items)
+        self._around.remove(id(value))
+        self._known[id(value)] = value, treedef, slice(start, len(self.leaves))
+        return treedef
+
+    def _again(self, treedef: TreeDef, place: slice) -> TreeDef:
+        self._require_depth(treedef.depth)
+        if len(self.leaves) <= MOST_LEAVES:  # or the call is refused at the end
+            self.leaves += self.leaves[place]
+        return treedef
+
+    def _require_depth(self, depth: int) -> None:
+        if len(self._around) + depth > MOST_DEEP:
+            text = f"{self._name} is nested more than {MOST_DEEP} containers deep"
+            raise ArgumentError(text, help=_DEPTH_HELP)
 
 
-def leaves(value: Any) -> Iterator[Any]:
-    """Everything in a nest that is no container, in order."""
-    items = items_of(value)
-    if items is None:
-        yield value
-        return
-    for item in items:
-        yield from leaves(item)
+_DEPTH_HELP = "pass tensors and scalars in containers that are a few levels deep"
+
+
+def leaves(value: Any) -> list[Any]:
+    """Everything in a pytree that is no container, in order."""
+    return flatten(value).leaves
 
 
 def map_leaves(value: Any, function: Callable[[Any], Any]) -> Any:
-    """A nest of the same containers with ``function(leaf)`` in place of every leaf."""
-    kind = type(value)
-    if kind in {tuple, list}:
-        return kind(map_leaves(item, function) for item in value)
-    if kind is dict:
-        return {key: map_leaves(item, function) for key, item in value.items()}
-    if is_a(value, tuple, list, dict) and not is_a(value, enum.Enum):
-        return _map_subclass(value, function)
-    return _map_record(value, function) if is_record(value) else function(value)
+    """A pytree of the same containers with ``function(leaf)`` in place of every leaf."""
+    tree = flatten(value)
+    return tree.treedef.unflatten(map(function, tree.leaves))
 
 
-def _map_subclass(container: Any, function: Callable[[Any], Any]) -> Any:
-    """A copy of a container of the user's, with what it holds beside its items; none of its own code is run."""
-    kind, contents = type(container), native_contents(container)
-    native: Any = native_class(kind)
-    if issubclass(native, tuple):
-        copy = native.__new__(kind, [map_leaves(item, function) for item in contents])
-    elif issubclass(native, list):
-        copy = native.__new__(kind)
-        native.extend(copy, [map_leaves(item, function) for item in contents])
-    else:
-        copy = native.__new__(kind)
-        if native is collections.defaultdict:
-            copy.default_factory = container.default_factory
-        count = len(contents) // 2
-        for key, item in zip(contents[:count], contents[count:], strict=True):
-            native.__setitem__(copy, key, map_leaves(item, function))
-    for name, held in own_attributes(container).items():
-        object.__setattr__(copy, name, held)
-    return copy
+def join(trees: Iterable[PyTree], names: tuple[Any, ...] | None = None) -> PyTree:
+    """The pytree of a tuple of these, or of a dict with these `names` for keys."""
+    trees = list(trees)
+    inside = tuple(tree.treedef for tree in trees)
+    count, depth = sum(item.num_leaves for item in inside), max((item.depth for item in inside), default=0)
+    kind = tuple if names is None else dict
+    return PyTree(
+        [leaf for tree in trees for leaf in tree.leaves], TreeDef(kind, names, inside, None, count, 1 + depth)
+    )
 
 
-def _map_record(record: Any, function: Callable[[Any], Any]) -> Any:
-    """A copy made without the class's ``__init__``, which has run for the original."""
-    copy = object.__new__(type(record))
-    if hasattr(record, "__dict__"):
-        vars(copy).update(vars(record))
-    for name, value in fields_of(record).items():
-        object.__setattr__(copy, name, map_leaves(value, function))
-    return copy
+def _unflatten(treedef: TreeDef, leaves: Iterator[Any]) -> Any:
+    if treedef is LEAF:
+        return next(leaves)
+    items = [_unflatten(item, leaves) for item in treedef.items]
+    kind = treedef.kind
+    if kind is list:
+        return items
+    if kind is tuple:
+        return tuple(items)
+    names = treedef.names or ()
+    return dict(zip(names, items, strict=True)) if kind is dict else like(treedef.container, names, items)
 
 
-def made_of(cls: type, fields: dict[str, Any]) -> Any:
-    """An instance of a dataclass or NamedTuple of the user's, without running the class's ``__init__``."""
-    if issubclass(cls, tuple):
-        return cls(*fields.values())
-    record = object.__new__(cls)
-    for name, value in fields.items():
-        object.__setattr__(record, name, value)
-    return record
-
-
-_WRITTEN: frozenset[type] = frozenset({bool, int, float, str, type(None)})
 _PLAIN: dict[str, type] = {"tuple": tuple, "list": list}
 
 
 def to_json(value: Any, name_of: Callable[[type], str]) -> Any:
-    """A nest as JSON values; `name_of` names the classes of the user's in it. `from_json` is the inverse.
+    """A pytree as JSON values; `name_of` names the classes of the user's in it. `from_json` is the inverse.
 
     Raises:
         TypeError: Something in it, or a key of a dict, would come back as something else.
     """
     kind = type(value)
-    if kind in _WRITTEN:
+    if kind in PYTHONS_SCALARS:
         return value
     if kind in _PLAIN.values():
         return {kind.__name__: [to_json(item, name_of) for item in value]}
@@ -195,7 +212,7 @@ def to_json(value: Any, name_of: Callable[[type], str]) -> Any:
 
 
 def from_json(value: Any, class_of: Callable[[str], Any]) -> Any:
-    """The nest that `to_json` wrote down; `class_of` finds the user's classes by their names."""
+    """The pytree that `to_json` wrote down; `class_of` finds the user's classes by their names."""
     if not is_a(value, dict):
         return value
     ((kind, items),) = value.items()

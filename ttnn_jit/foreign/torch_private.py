@@ -21,7 +21,7 @@ def _private(path: str) -> Any:
 
 def empty_strided() -> Callable[..., torch.Tensor]:
     """Makes a CPU tensor of a shape, strides and dtype, whatever the default device is."""
-    # Half as long as `torch.empty_like`.
+    # Without the dispatcher that `torch.empty_strided` goes through.
     return _private("_dynamo.guards._empty_strided_cpu") or (
         lambda shape, strides, dtype: torch.empty_strided(shape, strides, dtype=dtype, device="cpu")
     )
@@ -29,7 +29,7 @@ def empty_strided() -> Callable[..., torch.Tensor]:
 
 def reinterpret() -> Callable[..., torch.Tensor]:
     """Gives a flat tensor a shape and its dense strides."""
-    # Less than half as long as `Tensor.view`.
+    # Without the dispatcher that `Tensor.view` goes through.
     return _private("_dynamo.guards._reinterpret_tensor") or (lambda flat, shape, _: flat.view(shape))
 
 
@@ -48,7 +48,7 @@ def metadata_guard(tensors: Sequence[torch.Tensor]) -> Callable[..., bool] | Non
     """Tells whether other tensors have the metadata of `tensors`; None if this torch has no such guard.
 
     It compares sizes, strides, dtype, device, type, wanted gradients and dispatch keys (sparse, negated, fake, batched
-    ...) of all tensors in the time that two attributes of one take. Of a nested tensor it asks for strides, and the
+    ...) of all tensors without a Python object for any of them. Of a nested tensor it asks for strides, and the
     exception that it gets ends the process; a tensor given twice it refuses.
     """
     guards = _private("_dynamo.guards.TensorGuards")

@@ -15,13 +15,12 @@ from __future__ import annotations
 
 import enum
 import struct
-import sys
 import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from ttnn_jit.diagnostics.origin import is_of_this_package
-from ttnn_jit.foreign.numpy_scalar import is_numpy_function
+from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar_class
 
 __all__ = [
     "ABSENT",
@@ -32,6 +31,7 @@ __all__ = [
     "is_atom",
     "is_identity",
     "is_python_class",
+    "is_scalar_class",
     "member_of",
     "native_class",
     "native_container",
@@ -78,18 +78,21 @@ def is_atom(value: Any) -> bool:
     So are tuples, frozensets and slices of such.
     """
     kind = type(value)
-    if kind in _SCALARS:
-        return True
     if kind in _FROZEN_CONTAINERS:
         return all(map(is_atom, value))
     if kind is slice:
         return is_atom((value.start, value.stop, value.step))
-    return _is_numpy_scalar_class(kind) or (is_of_this_package(kind) and _is_frozen(kind))
+    return is_scalar_class(kind)
 
 
-def _is_numpy_scalar_class(kind: type) -> bool:
-    numpy = sys.modules.get("numpy")
-    return numpy is not None and kind.__module__ == "numpy" and issubclass(kind, (numpy.number, numpy.bool_))
+def is_scalar_class(kind: type) -> bool:
+    """Whether instances of `kind` itself are atoms, and no containers of such."""
+    if kind in _EQUAL_BY_BITS or kind in _SCALARS or is_numpy_scalar_class(kind):
+        return True
+    if not (is_of_this_package(kind) and _is_frozen(kind)):
+        return False
+    _EQUAL_BY_BITS.add(kind)
+    return True
 
 
 def _is_frozen(kind: type) -> bool:
@@ -99,20 +102,29 @@ def _is_frozen(kind: type) -> bool:
     return frozen or kind.__module__ in _OWN_ROOMS or issubclass(kind, (enum.Enum, tuple))
 
 
-def atom_key(atom: Any) -> object:
-    """A hashable that is equal for atoms of equal type and bits only: 1, True, 1.0, 0.0 and -0.0 differ, NaN is NaN."""
+def atom_key(atom: Any) -> tuple[type, object]:
+    """A hashable that is equal for atoms of equal type and bits only: 1, True, 1.0, 0.0 and -0.0 differ, NaN is NaN.
+
+    The key of scalars in every cache in memory. What is no atom stands for itself there, beside its type.
+    """
     kind = type(atom)
-    if kind is float:
-        return kind, struct.pack("<d", atom)
+    if kind in _EQUAL_BY_BITS:
+        return kind, atom
+    if issubclass(kind, float):
+        return kind, _DOUBLE.pack(atom)
     if kind is complex:
-        return kind, struct.pack("<dd", atom.real, atom.imag)
-    if kind is tuple:
-        return kind, tuple(map(atom_key, atom))
-    if kind is frozenset:
-        return kind, frozenset(map(atom_key, atom))
+        return kind, (atom_key(atom.real), atom_key(atom.imag))
+    if kind in _FROZEN_CONTAINERS:
+        return kind, kind(map(atom_key, atom))
     if kind is slice:
         return kind, atom_key((atom.start, atom.stop, atom.step))
-    return kind, atom.tobytes() if _is_numpy_scalar_class(kind) else atom
+    return kind, atom.tobytes() if is_numpy_scalar_class(kind) else atom
+
+
+_EQUAL_BY_BITS = set(_SCALARS - {float, complex})
+"""Classes of scalars that are equal only if their bits are; this package's own are added when they are met."""
+
+_DOUBLE = struct.Struct("<d")
 
 
 def same_value(now: Any, then: Any) -> bool:

@@ -10,7 +10,8 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, UnsupportedFunction
 from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.foreign.pytrees import fields_of, is_record, items_of, map_leaves
+from ttnn_jit.foreign.container_items import fields_of, is_record, items_of
+from ttnn_jit.foreign.pytrees import map_leaves
 from ttnn_jit.frontend.attributes import attribute_value
 from ttnn_jit.frontend.call_expressions import call_value, callback
 from ttnn_jit.frontend.expressions import EXPRESSIONS, refuse_expression

@@ -11,6 +11,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.numpy_scalar import python_number
+from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, TensorSpec, check_kind
 
 Number = bool | int | float
@@ -58,7 +59,7 @@ class Kind:
 
     def key(self, value: Any) -> Hashable:
         """The part of a cache key that stands for a bound value."""
-        return type(value), value
+        return atom_key(value)
 
     def text(self, value: Any) -> str:
         """A default as the call is written."""
@@ -120,7 +121,7 @@ class FloatKind(Kind):
 
     def key(self, value: float) -> Hashable:
         """Its bits: 0.0 and -0.0 differ, and NaN hits."""
-        return float, _DOUBLE.pack(value)
+        return atom_key(float(value))
 
     def text(self, value: float) -> str:
         """As short as it goes."""
@@ -299,9 +300,6 @@ class Parameter:
     def __str__(self) -> str:
         """It as the call is written, ``slope=0.01``."""
         return self.name if self.is_required else f"{self.name}={self.kind.text(self.default)}"
-
-
-_DOUBLE = struct.Struct("<d")
 
 
 def as_float32(value: float) -> float:

@@ -25,8 +25,8 @@ from ttnn_jit.runtime.threads import HELPERS
 from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
 
 RELEASE_GIL_BYTES = 1 << 20
-"""Programs that touch this much let other Python threads run: 1 MB takes a kernel about 50 us at 20 GB/s, which pays
-for giving the lock away (20 ns) and for the wait to get it back, up to 5 ms when another thread computes in Python."""
+"""Programs that touch this much let other Python threads run: their kernels run long enough to pay for giving the lock
+away, and for the wait to get it back, up to Python's switch interval when another thread computes."""
 
 
 @dataclass(frozen=True)

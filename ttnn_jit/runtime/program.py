@@ -9,19 +9,20 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, InternalError, ProgramFormatError, TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import keep_users_frames
-from ttnn_jit.guards.reads import NO_GUARD
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.runtime import caller, l1, program_format
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.descriptor import ProgramDescriptor
+from ttnn_jit.runtime.families import TTNN
+from ttnn_jit.runtime.generated import STALE
 from ttnn_jit.runtime.image import Image
 from ttnn_jit.runtime.launch_bounds import signature_of
 from ttnn_jit.runtime.native import HostCpu, host_cpu, require_runnable
 from ttnn_jit.runtime.plan import Launch, ProgramPlan
 from ttnn_jit.runtime.run_log import record_load, run_recorder
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.runtime.warm_caller import STALE, warm_tensor_caller
+from ttnn_jit.runtime.warm_caller import warm_caller
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 __all__ = ["Launch", "Program", "ProgramPlan"]
@@ -94,7 +95,7 @@ class Program:
         # Made by the second call: to write it takes longer than to run without it.
         with compiling():
             several = None if len(self.plan.results) == 1 else tuple
-            return warm_tensor_caller(self, NO_GUARD, several, None, None)
+            return warm_caller(self, TTNN, rebuild=several)
 
     def run(self, *addresses: int) -> None:
         """Run on memory of the plan's specs that outlives the call; intermediates come from the pool.

@@ -4,59 +4,40 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import statistics
 from ttnn_jit.diagnostics.changing_numbers import ChangingNumbers
-from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError, TtnnJitError, UnsupportedFunction
-from ttnn_jit.diagnostics.tracebacks import keep_users_frames
-from ttnn_jit.dispatch.scalar_key import scalar_key
-from ttnn_jit.foreign.pytrees import check_nest
+from ttnn_jit.diagnostics.errors import ArgumentError, UnsupportedFunction
+from ttnn_jit.dispatch.warm_calls import WarmCalls
+from ttnn_jit.foreign.pytrees import flatten
 from ttnn_jit.foreign.torch_tensor import require_torch
-from ttnn_jit.guards.reads import NO_GUARD
+from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.ops import (
-    ALIASES,
     HARDWARE_KEYWORDS,
-    OVERLOADS,
     RESULT_KEYWORDS,
-    RESULT_PARAMETERS,
     BoundCall,
     Elementwise,
     Operation,
     bind,
-    overloads_of,
 )
 from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device
+from ttnn_jit.runtime.families import TTNN, WarmCall
 from ttnn_jit.runtime.program import Program
-from ttnn_jit.runtime.tensor import Tensor, check_tensor, foreign_tensor_help
-from ttnn_jit.runtime.warm_caller import STALE, warm_tensor_caller
+from ttnn_jit.runtime.tensor import Tensor, foreign_tensor_help
+from ttnn_jit.runtime.warm_caller import warm_caller
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, dtypes_of_torch
-from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, TensorSpec
+from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand
+from ttnn_jit.ttnn.result_keywords import check_output, placement_of, result_keywords, specs_of
 
 if TYPE_CHECKING:
     import inspect
 
     from ttnn_jit.compiler.request import ResultPlacement
-
-
-@dataclass(frozen=True)
-class ResultKeywords:
-    """What the caller of an eager operation asks of its result.
-
-    Attributes:
-        memory_config: Where it lies; None: where the first tensor does.
-        dtype: Its element type, rounded to once; None: as the declaration says.
-        output_tensor: The tensor to write into and return.
-        activations: Unary operations to apply before the one rounding of the call.
-    """
-
-    memory_config: MemoryConfig | None
-    dtype: DataType | None
-    output_tensor: Tensor | None
-    activations: tuple[Operation, ...]
 
 
 class _Signature:
@@ -70,7 +51,7 @@ class _Signature:
         return signature_of(tuple(operation.__ttnn_overloads__))
 
 
-class TtnnOperation:
+class TtnnOperation(WarmCalls):
     """One name of the namespace. Calls run eagerly, unless an argument says that it is being traced.
 
     An alias (``ttnn.mul``) is an object of its own name, because `@jit` refuses it under that name.
@@ -82,13 +63,13 @@ class TtnnOperation:
     __signature__ = _Signature()
 
     def __init__(self, name: str, overloads: tuple[Operation, ...]) -> None:
+        super().__init__()
         self.__name__ = self.__qualname__ = f"ttnn.{name}"
         self.__module__ = "ttnn.decorators"
         self.python_fully_qualified_name = self.__name__
         self.__ttnn_overloads__: Iterable[Operation] = overloads
         self.__doc__ = _documentation(overloads)
         self._programs: dict[tuple[object, ...], Program] = {}
-        self._warm: dict[tuple[object, ...], Callable[..., Any]] = {}
         self._numbers = ChangingNumbers(self.__name__)
         statistics.register(self)
 
@@ -107,51 +88,31 @@ class TtnnOperation:
     def clear(self) -> None:
         """Forget every program."""
         self._programs.clear()
-        self._warm.clear()
+        self._forget()
         self._numbers = ChangingNumbers(self.__name__)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def _slow_path(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run eagerly, or record the call if an argument is a tracer.
 
         Raises:
             ArgumentError: The arguments do not fit the operation or each other.
             DeallocatedError: A tensor was deallocated.
         """
-        try:
-            try:
-                if kwargs:
-                    run = self._warm.get(_warm_key(args, kwargs))
-                else:  # `_warm_key`, written out for a call of tensors alone
-                    run = self._warm.get((args[0]._device.open_target, *[tensor.spec for tensor in args]))
-            except (LookupError, AttributeError, TypeError):
-                run = self._warm_of_others(args, kwargs)
-            if run is not None:
-                result = run(*args)
-                if result is not STALE:
-                    return result
-            for argument in _with_elements((*args, *kwargs.values())):
-                tracer = getattr(argument, "__ttnn_call__", None)
-                if tracer is not None:
-                    return tracer(self, args, kwargs)
-            self._check_nests(args, kwargs)
-            if has_foreign_operand((*args, *kwargs.values())):
-                return call_on_copies(self._run, args, kwargs)
-            return self._run(args, kwargs)
-        except TtnnJitError as error:
-            keep_users_frames(error)
-            raise
+        values = *args, *kwargs.values()
+        for argument in _with_elements(values):
+            tracer = getattr(argument, "__ttnn_call__", None)
+            if tracer is not None:
+                return tracer(self, args, kwargs)
+        self._check_depth(args, kwargs)
+        if has_foreign_operand(values):
+            return call_on_copies(self._run, args, kwargs)
+        return self._run(args, kwargs)
 
-    def _check_nests(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    def _check_depth(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         for place, value in enumerate(args):
-            check_nest(value, f"argument {place} of {self.__name__}")
+            flatten(value, f"argument {place} of {self.__name__}")
         for name, value in kwargs.items():
-            check_nest(value, f"`{name}` of {self.__name__}")
-
-    def _warm_of_others(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Callable[..., Any] | None:
-        try:
-            return self._warm.get(_warm_key(args, kwargs))
-        except TypeError:  # something among them cannot be a key
-            return None
+            flatten(value, f"`{name}` of {self.__name__}")
 
     def golden_function(self, *args: Any, **kwargs: Any) -> Any:
         """The operation on torch tensors, stated in torch."""
@@ -169,7 +130,7 @@ class TtnnOperation:
         return bound.operation.golden(torch, *bound.operands, *bound.attributes)
 
     def _run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
-        own, wanted = _result_keywords(self.__name__, kwargs) if kwargs else ({}, None)
+        own, wanted = result_keywords(self.__name__, kwargs) if kwargs else ({}, None)
         try:
             bound = bind(self.__ttnn_overloads__, args, own, _dtype_of)
         except ArgumentError as error:
@@ -177,19 +138,19 @@ class TtnnOperation:
             raise ArgumentError(error.message, help=next(filter(None, foreign), error.help)) from None
         tensors = tuple(value for value in bound.operands if isinstance(value, Tensor))
         device = _one_device(self.__name__, tensors, bound)
-        placement = None if wanted is None else _placement(self.__name__, wanted, tensors[0])
+        placement = None if wanted is None else placement_of(self.__name__, wanted, tensors[0])
         key = (
             bound.operation,
             device.target,
             placement,
-            *bound.key(_specs(bound)),
+            *bound.key(specs_of(bound)),
         )
         program = self._programs.get(key)
         output = None if wanted is None else wanted.output_tensor
         if program is not None and output is None and not (bound.operation.body or kwargs.get("activations")):
-            self._remember(args, kwargs, device, program)
+            self._remember_call(partial(_write_warm, program, device.target), args, kwargs, len(tensors))
         if output is not None and placement is not None:
-            _check_output(self.__name__, output, program, bound, placement)
+            check_output(self.__name__, output, program, bound, placement)
         program = program or self._compile(key, bound, device, placement)
         result: Tensor = program(*tensors)
         if output is None:
@@ -197,20 +158,6 @@ class TtnnOperation:
         source, target = result.buffer(self.__name__), output.buffer(self.__name__)
         ctypes.memmove(target.address, source.address, output.spec.nbytes)
         return output
-
-    def _remember(self, args: Sequence[Any], kwargs: Mapping[str, Any], device: Device, program: Program) -> None:
-        """Have the next call like this one go to the program's generated function."""
-        places = [place for place, value in enumerate(args) if isinstance(value, Tensor)]
-        if len(places) != len(program.plan.inputs):
-            return  # one is among the keywords
-        key = _warm_key(args, kwargs)
-        try:
-            hash(key)
-        except TypeError:  # a keyword that is ignored may be anything
-            return
-        with compiling():
-            run = warm_tensor_caller(program, NO_GUARD, None, None, device.target)
-        self._warm[key] = run if len(places) == len(args) else _of_places(places, run)
 
     @compiles
     def _compile(
@@ -220,31 +167,21 @@ class TtnnOperation:
         from ttnn_jit.compiler.request import OperationRequest, ResultPlacement
 
         asked = placement or ResultPlacement()
-        request = OperationRequest(bound.operation, _specs(bound), bound.attributes, device.target, asked)
+        request = OperationRequest(bound.operation, specs_of(bound), bound.attributes, device.target, asked)
         program = compile_program(request, use_disk=True).program
         self._programs[key] = program
         for name, value in zip(bound.operation.parameter_names, bound.operands, strict=False):
             if not isinstance(value, Tensor):
-                self._numbers.count(f"`{name}`", scalar_key(value))
+                self._numbers.count(f"`{name}`", atom_key(value))
         return program
 
     def __repr__(self) -> str:
         return f"<{self.__name__}>"
 
 
-def _warm_key(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[object, ...]:
-    """All of a call that decides which program it runs, whatever the declarations make of it."""
-    parts: list[object] = []
-    device = None
-    for value in args:
-        if type(value) is Tensor:
-            parts.append(value.spec)
-            device = value._device
-        else:
-            parts.append(scalar_key(value))
-    for name, value in kwargs.items():
-        parts += name, scalar_key(value)
-    return device and device.open_target, *parts
+def _write_warm(program: Program, target: SystemDesc) -> WarmCall:
+    with compiling():
+        return warm_caller(program, TTNN, target=target)
 
 
 def _with_elements(arguments: Iterable[Any]) -> Iterator[Any]:
@@ -256,13 +193,6 @@ def _with_elements(arguments: Iterable[Any]) -> Iterator[Any]:
             yield argument
 
 
-def _of_places(places: Sequence[int], run: Callable[..., Any]) -> Callable[..., Any]:
-    """`run` on those of its arguments that stand at `places`."""
-    if places == [0]:
-        return lambda first, *_: run(first)
-    return lambda *values: run(*[values[place] for place in places])
-
-
 def _dtype_of(value: Any) -> DataType | None:
     return value.dtype if isinstance(value, Tensor) else None
 
@@ -272,9 +202,15 @@ def _one_device(name: str, tensors: Sequence[Tensor], bound: BoundCall) -> Devic
     for tensor in tensors:
         other = tensor.device()
         if other is None:
-            operand = bound.operation.operands[[value is tensor for value in bound.operands].index(True)]
+            place = [value is tensor for value in bound.operands].index(True)
+            operands = bound.operation.operands
+            what = (
+                f"tensor {place} of `{operands[0].name}`"
+                if bound.operation.is_variadic
+                else f"`{operands[place].name}`"
+            )
             raise ArgumentError(
-                f"{name}: `{operand.name}` is on the host",
+                f"{name}: {what} is on the host",
                 help="move it to a device: `ttnn.from_torch(..., device=device)` or `tensor.to(device)`",
             )
         if other is not device:
@@ -283,6 +219,11 @@ def _one_device(name: str, tensors: Sequence[Tensor], bound: BoundCall) -> Devic
             )
     assert device is not None
     return device
+
+
+def _operand_named(bound: BoundCall, tensor: Tensor) -> str:
+    operands, place = bound.operation.operands, [value is tensor for value in bound.operands].index(True)
+    return f"element {place} of `{operands[0].name}`" if bound.operation.is_variadic else f"`{operands[place].name}`"
 
 
 def _documentation(overloads: tuple[Operation, ...]) -> str:
@@ -296,80 +237,6 @@ def _documentation(overloads: tuple[Operation, ...]) -> str:
         if isinstance(operation, Elementwise) and operation.forms.device is not None:
             paragraphs.append(operation.forms.device.summary)
     return "\n\n".join(paragraphs)
-
-
-def _result_keywords(name: str, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], ResultKeywords | None]:
-    """The declaration's keywords, and what is asked of the result, if anything is."""
-    own = {key: value for key, value in kwargs.items() if key not in HARDWARE_KEYWORDS}
-    found = {each.name: each.kind.bind(own.pop(each.name, None), None, f"`{each.name}`") for each in RESULT_PARAMETERS}
-    activations = found["activations"]
-    if not isinstance(activations, (list, tuple, type(None))):
-        raise ArgumentError(
-            f"{name}: `activations` must be a list of unary operations, got {activations!r}",
-            help="give their names, as `activations=['relu']`",
-        )
-    outputs = [found[key] for key in ("output_tensor", "optional_output_tensor") if found[key] is not None]
-    if len(outputs) > 1:
-        raise ArgumentError(f"{name}: `output_tensor` and `optional_output_tensor` are two names of one argument")
-    output = outputs[0] if outputs else None
-    if output is not None:
-        check_tensor(output, f"{name}: `output_tensor`")
-    if output is activations is found["memory_config"] is found["dtype"] is None:
-        return own, None
-    return own, ResultKeywords(
-        found["memory_config"], found["dtype"], output, tuple(map(_activation, activations or ()))
-    )
-
-
-def _placement(name: str, wanted: ResultKeywords, first: Tensor) -> ResultPlacement:
-    """What is asked of the result; a sharded config without a shard spec means the first tensor's of its kind."""
-    from ttnn_jit.compiler.request import ResultPlacement
-
-    config, own = wanted.memory_config, first.memory_config()
-    if config and config.is_sharded() and not config.shard_shape and config.memory_layout is own.memory_layout:
-        config = own if config.buffer_type is own.buffer_type else config
-    output = wanted.output_tensor
-    if output is None:
-        return ResultPlacement(config, wanted.dtype, wanted.activations)
-    if output.device() is not first.device():
-        raise ArgumentError(f"{name}: `output_tensor` does not lie on {first.device()}")
-    for keyword, asked, has in (
-        ("memory_config", config, output.memory_config()),
-        ("dtype", wanted.dtype, output.dtype),
-    ):
-        if asked is not None and asked != has:
-            raise ArgumentError(f"{name}: `{keyword}` and `output_tensor` disagree: {asked} and {has}")
-    return ResultPlacement(output.memory_config(), output.dtype, wanted.activations)
-
-
-def _check_output(
-    name: str, output: Tensor, program: Program | None, bound: BoundCall, placement: ResultPlacement
-) -> None:
-    """Refuse an `output_tensor` that is gone, or that the result does not fit."""
-    output.buffer(name)
-    if program is None:
-        (by_rule,) = bound.operation.results(_specs(bound), bound.attributes)
-        expected = by_rule.with_(dtype=placement.dtype, memory_config=placement.memory_config)
-    else:
-        expected = program.plan.outputs[0]
-    if output.spec is not expected:
-        raise ShapeError(f"{name}: `output_tensor` is {output.spec}, the result {expected}")
-
-
-def _specs(bound: BoundCall) -> tuple[TensorSpec | float, ...]:
-    return tuple(value.spec if isinstance(value, Tensor) else value for value in bound.operands)
-
-
-def _activation(activation: Any) -> Operation:
-    overloads = overloads_of(activation) or ()
-    if isinstance(activation, str):
-        overloads = OVERLOADS.get(ALIASES.get(activation, activation), ())
-    unary = next((operation for operation in overloads if operation.arity == 1), None)
-    if unary is None:
-        raise ArgumentError(
-            f"{activation!r} is no activation", help="give names of unary operations, as `activations=['relu']`"
-        )
-    return unary
 
 
 def get_golden_function(operation: TtnnOperation) -> Callable[..., Any]:

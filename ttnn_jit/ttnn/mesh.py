@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -159,7 +159,7 @@ def on_every_device(
     Raises:
         ArgumentError: A tensor belongs to another mesh, or to a device that is none; such a device is an argument.
     """
-    every = list(leaves([*args, *kwargs.values()]))
+    every = leaves([*args, *kwargs.values()])
     given = [leaf for leaf in every if isinstance(leaf, MeshTensor)]
     if any(tensor.mesh is not mesh for tensor in given):
         raise ArgumentError("the tensors lie on different meshes")
@@ -211,9 +211,9 @@ def over_meshes(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
-def mesh_of(values: Any) -> MeshDevice | None:
-    """The mesh of the first tensor of a mesh among nested values; None if there is none."""
-    return next((leaf.mesh for leaf in leaves(values) if isinstance(leaf, MeshTensor)), None)
+def mesh_of(leaves: Iterable[Any]) -> MeshDevice | None:
+    """The mesh of the first tensor of a mesh among `leaves`; None if there is none."""
+    return next((leaf.mesh for leaf in leaves if isinstance(leaf, MeshTensor)), None)
 
 
 # --- From one torch tensor to the devices and back --------------------------------------------------------------------

@@ -39,7 +39,7 @@ def test_a_warm_call_asks_neither_for_a_declaration_nor_for_a_key(device, monkey
     x = on(device, 32, 32)
     first = warmed(ttnn.exp, x)
     monkeypatch.setattr("ttnn_jit.ttnn.eager_operation.bind", None)
-    monkeypatch.setattr("ttnn_jit.ttnn.eager_operation.scalar_key", None)
+    monkeypatch.setattr("ttnn_jit.dispatch.warm_calls.atom_key", None)
     assert torch.equal(ttnn.to_torch(ttnn.exp(x)), ttnn.to_torch(first))
 
 

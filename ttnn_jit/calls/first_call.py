@@ -1,0 +1,83 @@
+"""A call whose program is not in memory: what is asked of the compiler, and the `Variant` made of its answer."""
+
+from __future__ import annotations
+
+import types
+import warnings
+from typing import TYPE_CHECKING
+
+from ttnn_jit.calls.settings import Settings
+from ttnn_jit.calls.variants import Variant
+from ttnn_jit.diagnostics.tracebacks import level_of_the_user
+from ttnn_jit.dispatch.arguments import Arguments
+from ttnn_jit.dispatch.placement import Placement
+from ttnn_jit.dispatch.results import runner_for, warm_runner_for
+from ttnn_jit.guards.reads import compile_guard, guard_text
+from ttnn_jit.guards.receiver import reads_of_original
+from ttnn_jit.runtime.families import TTNN, WarmCall
+from ttnn_jit.specs.target_rules import check_config_rules, check_max_grid
+from ttnn_jit.ttnn.plain_python import foreign_operands
+
+if TYPE_CHECKING:
+    from ttnn_jit.compiler.request import Compilation, FunctionRequest
+
+
+def request_of(
+    function: types.FunctionType, settings: Settings, arguments: Arguments, where: Placement
+) -> FunctionRequest:
+    """What a call with these arguments would compile."""
+    from ttnn_jit.compiler.request import FunctionRequest
+
+    return FunctionRequest(function, arguments.described(), where.target, settings.options)
+
+
+def check_options(settings: Settings, where: Placement) -> None:
+    """Refuse what the target refuses of options.
+
+    Raises:
+        GridError, LayoutError: See `ttnn_jit.specs.target_rules`.
+    """
+    options = settings.options
+    check_max_grid(options.max_grid, where.target)
+    if options.memory_config is not None and where.family is TTNN:
+        check_config_rules("memory_config of the decorator", options.memory_config, where.target)
+
+
+def compile_variant(request: FunctionRequest, settings: Settings, where: Placement) -> Variant:
+    """The variant of a request: from disk, or compiled.
+
+    Raises:
+        CompileError: The function is outside the language.
+    """
+    function, compilation = request.function, _compile(request, settings)
+    program, structure = compilation.program, compilation.structure
+    run = runner_for(where.family, program, structure)
+    if settings.debug:
+        from ttnn_jit.compiler.inspection import printing_runs
+
+        run = printing_runs(program, run)
+    if compilation.opaque is not None:
+        return Variant(lambda: False, program, run, lambda: None, compilation.opaque)
+    reads = (*reads_of_original(function), *compilation.reads)
+
+    def warm() -> WarmCall:
+        return warm_runner_for(where, program, structure, guard_text(function, reads))
+
+    return Variant(compile_guard(function, reads), program, run, warm)
+
+
+def _compile(request: FunctionRequest, settings: Settings) -> Compilation:
+    from ttnn_jit.compiler import driver, inspection
+
+    with foreign_operands(None):
+        compilation = driver.compile_program(
+            request,
+            use_disk=settings.enable_cache and not (settings.debug or settings.compile_only),
+            observer=inspection.print_stage if settings.debug else None,
+            keep_texts=settings.compile_only,
+        )
+    for text in compilation.warnings:
+        warnings.warn(text, stacklevel=level_of_the_user())
+    if settings.compile_only:
+        inspection.write_dump(compilation.program, request.function.__name__, request.options.backend)
+    return compilation

@@ -1,0 +1,127 @@
+"""The parameters of a jitted function, as they are now: Python lets a function's code and defaults be replaced."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import types
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.dispatch.arguments import Arguments
+from ttnn_jit.foreign.pytrees import LEAF, PyTree, flatten, join
+from ttnn_jit.foreign.values import is_scalar_class
+from ttnn_jit.guards.receiver import follow_original
+
+PlainParameters: TypeAlias = tuple[tuple[str, ...], int]
+"""Names of parameters, and how many of them, from the first on, take no keyword."""
+
+
+class CallSignature:
+    """How calls of `function` give it their arguments.
+
+    Attributes:
+        names: Of the parameters.
+        positional: How many arguments a call by position alone has; -1 where some have no position.
+    """
+
+    def __init__(self, function: types.FunctionType) -> None:
+        self._function = function
+        self._read()
+
+    def _read(self) -> None:
+        self._written = _written(self._function)
+        self._signature = inspect.signature(self._function)
+        self.names = tuple(self._signature.parameters)
+        kinds = self._signature.parameters.items()
+        self._variable = {name for name, parameter in kinds if parameter.kind in _VARIABLE}  # all of it is given
+        plain = plain_parameters(self._signature)
+        self.positional = -1 if plain is None else len(plain[0])
+
+    def follow_changes(self) -> None:
+        """Read the signature again if the function was changed.
+
+        Raises:
+            ArgumentError: The parameters are others now; Python has put the keywords of this call where the old ones
+                were.
+        """
+        follow_original(self._function)
+        written = _written(self._function)
+        if len(written) == len(self._written) and all(map(operator.is_, self._written, written)):
+            return
+        before = _kinds(self._signature)
+        now = inspect.signature(self._function)
+        if _kinds(now) != before:
+            raise ArgumentError(
+                f"{self._function.__name__} was given other parameters after it was jitted: {now}",
+                help="jit it again",
+            )
+        self._read()
+
+    def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[PyTree, ...], dict[str, PyTree]]:
+        """The arguments of a call, taken apart.
+
+        Raises:
+            ArgumentError: One contains itself, is too deep, or has too many leaves.
+        """
+        names = (f"`{name}`" for name in self.names)
+        positional = tuple(flatten(value, next(names, f"argument {place}")) for place, value in enumerate(args))
+        return positional, {name: flatten(value, f"`{name}`") for name, value in kwargs.items()}
+
+    def bind(self, args: tuple[PyTree, ...], kwargs: dict[str, PyTree]) -> Arguments:
+        """The arguments of a call by parameter, defaults among them.
+
+        Raises:
+            ArgumentError: They do not fit the parameters.
+        """
+        if not kwargs and len(args) == self.positional:
+            return Arguments(dict(zip(self.names, args, strict=True)), frozenset(self.names))
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise ArgumentError(
+                f"Invalid arguments for function {self._function.__name__}: {error}",
+                help=f"it is called as {self._function.__name__}{self._signature}",
+            ) from None
+        defaults = {name for name in self.names if name not in bound.arguments}
+        bound.apply_defaults()
+        trees = {name: self._tree(name, value, is_default=name in defaults) for name, value in bound.arguments.items()}
+        return Arguments(trees, trees.keys() - defaults | self._variable)
+
+    def has_fixed_defaults(self, arguments: Arguments) -> bool:
+        """Whether the defaults of a call can change only with ``__defaults__`` itself, which programs guard.
+
+        Containers may change, and so may ``__kwdefaults__``, a dict.
+        """
+        left = [(name, tree) for name, tree in arguments.trees.items() if name not in arguments.given]
+        kinds = {self._signature.parameters[name].kind for name, _ in left}
+        scalars = all(tree.treedef is LEAF and is_scalar_class(type(tree.leaves[0])) for _, tree in left)
+        return scalars and inspect.Parameter.KEYWORD_ONLY not in kinds
+
+    def _tree(self, name: str, value: Any, *, is_default: bool) -> PyTree:
+        if name in self._variable:
+            return join(value.values(), tuple(value)) if isinstance(value, dict) else join(value)
+        tree: PyTree = flatten(value, f"`{name}`") if is_default else value
+        return tree
+
+
+def plain_parameters(signature: inspect.Signature) -> PlainParameters | None:
+    """The parameters of a function all of whose arguments have a position; None if there are others."""
+    kinds = [kind for _, kind in _kinds(signature)]
+    if not {*kinds} <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}:
+        return None
+    return tuple(signature.parameters), kinds.count(inspect.Parameter.POSITIONAL_ONLY)
+
+
+_VARIABLE = frozenset({inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD})
+
+
+def _written(function: types.FunctionType) -> tuple[object, ...]:
+    """The parts of a function that its signature is made of."""
+    keywords = function.__kwdefaults__ or {}
+    return function.__code__, function.__defaults__, *keywords, *keywords.values()
+
+
+def _kinds(signature: inspect.Signature) -> list[tuple[str, inspect._ParameterKind]]:
+    return [(name, parameter.kind) for name, parameter in signature.parameters.items()]

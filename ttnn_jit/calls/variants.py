@@ -1,0 +1,96 @@
+"""The programs that a jitted function has in memory: by key, and for each key by what their guards found."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ttnn_jit.cache import statistics
+from ttnn_jit.diagnostics.changing_numbers import ChangingNumbers
+from ttnn_jit.diagnostics.tracebacks import level_of_the_user
+from ttnn_jit.foreign.values import atom_key
+from ttnn_jit.guards.reads import Opaque
+from ttnn_jit.process.compile_lock import compiling
+from ttnn_jit.runtime.families import WarmCall
+from ttnn_jit.runtime.program import Program
+
+VARIANTS_PER_KEY = 8  # programs kept for one key while globals or closures switch between values
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A program, and the guard that says whether it still is the program of the function.
+
+    Attributes:
+        guard: False once anything that the compile read has changed.
+        program: The program.
+        run: From the call's tensors to what the function returns.
+        write_warm: Makes `warm`: at the second call, so that the first does not pay for it.
+        opaque: The first thing that was read whose change cannot be seen: the program serves one call.
+    """
+
+    guard: Callable[[], bool]
+    program: Program
+    run: Callable[..., Any]
+    write_warm: Callable[[], WarmCall | None]
+    opaque: Opaque | None = None
+
+    @property
+    def warm(self) -> WarmCall | None:
+        """Guard and run in one, for a call whose metadata were compared; None where there is no such function."""
+        # No cached_property: its lock, until Python 3.12 one for all objects, would be held in a forked child for ever.
+        if "warm" not in vars(self):
+            with compiling():
+                vars(self)["warm"] = self.write_warm()
+        written: WarmCall | None = vars(self)["warm"]
+        return written
+
+
+class Variants:
+    """The variants of one function, and what its compiles had in common, of which the user is told."""
+
+    def __init__(self, function: str) -> None:
+        self._function = function
+        self._by_key: dict[object, tuple[Variant, ...]] = {}
+        self._scalars = ChangingNumbers(function)
+        self._opaque_programs = 0
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self.programs())
+
+    def programs(self) -> Iterator[Program]:
+        """Every program in memory."""
+        return (variant.program for variants in tuple(self._by_key.values()) for variant in variants)
+
+    def find(self, key: object) -> Variant | None:
+        """The variant of `key` whose guard holds, counted as a hit."""
+        for variant in self._by_key.get(key, ()):
+            if variant.guard():
+                statistics.count_memory_hit()
+                return variant
+        return None
+
+    def add(self, key: object, variant: Variant, numbers: Mapping[str, Any]) -> None:
+        """Keep what was compiled for a call with these `numbers`, by parameter; warn of what serves too few calls."""
+        if variant.opaque is not None:
+            self._count_opaque(variant.opaque)
+        self._by_key[key] = (variant, *self._by_key.get(key, ()))[:VARIANTS_PER_KEY]
+        for name, number in numbers.items():
+            self._scalars.count(f"`{name}`", atom_key(number))
+
+    def clear(self) -> None:
+        """Forget every program."""
+        self._by_key.clear()
+
+    def _count_opaque(self, opaque: Opaque) -> None:
+        """Warn, the second time, of a program that serves one call only."""
+        self._opaque_programs += 1
+        if self._opaque_programs == 2:
+            place = "" if opaque.location is None else f" at {opaque.location}"
+            warnings.warn(
+                f"{self._function} is compiled at every call, because a change of what it reads{place} could not "
+                f"be seen: {opaque.what}; compute it before the call and pass the value as an argument",
+                stacklevel=level_of_the_user(),
+            )

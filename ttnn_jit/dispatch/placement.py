@@ -1,0 +1,117 @@
+"""Where a call runs: the one family and target of its tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.dispatch.arguments import Arguments
+from ttnn_jit.foreign.container_items import items_of
+from ttnn_jit.foreign.pytrees import LEAF, leaves
+from ttnn_jit.ops import are_numbers
+from ttnn_jit.runtime.device import ONE_DEVICE_HELP
+from ttnn_jit.runtime.families import TTNN, Family
+from ttnn_jit.specs.target import PRESETS, SystemDesc
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where a call runs: the family of its tensors and the target that their device has."""
+
+    family: Family
+    target: SystemDesc
+
+
+def placement(arguments: Arguments, target: SystemDesc | None, function: str) -> Placement:
+    """The one family and target of a call's tensors.
+
+    Args:
+        arguments: Of the call.
+        target: What the decorator asks for torch and numpy arguments, if it does.
+        function: The name of the function, for errors.
+
+    Raises:
+        ArgumentError: No tensor; tensors of several families or devices, or on the host.
+    """
+    families = dict.fromkeys(family for family in arguments.families if family is not None)
+    if not families:
+        raise _without_tensor(function, {name: tree.unflatten() for name, tree in arguments.trees.items()})
+    if len(families) > 1:
+        names = " and ".join(sorted(family.title for family in families))
+        listed = _listed(arguments, lambda _, family: f"a {family.title.removesuffix('s')}")
+        raise ArgumentError(
+            f"Invalid arguments for function {function}: {names} in one call: {listed}",
+            help="make them all ttnn tensors with `ttnn.from_torch`, or none"
+            if TTNN in families
+            else "pass `torch.from_numpy(array)`",
+        )
+    (family,) = families
+    return Placement(family, _target_of(arguments, function) if family is TTNN else target or PRESETS["cpu"])
+
+
+def _target_of(arguments: Arguments, function: str) -> SystemDesc:
+    """That of the one device of the call's tensors, which are ttnn's."""
+    devices = {id(tensor.device()): tensor.device() for tensor in arguments.tensors}
+    if None in devices.values():
+        listed = _listed(arguments, lambda tensor, _: "on the host" if tensor.device() is None else "")
+        raise ArgumentError(
+            f"Invalid arguments for function {function}: {listed}",
+            help="move it to a device: `ttnn.to_device(tensor, device)`, or `ttnn.from_torch(..., device=device)`",
+        )
+    if len(devices) > 1:
+        listed = _listed(arguments, lambda tensor, _: f"on {tensor.device()}")
+        raise ArgumentError(
+            f"Invalid arguments for function {function}: tensors on different devices: {listed}", help=ONE_DEVICE_HELP
+        )
+    target: SystemDesc = arguments.tensors[0].device().target
+    return target
+
+
+def _listed(arguments: Arguments, said_of: Callable[[Any, Family], str]) -> str:
+    """What is said of the tensors of each argument, where anything is."""
+    families = iter(arguments.families)
+    listed = []
+    for parameter, tree in arguments.trees.items():
+        pairs = [(leaf, next(families)) for leaf in tree.leaves]
+        texts = filter(None, dict.fromkeys(said_of(leaf, family) for leaf, family in pairs if family is not None))
+        what = f"`{parameter}`" if tree.treedef is LEAF else f"a tensor in `{parameter}`"
+        listed += [f"{what} is {text}" for text in texts]
+    return ", ".join(listed)
+
+
+def _without_tensor(name: str, arguments: Mapping[str, Any]) -> ArgumentError:
+    """The error of a call of the function `name` without any tensor among its arguments, by parameter."""
+    message = f"Invalid arguments for function {name}: there is no tensor among them"
+    if not arguments:
+        return ArgumentError(f"{message}: it has no parameters", help="give it the tensors that it computes with")
+    listed = ", ".join(f"`{parameter}` is {_kind_of(value)}" for parameter, value in arguments.items())
+    ways = [way for parameter, value in arguments.items() if (way := _way_to_tensor(parameter, value))]
+    return ArgumentError(f"{message}: {listed}", help=[*ways, _ANY_TENSOR.format(next(iter(arguments)))][0])
+
+
+_ANY_TENSOR = "pass a torch, numpy or ttnn tensor for `{}`"
+
+
+def _kind_of(value: Any) -> str:
+    if value is None:
+        return "None"
+    if items_of(value) is None:
+        return f"a {type_name(value)}"
+    kind = type(value).__name__
+    if not leaves(value):
+        return f"an empty {kind}"
+    return f"a {kind} of numbers" if are_numbers(value) else f"a {kind} without a tensor in it"
+
+
+def _way_to_tensor(parameter: str, value: Any) -> str | None:
+    """How to make the tensor that a `parameter` should have got of what it got; None if there is no way."""
+    if are_numbers(value):
+        return (
+            f"pass a tensor for `{parameter}`: `torch.tensor({parameter})` or `numpy.array({parameter}, numpy.float32)`"
+        )
+    if hasattr(type(value), "__array__"):
+        return f"pass a tensor for `{parameter}`: `numpy.asarray({parameter}, numpy.float32)`"
+    return None

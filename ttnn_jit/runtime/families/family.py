@@ -1,0 +1,138 @@
+"""What a call must know of its tensors, for each kind of them: ttnn's, torch's or numpy's."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ttnn_jit.runtime.buffer import HOST_POOL, POOLED_RESULT_BYTES, Buffer
+from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+if TYPE_CHECKING:
+    from ttnn_jit.runtime.plan import ProgramPlan
+    from ttnn_jit.runtime.program import Program
+
+WarmCall = Callable[..., Any]
+"""Runs a program on the tensors of one call, or returns `STALE`."""
+
+
+class Family(ABC):
+    """One kind of tensors: how it is recognised, its metadata compared, its memory found, a result made of it.
+
+    Tensors of a call are of one family, and so are its results. What a warm call does is stated as lines of the
+    function that `ttnn_jit.runtime.warm_caller` writes. In these, for the number ``i`` of a buffer of the plan: ``ai``
+    is the argument, ``Si`` the spec, ``bi`` the `Buffer`, ``pi`` the address and ``ri`` the result.
+
+    Attributes:
+        title: What errors call such tensors.
+    """
+
+    title: ClassVar[str]
+
+    @abstractmethod
+    def holds(self, value: object) -> bool:
+        """Whether `value` is such a tensor, of any subclass."""
+
+    @abstractmethod
+    def spec_of(self, tensor: Any) -> TensorSpec:
+        """The spec of a tensor.
+
+        Raises:
+            DTypeError, LayoutError, ArgumentError: It is one that no compiled function takes.
+        """
+
+    @abstractmethod
+    def run(self, program: Program, *tensors: Any) -> Any:
+        """The result of a program, or the tuple of several, as the first call gets it."""
+
+    # --- How a later call with the same metadata is found -------------------------------------------------------------
+
+    @abstractmethod
+    def are_plain(self, tensors: Sequence[Any]) -> bool:
+        """Whether these are of no subclass, so that their metadata say all of them."""
+
+    def table_key(self, _tensors: Sequence[Any]) -> tuple[object, ...] | None:
+        """The metadata of all tensors, by which a table has their call; None where `warm_caller` alone compares."""
+        return None
+
+    def look_up(self, _count: int, _table: dict[Any, WarmCall]) -> WarmCall | None:
+        """The call of so many tensors that finds another in a table by their `table_key`; None if there is none."""
+        return None
+
+    def comparing(self, warm: WarmCall, _tensors: Sequence[Any]) -> WarmCall | None:
+        """`warm`, the call of these tensors, for any: it compares metadata. None where that cannot be had."""
+        return warm
+
+    # --- What a warm call does, as text -------------------------------------------------------------------------------
+
+    def conditions(self, _plan: ProgramPlan, _target: SystemDesc | None) -> Iterable[str]:
+        """Expressions that are true for tensors of the plan's specs, on a device of that target; None: on any.
+
+        None of a family whose calls are chosen by metadata alone.
+        """
+        return ()
+
+    @abstractmethod
+    def address_of(self, index: int) -> str:
+        """The statement that gives ``pi`` of the argument `index`."""
+
+    def account(self, _plan: ProgramPlan, _circular_buffer_bytes: int) -> Iterable[str]:
+        """Statements that enter a run into the books of the tensors' device, before anything is allocated."""
+        return ()
+
+    def is_leased(self, _spec: TensorSpec) -> bool:
+        """Whether a buffer of the plan keeps a lease ``li`` that `account` took."""
+        return False
+
+    @abstractmethod
+    def is_pooled(self, spec: TensorSpec) -> bool:
+        """Whether the memory of a result is a `Buffer` of the pool, and not the library's own."""
+
+    @abstractmethod
+    def wrap(self, index: int) -> Iterable[str]:
+        """Statements that make ``ri`` of the pooled ``bi``."""
+
+    def make(self, index: int, spec: TensorSpec) -> Iterable[str]:
+        """Statements that make ``ri``, and ``pi``, in memory of the library's own."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def names(self, plan: ProgramPlan) -> dict[str, Any]:
+        """What the names mean that only these lines use."""
+
+
+class ForeignFamily(Family):
+    """Tensors of another library, which lie in its memory and are used there.
+
+    Large results lie in the pool: fresh memory of the library's own costs a page fault per page.
+    """
+
+    @abstractmethod
+    def address(self, tensor: Any) -> int:
+        """The address of the first element."""
+
+    @abstractmethod
+    def wrapped(self, spec: TensorSpec, buffer: Buffer) -> Any:
+        """A tensor of `spec` whose memory is `buffer`."""
+
+    @abstractmethod
+    def made(self, spec: TensorSpec) -> Any:
+        """A tensor of `spec` in memory of the library's own."""
+
+    def is_pooled(self, spec: TensorSpec) -> bool:
+        """Large ones."""
+        return spec.nbytes >= POOLED_RESULT_BYTES
+
+    def run(self, program: Program, *tensors: Any) -> Any:
+        """Runs on memory where it lies; a function that returns an argument itself returns that very object."""
+        plan = program.plan
+        outputs = [
+            self.wrapped(spec, HOST_POOL.allocate(spec.nbytes)) if self.is_pooled(spec) else self.made(spec)
+            for spec in plan.outputs
+        ]
+        visible = (*tensors, *outputs)
+        program.run(*map(self.address, visible))
+        results = tuple(visible[index] for index in plan.results)
+        return results[0] if len(results) == 1 else results

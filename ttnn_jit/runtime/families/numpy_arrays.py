@@ -1,0 +1,78 @@
+"""numpy's arrays: those of float32, with any shape and strides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.foreign.numpy_array import are_plain_numpy, is_numpy_array, spec_of_numpy_array
+from ttnn_jit.runtime.buffer import Buffer
+from ttnn_jit.runtime.families.family import ForeignFamily
+from ttnn_jit.runtime.tensor import numpy_array
+from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+if TYPE_CHECKING:
+    import numpy
+
+    from ttnn_jit.runtime.plan import ProgramPlan
+
+    Array = numpy.ndarray[Any, Any]
+
+
+class NumpyArrays(ForeignFamily):
+    """Arrays of numpy."""
+
+    title = "numpy arrays"
+
+    def holds(self, value: object) -> bool:
+        """Of any subclass."""
+        return is_numpy_array(value)
+
+    def spec_of(self, tensor: Array) -> TensorSpec:
+        """With its strides."""
+        return spec_of_numpy_array(tensor)
+
+    def address(self, tensor: Array) -> int:
+        """That of the array, which may be a view."""
+        address: int = tensor.__array_interface__["data"][0]
+        return address
+
+    def wrapped(self, spec: TensorSpec, buffer: Buffer) -> Array:
+        """Dense."""
+        return numpy_array(spec, buffer)
+
+    def made(self, spec: TensorSpec) -> Array:
+        """Dense."""
+        import numpy
+
+        return numpy.empty(spec.shape, dtype=numpy.float32)
+
+    def are_plain(self, tensors: Sequence[Any]) -> bool:
+        """Of numpy's own class, and the one object that float32 is."""
+        return are_plain_numpy(tensors)
+
+    def conditions(self, plan: ProgramPlan, _target: SystemDesc | None) -> Iterator[str]:
+        """Class, dtype, shape and strides of each."""
+        for i, spec in enumerate(plan.inputs):
+            strides = tuple(stride * spec.dtype.itemsize for stride in spec.element_strides)
+            yield from (f"type(a{i}) is Array and a{i}.dtype is F32", f"a{i}.shape == {tuple(spec.shape)}")
+            yield f"a{i}.strides == {strides}"
+
+    def address_of(self, index: int) -> str:
+        """As `address` finds it."""
+        return f"p{index} = a{index}.__array_interface__['data'][0]"
+
+    def wrap(self, index: int) -> Iterable[str]:
+        """As `wrapped` does."""
+        return (f" r{index} = wrap(S{index}, b{index})",)
+
+    def make(self, index: int, spec: TensorSpec) -> Iterable[str]:
+        """As `made` does."""
+        return f" r{index} = empty({tuple(spec.shape)}, F32)", f" p{index} = r{index}.__array_interface__['data'][0]"
+
+    def names(self, _plan: ProgramPlan) -> dict[str, Any]:
+        """numpy's, and what makes results."""
+        import numpy
+
+        return {"Array": numpy.ndarray, "F32": numpy.dtype(numpy.float32), "empty": numpy.empty, "wrap": numpy_array}

@@ -1,0 +1,144 @@
+"""torch's tensors: dense ones on the CPU that want no gradient, with any shape and strides."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.diagnostics.errors import TtnnJitError
+from ttnn_jit.foreign.torch_tensor import is_torch_tensor, spec_of_torch_tensor
+from ttnn_jit.runtime.buffer import Buffer
+from ttnn_jit.runtime.families.family import ForeignFamily, WarmCall
+from ttnn_jit.runtime.generated import STALE, define
+from ttnn_jit.runtime.tensor import torch_tensor, torch_wrapper
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+if TYPE_CHECKING:
+    import torch
+
+    from ttnn_jit.runtime.plan import ProgramPlan
+
+
+class TorchTensors(ForeignFamily):
+    """Tensors of torch."""
+
+    title = "torch tensors"
+
+    def holds(self, value: object) -> bool:
+        """Of any subclass."""
+        return is_torch_tensor(value)
+
+    def spec_of(self, tensor: torch.Tensor) -> TensorSpec:
+        """With its strides."""
+        return spec_of_torch_tensor(tensor)
+
+    def address(self, tensor: torch.Tensor) -> int:
+        """Where its storage has the first element."""
+        return tensor.data_ptr()
+
+    def wrapped(self, spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
+        """Dense."""
+        return torch_tensor(spec, buffer)
+
+    def made(self, spec: TensorSpec) -> torch.Tensor:
+        """On the CPU, whatever the default device is."""
+        import torch
+
+        return torch.empty(spec.shape, dtype=spec.dtype.torch, device="cpu")
+
+    def are_plain(self, tensors: Sequence[Any]) -> bool:
+        """Of torch's own class."""
+        torch_module = sys.modules.get("torch")
+        return torch_module is not None and all(type(tensor) is torch_module.Tensor for tensor in tensors)
+
+    def table_key(self, tensors: Sequence[torch.Tensor]) -> tuple[object, ...]:
+        """What decides the program of tensors that are dense on the CPU and want no gradient."""
+        return tuple(part for tensor in tensors for part in (tensor.shape, tensor.stride(), tensor.dtype))
+
+    def look_up(self, count: int, table: dict[Any, WarmCall]) -> WarmCall:
+        """Asks each tensor whether it is such a one."""
+        return _look_up(count, table)
+
+    def comparing(self, warm: WarmCall, tensors: Sequence[torch.Tensor]) -> WarmCall | None:
+        """By torch's own guard, where it has one.
+
+        It refuses a tensor given twice, which the table serves; and of tensors that want gradients, `torch.no_grad`
+        decides what that means.
+        """
+        from ttnn_jit.foreign.torch_private import metadata_guard
+
+        if any(tensor.requires_grad for tensor in tensors) or len(set(map(id, tensors))) < len(tensors):
+            return None
+        check = metadata_guard(tensors)
+        return None if check is None else _checked(len(tensors))(check, warm)
+
+    def address_of(self, index: int) -> str:
+        """A tensor without memory is refused in the slow path."""
+        return f"if not (p{index} := a{index}.data_ptr()): return STALE"
+
+    def wrap(self, index: int) -> Iterable[str]:
+        """By a function of that result's own."""
+        return (f" r{index} = wrap{index}(b{index})",)
+
+    def make(self, index: int, spec: TensorSpec) -> Iterable[str]:
+        """Dense."""
+        fresh = f"empty_strided({tuple(spec.shape)}, {spec.element_strides}, D{index})"
+        return f" r{index} = {fresh}", f" p{index} = r{index}.data_ptr()"
+
+    def names(self, plan: ProgramPlan) -> dict[str, Any]:
+        """What makes results, and their dtypes."""
+        from ttnn_jit.foreign.torch_private import empty_strided
+
+        outputs = {len(plan.inputs) + number: spec for number, spec in enumerate(plan.outputs)}
+        return {
+            "empty_strided": empty_strided(),
+            **{f"wrap{i}": torch_wrapper(spec) for i, spec in outputs.items() if self.is_pooled(spec)},
+            **{f"D{i}": spec.dtype.torch for i, spec in outputs.items()},
+        }
+
+
+@cache
+def _checked(count: int) -> Callable[[Callable[..., bool], WarmCall], WarmCall]:
+    """From a guard of the metadata of `count` tensors and a `WarmCall` to one that asks the guard first."""
+    from ttnn_jit.foreign.torch_private import dispatch_modes
+
+    names = [f"a{i}" for i in range(count)]
+    arguments = ", ".join(names)
+    lines = [
+        "def checked(check, warm):",
+        f" def call({arguments}):",
+        "  try:",
+        f"   if {' or '.join(f'{name}.is_nested' for name in names)}: return STALE",
+        "  except (AttributeError, TtnnJitError): return STALE",  # no torch tensor; one that is being traced
+        f"  return warm({arguments}) if check({arguments}) and not dispatch_modes() else STALE",
+        " return call",
+    ]
+    scope = {"STALE": STALE, "dispatch_modes": dispatch_modes(), "TtnnJitError": TtnnJitError}
+    return define("checked", lines, scope)
+
+
+def _look_up(count: int, table: dict[Any, WarmCall]) -> WarmCall:
+    import torch
+
+    from ttnn_jit.foreign.torch_private import dispatch_modes
+
+    names = [f"a{i}" for i in range(count)]
+    plain = [f"type({name}) is Plain" for name in names]
+    wants_grad = " or ".join(f"{name}.requires_grad" for name in names)
+    lines = [
+        f"def find({', '.join(names)}):",
+        " try:",
+        f"  if not ({' and '.join([*plain, *(f'{name}.is_cpu' for name in names)])}): return STALE",
+        f"  if {' or '.join(f'{name}.is_neg()' for name in names)}: return STALE",
+        f"  if grad_enabled() and ({wants_grad}): return STALE",
+        "  if dispatch_modes(): return STALE",
+        f"  warm = table[{', '.join(f'{name}.shape, {name}.stride(), {name}.dtype' for name in names)}]",
+        " except (KeyError, AttributeError, RuntimeError):",  # a sparse tensor has no strides
+        "  return STALE",
+        f" return warm({', '.join(names)})",
+    ]
+    scope = {"Plain": torch.Tensor, "STALE": STALE, "grad_enabled": torch.is_grad_enabled, "table": table}
+    scope["dispatch_modes"] = dispatch_modes()
+    return define("find", lines, scope)

@@ -1,0 +1,88 @@
+"""ttnn's tensors, which lie on a device: its account is kept, and results lie there too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.runtime.families.family import Family
+from ttnn_jit.runtime.l1 import in_l1
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+if TYPE_CHECKING:
+    from ttnn_jit.runtime.plan import ProgramPlan
+    from ttnn_jit.runtime.program import Program
+
+
+class TtnnTensors(Family):
+    """Tensors of ttnn."""
+
+    title = "ttnn tensors"
+
+    def holds(self, value: object) -> bool:
+        """Tensors, those of a mesh too."""
+        return isinstance(value, Tensor)
+
+    def spec_of(self, tensor: Tensor) -> TensorSpec:
+        """Interned, so that it compares by identity."""
+        if type(tensor) is not Tensor:
+            raise ArgumentError(f"{type(tensor).__name__} is no tensor")
+        return tensor.spec
+
+    def run(self, program: Program, *tensors: Tensor) -> Any:
+        """As the program does itself."""
+        return program(*tensors)
+
+    def are_plain(self, tensors: Sequence[Any]) -> bool:
+        """Every one that a call takes is."""
+        return type(tensors[0]) is Tensor
+
+    def table_key(self, tensors: Sequence[Any]) -> tuple[object, ...]:
+        """The target of the first one's device, and every spec."""
+        return tensors[0]._device.open_target, *[tensor.spec for tensor in tensors]
+
+    def conditions(self, plan: ProgramPlan, target: SystemDesc | None) -> Iterator[str]:
+        """Specs by identity; one device, which is open, and of `target` unless that is None."""
+        inputs = range(len(plan.inputs))
+        yield from (f"a{i}.spec is S{i}" for i in inputs)
+        yield f"(device := a0._device).open_target {'== OPEN_TARGET' if target else '!= 0'}"
+        yield from (f"a{i}._device is device" for i in inputs[1:])
+
+    def address_of(self, index: int) -> str:
+        """Of the buffer, which is None once the tensor was deallocated."""
+        return f"p{index} = a{index}._buffer.address"
+
+    def account(self, plan: ProgramPlan, circular_buffer_bytes: int) -> Iterator[str]:
+        """Count the program on ``device``, and enter what lies in L1."""
+        yield from (" if HASH not in device.programs:", "  device.programs.add(HASH)")
+        owned = range(len(plan.inputs), len(plan.buffers))
+        yield from (f" l{i} = device.l1.lease(S{i})" for i in owned if in_l1(plan.buffers[i]))
+        yield from (f" u{i} = device.l1.lease(U{i})" for i in range(len(plan.unstored)))
+        if any(map(in_l1, (*plan.buffers, *plan.unstored))):
+            yield f" device.l1.require({circular_buffer_bytes}, CIRCULAR_BUFFERS)"
+
+    def is_leased(self, spec: TensorSpec) -> bool:
+        """What lies in L1."""
+        return in_l1(spec)
+
+    def is_pooled(self, _spec: TensorSpec) -> bool:
+        """Always."""
+        return True
+
+    def wrap(self, index: int) -> Iterable[str]:
+        """A tensor on ``device``, made without a call of its ``__init__``."""
+        i = index
+        return f" r{i} = new(Tensor)", f" r{i}.spec = S{i}", f" r{i}._device = device", f" r{i}._buffer = b{i}"
+
+    def names(self, plan: ProgramPlan) -> dict[str, Any]:
+        """What makes results, and what the device's account calls them."""
+        return {
+            "Tensor": Tensor,
+            "new": object.__new__,
+            "HASH": plan.hash,
+            "CIRCULAR_BUFFERS": f"the circular buffers of {plan.name}",
+            **{f"U{index}": spec for index, spec in enumerate(plan.unstored)},
+        }

@@ -1,0 +1,108 @@
+"""What the caller of an eager operation asks of its result, by keyword."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.ops import ALIASES, HARDWARE_KEYWORDS, OVERLOADS, RESULT_PARAMETERS, BoundCall, Operation, overloads_of
+from ttnn_jit.runtime.program import Program
+from ttnn_jit.runtime.tensor import Tensor, check_tensor
+from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, TensorSpec
+
+if TYPE_CHECKING:
+    from ttnn_jit.compiler.request import ResultPlacement
+
+
+@dataclass(frozen=True)
+class ResultKeywords:
+    """What the caller of an eager operation asks of its result.
+
+    Attributes:
+        memory_config: Where it lies; None: where the first tensor does.
+        dtype: Its element type, rounded to once; None: as the declaration says.
+        output_tensor: The tensor to write into and return.
+        activations: Unary operations to apply before the one rounding of the call.
+    """
+
+    memory_config: MemoryConfig | None
+    dtype: DataType | None
+    output_tensor: Tensor | None
+    activations: tuple[Operation, ...]
+
+
+def result_keywords(name: str, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], ResultKeywords | None]:
+    """The declaration's keywords, and what is asked of the result, if anything is."""
+    own = {key: value for key, value in kwargs.items() if key not in HARDWARE_KEYWORDS}
+    found = {each.name: each.kind.bind(own.pop(each.name, None), None, f"`{each.name}`") for each in RESULT_PARAMETERS}
+    activations = found["activations"]
+    if not isinstance(activations, (list, tuple, type(None))):
+        raise ArgumentError(
+            f"{name}: `activations` must be a list of unary operations, got {activations!r}",
+            help="give their names, as `activations=['relu']`",
+        )
+    outputs = [found[key] for key in ("output_tensor", "optional_output_tensor") if found[key] is not None]
+    if len(outputs) > 1:
+        raise ArgumentError(f"{name}: `output_tensor` and `optional_output_tensor` are two names of one argument")
+    output = outputs[0] if outputs else None
+    if output is not None:
+        check_tensor(output, f"{name}: `output_tensor`")
+    if output is activations is found["memory_config"] is found["dtype"] is None:
+        return own, None
+    return own, ResultKeywords(
+        found["memory_config"], found["dtype"], output, tuple(map(_activation, activations or ()))
+    )
+
+
+def placement_of(name: str, wanted: ResultKeywords, first: Tensor) -> ResultPlacement:
+    """What is asked of the result; a sharded config without a shard spec means the first tensor's of its kind."""
+    from ttnn_jit.compiler.request import ResultPlacement
+
+    config, own = wanted.memory_config, first.memory_config()
+    if config and config.is_sharded() and not config.shard_shape and config.memory_layout is own.memory_layout:
+        config = own if config.buffer_type is own.buffer_type else config
+    output = wanted.output_tensor
+    if output is None:
+        return ResultPlacement(config, wanted.dtype, wanted.activations)
+    if output.device() is not first.device():
+        raise ArgumentError(f"{name}: `output_tensor` does not lie on {first.device()}")
+    for keyword, asked, has in (
+        ("memory_config", config, output.memory_config()),
+        ("dtype", wanted.dtype, output.dtype),
+    ):
+        if asked is not None and asked != has:
+            raise ArgumentError(f"{name}: `{keyword}` and `output_tensor` disagree: {asked} and {has}")
+    return ResultPlacement(output.memory_config(), output.dtype, wanted.activations)
+
+
+def check_output(
+    name: str, output: Tensor, program: Program | None, bound: BoundCall, placement: ResultPlacement
+) -> None:
+    """Refuse an `output_tensor` that is gone, or that the result does not fit."""
+    output.buffer(name)
+    if program is None:
+        (by_rule,) = bound.operation.results(specs_of(bound), bound.attributes)
+        expected = by_rule.with_(dtype=placement.dtype, memory_config=placement.memory_config)
+    else:
+        expected = program.plan.outputs[0]
+    if output.spec is not expected:
+        raise ShapeError(f"{name}: `output_tensor` is {output.spec}, the result {expected}")
+
+
+def specs_of(bound: BoundCall) -> tuple[TensorSpec | float, ...]:
+    """The operands of a call, with specs for the tensors."""
+    return tuple(value.spec if isinstance(value, Tensor) else value for value in bound.operands)
+
+
+def _activation(activation: Any) -> Operation:
+    overloads = overloads_of(activation) or ()
+    if isinstance(activation, str):
+        overloads = OVERLOADS.get(ALIASES.get(activation, activation), ())
+    unary = next((operation for operation in overloads if operation.arity == 1), None)
+    if unary is None:
+        raise ArgumentError(
+            f"{activation!r} is no activation", help="give names of unary operations, as `activations=['relu']`"
+        )
+    return unary
