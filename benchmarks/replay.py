@@ -51,8 +51,12 @@ class Differences:
 def differences(before: Hashes, after: Hashes) -> Differences:
     """What differs, stage by stage in the order in which a compile passes them."""
     both = [key for key in before if key in after]
+    stages = dict.fromkeys(stage for key in both for stage in before[key])
     differing = [
-        (stage, key) for key in both for stage, text in before[key].items() if after[key].get(stage, text) != text
+        (stage, key)
+        for stage in stages
+        for key in both
+        if stage in before[key] and before[key][stage] != after[key].get(stage, before[key][stage])
     ]
     lines = _summary("differs", differing)
     for side, one, other in (("BEFORE", before, after), ("AFTER", after, before)):
@@ -107,7 +111,8 @@ def compare(before: Path, after: Path, only: str) -> int:
     """Print what differs between two checkouts or files, and return the exit status."""
     found = [hashes_of(path, only) for path in (before, after)]
     different = differences(*found)
-    print(*different.lines, sep="\n")
+    for line in different.lines:
+        print(line)
     if different.first and before.is_dir() and after.is_dir():
         key, stage = different.first
         (combination,) = (one for one in combinations() if one["key"] == key)
