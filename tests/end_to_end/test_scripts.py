@@ -314,6 +314,6 @@ def test_workers_of_pytest_import_our_namespace_without_a_plugin_of_ours(tmp_pat
     suite = "import pytest, ttnn\n@pytest.mark.parametrize('n', range(4))\ndef test(n): assert ttnn.exp\n"
     written(tmp_path, suite, "test_suite.py")
     done = python(
-        tmp_path, "-m", "ttnn_jit", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", "test_suite.py"
+        tmp_path, "-m", "ttnn_jit", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "1", "test_suite.py"
     )
     assert "4 passed" in done.stdout, done.stdout + done.stderr

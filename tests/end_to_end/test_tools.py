@@ -252,7 +252,7 @@ def saved_bytes():
 SAVED = saved_bytes()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.binary(max_size=40)
     | st.builds(lambda end: SAVED[:end], st.integers(0, len(SAVED) - 1))

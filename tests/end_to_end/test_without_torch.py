@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import textwrap
@@ -48,16 +49,8 @@ def refused(action, *texts):
 """
 
 
-def run(script):
-    text = WITHOUT_TORCH + textwrap.dedent(script) + "\nassert 'torch' not in sys.modules\n"
-    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def test_the_decorator_works_on_numpy_arrays_on_every_way():
-    run(
-        """
+PROGRAMS = {
+    "the decorator works on numpy arrays on every way": """
         for options in ({}, {"graph_capture": True}, {"backend": "numba"}, {"debug": True}, {"target": "wormhole_b0"}):
             jitted = ttnn_jit.jit(**options)(cosh)
             for _ in range(4):
@@ -65,13 +58,8 @@ def test_the_decorator_works_on_numpy_arrays_on_every_way():
             numpy.testing.assert_allclose(jitted(x=X[:, :32]), numpy.cosh(X[:, :32]), rtol=1e-6)
         large = numpy.ones((1024, 1024), numpy.float32)
         numpy.testing.assert_allclose(ttnn_jit.jit()(cosh)(large), numpy.cosh(large), rtol=1e-6)
-        """
-    )
-
-
-def test_inspection_works():
-    run(
-        """
+        """,
+    "inspection works": """
         jitted = ttnn_jit.jit()(cosh)
         assert '"ttnn.exp"' in jitted.ir(X)
         assert "define" in jitted.ir(X, stage="codegen")
@@ -81,13 +69,8 @@ def test_inspection_works():
         jitted(X)
         assert ttnn_jit.explain_miss(jitted, X)
         assert ttnn_jit.supported_ops()
-        """
-    )
-
-
-def test_a_tile_operation_works():
-    run(
-        """
+        """,
+    "a tile operation works": """
         @ttnn_jit.tile_op
         def softcap(x):
             return 3.0 * math.tanh(x / 3.0)
@@ -98,13 +81,8 @@ def test_a_tile_operation_works():
 
         jitted = ttnn_jit.jit()(lambda x: softcap(steps(x)))
         numpy.testing.assert_allclose(jitted(X), 3 * numpy.tanh((numpy.trunc(X) + 0.5) / 3), rtol=1e-6)
-        """
-    )
-
-
-def test_eager_ttnn_works_on_tensors_that_ttnn_makes_and_numpy_reads_them():
-    run(
-        """
+        """,
+    "eager ttnn works on tensors that ttnn makes and numpy reads them": """
         for target in ("wormhole_b0", "cpu"):
             device = ttnn.open_device(device_id=0, target=target)
             for dtype in (ttnn.float32, ttnn.bfloat16):
@@ -123,13 +101,8 @@ def test_eager_ttnn_works_on_tensors_that_ttnn_makes_and_numpy_reads_them():
             jitted = ttnn_jit.jit()(cosh)
             for _ in range(4):
                 numpy.testing.assert_allclose(numpy.asarray(jitted(x).cpu()), numpy.cosh(0.5), rtol=1e-6)
-        """
-    )
-
-
-def test_what_needs_torch_says_so_and_what_does_without():
-    run(
-        """
+        """,
+    "what needs torch says so and what does without": """
         device = ttnn.open_device(device_id=0)
         x = ttnn.ones([32, 32], layout=ttnn.TILE_LAYOUT, device=device)
         missing = "needs torch, which is not installed"
@@ -149,8 +122,35 @@ def test_what_needs_torch_says_so_and_what_does_without():
                 ttnn_jit.jit()(cosh)(mistaken)
             except ttnn_jit.diagnostics.errors.ArgumentError as error:
                 assert "numpy.array(x, numpy.float32)" in str(error)
-        """
-    )
+        """,
+}
+
+RUN = """
+import json, sys, traceback
+
+failures = {}
+for name, text in json.load(sys.stdin).items():
+    try:
+        exec(compile(text, name, "exec"), dict(globals()))
+        assert "torch" not in sys.modules
+    except BaseException:
+        failures[name] = traceback.format_exc()
+print("FAILURES", json.dumps(failures))
+"""
+
+
+@pytest.fixture(scope="module")
+def failures():
+    """What the programs raise, by name; all of them run in one process, which knows no torch."""
+    programs = {name: textwrap.dedent(text) for name, text in PROGRAMS.items()}
+    command = [sys.executable, "-c", WITHOUT_TORCH + RUN]
+    done = subprocess.run(command, input=json.dumps(programs), capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.rpartition("FAILURES ")[2])
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_without_torch(failures, name):
+    assert name not in failures, failures[name]
 
 
 def test_a_torch_that_is_broken_is_not_called_absent():

@@ -131,7 +131,7 @@ def _device_keywords() -> Iterator[Row]:
 
 def _decorator_keywords() -> Iterator[Row]:
     for name in inspect.signature(jit).parameters:
-        if name != "fn":
+        if name not in {"fn", "unknown"}:
             yield name, "honoured", _argument(jit, name)
 
 
