@@ -17,7 +17,7 @@ from ttnn_jit.frontend.call_expressions import call_value, callback
 from ttnn_jit.frontend.expressions import EXPRESSIONS, refuse_expression
 from ttnn_jit.frontend.function_source import FunctionSource, function_source
 from ttnn_jit.frontend.interpreter import Interpreter, Rules, TensorShownError
-from ttnn_jit.frontend.module_builder import ModuleBuilder
+from ttnn_jit.frontend.module_builder import ModuleBuilder, SpecBuilder
 from ttnn_jit.frontend.parameters import bind_parameters
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.python_functions import compute, computed
@@ -89,7 +89,8 @@ def _run(
     """The interpreter that has gone through the function, and what that returned."""
     recorder = ReadRecorder()
     definition = Location(source.file, function.__code__.co_firstlineno)
-    builder = ModuleBuilder(function.__name__, target, definition, jitted=True)
+    builder_class = SpecBuilder if observes else ModuleBuilder
+    builder = builder_class(function.__name__, target, definition, jitted=True)
     interpreter = Interpreter(builder, recorder, _RULES, observes=observes)
 
     def proxy(name: str, value: Any) -> Any:

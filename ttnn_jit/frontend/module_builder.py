@@ -93,15 +93,26 @@ class ModuleBuilder:
         )
         if dtype is not None:
             result = result.with_(dtype=dtype)
+        return self._write(written, operands, attributes, result, location), result
+
+    def _write(
+        self,
+        operation: Operation,
+        operands: Sequence[TensorOperand | float],
+        attributes: Sequence[Any],
+        result: TensorSpec,
+        location: Location | None,
+    ) -> SSAValue:
         place = _attribute(location)
         values = [self._full(o, result, place) if isinstance(o, float) else o[0] for o in operands]
-        properties = properties_of(written, attributes)
-        if written.has_dtype_property:
+        properties = properties_of(operation, attributes)
+        if operation.has_dtype_property:
             properties["dtype"] = data_type_attr(result.dtype)
-        hoisted = dict(HOISTED) if isinstance(written, Elementwise) else {}
-        op = OP_OF[written].make(values, tensor_type(result), properties=properties, attributes=hoisted, location=place)
+        hoisted = dict(HOISTED) if isinstance(operation, Elementwise) else {}
+        op_class = OP_OF[operation]
+        op = op_class.make(values, tensor_type(result), properties=properties, attributes=hoisted, location=place)
         append(self._block, (op,))
-        return op.results[0], result
+        return op.results[0]
 
     def finish(self, results: Sequence[SSAValue], layout: ResultLayout | None = None) -> ModuleOp:
         """The module, valid by construction; the function returns `results`, laid out as `layout` says if it is given.
@@ -181,6 +192,15 @@ class ModuleBuilder:
                 self._block.insert_op_before(op, first)
             self._device = op.results[0]
         return self._device
+
+
+class SpecBuilder(ModuleBuilder):
+    """Says what the result of each operation is, or what is wrong with it, and writes no module."""
+
+    def argument(self, spec: TensorSpec, name: str = "") -> Any:
+        """Nothing stands for a value."""
+
+    def _write(self, *_: Any) -> Any: ...
 
 
 def _result(

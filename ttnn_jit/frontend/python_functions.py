@@ -206,7 +206,7 @@ def compute(
         CompileError: It raised; the text is Python's.
     """
     bound = is_bound_builtin(function)
-    if not (bound or kwargs) and all(type(value) in _SIMPLE for value in args):
+    if not (bound or kwargs) and _SIMPLE.issuperset(map(type, args)):
         return interpreter.natively(function, *args)
     if bound:
         return _method(interpreter, function, (function.__self__, *args), kwargs)  # type: ignore[attr-defined]
