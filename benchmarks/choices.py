@@ -30,7 +30,7 @@ import torch
 
 from benchmarks.harness import table
 from ttnn_jit import ttnn
-from ttnn_jit.codegen import body_emitter, fission, kernel_reader, llvm_kernel, tiers, vector_loop
+from ttnn_jit.codegen import body_emitter, fission, kernel, llvm_kernel, tiers, vector_loop
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.host_program import generate
 from ttnn_jit.codegen.tiers import Tier
@@ -103,7 +103,7 @@ CHOICES: Mapping[str, Choice] = {
     "software pipelining": Choice([(tile_loop, "_MAX_PIPELINED", -1)], over([COSH, LONG, GATE], "f32", [256])),
     "prefetch": Choice([(tile_loop, "_MAX_PREFETCHED", 0)], over(["a + b", SUM], "f32 bf16", [256, 4096])),
     "non-temporal stores": Choice(
-        [(kernel_reader, "SHARE_OF_LAST_CACHE", math.inf)], over(["abs(a)", "a + b", SUM], "f32", [2048, 4096])
+        [(kernel, "SHARE_OF_LAST_CACHE", math.inf)], over(["abs(a)", "a + b", SUM], "f32", [2048, 4096])
     ),
     "loop fission": Choice(
         [(fission, "MAX_STAGE_INSTRUCTIONS", {1: math.inf, 2: math.inf}), (fission, "MAX_STAGE_INPUTS", math.inf)],

@@ -28,6 +28,13 @@ DTYPES = {torch.float32: ttnn.float32, torch.bfloat16: ttnn.bfloat16}
 LAYOUTS = (ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT)
 
 
+@pytest.fixture(scope="module")
+def cpu_device_of_module():
+    opened = ttnn.open_device(device_id=0, target="cpu")
+    yield opened
+    ttnn.close_device(opened)
+
+
 def any_bits(shape, dtype, seed=0):
     """NaNs of any payload, infinities and denormals among them."""
     words = torch.iinfo(WORDS[dtype])
@@ -165,6 +172,22 @@ def test_a_chain_of_movements_before_arithmetic_moves_no_bytes_of_its_own(chain)
     plan = driver.compile_program(request, use_disk=False).program.plan
     assert len(plan.launches) == 1
     assert plan.bytes_touched == x.nbytes + plan.outputs[0].nbytes
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_views_that_no_loops_walk_together_are_copied_first(cpu_device_of_module, data):
+    """Of padded tensors: each reshape is cut at places of its own."""
+    shapes = [(2, 12, 5), (24, 5), (8, 3, 5), (3, 8, 5), (4, 6, 5), (120,), (12, 10)]
+    xs = [any_bits(data.draw(st.sampled_from(shapes)), torch.bfloat16, seed).float().nan_to_num() for seed in range(3)]
+    new = data.draw(st.sampled_from(shapes))
+    tensors = [ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=cpu_device_of_module) for x in xs]
+
+    def smallest(x, y, z):
+        return ttnn.minimum(ttnn.minimum(ttnn.reshape(x, new), ttnn.reshape(y, new)), ttnn.reshape(z, new))
+
+    want = torch.minimum(torch.minimum(xs[0].reshape(new), xs[1].reshape(new)), xs[2].reshape(new))
+    assert_bits(ttnn.to_torch(jit()(smallest)(*tensors)), want)
 
 
 # --- Accesses -------------------------------------------------------------------------------------------------------

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from ttnn_jit.codegen.kernel_reader import Kernel, Operand, kernel_over
+from ttnn_jit.codegen.kernel import COPY, Kernel, Operand, kernel_over
 from ttnn_jit.codegen.launch import View
-from ttnn_jit.codegen.steps import Load, Store
 from ttnn_jit.dialects.d2m import EmptyOp
 from ttnn_jit.dialects.declared_ops import MovementOp
 from ttnn_jit.dialects.layout import tensor_type
 from ttnn_jit.specs.access import Access, NotStridedError
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
-
-_COPY = (Load(0, None), Store(0, 1))
 
 
 def copying_kernels(op: MovementOp, numerics: Numerics) -> list[Kernel]:
@@ -30,9 +27,9 @@ def copying_kernels(op: MovementOp, numerics: Numerics) -> list[Kernel]:
 def _copies(source: Operand, access: Access, place: Operand, numerics: Numerics) -> list[Kernel]:
     through = access if source.view.access is None else access.after(source.view.access)
     try:
-        return [kernel_over((Operand(source.value, View(source.view.spec, through)),), (place,), _COPY, numerics)]
+        return [kernel_over((Operand(source.value, View(source.view.spec, through)),), (place,), COPY, numerics)]
     except NotStridedError:
         dense = TensorSpec(source.view.shape, source.view.spec.dtype)
         copied = Operand.of(EmptyOp.make(tensor_type(dense)).results[0])
         moved = Operand(copied.value, View(dense, access))
-        return [kernel_over((source,), (copied,), _COPY, numerics), kernel_over((moved,), (place,), _COPY, numerics)]
+        return [kernel_over((source,), (copied,), COPY, numerics), kernel_over((moved,), (place,), COPY, numerics)]

@@ -8,7 +8,7 @@ from typing import Any
 from xdsl.ir import Operation
 
 from ttnn_jit.codegen.copies import copying_kernels
-from ttnn_jit.codegen.kernel_reader import Kernel
+from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.dialects.declared_ops import MovementOp, TensorOp
 from ttnn_jit.specs.target import Numerics
 

@@ -10,7 +10,8 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.codegen.host_kernels import has_kernels, kernels_of
-from ttnn_jit.codegen.kernel_reader import Kernel, read_kernel
+from ttnn_jit.codegen.kernel import Kernel
+from ttnn_jit.codegen.kernel_reader import launches_of
 from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
 from ttnn_jit.codegen.loop_fusion import fused_loops
 from ttnn_jit.codegen.loops import refusal
@@ -76,7 +77,7 @@ def planned(module: ModuleOp, named: Callable[[KernelBody], tuple[str, int]]) ->
     for op in block.ops:
         match op:
             case GenericOp():
-                launched.append((op, read_kernel(op, numerics)))
+                launched += launches_of(op, numerics)
             case _ if has_kernels(op):
                 launched += ((op, kernel) for kernel in kernels_of(op, numerics))
             case ReturnOp():

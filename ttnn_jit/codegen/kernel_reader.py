@@ -8,8 +8,7 @@ one pass over the tiles of every operand is refused; nothing is guessed.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,9 +18,10 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from ttnn_jit.codegen.launch import LoopNest, View, loop_nest_of
+from ttnn_jit.codegen.kernel import COPY, Kernel, Operand, kernel_over
+from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.loops import affine_bounds, refusal, subview_window, tile_extents
-from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, SizeClass, Step, Store
+from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Step, Store
 from ttnn_jit.dialects.affine import LoadOp, StoreOp
 from ttnn_jit.dialects.d2m import (
     AcquireDstOp,
@@ -36,56 +36,9 @@ from ttnn_jit.dialects.d2m import (
 from ttnn_jit.dialects.declared_ops import ElementwiseOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
-from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
-from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
-from ttnn_jit.runtime.host_costs import last_cache_bytes
-from ttnn_jit.specs.access import Access, NotStridedError
+from ttnn_jit.specs.access import NotStridedError
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
-
-SHARE_OF_LAST_CACHE = 0.75
-"""Stores are non-temporal in a kernel whose inputs, or whose outputs, exceed this multiple of the last cache, so that
-no result would stay there for the next kernel. Inputs and outputs are not added up: ordinary stores are faster where
-only both together exceed it (benchmarks/choices.py: `non-temporal stores`)."""
-
-
-@dataclass(frozen=True)
-class Operand:
-    """What a kernel reads or writes: a tensor in memory, as a view has it.
-
-    Attributes:
-        value: The tensor.
-        view: Which of its elements.
-    """
-
-    value: SSAValue
-    view: View
-
-    @staticmethod
-    def of(value: SSAValue) -> Operand:
-        """The tensor behind the views that `value` is of, and all of them as one."""
-        access: Access | None = None
-        while isinstance(value.owner, ViewLayoutOp):
-            own = value.owner.access
-            access, value = own if access is None else access.after(own), value.owner.input
-        return Operand(value, View(spec_of(value.type), access))
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """One launch: a body, the tensors that it reads and writes, and the loops over them.
-
-    Attributes:
-        body: The kernel.
-        inputs: What is read, distinct, in the order of the body's streams.
-        outputs: What is written: `d2m.generic`'s results, by position.
-        nest: The loops over them: extents, strides and offsets.
-    """
-
-    body: KernelBody
-    inputs: tuple[Operand, ...]
-    outputs: tuple[Operand, ...]
-    nest: LoopNest
 
 
 def read_kernels(module: ModuleOp) -> tuple[KernelBody, ...]:
@@ -95,62 +48,34 @@ def read_kernels(module: ModuleOp) -> tuple[KernelBody, ...]:
         CompileError: A generic is not scheduled, or its loops, slots or accesses do not make one pass over the tiles.
     """
     numerics = system_desc_of(module).numerics
-    return tuple(read_kernel(op, numerics).body for op in module.walk() if isinstance(op, GenericOp))
+    return tuple(launches_of(op, numerics)[-1][1].body for op in module.walk() if isinstance(op, GenericOp))
 
 
-def read_kernel(generic: GenericOp, numerics: Numerics) -> Kernel:
-    """The launch that `generic` describes.
+def launches_of(generic: GenericOp, numerics: Numerics) -> list[tuple[Operation, Kernel]]:
+    """The launch that `generic` describes, after those that copy views of its inputs which no loops walk together.
 
     Raises:
         CompileError: As for `read_kernels`.
     """
+    copies: list[tuple[Operation, Kernel]] = []
+    copied: dict[SSAValue, Operand] = {}
+    while True:
+        try:
+            return [*copies, (generic, _kernel(generic, numerics, copied))]
+        except NotStridedError:
+            views = (value.owner for value in generic.inputs if value not in copied)
+            view = next(owner for owner in views if isinstance(owner, ViewLayoutOp))
+            copy = copied[view.result] = Operand(view.result, View(spec_of(view.result.type)))
+            copies.append((view, kernel_over((Operand.of(view.result),), (copy,), COPY, numerics)))
+
+
+def _kernel(generic: GenericOp, numerics: Numerics, copied: Mapping[SSAValue, Operand]) -> Kernel:
     reader = _Reader(generic)
     reader.run(generic.body.block)
     reader.check()
-    inputs = tuple(map(Operand.of, dict.fromkeys(generic.inputs)))
+    inputs = tuple(copied.get(value) or Operand.of(value) for value in dict.fromkeys(generic.inputs))
     outputs = tuple(map(Operand.of, generic.results or generic.outputs))
-    try:
-        return kernel_over(inputs, outputs, reader.steps, numerics)
-    except NotStridedError:
-        raise refusal(
-            generic, "no loops walk all of its views together", "copy one of them by a kernel of its own"
-        ) from None
-
-
-def kernel_over(
-    inputs: tuple[Operand, ...],
-    outputs: tuple[Operand, ...],
-    steps: Sequence[Step],
-    numerics: Numerics,
-    *,
-    joined: bool = False,
-) -> Kernel:
-    """The kernel of `steps`, whose streams are `inputs`, all distinct, and then `outputs`.
-
-    Raises:
-        NotStridedError: No loops walk all views together.
-    """
-    nest = loop_nest_of(tuple(each.view for each in inputs), tuple(each.view for each in outputs))
-    read, written = (tuple(each.view.spec for each in operands) for operands in (inputs, outputs))
-    far = nest.rank == 0 and _exceeds_last_cache(read, written)
-    streams = tuple(
-        Stream(spec.dtype, access, written=False) if k < len(inputs) else _written(spec, access, far)
-        for k, (spec, access) in enumerate(zip((*read, *written), nest.accesses, strict=True))
-    )
-    size_class = SizeClass.of(math.prod(nest.extents))
-    return Kernel(KernelBody(streams, nest.rank, tuple(steps), numerics, size_class, joined), inputs, outputs, nest)
-
-
-def _exceeds_last_cache(read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> bool:
-    """Whether a kernel reads or writes more than the last cache holds."""
-    most = max(sum(spec.nbytes for spec in specs) for specs in (read, written))
-    return most > SHARE_OF_LAST_CACHE * last_cache_bytes()
-
-
-def _written(spec: TensorSpec, access: InnerAccess, far: bool) -> Stream:
-    # Smaller results may lie in memory of numpy's, which is not aligned.
-    nontemporal = far and access is InnerAccess.CONTIGUOUS and spec.nbytes >= POOLED_RESULT_BYTES
-    return Stream(spec.dtype, access, written=True, nontemporal=nontemporal)
+    return kernel_over(inputs, outputs, reader.steps, numerics)
 
 
 @dataclass(frozen=True, slots=True)

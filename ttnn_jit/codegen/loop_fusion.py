@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 
 from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.codegen.kernel_reader import Kernel, Operand, kernel_over
+from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.steps import Load, Step, Store, with_operands
+from ttnn_jit.dialects.d2m import GenericOp
 from ttnn_jit.specs.target import PRESETS
 
 _MAX_LIVE_TILES = PRESETS["cpu"].dst_tiles
@@ -72,7 +73,7 @@ def _joined_where(
     loops: dict[_FusedLoop, None] = {}
     writer: dict[SSAValue, _FusedLoop] = {}
     for number, (op, kernel) in enumerate(kernels):
-        spaces = frozenset(_space(output.view) for output in kernel.outputs)
+        spaces = frozenset(_space(output.view) if isinstance(op, GenericOp) else op for output in kernel.outputs)
         producers = {writer[operand.value] for operand in kernel.inputs if operand.value in writer}
         found = _FusedLoop(number, (kernel,), frozenset([op]), spaces, producers)
         while (joined := _with_last_producer(found)) is not None and allowed(joined[1]):
@@ -108,9 +109,8 @@ def _reads_view_of(producer: _FusedLoop, reader: _FusedLoop) -> bool:
 
 
 def _space(view: View) -> object:
-    """Equal for tensors whose elements are traversed in the same order; a part of a tensor equals nothing."""
-    spec = view.spec
-    return (tuple(spec.shape), spec.layout, spec.strides) if view.access is None else object()
+    """Equal for tensors whose elements are traversed in the same order."""
+    return tuple(view.spec.shape), view.spec.layout, view.spec.strides
 
 
 def _concatenated(kernels: Sequence[Kernel], ops: frozenset[Operation]) -> Kernel:
