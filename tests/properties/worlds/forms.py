@@ -50,7 +50,7 @@ STATEMENTS_OF_SEQUENCES = (
     "def inner(v, k=1.0):\n    return ({v}) * k\n{r} = x * sum(inner(w) for w in {e})",
     "total = 0.0\nfor v in {e}:\n    total += {v}\n{r} = x * total",
     "rest = list({e})\nv = rest.pop()\n{r} = x * ({v})",
-    "i = 0\nwhile i < 9 and i < len({e}):\n    i += 1\n{r} = x * i",
+    "i = 0\nwhile i < len({e}):\n    i += 1\n    if i > 9 or i < 0: break\n{r} = x * i",
 )
 
 MAPPINGS = (
