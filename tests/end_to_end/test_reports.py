@@ -169,3 +169,20 @@ def test_the_dict_of_a_descriptor_shares_nothing_with_the_program(device):
     assert descriptor["grid"] == [2, 2]
     with pytest.raises(TypeError):
         descriptor["grid"] = [1, 1]
+
+
+def moved(x):
+    return ttnn.concat([ttnn.exp(x), ttnn.exp(ttnn.permute(x, (1, 0)))], dim=0)
+
+
+def test_a_report_says_what_is_read_through_views_and_what_runs_beside_kernels(device):
+    x = torch.rand(64, 64)
+    report = ttnn_jit.jit()(moved).explain(x)
+    assert [(kernel.ops, kernel.views) for kernel in report.kernels] == [(("exp",), 0), (("exp",), 1)]
+    assert report.host_operations == ("concat",)
+    assert "1 input (1 through a view)" in str(report)
+    assert "beside kernels: concat, a launch of its own" in report._repr_html_()
+    tensor = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
+    on_chip = ttnn_jit.jit()(moved).explain(tensor)
+    assert on_chip.host_operations == ("permute", "concat")
+    assert not any(kernel.views for kernel in on_chip.kernels)

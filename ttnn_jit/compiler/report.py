@@ -26,6 +26,7 @@ class KernelReport:
     Attributes:
         ops: Python names of its operations, in scheduled order.
         inputs: Circular buffers that it reads; an argument used twice counts twice on a chip target.
+        views: How many of them it reads in other places than they lie: permuted, sliced, reshaped.
         dst_peak_source_order: DST tiles that the order of the source would need.
         dst_peak: DST tiles that the scheduled order needs.
         dst_capacity: DST tiles that the target has for elements as wide as the kernel's; on a chip half of them, since
@@ -39,6 +40,7 @@ class KernelReport:
 
     ops: tuple[str, ...]
     inputs: int
+    views: int
     dst_peak_source_order: int
     dst_peak: int
     dst_capacity: int
@@ -61,12 +63,21 @@ class NotFused:
 
 @dataclass(frozen=True)
 class Report:
-    """The kernels of a program in order, and the pairs that were not fused."""
+    """The kernels of a program in order, the pairs that were not fused, and what the host program runs beside kernels.
+
+    Attributes:
+        name: Of the function.
+        target: Its name.
+        kernels: In order.
+        not_fused: Producers and consumers.
+        host_operations: Python names of the operations that no kernel holds, each a launch of its own.
+    """
 
     name: str
     target: str
     kernels: tuple[KernelReport, ...]
     not_fused: tuple[NotFused, ...]
+    host_operations: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         ops = sum(len(kernel.ops) for kernel in self.kernels)
@@ -74,7 +85,7 @@ class Report:
         for number, kernel in enumerate(self.kernels):
             lines.append(f"  kernel {number}  {' -> '.join(kernel.ops)}")
             lines.append(
-                f"            {_count(kernel.inputs, 'input')}, "
+                f"            {_count(kernel.inputs, 'input')}{_viewed(kernel)}, "
                 f"peak {kernel.dst_peak} of {kernel.dst_capacity} DST tiles "
                 f"({kernel.dst_peak_source_order} in source order)  {kernel.place}"
             )
@@ -83,6 +94,7 @@ class Report:
                 f"({kernel.init_calls_every_run} with one for every tile)"
             )
             lines += [f"            tile_op {text}" for text in kernel.tile_ops]
+        lines += [f"  beside kernels: {name}, a launch of its own" for name in self.host_operations]
         lines += [
             f"  not fused: {pair.producer} into {pair.consumer}: {pair.predicate}, {pair.detail}"
             for pair in self.not_fused
@@ -94,11 +106,14 @@ class Report:
         rows = [_html_row(_html_cells(number, kernel)) for number, kernel in enumerate(self.kernels)]
         table = f"<table>{_html_row(_COLUMNS, 'th')}{''.join(rows)}</table>" if rows else ""
         first, *others = str(self).splitlines()
-        notes = [line.strip() for line in others if line.lstrip().startswith(("not fused:", "tile_op "))]
+        notes = [
+            line.strip() for line in others if line.lstrip().startswith(("beside kernels:", "not fused:", "tile_op "))
+        ]
         listed = "".join(f"<div>{html.escape(note)}</div>" for note in notes)
         return f"<div><div>{html.escape(first)}</div>{table}{listed}</div>"
 
 
+_NOTES = ("beside kernels:", "not fused:", "tile_op ")
 _COLUMNS = ("kernel", "ops", "inputs", "DST peak", "DST peak in source order", "DST tiles", "init calls", "place")
 
 
@@ -109,6 +124,10 @@ def _html_row(cells: Iterable[object], tag: str = "td") -> str:
 def _html_cells(number: int, kernel: KernelReport) -> tuple[object, ...]:
     peaks = kernel.dst_peak, kernel.dst_peak_source_order, kernel.dst_capacity
     return number, " -> ".join(kernel.ops), kernel.inputs, *peaks, kernel.init_calls, kernel.place
+
+
+def _viewed(kernel: KernelReport) -> str:
+    return f" ({kernel.views} through a view)" if kernel.views else ""
 
 
 def _count(number: int, noun: str) -> str:
@@ -122,6 +141,7 @@ def report_of(module: ModuleOp) -> Report:
     from ttnn_jit.codegen.kernel_reader import read_kernels
     from ttnn_jit.dialects import system_desc_of
     from ttnn_jit.dialects.d2m import GenericOp
+    from ttnn_jit.dialects.declared_ops import TensorOp
 
     generics = [op for op in module.walk() if isinstance(op, GenericOp)]
     function = next(op for op in module.walk() if isinstance(op, FuncOp))
@@ -131,19 +151,23 @@ def report_of(module: ModuleOp) -> Report:
         target.name,
         tuple(_kernel(generic, body, target) for generic, body in zip(generics, read_kernels(module), strict=True)),
         tuple(pair for generic in generics for pair in _not_fused(generic)),
+        tuple(op.operation.name for op in module.walk() if isinstance(op, TensorOp)),
     )
 
 
 def _kernel(generic: GenericOp, body: KernelBody, target: SystemDesc) -> KernelReport:
     from ttnn_jit.codegen.init_calls import init_calls
+    from ttnn_jit.dialects.d2m import ViewLayoutOp
     from ttnn_jit.dialects.locations import locations_of
+    from ttnn_jit.ops import COPY
 
     inits = init_calls(generic.body.block)
     ops = _operations(generic)
-    places = [place for op, _ in ops for place in locations_of(op)]
+    places = [place for op in [op for op, _ in ops] or [generic] for place in locations_of(op)]
     return KernelReport(
-        ops=tuple(name for _, name in ops),
+        ops=tuple(name for _, name in ops) or (COPY.name,),
         inputs=len(generic.inputs),
+        views=sum(isinstance(value.owner, ViewLayoutOp) for value in generic.inputs),
         dst_peak_source_order=_integer(generic, "d2m.dst_peak_source_order"),
         dst_peak=_integer(generic, "d2m.dst_peak"),
         dst_capacity=_dst_capacity(generic, target),
@@ -180,10 +204,12 @@ def _tile_ops(ops: Iterable[Operation]) -> tuple[str, ...]:
 def _not_fused(generic: GenericOp) -> list[NotFused]:
     from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 
+    from ttnn_jit.ops import COPY
+
     recorded = generic.attributes.get("d2m.not_fused")
     if not isinstance(recorded, ArrayAttr):
         return []
-    producer = _operations(generic)[-1][1]
+    producer = ([COPY.name] + [name for _, name in _operations(generic)])[-1]
     pairs = []
     for entry in recorded.data:
         assert isinstance(entry, DictionaryAttr)

@@ -58,7 +58,7 @@ class Movement(Operation):
             raise CompileError(f"`{self.name}`: {error.message}", help=error.help) from None
 
     def results(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
-        """The first operand's dtype and layout; its memory too, unless it is sharded: then the same interleaved.
+        """The first operand's dtype and layout; its memory too, unless it is sharded: then DRAM, interleaved.
 
         Raises:
             CompileError: The attributes do not fit the operands, these differ in dtype, or the result is larger than
@@ -72,7 +72,7 @@ class Movement(Operation):
             raise CompileError(f"`{self.name}` got tensors of {named}", help="cast them to one dtype first")
         config = first.memory_config
         if config.is_sharded():
-            config = MemoryConfig(buffer_type=config.buffer_type)
+            config = MemoryConfig()
         parts = operation.parts(_shapes(specs), written)
         ends = (tuple(map(sum, zip(part.origin, part.access.extents, strict=True))) for part in parts)
         try:

@@ -14,6 +14,7 @@ from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import d2m, system_desc_of
 from ttnn_jit.dialects.editing import ops_of
+from ttnn_jit.ops import COPY
 from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.transforms.convert_ttir_to_d2m import NOT_HOISTED
 from ttnn_jit.transforms.function_bodies import function_blocks
@@ -56,7 +57,7 @@ def fuse_block(block: Block, target: SystemDesc, *, keep_wide: bool) -> None:
     """Fuses the kernels of one function's body; `keep_wide` drops the roundings between fused ops."""
     kernels = generics_in(block)
     parted = partition(fusion_nodes(kernels), target)
-    names = [operation_names(linalg_of(kernel).body.ops) for kernel in kernels] if parted.refusals else []
+    names = [operation_names(linalg_of(kernel).body.ops) or (COPY.name,) for kernel in kernels if parted.refusals]
     survivors = {
         group[-1]: fuse(
             [kernels[number] for number in group],
