@@ -1,7 +1,7 @@
 """The AST frontend: walks a function's syntax tree, computes what is known now, writes what meets a tensor.
 
 Loops and branches over compile-time values unroll; calls to helpers and to other jitted functions are inlined. What
-each kind of expression and statement does stands in expressions.py and statements.py, calls in calls.py.
+each kind of expression and statement does stands in expressions.py and statements.py, calls in call_expressions.py.
 """
 
 from __future__ import annotations

@@ -202,15 +202,8 @@ def _one_device(name: str, tensors: Sequence[Tensor], bound: BoundCall) -> Devic
     for tensor in tensors:
         other = tensor.device()
         if other is None:
-            place = [value is tensor for value in bound.operands].index(True)
-            operands = bound.operation.operands
-            what = (
-                f"tensor {place} of `{operands[0].name}`"
-                if bound.operation.is_variadic
-                else f"`{operands[place].name}`"
-            )
             raise ArgumentError(
-                f"{name}: {what} is on the host",
+                f"{name}: {_operand_named(bound, tensor)} is on the host",
                 help="move it to a device: `ttnn.from_torch(..., device=device)` or `tensor.to(device)`",
             )
         if other is not device:

@@ -17,7 +17,7 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType, dtypes_made_of_torch, 
 
 PACKAGE = Path(ttnn_jit.__file__).parent
 LINKED = (path for room in ("cache", "kernels") for path in (PACKAGE / room).rglob("*.py"))
-FILES = sorted(path for path in {*PACKAGE.rglob("*.py"), *LINKED} if path != PACKAGE / "dtypes.py")
+FILES = sorted(path for path in {*PACKAGE.rglob("*.py"), *LINKED} if path != PACKAGE / "specs" / "dtypes.py")
 DTYPES = pytest.mark.parametrize("dtype", DataType, ids=lambda dtype: dtype.mlir)
 
 
