@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ttnn_jit import jit, ops, ttnn
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.compiler import driver
-from ttnn_jit.dialects import parse_module
+from ttnn_jit.dialects import InvalidModule, parse_module, verify
 from ttnn_jit.ops import data_movement
 from ttnn_jit.specs.access import Access, Const, Dim, NotStridedError, bounds, evaluated, reshaped, walk
 from ttnn_jit.specs.sharding import dense_strides
@@ -252,3 +252,55 @@ def test_an_access_beyond_its_source_is_seen():
     assert not Access((5,), (Dim(0),)).stays_inside((4,))
     assert not Access((4,), (Const(4),)).stays_inside((4,))
     assert not Access((4,), (Dim(0), Const(0))).stays_inside((4,))
+
+
+# --- Edited dumps ---------------------------------------------------------------------------------------------------
+
+SCHEDULED = "d2m-insert-dst-register-access"
+VIEW = "(d0, d1) -> (d1, d0)"
+
+
+@pytest.fixture
+def square(cpu_device_of_module):
+    return ttnn.from_torch(torch.rand(40, 40), device=cpu_device_of_module)
+
+
+@pytest.fixture
+def scheduled(square):
+    """The scheduled module of exp of a transposed square, as text with one view in it."""
+    text = jit()(lambda x: ttnn.exp(ttnn.transpose(x, 0, 1))).ir(square, stage=SCHEDULED)
+    assert text.count(VIEW) == 1
+    return text
+
+
+@pytest.mark.parametrize(
+    ("edited", "in_torch"),
+    [
+        ("(d0, d1) -> (d0, d1)", lambda x: x),
+        ("(d0, d1) -> (d1, 3)", lambda x: x[:, 3].expand(40, 40)),
+        ("(d0, d1) -> (d1, d0 floordiv 2)", lambda x: x.T.repeat_interleave(2, 0)[:40]),
+        ("(d0, d1) -> (d0 mod 8, d1)", lambda x: x[:8].repeat(5, 1)),
+        ("(d0, d1) -> (d1, d0 * -1 + 39)", lambda x: x.T.flip(0)),
+    ],
+)
+def test_an_edited_map_of_a_view_changes_what_is_read_natively_and_interpreted(edited, in_torch, square, scheduled):
+    module = parse_module(scheduled.replace(VIEW, edited))
+    verify(module)
+    x = ttnn.to_torch(square)
+    (interpreted,) = interpret(module, [x.numpy()])
+    torch.testing.assert_close(torch.from_numpy(interpreted), in_torch(x).double().exp().float(), rtol=3e-7, atol=0.0)
+    assert_bits(driver.compile_scheduled(module)(square).to_torch(), torch.from_numpy(interpreted))
+
+
+@pytest.mark.parametrize("edited", ["(d0, d1) -> (d1, d0 + 1)", "(d0, d1) -> (d1, d0 - 1)", "(d0, d1) -> (d0 * 2, d1)"])
+def test_an_edited_map_that_leaves_its_operand_is_refused(edited, scheduled):
+    module = parse_module(scheduled.replace(VIEW, edited))
+    with pytest.raises(InvalidModule, match=r"the remapping .* leaves tensor<40x40xf32"):
+        verify(module)
+
+
+@pytest.mark.parametrize("edited", ["(d0, d1) -> (d0 ceildiv 2, d1)", "(d0, d1) -> (d1)", "(d0) -> (d0, d0)"])
+def test_an_edited_map_that_is_no_index_is_refused(edited, scheduled):
+    module = parse_module(scheduled.replace(VIEW, edited))
+    with pytest.raises(InvalidModule, match=r"is no index of a view|the remapping (takes|gives)"):
+        verify(module)
