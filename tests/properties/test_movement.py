@@ -14,9 +14,11 @@ from ttnn_jit import jit, ops, ttnn
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.compiler import driver
 from ttnn_jit.dialects import InvalidModule, parse_module, verify
+from ttnn_jit.dialects.layout import tensor_type
 from ttnn_jit.ops import data_movement
 from ttnn_jit.specs.access import Access, Const, Dim, NotStridedError, bounds, evaluated, reshaped, walk
 from ttnn_jit.specs.sharding import dense_strides
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 MOVEMENTS = [
     pytest.param(operation, shapes, statics, id=f"{operation.name}-{shapes}-{statics}")
@@ -63,6 +65,19 @@ def test_every_bit_arrives_eagerly_and_compiled(operation, shapes, statics, dtyp
     for graph_capture in (False, True):
         assert_bits(jit(graph_capture=graph_capture)(moved)(*xs), want)
     assert_bits(jit(backend="numba")(moved)(*xs), want)
+
+
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+def test_a_movement_with_another_dtype_is_rounded_once_and_with_activations_goes_through_them(target):
+    x = torch.randn(33, 70)
+    opened = ttnn.open_device(device_id=0, target=target)
+    tensor = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=opened)
+    assert_bits(ttnn.to_torch(ttnn.transpose(tensor, 0, 1, dtype=ttnn.bfloat16)), x.T.bfloat16())
+    assert_bits(
+        ttnn.to_torch(ttnn.concat([tensor, tensor], dim=1, dtype=ttnn.bfloat16)), torch.cat([x, x], 1).bfloat16()
+    )
+    assert_bits(ttnn.to_torch(ttnn.concat([tensor, tensor], dim=0, activations=["relu"])), torch.cat([x, x]).relu())
+    ttnn.close_device(opened)
 
 
 WHOLE_TILES = [
@@ -304,3 +319,17 @@ def test_an_edited_map_that_is_no_index_is_refused(edited, scheduled):
     module = parse_module(scheduled.replace(VIEW, edited))
     with pytest.raises(InvalidModule, match=r"is no index of a view|the remapping (takes|gives)"):
         verify(module)
+
+
+@pytest.mark.parametrize("dialect", ["ttnn", "ttir"])
+def test_a_movement_in_a_text_keeps_the_element_type(dialect):
+    wide, narrow = (str(tensor_type(TensorSpec((40, 40), dtype))) for dtype in (ttnn.float32, ttnn.bfloat16))
+    op = f'%0 = "{dialect}.transpose"(%a) <{{dim0 = 0 : si32, dim1 = 1 : si32}}>'
+    text = (
+        "func.func @f(%a: {0}) -> {1} {{ "
+        + op.replace("{", "{{").replace("}", "}}")
+        + " : ({0}) -> {1} return %0 : {1} }}"
+    )
+    verify(parse_module(text.format(wide, wide)))
+    with pytest.raises(InvalidModule, match="computes nothing"):
+        verify(parse_module(text.format(wide, narrow)))

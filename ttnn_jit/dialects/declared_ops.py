@@ -128,6 +128,13 @@ class MovementOp(TensorOp):
         """The declaration of what it moves where."""
         return self.declared
 
+    def verify_types(self) -> None:
+        """Refuses another element type than the operands'."""
+        super().verify_types()
+        result = self.results[0].type
+        if any(value.type.element_type != result.element_type for value in self.operands):  # type: ignore[attr-defined]
+            raise VerifyException(f"{self.name} computes nothing, so that the result has the elements of its operands")
+
     @property
     def parts(self) -> tuple[Part, ...]:
         """Per operand, the block of the result that it makes."""

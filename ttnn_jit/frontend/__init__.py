@@ -19,7 +19,7 @@ from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.tensor_argument import TensorArgument
-from ttnn_jit.ops import Operation
+from ttnn_jit.ops import COPY, Elementwise, Operation
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
@@ -86,7 +86,13 @@ def lower_operation(
         (builder.argument(operand), operand) if isinstance(operand, TensorSpec) else float(operand)
         for operand in operands
     ]
-    result = builder.operation(operation, values, attributes, None, dtype=dtype)
+    if isinstance(operation, Elementwise):
+        result = builder.operation(operation, values, attributes, None, dtype=dtype)
+    else:  # what computes nothing rounds nothing either
+        result = builder.operation(operation, values, attributes, None)
+        result = (
+            result if dtype in {None, result[1].dtype} else builder.operation(COPY, [result], (), None, dtype=dtype)
+        )
     for activation in activations:
         defaults = activation.default_attributes(result[1].dtype)
         result = builder.operation(activation, [result], defaults, None)

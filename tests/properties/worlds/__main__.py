@@ -4,13 +4,18 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import time
+import traceback
+import types
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.properties.worlds.attack import Case, Failure, Tally, run, segments
@@ -34,6 +39,26 @@ def attempt(case: Case, tally: Tally | None = None) -> Failure | None:
             os.environ["TTNN_JIT_CACHE_DIR"] = before
 
 
+class TooLongError(BaseException):
+    """A seed took longer than it may; no `except Exception` of a world's takes it."""
+
+
+@contextlib.contextmanager
+def at_most(seconds: int) -> Iterator[None]:
+    """Raise TooLongError in the block, with where it stood, after so long."""
+
+    def ring(_: int, frame: types.FrameType | None) -> None:
+        raise TooLongError("".join(traceback.format_stack(frame)[-4:]))
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def one_segment(case: Case, number: int) -> Failure | None:
     """`run` of what one process of a case does; the disk cache is the environment's."""
     parts = segments(case)
@@ -50,13 +75,19 @@ def main() -> None:
     parser.add_argument("--show", type=int, default=10, help="how many kinds of failures are printed as scripts")
     parser.add_argument("--out", type=Path, help="a folder for these")
     parser.add_argument("--segment", type=int, help="do what this process of each case does, and keep the disk cache")
+    parser.add_argument("--seconds", type=int, default=60, help="that a seed may take: some worlds never end in Python")
     parser.add_argument("--without", default="$^", help="leave out the worlds in whose text this expression is found")
     options = parser.parse_args()
     tally, started = Tally(), time.monotonic()
     found: Found = defaultdict(list)
     for number in range(options.cases):
-        for case in _cases(options, options.seed + number, tally):
-            _attack(options, options.seed + number, case, tally, found)
+        try:
+            with at_most(options.seconds):
+                for case in _cases(options, options.seed + number, tally):
+                    _attack(options, options.seed + number, case, tally, found)
+        except TooLongError as error:
+            tally.counts["too long"] += 1
+            print(f"seed {options.seed + number} was cut short\n{error}", flush=True)
         if number % 100 == 99 or number + 1 == options.cases:
             failures = sum(map(len, found.values()))
             print(f"{number + 1} seeds, {time.monotonic() - started:.0f} s, {failures} failures of {len(found)} kinds, "
