@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import enum
 import operator
 import types
@@ -388,3 +389,46 @@ class Pointer:
 def test_an_index_is_what_python_takes_for_it(graph_capture, place, read):
     jitted = ttnn_jit.jit(graph_capture=graph_capture)(lambda x: x * (read(place) + 7))
     assert jitted(torch.ones(1)).item() == read(place) + 7
+
+
+class Named(str, enum.Enum):  # noqa: UP042 - a class that a string may be given
+    pass
+
+
+def test_a_string_that_was_given_the_class_of_an_enum_is_told_by_what_it_says():
+    class Text(str):
+        pass
+
+    word = Text("relu")
+    function = ttnn_jit.jit()(lambda x, a: x * (3.0 if a == "relu" else 5.0))
+    x = torch.ones(2, 2)
+    assert function(x, a=word)[0, 0] == 3.0
+    word.__class__ = Named
+    assert function(x, a=word)[0, 0] == 3.0
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
+def test_an_argument_is_not_asked_for_its_class(graph_capture):
+    @dataclasses.dataclass(frozen=True)
+    class Settings:
+        scale: float = 2.0
+
+        @property
+        def __class__(self):
+            raise TypeError("nobody asks")
+
+    function = ttnn_jit.jit(graph_capture=graph_capture)(lambda x, settings: x * 3.0)  # noqa: ARG005 - what is asked of it
+    assert function(torch.ones(2, 2), Settings())[0, 0] == 3.0
+
+
+def test_a_repr_that_is_no_text_raises_what_python_raises():
+    class Scale:
+        def __repr__(self):
+            return 4
+
+    scale = Scale()
+    function = ttnn_jit.jit()(lambda x: x * len(f"{scale!r}"))
+    with pytest.raises(TypeError, match="__repr__ returned non-string"):
+        function.func(torch.ones(2, 2))
+    with pytest.raises((TypeError, ttnn_jit.diagnostics.errors.CompileError), match="__repr__ returned non-string"):
+        function(torch.ones(2, 2))

@@ -115,7 +115,7 @@ def _is_like(place: str, constant: str, treedef: TreeDef) -> str | None:
 def _is_constant(place: str, constant: str, value: Any) -> str | None:
     """An expression that is true where `place` holds the same constant as `value`; None if none is."""
     kind = type(value)
-    if value is None or isinstance(value, (bool, enum.Enum)):
+    if value is None or issubclass(type(value), (bool, enum.Enum)):
         return f"{place} is {constant}"
     if kind not in {int, float, str} or value != value:  # noqa: PLR0124 - of a NaN, the bits count
         return None

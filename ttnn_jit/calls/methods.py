@@ -42,7 +42,7 @@ class Methods(Generic[F]):
         """
         if not args or is_tensor(args[0]):
             return False
-        return self.is_method or isinstance(args[0], type)
+        return self.is_method or issubclass(type(args[0]), type)
 
     def of(self, instance: Any) -> F:
         """The function for this instance.

@@ -14,7 +14,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.foreign.container_items import PYTHONS_SCALARS, plain_parts
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar
 from ttnn_jit.foreign.pytrees import LEAF, PyTree, TreeDef, flatten
-from ttnn_jit.foreign.values import atom_key, has_member, is_operation, own_attributes
+from ttnn_jit.foreign.values import atom_key, has_member, is_a, is_operation, own_attributes
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.runtime.families import TTNN, Family, family_of
 from ttnn_jit.runtime.tensor import Tensor
@@ -109,13 +109,13 @@ def _structure_key(treedef: TreeDef) -> Hashable:
     if treedef is LEAF:
         return None
     kind, names, items, container, *_ = treedef
-    own = () if container is None else _own_key(container, fields=() if isinstance(container, dict) else names or ())
+    own = () if container is None else _own_key(container, fields=() if is_a(container, dict) else names or ())
     return kind, None if names is None else tuple(map(_name_key, names)), own, *map(_structure_key, items)
 
 
-def _name_key(name: Hashable) -> object:
+def _name_key(name: Any) -> object:
     """What stands for a key of a dict, of which Python takes 1, 1.0 and True, and the two zeros, for the same."""
-    return (type(name), *map(_name_key, name)) if isinstance(name, tuple) else atom_key(name)
+    return (type(name), *map(_name_key, name)) if is_a(name, tuple) else atom_key(name)
 
 
 def _own_key(value: Any, fields: Collection[str] = ()) -> tuple[object, ...]:
@@ -130,17 +130,17 @@ def _leaf_key(leaf: Any, family: Family | None, spec: TensorSpec | None) -> obje
     kind = type(leaf)
     if kind in PYTHONS_SCALARS or is_numpy_scalar(leaf):
         return atom_key(leaf)
-    if issubclass(kind, enum.Enum):
-        return kind, leaf._name_, leaf._value_ if isinstance(leaf, enum.Flag) else None
+    if issubclass(kind, enum.Enum) and "_name_" in own_attributes(leaf):
+        return kind, leaf._name_, leaf._value_ if issubclass(kind, enum.Flag) else None
     parts = plain_parts(leaf)
     if parts is not None:
         return kind, atom_key(parts[0]), _own_key(leaf)
-    if isinstance(leaf, (types.FunctionType, types.BuiltinFunctionType)):
+    if is_a(leaf, types.FunctionType, types.BuiltinFunctionType):
         return leaf
     if is_operation(leaf):
         # By what it computes now: a user's tile operation is another one when what it reads has changed.
         return leaf.__name__, *leaf.__ttnn_overloads__
-    if isinstance(leaf, _CONFIGS):
+    if is_a(leaf, *_CONFIGS):
         return kind, leaf
     raise ArgumentError(
         f"a {kind.__name__} cannot be an argument of a compiled function",

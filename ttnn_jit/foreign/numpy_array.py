@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def is_numpy_array(value: object) -> bool:
     """Whether `value` is a numpy array, of any subclass."""
     numpy_module = sys.modules.get("numpy")
-    return numpy_module is not None and isinstance(value, numpy_module.ndarray)
+    return numpy_module is not None and issubclass(type(value), numpy_module.ndarray)
 
 
 def are_plain_numpy(values: Sequence[Any]) -> bool:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def is_torch_tensor(value: object) -> bool:
     """Whether `value` is a torch tensor, of any subclass."""
     torch_module = sys.modules.get("torch")
-    return torch_module is not None and isinstance(value, torch_module.Tensor)
+    return torch_module is not None and issubclass(type(value), torch_module.Tensor)
 
 
 def require_torch(user: str, instead: str) -> None:

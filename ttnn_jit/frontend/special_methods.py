@@ -87,7 +87,8 @@ def text(function: Callable[..., Any], *names: str) -> Handler:
         for name in names:
             method = special_method(interpreter, args[0], name)
             if method is not None:
-                return interpreter.call_with(method, args if name == "__format__" else args[:1], {})
+                made = interpreter.call_with(method, args if name == "__format__" else args[:1], {})
+                return made if is_a(made, str) else interpreter.natively(function, *args)  # which raises
             as_text = name == "__format__" and args[1:] in _EMPTY and is_a(args[0], *SCALARS)
             if not (as_text or is_default(member_of(type(args[0]), name))):
                 break

@@ -24,7 +24,7 @@ class TtnnTensors(Family):
 
     def holds(self, value: object) -> bool:
         """Tensors, those of a mesh too."""
-        return isinstance(value, Tensor)
+        return issubclass(type(value), Tensor)
 
     def spec_of(self, tensor: Tensor) -> TensorSpec:
         """Interned, so that it compares by identity."""
