@@ -167,32 +167,29 @@ def typed_text(value: Any) -> str:  # noqa: PLR0911 - one line for each kind of 
     Raises:
         NoStableIdentityError: A kind of value that another process could not recognise.
     """
-    match value:
-        case TensorSpec():
-            return _spec_text(value)
-        case float() if type(value) is float:
-            return f"float nan:{struct.pack('>d', value).hex()}" if math.isnan(value) else f"float {value!r}"
-        case str() if type(value) is str:
-            return f"str:{value!r}"
-        case tuple() | list() if type(value) in {tuple, list}:
-            return f"{type(value).__name__} [{', '.join(map(typed_text, value))}]"
-        case dict() if type(value) is dict:
-            items = (f"{typed_text(name)}: {typed_text(item)}" for name, item in value.items())
-            return f"dict {{{', '.join(items)}}}"
-        case enum.Enum() if not is_of_this_package(value):
-            return read_fingerprint(value)
-        case _ if (parts := plain_parts(value)) is not None:
-            return f"{read_fingerprint(type(value))} {typed_text(parts)}"
-        case _ if bodies := [
-            operation.body for operation in getattr(value, "__ttnn_overloads__", ()) if operation.body
-        ]:
-            from ttnn_jit.ops.tile_body import LOCAL_BODY
+    kind = type(value)  # and never what `__class__` says, which may be code of the user's
+    if kind is TensorSpec:
+        return _spec_text(value)
+    if kind is float:
+        return f"float nan:{struct.pack('>d', value).hex()}" if math.isnan(value) else f"float {value!r}"
+    if kind is str:
+        return f"str:{value!r}"
+    if kind in {tuple, list}:
+        return f"{kind.__name__} [{', '.join(map(typed_text, value))}]"
+    if kind is dict:
+        items = (f"{typed_text(name)}: {typed_text(item)}" for name, item in value.items())
+        return f"dict {{{', '.join(items)}}}"
+    if issubclass(kind, enum.Enum) and not is_of_this_package(value):
+        return read_fingerprint(value)
+    if (parts := plain_parts(value)) is not None:
+        return f"{read_fingerprint(kind)} {typed_text(parts)}"
+    if bodies := [operation.body for operation in getattr(value, "__ttnn_overloads__", ()) if operation.body]:
+        from ttnn_jit.ops.tile_body import LOCAL_BODY
 
-            if any(LOCAL_BODY in body for body in bodies):
-                raise NoStableIdentityError(f"{value!r} is known to this process alone")
-            return " ".join([fingerprint(value), *bodies])  # a user's tile operation
-        case _:
-            return fingerprint(value)
+        if any(LOCAL_BODY in body for body in bodies):
+            raise NoStableIdentityError(f"{value!r} is known to this process alone")
+        return " ".join([fingerprint(value), *bodies])  # a user's tile operation
+    return fingerprint(value)
 
 
 @cache

@@ -82,7 +82,7 @@ class FunctionRequest:
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
         """The specs in the arguments."""
-        return tuple(leaf for leaf in pytrees.leaves([*self.arguments.values()]) if isinstance(leaf, TensorSpec))
+        return tuple(leaf for leaf in pytrees.leaves([*self.arguments.values()]) if type(leaf) is TensorSpec)
 
     def value_at(self, path: Path) -> Any:
         """What the function finds there."""
@@ -100,7 +100,7 @@ class FunctionRequest:
 def _lowered_argument(value: Any) -> Any:
     from ttnn_jit.frontend import TensorArgument
 
-    return pytrees.map_leaves(value, lambda leaf: TensorArgument(leaf) if isinstance(leaf, TensorSpec) else leaf)
+    return pytrees.map_leaves(value, lambda leaf: TensorArgument(leaf) if type(leaf) is TensorSpec else leaf)
 
 
 @dataclass(frozen=True)
