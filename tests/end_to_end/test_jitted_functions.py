@@ -166,3 +166,31 @@ def test_the_account_of_l1_charges_tensors_between_kernels_that_the_host_runs_as
         assert device.memory_view().high_water == 10 * shard
         assert device.memory_view().used == 9 * shard
         del result
+
+
+class Options:
+    """What a model is configured with; `extra` may be set."""
+
+
+OPTIONS = Options()
+
+
+def asked_for_presence(x):
+    return x * (3.0 if hasattr(OPTIONS, "extra") else 5.0)
+
+
+def asked_with_a_default(x):
+    return x * (5.0 if getattr(OPTIONS, "extra", None) is None else 3.0)
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
+@pytest.mark.parametrize("function", [asked_for_presence, asked_with_a_default])
+def test_an_attribute_that_was_there_is_missed_when_it_goes_and_told_from_none(function, graph_capture, monkeypatch):
+    x, jitted = torch.ones(2, 2), ttnn_jit.jit(graph_capture=graph_capture)(function)
+    assert jitted(x)[0, 0] == 5.0
+    monkeypatch.setattr(OPTIONS, "extra", -1.0, raising=False)
+    assert jitted(x)[0, 0] == 3.0
+    monkeypatch.undo()
+    assert jitted(x)[0, 0] == 5.0
+    again = ttnn_jit.jit(graph_capture=graph_capture)(function)  # which finds both on disk
+    assert again(x)[0, 0] == 5.0

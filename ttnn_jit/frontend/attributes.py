@@ -79,11 +79,16 @@ def attribute_by_name(interpreter: Interpreter, base: Any, name: Any, *default: 
 
 
 def has_attribute(interpreter: Interpreter, base: Any, name: Any, /) -> Any:
-    """``hasattr(base, name)``; that there is none is recorded as read."""
+    """``hasattr(base, name)``; that there is one, of its type, or none is recorded as read."""
     if not is_a(name, str):
         return NATIVE
     interpreter.recorder.found(base, path := interpreter.recorder.path_of(base))
-    if _present(base, name):
+    value = _attribute(base, name)
+    if value is not ABSENT:
+        if path is not None:
+            interpreter.recorder.use(type(value), (*path, (ATTRIBUTE_STEP, name), (TYPE_STEP, None)))
+        elif is_python_class(type(base)):
+            interpreter.class_member(base, name)
         return True
     if path is not None:
         interpreter.recorder.absent((*path, (ATTRIBUTE_STEP, name)))
@@ -95,12 +100,11 @@ def has_attribute(interpreter: Interpreter, base: Any, name: Any, /) -> Any:
     return False
 
 
-def _present(base: Any, name: str) -> bool:
+def _attribute(base: Any, name: str) -> Any:
     try:
-        getattr(base, name)
+        return getattr(base, name)
     except AttributeError:
-        return False
-    return True
+        return ABSENT
 
 
 def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name: str) -> tuple[Any, Path | None]:
