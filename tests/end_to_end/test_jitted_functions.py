@@ -194,3 +194,48 @@ def test_an_attribute_that_was_there_is_missed_when_it_goes_and_told_from_none(f
     assert jitted(x)[0, 0] == 5.0
     again = ttnn_jit.jit(graph_capture=graph_capture)(function)  # which finds both on disk
     assert again(x)[0, 0] == 5.0
+
+
+class Scale:
+    """Of two names that may mean one object: what is read of it by one is guarded for the other."""
+
+    def __init__(self, scale):
+        self.scale = scale
+
+    def get(self):
+        return self.scale
+
+    def __getattr__(self, name):
+        return vars(self)["scale"]
+
+    def __getitem__(self, _):
+        return self.scale
+
+    def __mul__(self, other):
+        return self.scale * other
+
+
+FIRST = SECOND = Scale(0.5)
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x * FIRST.scale * SECOND.scale,
+        lambda x: x * FIRST.scale * SECOND.get(),
+        lambda x: x * FIRST.scale * SECOND.other,
+        lambda x: x * FIRST.scale * SECOND[0],
+        lambda x: x * FIRST.scale * (SECOND * 1.0),
+        lambda x: x * FIRST.get() * max([SECOND], key=Scale.get).get(),
+        lambda x: x * Scale.get(FIRST) * [each.get() for each in (SECOND,)][0],
+        lambda x: x * FIRST.other * getattr(SECOND, "other"),  # noqa: B009 - as a name that is computed
+    ],
+)
+def test_a_second_name_of_an_object_may_come_to_mean_another(function, graph_capture, monkeypatch):
+    x, jitted = torch.ones(2, 2), ttnn_jit.jit(graph_capture=graph_capture)(function)
+    assert jitted(x)[0, 0] == 0.25
+    monkeypatch.setitem(globals(), "SECOND", Scale(4.0))
+    assert jitted(x)[0, 0] == 2.0
+    monkeypatch.undo()
+    assert ttnn_jit.jit(graph_capture=graph_capture)(function)(x)[0, 0] == 0.25  # found on disk

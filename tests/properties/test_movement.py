@@ -228,7 +228,7 @@ def composed(draw):
     return access, shape
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(composed(), st.integers(0, 3))
 def test_the_loops_of_a_walk_meet_the_elements_that_the_access_names(access_and_shape, padding):
     access, shape = access_and_shape

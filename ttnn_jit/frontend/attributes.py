@@ -118,7 +118,7 @@ def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name:
         through: Super = base
         return through.attribute(interpreter, name)
     if path is not None:
-        interpreter.recorder.found(base, path)
+        interpreter.recorder.met(base, path)
         return _world_attribute(interpreter, base, path, name)
     if is_namespace(base) and own_attribute(base, name) is ABSENT:
         raise unsupported_function(name, interpreter.location())

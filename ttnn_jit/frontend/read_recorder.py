@@ -130,13 +130,16 @@ class ReadRecorder:
         elif is_bound_builtin(value):
             self.use(value.__self__, (*path, (ATTRIBUTE_STEP, "__self__")))
             self._record((*path, (ATTRIBUTE_STEP, "__name__")), value.__name__)
-        elif not self._is_met_again(value, path):
+        elif not self.met(value, path):
             self._record(path, value)
         if is_a(value, functools.partial):
             self._use_partial(value, path)
 
-    def _is_met_again(self, value: Any, path: Path) -> bool:
-        """Whether `value` is known from another path; then that both lead to one object is recorded."""
+    def met(self, value: Any, path: Path) -> bool:
+        """Remember where `value` stands; if it is known from another path, record that both lead to one object.
+
+        What is read of it is guarded by the path where it was met first. Returns whether it is known.
+        """
         self.found(value, path)
         first = self._paths.get(id(value), path)
         if first == path:
@@ -174,7 +177,7 @@ class ReadRecorder:
             return
         self._record((*path, (CONTENTS_STEP, None)), native_contents(container))
         for steps, item in items_by_path(container):
-            self._is_met_again(item, (*path, *steps))
+            self.met(item, (*path, *steps))
 
     def item(self, container: Any, key: Any, value: Any) -> None:
         """Record that Python looked up `key` in a native container, and found `value`, or ABSENT."""
