@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import pytest
@@ -206,7 +207,7 @@ class Scale:
         return self.scale
 
     def __getattr__(self, name):
-        return vars(self)["scale"]
+        return self.scale
 
     def __getitem__(self, _):
         return self.scale
@@ -228,7 +229,7 @@ FIRST = SECOND = Scale(0.5)
         lambda x: x * FIRST.scale * SECOND[0],
         lambda x: x * FIRST.scale * (SECOND * 1.0),
         lambda x: x * FIRST.get() * max([SECOND], key=Scale.get).get(),
-        lambda x: x * Scale.get(FIRST) * [each.get() for each in (SECOND,)][0],
+        lambda x: x * Scale.get(FIRST) * math.prod([each.get() for each in (SECOND,)]),
         lambda x: x * FIRST.other * getattr(SECOND, "other"),  # noqa: B009 - as a name that is computed
     ],
 )
