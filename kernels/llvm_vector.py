@@ -65,6 +65,12 @@ class LlvmVector(LlvmFloat):
         kind = f"<{count} x i16>"
         return self._emit(f"shufflevector {kind} {first}, {kind} {second}, <{len(order)} x i32> <{indices}>")
 
+    def upper_lanes(self, value: Value, width: int) -> Value:
+        """`value` with the lanes from `width` on as the first ones."""
+        lanes = self.isa.lanes
+        indices = ", ".join(f"i32 {(lane + width) % lanes}" for lane in range(lanes))
+        return self._emit(f"shufflevector {self._float} %s, {self._float} poison, <{lanes} x i32> <{indices}>", value)
+
     def halves(self, words: str) -> tuple[Value, Value]:
         """The float32 values of the even and of the odd ones of bfloat16 `words`, ``<2 lanes x i16>``."""
         pairs = self._emit(f"bitcast <{2 * self.isa.lanes} x i16> %s to {self._int}", words, work=Work.NONE)

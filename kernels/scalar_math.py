@@ -10,10 +10,12 @@ This module imports numba; only code that compiles kernels with numba imports it
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba import njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 LIBM_ULP = 0.51
@@ -48,6 +50,31 @@ def float32_at(context: Any, address: Any) -> Any:
 def bfloat16_at(context: Any, address: Any) -> Any:
     """The address as a pointer to the words of bfloat16."""
     return _conversion(types.int64, types.CPointer(types.uint16), "inttoptr")(context, address)
+
+
+def _memory(element: Any) -> Callable[[Any, Any], Any]:
+    """``f(count)``: a pointer to `count` elements on the stack; the count is a literal."""
+
+    def typed(_: Any, count: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, __: Any) -> Any:
+            kind = context.get_value_type(signature.return_type.dtype)
+            return cgutils.alloca_once(builder, kind, size=count.literal_value)
+
+        return types.CPointer(element)(count), generate
+
+    return typed
+
+
+@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+def float32_memory(context: Any, count: Any) -> Any:
+    """A pointer to `count` float32 on the stack."""
+    return _memory(types.float32)(context, count)
+
+
+@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+def bfloat16_memory(context: Any, count: Any) -> Any:
+    """A pointer to `count` words of bfloat16 on the stack."""
+    return _memory(types.uint16)(context, count)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -34,6 +34,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ttnn_jit.kernels.llvm_line import Line
+from ttnn_jit.kernels.outer_loops import OuterLoops, word
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -133,7 +134,7 @@ class TileLoop:
 
     def _function(self, head: str, attributes: str, constants: Sequence[str], body: Sequence[str]) -> str:
         parameters = "ptr noalias readonly %pointers, ptr noalias readonly %params"
-        before, after = (self._entry, self._open_loops), (self._tail, self._close_loops)
+        before, after = (self._entry, self._outer.open), (self._tail, self._close)
         return "\n".join(
             [
                 f"{head}({parameters}) {attributes} {{",
@@ -205,13 +206,9 @@ class TileLoop:
     def _element(self, k: int) -> str:
         return self.streams[k].dtype.traits.llvm
 
-    def _word(self, name: str, index: int) -> Iterator[str]:
-        """``%name``: the word of params at `index`."""
-        yield f"  {name}.at = getelementptr i64, ptr %params, i64 {index}"
-        yield f"  {name} = load i64, ptr {name}.at"
-
-    def _stride_index(self, k: int, loop: int) -> int:
-        return 1 + self.rank + k * (1 + self.rank) + loop
+    @cached_property
+    def _outer(self) -> OuterLoops:
+        return OuterLoops(tuple(map(self._element, self._all)), self.rank)
 
     def _entry(self) -> Iterator[str]:
         yield "entry:"
@@ -223,37 +220,16 @@ class TileLoop:
         yield "  %has.main = icmp ne i64 %main, 0"
         yield "  %has.rest = icmp ne i64 %rest, 0"
         for k in self._of(InnerAccess.STRIDED):
-            yield from self._word(f"%stride_{k}", self._stride_index(k, 0))
+            yield from word(f"%stride_{k}", self._outer.stride_index(k, 0))
         for k in self._strided_inputs:
             yield from self._clear(k)
         for k in self._all:
             yield f"  %pointer.at_{k} = getelementptr ptr, ptr %pointers, i64 {k}"
             yield f"  %at{self.rank + 1}_{k} = load ptr, ptr %pointer.at_{k}"
-        yield f"  br label %{self._loop_label(self.rank)}"
+        yield f"  br label %{self._outer.first}"
 
-    def _loop_label(self, loop: int) -> str:
-        return f"loop{loop}" if loop else "row"
-
-    def _open_loops(self) -> Iterator[str]:
-        for loop in range(self.rank, 0, -1):
-            before = f"%loop{loop + 1}" if loop < self.rank else "%entry"
-            yield f"loop{loop}:"
-            yield f"  %i{loop} = phi i64 [0, {before}], [%i{loop}.next, %close{loop}]"
-            for k in self._all:
-                yield f"  %at{loop}_{k} = phi ptr [%at{loop + 1}_{k}, {before}], [%next{loop}_{k}, %close{loop}]"
-            yield f"  br label %{self._loop_label(loop - 1)}"
-
-    def _close_loops(self) -> Iterator[str]:
-        for loop in range(1, self.rank + 1):
-            yield f"close{loop}:"
-            yield f"  %i{loop}.next = add i64 %i{loop}, 1"
-            yield from self._word(f"%extent{loop}", loop)
-            for k in self._all:
-                yield from self._word(f"%outer{loop}_{k}", self._stride_index(k, loop))
-                yield f"  %next{loop}_{k} = getelementptr {self._element(k)}, ptr %at{loop}_{k}, i64 %outer{loop}_{k}"
-            yield f"  %more{loop} = icmp slt i64 %i{loop}.next, %extent{loop}"
-            yield f"  br i1 %more{loop}, label %loop{loop}, label %close{loop + 1}"
-        yield f"close{self.rank + 1}:"
+    def _close(self) -> Iterator[str]:
+        yield from self._outer.close()
         if self._is_nontemporal and self.fences:
             yield "  fence seq_cst"  # other threads see these stores in no order otherwise
         yield "  ret void"

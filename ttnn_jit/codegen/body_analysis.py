@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ttnn_jit.codegen.steps import Apply, Cast, KernelBody, Load, LookUp, Step, operands_of
-from ttnn_jit.ops import ELEMENTWISE, Elementwise, user_operation
+from ttnn_jit.ops import ELEMENTWISE, OPERATIONS, Elementwise, Reduction, user_operation
 from ttnn_jit.specs.target import Numerics
 
 OPERATION_OF_TILE = {operation.tile_name: operation for operation in ELEMENTWISE}
@@ -15,6 +15,14 @@ OPERATION_OF_TILE = {operation.tile_name: operation for operation in ELEMENTWISE
 def operation_of_tile(tile_name: str) -> Elementwise:
     """The operation, declared or a user's, that a step names."""
     return OPERATION_OF_TILE.get(tile_name) or user_operation.of_tile_name(tile_name)
+
+
+def reduction_of_tile(tile_name: str) -> Reduction:
+    """The reduction that a step names."""
+    return _REDUCTION_OF_TILE[tile_name]
+
+
+_REDUCTION_OF_TILE = {operation.tile_name: operation for operation in OPERATIONS if isinstance(operation, Reduction)}
 
 
 def emission_order(body: KernelBody) -> list[int]:

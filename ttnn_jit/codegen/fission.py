@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import accumulate
 
-from ttnn_jit.codegen.steps import KernelBody, Load, SizeClass, Step, Store, operands_of, with_operands
+from ttnn_jit.codegen.stages import Stage, StageWriter
+from ttnn_jit.codegen.steps import KernelBody, Load, SizeClass, operands_of
 from ttnn_jit.kernels.staged_loops import CHAIN_BLOCK, MANY_STREAMS_BLOCK
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.specs.tensor_spec import DataType
@@ -26,20 +27,6 @@ MIN_INSTRUCTIONS_PER_CUT = 6
 """Instructions of a vector, on either side of a cut, that repay the store and load of one tile that crosses it. For n
 tiles it is multiplied by n squared: where many are live, the body is no single chain and gains less. Tiles that both
 sides load from the same input cost nothing."""
-
-
-@dataclass(frozen=True)
-class Stage:
-    """One of the loops.
-
-    Attributes:
-        body: The stage as a kernel.
-        operands: For each of its streams, the number of the original body's stream, or, above those, of a scratch
-            buffer.
-    """
-
-    body: KernelBody
-    operands: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -79,7 +66,7 @@ def fission_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) 
     in_pairs = vectors == 2 and body.is_all_bfloat16  # even and odd elements: every stage must use the same order
     scratches, crossing = _scratches(body, groups, forwarded=in_pairs)
     streams = (*body.streams, *scratches)
-    stages = tuple(_StageWriter(body, streams, crossing).stage(group) for group in groups)
+    stages = tuple(StageWriter(body, streams, crossing).stage(group) for group in groups)
     block = MANY_STREAMS_BLOCK if _reads_many_streams(body) else CHAIN_BLOCK
     return Fission(stages, scratches, block, vectors if in_pairs else None)
 
@@ -163,50 +150,3 @@ def _crossing(body: KernelBody) -> list[int]:
         changes[made + 1] += 1
         changes[used + 1] -= 1
     return list(accumulate(changes))
-
-
-@dataclass
-class _StageWriter:
-    """Writes a group of `body`'s steps as a body.
-
-    Attributes:
-        body: The whole.
-        streams: Its, then the scratch buffers.
-        crossing: The steps of tiles that cross groups, with the numbers of their buffers.
-    """
-
-    body: KernelBody
-    streams: Sequence[Stream]
-    crossing: dict[int, int]
-    steps: list[Step] = field(default_factory=list)
-    places: dict[int, int] = field(default_factory=dict)
-    read: dict[int, int] = field(default_factory=dict)
-
-    def stage(self, group: list[int]) -> Stage:
-        """The stage: it loads tiles from elsewhere, and stores those that others need."""
-        stored: list[tuple[int, int]] = []
-        for index in group:
-            match step := self.body.steps[index]:
-                case Store():
-                    stored.append((self._place(step.operand), step.stream))
-                case _:
-                    renamed = with_operands(step, self._place)
-                    self.places[index] = len(self.steps)
-                    self.steps.append(renamed)
-            if index in self.crossing:
-                stored.append((self.places[index], self.crossing[index]))
-        stores = [Store(place, len(self.read) + k) for k, (place, _) in enumerate(stored)]
-        streams = [self.streams[number] for number in self.read]
-        streams += [replace(self.streams[number], written=True) for _, number in stored]
-        steps = (*self.steps, *stores)
-        body = replace(self.body, streams=tuple(streams), steps=steps, size_class=SizeClass.MEDIUM, joined=False)
-        return Stage(body, (*self.read, *(number for _, number in stored)))
-
-    def _place(self, operand: int) -> int:
-        """Where the tile of the whole's step `operand` is, loaded if it is from elsewhere."""
-        if operand not in self.places:
-            step = self.body.steps[operand]
-            number = step.stream if isinstance(step, Load) else self.crossing[operand]
-            self.places[operand] = len(self.steps)
-            self.steps.append(Load(self.read.setdefault(number, len(self.read)), None))
-        return self.places[operand]

@@ -9,10 +9,14 @@ from xdsl.ir import Operation
 
 from ttnn_jit.codegen.copies import copying_kernels
 from ttnn_jit.codegen.kernel import Kernel
-from ttnn_jit.dialects.declared_ops import MovementOp, TensorOp
+from ttnn_jit.codegen.reducing import reducing_kernels
+from ttnn_jit.dialects.declared_ops import MovementOp, ReductionOp, TensorOp
 from ttnn_jit.specs.target import Numerics
 
-_KERNELS_OF: dict[type[TensorOp], Callable[[Any, Numerics], Sequence[Kernel]]] = {MovementOp: copying_kernels}
+_KERNELS_OF: dict[type[TensorOp], Callable[[Any, Numerics], Sequence[Kernel]]] = {
+    MovementOp: copying_kernels,
+    ReductionOp: reducing_kernels,
+}
 """Base of a family's op classes -> the launches of one of its ops, in order."""
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
-from ttnn_jit.codegen.launch import LoopNest, View, loop_nest_of
-from ttnn_jit.codegen.steps import KernelBody, Load, SizeClass, Step, Store
+from ttnn_jit.codegen.launch import LoopNest, View, loop_nest_of, reduction_nest_of
+from ttnn_jit.codegen.steps import Cast, KernelBody, Load, SizeClass, Step, Store
 from ttnn_jit.dialects.d2m import ViewLayoutOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
@@ -56,12 +57,19 @@ class Kernel:
         inputs: What is read, distinct, in the order of the body's streams.
         outputs: What is written: `d2m.generic`'s results, by position.
         nest: The loops over them: extents, strides and offsets.
+        axis: The dimension that is reduced, of those that `inputs` have together; None if none is.
     """
 
     body: KernelBody
     inputs: tuple[Operand, ...]
     outputs: tuple[Operand, ...]
     nest: LoopNest
+    axis: int | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of all operands together."""
+        return broadcast_shape(each.view.shape for each in (*self.inputs, *self.outputs))
 
 
 COPY: Sequence[Step] = (Load(0, None), Store(0, 1))
@@ -75,21 +83,42 @@ def kernel_over(
     numerics: Numerics,
     *,
     joined: bool = False,
+    axis: int | None = None,
 ) -> Kernel:
-    """The kernel of `steps`, whose streams are `inputs`, all distinct, and then `outputs`.
+    """The kernel of `steps`, whose streams are `inputs`, all distinct, and then `outputs`; it reduces `axis`.
 
     Raises:
         NotStridedError: No loops walk all views together.
     """
-    nest = loop_nest_of(tuple(each.view for each in inputs), tuple(each.view for each in outputs))
+    views = tuple(each.view for each in inputs), tuple(each.view for each in outputs)
+    if axis is None:
+        nest = loop_nest_of(*views)
+    else:
+        every = (*views[0], *views[1])
+        nest = reduction_nest_of(every, broadcast_shape(view.shape for view in every), axis)
+        if nest.reduced == 0:  # no result has an element
+            steps, axis = _copies_of_nothing(len(inputs), outputs), None
     read, written = (tuple(each.view.spec for each in operands) for operands in (inputs, outputs))
-    far = nest.rank == 0 and _exceeds_last_cache(read, written)
+    far = nest.rank == nest.reduced == 0 and _exceeds_last_cache(read, written)
     streams = tuple(
         Stream(spec.dtype, access, written=False) if k < len(inputs) else _written(spec, access, far)
         for k, (spec, access) in enumerate(zip((*read, *written), nest.accesses, strict=True))
     )
     size_class = SizeClass.of(math.prod(nest.extents))
-    return Kernel(KernelBody(streams, nest.rank, tuple(steps), numerics, size_class, joined), inputs, outputs, nest)
+    body = KernelBody(streams, nest.rank, tuple(steps), numerics, size_class, joined)
+    return Kernel(body, inputs, outputs, nest, axis)
+
+
+def _copies_of_nothing(inputs: int, outputs: Sequence[Operand]) -> Sequence[Step]:
+    casts = [Cast(0, output.view.spec.dtype, None) for output in outputs]
+    return (Load(0, None), *casts, *(Store(1 + k, inputs + k) for k, _ in enumerate(casts)))
+
+
+def broadcast_shape(shapes: Iterable[Sequence[int]]) -> tuple[int, ...]:
+    """The extents of operands that are broadcast to each other."""
+    padded = itertools.zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1)
+    extents = [next((extent for extent in column if extent != 1), 1) for column in padded]
+    return tuple(reversed(extents))
 
 
 def _exceeds_last_cache(read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> bool:

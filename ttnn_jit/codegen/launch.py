@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.tile_loop import InnerAccess
-from ttnn_jit.specs.access import Access, Const, Dim, Expr, substitute, times, total, walk
+from ttnn_jit.specs.access import Access, Const, Dim, Expr, NotStridedError, substitute, times, total, walk
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -101,6 +101,32 @@ def loop_nest_of(inputs: tuple[View, ...], outputs: tuple[View, ...]) -> LoopNes
     if len(logical.extents) == 1:
         return logical
     return _stored_run(specs, outputs[0].spec) or logical
+
+
+@lru_cache(maxsize=4096)
+def reduction_nest_of(operands: tuple[View, ...], shape: tuple[int, ...], axis: int) -> LoopNest:
+    """The loops over `shape`, to which the operands are broadcast, with that over `axis`, which is reduced, innermost.
+
+    Results do not move along a dimension of extent 1; the other loops are as in `loop_nest_of`.
+
+    Raises:
+        NotStridedError: No loops make strides of all views together, or only ones that split the reduced dimension.
+    """
+    order = [dim for dim in range(len(shape)) if dim != axis] + [axis]
+    extents = tuple(shape[dim] for dim in order)
+    if math.prod(extents[:-1]) == 0:
+        return LoopNest((0,), ((1,),) * len(operands), (0,) * len(operands))
+    places = [Dim(order.index(dim)) for dim in range(len(shape))]
+    walked = walk(
+        (*extents[:-1], max(1, extents[-1])), [substitute(_address(each, shape), places) for each in operands]
+    )
+    if walked.extents[-1] != max(1, extents[-1]):
+        raise NotStridedError
+    along = tuple(strides[-1] if extents[-1] != 1 else 0 for strides in walked.strides)
+    outer = _merged(walked.extents[:-1], tuple(strides[:-1] for strides in walked.strides), walked.offsets)
+    kept = outer.extents if math.prod(outer.extents) > 1 else ()
+    strides = tuple((*(own if kept else ()), last) for own, last in zip(outer.strides, along, strict=True))
+    return LoopNest((*kept, extents[-1]), strides, walked.offsets, reduced=1)
 
 
 def _address(operand: View, shape: Sequence[int]) -> Expr:

@@ -7,16 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ttnn_jit.codegen.body_analysis import operation_of_tile
+from ttnn_jit.codegen.body_analysis import operation_of_tile, reduction_of_tile
 from ttnn_jit.codegen.fission import Fission, fission_of
 from ttnn_jit.codegen.lookup import LookupSplit, lookup_candidates
 from ttnn_jit.codegen.steps import Apply, KernelBody, SizeClass
+from ttnn_jit.codegen.sweeps import swept
 from ttnn_jit.codegen.tiers import Tier, choose_tier
 from ttnn_jit.codegen.vector_loop import KERNEL, VectorLoop, vector_loop
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import KernelModules, ModuleText
 from ttnn_jit.kernels.lookup_table import ENTRIES, lookup_table
 from ttnn_jit.kernels.staged_loops import StageCall, staged_loops
+from ttnn_jit.kernels.swept_loops import DECLARATIONS, FoldCall, SweepCall, SweptLoops, fold_functions
 from ttnn_jit.runtime.host_costs import HOST_COSTS
 
 
@@ -86,6 +88,8 @@ class _Draft:
 
 
 def _draft(body: KernelBody, isa: HostIsa) -> _Draft:
+    if body.reduces:
+        return _swept(body, isa)
     direct = vector_loop(body, isa)
     table = _lookup(body, isa) if body.size_class is SizeClass.LARGE else None
     if table is not None:
@@ -164,6 +168,31 @@ def _staged(fission: Fission, body: KernelBody, isa: HostIsa) -> _Draft:
     definitions = [kernel, *(loop.loop.definition(name) for name, loop in zip(names, loops, strict=True))]
     picoseconds = sum(loop.picoseconds for loop in loops)
     return _Draft(definitions, _shared(loops), picoseconds, stages=len(loops))
+
+
+def _swept(body: KernelBody, isa: HostIsa) -> _Draft:
+    """A kernel that reduces its innermost loop."""
+    parts = swept(body)
+    module, definitions, calls, picoseconds = ModuleText(), [], [], 0.0
+    folds = dict.fromkeys(fold.tile_name for sweep in parts.sweeps for fold in sweep.folds)
+    for number, sweep in enumerate(parts.sweeps):
+        name = ""
+        if sweep.stage.body.steps:
+            loop = vector_loop(sweep.stage.body, isa)
+            name = f"ttnn_jit.part{number}"
+            definitions.append(loop.loop.definition(name))
+            module.add(loop.module, loop.loop.declarations)
+            picoseconds += loop.picoseconds if sweep.whole_row else 0
+        picoseconds += 1000 * len(sweep.folds) / (isa.lanes * HOST_COSTS.vector_instructions_per_ns)
+        reductions = tuple(FoldCall(f"ttnn_jit.{fold.tile_name}", fold.terms, fold.result) for fold in sweep.folds)
+        calls.append(SweepCall(name, sweep.stage.operands, sweep.whole_row, reductions))
+    for tile_name in folds:
+        operation = reduction_of_tile(tile_name)
+        name = f"ttnn_jit.{tile_name}"
+        definitions += fold_functions(name, operation.combine, operation.identity, isa, module)
+    module.declarations.update(dict.fromkeys(DECLARATIONS))
+    kernel = SweptLoops(KERNEL, body.streams, body.rank, calls, parts.buffers).text()
+    return _Draft([kernel, *definitions], module, picoseconds, stages=len(calls))
 
 
 def _shared(loops: Sequence[VectorLoop]) -> ModuleText:

@@ -15,11 +15,38 @@ from xdsl.ir import Operation, SSAValue
 from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.steps import Load, Step, Store, with_operands
+from ttnn_jit.codegen.sweeps import fits_row_buffers
 from ttnn_jit.dialects.d2m import GenericOp
+from ttnn_jit.kernels.tile_loop import InnerAccess
+from ttnn_jit.ops.axes import without_axes
+from ttnn_jit.specs.access import NotStridedError
 from ttnn_jit.specs.target import PRESETS
+from ttnn_jit.specs.tensor_spec import Layout
 
 _MAX_LIVE_TILES = PRESETS["cpu"].dst_tiles
 """Live tiles of a loop: the limit of the ``cpu`` target."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Space:
+    """Equal for tensors whose elements are traversed in the same order."""
+
+    shape: tuple[int, ...]
+    layout: Layout
+    strides: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """The rows of a reduction."""
+
+    shape: tuple[int, ...]
+    axis: int
+
+    def holds(self, space: _Space | Operation) -> bool:
+        """Whether the elements of `space` are those of the rows, or one of each row."""
+        row = without_axes(self.shape, (self.axis,), keep=True)
+        return isinstance(space, _Space) and space.shape in (self.shape, row)
 
 
 @dataclass(eq=False)
@@ -30,7 +57,8 @@ class _FusedLoop:
         number: Grows in program order.
         kernels: In the order in which they run.
         ops: What they come from.
-        spaces: Over which elements they run.
+        spaces: Over which elements they run that reduce nothing.
+        frames: Over which elements those run that reduce, and which dimension they reduce.
         producers: Other loops that write what this one reads.
         readers: How many other loops, of those met so far, read what this one writes.
     """
@@ -38,7 +66,8 @@ class _FusedLoop:
     number: int
     kernels: tuple[Kernel, ...]
     ops: frozenset[Operation]
-    spaces: frozenset[object]
+    spaces: frozenset[_Space | Operation]
+    frames: frozenset[_Frame]
     producers: set[_FusedLoop]
     readers: int = 0
 
@@ -56,14 +85,23 @@ def fused_loops(kernels: Iterable[tuple[Operation, Kernel]]) -> list[Kernel]:
     each = list(kernels)
     # Fusing never lowers the number of live tiles, so loops that fit in the end did so at every step; checking each
     # step would take quadratic time.
-    found = [loop.kernel() for loop in _joined_where(each, lambda _: True)]
-    if all(map(_fits, found)):
-        return found
-    return [loop.kernel() for loop in _joined_where(each, lambda loop: _fits(loop.kernel()))]
+    found = _joined_where(each, lambda _: True)
+    if not all(map(_fits, found)):
+        found = _joined_where(each, _fits)
+    return [loop.kernel() for loop in found]
 
 
-def _fits(kernel: Kernel) -> bool:
-    return kernel.body.live_tiles <= _MAX_LIVE_TILES
+def _fits(loop: _FusedLoop) -> bool:
+    if len(loop.kernels) == 1:
+        return True
+    try:
+        kernel = loop.kernel()
+    except NotStridedError:
+        return False
+    if not kernel.body.reduces:
+        return kernel.body.live_tiles <= _MAX_LIVE_TILES
+    strided = any(stream.access is InnerAccess.STRIDED for stream in kernel.body.streams)
+    return not strided and fits_row_buffers(kernel.body, kernel.nest.extents[-1])
 
 
 def _joined_where(
@@ -73,9 +111,13 @@ def _joined_where(
     loops: dict[_FusedLoop, None] = {}
     writer: dict[SSAValue, _FusedLoop] = {}
     for number, (op, kernel) in enumerate(kernels):
-        spaces = frozenset(_space(output.view) if isinstance(op, GenericOp) else op for output in kernel.outputs)
+        spaces, frames = frozenset[_Space | Operation](), frozenset[_Frame]()
+        if kernel.axis is not None:
+            frames = frozenset([_Frame(kernel.shape, kernel.axis)])
+        else:
+            spaces = frozenset(_space(each.view) if isinstance(op, GenericOp) else op for each in kernel.outputs)
         producers = {writer[operand.value] for operand in kernel.inputs if operand.value in writer}
-        found = _FusedLoop(number, (kernel,), frozenset([op]), spaces, producers)
+        found = _FusedLoop(number, (kernel,), frozenset([op]), spaces, frames, producers)
         while (joined := _with_last_producer(found)) is not None and allowed(joined[1]):
             last, found = joined
             for producer in last.producers:
@@ -94,11 +136,20 @@ def _with_last_producer(reader: _FusedLoop) -> tuple[_FusedLoop, _FusedLoop] | N
     None if it has none, if another loop needs that one where it is, or if the two run over other elements.
     """
     last = max(reader.producers, key=lambda loop: loop.number, default=None)
-    if last is None or last.readers or len(last.spaces | reader.spaces) > 1 or _reads_view_of(last, reader):
+    if last is None or last.readers or not _run_together(last, reader) or _reads_view_of(last, reader):
         return None
     producers = (last.producers | reader.producers) - {last}
     ops = last.ops | reader.ops
-    return last, _FusedLoop(reader.number, last.kernels + reader.kernels, ops, reader.spaces, producers)
+    spaces, frames = last.spaces | reader.spaces, last.frames | reader.frames
+    return last, _FusedLoop(reader.number, last.kernels + reader.kernels, ops, spaces, frames, producers)
+
+
+def _run_together(one: _FusedLoop, other: _FusedLoop) -> bool:
+    """Whether one loop can meet the elements of both in the order of each."""
+    spaces, frames = one.spaces | other.spaces, one.frames | other.frames
+    if not frames:
+        return len(spaces) == 1
+    return len(frames) == 1 and all(frame.holds(space) for frame in frames for space in spaces)
 
 
 def _reads_view_of(producer: _FusedLoop, reader: _FusedLoop) -> bool:
@@ -108,9 +159,8 @@ def _reads_view_of(producer: _FusedLoop, reader: _FusedLoop) -> bool:
     return any(operand.view.access is not None and operand.value in written for operand in read)
 
 
-def _space(view: View) -> object:
-    """Equal for tensors whose elements are traversed in the same order."""
-    return tuple(view.spec.shape), view.spec.layout, view.spec.strides
+def _space(view: View) -> _Space:
+    return _Space(tuple(view.spec.shape), view.spec.layout, view.spec.strides)
 
 
 def _concatenated(kernels: Sequence[Kernel], ops: frozenset[Operation]) -> Kernel:
@@ -140,4 +190,5 @@ def _concatenated(kernels: Sequence[Kernel], ops: frozenset[Operation]) -> Kerne
     loaded = {tile_of[operand]: streams[operand] for operand in inputs}
     steps = [replace(step, stream=loaded[k]) if isinstance(step, Load) else step for k, step in enumerate(steps)]
     steps += [Store(stored[output], streams[output]) for output in outputs]
-    return kernel_over(inputs, outputs, steps, kernels[0].body.numerics, joined=True)
+    axis = next((kernel.axis for kernel in kernels if kernel.axis is not None), None)
+    return kernel_over(inputs, outputs, steps, kernels[0].body.numerics, joined=True, axis=axis)

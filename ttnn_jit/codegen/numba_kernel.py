@@ -15,9 +15,10 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ttnn_jit.codegen.body_analysis import operation_of_tile
 from ttnn_jit.codegen.host_program import planned
-from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, LookUp, Step, Store
+from ttnn_jit.codegen.numba_steps import StepWriter
+from ttnn_jit.codegen.numba_sweeps import SweepWriter
+from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.llvm_module import LlvmModule
 from ttnn_jit.kernels.python_scalar import PythonScalar
@@ -54,7 +55,7 @@ def kernel_source(body: KernelBody) -> str:
 
 
 class _SourceWriter:
-    """Writes one kernel; stream k is ``x<k>`` if it is read and ``y<k>`` if it is written."""
+    """Writes one kernel; stream k is ``x<k>`` if it is read and ``y<k>`` if it is written, buffers are ``b<k>``."""
 
     def __init__(self, body: KernelBody) -> None:
         self._body = body
@@ -64,12 +65,9 @@ class _SourceWriter:
 
     def text(self) -> str:
         """The module."""
-        element = self._element()
         head = [*self._pointers(), *self._words()]
-        for depth, loop in enumerate(reversed(range(self._loops))):
-            head.append(f"{_INDENT * depth}for i{loop} in range(n{loop}):")
-        lines = [_INDENT + line for line in head]
-        lines += [_INDENT * (1 + self._loops) + line for line in element]
+        lines = self._sweeps() if self._body.reduces else self._nested(self._loops, self._element())
+        lines = [_INDENT + line for line in (*head, *lines)]
         tables = [f"{name} = {words}" for name, words in self._builder.tables.items()]
         limits = sorted(self._builder.limits)
         imports = [f"from math import {', '.join(limits)}", ""] if limits else []
@@ -77,6 +75,13 @@ class _SourceWriter:
         if self._builder.functions:
             imports.insert(-1, f"from ttnn_jit.kernels.scalar_call import {', '.join(sorted(self._builder.functions))}")
         return "\n".join([*imports, "", *tables, "", "def kernel(pointers, params):", *lines, ""])
+
+    def _nested(self, first: int, lines: Sequence[str]) -> list[str]:
+        """`lines` in the loops below number `first`, the innermost of which has number 0."""
+        loops = [
+            f"{_INDENT * depth}for i{loop} in range(n{loop}):" for depth, loop in enumerate(reversed(range(first)))
+        ]
+        return [*loops, *(_INDENT * first + line for line in lines)]
 
     def _pointers(self) -> list[str]:
         lines = []
@@ -98,41 +103,18 @@ class _SourceWriter:
 
     def _element(self) -> list[str]:
         """The statements for one element."""
-        values: list[str] = []
-        for step in self._body.steps:
-            values.append(self._step(step, values))
+        writer = StepWriter(
+            self._body, self._builder, [f"{name}[{self._index(k)}]" for k, name in enumerate(self._names)]
+        )
+        writer.write()
         return self._builder.lines
 
-    def _step(self, step: Step, values: Sequence[str]) -> str:
-        assert not isinstance(step, LookUp), "only LLVM text has tables"
-        builder, body = self._builder, self._body
-        match step:
-            case Load():
-                element = f"{self._names[step.stream]}[{self._index(step.stream)}]"
-                return str(builder.loaded(element, body.streams[step.stream].dtype))
-            case Cast():
-                same = step.dtype is body.dtype_of(step.operand)
-                value = values[step.operand]
-                return value if same else str(builder.round_to(value, step.dtype, body.numerics))
-            case Apply():
-                return self._applied(step, values)
-            case Store():
-                value = builder.stored(values[step.operand], body.streams[step.stream].dtype)
-                builder.lines.append(f"{self._names[step.stream]}[{self._index(step.stream)}] = {value}")
-                return ""
-
-    def _applied(self, step: Apply, values: Sequence[str]) -> str:
-        builder = self._builder
-        operation = operation_of_tile(step.tile_name)
-        builder.lines.append(f"# tile_op {operation.name}" if operation.body else f"# {step.tile_name}")
-        operands = [
-            builder.const(operand.value) if isinstance(operand, Constant) else values[operand]
-            for operand in step.operands
-        ]
-        numbers = [number.value for number in step.numbers]
-        numerics = self._body.numerics
-        exact = operation.tile_body(numerics)(builder, *operands, *numbers)
-        return str(builder.round_to(exact, step.dtype, numerics))
+    def _sweeps(self) -> list[str]:
+        places = [f"{name}[{self._index(k)}]" for k, name in enumerate(self._names)]
+        memory, rows = SweepWriter(self._body, self._builder, places).text()
+        loops = reversed(range(1, self._loops))
+        outer = [f"{_INDENT * depth}for i{loop} in range(n{loop}):" for depth, loop in enumerate(loops)]
+        return [*memory, *outer, *(_INDENT * len(outer) + line for line in rows)]
 
     def _index(self, k: int) -> str:
         terms = {InnerAccess.CONTIGUOUS: ["i0"], InnerAccess.SCALAR: [], InnerAccess.STRIDED: [f"i0 * s{k}_0"]}[

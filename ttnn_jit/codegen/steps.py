@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from ttnn_jit.kernels.lookup_table import ENTRIES
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -80,7 +81,20 @@ class LookUp:
     slot: int | None = None
 
 
-Step = Load | Apply | Cast | LookUp | Store
+@dataclass(frozen=True, slots=True)
+class Accumulate:
+    """The tile of an earlier step reduced along the innermost loop, as the operation of `tile_name` says, in float32.
+
+    It is one element for all of that loop, and there only when the loop has ended.
+    """
+
+    operand: int
+    tile_name: str
+    dtype: DataType = COMPUTE_TYPE
+    slot: int | None = None
+
+
+Step = Load | Apply | Cast | LookUp | Accumulate | Store
 
 
 class SizeClass(enum.Enum):
@@ -127,6 +141,11 @@ class KernelBody:
     numerics: Numerics
     size_class: SizeClass = SizeClass.MEDIUM
     joined: bool = False
+
+    @property
+    def reduces(self) -> bool:
+        """Whether the innermost loop is reduced: it may run several times, and its results need not move along it."""
+        return any(isinstance(step, Accumulate) for step in self.steps)
 
     @property
     def live_tiles(self) -> int:
@@ -178,7 +197,7 @@ def operands_of(step: Step) -> tuple[int, ...]:
             return ()
         case Apply():
             return tuple(operand for operand in step.operands if isinstance(operand, int))
-        case Cast() | LookUp() | Store():
+        case Cast() | LookUp() | Accumulate() | Store():
             return (step.operand,)
 
 
@@ -190,5 +209,5 @@ def with_operands(step: Step, renamed: Callable[[int], int]) -> Step:
         case Apply():
             operands = (renamed(operand) if isinstance(operand, int) else operand for operand in step.operands)
             return replace(step, operands=tuple(operands))
-        case Cast() | LookUp() | Store():
+        case Cast() | LookUp() | Accumulate() | Store():
             return replace(step, operand=renamed(step.operand))

@@ -39,12 +39,14 @@ from ttnn_jit.dialects.d2m import (
     ViewLayoutOp,
     WaitOp,
 )
-from ttnn_jit.dialects.declared_ops import ElementwiseOp, MovementOp
+from ttnn_jit.dialects.declared_ops import ElementwiseOp, MovementOp, ReductionOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.dialects.ttir import FullOp
 from ttnn_jit.kernels.numpy_vector import NumpyVector
+from ttnn_jit.ops import Reduction
+from ttnn_jit.ops.reduction import BLOCK, CHAINS
 from ttnn_jit.specs.access import Access, evaluated
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, Numerics
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec, round_up
@@ -159,6 +161,9 @@ class _Machine:
             if isinstance(op, MovementOp):
                 self._moved(op)
                 continue
+            if isinstance(op, ReductionOp):
+                self._reduced(op)
+                continue
             if isinstance(op, ElementwiseOp):
                 self._apply(op)
                 continue
@@ -186,6 +191,14 @@ class _Machine:
             )
             values[block] = _gathered(self.known[value].values, part.access)
         self.known[op.results[0]] = _Tensor(values, spec)
+
+    def _reduced(self, op: ReductionOp) -> None:
+        spec = spec_of(op.results[0].type)
+        values = self.known[op.operands[0]].values
+        for axis in reversed(op.axes):
+            values = reduced(op.operation, self.math, values, axis)
+        rounded = self.math.round_to(values, spec.dtype, self.numerics)
+        self.known[op.results[0]] = _Tensor(np.reshape(rounded, tuple(spec.shape)), spec)
 
     def _full(self, op: FullOp) -> None:
         spec = spec_of(op.result.type)
@@ -349,6 +362,28 @@ class _Machine:
 
     def skip(self, op: Operation) -> None:
         """Terminators need no action."""
+
+
+def reduced(operation: Reduction, math: NumpyVector, values: Array, axis: int) -> Array:
+    """`values` reduced along `axis`, which stays, in the order that ops/reduction.py defines."""
+    terms = np.moveaxis(values, axis, 0)
+    blocks = [_block(operation, math, terms[at : at + BLOCK]) for at in range(0, max(1, len(terms)), BLOCK)]
+    while len(blocks) > 1:
+        pairs = zip(blocks[::2], blocks[1::2], strict=False)
+        blocks = [operation.combine(math, *pair) for pair in pairs] + blocks[len(blocks) & ~1 :]
+    return np.moveaxis(blocks[0][np.newaxis], 0, axis)
+
+
+def _block(operation: Reduction, math: NumpyVector, terms: Array) -> Array:
+    chains = np.full((CHAINS, *terms.shape[1:]), operation.identity, np.float32)
+    for at in range(0, len(terms), CHAINS):
+        row = terms[at : at + CHAINS]
+        chains[: len(row)] = operation.combine(math, chains[: len(row)], row)
+    while len(chains) > 1:
+        half = len(chains) // 2
+        chains = operation.combine(math, chains[:half], chains[half:])
+    block: Array = chains[0]
+    return block
 
 
 def _gathered(values: Array, access: Access) -> Array:

@@ -143,6 +143,39 @@ class MovementOp(TensorOp):
         return operation.parts([tuple(spec.shape) for spec in specs], statics)
 
 
+class ReductionOp(TensorOp):
+    """An op that reduces dimensions of a tensor."""
+
+    declared: ClassVar[ops.Reduction]
+
+    @property
+    def operation(self) -> ops.Reduction:
+        """The declaration of how it reduces."""
+        return self.declared
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """The dimensions, counted from the front."""
+        _, (axes, _) = self.operation.written([spec_of(self.operands[0].type)], self.statics)
+        return tuple(axes)
+
+    @property
+    def keeps_dimensions(self) -> bool:
+        """Whether they stay, of extent 1."""
+        return bool(self.statics[1])
+
+
+class CompositeOp(TensorOp):
+    """An op that is written in terms of others."""
+
+    declared: ClassVar[ops.Composite]
+
+    @property
+    def operation(self) -> ops.Composite:
+        """The declaration of what it is."""
+        return self.declared
+
+
 def operation_of(op: Operation) -> ops.Elementwise | None:
     """The declaration of what `op` computes, in whichever dialect; None for every op that is not elementwise."""
     return op.operation if isinstance(op, ElementwiseOp) else None

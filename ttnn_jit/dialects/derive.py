@@ -15,7 +15,14 @@ from xdsl.utils.exceptions import VerifyException
 from ttnn_jit import ops
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dialects.creation import QuickOperation
-from ttnn_jit.dialects.declared_ops import DeclaredOp, ElementwiseOp, MovementOp, TensorElementwiseOp
+from ttnn_jit.dialects.declared_ops import (
+    CompositeOp,
+    DeclaredOp,
+    ElementwiseOp,
+    MovementOp,
+    ReductionOp,
+    TensorElementwiseOp,
+)
 from ttnn_jit.ops import opaque, user_operation
 
 
@@ -63,7 +70,13 @@ def derive(dialect: str, name_field: str, bases: Mapping[type[ops.Operation], ty
 
 def derive_tensor_ops(dialect: str, name_field: str) -> OpClasses:
     """The op classes of a dialect of tensors, which has operations of every family."""
-    return derive(dialect, name_field, {ops.Elementwise: TensorElementwiseOp, ops.Movement: MovementOp})
+    bases = {
+        ops.Elementwise: TensorElementwiseOp,
+        ops.Movement: MovementOp,
+        ops.Reduction: ReductionOp,
+        ops.Composite: CompositeOp,
+    }
+    return derive(dialect, name_field, bases)
 
 
 def derive_opaque(dialect: str) -> tuple[type[Operation], ...]:

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     Signedness,
     StringAttr,
     f32,
+    i1,
     i32,
     i64,
 )
@@ -59,6 +60,10 @@ def _read_list(attribute: Attribute | None) -> tuple[int, ...] | None:
     return tuple(values) if len(values) == len(attribute) else None
 
 
+def _read_flag(attribute: Attribute | None) -> bool | None:
+    return bool(attribute.value.data) if isinstance(attribute, IntegerAttr) and attribute.type == i1 else None
+
+
 _SI32 = IntegerType(32, Signedness.SIGNED)
 
 PROPERTY_TYPES = {
@@ -66,6 +71,7 @@ PROPERTY_TYPES = {
     "si32": PropertyType(lambda value: IntegerAttr(value, _SI32), _read_si32),
     "array<i64>": PropertyType(lambda values: DenseArrayBase.from_list(i64, values), _read_array),
     "[i32]": PropertyType(lambda values: ArrayAttr([IntegerAttr(value, i32) for value in values]), _read_list),
+    "i1": PropertyType(IntegerAttr.from_bool, _read_flag),
 }
 """MLIR type, as `Kind.property_type` spells it -> how a property of that type is written and read."""
 
@@ -73,7 +79,7 @@ PROPERTY_TYPES = {
 def properties_of(operation: ops.Operation, statics: Sequence[Any]) -> dict[str, Attribute]:
     """The properties of any dialect's op of `operation`: its attributes, in the declaration's order, and a body."""
     properties: dict[str, Attribute] = {
-        attribute.name: PROPERTY_TYPES[attribute.kind.property_type].write(value)
+        attribute.property_name: PROPERTY_TYPES[attribute.kind.property_type].write(value)
         for attribute, value in zip(operation.attributes, statics, strict=True)
     }
     if operation.body:
@@ -90,8 +96,8 @@ def statics_of(operation: ops.Operation, properties: Mapping[str, Attribute], na
     statics = []
     for attribute in operation.attributes:
         kind = attribute.kind.property_type
-        value = PROPERTY_TYPES[kind].read(properties.get(attribute.name))
+        value = PROPERTY_TYPES[kind].read(properties.get(attribute.property_name))
         if value is None:
-            raise VerifyException(f"{name} needs the {kind} property `{attribute.name}`")
+            raise VerifyException(f"{name} needs the {kind} property `{attribute.property_name}`")
         statics.append(value)
     return tuple(statics)

@@ -7,9 +7,10 @@ from typing import Any
 
 from ttnn_jit.foreign.values import ABSENT as NOTHING
 from ttnn_jit.foreign.values import own_attribute
-from ttnn_jit.ops import activations, binary, data_movement, predicates, ternary, unary
+from ttnn_jit.ops import activations, binary, composites, data_movement, predicates, reductions, ternary, unary
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
 from ttnn_jit.ops.binding import BoundCall, bind
+from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.data_movement import indexed
 from ttnn_jit.ops.elementwise import DeviceForm, Elementwise, Forms, Laws
 from ttnn_jit.ops.movement import Movement
@@ -24,6 +25,7 @@ from ttnn_jit.ops.operation import (
     Probe,
 )
 from ttnn_jit.ops.parameter import Number, Parameter, are_numbers
+from ttnn_jit.ops.reduction import Reduction
 
 __all__ = [
     "ABSENT",
@@ -38,10 +40,12 @@ __all__ = [
     "OPERATOR_METHODS",
     "OVERLOADS",
     "REFLECTED_METHODS",
+    "RESHAPING",
     "RESULT_KEYWORDS",
     "RESULT_PARAMETERS",
     "AbsentOperator",
     "BoundCall",
+    "Composite",
     "Declaration",
     "DeviceForm",
     "Elementwise",
@@ -52,6 +56,7 @@ __all__ = [
     "Operation",
     "Parameter",
     "Probe",
+    "Reduction",
     "are_numbers",
     "bind",
     "indexed",
@@ -66,7 +71,12 @@ ELEMENTWISE: tuple[Elementwise, ...] = (
     *binary.OPERATIONS,
     *ternary.OPERATIONS,
 )
-OPERATIONS: tuple[Operation, ...] = (*ELEMENTWISE, *data_movement.OPERATIONS)
+OPERATIONS: tuple[Operation, ...] = (
+    *ELEMENTWISE,
+    *data_movement.OPERATIONS,
+    *reductions.OPERATIONS,
+    *composites.OPERATIONS,
+)
 """Every operation that may be called, of every family."""
 
 
@@ -85,6 +95,9 @@ CAST = binary.MULTIPLY, 1.0
 
 (COPY,) = (operation for operation in ELEMENTWISE if operation.laws.copies)
 """The operation whose result is its operand."""
+
+RESHAPING = data_movement.RESHAPE
+"""The operation whose result has its operand's elements in their order, and another shape."""
 
 OVERLOADS = _overloads()
 """Python name -> the declarations that share it, in order of preference."""

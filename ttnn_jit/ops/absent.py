@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from ttnn_jit.specs.dtypes import NO_DTYPE
 
 _NO_MATMUL = "matrix multiplication is not implemented"
-_NO_REDUCTION = "reductions are not implemented"
+_NO_REDUCTION = "this reduction is not implemented"
 _NO_MOVEMENT = "operations that move data are not implemented; do it in torch before `from_torch`"
-_NO_COMPOSITE = "composites with a reduction are not implemented"
+_NO_COMPOSITE = "normalisations are not implemented"
 _NO_MESH = "devices of a mesh exchange nothing here"
 _NO_TRACE = "traces are not implemented; a call of a jitted function costs about a microsecond"
 _NO_PROFILER = "there is no device profiler; time the calls"
@@ -17,11 +17,11 @@ _NO_FILES = "tensors in files are not implemented; use `torch.save` and `torch.l
 
 _BY_REASON: dict[str, tuple[str, ...]] = {
     _NO_MATMUL: ("linear", "matmul"),
-    _NO_REDUCTION: ("argmax", "max", "mean", "min", "prod", "std", "sum", "topk", "var"),
+    _NO_REDUCTION: ("argmax", "std", "topk", "var"),
     _NO_MOVEMENT: (
         "arange", "embedding", "gather", "pad", "rearrange", "split", "tilize", "untilize",
     ),
-    _NO_COMPOSITE: ("batch_norm", "group_norm", "layer_norm", "rms_norm", "softmax"),
+    _NO_COMPOSITE: ("batch_norm", "group_norm", "layer_norm", "rms_norm"),
     _NO_MESH: ("all_gather", "all_reduce", "reduce_scatter"),
     _NO_TRACE: ("begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace"),
     NO_DTYPE: (

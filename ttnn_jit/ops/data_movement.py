@@ -10,6 +10,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.numpy_scalar import python_number
+from ttnn_jit.ops.axes import axis_of
 from ttnn_jit.ops.movement import Extents, Movement, Spelling
 from ttnn_jit.ops.parameter import DIMENSION, DIMENSIONS, EXTENTS, TENSOR, TENSORS, Parameter
 from ttnn_jit.specs.access import Access, Const, Dim, Expr, Part, remainder, reshaped, times, total
@@ -20,19 +21,6 @@ def movement(name: str, *parameters: Parameter, **fields: Any) -> Movement:
     operand = Parameter("input_tensor", TENSOR, aliases=("input",))
     examples = tuple(((shape,), statics) for shape, statics in fields.pop("examples"))
     return Movement(name=name, parameters=(operand, *parameters), source=f"ttnn.{name}", examples=examples, **fields)
-
-
-def _axis(dim: int, rank: int) -> int:
-    """A dimension counted from the front.
-
-    Raises:
-        ShapeError: There is no such dimension.
-    """
-    if not -rank <= dim < rank:
-        raise ShapeError(
-            f"there is no dimension {dim} in a tensor of rank {rank}", help=f"it has {-rank} to {rank - 1}"
-        )
-    return dim % rank
 
 
 # --- The same elements in another order -----------------------------------------------------------------------------
@@ -46,7 +34,7 @@ def _permuted(shape: Extents, dims: Sequence[int]) -> Access:
 
 
 def _spelled_permute(shape: Extents, dims: Sequence[int]) -> Spelling:
-    axes = tuple(_axis(dim, len(shape)) for dim in dims)
+    axes = tuple(axis_of(dim, len(shape)) for dim in dims)
     if sorted(axes) != list(range(len(shape))):
         raise ShapeError(
             f"{list(dims)} is no permutation of the dimensions of a tensor of rank {len(shape)}",
@@ -68,7 +56,7 @@ PERMUTE = movement(
 
 
 def _spelled_transpose(shape: Extents, first: int, second: int) -> Spelling:
-    return TRANSPOSE, (_axis(first, len(shape)), _axis(second, len(shape)))
+    return TRANSPOSE, (axis_of(first, len(shape)), axis_of(second, len(shape)))
 
 
 def _transposed(shape: Extents, first: int, second: int) -> Access:
@@ -128,12 +116,12 @@ def reshape_of(name: str, *parameters: Parameter, extents: Callable[..., Extents
 
 
 def _unsqueezed(shape: Extents, dim: int) -> Extents:
-    axis = _axis(dim, len(shape) + 1)
+    axis = axis_of(dim, len(shape) + 1)
     return (*shape[:axis], 1, *shape[axis:])
 
 
 def _squeezed(shape: Extents, dim: int) -> Extents:
-    axis = _axis(dim, len(shape))
+    axis = axis_of(dim, len(shape))
     return (*shape[:axis], *shape[axis + 1 :]) if shape[axis] == 1 else shape
 
 
@@ -296,7 +284,7 @@ REPEAT = movement(
 
 def _spelled_concat(shapes: Sequence[Extents], dim: int) -> Spelling:
     first = shapes[0]
-    axis = _axis(dim, len(first))
+    axis = axis_of(dim, len(first))
     for shape in shapes[1:]:
         if len(shape) != len(first) or any(
             extent != other for place, (extent, other) in enumerate(zip(shape, first, strict=True)) if place != axis

@@ -22,7 +22,8 @@ RESULT_PARAMETERS = (
 RESULT_KEYWORDS = tuple(parameter.name for parameter in RESULT_PARAMETERS)
 """Keywords that every eager operation takes besides its own, about its result; inside `@jit` they are ignored."""
 HARDWARE_KEYWORDS = (
-    "accurate_mode", "fast_and_approximate_mode", "queue_id", "sub_core_grids", "use_legacy", "vector_mode",
+    "accurate_mode", "compute_kernel_config", "fast_and_approximate_mode", "queue_id", "sub_core_grids", "use_legacy",
+    "vector_mode",
 )  # fmt: skip
 """Keywords of ttnn's operations that choose among ways to compute the same on a chip: accepted and ignored."""
 

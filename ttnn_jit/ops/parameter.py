@@ -194,6 +194,38 @@ class IndicesKind(Kind):
         return str(list(value))
 
 
+@dataclass(frozen=True)
+class AxesKind(IndicesKind):
+    """One dimension or several, counted from the end where they are negative; None, and none listed, are all."""
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> tuple[int, ...]:
+        """The ints as a tuple, empty for all dimensions."""
+        if value is None:
+            return ()
+        listed = value if isinstance(value, (list, tuple)) else (value,)
+        return super().bind(listed, dtype, what)
+
+    def text(self, value: tuple[int, ...] | None) -> str:
+        """As Python writes it."""
+        return str(value)
+
+
+@dataclass(frozen=True)
+class FlagKind(Kind):
+    """True or False."""
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> bool:  # noqa: ARG002 - flags have none
+        """The bool."""
+        value = python_number(value)
+        if type(value) is not bool:
+            raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}")
+        return value
+
+    def key(self, value: bool) -> Hashable:
+        """The bool."""
+        return value
+
+
 def _whole_number(value: Any, what: str, wanted: str) -> int:
     value = python_number(value)
     if type(value) is not int:
@@ -239,6 +271,8 @@ BOOL = BoolKind("bool", "a number")
 DIMENSION = IndexKind("int", "a whole number", "si32")
 DIMENSIONS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "array<i64>")
 EXTENTS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "[i32]")
+AXES = AxesKind("int | Sequence[int] | None", "a whole number, or several in a list or tuple", "[i32]", has_none=True)
+FLAG = FlagKind("bool", "True or False", "i1")
 CHOICE = ChoiceKind("str | None", has_none=True)
 CONFIG = ConfigKind("MemoryConfig | None", has_none=True)
 DTYPE = DTypeKind("DataType | None", has_none=True)
@@ -257,16 +291,23 @@ class Parameter:
     """One parameter of an operation.
 
     Attributes:
-        name: Of the keyword, and of the property.
+        name: Of the keyword.
         kind: What it may be.
         default: What it is when it is not given; None: it must be given, unless the kind has None.
         aliases: Further keywords that ttnn's versions have for it.
+        ir_name: Of the property; where it is empty, the keyword's.
     """
 
     name: str
     kind: Kind
     default: Any = None
     aliases: tuple[str, ...] = ()
+    ir_name: str = ""
+
+    @property
+    def property_name(self) -> str:
+        """The name of its property in the IR."""
+        return self.ir_name or self.name
 
     @property
     def is_operand(self) -> bool:

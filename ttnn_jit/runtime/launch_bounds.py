@@ -70,9 +70,8 @@ def check_launches(plan: ProgramPlan) -> None:
 
 def _note_written(launch: Launch, missing: dict[int, int]) -> None:
     """Count the elements that `launch` writes; a buffer of which all are written is not `missing` any more."""
-    count = math.prod(launch.params[launch.reduced : launch.loops])
-    for index in launch.operands[-launch.written :]:
-        missing[index] = missing.get(index, 0) - count
+    for place, index in enumerate(launch.operands[-launch.written :], len(launch.operands) - launch.written):
+        missing[index] = missing.get(index, 0) - _elements_written(launch, place)
         if missing[index] <= 0:
             del missing[index]
 
@@ -108,10 +107,16 @@ def _operand_faults(
         yield f"leaves the memory of operand {place}, {spec}"
     if place < len(launch.operands) - launch.written:
         return
-    if any(strides[: launch.reduced]):
-        yield f"moves operand {place} along a loop that it reduces"
-    if (count := math.prod(extents[launch.reduced :])) > _stored(spec):
+    if (count := _elements_written(launch, place)) > _stored(spec):
         yield f"writes {count} elements of operand {place}, {spec}"
+
+
+def _elements_written(launch: Launch, place: int) -> int:
+    """How many elements of a result a launch writes; one that does not move along a reduced loop is written once."""
+    loops = launch.loops
+    strides = launch.params[loops * (1 + place) : loops * (2 + place)]
+    extents = enumerate(launch.params[:loops])
+    return math.prod(extent for loop, extent in extents if loop >= launch.reduced or strides[loop])
 
 
 def _stays_inside(extents: Sequence[int], strides: Sequence[int], offset: int, spec: TensorSpec) -> bool:

@@ -28,7 +28,7 @@ class Launch:
         offsets: Per operand, the elements from the start of its buffer to the first one that it meets; given as (),
             zeros.
         reduced: How many of its loops, the innermost ones, several elements of which make one of a result: these are
-            not cut among threads, and results do not move along them.
+            not cut among threads.
     """
 
     kernel: str

@@ -38,6 +38,7 @@ from ttnn_jit.transforms.d2m_insert_dst_register_access import D2MInsertDstRegis
 from ttnn_jit.transforms.d2m_op_scheduler import D2MOpScheduler
 from ttnn_jit.transforms.d2m_scalarize_const_tensors import D2MScalarizeConstTensors
 from ttnn_jit.transforms.ttcore_register_device import TTCoreRegisterDevice
+from ttnn_jit.transforms.ttir_decompose_composites import TTIRDecomposeComposites
 
 Observer = Callable[[str, ModuleOp], None]
 """Called after each pass with its name and the module, which it must not change."""
@@ -50,6 +51,7 @@ def stage_passes(options: CompileOptions) -> tuple[ModulePass, ...]:
     """The passes of a compile in order, without the user's own."""
     return (
         ConvertTTNNToTTIR(),
+        TTIRDecomposeComposites(),
         Canonicalize(),
         CSE(),
         ConvertTTIRToD2M(max_grid=options.max_grid, fp32_dest_acc=options.fp32_dest_acc),

@@ -78,7 +78,10 @@ __all__ = [
     "logical_xor",
     "lt",
     "mac",
+    "max",
     "maximum",
+    "mean",
+    "min",
     "minimum",
     "mish",
     "mul",
@@ -89,6 +92,7 @@ __all__ = [
     "permute",
     "pow",
     "prelu",
+    "prod",
     "rad2deg",
     "rdiv",
     "recip",
@@ -110,6 +114,7 @@ __all__ = [
     "sin",
     "sinh",
     "slice",
+    "softmax",
     "softplus",
     "softshrink",
     "softsign",
@@ -119,6 +124,7 @@ __all__ = [
     "squeeze",
     "sub",
     "subtract",
+    "sum",
     "swish",
     "tan",
     "tanh",
@@ -139,6 +145,7 @@ class Keywords(TypedDict, total=False):
     optional_output_tensor: Tensor | None
     activations: Sequence[str | Callable[..., Any]] | None
     accurate_mode: object
+    compute_kernel_config: object
     fast_and_approximate_mode: object
     queue_id: object
     sub_core_grids: object
@@ -510,10 +517,34 @@ class _Mac(TtnnOperation):
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, input_tensor_c: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Max(TtnnOperation):
+    """The largest element along dimensions; NaN where one is."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Maximum(TtnnOperation):
     """The larger of x and y; NaN if either is."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Mean(TtnnOperation):
+    """The mean along dimensions: their sum by their number of elements."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Min(TtnnOperation):
+    """The smallest element along dimensions; NaN where one is."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Minimum(TtnnOperation):
     """The smaller of x and y; NaN if either is."""
@@ -568,6 +599,14 @@ class _Prelu(TtnnOperation):
     def __call__(self, input_tensor_a: Tensor | float, weight: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input_tensor: Tensor | float, weight: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Prod(TtnnOperation):
+    """The product along dimensions."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Rad2Deg(TtnnOperation):
     """x radians in degrees."""
@@ -695,6 +734,14 @@ class _Slice(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, slice_start: Sequence[int], slice_end: Sequence[int], slice_step: Sequence[int] = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Softmax(TtnnOperation):
+    """exp(x - m) by its sum along `dim`, m the largest element there, whatever `numeric_stable` says."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Softplus(TtnnOperation):
     """log(1 + exp(beta * x)) / beta; x where beta * x is above the threshold."""
 
@@ -737,6 +784,14 @@ class _Subtract(TtnnOperation):
     """x - y."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Sum(TtnnOperation):
+    """The sum along dimensions."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Tan(TtnnOperation):
     """Tangent of x radians, to the largest float."""
@@ -867,7 +922,10 @@ logical_or: _LogicalOr
 logical_xor: _LogicalXor
 lt: _Lt
 mac: _Mac
+max: _Max
 maximum: _Maximum
+mean: _Mean
+min: _Min
 minimum: _Minimum
 mish: _Mish
 mul: _Multiply
@@ -878,6 +936,7 @@ neg: _Neg
 permute: _Permute
 pow: _Pow
 prelu: _Prelu
+prod: _Prod
 rad2deg: _Rad2Deg
 rdiv: _Rdiv
 recip: _Reciprocal
@@ -899,6 +958,7 @@ silu: _Silu
 sin: _Sin
 sinh: _Sinh
 slice: _Slice
+softmax: _Softmax
 softplus: _Softplus
 softshrink: _Softshrink
 softsign: _Softsign
@@ -908,6 +968,7 @@ squared_difference: _SquaredDifference
 squeeze: _Squeeze
 sub: _Subtract
 subtract: _Subtract
+sum: _Sum
 swish: _Silu
 tan: _Tan
 tanh: _Tanh

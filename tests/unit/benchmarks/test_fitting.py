@@ -80,6 +80,7 @@ NOT_OF_FUNCTIONS = {
     "tile_loop",
     "lookup_table",
     "staged_loops",
+    "swept_loops",
     "llvm_float",
     "llvm_vector",
     "scalar_math",

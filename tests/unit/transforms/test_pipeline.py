@@ -63,6 +63,7 @@ def _stages(module, options=None, **bounds):
 def test_the_stages_are_those_of_the_design_in_its_order():
     assert pipeline.STAGES == (
         "convert-ttnn-to-ttir",
+        "ttir-decompose-composites",
         "canonicalize",
         "cse",
         "convert-ttir-to-d2m",
@@ -106,7 +107,7 @@ def test_a_users_pass_runs_where_the_options_say_with_its_own_options():
     module = cosh(tiled(32, 32))
     stages = _stages(module, CompileOptions(extra_pipeline_options=text))
     assert stages[0] == "mark-module"
-    assert [at for at, name in enumerate(stages) if name == "mark-module"] == [0, 4, 5]
+    assert [at for at, name in enumerate(stages) if name == "mark-module"] == [0, 5, 6]
     assert module.attributes["test.mark"] == StringAttr("plain")
     assert "ttnn.exp" in MarkModule.seen[0]
     assert 'test.mark = "early"' in MarkModule.seen[1]

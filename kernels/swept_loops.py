@@ -1,0 +1,336 @@
+"""LLVM IR text of a kernel that reduces its innermost loop: several sweeps over every row.
+
+A sweep is a function of its own (kernels/tile_loop.py), called for a row, or for a block of a row if it reduces. What
+it reduces lies in memory, a block of float32, or is a tensor's; a fold function makes one number of the block
+(`fold_functions`), and the numbers of the blocks are folded pairwise as they come (ops/reduction.py has the order).
+
+Bound: the bytes of the tensors once, as long as a row stays in a cache between sweeps; for every reduction a store and
+two loads in the first cache for each element that is computed; a chain of `combine` for each of 32 lanes.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.kernels.llvm_float import LlvmFloat
+from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm_vector import LlvmVector
+from ttnn_jit.kernels.outer_loops import OuterLoops, word
+from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.ops.reduction import BLOCK, CHAINS
+from ttnn_jit.specs.tensor_spec import DataType
+
+MAX_ROW_ELEMENTS = 1 << 14
+"""Elements of a row whose values are kept between sweeps."""
+
+MAX_ROW_BUFFERS = 4
+"""Of a kernel: they are on the stack of the thread that runs it, 256 KB in float32."""
+
+LEVELS = 52
+"""Of neighbouring blocks: more than 2**63 elements have."""
+
+
+class BufferKind(enum.Enum):
+    """What a buffer of a kernel holds: a row of values, one value of a row, or a block of what is reduced."""
+
+    ROW = MAX_ROW_ELEMENTS
+    ELEMENT = 1
+    TERMS = BLOCK
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """Memory of a kernel's own, on the stack."""
+
+    kind: BufferKind
+    dtype: DataType
+
+
+@dataclass(frozen=True)
+class FoldCall:
+    """A reduction of a sweep.
+
+    Attributes:
+        function: Symbol of the fold function; see `fold_functions`.
+        terms: Number of the stream or buffer that is reduced.
+        result: Number of the buffer that gets the result.
+    """
+
+    function: str
+    terms: int
+    result: int
+
+
+@dataclass(frozen=True)
+class SweepCall:
+    """A sweep, as the kernel calls it.
+
+    Attributes:
+        function: Its symbol, of a loop of rank 0; empty where nothing is computed before the folds.
+        operands: For each of its streams, the number of the kernel's stream, or, above those, of a buffer.
+        whole_row: Whether it runs over the row; else over one element.
+        folds: What it reduces.
+    """
+
+    function: str
+    operands: tuple[int, ...]
+    whole_row: bool
+    folds: tuple[FoldCall, ...]
+
+
+@dataclass(frozen=True)
+class SweptLoops:
+    """The function ``void @name(ptr pointers, ptr params)`` that runs sweeps over every row.
+
+    Attributes:
+        name: Its symbol.
+        streams: The kernel's.
+        rank: Loops around the innermost one.
+        sweeps: In execution order.
+        buffers: Numbered after the streams.
+    """
+
+    name: str
+    streams: tuple[Stream, ...]
+    rank: int
+    sweeps: Sequence[SweepCall]
+    buffers: Sequence[Buffer]
+
+    def text(self) -> str:
+        """The definition."""
+        outer = OuterLoops(tuple(stream.dtype.traits.llvm for stream in self.streams), self.rank)
+        parts = (self._entry(outer), outer.open(), self._row(), outer.close(), ["  ret void", "}"])
+        head = f"define void @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
+        return "\n".join([head, *(line for part in parts for line in part)])
+
+    def _entry(self, outer: OuterLoops) -> Iterator[str]:
+        yield "entry:"
+        for k, buffer in enumerate(self.buffers, len(self.streams)):
+            yield f"  %at1_{k} = alloca [{buffer.kind.value} x {buffer.dtype.traits.llvm}], align 64"
+        yield "  %n = load i64, ptr %params"
+        for k, _ in enumerate(self.streams):
+            yield from word(f"%stride_{k}", outer.stride_index(k, 0))
+            yield f"  %pointer.at_{k} = getelementptr ptr, ptr %pointers, i64 {k}"
+            yield f"  %at{self.rank + 1}_{k} = load ptr, ptr %pointer.at_{k}"
+        for number, sweep in enumerate(self.sweeps):
+            yield from self._prepare(number, sweep)
+        yield f"  br label %{outer.first}"
+
+    def _prepare(self, number: int, sweep: SweepCall) -> Iterator[str]:
+        """The memory of a call's arguments, and its words that are the same for every row."""
+        yield f"  %operands{number} = alloca [{len(sweep.operands)} x ptr]"
+        yield f"  %words{number} = alloca [{1 + len(sweep.operands)} x i64]"
+        for fold, _ in enumerate(sweep.folds):
+            yield f"  %levels{number}.{fold} = alloca [{LEVELS} x float]"
+        words = ["%n" if sweep.whole_row else "1"]
+        words += [f"%stride_{k}" if k < len(self.streams) else "1" for k in sweep.operands]
+        for place, value in enumerate(words):
+            yield f"  %word{number}.{place} = getelementptr i64, ptr %words{number}, i64 {place}"
+            yield f"  store i64 {value}, ptr %word{number}.{place}"
+
+    def _row(self) -> Iterator[str]:
+        yield "row:"
+        block = "row"
+        for number, sweep in enumerate(self.sweeps):
+            if sweep.folds:
+                yield from self._in_blocks(number, sweep, block)
+                block = f"folded{number}"
+            else:
+                yield from self._call(number, sweep, None)
+        yield "  br label %close1"
+
+    def _in_blocks(self, number: int, sweep: SweepCall, before: str) -> Iterator[str]:
+        """A sweep that reduces: block by block, at least one."""
+        name = f"%block{number}"
+        yield f"  br label %blocks{number}"
+        yield f"blocks{number}:"
+        yield f"  {name} = phi i64 [0, %{before}], [{name}.next, %blocks{number}]"
+        yield f"  {name}.at = mul i64 {name}, {BLOCK}"
+        yield f"  {name}.left = sub i64 %n, {name}.at"
+        yield f"  {name}.last = icmp sle i64 {name}.left, {BLOCK}"
+        yield f"  {name}.count = select i1 {name}.last, i64 {name}.left, i64 {BLOCK}"
+        yield f"  store i64 {name}.count, ptr %word{number}.0"
+        yield from self._call(number, sweep, f"{name}.at")
+        for fold, each in enumerate(sweep.folds):
+            terms = f"%terms{number}.{fold}"
+            yield from self._place(terms, each.terms, f"{name}.at")
+            yield f"  {terms}.sum = call float @{each.function}(ptr {terms}, i64 {name}.count)"
+            yield f"  call void @{each.function}.push(ptr %levels{number}.{fold}, i64 {name}, float {terms}.sum)"
+        yield f"  {name}.next = add i64 {name}, 1"
+        yield f"  br i1 {name}.last, label %folded{number}, label %blocks{number}"
+        yield f"folded{number}:"
+        for fold, each in enumerate(sweep.folds):
+            result = f"%result{number}.{fold}"
+            yield f"  {result} = call float @{each.function}.finish(ptr %levels{number}.{fold}, i64 {name}.next)"
+            yield f"  store float {result}, ptr %at1_{each.result}"
+
+    def _call(self, number: int, sweep: SweepCall, at: str | None) -> Iterator[str]:
+        if not sweep.function:
+            return
+        for place, k in enumerate(sweep.operands):
+            name = f"%operand{number}.{place}"
+            yield from self._place(name, k, at)
+            yield f"  {name}.at = getelementptr ptr, ptr %operands{number}, i64 {place}"
+            yield f"  store ptr {name}, ptr {name}.at"
+        yield f"  call void @{sweep.function}(ptr %operands{number}, ptr %words{number})"
+
+    def _place(self, name: str, k: int, at: str | None) -> Iterator[str]:
+        """``%name``: where element `at` of the row lies in a stream or buffer; None is the first one."""
+        is_stream = k < len(self.streams)
+        buffer = None if is_stream else self.buffers[k - len(self.streams)]
+        element = (self.streams[k] if buffer is None else buffer).dtype.traits.llvm
+        index = "0"
+        if at is not None and buffer is None and self.streams[k].access is not InnerAccess.SCALAR:
+            yield f"  {name}.elements = mul i64 {at}, %stride_{k}"
+            index = f"{name}.elements"
+        elif at is not None and buffer is not None and buffer.kind is BufferKind.ROW:
+            index = at
+        yield f"  {name} = getelementptr {element}, ptr %at1_{k}, i64 {index}"
+
+
+def fold_functions(
+    name: str, combine: Callable[..., str], identity: float, isa: HostIsa, module: ModuleText
+) -> Sequence[str]:
+    """Three functions: ``float @name(ptr terms, i64 count)`` folds a block of at most `BLOCK` float32.
+
+    ``void @name.push(ptr levels, i64 number, float value)`` takes the result of block `number`, in order from 0, and
+    ``float @name.finish(ptr levels, i64 blocks)`` gives that of all: neighbours are folded as soon as both are there.
+
+    Args:
+        name: Their symbol.
+        combine: ``combine(b, x, y)`` over ops/emit.py.
+        identity: What chains begin with.
+        isa: Decides the lanes of a vector.
+        module: Gets the declarations that `combine` needs.
+    """
+    return [_fold(name, combine, identity, isa, module), *_levels(name, combine, isa, module)]
+
+
+def _fold(name: str, combine: Callable[..., str], identity: float, isa: HostIsa, module: ModuleText) -> str:
+    vectors = CHAINS // isa.lanes
+    kind = f"<{isa.lanes} x float>"
+    start = LlvmFloat.const(LlvmVector(isa, module, prefix="s", block="entry"), identity)
+    lines = [f"define internal float @{name}(ptr %terms, i64 %n) nounwind {{", "entry:"]
+    lines += [f"  %scratch = alloca [{CHAINS} x float], align 64", f"  %main = and i64 %n, {-CHAINS}"]
+    lines += ["  %some = icmp ne i64 %main, 0", "  br i1 %some, label %chunk, label %after", "chunk:"]
+    lines += ["  %at = phi i64 [0, %entry], [%at.next, %chunk]"]
+    lines += [f"  %chain{k} = phi {kind} [{start}, %entry], [%chain{k}.next, %chunk]" for k in range(vectors)]
+    lines += _combined(combine, isa, module, "c", "%terms", "%at", [f"%chain{k}" for k in range(vectors)])
+    lines += [f"  %at.next = add i64 %at, {CHAINS}", "  %more = icmp slt i64 %at.next, %main"]
+    lines += ["  br i1 %more, label %chunk, label %after", "after:"]
+    lines += [f"  %sum{k} = phi {kind} [{start}, %entry], [%chain{k}.next, %chunk]" for k in range(vectors)]
+    lines += ["  %rest = sub i64 %n, %main", "  %has.rest = icmp sgt i64 %rest, 0"]
+    lines += ["  br i1 %has.rest, label %tail, label %folding", "tail:"]
+    for k in range(vectors):
+        lines += [f"  %fill{k} = getelementptr {kind}, ptr %scratch, i64 {k}", f"  store {kind} {start}, ptr %fill{k}"]
+    lines += ["  %rest.bytes = mul i64 %rest, 4", "  %rest.at = getelementptr float, ptr %terms, i64 %main"]
+    lines += ["  call void @llvm.memcpy.p0.p0.i64(ptr %scratch, ptr %rest.at, i64 %rest.bytes, i1 false)"]
+    lines += _combined(combine, isa, module, "t", "%scratch", "0", [f"%sum{k}" for k in range(vectors)])
+    lines += ["  br label %folding", "folding:"]
+    lines += [f"  %all{k} = phi {kind} [%sum{k}, %after], [%sum{k}.next, %tail]" for k in range(vectors)]
+    builder = LlvmVector(isa, module, prefix="f", block="folding")
+    values = [f"%all{k}" for k in range(vectors)]
+    while len(values) > 1:
+        half = len(values) // 2
+        values = [combine(builder, x, y) for x, y in zip(values[:half], values[half:], strict=True)]
+    width = isa.lanes
+    (value,) = values
+    while width > 1:
+        width //= 2
+        value = combine(builder, value, builder.upper_lanes(value, width))
+    lines += builder.lines
+    return "\n".join([*lines, f"  %result = extractelement {kind} {value}, i64 0", "  ret float %result", "}"])
+
+
+def _combined(
+    combine: Callable[..., str], isa: HostIsa, module: ModuleText, prefix: str, source: str, at: str, into: list[str]
+) -> list[str]:
+    """One vector of `source` combined into each chain; the results are ``<chain>.next``."""
+    kind, lines = f"<{isa.lanes} x float>", []
+    builder = LlvmVector(isa, module, prefix=f"{prefix}.r", block="")
+    for k, _ in enumerate(into):
+        lines += [f"  %{prefix}.at{k} = getelementptr float, ptr {source}, i64 {at}"]
+        lines += [f"  %{prefix}.v{k} = getelementptr {kind}, ptr %{prefix}.at{k}, i64 {k}"]
+        lines += [f"  %{prefix}.x{k} = load {kind}, ptr %{prefix}.v{k}, align 4"]
+    results = [combine(builder, chain, f"%{prefix}.x{k}") for k, chain in enumerate(into)]
+    lines += builder.lines
+    named = zip(into, results, strict=True)
+    return lines + [f"  {chain}.next = bitcast {kind} {result} to {kind}" for chain, result in named]
+
+
+def _levels(name: str, combine: Callable[..., str], isa: HostIsa, module: ModuleText) -> Iterator[str]:
+    """Binary counting: level i holds the result of 2**i neighbouring blocks where bit i of their number is set."""
+
+    def both(prefix: str, left: str, right: str) -> list[str]:
+        """``%<prefix>.both`` of two floats, computed in the first lane."""
+        builder = LlvmVector(isa, module, prefix=f"{prefix}.", block="")
+        kind = f"<{isa.lanes} x float>"
+        single = f"insertelement {kind} zeroinitializer, float"
+        vectors = [f"  %{prefix}.operand{k} = {single} {value}, i64 0" for k, value in enumerate((left, right))]
+        result = combine(builder, f"%{prefix}.operand0", f"%{prefix}.operand1")
+        return [*vectors, *builder.lines, f"  %{prefix}.both = extractelement {kind} {result}, i64 0"]
+
+    yield "\n".join(
+        [
+            f"define internal void @{name}.push(ptr %levels, i64 %number, float %value) nounwind {{",
+            "entry:",
+            "  br label %level",
+            "level:",
+            "  %bits = phi i64 [%number, %entry], [%bits.next, %full]",
+            "  %place = phi i64 [0, %entry], [%place.next, %full]",
+            "  %own = phi float [%value, %entry], [%p.both, %full]",
+            "  %at = getelementptr float, ptr %levels, i64 %place",
+            "  %bit = trunc i64 %bits to i1",
+            "  br i1 %bit, label %full, label %free",
+            "full:",
+            "  %left = load float, ptr %at",
+            *both("p", "%left", "%own"),
+            "  %bits.next = lshr i64 %bits, 1",
+            "  %place.next = add i64 %place, 1",
+            "  br label %level",
+            "free:",
+            "  store float %own, ptr %at",
+            "  ret void",
+            "}",
+        ]
+    )
+    yield "\n".join(
+        [
+            f"define internal float @{name}.finish(ptr %levels, i64 %blocks) nounwind {{",
+            "entry:",
+            "  %lowest = call i64 @llvm.cttz.i64(i64 %blocks, i1 true)",
+            "  %first.at = getelementptr float, ptr %levels, i64 %lowest",
+            "  %first = load float, ptr %first.at",
+            "  br label %level",
+            "level:",
+            "  %place = phi i64 [%lowest, %entry], [%next, %skip], [%next, %full]",
+            "  %own = phi float [%first, %entry], [%own, %skip], [%f.both, %full]",
+            "  %next = add i64 %place, 1",
+            "  %left.bits = lshr i64 %blocks, %next",
+            "  %some = icmp ne i64 %left.bits, 0",
+            "  br i1 %some, label %more, label %done",
+            "more:",
+            "  %bit = trunc i64 %left.bits to i1",
+            "  br i1 %bit, label %full, label %skip",
+            "skip:",
+            "  br label %level",
+            "full:",
+            "  %at = getelementptr float, ptr %levels, i64 %next",
+            "  %left = load float, ptr %at",
+            *both("f", "%left", "%own"),
+            "  br label %level",
+            "done:",
+            "  ret float %own",
+            "}",
+        ]
+    )
+
+
+DECLARATIONS = (
+    "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n",
+    "declare i64 @llvm.cttz.i64(i64, i1)\n",
+)
+"""What a module with fold functions needs once."""

@@ -1,0 +1,209 @@
+"""Reductions: bits that depend on the reduced extents alone, errors within a bound, and softmax as one launch."""
+
+from __future__ import annotations
+
+import math
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+
+import ttnn_jit
+from ttnn_jit import ttnn
+from ttnn_jit.codegen.tile_interpreter import interpret
+from ttnn_jit.diagnostics.errors import TtnnJitError
+from ttnn_jit.dialects import parse_module
+from ttnn_jit.ops import reductions
+from ttnn_jit.ops.reduction import BLOCK, CHAINS
+
+WORDS = {torch.float32: torch.int32, torch.bfloat16: torch.int16}
+NAMES = [operation.name for operation in reductions.OPERATIONS]
+EXTENTS = st.one_of(st.integers(1, 70), st.sampled_from([BLOCK - 1, BLOCK, BLOCK + 33, 3 * BLOCK + 1]))
+
+
+def bits(x):
+    return x.contiguous().view(WORDS[x.dtype])
+
+
+def assert_bits(got, want):
+    assert got.shape == want.shape
+    assert got.dtype is want.dtype
+    assert torch.equal(bits(got), bits(want))
+
+
+def reduced(name, dim, keepdim):
+    function = getattr(ttnn, name)
+
+    def program(x):
+        return function(x, dim=dim, keepdim=keepdim)
+
+    return program
+
+
+def in_order(x, dim):
+    """The sum along a dimension in float32 in the stated order, in torch, one addition after the other."""
+    terms = x.float().movedim(dim, 0)
+    blocks = []
+    for first in range(0, max(1, len(terms)), BLOCK):
+        block = terms[first : first + BLOCK]
+        chains = torch.zeros(CHAINS, *block.shape[1:])
+        for i, term in enumerate(block):
+            chains[i % CHAINS] = chains[i % CHAINS] + term
+        while len(chains) > 1:
+            chains = chains[: len(chains) // 2] + chains[len(chains) // 2 :]
+        blocks.append(chains[0])
+    while len(blocks) > 1:
+        odd = blocks[-1:] if len(blocks) % 2 else []
+        blocks = [left + right for left, right in zip(blocks[::2], blocks[1::2], strict=False)] + odd
+    return blocks[0]
+
+
+@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("shape", [(3, 40), (5, 9000), (2, 5, 37), (4100, 3), (40, 2, 33)])
+def test_a_sum_is_made_in_the_stated_order(shape, dtype):
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(1)).to(dtype)
+    for dim in range(len(shape)):
+        assert_bits(ttnn_jit.jit()(reduced("sum", dim, False))(x), in_order(x, dim).to(dtype))
+
+
+@st.composite
+def cases(draw):
+    rank = draw(st.integers(1, 4))
+    shape = [draw(st.integers(1, 6)) for _ in range(rank)]
+    shape[draw(st.integers(0, rank - 1))] = draw(EXTENTS)
+    dims = draw(st.one_of(st.none(), st.integers(-rank, rank - 1), st.sets(st.integers(0, rank - 1), min_size=1)))
+    return tuple(shape), sorted(dims) if isinstance(dims, set) else dims, draw(st.booleans())
+
+
+@settings(max_examples=25, deadline=None)
+@given(case=cases(), name=st.sampled_from(NAMES), dtype=st.sampled_from([*WORDS]), seed=st.integers(0, 99))
+def test_both_backends_the_interpreter_and_both_frontends_give_the_same_bits(case, name, dtype, seed):
+    shape, dims, keepdim = case
+    x = (1 + 0.1 * torch.randn(shape, generator=torch.Generator().manual_seed(seed))).to(dtype)
+    program = reduced(name, dims, keepdim)
+    function = ttnn_jit.jit()(program)
+    got = function(x)
+    assert_bits(ttnn_jit.jit(backend="numba")(program)(x), got)
+    assert_bits(ttnn_jit.jit(graph_capture=True)(program)(x), got)
+    module = parse_module(function.ir(x, stage="d2m-insert-dst-register-access"))
+    words = x.view(torch.int16).numpy().view("uint16") if dtype is torch.bfloat16 else x.numpy()
+    (interpreted,) = interpret(module, [words])
+    assert_bits(torch.from_numpy(np.array(interpreted)).view(dtype).reshape(got.shape), got)
+
+
+def gold(name, x, dims, keepdim):
+    operation = next(each for each in reductions.OPERATIONS if each.name == name)
+    given = () if dims is None else dims if isinstance(dims, list) else (dims,)
+    return operation.golden(torch, x.double(), given, keepdim)
+
+
+@settings(max_examples=25, deadline=None)
+@given(case=cases(), seed=st.integers(0, 99))
+def test_a_sum_is_within_its_bound(case, seed):
+    shape, dims, keepdim = case
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+    got = ttnn_jit.jit()(reduced("sum", dims, keepdim))(x)
+    want, magnitude = gold("sum", x, dims, keepdim), gold("sum", x.abs(), dims, keepdim)
+    longest = max(shape)
+    additions = min(BLOCK, longest) / CHAINS + math.log2(CHAINS) + max(0, math.log2(longest / BLOCK)) + 1
+    bound = len(shape) * additions * 2.0**-24 * magnitude
+    assert ((got.double() - want).abs() <= bound).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(case=cases(), name=st.sampled_from(["max", "min"]), dtype=st.sampled_from([*WORDS]), seed=st.integers(0, 99))
+def test_extremes_are_exact(case, name, dtype, seed):
+    shape, dims, keepdim = case
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
+    assert_bits(ttnn_jit.jit()(reduced(name, dims, keepdim))(x), gold(name, x, dims, keepdim).to(dtype))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("special", [math.nan, math.inf, -math.inf])
+def test_special_values_propagate_as_in_torch(name, special):
+    x = torch.ones(4, 70)
+    x[1, 66] = special
+    got = ttnn_jit.jit()(reduced(name, -1, False))(x)
+    torch.testing.assert_close(got.double(), gold(name, x, -1, False), equal_nan=True, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("shape", [(0, 4), (4, 0), (2, 0, 3)])
+def test_sums_of_nothing_are_zero_and_results_without_elements_are_empty(shape):
+    x = torch.zeros(shape)
+    for dim in (None, *range(len(shape))):
+        assert_bits(ttnn_jit.jit()(reduced("sum", dim, False))(x), torch.sum(x, dim if dim is not None else ()))
+
+
+@pytest.mark.parametrize("layout", [ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT])
+@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("name", ["sum", "max", "mean"])
+def test_layouts_and_strides_do_not_change_bits(name, dtype, layout, device):
+    x = torch.randn(3, 50, 70, generator=torch.Generator().manual_seed(3)).to(dtype)
+    for dim in (0, 1, 2, (0, 2), None):
+        want = ttnn_jit.jit()(reduced(name, dim, True))(x)
+        strided = x.transpose(0, 2).contiguous().transpose(0, 2)
+        assert_bits(ttnn_jit.jit()(reduced(name, dim, True))(strided), want)
+        tensor = ttnn.from_torch(x, layout=layout, device=device)
+        if dtype is torch.float32:
+            assert_bits(ttnn.to_torch(getattr(ttnn, name)(tensor, dim=dim, keepdim=True)), want)
+
+
+@pytest.mark.parametrize(
+    ("name", "kwargs", "message"),
+    [
+        ("sum", {"dim": 2}, "there is no dimension 2"),
+        ("max", {"dim": (0, -2)}, "names a dimension of a tensor of rank 2 twice"),
+        ("mean", {"dim": "x"}, "must be a whole number"),
+        ("sum", {"keepdim": 3}, "must be True or False"),
+        ("softmax", {"dim": -3}, "there is no dimension -3"),
+    ],
+)
+def test_wrong_dimensions_are_refused_by_name(name, kwargs, message):
+    with pytest.raises(TtnnJitError, match=message):
+        ttnn_jit.jit()(lambda x: getattr(ttnn, name)(x, **kwargs))(torch.ones(3, 4))
+
+
+def test_the_largest_of_nothing_is_refused():
+    with pytest.raises(TtnnJitError, match="`max` of no elements"):
+        ttnn_jit.jit()(lambda x: ttnn.max(x, dim=1))(torch.ones(3, 0))
+
+
+def softmax_by_composite(x):
+    return ttnn.softmax(x, dim=-1)
+
+
+def softmax_by_hand(x):
+    exponentials = ttnn.exp(x - ttnn.max(x, dim=-1, keepdim=True))
+    return exponentials / ttnn.sum(exponentials, dim=-1, keepdim=True)
+
+
+def softmax_by_reciprocal(x):
+    shifted = ttnn.subtract(x, ttnn.max(x, dim=-1, keepdim=True))
+    return ttnn.exp(shifted) * ttnn.reciprocal(ttnn.sum(ttnn.exp(shifted), dim=-1, keepdim=True))
+
+
+def softmax_of_scaled(x):
+    scaled = x * 0.125
+    exponentials = ttnn.exp(scaled - ttnn.max(scaled, -1, True))
+    return ttnn.divide(exponentials, ttnn.sum(exponentials, -1, True))
+
+
+SPELLINGS = {
+    softmax_by_composite: lambda x: torch.softmax(x, -1),
+    softmax_by_hand: lambda x: torch.softmax(x, -1),
+    softmax_by_reciprocal: lambda x: torch.softmax(x, -1),
+    softmax_of_scaled: lambda x: torch.softmax(x * 0.125, -1),
+}
+
+
+@pytest.mark.parametrize("shape", [(7, 100), (2, 3, 5, 33), (3, 5000), (4, 1)])
+@pytest.mark.parametrize("program", SPELLINGS, ids=lambda program: program.__name__)
+def test_softmax_however_it_is_spelled_is_one_launch_that_touches_its_operand_and_its_result(program, shape):
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(5))
+    got = ttnn_jit.jit()(program)(x)
+    torch.testing.assert_close(got.double(), SPELLINGS[program](x.double()), rtol=2e-6, atol=1e-7)
+    plan = ttnn_jit.jit(compile_only=True)(program)(x).plan
+    assert len(plan.launches) == 1
+    assert plan.bytes_touched == 2 * x.nbytes

@@ -1,0 +1,137 @@
+"""The sweeps of a body that reduces, as Python statements for one row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ttnn_jit.codegen.body_analysis import reduction_of_tile
+from ttnn_jit.codegen.numba_steps import StepWriter
+from ttnn_jit.codegen.steps import KernelBody
+from ttnn_jit.codegen.sweeps import Fold, Sweep, swept
+from ttnn_jit.kernels.python_scalar import PythonScalar
+from ttnn_jit.kernels.swept_loops import LEVELS, BufferKind
+from ttnn_jit.ops.reduction import BLOCK, CHAINS
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
+
+_INDENT = "    "
+
+
+class SweepWriter:
+    """Writes the sweeps over a row whose elements are counted by ``i0``, ``n0`` of them.
+
+    Buffer k is ``b<k>``; of the reduction into it, the chains are ``c<k>`` and the blocks that wait ``l<k>``.
+
+    Args:
+        body: What is swept.
+        builder: Gets the statements.
+        places: By stream, the element that is loaded or stored.
+    """
+
+    def __init__(self, body: KernelBody, builder: PythonScalar, places: Sequence[str]) -> None:
+        self._builder = builder
+        self._swept = swept(body)
+        self._streams = len(places)
+        self._places = list(places)
+        for k, buffer in enumerate(self._swept.buffers, len(places)):
+            self._places.append(f"b{k}[{'i0' if buffer.kind is BufferKind.ROW else 0}]")
+
+    def text(self) -> tuple[list[str], list[str]]:
+        """The memory of the buffers, and the sweeps over a row."""
+        memory = [
+            self._memory(f"b{k}", buffer.dtype, buffer.kind.value)
+            for k, buffer in enumerate(self._swept.buffers, self._streams)
+            if buffer.kind is not BufferKind.TERMS
+        ]
+        for fold in (fold for sweep in self._swept.sweeps for fold in sweep.folds):
+            memory.append(self._memory(f"c{fold.result}", COMPUTE_TYPE, CHAINS))
+            memory.append(self._memory(f"l{fold.result}", COMPUTE_TYPE, LEVELS))
+        return memory, [line for sweep in self._swept.sweeps for line in self._sweep(sweep)]
+
+    def _memory(self, name: str, dtype: DataType, count: int) -> str:
+        function = f"{dtype.name.lower()}_memory"
+        self._builder.imported.add(function)
+        return f"{name} = {function}({count})"
+
+    def _sweep(self, sweep: Sweep) -> list[str]:
+        own = [self._places[k] for k in sweep.stage.operands]
+        if sweep.folds:
+            return self._reducing(sweep, own)
+        element = self._statements(StepWriter(sweep.stage.body, self._builder, own).write)
+        loop = "for i0 in range(n0):" if sweep.whole_row else "for i0 in range(1):"
+        return [loop, *(_INDENT + line for line in element)]
+
+    def _reducing(self, sweep: Sweep, own: list[str]) -> list[str]:
+        """A sweep in blocks; what is reduced of an element is in a variable instead of a buffer."""
+        terms = {fold.terms: self._places[fold.terms] for fold in sweep.folds}
+        terms |= {k: f"term{k}" for k in terms if k >= self._streams}
+        own = [terms.get(k, place) for k, place in zip(sweep.stage.operands, own, strict=True)]
+        element = self._statements(lambda: self._accumulated(sweep, own, terms))
+        chains = [f"c{fold.result}[c] = {self._identity(fold)}" for fold in sweep.folds]
+        return [
+            "first = 0",
+            "number = 0",
+            "while True:",
+            *(f"{_INDENT}for c in range({CHAINS}): {statement}" for statement in chains),
+            f"{_INDENT}for i0 in range(first, min(first + {BLOCK}, n0)):",
+            *(_INDENT * 2 + line for line in element),
+            *(_INDENT + line for fold in sweep.folds for line in self._folded(fold)),
+            f"{_INDENT}first += {BLOCK}",
+            f"{_INDENT}number += 1",
+            f"{_INDENT}if first >= n0: break",
+            *(line for fold in sweep.folds for line in self._finished(fold)),
+        ]
+
+    def _statements(self, write: Callable[[], None]) -> list[str]:
+        """The statements that `write` adds to the builder."""
+        before, self._builder.lines = self._builder.lines, []
+        write()
+        written, self._builder.lines = self._builder.lines, before
+        return written
+
+    def _accumulated(self, sweep: Sweep, own: Sequence[str], terms: Mapping[int, str]) -> None:
+        StepWriter(sweep.stage.body, self._builder, own).write()
+        for fold in sweep.folds:
+            chain = f"c{fold.result}[(i0 - first) & {CHAINS - 1}]"
+            self._combine(fold, chain, chain, terms[fold.terms])
+
+    def _combine(self, fold: Fold, target: str, left: str, right: str) -> None:
+        """Writes the statements for ``target = combine(left, right)``."""
+        operands = map(self._builder.assign, (left, right))
+        result = reduction_of_tile(fold.tile_name).combine(self._builder, *operands)
+        self._builder.lines.append(f"{target} = {result}")
+
+    def _identity(self, fold: Fold) -> str:
+        return str(self._builder.const(reduction_of_tile(fold.tile_name).identity))
+
+    def _folded(self, fold: Fold) -> list[str]:
+        """The chains folded by halving, and the block's result brought to its level; see kernels/swept_loops.py."""
+        chains, level = f"c{fold.result}", f"l{fold.result}[place]"
+        halving = self._statements(lambda: self._combine(fold, f"{chains}[c]", f"{chains}[c]", f"{chains}[c + width]"))
+        pushing = self._statements(lambda: self._combine(fold, f"{chains}[0]", level, f"{chains}[0]"))
+        return [
+            f"width = {CHAINS // 2}",
+            "while width:",
+            f"{_INDENT}for c in range(width):",
+            *(_INDENT * 2 + line for line in halving),
+            f"{_INDENT}width >>= 1",
+            "place = 0",
+            "while (number >> place) & 1:",
+            *(_INDENT + line for line in pushing),
+            f"{_INDENT}place += 1",
+            f"{level} = {chains}[0]",
+        ]
+
+    def _finished(self, fold: Fold) -> list[str]:
+        """The levels of all blocks folded, the last blocks first."""
+        level, result = f"l{fold.result}[place]", f"b{fold.result}[0]"
+        joining = self._statements(lambda: self._combine(fold, result, level, result))
+        return [
+            "place = 0",
+            "while not (number >> place) & 1: place += 1",
+            f"{result} = {level}",
+            "place += 1",
+            "while number >> place:",
+            f"{_INDENT}if (number >> place) & 1:",
+            *(_INDENT * 2 + line for line in joining),
+            f"{_INDENT}place += 1",
+        ]

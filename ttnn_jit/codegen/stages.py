@@ -1,0 +1,79 @@
+"""A group of a body's steps as a body of its own, which loads what others computed and stores what others need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ttnn_jit.codegen.steps import Accumulate, KernelBody, Load, SizeClass, Step, Store, with_operands
+from ttnn_jit.kernels.tile_loop import Stream
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One of the loops that a kernel was split into.
+
+    Attributes:
+        body: The stage as a kernel.
+        operands: For each of its streams, the number of the original body's stream, or, above those, of a buffer.
+    """
+
+    body: KernelBody
+    operands: tuple[int, ...]
+
+
+@dataclass
+class StageWriter:
+    """Writes a group of `body`'s steps as a body.
+
+    Attributes:
+        body: The whole.
+        streams: As the stage accesses them: the body's, then the buffers.
+        crossing: Steps whose tiles other stages load, with the numbers of their buffers.
+        accumulated: Reductions, with the numbers of the buffers that their operands are stored to, or of the streams
+            that hold these already.
+    """
+
+    body: KernelBody
+    streams: Sequence[Stream]
+    crossing: Mapping[int, int]
+    accumulated: Mapping[int, int] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+    places: dict[int, int] = field(default_factory=dict)
+    read: dict[int, int] = field(default_factory=dict)
+
+    def stage(self, group: Sequence[int]) -> Stage:
+        """The stage: it loads tiles from elsewhere, and stores those that others need."""
+        stored: list[tuple[int, int]] = []
+        for index in group:
+            match step := self.body.steps[index]:
+                case Store():
+                    stored.append((self._place(step.operand), step.stream))
+                    continue
+                case Accumulate():
+                    if self.accumulated[index] >= len(self.body.streams):
+                        stored.append((self._place(step.operand), self.accumulated[index]))
+                    continue
+                case _:
+                    renamed = with_operands(step, self._place)
+                    self.places[index] = len(self.steps)
+                    self.steps.append(renamed)
+            if index in self.crossing:
+                stored.append((self.places[index], self.crossing[index]))
+        stores = [Store(place, len(self.read) + k) for k, (place, _) in enumerate(stored)]
+        streams = [self.streams[number] for number in self.read]
+        streams += [replace(self.streams[number], written=True) for _, number in stored]
+        steps = (*self.steps, *stores)
+        body = replace(
+            self.body, streams=tuple(streams), rank=0, steps=steps, size_class=SizeClass.MEDIUM, joined=False
+        )
+        return Stage(body, (*self.read, *(number for _, number in stored)))
+
+    def _place(self, operand: int) -> int:
+        """Where the tile of the whole's step `operand` is, loaded if it is from elsewhere."""
+        if operand not in self.places:
+            step = self.body.steps[operand]
+            number = step.stream if isinstance(step, Load) else self.crossing[operand]
+            self.places[operand] = len(self.steps)
+            self.steps.append(Load(self.read.setdefault(number, len(self.read)), None))
+        return self.places[operand]

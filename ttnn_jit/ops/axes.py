@@ -1,0 +1,38 @@
+"""Dimensions as callers name them, counted from the front."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ttnn_jit.diagnostics.errors import ShapeError
+
+
+def axis_of(dim: int, rank: int) -> int:
+    """A dimension counted from the front.
+
+    Raises:
+        ShapeError: There is no such dimension.
+    """
+    if not -rank <= dim < rank:
+        raise ShapeError(
+            f"there is no dimension {dim} in a tensor of rank {rank}", help=f"it has {-rank} to {rank - 1}"
+        )
+    return dim % rank
+
+
+def axes_of(dims: Sequence[int], rank: int) -> tuple[int, ...]:
+    """Dimensions counted from the front, in order; none stand for all.
+
+    Raises:
+        ShapeError: There is no such dimension, or one is named twice.
+    """
+    axes = sorted(axis_of(dim, rank) for dim in dims) if dims else list(range(rank))
+    if len(set(axes)) != len(axes):
+        raise ShapeError(f"{list(dims)} names a dimension of a tensor of rank {rank} twice")
+    return tuple(axes)
+
+
+def without_axes(shape: Sequence[int], axes: Sequence[int], *, keep: bool) -> tuple[int, ...]:
+    """The extents of a tensor after its `axes` were reduced; `keep` leaves extents of 1 in their places."""
+    kept = ((1 if axis in axes else extent) for axis, extent in enumerate(shape) if keep or axis not in axes)
+    return tuple(kept)

@@ -1,0 +1,56 @@
+"""The family of operations that are written in terms of others: computed in float32 inside, rounded once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import CompileError, ShapeError
+from ttnn_jit.ops.operation import Operation
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Composite(Operation):
+    """An operation that contains a reduction, written as several; elementwise functions are one `emit` instead.
+
+    Attributes:
+        decompose: ``decompose(ttnn, *operands, *attributes)``: the result, by calls of other operations on tensors that
+            know their `shape`, as a user would write them. The attributes are as `spelled` returned them.
+        spelled: ``spelled(*shapes, *attributes)``: the attributes checked and as the IR has them. Raises ShapeError
+            where they do not fit.
+        result: ``result(*specs, *attributes)``: what it results in.
+        examples: Shapes, one per operand, and attributes that it is tested with.
+    """
+
+    decompose: Callable[..., Any]
+    spelled: Callable[..., tuple[Any, ...]]
+    result: Callable[..., TensorSpec]
+    examples: tuple[tuple[tuple[tuple[int, ...], ...], tuple[Any, ...]], ...]
+
+    def written(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[Composite, tuple[Any, ...]]:
+        """The operation and the attributes that the IR has for a call.
+
+        Raises:
+            CompileError: The attributes do not fit the operands, or these each other.
+        """
+        shapes = (tuple(spec.shape) for spec in specs if isinstance(spec, TensorSpec))
+        try:
+            return self, self.spelled(*shapes, *statics)
+        except ShapeError as error:
+            raise CompileError(f"`{self.name}`: {error.message}", help=error.help) from None
+
+    def results(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
+        """What the declaration says.
+
+        Raises:
+            CompileError: The attributes do not fit the operands, or these each other.
+        """
+        _, written = self.written(specs, statics)
+        return (self.result(*specs, *written),)
+
+    @property
+    def rules(self) -> str:
+        """What is true of every operation of the family, for docstrings."""
+        return "The result has the operand's dtype and layout; it is computed in float32, and rounded once."

@@ -1,0 +1,81 @@
+"""The family of operations that make one element of many, along dimensions of a tensor.
+
+The bits of a result depend on the extents of the reduced dimensions alone. Several dimensions are reduced one after the
+other, the last one first, in float32, with one rounding at the end. Along a dimension the element i joins chain i mod
+`CHAINS`, in ascending order, in blocks of `BLOCK`; the chains of a block fold by halving, each with the one half their
+number further on; the blocks fold pairwise, neighbours, level by level, an odd last one carried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import CompileError, ShapeError
+from ttnn_jit.ops.axes import axes_of, without_axes
+from ttnn_jit.ops.operation import Operation
+from ttnn_jit.specs.memory_config import BufferType, MemoryConfig
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+CHAINS = 32
+"""Running results of a block, one for every column of a tile."""
+
+BLOCK = 4096
+"""Elements along a dimension that share their chains."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Reduction(Operation):
+    """An operation that reduces dimensions.
+
+    Attributes:
+        combine: ``combine(b, x, y)`` over ops/emit.py: one result of two; commutative.
+        identity: What every chain begins with: combined with x it is x, and is the result of no elements.
+        reduces_nothing: Whether it is defined of no elements.
+    """
+
+    combine: Callable[..., Any]
+    identity: float
+    reduces_nothing: bool = True
+
+    def written(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[Reduction, tuple[Any, ...]]:
+        """The operation, its dimensions counted from the front, and whether they stay.
+
+        Raises:
+            CompileError: There is no such dimension, or it has no elements.
+        """
+        (shape,) = (spec.shape for spec in specs if isinstance(spec, TensorSpec))
+        dims, keepdim = statics
+        try:
+            axes = axes_of(dims, len(shape))
+        except ShapeError as error:
+            raise CompileError(f"`{self.name}`: {error.message}", help=error.help) from None
+        if not self.reduces_nothing and any(shape[axis] == 0 for axis in axes):
+            raise CompileError(f"`{self.name}` of no elements: the tensor has shape {list(shape)}")
+        return self, (axes, keepdim)
+
+    def results(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
+        """The operand's dtype and layout, in DRAM, interleaved.
+
+        Raises:
+            CompileError: There is no such dimension, or it has no elements.
+        """
+        (spec,) = (spec for spec in specs if isinstance(spec, TensorSpec))
+        _, (axes, keepdim) = self.written(specs, statics)
+        return (interleaved(spec).with_(shape=without_axes(spec.shape, axes, keep=keepdim)),)
+
+    @property
+    def rules(self) -> str:
+        """What is true of every operation of the family, for docstrings."""
+        return (
+            "The result has the operand's dtype and layout; it is computed in float32, and rounded once. "
+            "Without `dim`, or with an empty one, all dimensions are reduced."
+        )
+
+
+def interleaved(spec: TensorSpec) -> TensorSpec:
+    """`spec` as results lie that are not laid out as their operand: interleaved, in DRAM if it is on a device."""
+    if spec.memory_config.buffer_type is BufferType.SYSTEM_MEMORY:
+        return spec
+    return spec.with_(memory_config=MemoryConfig())

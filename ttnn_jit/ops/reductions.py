@@ -1,0 +1,81 @@
+"""Operations that make one element of many."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ttnn_jit.ops.parameter import AXES, FLAG, TENSOR, Parameter
+from ttnn_jit.ops.reduction import Reduction
+
+REDUCED = (
+    Parameter("input_tensor", TENSOR, aliases=("input", "input_tensor_a")),
+    Parameter("dim", AXES, aliases=("dims",), ir_name="dim_arg"),
+    Parameter("keepdim", FLAG, default=False, aliases=("keep_dim",), ir_name="keep_dim"),
+)
+"""What every operation takes that reduces dimensions."""
+
+
+def _over(torch_function: str) -> Any:
+    """The golden: a function of torch's that reduces one dimension, applied to one after the other, the last first."""
+
+    def golden(torch: Any, x: Any, dim: Any, keepdim: Any) -> Any:
+        axes = sorted((axis % max(1, x.dim()) for axis in dim), reverse=True) if dim else range(x.dim())[::-1]
+        for axis in axes:
+            x = getattr(torch, torch_function)(x, axis, keepdim)
+        return x
+
+    return golden
+
+
+SUM = Reduction(
+    name="sum",
+    parameters=REDUCED,
+    summary="The sum along dimensions.",
+    source="ttnn.sum",
+    tile_name="tile_reduce_sum",
+    combine=lambda b, x, y: b.add(x, y),
+    identity=0.0,
+    golden=_over("sum"),
+    aten="sum.dim_IntList",
+)
+
+PROD = Reduction(
+    name="prod",
+    parameters=REDUCED,
+    summary="The product along dimensions.",
+    source="ttnn.prod",
+    tile_name="tile_reduce_prod",
+    combine=lambda b, x, y: b.mul(x, y),
+    identity=1.0,
+    golden=_over("prod"),
+    aten="prod.dim_int",
+)
+
+MAX = Reduction(
+    name="max",
+    parameters=REDUCED,
+    summary="The largest element along dimensions; NaN where one is.",
+    source="ttnn.max",
+    tile_name="tile_reduce_max",
+    combine=lambda b, x, y: b.maximum(x, y),
+    identity=-math.inf,
+    reduces_nothing=False,
+    golden=_over("amax"),
+    aten="amax",
+)
+
+MIN = Reduction(
+    name="min",
+    parameters=REDUCED,
+    summary="The smallest element along dimensions; NaN where one is.",
+    source="ttnn.min",
+    tile_name="tile_reduce_min",
+    combine=lambda b, x, y: b.minimum(x, y),
+    identity=math.inf,
+    reduces_nothing=False,
+    golden=_over("amin"),
+    aten="amin",
+)
+
+OPERATIONS = (SUM, PROD, MAX, MIN)

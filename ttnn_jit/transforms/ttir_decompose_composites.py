@@ -1,0 +1,167 @@
+"""ttir-decompose-composites: operations that are written in terms of others, in these terms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import LocationAttr, ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ttnn_jit import ops
+from ttnn_jit.dialects import ttir
+from ttnn_jit.dialects.declared_ops import CompositeOp, ReductionOp
+from ttnn_jit.dialects.editing import ops_of
+from ttnn_jit.dialects.layout import spec_of, tensor_type
+from ttnn_jit.dialects.properties import properties_of
+from ttnn_jit.dialects.ttnn import HOISTED
+from ttnn_jit.ops.parameter import as_float32
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
+
+
+@dataclass(frozen=True)
+class TTIRDecomposeComposites(ModulePass):
+    """Every composite becomes what its declaration says, with float32 between the ops.
+
+    Every reduction becomes reductions of one dimension each, the last one first, which keep it, with float32 between
+    them; and a reshape where the dimensions do not stay.
+    """
+
+    name = "ttir-decompose-composites"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
+        """Rewrites every function of the module `op`."""
+        for block in function_blocks(op):
+            if any(isinstance(inner, CompositeOp | ReductionOp) for inner in ops_of(block)):
+                rebuild(block, _rewrite)
+
+
+def _rewrite(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
+    if not isinstance(op, CompositeOp | ReductionOp) or (isinstance(op, ReductionOp) and _is_single(op)):
+        return None
+    builder = TensorBuilder(op)
+    operands = [Tensor(values[operand], spec_of(operand.type)) for operand in op.operands]
+    if isinstance(op, ReductionOp):
+        result = builder.reduced(op, operands[0])
+    else:
+        result = op.operation.decompose(builder, *operands, *op.statics)
+    values[op.results[0]] = builder.finished(result, spec_of(op.results[0].type))
+    return builder.ops
+
+
+def _is_single(op: ReductionOp) -> bool:
+    return len(op.axes) == 1 and op.keeps_dimensions
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A value of the decomposition."""
+
+    value: SSAValue
+    spec: TensorSpec
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its extents."""
+        return tuple(self.spec.shape)
+
+
+class TensorBuilder:
+    """Writes the ops that `op` stands for: ``builder.<name>(...)`` is called as ``ttnn.<name>``, and float32.
+
+    Attributes:
+        ops: Those written so far.
+    """
+
+    def __init__(self, op: Operation) -> None:
+        self.ops: list[Operation] = []
+        self._location: LocationAttr = op.location
+
+    def __getattr__(self, name: str) -> Callable[..., Tensor]:
+        overloads = ops.OVERLOADS.get(name)
+        if overloads is None:
+            raise AttributeError(name)
+
+        def call(*args: Any, **kwargs: Any) -> Tensor:
+            bound = ops.bind(overloads, args, kwargs, _dtype_of)
+            return self._apply(bound.operation, bound.operands, bound.attributes)
+
+        return call
+
+    def _apply(self, operation: ops.Operation, operands: Sequence[Tensor | float], statics: Sequence[Any]) -> Tensor:
+        if isinstance(operation, ops.Reduction):
+            return self._reduce(operation, operands, statics, COMPUTE_TYPE)
+        specs = [operand.spec if isinstance(operand, Tensor) else operand for operand in operands]
+        (spec,) = operation.results(specs, statics)
+        return self._write(*operation.written(specs, statics), operands, spec.with_(dtype=COMPUTE_TYPE))
+
+    def reduced(self, op: ReductionOp, operand: Tensor) -> Tensor:
+        """What a reduction over any dimensions stands for."""
+        return self._reduce(op.operation, (operand,), op.statics, spec_of(op.results[0].type).dtype)
+
+    def _reduce(
+        self, operation: ops.Reduction, operands: Sequence[Any], statics: Sequence[Any], dtype: DataType
+    ) -> Tensor:
+        (tensor,) = operands
+        specs = [tensor.spec]
+        (result,) = operation.results(specs, statics)
+        _, (axes, keepdim) = operation.written(specs, statics)
+        for axis in reversed(axes):
+            own = dtype if axis == axes[0] else COMPUTE_TYPE
+            (spec,) = operation.results([tensor.spec], ((axis,), True))
+            tensor = self._write(operation, ((axis,), True), (tensor,), spec.with_(dtype=own))
+        return tensor if keepdim else self._reshaped(tensor, result)
+
+    def _reshaped(self, tensor: Tensor, wanted: TensorSpec) -> Tensor:
+        spec = wanted.with_(dtype=tensor.spec.dtype)
+        return self._write(ops.RESHAPING, (tuple(wanted.shape),), (tensor,), spec)
+
+    def _write(
+        self, operation: ops.Operation, statics: Sequence[Any], operands: Sequence[Tensor | float], spec: TensorSpec
+    ) -> Tensor:
+        values = [each.value if isinstance(each, Tensor) else self._full(each, spec) for each in operands]
+        op = ttir.OP_OF[operation].make(
+            values,
+            tensor_type(spec),
+            properties=properties_of(operation, statics),
+            attributes=dict(HOISTED) if isinstance(operation, ops.Elementwise) else {},
+            location=self._location,
+        )
+        self.ops.append(op)
+        return Tensor(op.results[0], spec)
+
+    def _full(self, number: float, spec: TensorSpec) -> SSAValue:
+        op = ttir.FullOp.make(as_float32(number), tensor_type(spec.with_(dtype=COMPUTE_TYPE)), self._location)
+        self.ops.append(op)
+        return op.results[0]
+
+    def finished(self, result: Tensor, wanted: TensorSpec) -> SSAValue:
+        """The value of the last op, of the type that is wanted: it rounds to it; a copy where it is no op's."""
+        last = self.ops[-1] if self.ops else None
+        if last is None or last.results[0] is not result.value or result.value.first_use is not None:
+            return self._write(ops.COPY, (), (result,), wanted).value
+        if result.spec != wanted:
+            return self._retyped(last, wanted)
+        return result.value
+
+    def _retyped(self, last: Operation, wanted: TensorSpec) -> SSAValue:
+        """`last` again, with a result of another type."""
+        again = type(last).create(
+            operands=list(last.operands),
+            result_types=(tensor_type(wanted),),
+            properties=dict(last.properties),
+            attributes=dict(last.attributes),
+            location=self._location,
+        )
+        last.operands = []
+        self.ops[-1] = again
+        return again.results[0]
+
+
+def _dtype_of(value: Any) -> DataType | None:
+    return value.spec.dtype if isinstance(value, Tensor) else None
