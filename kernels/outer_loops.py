@@ -22,15 +22,17 @@ def word(name: str, index: int) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class OuterLoops:
-    """Loops around the block ``row``, in which ``%at1_<k>`` is stream k's first element; it goes on at ``close1``.
+    """Loops around the block ``row``, in which ``%at<i>_<k>`` is stream k's first element; it goes on at ``close<i>``.
 
     Attributes:
         elements: LLVM type of each stream's elements.
-        rank: How many loops there are.
+        rank: Number of the outermost loop.
+        innermost: Number i of the innermost one of these.
     """
 
     elements: tuple[str, ...]
     rank: int
+    innermost: int = 1
 
     @property
     def first(self) -> str:
@@ -43,7 +45,7 @@ class OuterLoops:
 
     def open(self) -> Iterator[str]:
         """The heads of the loops."""
-        for loop in range(self.rank, 0, -1):
+        for loop in range(self.rank, self.innermost - 1, -1):
             before = f"%loop{loop + 1}" if loop < self.rank else "%entry"
             yield f"loop{loop}:"
             yield f"  %i{loop} = phi i64 [0, {before}], [%i{loop}.next, %close{loop}]"
@@ -53,7 +55,7 @@ class OuterLoops:
 
     def close(self) -> Iterator[str]:
         """Their ends, and the label of the block that follows them."""
-        for loop in range(1, self.rank + 1):
+        for loop in range(self.innermost, self.rank + 1):
             yield f"close{loop}:"
             yield f"  %i{loop}.next = add i64 %i{loop}, 1"
             yield from word(f"%extent{loop}", loop)
@@ -65,4 +67,4 @@ class OuterLoops:
         yield f"close{self.rank + 1}:"
 
     def _label(self, loop: int) -> str:
-        return f"loop{loop}" if loop else "row"
+        return f"loop{loop}" if loop >= self.innermost else "row"

@@ -20,11 +20,8 @@ from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.outer_loops import OuterLoops, word
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
-from ttnn_jit.ops.reduction import BLOCK, CHAINS
+from ttnn_jit.ops.reduction import BLOCK, CHAINS, SHORT_ROW
 from ttnn_jit.specs.tensor_spec import DataType
-
-MAX_ROW_ELEMENTS = 1 << 14
-"""Elements of a row whose values are kept between sweeps."""
 
 MAX_ROW_BUFFERS = 4
 """Of a kernel: they are on the stack of the thread that runs it, 256 KB in float32."""
@@ -36,7 +33,7 @@ LEVELS = 52
 class BufferKind(enum.Enum):
     """What a buffer of a kernel holds: a row of values, one value of a row, or a block of what is reduced."""
 
-    ROW = MAX_ROW_ELEMENTS
+    ROW = SHORT_ROW
     ELEMENT = 1
     TERMS = BLOCK
 

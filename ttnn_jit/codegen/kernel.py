@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from ttnn_jit.codegen.launch import LoopNest, View, loop_nest_of, reduction_nest_of
-from ttnn_jit.codegen.steps import Cast, KernelBody, Load, SizeClass, Step, Store
+from ttnn_jit.codegen.steps import Cast, KernelBody, Load, Reduced, SizeClass, Step, Store
 from ttnn_jit.dialects.d2m import ViewLayoutOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
 from ttnn_jit.runtime.host_costs import last_cache_bytes
 from ttnn_jit.specs.access import Access
@@ -96,17 +97,24 @@ def kernel_over(
     else:
         every = (*views[0], *views[1])
         nest = reduction_nest_of(every, broadcast_shape(view.shape for view in every), axis)
-        if nest.reduced == 0:  # no result has an element
+        if not nest.reduced:  # no result has an element
             steps, axis = _copies_of_nothing(len(inputs), outputs), None
     read, written = (tuple(each.view.spec for each in operands) for operands in (inputs, outputs))
-    far = nest.rank == nest.reduced == 0 and _exceeds_last_cache(read, written)
+    far = nest.rank == 0 and not nest.reduced and _exceeds_last_cache(read, written)
     streams = tuple(
         Stream(spec.dtype, access, written=False) if k < len(inputs) else _written(spec, access, far)
         for k, (spec, access) in enumerate(zip((*read, *written), nest.accesses, strict=True))
     )
     size_class = SizeClass.of(math.prod(nest.extents))
-    body = KernelBody(streams, nest.rank, tuple(steps), numerics, size_class, joined)
+    body = KernelBody(streams, nest.rank, tuple(steps), numerics, size_class, joined, _reduced(nest))
     return Kernel(body, inputs, outputs, nest, axis)
+
+
+def _reduced(nest: LoopNest) -> Reduced | None:
+    if not nest.reduced:
+        return None
+    (loop,) = nest.reduced
+    return Reduced(loop, nest.moves_along(loop), nest.extents[-1 - loop] <= SHORT_ROW)
 
 
 def _copies_of_nothing(inputs: int, outputs: Sequence[Operand]) -> Sequence[Step]:

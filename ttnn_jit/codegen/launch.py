@@ -29,13 +29,13 @@ class LoopNest:
         extents: Of the loops, outermost first, at least one; none is 1 but for a single element.
         strides: Per operand, the elements between neighbours along each loop; 0 where the operand is broadcast.
         offsets: Per operand, the place of the first element that is met.
-        reduced: How many loops, the innermost ones, several elements of which make one of a result.
+        reduced: Which loops are reduced, 0 being the innermost: several of their elements make one of a result.
     """
 
     extents: tuple[int, ...]
     strides: tuple[tuple[int, ...], ...]
     offsets: tuple[int, ...]
-    reduced: int = 0
+    reduced: tuple[int, ...] = ()
 
     @property
     def accesses(self) -> tuple[InnerAccess, ...]:
@@ -46,6 +46,10 @@ class LoopNest:
     def rank(self) -> int:
         """Loops around the innermost one."""
         return len(self.extents) - 1
+
+    def moves_along(self, loop: int) -> tuple[bool, ...]:
+        """Per operand, whether it moves along a loop; 0 is the innermost."""
+        return tuple(bool(strides[-1 - loop]) for strides in self.strides)
 
     @property
     def params(self) -> tuple[int, ...]:
@@ -105,9 +109,10 @@ def loop_nest_of(inputs: tuple[View, ...], outputs: tuple[View, ...]) -> LoopNes
 
 @lru_cache(maxsize=4096)
 def reduction_nest_of(operands: tuple[View, ...], shape: tuple[int, ...], axis: int) -> LoopNest:
-    """The loops over `shape`, to which the operands are broadcast, with that over `axis`, which is reduced, innermost.
+    """The loops over `shape`, to which the operands are broadcast, of which that over `axis` is reduced.
 
-    Results do not move along a dimension of extent 1; the other loops are as in `loop_nest_of`.
+    It is the innermost one, or, where only another dimension is contiguous, the one around that. Results do not move
+    along a dimension of extent 1; the other loops are as in `loop_nest_of`.
 
     Raises:
         NotStridedError: No loops make strides of all views together, or only ones that split the reduced dimension.
@@ -117,16 +122,32 @@ def reduction_nest_of(operands: tuple[View, ...], shape: tuple[int, ...], axis: 
     if math.prod(extents[:-1]) == 0:
         return LoopNest((0,), ((1,),) * len(operands), (0,) * len(operands))
     places = [Dim(order.index(dim)) for dim in range(len(shape))]
-    walked = walk(
-        (*extents[:-1], max(1, extents[-1])), [substitute(_address(each, shape), places) for each in operands]
-    )
+    addresses = [substitute(_address(each, shape), places) for each in operands]
+    walked = walk((*extents[:-1], max(1, extents[-1])), addresses)
     if walked.extents[-1] != max(1, extents[-1]):
         raise NotStridedError
     along = tuple(strides[-1] if extents[-1] != 1 else 0 for strides in walked.strides)
     outer = _merged(walked.extents[:-1], tuple(strides[:-1] for strides in walked.strides), walked.offsets)
-    kept = outer.extents if math.prod(outer.extents) > 1 else ()
-    strides = tuple((*(own if kept else ()), last) for own, last in zip(outer.strides, along, strict=True))
-    return LoopNest((*kept, extents[-1]), strides, walked.offsets, reduced=1)
+    if math.prod(outer.extents) == 1:
+        return LoopNest((extents[-1],), tuple((stride,) for stride in along), walked.offsets, (0,))
+    loops = (*outer.extents, extents[-1])
+    strides = tuple((*own, last) for own, last in zip(outer.strides, along, strict=True))
+    if extents[-1] > 1 and _has_columns(outer, along):
+        loops = (*loops[:-2], loops[-1], loops[-2])
+        strides = tuple((*own[:-2], own[-1], own[-2]) for own in strides)
+        return LoopNest(loops, strides, walked.offsets, (1,))
+    return LoopNest(loops, strides, walked.offsets, (0,))
+
+
+MIN_COLUMNS = 16
+"""Elements of rows that are added to each other; shorter ones are gathered along the reduced dimension instead."""
+
+
+def _has_columns(outer: LoopNest, along: Sequence[int]) -> bool:
+    """Whether the elements beside each other are of the innermost of the `outer` loops, not `along` the reduced one."""
+    strided = any(stride not in {0, 1} for stride in along)
+    across = [strides[-1] for strides in outer.strides]
+    return strided and outer.extents[-1] >= MIN_COLUMNS and 1 in across and set(across) <= {0, 1}
 
 
 def _address(operand: View, shape: Sequence[int]) -> Expr:

@@ -18,7 +18,9 @@ from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import KernelModules, ModuleText
 from ttnn_jit.kernels.lookup_table import ENTRIES, lookup_table
 from ttnn_jit.kernels.staged_loops import StageCall, staged_loops
+from ttnn_jit.kernels.swept_columns import SweptColumns, column_functions
 from ttnn_jit.kernels.swept_loops import DECLARATIONS, FoldCall, SweepCall, SweptLoops, fold_functions
+from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.runtime.host_costs import HOST_COSTS
 
 
@@ -88,7 +90,7 @@ class _Draft:
 
 
 def _draft(body: KernelBody, isa: HostIsa) -> _Draft:
-    if body.reduces:
+    if body.reduced is not None:
         return _swept(body, isa)
     direct = vector_loop(body, isa)
     table = _lookup(body, isa) if body.size_class is SizeClass.LARGE else None
@@ -172,6 +174,9 @@ def _staged(fission: Fission, body: KernelBody, isa: HostIsa) -> _Draft:
 
 def _swept(body: KernelBody, isa: HostIsa) -> _Draft:
     """A kernel that reduces its innermost loop."""
+    assert body.reduced is not None, "it reduces a loop"
+    in_rows = body.reduced.loop == 0
+    loops, functions = (SweptLoops, fold_functions) if in_rows else (SweptColumns, column_functions)
     parts = swept(body)
     module, definitions, calls, picoseconds = ModuleText(), [], [], 0.0
     folds = dict.fromkeys(fold.tile_name for sweep in parts.sweeps for fold in sweep.folds)
@@ -189,10 +194,11 @@ def _swept(body: KernelBody, isa: HostIsa) -> _Draft:
     for tile_name in folds:
         operation = reduction_of_tile(tile_name)
         name = f"ttnn_jit.{tile_name}"
-        definitions += fold_functions(name, operation.combine, operation.identity, isa, module)
+        definitions += functions(name, operation.combine, operation.identity, isa, module)
     module.declarations.update(dict.fromkeys(DECLARATIONS))
-    kernel = SweptLoops(KERNEL, body.streams, body.rank, calls, parts.buffers).text()
-    return _Draft([kernel, *definitions], module, picoseconds, stages=len(calls))
+    kernel = loops(KERNEL, body.streams, body.rank, calls, parts.buffers).text()
+    remarks = [f"; rows of {'at most' if body.reduced.is_short else 'more than'} {SHORT_ROW} elements"]
+    return _Draft([kernel, *definitions], module, picoseconds, remarks=remarks, stages=len(calls))
 
 
 def _shared(loops: Sequence[VectorLoop]) -> ModuleText:

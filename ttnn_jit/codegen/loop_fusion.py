@@ -98,10 +98,10 @@ def _fits(loop: _FusedLoop) -> bool:
         kernel = loop.kernel()
     except NotStridedError:
         return False
-    if not kernel.body.reduces:
+    if kernel.body.reduced is None:
         return kernel.body.live_tiles <= _MAX_LIVE_TILES
     strided = any(stream.access is InnerAccess.STRIDED for stream in kernel.body.streams)
-    return not strided and fits_row_buffers(kernel.body, kernel.nest.extents[-1])
+    return not strided and fits_row_buffers(kernel.body, kernel.body.reduced)
 
 
 def _joined_where(

@@ -66,7 +66,11 @@ class _SourceWriter:
     def text(self) -> str:
         """The module."""
         head = [*self._pointers(), *self._words()]
-        lines = self._sweeps() if self._body.reduces else self._nested(self._loops, self._element())
+        lines = (
+            self._nested(self._loops, self._element())
+            if self._body.reduced is None
+            else self._sweeps(self._body.reduced.loop)
+        )
         lines = [_INDENT + line for line in (*head, *lines)]
         tables = [f"{name} = {words}" for name, words in self._builder.tables.items()]
         limits = sorted(self._builder.limits)
@@ -109,10 +113,10 @@ class _SourceWriter:
         writer.write()
         return self._builder.lines
 
-    def _sweeps(self) -> list[str]:
+    def _sweeps(self, reduced: int) -> list[str]:
         places = [f"{name}[{self._index(k)}]" for k, name in enumerate(self._names)]
-        memory, rows = SweepWriter(self._body, self._builder, places).text()
-        loops = reversed(range(1, self._loops))
+        memory, rows = SweepWriter(self._body, self._builder, places, reduced).text()
+        loops = [loop for loop in reversed(range(self._loops)) if loop != reduced]
         outer = [f"{_INDENT * depth}for i{loop} in range(n{loop}):" for depth, loop in enumerate(loops)]
         return [*memory, *outer, *(_INDENT * len(outer) + line for line in rows)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from ttnn_jit.codegen.body_analysis import reduction_of_tile
 from ttnn_jit.codegen.numba_steps import StepWriter
@@ -17,7 +18,7 @@ _INDENT = "    "
 
 
 class SweepWriter:
-    """Writes the sweeps over a row whose elements are counted by ``i0``, ``n0`` of them.
+    """Writes the sweeps over a row, which is the loop that is reduced.
 
     Buffer k is ``b<k>``; of the reduction into it, the chains are ``c<k>`` and the blocks that wait ``l<k>``.
 
@@ -25,15 +26,19 @@ class SweepWriter:
         body: What is swept.
         builder: Gets the statements.
         places: By stream, the element that is loaded or stored.
+        loop: The number of the loop: its index is ``i<loop>``, and its extent ``n<loop>``.
     """
 
-    def __init__(self, body: KernelBody, builder: PythonScalar, places: Sequence[str]) -> None:
+    def __init__(self, body: KernelBody, builder: PythonScalar, places: Sequence[str], loop: int) -> None:
         self._builder = builder
-        self._swept = swept(body)
+        self._index, self._extent = f"i{loop}", f"n{loop}"
+        # One element at a time, whichever loop it is.
+        assert body.reduced is not None, "it reduces a loop"
+        self._swept = swept(replace(body, reduced=replace(body.reduced, loop=0)))
         self._streams = len(places)
         self._places = list(places)
         for k, buffer in enumerate(self._swept.buffers, len(places)):
-            self._places.append(f"b{k}[{'i0' if buffer.kind is BufferKind.ROW else 0}]")
+            self._places.append(f"b{k}[{self._index if buffer.kind is BufferKind.ROW else 0}]")
 
     def text(self) -> tuple[list[str], list[str]]:
         """The memory of the buffers, and the sweeps over a row."""
@@ -57,8 +62,8 @@ class SweepWriter:
         if sweep.folds:
             return self._reducing(sweep, own)
         element = self._statements(StepWriter(sweep.stage.body, self._builder, own).write)
-        loop = "for i0 in range(n0):" if sweep.whole_row else "for i0 in range(1):"
-        return [loop, *(_INDENT + line for line in element)]
+        count = self._extent if sweep.whole_row else "1"
+        return [f"for {self._index} in range({count}):", *(_INDENT + line for line in element)]
 
     def _reducing(self, sweep: Sweep, own: list[str]) -> list[str]:
         """A sweep in blocks; what is reduced of an element is in a variable instead of a buffer."""
@@ -72,12 +77,12 @@ class SweepWriter:
             "number = 0",
             "while True:",
             *(f"{_INDENT}for c in range({CHAINS}): {statement}" for statement in chains),
-            f"{_INDENT}for i0 in range(first, min(first + {BLOCK}, n0)):",
+            f"{_INDENT}for {self._index} in range(first, min(first + {BLOCK}, {self._extent})):",
             *(_INDENT * 2 + line for line in element),
             *(_INDENT + line for fold in sweep.folds for line in self._folded(fold)),
             f"{_INDENT}first += {BLOCK}",
             f"{_INDENT}number += 1",
-            f"{_INDENT}if first >= n0: break",
+            f"{_INDENT}if first >= {self._extent}: break",
             *(line for fold in sweep.folds for line in self._finished(fold)),
         ]
 
@@ -91,7 +96,7 @@ class SweepWriter:
     def _accumulated(self, sweep: Sweep, own: Sequence[str], terms: Mapping[int, str]) -> None:
         StepWriter(sweep.stage.body, self._builder, own).write()
         for fold in sweep.folds:
-            chain = f"c{fold.result}[(i0 - first) & {CHAINS - 1}]"
+            chain = f"c{fold.result}[({self._index} - first) & {CHAINS - 1}]"
             self._combine(fold, chain, chain, terms[fold.terms])
 
     def _combine(self, fold: Fold, target: str, left: str, right: str) -> None:

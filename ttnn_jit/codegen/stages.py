@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ttnn_jit.codegen.steps import Accumulate, KernelBody, Load, SizeClass, Step, Store, with_operands
+from ttnn_jit.codegen.body_analysis import reduction_of_tile
+from ttnn_jit.codegen.steps import Accumulate, Apply, KernelBody, Load, Step, Store, with_operands
 from ttnn_jit.kernels.tile_loop import Stream
 
 
@@ -32,12 +33,16 @@ class StageWriter:
         crossing: Steps whose tiles other stages load, with the numbers of their buffers.
         accumulated: Reductions, with the numbers of the buffers that their operands are stored to, or of the streams
             that hold these already.
+        in_place: Whether what is reduced is combined with what its buffer holds, instead of stored there.
+        rank: Of the stage.
     """
 
     body: KernelBody
     streams: Sequence[Stream]
     crossing: Mapping[int, int]
     accumulated: Mapping[int, int] = field(default_factory=dict)
+    in_place: bool = False
+    rank: int = 0
     steps: list[Step] = field(default_factory=list)
     places: dict[int, int] = field(default_factory=dict)
     read: dict[int, int] = field(default_factory=dict)
@@ -52,7 +57,7 @@ class StageWriter:
                     continue
                 case Accumulate():
                     if self.accumulated[index] >= len(self.body.streams):
-                        stored.append((self._place(step.operand), self.accumulated[index]))
+                        stored.append((self._accumulate(step, self.accumulated[index]), self.accumulated[index]))
                     continue
                 case _:
                     renamed = with_operands(step, self._place)
@@ -64,10 +69,19 @@ class StageWriter:
         streams = [self.streams[number] for number in self.read]
         streams += [replace(self.streams[number], written=True) for _, number in stored]
         steps = (*self.steps, *stores)
-        body = replace(
-            self.body, streams=tuple(streams), rank=0, steps=steps, size_class=SizeClass.MEDIUM, joined=False
-        )
+        body = KernelBody(tuple(streams), self.rank, steps, self.body.numerics)
         return Stage(body, (*self.read, *(number for _, number in stored)))
+
+    def _accumulate(self, step: Accumulate, number: int) -> int:
+        """Where what the buffer shall hold is."""
+        term = self._place(step.operand)
+        if not self.in_place:
+            return term
+        held = len(self.steps)
+        combine = reduction_of_tile(step.tile_name).combined_by.tile_name
+        self.steps.append(Load(self.read.setdefault(number, len(self.read)), None))
+        self.steps.append(Apply(combine, (held, term), (), step.dtype, None))
+        return held + 1
 
     def _place(self, operand: int) -> int:
         """Where the tile of the whole's step `operand` is, loaded if it is from elsewhere."""

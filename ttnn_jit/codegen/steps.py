@@ -83,7 +83,7 @@ class LookUp:
 
 @dataclass(frozen=True, slots=True)
 class Accumulate:
-    """The tile of an earlier step reduced along the innermost loop, as the operation of `tile_name` says, in float32.
+    """The tile of an earlier step reduced along the loop that is, as the operation of `tile_name` says, in float32.
 
     It is one element for all of that loop, and there only when the loop has ended.
     """
@@ -122,6 +122,21 @@ _MAX_SMALL_ELEMENTS = 4 * 32 * 32
 
 
 @dataclass(frozen=True, slots=True)
+class Reduced:
+    """The loop that a kernel reduces.
+
+    Attributes:
+        loop: 0 for the innermost one, whose elements are rows; 1 for the one around it, which holds columns.
+        moving: Per stream, whether it moves along that loop.
+        is_short: Whether its launches have rows of at most `SHORT_ROW` elements.
+    """
+
+    loop: int
+    moving: tuple[bool, ...]
+    is_short: bool
+
+
+@dataclass(frozen=True, slots=True)
 class KernelBody:
     """A kernel without its extents: equal bodies are one kernel, whatever the shapes.
 
@@ -133,6 +148,7 @@ class KernelBody:
         numerics: How results are rounded.
         size_class: Of its launches.
         joined: Whether loop fusion made it of several of the target's kernels.
+        reduced: The loop that `Accumulate` reduces; None if there is none.
     """
 
     streams: tuple[Stream, ...]
@@ -141,11 +157,7 @@ class KernelBody:
     numerics: Numerics
     size_class: SizeClass = SizeClass.MEDIUM
     joined: bool = False
-
-    @property
-    def reduces(self) -> bool:
-        """Whether the innermost loop is reduced: it may run several times, and its results need not move along it."""
-        return any(isinstance(step, Accumulate) for step in self.steps)
+    reduced: Reduced | None = None
 
     @property
     def live_tiles(self) -> int:

@@ -1,18 +1,21 @@
-"""Sweeps: the loops over one row of a kernel that reduces its innermost loop, one after the other.
+"""Sweeps: the loops over a row of a kernel that reduces a loop, one after the other.
 
 A reduction's result is there when its loop has ended, so that what depends on it is computed in a later sweep over the
 same row, which the caches still hold. What one element of a row's results is made of, such as a mean, is a sweep over
 one element. Values that cross sweeps are kept in a row buffer; a tensor's elements are loaded again instead.
+
+Where the loop around the innermost one is reduced, rows are columns: a block of elements that lie beside each other is
+what an element is above, and values that cross sweeps are not kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from ttnn_jit.codegen.stages import Stage, StageWriter
-from ttnn_jit.codegen.steps import Accumulate, Apply, Cast, KernelBody, Load, Step, Store, operands_of
-from ttnn_jit.kernels.swept_loops import MAX_ROW_BUFFERS, MAX_ROW_ELEMENTS, Buffer, BufferKind
+from ttnn_jit.codegen.steps import Accumulate, Apply, Cast, KernelBody, Load, Reduced, Step, Store, operands_of
+from ttnn_jit.kernels.swept_loops import MAX_ROW_BUFFERS, Buffer, BufferKind
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 
@@ -59,16 +62,22 @@ class SweptBody:
     sweeps: tuple[Sweep, ...]
     buffers: tuple[Buffer, ...]
 
+    @property
+    def row_buffers(self) -> int:
+        """How many values of a row are kept."""
+        return sum(buffer.kind is BufferKind.ROW for buffer in self.buffers)
 
-def fits_row_buffers(body: KernelBody, extent: int) -> bool:
-    """Whether the values that cross the sweeps of a body over rows of that extent can be kept in row buffers."""
-    rows = sum(buffer.kind is BufferKind.ROW for buffer in swept(body).buffers)
-    return rows == 0 or (rows <= MAX_ROW_BUFFERS and extent <= MAX_ROW_ELEMENTS)
+
+def fits_row_buffers(body: KernelBody, reduced: Reduced) -> bool:
+    """Whether the values that cross the sweeps of a body can be kept in row buffers."""
+    kept, in_rows = swept(body).row_buffers, reduced.loop == 0
+    return kept == 0 or (in_rows and kept <= MAX_ROW_BUFFERS and reduced.is_short)
 
 
 def swept(body: KernelBody) -> SweptBody:
-    """The sweeps of a body that reduces."""
-    order = _Order(body)
+    """The sweeps of a body that reduces a loop."""
+    assert body.reduced is not None, "it reduces a loop"
+    order = _Order(body, body.reduced)
     numbers = len(body.streams)
     buffers: list[Buffer] = []
 
@@ -88,25 +97,31 @@ def swept(body: KernelBody) -> SweptBody:
     for number in sorted(set(order.sweep.values())):
         whole_row = number % 2 == 0
         group = [index for index, own in order.sweep.items() if own == number]
-        streams = _streams(body.streams, buffers, whole_row=whole_row)
+        streams = _streams(body, buffers, whole_row=whole_row)
         reductions = [(index, step) for index in group if isinstance(step := body.steps[index], Accumulate)]
         folds = tuple(Fold(step.tile_name, terms[index], crossing[index]) for index, step in reductions)
-        sweeps.append(Sweep(StageWriter(body, streams, crossing, terms).stage(group), whole_row, folds))
+        in_columns = body.reduced.loop == 1
+        rank = 2 if in_columns and whole_row else 0
+        stage = StageWriter(body, streams, crossing, terms, in_columns, rank).stage(group)
+        sweeps.append(Sweep(stage, whole_row, folds))
     return SweptBody(tuple(sweeps), tuple(buffers))
 
 
 def _stream_to_fold(body: KernelBody, step: Step) -> int | None:
     """The stream whose elements are folded where they lie, because nothing is computed of them."""
-    if not isinstance(step, Load):
+    if not isinstance(step, Load) or (body.reduced is not None and body.reduced.loop):
         return None
     stream = body.streams[step.stream]
     return step.stream if stream.dtype.is_compute_type and stream.access is InnerAccess.CONTIGUOUS else None
 
 
-def _streams(streams: Sequence[Stream], buffers: Iterable[Buffer], *, whole_row: bool) -> list[Stream]:
+def _streams(body: KernelBody, buffers: Iterable[Buffer], *, whole_row: bool) -> list[Stream]:
     """The kernel's streams and its buffers as a sweep accesses them."""
+    in_columns = body.reduced is not None and body.reduced.loop == 1
+    if in_columns:
+        return [*body.streams, *(Stream(each.dtype, InnerAccess.CONTIGUOUS) for each in buffers)]
     one = InnerAccess.SCALAR if whole_row else InnerAccess.CONTIGUOUS
-    accessed = [replace(each, access=one) if each.access is InnerAccess.SCALAR else each for each in streams]
+    accessed = [replace(each, access=one) if each.access is InnerAccess.SCALAR else each for each in body.streams]
     of_buffers = {BufferKind.ROW: InnerAccess.CONTIGUOUS, BufferKind.TERMS: InnerAccess.CONTIGUOUS}
     return accessed + [Stream(each.dtype, of_buffers.get(each.kind, one)) for each in buffers]
 
@@ -120,9 +135,9 @@ class _Order:
         crossing: The steps whose tiles a later sweep needs.
     """
 
-    def __init__(self, body: KernelBody) -> None:
+    def __init__(self, body: KernelBody, reduced: Reduced) -> None:
         self._steps = body.steps
-        self._streams = body.streams
+        self._moving = reduced.moving
         self.wide: list[bool] = []
         self.sweep: dict[int, int] = {}
         for index, step in enumerate(body.steps):
@@ -133,7 +148,7 @@ class _Order:
         self.crossing = self._crossing()
 
     def _is_wide(self, step: Step) -> bool:
-        if isinstance(step, Load | Store) and self._streams[step.stream].access is not InnerAccess.SCALAR:
+        if isinstance(step, Load | Store) and self._moving[step.stream]:
             return True
         return not isinstance(step, Accumulate) and any(self.wide[operand] for operand in operands_of(step))
 
@@ -142,8 +157,7 @@ class _Order:
 
     def _earliest(self, index: int, step: Step) -> int:
         parity = 0 if self._runs_over_row(index) else 1
-        after = (self._after(operand) for operand in operands_of(step) if operand in self.sweep)
-        first = max(after, default=-1)
+        first = max((self._after(operand) for operand in operands_of(step) if operand in self.sweep), default=-1)
         return first + (first + parity) % 2
 
     def _after(self, operand: int) -> int:
@@ -159,13 +173,14 @@ class _Order:
                 users.setdefault(operand, []).append(index)
         for index in reversed(self.sweep):
             step = self._steps[index]
-            if not isinstance(step, Apply | Cast) or any(
-                operand in self.sweep and self.wide[operand] for operand in operands_of(step)
-            ):
+            if not isinstance(step, Apply | Cast) or self._reads_computed_row(step):
                 continue
             first = min(self.sweep[user] for user in users[index])
             if (first - self.sweep[index]) % 2 == 0:
                 self.sweep[index] = first
+
+    def _reads_computed_row(self, step: Step) -> bool:
+        return any(operand in self.sweep and self.wide[operand] for operand in operands_of(step))
 
     def _crossing(self) -> list[int]:
         found: dict[int, None] = {}

@@ -8,12 +8,13 @@ number further on; the blocks fold pairwise, neighbours, level by level, an odd 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.ops.axes import axes_of, without_axes
+from ttnn_jit.ops.elementwise import Elementwise
 from ttnn_jit.ops.operation import Operation
 from ttnn_jit.specs.memory_config import BufferType, MemoryConfig
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -24,18 +25,22 @@ CHAINS = 32
 BLOCK = 4096
 """Elements along a dimension that share their chains."""
 
+SHORT_ROW = 1 << 14
+"""Most elements along a reduced dimension whose values a kernel may keep until it needs them again."""
+
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Reduction(Operation):
     """An operation that reduces dimensions.
 
     Attributes:
-        combine: ``combine(b, x, y)`` over ops/emit.py: one result of two; commutative.
+        combined_by: The elementwise operation that makes one result of two; commutative, and the same under device
+            numerics.
         identity: What every chain begins with: combined with x it is x, and is the result of no elements.
         reduces_nothing: Whether it is defined of no elements.
     """
 
-    combine: Callable[..., Any]
+    combined_by: Elementwise
     identity: float
     reduces_nothing: bool = True
 
@@ -64,6 +69,10 @@ class Reduction(Operation):
         (spec,) = (spec for spec in specs if isinstance(spec, TensorSpec))
         _, (axes, keepdim) = self.written(specs, statics)
         return (interleaved(spec).with_(shape=without_axes(spec.shape, axes, keep=keepdim)),)
+
+    def combine(self, b: Any, x: Any, y: Any) -> Any:
+        """One result of two, over the protocol of ops/emit.py."""
+        return self.combined_by.emit(b, x, y)
 
     @property
     def rules(self) -> str:

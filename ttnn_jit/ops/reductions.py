@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ttnn_jit.ops.binary import ADD, MAXIMUM, MINIMUM, MULTIPLY
 from ttnn_jit.ops.parameter import AXES, FLAG, TENSOR, Parameter
 from ttnn_jit.ops.reduction import Reduction
 
@@ -34,7 +35,7 @@ SUM = Reduction(
     summary="The sum along dimensions.",
     source="ttnn.sum",
     tile_name="tile_reduce_sum",
-    combine=lambda b, x, y: b.add(x, y),
+    combined_by=ADD,
     identity=0.0,
     golden=_over("sum"),
     aten="sum.dim_IntList",
@@ -46,7 +47,7 @@ PROD = Reduction(
     summary="The product along dimensions.",
     source="ttnn.prod",
     tile_name="tile_reduce_prod",
-    combine=lambda b, x, y: b.mul(x, y),
+    combined_by=MULTIPLY,
     identity=1.0,
     golden=_over("prod"),
     aten="prod.dim_int",
@@ -58,7 +59,7 @@ MAX = Reduction(
     summary="The largest element along dimensions; NaN where one is.",
     source="ttnn.max",
     tile_name="tile_reduce_max",
-    combine=lambda b, x, y: b.maximum(x, y),
+    combined_by=MAXIMUM,
     identity=-math.inf,
     reduces_nothing=False,
     golden=_over("amax"),
@@ -71,7 +72,7 @@ MIN = Reduction(
     summary="The smallest element along dimensions; NaN where one is.",
     source="ttnn.min",
     tile_name="tile_reduce_min",
-    combine=lambda b, x, y: b.minimum(x, y),
+    combined_by=MINIMUM,
     identity=math.inf,
     reduces_nothing=False,
     golden=_over("amin"),

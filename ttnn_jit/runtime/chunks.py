@@ -61,7 +61,8 @@ def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks |
         return None
     loops = launch.loops
     extents, strides = launch.params[:loops], launch.params[loops:]
-    loop = max(range(launch.reduced, loops), key=extents.__getitem__, default=None)
+    uncut = (loop for loop in range(loops) if loop not in launch.reduced)
+    loop = max(uncut, key=extents.__getitem__, default=None)
     if loop is None:
         return None
     elements = math.prod(extents)

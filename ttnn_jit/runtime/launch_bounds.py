@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import InternalError
+from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
@@ -28,17 +29,25 @@ class Signature:
         operands: Per operand its element type, as MLIR spells it, and its stride along the innermost loop where the
             code does not ask the launch for it: 1 or 0.
         written: How many operands, the last ones, it writes.
-        reduced: How many loops, the innermost ones, results do not move along.
+        reduced: Which loops are reduced; 0 is the innermost.
+        has_short_rows: Whether those have at most `SHORT_ROW` elements, which a kernel may have memory for.
     """
 
     loops: int
     operands: tuple[tuple[str, int | None], ...]
     written: int
-    reduced: int = 0
+    reduced: tuple[int, ...] = ()
+    has_short_rows: bool = True
 
     def to_json(self) -> list[Any]:
         """JSON values."""
-        return [self.loops, [list(operand) for operand in self.operands], self.written, self.reduced]
+        return [
+            self.loops,
+            [list(operand) for operand in self.operands],
+            self.written,
+            list(self.reduced),
+            self.has_short_rows,
+        ]
 
 
 def signature_of(launch: Launch, buffers: Sequence[TensorSpec]) -> Signature:
@@ -47,7 +56,8 @@ def signature_of(launch: Launch, buffers: Sequence[TensorSpec]) -> Signature:
     inner = launch.params[loops::loops]
     dtypes = (buffers[index].dtype.mlir for index in launch.operands)
     operands = tuple((dtype, step if step in {0, 1} else None) for dtype, step in zip(dtypes, inner, strict=True))
-    return Signature(loops, operands, launch.written, launch.reduced)
+    short = all(launch.params[loop] <= SHORT_ROW for loop in launch.reduced)
+    return Signature(loops, operands, launch.written, launch.reduced, short)
 
 
 def check_launches(plan: ProgramPlan) -> None:
@@ -88,8 +98,9 @@ def _faults(plan: ProgramPlan, launch: Launch, missing: Container[int]) -> Itera
         yield f"has {len(launch.offsets)} offsets for {len(operands)} operands"
     if any(word not in _WORDS for word in (*launch.params, *launch.offsets)):
         yield "has numbers that are none of its words"
-    if launch.picoseconds not in range(1 << 40) or not 0 <= launch.reduced <= loops:
-        yield f"takes {launch.picoseconds} picoseconds an element and reduces {launch.reduced} of {loops} loops"
+    if launch.picoseconds not in range(1 << 40) or not set(launch.reduced) <= set(range(loops)):
+        reduced = list(launch.reduced)
+        yield f"takes {launch.picoseconds} picoseconds an element and reduces the loops {reduced} of {loops}"
     inner, *outer = extents = launch.params[:loops]
     if inner < 0 or any(extent < 1 for extent in outer):
         yield f"loops over {list(extents)}"
@@ -116,7 +127,7 @@ def _elements_written(launch: Launch, place: int) -> int:
     loops = launch.loops
     strides = launch.params[loops * (1 + place) : loops * (2 + place)]
     extents = enumerate(launch.params[:loops])
-    return math.prod(extent for loop, extent in extents if loop >= launch.reduced or strides[loop])
+    return math.prod(extent for loop, extent in extents if loop not in launch.reduced or strides[loop])
 
 
 def _stays_inside(extents: Sequence[int], strides: Sequence[int], offset: int, spec: TensorSpec) -> bool:

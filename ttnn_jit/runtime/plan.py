@@ -27,8 +27,8 @@ class Launch:
         written: How many of its operands, the last ones, it writes; it reads the others.
         offsets: Per operand, the elements from the start of its buffer to the first one that it meets; given as (),
             zeros.
-        reduced: How many of its loops, the innermost ones, several elements of which make one of a result: these are
-            not cut among threads.
+        reduced: Which of its loops are reduced, 0 being the innermost: several of their elements make one of a result,
+            and they are not cut among threads.
     """
 
     kernel: str
@@ -37,7 +37,7 @@ class Launch:
     picoseconds: int = 0
     written: int = 1
     offsets: tuple[int, ...] = ()
-    reduced: int = 0
+    reduced: tuple[int, ...] = ()
 
     @property
     def loops(self) -> int:
@@ -123,7 +123,7 @@ class ProgramPlan:
                     launch.picoseconds,
                     launch.written,
                     list(launch.offsets) if any(launch.offsets) else [],
-                    launch.reduced,
+                    list(launch.reduced),
                 ]
                 for launch in self.launches
             ],
@@ -155,8 +155,9 @@ class ProgramPlan:
 def _launch(
     kernel: Any, operands: Any, params: Any, picoseconds: Any, written: Any, offsets: Any, reduced: Any
 ) -> Launch:
-    time, outputs, loops = _numbers([picoseconds, written, reduced])
-    return Launch(_text(kernel), _numbers(operands), _numbers(params), time, outputs, _numbers(offsets), loops)
+    time, outputs = _numbers([picoseconds, written])
+    words = _numbers(operands), _numbers(params)
+    return Launch(_text(kernel), *words, time, outputs, _numbers(offsets), _numbers(reduced))
 
 
 def _text(value: Any) -> str:
