@@ -18,12 +18,13 @@ from xdsl.dialects.builtin import ModuleOp
 from ttnn_jit.codegen.host_program import planned
 from ttnn_jit.codegen.numba_steps import StepWriter
 from ttnn_jit.codegen.numba_sweeps import SweepWriter
-from ttnn_jit.codegen.steps import KernelBody
+from ttnn_jit.codegen.steps import KernelBody, Reduced
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.llvm_module import LlvmModule
 from ttnn_jit.kernels.python_scalar import PythonScalar
 from ttnn_jit.kernels.scalar_call import numba_text
 from ttnn_jit.kernels.tile_loop import InnerAccess
+from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.runtime.plan import ProgramPlan
 
 _INDENT = "    "
@@ -69,7 +70,7 @@ class _SourceWriter:
         lines = (
             self._nested(self._loops, self._element())
             if self._body.reduced is None
-            else self._sweeps(self._body.reduced.loop)
+            else self._sweeps(self._body.reduced)
         )
         lines = [_INDENT + line for line in (*head, *lines)]
         tables = [f"{name} = {words}" for name, words in self._builder.tables.items()]
@@ -113,12 +114,13 @@ class _SourceWriter:
         writer.write()
         return self._builder.lines
 
-    def _sweeps(self, reduced: int) -> list[str]:
+    def _sweeps(self, reduced: Reduced) -> list[str]:
         places = [f"{name}[{self._index(k)}]" for k, name in enumerate(self._names)]
-        memory, rows = SweepWriter(self._body, self._builder, places, reduced).text()
-        loops = [loop for loop in reversed(range(self._loops)) if loop != reduced]
+        memory, rows = SweepWriter(self._body, self._builder, places, reduced.loop).text()
+        loops = [loop for loop in reversed(range(self._loops)) if loop != reduced.loop]
         outer = [f"{_INDENT * depth}for i{loop} in range(n{loop}):" for depth, loop in enumerate(loops)]
-        return [*memory, *outer, *(_INDENT * len(outer) + line for line in rows)]
+        rule = f"# rows of {'at most' if reduced.is_short else 'more than'} {SHORT_ROW} elements"
+        return [rule, *memory, *outer, *(_INDENT * len(outer) + line for line in rows)]
 
     def _index(self, k: int) -> str:
         terms = {InnerAccess.CONTIGUOUS: ["i0"], InnerAccess.SCALAR: [], InnerAccess.STRIDED: [f"i0 * s{k}_0"]}[

@@ -18,7 +18,6 @@ FILES = sorted(path for path in {*PACKAGE.rglob("*.py"), *LINKED} if path.relati
 
 OTHER_MEANINGS = {
     ("codegen/numba_kernel.py", "i0"): "the variable of an innermost loop",
-    ("codegen/numba_sweeps.py", "i0"): "the same",
     ("frontend/language.py", "add"): "the operation that every namespace of ttnn has",
     ("frontend/python_functions.py", "add"): "the method of sets",
     ("guards/fingerprints.py", "slice"): "Python's builtin",

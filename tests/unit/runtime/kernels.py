@@ -7,6 +7,7 @@ from functools import cache
 import llvmlite.binding as llvm
 
 from ttnn_jit.runtime.image import image_of, with_signature
+from ttnn_jit.runtime.launch_bounds import Signature
 from ttnn_jit.runtime.native import host_cpu
 from ttnn_jit.runtime.program import Launch, Program, ProgramPlan
 from ttnn_jit.specs.tensor_spec import BufferType, DataType, Layout, TensorSpec
@@ -51,7 +52,7 @@ def object_code(name: str) -> bytes:
     machine = llvm.Target.from_default_triple().create_target_machine(cpu=cpu.name, reloc="pic", codemodel="small")
     expression = (UNARY | BINARY)[name]
     text = TEXT.format(name=name, expression=expression, last=2 if name in BINARY else 1)
-    signature = [1, [["f32", 1]] * (3 if name in BINARY else 2), 1, 0]
+    signature = Signature(1, (("f32", 1),) * (3 if name in BINARY else 2), 1).to_json()
     return with_signature(image_of(machine.emit_object(llvm.parse_assembly(text))), signature)
 
 
