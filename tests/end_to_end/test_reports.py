@@ -16,6 +16,7 @@ import ttnn_jit
 from tests import programs
 from tests.expressions import TENSORS, evaluate, expressions
 from ttnn_jit import ttnn
+from ttnn_jit.compiler.report import LaunchReport
 from ttnn_jit.runtime.descriptor import ProgramDescriptor
 from ttnn_jit.specs.target import PRESETS
 
@@ -181,8 +182,24 @@ def test_a_report_says_what_is_read_through_views_and_what_runs_beside_kernels(d
     assert [(kernel.ops, kernel.views) for kernel in report.kernels] == [(("exp",), 0), (("exp",), 1)]
     assert report.host_operations == ("concat",)
     assert "1 input (1 through a view)" in str(report)
-    assert "beside kernels: concat, a launch of its own" in report._repr_html_()
+    assert "beside kernels: concat" in report._repr_html_()
     tensor = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
     on_chip = ttnn_jit.jit()(moved).explain(tensor)
     assert on_chip.host_operations == ("permute", "concat")
     assert not any(kernel.views for kernel in on_chip.kernels)
+
+
+def normalised(x):
+    exponentials = ttnn.exp(x - ttnn.max(x, dim=-1, keepdim=True))
+    return exponentials / ttnn.sum(exponentials, dim=-1, keepdim=True)
+
+
+def test_a_report_and_the_host_stage_say_what_the_host_joins_over_which_loops_and_bytes():
+    x = torch.rand(64, 100)
+    function = ttnn_jit.jit()(normalised)
+    (launch,) = function.explain(x).launches
+    assert launch == LaunchReport(("max", "subtract", "exp", "sum", "divide"), 4, "64 x 100 reduced", 2 * x.nbytes)
+    text = function.ir(x, stage="host")
+    assert text.startswith("launch 0: max, subtract, exp, sum, divide, joined of 4 kernels, 51,200 bytes\n")
+    assert text.count("sweep over the row") == 3
+    assert "keeps  a row of f32" in text

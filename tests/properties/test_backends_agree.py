@@ -30,7 +30,7 @@ SIZE = 1024  # whole tiles, so that every target takes it
 
 
 def by_numba(module, inputs):
-    plan, sources = numba_program(module)
+    _, plan, sources = numba_program(module)
     objects = {name: assemble(numba_module(name, source), host_isa()) for name, source in sources.items()}
     return run_plan(plan, objects, inputs)
 

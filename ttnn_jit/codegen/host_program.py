@@ -33,12 +33,12 @@ class GeneratedProgram:
     Attributes:
         plan: Buffers and launches.
         kernels: By name, every kernel of the plan.
-        bodies: For every launch, the kernel's body.
+        launched: For every launch, the kernel.
     """
 
     plan: ProgramPlan
     kernels: dict[str, LlvmKernel]
-    bodies: tuple[KernelBody, ...]
+    launched: tuple[Kernel, ...]
 
 
 def generate(module: ModuleOp, isa: HostIsa) -> GeneratedProgram:
@@ -55,7 +55,7 @@ def generate(module: ModuleOp, isa: HostIsa) -> GeneratedProgram:
         return kernel.name, kernel.picoseconds
 
     launched, plan_ = planned(module, named)
-    return GeneratedProgram(plan_, written, tuple(kernel.body for kernel in launched))
+    return GeneratedProgram(plan_, written, tuple(launched))
 
 
 def plan(module: ModuleOp, isa: HostIsa) -> ProgramPlan:

@@ -7,7 +7,7 @@ Bound: the bytes of the distinct tensors that enter and leave the loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.ir import Operation, SSAValue
@@ -56,7 +56,7 @@ class _FusedLoop:
     Attributes:
         number: Grows in program order.
         kernels: In the order in which they run.
-        ops: What they come from.
+        ops: What they come from, in order.
         spaces: Over which elements they run that reduce nothing.
         frames: Over which elements those run that reduce, and which dimension they reduce.
         producers: Other loops that write what this one reads.
@@ -65,7 +65,7 @@ class _FusedLoop:
 
     number: int
     kernels: tuple[Kernel, ...]
-    ops: frozenset[Operation]
+    ops: dict[Operation, None]
     spaces: frozenset[_Space | Operation]
     frames: frozenset[_Frame]
     producers: set[_FusedLoop]
@@ -73,7 +73,9 @@ class _FusedLoop:
 
     def kernel(self) -> Kernel:
         """The fused kernel."""
-        return self.kernels[0] if len(self.kernels) == 1 else _concatenated(self.kernels, self.ops)
+        if len(self.kernels) == 1:
+            return replace(self.kernels[0], ops=tuple(self.ops))
+        return replace(_concatenated(self.kernels, self.ops), ops=tuple(self.ops))
 
 
 def fused_loops(kernels: Iterable[tuple[Operation, Kernel]]) -> list[Kernel]:
@@ -117,7 +119,7 @@ def _joined_where(
         else:
             spaces = frozenset(_space(each.view) if isinstance(op, GenericOp) else op for each in kernel.outputs)
         producers = {writer[operand.value] for operand in kernel.inputs if operand.value in writer}
-        found = _FusedLoop(number, (kernel,), frozenset([op]), spaces, frames, producers)
+        found = _FusedLoop(number, (kernel,), {op: None}, spaces, frames, producers)
         while (joined := _with_last_producer(found)) is not None and allowed(joined[1]):
             last, found = joined
             for producer in last.producers:
@@ -163,7 +165,7 @@ def _space(view: View) -> _Space:
     return _Space(tuple(view.spec.shape), view.spec.layout, view.spec.strides)
 
 
-def _concatenated(kernels: Sequence[Kernel], ops: frozenset[Operation]) -> Kernel:
+def _concatenated(kernels: Sequence[Kernel], ops: Container[Operation]) -> Kernel:
     """The steps of all kernels; a tensor is loaded once, and not stored if only `ops` read it."""
     steps: list[Step] = []
     tile_of: dict[Operand, int] = {}

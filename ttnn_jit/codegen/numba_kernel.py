@@ -16,6 +16,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.codegen.host_program import planned
+from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.numba_steps import StepWriter
 from ttnn_jit.codegen.numba_sweeps import SweepWriter
 from ttnn_jit.codegen.steps import KernelBody, Reduced
@@ -30,8 +31,8 @@ from ttnn_jit.runtime.plan import ProgramPlan
 _INDENT = "    "
 
 
-def numba_program(module: ModuleOp) -> tuple[ProgramPlan, dict[str, str]]:
-    """Plan of a scheduled module and, by name, the Python source of its kernels.
+def numba_program(module: ModuleOp) -> tuple[list[Kernel], ProgramPlan, dict[str, str]]:
+    """Launches and plan of a scheduled module and, by name, the Python source of its kernels.
 
     Raises:
         CompileError: The module holds what is no scheduled kernel.
@@ -45,8 +46,8 @@ def numba_program(module: ModuleOp) -> tuple[ProgramPlan, dict[str, str]]:
         sources[name] = source
         return name, 0
 
-    _, plan = planned(module, named)
-    return plan, sources
+    kernels, plan = planned(module, named)
+    return kernels, plan, sources
 
 
 @lru_cache(maxsize=1024)

@@ -68,7 +68,7 @@ class SweepWriter:
     def _reducing(self, sweep: Sweep, own: list[str]) -> list[str]:
         """A sweep in blocks; what is reduced of an element is in a variable instead of a buffer."""
         terms = {fold.terms: self._places[fold.terms] for fold in sweep.folds}
-        terms |= {k: f"term{k}" for k in terms if k >= self._streams}
+        terms |= {k: f"term{k}" for k in terms if self._is_block(k)}
         own = [terms.get(k, place) for k, place in zip(sweep.stage.operands, own, strict=True)]
         element = self._statements(lambda: self._accumulated(sweep, own, terms))
         chains = [f"c{fold.result}[c] = {self._identity(fold)}" for fold in sweep.folds]
@@ -85,6 +85,10 @@ class SweepWriter:
             f"{_INDENT}if first >= {self._extent}: break",
             *(line for fold in sweep.folds for line in self._finished(fold)),
         ]
+
+    def _is_block(self, number: int) -> bool:
+        place = number - self._streams
+        return place >= 0 and self._swept.buffers[place].kind is BufferKind.TERMS
 
     def _statements(self, write: Callable[[], None]) -> list[str]:
         """The statements that `write` adds to the builder."""

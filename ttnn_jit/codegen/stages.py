@@ -31,8 +31,8 @@ class StageWriter:
         body: The whole.
         streams: As the stage accesses them: the body's, then the buffers.
         crossing: Steps whose tiles other stages load, with the numbers of their buffers.
-        accumulated: Reductions, with the numbers of the buffers that their operands are stored to, or of the streams
-            that hold these already.
+        accumulated: Reductions, with the numbers of the buffers that their operands are stored to; without those whose
+            operand is held elsewhere.
         in_place: Whether what is reduced is combined with what its buffer holds, instead of stored there.
         rank: Of the stage.
     """
@@ -56,7 +56,7 @@ class StageWriter:
                     stored.append((self._place(step.operand), step.stream))
                     continue
                 case Accumulate():
-                    if self.accumulated[index] >= len(self.body.streams):
+                    if index in self.accumulated:
                         stored.append((self._accumulate(step, self.accumulated[index]), self.accumulated[index]))
                     continue
                 case _:

@@ -10,7 +10,7 @@ what an element is above, and values that cross sweeps are not kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from ttnn_jit.codegen.stages import Stage, StageWriter
@@ -26,7 +26,7 @@ class Fold:
 
     Attributes:
         tile_name: Of its operation.
-        terms: The number of the stream that is reduced, or of the buffer that holds a block of what is.
+        terms: The number of the stream or row buffer that is reduced, or of the buffer that holds a block of what is.
         result: The number of the buffer that gets the result.
     """
 
@@ -88,11 +88,14 @@ def swept(body: KernelBody) -> SweptBody:
     crossing = {
         index: buffer(BufferKind.ROW if order.wide[index] else BufferKind.ELEMENT, index) for index in order.crossing
     }
+    stored: dict[int, int] = {}
     terms: dict[int, int] = {}
     for index, step in enumerate(body.steps):
         if isinstance(step, Accumulate):
-            stream = _stream_to_fold(body, body.steps[step.operand])
-            terms[index] = buffer(BufferKind.TERMS, index) if stream is None else stream
+            held = _held(body, step.operand, order, crossing)
+            if held is None:
+                held = stored[index] = buffer(BufferKind.TERMS, index)
+            terms[index] = held
     sweeps = []
     for number in sorted(set(order.sweep.values())):
         whole_row = number % 2 == 0
@@ -102,17 +105,19 @@ def swept(body: KernelBody) -> SweptBody:
         folds = tuple(Fold(step.tile_name, terms[index], crossing[index]) for index, step in reductions)
         in_columns = body.reduced.loop == 1
         rank = 2 if in_columns and whole_row else 0
-        stage = StageWriter(body, streams, crossing, terms, in_columns, rank).stage(group)
+        stage = StageWriter(body, streams, crossing, stored, in_columns, rank).stage(group)
         sweeps.append(Sweep(stage, whole_row, folds))
     return SweptBody(tuple(sweeps), tuple(buffers))
 
 
-def _stream_to_fold(body: KernelBody, step: Step) -> int | None:
-    """The stream whose elements are folded where they lie, because nothing is computed of them."""
-    if not isinstance(step, Load) or (body.reduced is not None and body.reduced.loop):
+def _held(body: KernelBody, operand: int, order: _Order, crossing: Mapping[int, int]) -> int | None:
+    """The number of the stream or row buffer that holds what is reduced, in float32, one element beside the other."""
+    step = body.steps[operand]
+    if body.reduced is None or body.reduced.loop or not body.dtype_of(operand).is_compute_type:
         return None
-    stream = body.streams[step.stream]
-    return step.stream if stream.dtype.is_compute_type and stream.access is InnerAccess.CONTIGUOUS else None
+    if not isinstance(step, Load):
+        return crossing.get(operand) if order.wide[operand] else None
+    return step.stream if body.streams[step.stream].access is InnerAccess.CONTIGUOUS else None
 
 
 def _streams(body: KernelBody, buffers: Iterable[Buffer], *, whole_row: bool) -> list[Stream]:

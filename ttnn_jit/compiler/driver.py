@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 Observer = Callable[[str, str], None]
 """Called with a stage's name and the text that it left."""
 
-CODEGEN, ASSEMBLY = "codegen", "assembly"
+HOST, CODEGEN, ASSEMBLY = "host", "codegen", "assembly"
 
 
 def stages() -> tuple[str, ...]:
     """Every stage of a compile that leaves a text, in order."""
     from ttnn_jit.transforms import pipeline
 
-    return (pipeline.FRONTEND, *pipeline.STAGES, CODEGEN, ASSEMBLY)
+    return (pipeline.FRONTEND, *pipeline.STAGES, HOST, CODEGEN, ASSEMBLY)
 
 
 @compiles
@@ -114,6 +114,7 @@ def run_stages(
     The backend reads the module where it is scheduled, the user's own passes included.
     """
     from ttnn_jit.codegen.descriptors import program_descriptors
+    from ttnn_jit.codegen.host_text import host_text
     from ttnn_jit.compiler.backends import backend_for
     from ttnn_jit.dialects import print_module, verify
     from ttnn_jit.transforms import pipeline
@@ -135,8 +136,10 @@ def run_stages(
     to_schedule, behind = pipeline.passes_around_codegen(options)
     run(to_schedule)
     code = backend_for(options.backend).program(module)
+    launches = host_text(code.kernels) if observer else ""  # of ops that the passes behind change
     run(behind)
     if observer:
+        observer(HOST, launches)
         observer(CODEGEN, "\n".join(code.texts.values()))
     return code, program_descriptors(module, with_source=observer is not None)
 

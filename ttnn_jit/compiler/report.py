@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.ir import Operation
 
+    from ttnn_jit.codegen.kernel import Kernel
     from ttnn_jit.codegen.steps import KernelBody
     from ttnn_jit.dialects.d2m import GenericOp
     from ttnn_jit.specs.target import SystemDesc
@@ -52,6 +53,23 @@ class KernelReport:
 
 
 @dataclass(frozen=True)
+class LaunchReport:
+    """What the host runs as one loop nest.
+
+    Attributes:
+        ops: Python names of its operations, of all the kernels that it joins.
+        kernels: How many those are, operations beside kernels among them.
+        loops: Its loops, outermost first, and which are reduced.
+        nbytes: Of the tensors that it reads and writes, each counted once.
+    """
+
+    ops: tuple[str, ...]
+    kernels: int
+    loops: str
+    nbytes: int
+
+
+@dataclass(frozen=True)
 class NotFused:
     """A producer and a consumer that stayed apart, and the predicate that failed."""
 
@@ -70,7 +88,8 @@ class Report:
         target: Its name.
         kernels: In order.
         not_fused: Producers and consumers.
-        host_operations: Python names of the operations that no kernel holds, each a launch of its own.
+        host_operations: Python names of the operations that no kernel holds.
+        launches: What the host runs for all of them, in order.
     """
 
     name: str
@@ -78,6 +97,7 @@ class Report:
     kernels: tuple[KernelReport, ...]
     not_fused: tuple[NotFused, ...]
     host_operations: tuple[str, ...] = ()
+    launches: tuple[LaunchReport, ...] = ()
 
     def __str__(self) -> str:
         ops = sum(len(kernel.ops) for kernel in self.kernels)
@@ -94,7 +114,8 @@ class Report:
                 f"({kernel.init_calls_every_run} with one for every tile)"
             )
             lines += [f"            tile_op {text}" for text in kernel.tile_ops]
-        lines += [f"  beside kernels: {name}, a launch of its own" for name in self.host_operations]
+        lines += [f"  beside kernels: {name}" for name in self.host_operations]
+        lines += [f"  launch {number}: {_launch_text(launch)}" for number, launch in enumerate(self.launches)]
         lines += [
             f"  not fused: {pair.producer} into {pair.consumer}: {pair.predicate}, {pair.detail}"
             for pair in self.not_fused
@@ -106,14 +127,12 @@ class Report:
         rows = [_html_row(_html_cells(number, kernel)) for number, kernel in enumerate(self.kernels)]
         table = f"<table>{_html_row(_COLUMNS, 'th')}{''.join(rows)}</table>" if rows else ""
         first, *others = str(self).splitlines()
-        notes = [
-            line.strip() for line in others if line.lstrip().startswith(("beside kernels:", "not fused:", "tile_op "))
-        ]
+        notes = [line.strip() for line in others if line.lstrip().startswith(_NOTES)]
         listed = "".join(f"<div>{html.escape(note)}</div>" for note in notes)
         return f"<div><div>{html.escape(first)}</div>{table}{listed}</div>"
 
 
-_NOTES = ("beside kernels:", "not fused:", "tile_op ")
+_NOTES = ("beside kernels:", "launch ", "not fused:", "tile_op ")
 _COLUMNS = ("kernel", "ops", "inputs", "DST peak", "DST peak in source order", "DST tiles", "init calls", "place")
 
 
@@ -124,6 +143,11 @@ def _html_row(cells: Iterable[object], tag: str = "td") -> str:
 def _html_cells(number: int, kernel: KernelReport) -> tuple[object, ...]:
     peaks = kernel.dst_peak, kernel.dst_peak_source_order, kernel.dst_capacity
     return number, " -> ".join(kernel.ops), kernel.inputs, *peaks, kernel.init_calls, kernel.place
+
+
+def _launch_text(launch: LaunchReport) -> str:
+    joined = f"{launch.kernels} kernels as one, " if launch.kernels > 1 else ""
+    return f"{' -> '.join(launch.ops)}  ({joined}loops {launch.loops}, {launch.nbytes:,} bytes)"
 
 
 def _viewed(kernel: KernelReport) -> str:
@@ -138,6 +162,7 @@ def report_of(module: ModuleOp) -> Report:
     """The report of a module that ``d2m-insert-dst-register-access`` left."""
     from xdsl.dialects.func import FuncOp
 
+    from ttnn_jit.codegen.host_program import planned
     from ttnn_jit.codegen.kernel_reader import read_kernels
     from ttnn_jit.dialects import system_desc_of
     from ttnn_jit.dialects.d2m import GenericOp
@@ -152,7 +177,14 @@ def report_of(module: ModuleOp) -> Report:
         tuple(_kernel(generic, body, target) for generic, body in zip(generics, read_kernels(module), strict=True)),
         tuple(pair for generic in generics for pair in _not_fused(generic)),
         tuple(op.operation.name for op in module.walk() if isinstance(op, TensorOp)),
+        tuple(map(_launch, planned(module, lambda _: ("", 0))[0])),
     )
+
+
+def _launch(kernel: Kernel) -> LaunchReport:
+    from ttnn_jit.codegen.host_text import bytes_of, loops_text
+
+    return LaunchReport(kernel.operations, len(kernel.ops), loops_text(kernel.nest), bytes_of(kernel))
 
 
 def _kernel(generic: GenericOp, body: KernelBody, target: SystemDesc) -> KernelReport:

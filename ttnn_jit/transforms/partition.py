@@ -141,7 +141,10 @@ def _structural_failure(producer: FusionNode, consumer: FusionNode, position: in
     if not (producer.hoisted and consumer.hoisted):
         return Predicate.NOT_HOISTED, "one of the two lacks ttnn.hoist_generic_via_d2m"
     if producer.returned:
-        return Predicate.RETURNED, "the value leaves the kernels: the function returns it"
+        return (
+            Predicate.RETURNED,
+            "the value leaves the kernels: the function returns it, or an operation beside kernels reads it",
+        )
     if producer.space != consumer.operand_spaces[position]:
         return Predicate.ITERATION_SPACE, "shapes or core grids differ"
     return None

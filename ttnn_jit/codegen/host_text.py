@@ -1,0 +1,95 @@
+"""The launches of a host program as text: what runs as one loop, over what, in which sweeps and steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.ir import SSAValue
+
+from ttnn_jit.codegen.kernel import Kernel, Operand
+from ttnn_jit.codegen.launch import LoopNest
+from ttnn_jit.codegen.steps import Accumulate, Apply, Cast, Constant, KernelBody, Load, LookUp, Step, Store
+from ttnn_jit.codegen.sweeps import SweptBody, swept
+from ttnn_jit.kernels.swept_loops import BufferKind
+
+
+def host_text(kernels: Sequence[Kernel]) -> str:
+    """What codegen makes of a scheduled module before it writes any kernel, a block of lines for each launch."""
+    names: dict[SSAValue, str] = {}
+    return "".join(f"{line}\n" for number, kernel in enumerate(kernels) for line in _launch(number, kernel, names))
+
+
+def bytes_of(kernel: Kernel) -> int:
+    """Bytes of the tensors that a launch reads and writes, each counted once."""
+    specs = {each.value: each.view.spec for each in (*kernel.inputs, *kernel.outputs)}
+    return sum(spec.nbytes for spec in specs.values())
+
+
+def loops_text(nest: LoopNest) -> str:
+    """The extents of a launch's loops, outermost first, and which of them are reduced."""
+    last = len(nest.extents) - 1
+    return " x ".join(
+        f"{extent} reduced" if last - place in nest.reduced else str(extent)
+        for place, extent in enumerate(nest.extents)
+    )
+
+
+def _launch(number: int, kernel: Kernel, names: dict[SSAValue, str]) -> Iterator[str]:
+    joined = f", joined of {len(kernel.ops)} kernels" if len(kernel.ops) > 1 else ""
+    yield f"launch {number}: {', '.join(kernel.operations)}{joined}, {bytes_of(kernel):,} bytes"
+    yield f"  loops {loops_text(kernel.nest)}"
+    operands = (*kernel.inputs, *kernel.outputs)
+    for place, (operand, strides) in enumerate(zip(operands, kernel.nest.strides, strict=True)):
+        yield f"  {_operand(place, operand, strides, kernel, names)}"
+    if kernel.body.reduced is None:
+        yield from (f"  {line}" for line in _steps(kernel.body, range(len(operands))))
+    else:
+        yield from _sweeps(swept(kernel.body), len(operands))
+
+
+def _operand(place: int, operand: Operand, strides: Sequence[int], kernel: Kernel, names: dict[SSAValue, str]) -> str:
+    spec = operand.view.spec
+    extents = "x".join([*map(str, spec.shape), spec.dtype.mlir])
+    name = names.setdefault(operand.value, f"%{len(names)}")
+    way = "reads " if place < len(kernel.inputs) else "writes"
+    start = kernel.nest.offsets[place]
+    offset = f" from element {start}" if start else ""
+    hint = ", non-temporal stores" if kernel.body.streams[place].nontemporal else ""
+    return f"s{place} {way} {name}: {extents}, strides {list(strides)}{offset}{hint}"
+
+
+_KEPT = {BufferKind.ROW: "a row", BufferKind.ELEMENT: "an element", BufferKind.TERMS: "a block to reduce"}
+
+
+def _sweeps(body: SweptBody, streams: int) -> Iterator[str]:
+    for k, buffer in enumerate(body.buffers, streams):
+        yield f"  s{k} keeps  {_KEPT[buffer.kind]} of {buffer.dtype.mlir}"
+    for sweep in body.sweeps:
+        yield f"  sweep over {'the row' if sweep.whole_row else 'one element'}"
+        yield from (f"    {line}" for line in _steps(sweep.stage.body, sweep.stage.operands))
+        for fold in sweep.folds:
+            yield f"    s{fold.result} = {fold.tile_name} of s{fold.terms}"
+
+
+def _steps(body: KernelBody, numbers: Sequence[int]) -> Iterator[str]:
+    """The steps of a body whose stream k is number ``numbers[k]``."""
+    for index, step in enumerate(body.steps):
+        yield _step(index, step, numbers)
+
+
+def _step(index: int, step: Step, numbers: Sequence[int]) -> str:
+    match step:
+        case Load():
+            return f"t{index} = load s{numbers[step.stream]}"
+        case Cast():
+            return f"t{index} = cast t{step.operand} : {step.dtype.mlir}"
+        case LookUp():
+            return f"t{index} = look up t{step.operand}"
+        case Accumulate():
+            return f"t{index} = {step.tile_name} of t{step.operand}"
+        case Apply():
+            operands = [f"{each.value:g}" if isinstance(each, Constant) else f"t{each}" for each in step.operands]
+            values = ", ".join([*operands, *(f"{number.value:g}" for number in step.numbers)])
+            return f"t{index} = {step.tile_name} {values} : {step.dtype.mlir}"
+        case Store():
+            return f"store t{step.operand} to s{numbers[step.stream]}"
