@@ -177,6 +177,10 @@ class Primitives(ABC):
         """By `count` in [0, 31], filling with zeros."""
 
     @abstractmethod
+    def int_mul(self, i: Int, j: Int) -> Int:
+        """The low word of the product."""
+
+    @abstractmethod
     def multiply_wide(self, i: Int, j: Int) -> tuple[Int, Int]:
         """High and low word of the 64-bit product of two unsigned words."""
 
@@ -185,6 +189,9 @@ class Primitives(ABC):
     @abstractmethod
     def int_lt(self, i: Int, j: Int) -> Mask:
         """Signed."""
+
+    @abstractmethod
+    def unsigned_lt(self, i: Int, j: Int) -> Mask: ...
 
     @abstractmethod
     def int_select(self, m: Mask, i: Int, j: Int) -> Int: ...

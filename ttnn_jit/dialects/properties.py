@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     Signedness,
     StringAttr,
+    TensorType,
     f32,
     i1,
     i32,
@@ -85,6 +86,17 @@ def properties_of(operation: ops.Operation, statics: Sequence[Any]) -> dict[str,
     if operation.body:
         properties |= {"body": StringAttr(operation.body), "name": StringAttr(operation.name)}
     return properties
+
+
+def verify_fill(name: str, value: FloatAttr | IntegerAttr, result: TensorType[Attribute]) -> None:
+    """Refuses a fill value that is no number of the element type of `result`, for the op `name`.
+
+    Raises:
+        VerifyException: It is another than f32 in a tensor of floats, or than i32 in one of integers.
+    """
+    wanted = i32 if isinstance(result.element_type, IntegerType) else f32
+    if value.type != wanted:
+        raise VerifyException(f"{name} fills a tensor of {result.element_type} with an {wanted}, got {value.type}")
 
 
 def statics_of(operation: ops.Operation, properties: Mapping[str, Attribute], name: str) -> tuple[Any, ...]:

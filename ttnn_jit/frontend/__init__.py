@@ -83,8 +83,7 @@ def lower_operation(
     home = "tile_op" if operation.body else "ttnn"
     builder = ModuleBuilder(f"{home}.{operation.name}", target, None)
     values = [
-        (builder.argument(operand), operand) if isinstance(operand, TensorSpec) else float(operand)
-        for operand in operands
+        (builder.argument(operand), operand) if isinstance(operand, TensorSpec) else operand for operand in operands
     ]
     if isinstance(operation, Elementwise):
         result = builder.operation(operation, values, attributes, None, dtype=dtype)

@@ -384,4 +384,4 @@ def _dtype_of(value: Any) -> DataType | None:
 
 
 def _operand(value: ProxyTensor | Number) -> tuple[SSAValue, TensorSpec] | float:
-    return (value.value, value.spec) if isinstance(value, ProxyTensor) else float(value)
+    return (value.value, value.spec) if isinstance(value, ProxyTensor) else value

@@ -7,7 +7,7 @@ from typing import Any
 
 from ttnn_jit.foreign.values import ABSENT as NOTHING
 from ttnn_jit.foreign.values import own_attribute
-from ttnn_jit.ops import activations, binary, composites, data_movement, predicates, reductions, ternary, unary
+from ttnn_jit.ops import activations, binary, bitwise, composites, data_movement, predicates, reductions, ternary, unary
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
 from ttnn_jit.ops.binding import BoundCall, bind
 from ttnn_jit.ops.composite import Composite
@@ -26,6 +26,7 @@ from ttnn_jit.ops.operation import (
 )
 from ttnn_jit.ops.parameter import Number, Parameter, are_numbers
 from ttnn_jit.ops.reduction import Reduction
+from ttnn_jit.specs.tensor_spec import DataType
 
 __all__ = [
     "ABSENT",
@@ -61,6 +62,7 @@ __all__ = [
     "bind",
     "indexed",
     "nearest_names",
+    "operations_on",
     "overloads_of",
 ]
 
@@ -70,6 +72,7 @@ ELEMENTWISE: tuple[Elementwise, ...] = (
     *predicates.OPERATIONS,
     *binary.OPERATIONS,
     *ternary.OPERATIONS,
+    *bitwise.OPERATIONS,
 )
 OPERATIONS: tuple[Operation, ...] = (
     *ELEMENTWISE,
@@ -104,6 +107,11 @@ OVERLOADS = _overloads()
 
 ALIASES = {alias: operation.name for operation in OPERATIONS for alias in operation.aliases}
 """Further names of eager ttnn -> the name that `@jit` takes."""
+
+
+def operations_on(dtypes: frozenset[DataType]) -> tuple[Elementwise, ...]:
+    """The elementwise operations that take all of these element types."""
+    return tuple(operation for operation in ELEMENTWISE if dtypes <= operation.dtypes)
 
 
 def overloads_of(function: Any) -> tuple[Operation, ...] | None:

@@ -83,7 +83,7 @@ class TensorKind(Kind):
     per_channel: bool = False
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:
-        """A tensor as it is, a number as a float."""
+        """A tensor as it is, a number as Python has it: `beside` says what it is beside tensors of a type."""
         if dtype is not None:
             return value
         value = python_number(value)
@@ -91,11 +91,17 @@ class TensorKind(Kind):
             listed = isinstance(value, (list, tuple)) and are_numbers(value)
             way = "; make one of the numbers before the call: `torch.tensor(...)`" if listed else ""
             raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}{way}")
-        return float(value)
+        return value
+
+    def default_of(self, default: Any, dtype: DataType) -> Any:
+        """An infinity stands for the last number of a `dtype` of integers."""
+        if dtype.is_integer and isinstance(default, float) and math.isinf(default):
+            return dtype.values[-1 if default > 0 else 0]
+        return default
 
     def key(self, value: TensorSpec | float) -> Hashable:
         """A tensor's spec, a number's bits."""
-        return value if isinstance(value, TensorSpec) else FLOAT.key(value)
+        return value if isinstance(value, TensorSpec) else atom_key(value)
 
     def text(self, value: float) -> str:
         """As short as it goes."""

@@ -17,7 +17,7 @@ from ttnn_jit.dialects import d2m, operation_of, system_desc_of, ttir
 from ttnn_jit.dialects.builders import linalg_yield
 from ttnn_jit.dialects.creation import empty_block
 from ttnn_jit.dialects.editing import append, erase, ops_of
-from ttnn_jit.dialects.layout import spec_of, tensor_type
+from ttnn_jit.dialects.layout import dtype_of, spec_of, tensor_type
 from ttnn_jit.dialects.ttcore import TileType, tile_type
 from ttnn_jit.dialects.ttnn import HOIST
 from ttnn_jit.specs.access import Access, NotStridedError, walk
@@ -37,8 +37,9 @@ NOT_HOISTED = "d2m.not_hoisted"
 class ConvertTTIRToD2M(ModulePass):
     """Every compute op becomes a kernel: grid, indexing maps, circular buffers and one tile op.
 
-    Under IEEE numerics tiles are widened to f32 on the way in and rounded on the way out by ``d2m.tile_typecast``;
-    under device numerics the tile op's result type is the rounding, unless `fp32_dest_acc` asks for the casts.
+    Under IEEE numerics tiles of floats are widened to f32 on the way in and rounded on the way out by
+    ``d2m.tile_typecast``; under device numerics the tile op's result type is the rounding, unless `fp32_dest_acc` asks
+    for the casts. Integers are exact in their own type.
 
     Attributes:
         max_grid: Last core coordinate (x, y) of an interleaved tensor's grid; None means the target's whole grid.
@@ -187,6 +188,7 @@ def _tile_ops(
 ) -> list[Operation]:
     """The ops of `body`: what it takes to read the operands, the tile op, and what it takes to yield the result."""
     *inputs, output = body.args
+    in_float32 = in_float32 and not dtype_of(output.type).is_integer  # whose results are exact
     compute_type = tile_type(COMPUTE_TYPE) if in_float32 else output.type
     tile_ops: list[Operation] = []
     operands: list[SSAValue] = []

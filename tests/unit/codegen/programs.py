@@ -21,7 +21,7 @@ from ttnn_jit.runtime.native import kernel_address
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import resolve_target
-from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.transforms import pipeline
 
 SCHEDULED = "d2m-insert-dst-register-access"
@@ -65,11 +65,10 @@ def scheduled(specs, calls, **fields):
 
 
 def stored(values: np.ndarray, spec: TensorSpec) -> np.ndarray:
-    """The buffer of a tensor: float32, or uint16 words of bfloat16; where its layout pads, numbers that show misuse."""
-    dtype = np.float32 if spec.dtype is DataType.FLOAT32 else np.uint16
+    """The buffer of a tensor, uint16 words of bfloat16; where its layout pads, numbers that show misuse."""
     span = sum((extent - 1) * abs(stride) for extent, stride in zip(spec.shape, spec.element_strides, strict=True))
     size = spec.nbytes // spec.dtype.itemsize if spec.strides is None else span + 1
-    buffer = np.full(max(size, 1), 77, dtype)
+    buffer = np.full(max(size, 1), 77, _numpy(spec))
     logical(buffer, spec)[...] = values
     return buffer
 
@@ -139,8 +138,8 @@ def objects_of(program: GeneratedProgram, isa: HostIsa) -> dict[str, bytes]:
     return {name: assemble(kernel.modules.whole, isa) for name, kernel in program.kernels.items()}
 
 
-def _numpy(spec: TensorSpec) -> type:
-    return np.float32 if spec.dtype is DataType.FLOAT32 else np.uint16
+def _numpy(spec: TensorSpec) -> np.dtype:
+    return np.dtype(spec.dtype.traits.numpy)
 
 
 def bfloat16(values: np.ndarray) -> np.ndarray:
