@@ -266,6 +266,9 @@ class LlvmFloat(VectorMath):
     def to_float(self, i: Int) -> Value:
         return self._emit(f"sitofp {self._int} %s to {self._float}", i)
 
+    def truncated(self, a: Value) -> Int:
+        return self._emit(f"fptosi {self._float} %s to {self._int}", a)
+
     def lookup(self, table: Table, index: Int) -> Value:
         if self.isa.avx512:
             return self.from_bits(self._lookup_avx512(table, index))

@@ -184,6 +184,9 @@ class NumpyVector(VectorMath):
     def to_float(self, i: Int) -> Value:
         return np.asarray(i).astype(np.float32)
 
+    def truncated(self, a: Value) -> Int:
+        return np.asarray(a).astype(np.int32)
+
     def lookup(self, table: Table, index: Int) -> Value:
         return np.array(table.words, np.int32)[np.bitwise_and(index, len(table.words) - 1)].view(np.float32)
 

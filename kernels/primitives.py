@@ -200,6 +200,10 @@ class Primitives(ABC):
         """The signed integer as float32, to nearest even."""
 
     @abstractmethod
+    def truncated(self, a: Value) -> Int:
+        """The integer part, for -2**31 <= a < 2**31."""
+
+    @abstractmethod
     def lookup(self, table: Table, index: Int) -> Value:
         """The entry that the low bits of `index` name, as a float32."""
 

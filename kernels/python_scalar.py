@@ -211,6 +211,9 @@ class PythonScalar(VectorMath):
     def to_float(self, i: Int) -> Value:
         return self.assign(self._cast("f32", i))
 
+    def truncated(self, a: Value) -> Int:
+        return self._int(a)
+
     def lookup(self, table: Table, index: Int) -> Value:
         name = f"TABLE_{table.name.upper()}"
         self.tables[name] = str(table.words)

@@ -227,7 +227,7 @@ DERIVED: dict[str, Callable[[], Any]] = {
     "trigonometry.HALF_PI_MIDDLE": lambda: parts(mp.pi / 2, 3)[1],
     "trigonometry.HALF_PI_LOW": lambda: parts(mp.pi / 2, 3)[2],
     "trigonometry._INVERSE_TWO_PI": bits_of_inverse_two_pi,
-    "vector_math.SMALLEST_NORMAL": lambda: 2.0**-126,
+    "conversions.SMALLEST_NORMAL": lambda: 2.0**-126,
 }
 """``module.NAME`` -> the constant, or the numbers of the table, computed anew; call it in `computed`."""
 

@@ -107,10 +107,7 @@ class BodyEmitter:
             case LookUp():
                 return self._words.looked_up(values[step.operand])
             case Cast():
-                same = step.dtype is self._body.dtype_of(step.operand)
-                if same or step.dtype.is_compute_type or self._is_bfloat16(step.operand):
-                    return values[step.operand]
-                return self._words.rounded(values[step.operand], step.dtype)
+                return self._cast(step, values[step.operand])
             case Apply():
                 if index not in exact:
                     exact |= self._computed(index, step, values)
@@ -119,6 +116,14 @@ class BodyEmitter:
                 if self._chooses_among(step, self._is_stored_as_bfloat16):
                     return self._words.flushed(exact[index])
                 return self._words.rounded(exact[index], step.dtype)
+
+    def _cast(self, step: Cast, vectors: Vectors) -> Vectors:
+        source, target, numerics = self._body.dtype_of(step.operand), step.dtype, self._body.numerics
+        if target.is_integer is not source.is_integer:
+            return tuple(self._builder.typecast(vector, source, target, numerics) for vector in vectors)
+        if target is source or target.is_compute_type or self._is_bfloat16(step.operand):
+            return vectors
+        return self._words.rounded(vectors, target)
 
     def _bfloat16_power_of(self, index: int, step: Apply) -> float | None:
         """The exponent of an op that is a power of its bfloat16 operand and is computed on words; else None."""

@@ -36,9 +36,10 @@ class StepWriter:
             case Load():
                 return str(builder.loaded(self._places[step.stream], body.streams[step.stream].dtype))
             case Cast():
-                same = step.dtype is body.dtype_of(step.operand)
-                value = values[step.operand]
-                return value if same else str(builder.round_to(value, step.dtype, body.numerics))
+                source, value = body.dtype_of(step.operand), values[step.operand]
+                if step.dtype is source:
+                    return value
+                return str(builder.typecast(value, source, step.dtype, body.numerics))
             case Apply():
                 return self._applied(step, values)
             case Store():

@@ -359,9 +359,8 @@ class _Machine:
         self.known[op.results[0]] = self.math.round_to(exact, dtype, self.numerics)
 
     def _cast(self, op: TileTypecastOp) -> None:
-        tile, dtype = self._tile(op.operand), _dtype_of(op.result.type)
-        same = dtype is _dtype_of(op.operand.type)
-        self.known[op.result] = tile if same else self.math.round_to(tile, dtype, self.numerics)
+        tile, source, target = self._tile(op.operand), _dtype_of(op.operand.type), _dtype_of(op.result.type)
+        self.known[op.result] = tile if source is target else self.math.typecast(tile, source, target, self.numerics)
 
     def _broadcast_tile(self, op: TileBcastOp) -> None:
         rows, columns = {"row": (1, None), "col": (None, 1), "scalar": (1, 1)}[op.bcast_type.data]

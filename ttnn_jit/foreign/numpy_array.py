@@ -57,7 +57,8 @@ def spec_of_numpy_array(array: numpy.ndarray[Any, Any]) -> TensorSpec:
     dtype = dtypes_of_numpy().get(array.dtype)
     if dtype is None:
         raise DTypeError(
-            f"numpy arrays of {array.dtype} are not supported", help="cast it: `array.astype(numpy.float32)`"
+            f"numpy arrays of {array.dtype} are not supported",
+            help="cast it: `array.astype(numpy.float32)`, or `array.astype(numpy.int32)` if it holds integers",
         )
     itemsize = array.dtype.itemsize
     if any(stride % itemsize for stride in array.strides):

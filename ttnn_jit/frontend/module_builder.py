@@ -104,7 +104,8 @@ class ModuleBuilder:
         location: Location | None,
     ) -> SSAValue:
         place = _attribute(location)
-        values = [o[0] if isinstance(o, tuple) else self._full(o, result, place) for o in operands]
+        (first, *_) = (o[1].dtype for o in operands if isinstance(o, tuple))
+        values = [o[0] if isinstance(o, tuple) else self._full(o, result, first, place) for o in operands]
         properties = properties_of(operation, attributes)
         if operation.has_dtype_property:
             properties["dtype"] = data_type_attr(result.dtype)
@@ -174,11 +175,14 @@ class ModuleBuilder:
                     help="bring one of them to the other's memory config with `ttnn.to_memory_config` before the call",
                 )
 
-    def _full(self, value: float, result: TensorSpec, place: LocationAttr) -> SSAValue:
-        # Under IEEE numerics nothing rounds between the user's float and the arithmetic, which is float32.
-        is_exact = isinstance(value, int) or self._target.numerics is Numerics.DEVICE
-        spec = result.with_(dtype=result.dtype if is_exact else COMPUTE_TYPE)
-        number = value if isinstance(value, int) else as_float32(value)
+    def _full(self, value: float, result: TensorSpec, beside: DataType, place: LocationAttr) -> SSAValue:
+        if beside.is_integer:
+            dtype, number = beside, value
+        else:
+            # Under IEEE numerics nothing rounds between the user's float and the arithmetic, which is float32.
+            rounds = self._target.numerics is Numerics.DEVICE and not result.dtype.is_integer
+            dtype, number = result.dtype if rounds else COMPUTE_TYPE, as_float32(value)
+        spec = result.with_(dtype=dtype)
         op = FullOp.make(self._device_value(place), number, spec, tensor_type(spec), place)
         append(self._block, (op,))
         return op.results[0]

@@ -49,23 +49,32 @@ def bind(
     Raises:
         ArgumentError: None fits; the text says why, and what the operation takes.
     """
-    of_names, of_values = [], []
+    of_names: list[ArgumentError] = []
+    of_values: list[ArgumentError] = []
+    of_dtypes: list[BoundCall] = []
     for operation in overloads:
         try:
             given = _by_name(operation, args, kwargs)
         except ArgumentError as error:
-            of_names.append(error.message)
+            of_names.append(error)
             continue
         try:
-            return _bind_one(operation, given, dtype_of)
+            bound = _bind_one(operation, given, dtype_of)
         except OverflowError as error:
             raise ArgumentError(f"a number among the arguments of `{operation.name}` has no float: {error}") from None
         except ArgumentError as error:
-            of_values.append(error.message)
+            of_values.append(error)
+            continue
+        if all(dtype is None or dtype in operation.dtypes for dtype in map(dtype_of, bound.operands)):
+            return bound
+        of_dtypes.append(bound)
+    if of_dtypes:
+        return of_dtypes[0]  # whoever writes the operation refuses it, at its place
     signatures = " or ".join(f"`{operation.spelling}`" for operation in overloads)
     fixed = "; parameters with a default are fixed where it is defined" if operation.body else ""
     # The declaration whose keywords fit is the one that was meant.
-    raise ArgumentError([*of_values, *of_names][0], help=f"the call is written {signatures}{fixed}")
+    meant = [*of_values, *of_names][0]
+    raise ArgumentError(meant.message, help=meant.help or f"the call is written {signatures}{fixed}")
 
 
 def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable[[Any], DataType | None]) -> BoundCall:

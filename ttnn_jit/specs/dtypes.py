@@ -163,13 +163,11 @@ class DataType(enum.Enum, metaclass=_DataTypes):
             ArgumentError: It is none of them.
         """
         if not isinstance(value, int):
-            raise ArgumentError(
-                f"{what} is {value!r}, no integer, beside tensors of {self.name}",
-                help="give an int, or make floats of the tensors first: `ttnn.typecast(x, ttnn.float32)`",
-            )
+            raise ArgumentError(f"{what} is {value!r}, and {self.name} holds integers", help="give an int")
         if value not in self.values:
             raise ArgumentError(
-                f"{what} is {value}, which {self.name} does not hold: it has {self.values[0]} to {self.values[-1]}"
+                f"{what} is {value}, and {self.name} holds {self.values[0]} to {self.values[-1]}",
+                help="give a number in between, or cast the tensors to a type that holds it",
             )
         return int(value)
 

@@ -84,6 +84,7 @@ def _fusion_node(kernel: d2m.GenericOp, number_of: dict[SSAValue, int]) -> Fusio
     )
     body = linalg_of(kernel).body.block
     tiles = itertools.chain(body.args, (op.results[0] for op in ops_of(body) if op.results))
+    dtype = tile_dtype(tiles)
     users = [use.operation for use in kernel.results[0].uses]
     return FusionNode(
         # Tensors made elsewhere need only be told apart: negative numbers do that.
@@ -92,7 +93,8 @@ def _fusion_node(kernel: d2m.GenericOp, number_of: dict[SSAValue, int]) -> Fusio
         space=spaces[-1],
         users=len(users),
         returned=not all(isinstance(user, d2m.GenericOp) for user in users),
-        wide=tile_dtype(tiles).is_wide,
+        wide=dtype.is_wide,
+        on_integers=dtype.is_integer,
         hoisted=NOT_HOISTED not in kernel.attributes,
         elementwise=all(iterator.data == "parallel" for iterator in kernel.iterator_types),
     )

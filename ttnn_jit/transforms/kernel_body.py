@@ -53,13 +53,15 @@ def operation_names(ops: Iterable[Operation]) -> tuple[str, ...]:
 
 
 def tile_dtype(values: Iterable[SSAValue]) -> DataType:
-    """The widest element type among the tiles in `values`: what DST must hold."""
-    dtypes = (value.type.dtype for value in values if isinstance(value.type, TileType))
-    return max(dtypes, key=_itemsize, default=_NARROWEST)
+    """What DST must hold: the widest element type among the tiles in `values` of integers, or of floats, as the first.
+
+    What is cast from one to the other is cast where it is stored, so that it ends a kernel.
+    """
+    dtypes = [value.type.dtype for value in values if isinstance(value.type, TileType)]
+    return max((dtype for dtype in dtypes if dtype.is_integer is dtypes[0].is_integer), key=_itemsize)
 
 
 _itemsize = operator.attrgetter("itemsize")
-_NARROWEST = min(DataType, key=_itemsize)
 
 
 def tiles_read(op: Operation, numbers: Mapping[SSAValue, int]) -> tuple[int, ...]:

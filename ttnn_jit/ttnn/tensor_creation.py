@@ -157,7 +157,7 @@ def _inferred_dtype(tensor: torch.Tensor) -> DataType:
     if tensor.dtype not in table:
         raise DTypeError(
             f"ttnn tensors of {tensor.dtype} are not supported",
-            help="cast it: `tensor.to(torch.float32)` or `tensor.to(torch.bfloat16)`",
+            help="cast it: `tensor.to(torch.float32)`, or `tensor.to(torch.int32)` if it holds integers",
         )
     return table[tensor.dtype]
 

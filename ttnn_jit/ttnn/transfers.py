@@ -150,7 +150,8 @@ def _cast_program(spec: TensorSpec, dtype: DataType, memory_config: MemoryConfig
     from ttnn_jit.compiler.request import OperationRequest, ResultPlacement
 
     placement = ResultPlacement(memory_config=memory_config, dtype=dtype)
-    operation, number = CAST
+    operation, one = CAST
+    number = int(one) if spec.dtype.is_integer else one
     return compile_program(OperationRequest(operation, (spec, number), (), target, placement), use_disk=True).program
 
 
