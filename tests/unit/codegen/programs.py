@@ -39,7 +39,8 @@ def built(specs, calls, *, target="cpu", results=(-1,)):
     Args:
         specs: The arguments.
         calls: ``(name, operand, ...)``, by tile op or Python name, with ints for values (arguments, then calls, in
-            order) and floats for numbers; operands beyond the operation's arity are its attributes.
+            order), floats for numbers, and an int in a tuple for one beside integers; operands beyond the operation's
+            arity are its attributes.
         target: Name of a preset.
         results: The values returned.
     """
@@ -48,7 +49,7 @@ def built(specs, calls, *, target="cpu", results=(-1,)):
     for name, *operands in calls:
         operation = OPERATION_OF_TILE.get(name) or OVERLOADS[name][0]
         count = operation.arity
-        tensors = [values[o] if isinstance(o, int) else o for o in operands[:count]]
+        tensors = [values[o] if isinstance(o, int) else o[0] if isinstance(o, tuple) else o for o in operands[:count]]
         values.append(builder.operation(operation, tensors, operands[count:], None))
     return builder.finish([values[index][0] for index in results])
 
@@ -151,6 +152,9 @@ def assert_same_bits(got: np.ndarray, expected: np.ndarray) -> None:
     """Bits equal, any NaN equal to any NaN."""
     assert got.shape == expected.shape
     assert got.dtype == expected.dtype
+    if got.dtype not in {np.dtype(np.float32), np.dtype(np.uint16)}:  # which may be bfloat16
+        np.testing.assert_array_equal(got, expected)
+        return
     word = np.uint32 if got.dtype == np.float32 else np.uint16
     limit = 0x7F80_0000 if got.dtype == np.float32 else 0x7F80
     a, b = np.ascontiguousarray(got).view(word), np.ascontiguousarray(expected).view(word)
