@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 from ttnn_jit import ops
 from ttnn_jit.diagnostics.errors import CompileError, LayoutError
 from ttnn_jit.dialects.creation import QuickOperation
-from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.dialects.layout import dtype_of, spec_of
 from ttnn_jit.dialects.properties import statics_of
 from ttnn_jit.dialects.ttcore import DataTypeAttr
 from ttnn_jit.specs.access import Part
@@ -126,6 +126,15 @@ class ElementwiseOp(DeclaredOp):
 
 class TensorElementwiseOp(TensorOp, ElementwiseOp):
     """An elementwise op of tensors."""
+
+
+class TypecastOp(TensorElementwiseOp):
+    """An op that takes a tensor to the element type of its result; a property may say which."""
+
+    @property
+    def statics(self) -> tuple[Any, ...]:
+        """The element type."""
+        return (dtype_of(self.results[0].type),)
 
 
 class MovementOp(TensorOp):

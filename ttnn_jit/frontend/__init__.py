@@ -65,7 +65,7 @@ def lower(
 def lower_operation(
     operation: Operation,
     operands: tuple[TensorSpec | float, ...],
-    attributes: tuple[float, ...],
+    attributes: tuple[Any, ...],
     target: SystemDesc,
     dtype: DataType | None = None,
     layout: ResultLayout | None = None,

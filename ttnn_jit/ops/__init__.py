@@ -7,7 +7,18 @@ from typing import Any
 
 from ttnn_jit.foreign.values import ABSENT as NOTHING
 from ttnn_jit.foreign.values import own_attribute
-from ttnn_jit.ops import activations, binary, bitwise, composites, data_movement, predicates, reductions, ternary, unary
+from ttnn_jit.ops import (
+    activations,
+    binary,
+    bitwise,
+    composites,
+    data_movement,
+    predicates,
+    reductions,
+    ternary,
+    typecast,
+    unary,
+)
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
 from ttnn_jit.ops.binding import BoundCall, bind
 from ttnn_jit.ops.composite import Composite
@@ -26,13 +37,13 @@ from ttnn_jit.ops.operation import (
 )
 from ttnn_jit.ops.parameter import Number, Parameter, are_numbers
 from ttnn_jit.ops.reduction import Reduction
+from ttnn_jit.ops.typecast import Typecast
 from ttnn_jit.specs.tensor_spec import DataType
 
 __all__ = [
     "ABSENT",
     "ABSENT_OPERATORS",
     "ALIASES",
-    "CAST",
     "COPY",
     "ELEMENTWISE",
     "FOREIGN_NAMES",
@@ -44,6 +55,7 @@ __all__ = [
     "RESHAPING",
     "RESULT_KEYWORDS",
     "RESULT_PARAMETERS",
+    "TYPECAST",
     "AbsentOperator",
     "BoundCall",
     "Composite",
@@ -58,6 +70,7 @@ __all__ = [
     "Parameter",
     "Probe",
     "Reduction",
+    "Typecast",
     "are_numbers",
     "bind",
     "indexed",
@@ -76,6 +89,7 @@ ELEMENTWISE: tuple[Elementwise, ...] = (
 )
 OPERATIONS: tuple[Operation, ...] = (
     *ELEMENTWISE,
+    *typecast.OPERATIONS,
     *data_movement.OPERATIONS,
     *reductions.OPERATIONS,
     *composites.OPERATIONS,
@@ -93,8 +107,8 @@ def _overloads() -> Mapping[str, tuple[Operation, ...]]:
 FOREIGN_NAMES = {"fabs": "abs", "power": "pow", "true_divide": "divide"}
 """What other libraries call an operation -> its name, where the two differ."""
 
-CAST = binary.MULTIPLY, 1.0
-"""An operation and its second operand: arithmetic that gives back the first, rounded as every result is."""
+(TYPECAST,) = typecast.OPERATIONS
+"""The operation whose result is its operand in another element type."""
 
 (COPY,) = (operation for operation in ELEMENTWISE if operation.laws.copies)
 """The operation whose result is its operand."""

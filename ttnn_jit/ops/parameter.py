@@ -267,6 +267,20 @@ class DTypeKind(Kind):
         return value
 
 
+class ElementTypeKind(Kind):
+    """An element type that decides what is computed, and not only how the result is stored."""
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> DataType:  # noqa: ARG002 - it is one
+        """The dtype itself."""
+        check_kind(value, DataType, what)
+        bound: DataType = value
+        return bound
+
+    def key(self, value: DataType) -> Hashable:
+        """Its name."""
+        return value.name
+
+
 TENSOR = TensorKind("Tensor", "a tensor")
 TENSOR_OR_NUMBER = TensorKind("Tensor | float", "a tensor or a number", or_number=True)
 TENSOR_PER_CHANNEL = TensorKind("Tensor | float", "a tensor or a number", or_number=True, per_channel=True)
@@ -282,6 +296,7 @@ FLAG = FlagKind("bool", "True or False", "i1")
 CHOICE = ChoiceKind("str | None", has_none=True)
 CONFIG = ConfigKind("MemoryConfig | None", has_none=True)
 DTYPE = DTypeKind("DataType | None", has_none=True)
+ELEMENT_TYPE = ElementTypeKind("DataType", property_type="#ttcore.supportedDataTypes")
 OUTPUT = Kind("Tensor | None", has_none=True)
 ACTIVATIONS = Kind("Sequence[str | Callable[..., Any]] | None", has_none=True)
 IGNORED = Kind("object", has_none=True)

@@ -256,7 +256,8 @@ def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) ->
     """A copy of `tensor` as `spec` says, on `device` or, given None, on the host.
 
     Values convert to the spec's dtype with one rounding to nearest even; a NaN stays a NaN. Integers keep their low
-    bits in a narrower type; floats lose their fraction in one of integers, which must have what is left.
+    bits in a narrower type. In one of integers floats lose their fraction; what is beyond its range becomes its nearest
+    number, and NaN 0.
 
     Raises:
         ShapeError: `spec` has another shape than `tensor`, or strides.
@@ -270,6 +271,9 @@ def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) ->
         stored = _stored_view(spec, buffer)
         zero_padding(spec, buffer)
         source = tensor.detach()
+        if spec.dtype.is_integer and source.is_floating_point():
+            limits = spec.dtype.values
+            source = source.double().nan_to_num(0.0).clamp(limits[0], limits[-1]).long()
         if spec.dtype.is_upper_half and source.element_size() > spec.dtype.itemsize:
             source = _rounded_to_odd(source)
         _logical_view(stored, spec).copy_(source)

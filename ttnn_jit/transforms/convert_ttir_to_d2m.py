@@ -197,10 +197,14 @@ def _tile_ops(
             operand = _result_of(d2m.TileBcastOp.make(operand, broadcast.value, op.location), tile_ops)
         widened = in_float32 and not dtype_of(operand.type).is_integer
         operands.append(_as_type(operand, compute_type, tile_ops, op) if widened else operand)
-    tile_op = d2m.TILE_OP_OF[operation].create(
-        operands=operands, result_types=(compute_type,), properties=op.properties, location=op.location
-    )
-    result = _as_type(_result_of(tile_op, tile_ops), output.type, tile_ops, op)
+    if isinstance(operation, ops.Typecast):
+        (computed,) = operands
+    else:
+        tile_op = d2m.TILE_OP_OF[operation].create(
+            operands=operands, result_types=(compute_type,), properties=op.properties, location=op.location
+        )
+        computed = _result_of(tile_op, tile_ops)
+    result = _as_type(computed, output.type, tile_ops, op)
     tile_ops.append(linalg_yield((result,), op.location))
     return tile_ops
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -53,15 +52,14 @@ def operation_names(ops: Iterable[Operation]) -> tuple[str, ...]:
 
 
 def tile_dtype(values: Iterable[SSAValue]) -> DataType:
-    """What DST must hold: the widest element type among the tiles in `values` of integers, or of floats, as the first.
+    """What DST must hold for a kernel over `values`, inputs first: the widest of its floats, or the integers it reads.
 
-    What is cast from one to the other is cast where it is stored, so that it ends a kernel.
+    A cast from or to integers ends a kernel, where it is stored.
     """
-    dtypes = [value.type.dtype for value in values if isinstance(value.type, TileType)]
-    return max((dtype for dtype in dtypes if dtype.is_integer is dtypes[0].is_integer), key=_itemsize)
-
-
-_itemsize = operator.attrgetter("itemsize")
+    first, *others = (value.type.dtype for value in values if isinstance(value.type, TileType))
+    return (
+        first if first.is_integer else max((first, *others), key=lambda dtype: (not dtype.is_integer, dtype.itemsize))
+    )
 
 
 def tiles_read(op: Operation, numbers: Mapping[SSAValue, int]) -> tuple[int, ...]:

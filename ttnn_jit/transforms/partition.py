@@ -45,7 +45,7 @@ class FusionNode:
         wide: Whether a tensor that the node reads or writes has elements wider than 16 bits.
         hoisted: Whether the op carries the attribute that asks for a kernel.
         elementwise: Whether all loops are parallel.
-        on_integers: Whether it computes with integers, and not with floats.
+        integers: What type of integers it computes with; None of floats.
     """
 
     operands: tuple[int, ...]
@@ -56,7 +56,7 @@ class FusionNode:
     wide: bool = False
     hoisted: bool = True
     elementwise: bool = True
-    on_integers: bool = False
+    integers: Hashable = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +143,8 @@ def _structural_failure(producer: FusionNode, consumer: FusionNode, position: in
         return Predicate.NOT_ELEMENTWISE, "one of the two has a loop that is not parallel"
     if not (producer.hoisted and consumer.hoisted):
         return Predicate.NOT_HOISTED, "one of the two lacks ttnn.hoist_generic_via_d2m"
-    if producer.on_integers is not consumer.on_integers:
-        return Predicate.ELEMENT_TYPES, "one of the two computes with integers, the other with floats"
+    if producer.integers != consumer.integers:
+        return Predicate.ELEMENT_TYPES, "a cast from or to integers ends a kernel"
     if producer.returned:
         return Predicate.RETURNED, "the value leaves the kernels: the function returns it"
     if producer.space != consumer.operand_spaces[position]:
