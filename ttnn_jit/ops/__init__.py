@@ -45,6 +45,7 @@ __all__ = [
     "ABSENT_OPERATORS",
     "ALIASES",
     "COPY",
+    "EAGER",
     "ELEMENTWISE",
     "FOREIGN_NAMES",
     "HARDWARE_KEYWORDS",
@@ -118,6 +119,9 @@ RESHAPING = data_movement.RESHAPE
 
 OVERLOADS = _overloads()
 """Python name -> the declarations that share it, in order of preference."""
+
+EAGER = {name: overloads for name, overloads in OVERLOADS.items() if not isinstance(overloads[0], Typecast)}
+"""The same of those whose eager function is derived; a cast takes tensors on the host too (ttnn/transfers.py)."""
 
 ALIASES = {alias: operation.name for operation in OPERATIONS for alias in operation.aliases}
 """Further names of eager ttnn -> the name that `@jit` takes."""

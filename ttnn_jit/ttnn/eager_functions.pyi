@@ -140,7 +140,6 @@ __all__ = [
     "threshold",
     "transpose",
     "trunc",
-    "typecast",
     "unsqueeze",
     "unsqueeze_to_4D",
     "where",
@@ -887,11 +886,6 @@ class _Trunc(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
-class _Typecast(TtnnOperation):
-    """x as another type: floats become integers toward zero, saturated, NaN 0; integers keep their low bits."""
-
-    def __call__(self, input_tensor: Tensor, dtype: DataType, **keywords: Unpack[Keywords]) -> Tensor: ...
-
 class _Unsqueeze(TtnnOperation):
     """The tensor with a dimension of extent 1 before `dim`."""
 
@@ -1050,7 +1044,6 @@ tanhshrink: _Tanhshrink
 threshold: _Threshold
 transpose: _Transpose
 trunc: _Trunc
-typecast: _Typecast
 unsqueeze: _Unsqueeze
 unsqueeze_to_4D: _UnsqueezeTo4D
 where: _Where
