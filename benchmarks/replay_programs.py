@@ -15,6 +15,7 @@ from ttnn_jit import ttnn
 Combination = dict[str, Any]
 ISAS = ("host", "avx512", "avx2", "neon")
 DTYPES = ("f32", "bf16")
+INTEGER = "si32"
 
 
 def combinations() -> list[Combination]:
@@ -24,6 +25,7 @@ def combinations() -> list[Combination]:
 
 def _of_operations() -> Iterator[Combination]:
     from ttnn_jit.ops import OPERATIONS
+    from ttnn_jit.specs.tensor_spec import DataType
 
     for number, operation in enumerate(one for one in OPERATIONS if not one.chosen_by):
         tensors = [f"a{k}" for k in range(operation.arity)]
@@ -32,13 +34,16 @@ def _of_operations() -> Iterator[Combination]:
         call = f"ttnn.{operation.name}({', '.join((*tensors, *values))})"
         source = f"def op_{operation.ttnn_name}({', '.join(tensors)}):\n    return {call}\n"
         alone = {"source": source, "program": f"op_{operation.ttnn_name}", "tensors": operation.arity}
+        dtypes = [dtype.mlir for dtype in DataType if dtype.mlir in DTYPES and dtype in operation.dtypes]
+        integers = [INTEGER] if DataType.INT32 in operation.dtypes else []
         for dtype, (target, frontend) in product(
-            DTYPES, (("cpu", "ast"), ("wormhole_b0", ("ast", "trace")[number % 2]))
+            [*reversed(dtypes), *integers], (("cpu", "ast"), ("wormhole_b0", ("ast", "trace")[number % 2]))
         ):
             yield _combination(**alone, dtype=dtype, target=target, frontend=frontend)
         for place, isa in enumerate(ISAS[1:]):
             target = ("cpu", "wormhole_b0")[(number + place) % 2]
-            yield _combination(**alone, dtype=DTYPES[place % 2], target=target, shape=(256, 256), isa=isa)
+            dtype = DTYPES[place % 2] if dtypes else INTEGER
+            yield _combination(**alone, dtype=dtype, target=target, shape=(256, 256), isa=isa)
 
 
 def _of_program(name: str) -> Iterator[Combination]:

@@ -75,7 +75,7 @@ def _tensor(combination: Combination, place: int) -> Any:
 def _made(dtype: str, shape: tuple[int, ...], kind: str, target: str) -> Any:
     import torch
 
-    own = torch.float32 if dtype == "f32" else torch.bfloat16
+    own = {"f32": torch.float32, "bf16": torch.bfloat16, "si32": torch.int32}[dtype]
     match kind:
         case "numpy":
             return torch.zeros(shape, dtype=own).numpy()

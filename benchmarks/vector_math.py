@@ -36,8 +36,9 @@ from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.codegen.steps import Apply, Constant, KernelBody, Load, SizeClass, Store
 from ttnn_jit.kernels.isa import AVX2, HostIsa
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
-from ttnn_jit.ops import ELEMENTWISE, Operation
+from ttnn_jit.ops import Operation, operations_on
 from ttnn_jit.runtime.native import kernel_address
+from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -235,16 +236,17 @@ def rates(index: int, rounds: int) -> list[dict[str, Any]]:
     """One operation in float32, in bfloat16 as on cpu and in bfloat16 as on a chip target; in a process of its own."""
     torch.set_num_threads(1)
     kinds = ((FLOAT32, Numerics.IEEE), (BFLOAT16, Numerics.IEEE), (BFLOAT16, Numerics.DEVICE))
-    return [asdict(rate(ELEMENTWISE[index], *kind, host_isa(), rounds)) for kind in kinds]
+    return [asdict(rate(operations_on(FLOATS)[index], *kind, host_isa(), rounds)) for kind in kinds]
 
 
 @contextmanager
 def steps(quick: bool) -> Iterator[Sequence[Step]]:
     """A step per operation; one process for all."""
-    chosen = range(0, len(ELEMENTWISE), 12 if quick else 1)
+    chosen = range(0, len(operations_on(FLOATS)), 12 if quick else 1)
     with _Shared() as shared:
         yield [
-            Step(ELEMENTWISE[index].signature, 1, partial(shared.call, index, 11 if quick else 31)) for index in chosen
+            Step(operations_on(FLOATS)[index].signature, 1, partial(shared.call, index, 11 if quick else 31))
+            for index in chosen
         ]
 
 

@@ -54,7 +54,7 @@ class Bfloat16Words:
     def rounded(self, vectors: Vectors, dtype: DataType) -> Vectors:
         """Each vector as `LlvmVector.round_to` gives it."""
         b, lanes = self.builder, self.builder.isa.lanes
-        if dtype.is_compute_type or not b.isa.avx512_bf16:
+        if not (dtype.is_upper_half and b.isa.avx512_bf16):
             return tuple(b.round_to(vector, dtype, self.numerics) for vector in vectors)
         words = b.converted(vectors, self.numerics, leaves_nan=self.leaves_nan)
         result = (b.load_bf16(words),) if len(vectors) == 1 else (b.as_high(words, 0), b.as_high(words, lanes))

@@ -239,6 +239,9 @@ class LlvmFloat(VectorMath):
     def shift_right_zero(self, i: Int, count: Int) -> Int:
         return self._shift("lshr", i, count)
 
+    def int_mul(self, i: Int, j: Int) -> Int:
+        return self._int_op("mul", i, j)
+
     def multiply_wide(self, i: Int, j: Int) -> tuple[Int, Int]:
         wide = f"<{self.isa.lanes} x i64>"
         left = self._emit(f"zext {self._int} %s to {wide}", i)
@@ -254,11 +257,17 @@ class LlvmFloat(VectorMath):
     def int_lt(self, i: Int, j: Int) -> Mask:
         return self._int_op("icmp slt", i, j)
 
+    def unsigned_lt(self, i: Int, j: Int) -> Mask:
+        return self._int_op("icmp ult", i, j)
+
     def int_select(self, m: Mask, i: Int, j: Int) -> Int:
         return self._emit(f"select {self._mask} %s, {self._int} %s, {self._int} %s", m, i, j)
 
     def to_float(self, i: Int) -> Value:
         return self._emit(f"sitofp {self._int} %s to {self._float}", i)
+
+    def truncated(self, a: Value) -> Int:
+        return self._emit(f"fptosi {self._float} %s to {self._int}", a)
 
     def lookup(self, table: Table, index: Int) -> Value:
         if self.isa.avx512:

@@ -33,12 +33,19 @@ class LlvmVector(LlvmFloat):
     """
 
     def round_to(self, value: Value, dtype: DataType, numerics: Numerics) -> Value:
-        """`value` as a float32 that `dtype` holds exactly; see `VectorMath.round_bfloat16`."""
-        if dtype.is_compute_type:
-            return value
-        if self.isa.avx512_bf16:
+        """As `VectorMath.round_to`, by the instruction of avx512_bf16 where the host has it."""
+        if dtype.is_upper_half and self.isa.avx512_bf16:
             return self.load_bf16(self.converted((value,), numerics))
-        return self.round_bfloat16(value, numerics)
+        return super().round_to(value, dtype, numerics)
+
+    def extended(self, elements: Value, dtype: DataType) -> Value:
+        """The words of `elements`, which are the low bits of them: ``<lanes x i8>``, for one."""
+        opcode = "sext" if dtype.compute.is_signed else "zext"
+        return self._emit(f"{opcode} <{self.isa.lanes} x {dtype.traits.llvm}> %s to {self._int}", elements)
+
+    def cut(self, words: Value, dtype: DataType) -> Value:
+        """The inverse of `extended`."""
+        return self._emit(f"trunc {self._int} %s to <{self.isa.lanes} x {dtype.traits.llvm}>", words)
 
     def load_bf16(self, words: Value) -> Value:
         """The float32 values of bfloat16 `words`, an operand of type ``<lanes x i16>``."""

@@ -161,6 +161,9 @@ class NumpyVector(VectorMath):
     def shift_right_zero(self, i: Int, count: Int) -> Int:
         return np.right_shift(_unsigned(i), _unsigned(count)).view(np.int32)
 
+    def int_mul(self, i: Int, j: Int) -> Int:
+        return np.multiply(i, j)
+
     def multiply_wide(self, i: Int, j: Int) -> tuple[Int, Int]:
         product = np.multiply(_unsigned(i), _unsigned(j), dtype=np.uint64)
         low = (product & np.uint64(0xFFFF_FFFF)).astype(np.uint32)
@@ -172,11 +175,17 @@ class NumpyVector(VectorMath):
     def int_lt(self, i: Int, j: Int) -> Mask:
         return np.less(i, j)
 
+    def unsigned_lt(self, i: Int, j: Int) -> Mask:
+        return np.less(_unsigned(i), _unsigned(j))
+
     def int_select(self, m: Mask, i: Int, j: Int) -> Int:
         return np.where(m, i, j)
 
     def to_float(self, i: Int) -> Value:
         return np.asarray(i).astype(np.float32)
+
+    def truncated(self, a: Value) -> Int:
+        return np.asarray(a).astype(np.int32)
 
     def lookup(self, table: Table, index: Int) -> Value:
         return np.array(table.words, np.int32)[np.bitwise_and(index, len(table.words) - 1)].view(np.float32)
@@ -184,18 +193,17 @@ class NumpyVector(VectorMath):
     def call_scalar(self, function: ScalarFunction, operands: Sequence[Value]) -> Value:
         return vectorized(function)(*operands)
 
-    def round_to(self, value: Value, dtype: DataType, numerics: Numerics) -> Value:
-        """`value` as a float32 that `dtype` holds exactly; see `VectorMath.round_bfloat16`."""
-        return value if dtype.is_compute_type else self.round_bfloat16(value, numerics)
-
     def loaded(self, elements: Array, dtype: DataType) -> Array:
-        """The float32 values of `elements` as `dtype` stores them."""
-        return self.load_bf16(elements) if dtype.is_upper_half else elements
+        """The values of the compute type of `elements` as `dtype` stores them."""
+        if dtype.is_upper_half:
+            return self.load_bf16(elements)
+        whole = elements.astype(np.dtype(f"{elements.dtype.kind}4"), copy=False)
+        return whole.view(dtype.compute.numpy)
 
     def stored(self, values: Value, dtype: DataType) -> Array:
         """The elements of `values`, which `dtype` holds exactly."""
         if not dtype.is_upper_half:
-            return np.asarray(values)
+            return np.asarray(values).astype(dtype.traits.numpy, copy=False)
         bits = np.ascontiguousarray(values, np.float32).view(np.uint32).reshape(np.shape(values))
         return np.right_shift(bits, np.uint32(16)).astype(np.uint16)
 

@@ -177,6 +177,10 @@ class Primitives(ABC):
         """By `count` in [0, 31], filling with zeros."""
 
     @abstractmethod
+    def int_mul(self, i: Int, j: Int) -> Int:
+        """The low word of the product."""
+
+    @abstractmethod
     def multiply_wide(self, i: Int, j: Int) -> tuple[Int, Int]:
         """High and low word of the 64-bit product of two unsigned words."""
 
@@ -187,10 +191,17 @@ class Primitives(ABC):
         """Signed."""
 
     @abstractmethod
+    def unsigned_lt(self, i: Int, j: Int) -> Mask: ...
+
+    @abstractmethod
     def int_select(self, m: Mask, i: Int, j: Int) -> Int: ...
     @abstractmethod
     def to_float(self, i: Int) -> Value:
         """The signed integer as float32, to nearest even."""
+
+    @abstractmethod
+    def truncated(self, a: Value) -> Int:
+        """The integer part, for -2**31 <= a < 2**31."""
 
     @abstractmethod
     def lookup(self, table: Table, index: Int) -> Value:

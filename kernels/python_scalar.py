@@ -188,6 +188,9 @@ class PythonScalar(VectorMath):
     def shift_right_zero(self, i: Int, count: Int) -> Int:
         return self._int(f"{self._cast('u32', i)} >> {self._cast('u32', count)}")
 
+    def int_mul(self, i: Int, j: Int) -> Int:
+        return self._int(f"{i} * {j}")
+
     def multiply_wide(self, i: Int, j: Int) -> tuple[Int, Int]:
         factors = [self._cast("u64", self._cast("u32", word)) for word in (i, j)]
         product = self.assign(" * ".join(factors))
@@ -199,11 +202,17 @@ class PythonScalar(VectorMath):
     def int_lt(self, i: Int, j: Int) -> Mask:
         return self.assign(f"{i} < {j}")
 
+    def unsigned_lt(self, i: Int, j: Int) -> Mask:
+        return self.assign(f"{self._cast('u32', i)} < {self._cast('u32', j)}")
+
     def int_select(self, m: Mask, i: Int, j: Int) -> Int:
         return self.assign(f"{i} if {m} else {j}")
 
     def to_float(self, i: Int) -> Value:
         return self.assign(self._cast("f32", i))
+
+    def truncated(self, a: Value) -> Int:
+        return self._int(a)
 
     def lookup(self, table: Table, index: Int) -> Value:
         name = f"TABLE_{table.name.upper()}"
@@ -313,17 +322,18 @@ class PythonScalar(VectorMath):
     # bfloat16
 
     def loaded(self, element: str, dtype: DataType) -> Value:
-        """The float32 value of `element` as `dtype` stores it."""
+        """The value of the compute type of `element` as `dtype` stores it."""
+        if dtype.is_integer:
+            return self._int(element)
         return self.call("widen", element) if dtype.is_upper_half else self.assign(element)
 
     def stored(self, value: Value, dtype: DataType) -> Value:
         """The element of `value`, which `dtype` holds exactly."""
+        if dtype.is_integer:
+            return self._cast(f"{'i' if dtype.compute.is_signed else 'u'}{8 * dtype.itemsize}", value)
         return self.call("narrow", value) if dtype.is_upper_half else value
 
-    def round_to(self, value: Value, dtype: DataType, numerics: Numerics) -> Value:
-        """`value` as a float32 that `dtype` holds exactly; see `VectorMath.round_bfloat16`."""
-        if dtype.is_compute_type:
-            return value
+    def round_bfloat16(self, value: Value, numerics: Numerics) -> Value:
         return self.call("nearest_bfloat16" if numerics is Numerics.IEEE else "device_bfloat16", value)
 
 

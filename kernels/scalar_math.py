@@ -18,11 +18,14 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from ttnn_jit.specs.dtypes import DataType
+
 LIBM_ULP = 0.51
 """Largest error of a function here, in units of float32's last place: libm's few units of float64 count 2**-29 each."""
 
 f32, f64 = np.float32, np.float64
-i32, u16, u32, u64 = np.int32, np.uint16, np.uint32, np.uint64
+i8, i16, i32 = np.int8, np.int16, np.int32
+u8, u16, u32, u64 = np.uint8, np.uint16, np.uint32, np.uint64
 
 scalar = njit(error_model="numpy", inline="never")
 """Compiles a function of one element: division by zero is an infinity, not an exception."""
@@ -40,16 +43,16 @@ def _conversion(source: Any, target: Any, instruction: str) -> Any:
     return typed
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def float32_at(context: Any, address: Any) -> Any:
-    """The address as a pointer to float32."""
-    return _conversion(types.int64, types.CPointer(types.float32), "inttoptr")(context, address)
+def _pointer_to(elements: Any) -> Any:
+    """A function from an address to it as a pointer to `elements`."""
+
+    def pointer(context: Any, address: Any) -> Any:
+        return _conversion(types.int64, types.CPointer(elements), "inttoptr")(context, address)
+
+    return intrinsic(pointer)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def bfloat16_at(context: Any, address: Any) -> Any:
-    """The address as a pointer to the words of bfloat16."""
-    return _conversion(types.int64, types.CPointer(types.uint16), "inttoptr")(context, address)
+globals().update({f"{dtype.name.lower()}_at": _pointer_to(getattr(types, dtype.traits.numpy)) for dtype in DataType})
 
 
 def _memory(element: Any) -> Callable[[Any, Any], Any]:

@@ -39,7 +39,7 @@ from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.specs.tensor_spec import DataType
 
 Chunk = Sequence[str]
-"""Operand names of a stream's chunk: `unroll` vectors of float32 or of a scalar, or one of all bfloat16 words."""
+"""Operand names of a stream's chunk: `unroll` vectors of its elements or of a scalar, or one of all bfloat16 words."""
 
 Body = Callable[[Sequence[Chunk]], tuple[Sequence[Line], Sequence[Chunk]]]
 """The inputs' chunks -> instructions, and the outputs' chunks."""
@@ -258,15 +258,20 @@ class TileLoop:
         yield "  br label %chunk"
 
     def _splat(self, k: int) -> Iterator[str]:
-        element, vector = self._element(k), f"<{self.lanes} x float>"
+        dtype, element = self.streams[k].dtype, self._element(k)
+        register = dtype.compute.llvm
+        vector = f"<{self.lanes} x {register}>"
         name = f"%scalar_{k}"
         yield f"  {name} = load {element}, ptr %at1_{k}"
-        if self.streams[k].dtype.is_upper_half:
-            yield f"  {name}.wide = zext i16 {name} to i32"
-            yield f"  {name}.bits = shl i32 {name}.wide, 16"
-            yield f"  {name}.f32 = bitcast i32 {name}.bits to float"
-            name = f"{name}.f32"
-        yield f"  %lane0_{k} = insertelement {vector} poison, float {name}, i64 0"
+        if not dtype.is_compute_type:
+            opcode = "sext" if dtype.is_integer and dtype.compute.is_signed else "zext"
+            yield f"  {name}.wide = {opcode} {element} {name} to i32"
+            name = f"{name}.wide"
+        if dtype.is_upper_half:
+            yield f"  %scalar_{k}.bits = shl i32 {name}, 16"
+            yield f"  %scalar_{k}.f32 = bitcast i32 %scalar_{k}.bits to float"
+            name = f"%scalar_{k}.f32"
+        yield f"  %lane0_{k} = insertelement {vector} poison, {register} {name}, i64 0"
         mask = f"<{self.lanes} x i32> zeroinitializer"
         yield f"  %splat_{k} = shufflevector {vector} %lane0_{k}, {vector} poison, {mask}"
 
@@ -304,7 +309,7 @@ class TileLoop:
         """Type of a chunk's operands, their number, and the elements of one."""
         if self.streams[k].dtype.is_upper_half:
             return f"<{self._chunk_size} x i16>", 1, self._chunk_size
-        return f"<{self.lanes} x float>", self.unroll, self.lanes
+        return f"<{self.lanes} x {self._element(k)}>", self.unroll, self.lanes
 
     def _names(self, k: int) -> list[str]:
         if self.streams[k].access is InnerAccess.SCALAR:

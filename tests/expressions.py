@@ -5,10 +5,11 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from ttnn_jit import ttnn
-from ttnn_jit.ops import ELEMENTWISE
+from ttnn_jit.ops import operations_on
+from ttnn_jit.specs.dtypes import FLOATS
 
 TENSORS = 4
-MATH = [operation for operation in ELEMENTWISE if not operation.attributes]
+MATH = [operation for operation in operations_on(FLOATS) if not operation.attributes]
 
 
 def expressions():

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.runtime.tensor import as_torch
+from ttnn_jit.specs.dtypes import dtypes_of_torch
 
 if TYPE_CHECKING:
     import torch
@@ -22,11 +23,11 @@ __all__ = ["assert_allclose", "assert_matches_golden", "ulp_distance"]
 def ulp_distance(actual: Any, expected: Any) -> torch.Tensor:
     """Per element ``|actual - expected|`` in units in the last place of `actual`'s dtype at `expected`, in float64.
 
-    0 where both are NaN, or where `expected` rounds to the infinity that `actual` is; infinite where one alone is NaN
-    or infinite. Among denormals the unit is the smallest denormal.
+    The unit of integers is 1. 0 where both are NaN, or where `expected` rounds to the infinity that `actual` is;
+    infinite where one alone is NaN or infinite. Among denormals the unit is the smallest denormal.
 
     Args:
-        actual: A ttnn, torch or numpy tensor of float32 or bfloat16.
+        actual: A ttnn, torch or numpy tensor of float32, bfloat16 or integers.
         expected: The reference, of `actual`'s shape: float64 keeps what the dtype of `actual` cannot.
 
     Raises:
@@ -36,11 +37,14 @@ def ulp_distance(actual: Any, expected: Any) -> torch.Tensor:
     import torch
 
     __tracebackhide__ = True
-    digits = {torch.float32: 23, torch.bfloat16: 7}.get(got.dtype)
-    if digits is None:
-        raise ValueError(f"ulp are counted in float32 and bfloat16, got {got.dtype}")
     if got.shape != reference.shape:
         raise ValueError(f"shapes {tuple(got.shape)} and {tuple(reference.shape)} differ")
+    dtype = dtypes_of_torch().get(got.dtype)
+    if dtype is None:
+        raise ValueError(f"ulp are counted in the types that tensors of ttnn have, got {got.dtype}")
+    if dtype.is_integer:
+        return (got.double() - reference).abs().nan_to_num(nan=torch.inf)
+    digits = {torch.float32: 23, torch.bfloat16: 7}[got.dtype]
     _, exponent = torch.frexp(reference.abs())
     unit = torch.ldexp(torch.ones_like(reference), (exponent - 1 - digits).clamp(min=-126 - digits))
     # In two steps float64 -> float32 -> bfloat16 a number can only reach an infinity that it rounds to directly.
@@ -57,7 +61,7 @@ def assert_allclose(actual: Any, expected: Any, *, max_ulp: float = 0.0, rtol: f
     (0.0 and -0.0 are).
 
     Args:
-        actual: A ttnn, torch or numpy tensor of float32 or bfloat16: its dtype's units count.
+        actual: A ttnn, torch or numpy tensor of float32, bfloat16 or integers: its dtype's units count.
         expected: The reference, best in float64.
         max_ulp: Units in the last place of `actual`'s dtype, at the expected value.
         rtol: Relative to the expected value.

@@ -22,7 +22,8 @@ the operation's domain, of random bits, that nearly cancel, and whose product or
 
 **References.** The declared golden in float64 for all of them; the {rechecked} worst arguments of each are computed
 again by mpmath to 400 bits or more, and that error counts. At {referenced:,} arguments taken evenly from the samples,
-all operations and both dtypes, the float64 references themselves were compared with mpmath: they are at most
+all operations and both types of floats (of integers all are exact), the float64 references were compared with mpmath:
+they are at most
 {reference:.2g} units off (`{reference_of}`){reference_rest}.
 
 **Modes.** *cpu*: IEEE numerics. *chip*: device numerics, where a NaN is stored as infinity in bfloat16 and denormal

@@ -202,6 +202,7 @@ DERIVED: dict[str, Callable[[], Any]] = {
     "logarithm.LN2_SHORT": lambda: short(mp.log(2), 16)[0],
     "logarithm.LN2_REST": lambda: short(mp.log(2), 16)[1],
     "logarithm.RSQRT_SEED": seeds_of_inverse_roots,
+    "integer_math.BITS": lambda: 32,
     "logarithm.CBRT_2": lambda: nearest(mp.cbrt(2)),
     "logarithm.CBRT_4": lambda: nearest(mp.cbrt(4)),
     "piecewise._FROM_ONE": lambda: centres_of_pieces(0.0)[:12],
@@ -226,7 +227,7 @@ DERIVED: dict[str, Callable[[], Any]] = {
     "trigonometry.HALF_PI_MIDDLE": lambda: parts(mp.pi / 2, 3)[1],
     "trigonometry.HALF_PI_LOW": lambda: parts(mp.pi / 2, 3)[2],
     "trigonometry._INVERSE_TWO_PI": bits_of_inverse_two_pi,
-    "vector_math.SMALLEST_NORMAL": lambda: 2.0**-126,
+    "conversions.SMALLEST_NORMAL": lambda: 2.0**-126,
 }
 """``module.NAME`` -> the constant, or the numbers of the table, computed anew; call it in `computed`."""
 

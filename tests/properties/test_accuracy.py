@@ -13,7 +13,8 @@ from benchmarks.accuracy.measure import BFLOAT16, FLOAT32, Mode, cases, measured
 from benchmarks.accuracy.page import COLUMNS, page
 from benchmarks.accuracy.references import in_float64
 from ttnn_jit import ttnn
-from ttnn_jit.ops import ELEMENTWISE
+from ttnn_jit.ops import operations_on
+from ttnn_jit.specs.dtypes import FLOATS
 
 CASES = list(cases())
 FRACTION = 0.005  # of the sample of `make accuracy`
@@ -52,7 +53,7 @@ def test_pow_of_every_bfloat16_is_off_by_no_more_than_the_float32_result_that_is
 
 
 def test_every_operation_is_measured_in_every_dtype_under_every_mode():
-    assert set(CASES) == {(operation, dtype) for operation in ELEMENTWISE for dtype in operation.dtypes}
+    assert set(CASES) == {(operation, dtype) for operation in operations_on(FLOATS) for dtype in FLOATS}
     few = [case for case in CASES if case[0].name in {"digamma", "where"}]
     rows = [row for case in few for row in measured(*case, 1e-5)]
     assert {(row.operation, row.dtype, row.mode) for row in rows} == {(*case, mode) for case in few for mode in Mode}
@@ -65,7 +66,7 @@ def worst_arguments():
     text = (Path(__file__).parents[2] / "docs" / "accuracy.md").read_text()
     lines = (line.split(" | ") for line in text.splitlines() if line.startswith("| `"))
     cells = {line[0].split("`")[1]: line[COLUMNS.index("worst argument")] for line in lines}
-    for operation in ELEMENTWISE:
+    for operation in operations_on(FLOATS):
         if worst := cells.get(operation.signature, "").strip():
             yield operation, [float(value) for value in worst.split(", ")]
 
@@ -87,5 +88,5 @@ def test_no_neighbour_of_a_worst_argument_of_the_page_is_beyond_the_bound():
 def test_the_committed_page_has_a_line_for_every_operation():
     text = (Path(__file__).parents[2] / "docs" / "accuracy.md").read_text()
     lines = [line.split("`")[1] for line in text.splitlines() if line.startswith("| `")]
-    assert lines == [operation.signature for operation in ELEMENTWISE]
+    assert lines == [operation.signature for operation in operations_on(FLOATS)]
     assert {FLOAT32, BFLOAT16} == {dtype for _, dtype in CASES}

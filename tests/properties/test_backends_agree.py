@@ -16,15 +16,16 @@ from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, na
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.numba_kernel import numba_module, numba_program
 from ttnn_jit.kernels.scalar_math import LIBM_ULP
-from ttnn_jit.ops import ELEMENTWISE
+from ttnn_jit.ops import operations_on
+from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 SPECIALS = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, math.inf, -math.inf, math.nan, 1e-45, -1e-40, 1.2e-38, 3.3e38, -3.3e38]
 FLOAT32, BFLOAT16 = DataType.FLOAT32, DataType.BFLOAT16
 CASES = [
     pytest.param(operation, dtype, id=f"{operation.ttnn_name}-{dtype.mlir}")
-    for operation in ELEMENTWISE
-    for dtype in sorted(operation.dtypes, key=lambda d: d.name)
+    for operation in operations_on(FLOATS)
+    for dtype in sorted(FLOATS, key=lambda d: d.name)
 ]
 SIZE = 1024  # whole tiles, so that every target takes it
 
@@ -102,7 +103,7 @@ def trees(draw):
     """Calls ``(operation, operands)`` on two arguments and earlier results."""
     calls = []
     for number in range(draw(st.integers(2, 6))):
-        operation = draw(st.sampled_from(ELEMENTWISE))
+        operation = draw(st.sampled_from(operations_on(FLOATS)))
         calls.append((operation, [draw(st.integers(0, 1 + number)) for _ in range(operation.arity)]))
     return calls
 
@@ -125,7 +126,7 @@ def test_every_op_of_an_expression_tree_agrees_on_the_values_that_reach_it(calls
         values.append(ours)
 
 
-EXACT = [o for o in ELEMENTWISE if o.probe.max_ulp == o.probe.max_ulp_bf16 == 0]
+EXACT = [o for o in operations_on(FLOATS) if o.probe.max_ulp == o.probe.max_ulp_bf16 == 0]
 
 
 @pytest.mark.slow

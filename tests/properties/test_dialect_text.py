@@ -49,6 +49,10 @@ discardable: st.SearchStrategy[dict[str, Attribute]] = st.dictionaries(
 )
 
 
+def fills(dtype: DataType) -> st.SearchStrategy[float]:
+    return st.integers(dtype.values[0], dtype.values[-1]) if dtype.is_integer else float32_values
+
+
 @st.composite
 def specs(draw: st.DrawFn) -> TensorSpec:
     shape = draw(st.lists(st.integers(0, 70), max_size=4))
@@ -69,7 +73,7 @@ def tensor_modules(draw: st.DrawFn) -> ModuleOp:
     values: list[SSAValue] = list(block.args)
     if draw(st.booleans()):
         values.append(_full(draw, block, spec.with_(), table is ttnn.OP_OF))
-    for operation in draw(st.lists(st.sampled_from(ops.ELEMENTWISE), max_size=5)):
+    for operation in draw(st.lists(st.sampled_from(ops.operations_on(frozenset([spec.dtype]))), max_size=5)):
         op_class = table[operation]
         operands = [draw(st.sampled_from(values)) for _ in range(operation.arity)]
         properties = properties_of(operation, [draw(float32_values) for _ in operation.attributes])
@@ -83,7 +87,7 @@ def tensor_modules(draw: st.DrawFn) -> ModuleOp:
 
 
 def _full(draw: st.DrawFn, block: Block, spec: TensorSpec, of_ttnn: bool) -> SSAValue:
-    value = draw(float32_values)
+    value = draw(fills(spec.dtype))
     if not of_ttnn:
         full = ttir.FullOp.make(value, tensor_type(spec))
         block.add_op(full)
@@ -121,7 +125,7 @@ def _loops(
     draw: st.DrawFn, sources: list[SSAValue], target: SSAValue, shape: tuple[int, int], dtype: DataType
 ) -> list[Operation]:
     constants = [builders.constant_index(value) for value in (0, 1, shape[0])]
-    scalar = builders.constant_f32(draw(float32_values))
+    scalar = builders.constant_number(builders.number_attr(draw(fills(dtype))))
     zero, one, rows = (constant.result for constant in constants)
     outer = builders.scf_loop(zero, rows, one)
     block_type = builders.tile_memref((1, shape[1]), dtype, "l1", (shape[1], 1), None)
@@ -136,7 +140,7 @@ def _loops(
         load = LoadOp.make(view.result, [0, column])
         inner.body.block.add_op(load)
         tiles.append(load.result)
-    for operation in draw(st.lists(st.sampled_from(ops.ELEMENTWISE), max_size=4)):
+    for operation in draw(st.lists(st.sampled_from(ops.operations_on(frozenset([dtype]))), max_size=4)):
         op_class = d2m.TILE_OP_OF[operation]
         operands = [tiles[-1]] + [draw(st.sampled_from([*tiles, scalar.result])) for _ in operation.operands[1:]]
         numbers = properties_of(operation, [draw(float32_values) for _ in operation.attributes])

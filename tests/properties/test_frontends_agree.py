@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from tests.unit.frontend.stand_in import BF16, CPU, F32, WORMHOLE, StandInJit, lowered, ttnn
 from ttnn_jit.dialects import print_module
 from ttnn_jit.guards.reads import compile_guard
-from ttnn_jit.ops import ELEMENTWISE
+from ttnn_jit.ops import operations_on
+from ttnn_jit.specs.dtypes import FLOATS
 
-UNARY = sorted({o.name for o in ELEMENTWISE if o.arity == 1 and not o.attributes})
-BINARY = sorted({o.name for o in ELEMENTWISE if o.arity == 2})
+UNARY = sorted({o.name for o in operations_on(FLOATS) if o.arity == 1 and not o.attributes})
+BINARY = sorted({o.name for o in operations_on(FLOATS) if o.arity == 2})
 SCALE = 1.5
 LAYERS = [0.5, 2.0]
 

@@ -18,9 +18,12 @@ from tests.unit.codegen.programs import (
 )
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.kernels.isa import AVX2, NEON
-from ttnn_jit.ops import ELEMENTWISE
+from ttnn_jit.ops import operations_on
+from ttnn_jit.specs.dtypes import FLOATS, INTEGERS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
+OF_FLOATS = [st.sampled_from(sorted(FLOATS, key=lambda dtype: dtype.name))]
+OF_INTEGERS = [st.just(dtype) for dtype in sorted(INTEGERS, key=lambda dtype: dtype.name)]
 SPECIALS = np.array(
     [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 1e-45, -1e-39, 1.2e-38, 3.4e38, -3.4e38, 0.5, 88.8, -104.0],
     np.float32,
@@ -39,9 +42,9 @@ def shapes(draw, target):
 
 
 @st.composite
-def specs(draw, target, shape):
+def specs(draw, target, shape, dtypes):
     """An argument that broadcasts to `shape`."""
-    dtype = draw(st.sampled_from(list(DataType)))
+    dtype = draw(dtypes)
     if target != "cpu":
         return TensorSpec(shape, dtype, Layout.TILE)
     own = tuple(draw(st.sampled_from([extent, extent, 1])) for extent in shape)
@@ -59,18 +62,23 @@ def specs(draw, target, shape):
 
 
 @st.composite
-def programs(draw, target):
+def programs(draw, target, kinds=OF_FLOATS):
     """(argument specs, calls, indices of results) as `scheduled` takes them."""
     shape = draw(shapes(target))
-    arguments = [TensorSpec(shape, draw(st.sampled_from(list(DataType))), draw(_layouts(target)))]
-    arguments += [draw(specs(target, shape)) for _ in range(draw(st.integers(0, 3)))]
+    dtypes = draw(st.sampled_from(kinds))
+    arguments = [TensorSpec(shape, draw(dtypes), draw(_layouts(target)))]
+    arguments += [draw(specs(target, shape, dtypes)) for _ in range(draw(st.integers(0, 3)))]
+    dtype = arguments[0].dtype
+    constants = st.floats(-4, 4, width=32)
+    if dtype.is_integer:
+        constants = st.tuples(st.one_of(st.integers(0, 40), st.integers(dtype.values[0], dtype.values[-1])))
     calls = []
     for number in range(draw(st.integers(1, 6))):
-        operation = draw(st.sampled_from(ELEMENTWISE))
+        operation = draw(st.sampled_from(operations_on(frozenset([dtype]))))
         values = st.integers(0, len(arguments) + number - 1)
         operands = [draw(values)]
         for _ in range(operation.arity - 1):
-            operands.append(draw(st.one_of(values, values, st.floats(-4, 4, width=32))))
+            operands.append(draw(st.one_of(values, values, constants)))
         numbers = [draw(st.sampled_from([-2.0, 0.5, 3.0])) for _ in operation.attributes]
         calls.append((operation.tile_name, *operands, *numbers))
     count = len(arguments) + len(calls)
@@ -84,6 +92,11 @@ def _layouts(target):
 
 def data_for(spec, seed):
     rng = np.random.default_rng(seed)
+    if spec.dtype.is_integer:
+        integers, edges = spec.dtype.values, [*spec.dtype.values[:3], *spec.dtype.values[-3:], 0, 1, 31, 32]
+        values = rng.integers(integers[0], integers[-1], spec.shape, np.int64, endpoint=True)
+        picked = rng.random(spec.shape) < 0.5
+        return np.where(picked, rng.choice(edges, spec.shape), values).astype(spec.dtype.traits.numpy)
     values = rng.standard_normal(spec.shape).astype(np.float32) * 3
     picked = rng.random(spec.shape) < 0.3
     values = np.where(picked, rng.choice(SPECIALS, spec.shape), values).astype(np.float32)
@@ -119,6 +132,13 @@ def test_native_kernels_have_the_interpreters_bits_under_ieee_numerics(program, 
 @quick
 def test_native_kernels_have_the_interpreters_bits_under_device_numerics(program, seed):
     check(program, "wormhole_b0", seed)
+
+
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+@given(data=st.data(), seed=st.integers(0, 2**20))
+@quick
+def test_native_kernels_have_the_interpreters_numbers_of_integers(target, data, seed):
+    check(data.draw(programs(target, OF_INTEGERS)), target, seed)
 
 
 @given(program=programs("wormhole_b0"), seed=st.integers(0, 2**20))

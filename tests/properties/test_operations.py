@@ -12,7 +12,8 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.ops import ELEMENTWISE
+from ttnn_jit.ops import ELEMENTWISE, operations_on
+from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.tensor_spec import DataType
 
 TORCH_DTYPE = {DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}
@@ -20,8 +21,8 @@ MANTISSA_BITS = {torch.float32: 23, torch.bfloat16: 7}
 SPECIALS = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, math.inf, -math.inf, math.nan, 1e-45, -1e-40, 1.2e-38, 3.3e38, -3.3e38]
 CASES = [
     pytest.param(operation, dtype, id=f"{operation.ttnn_name}-{dtype.mlir}")
-    for operation in ELEMENTWISE
-    for dtype in sorted(operation.dtypes, key=lambda d: d.name)
+    for operation in operations_on(FLOATS)
+    for dtype in sorted(FLOATS, key=lambda d: d.name)
 ]
 
 

@@ -20,21 +20,20 @@ LAYOUTS = st.sampled_from(Layout)
 def random_bits(shape, dtype, seed):
     """A tensor of any bit patterns: denormals, infinities, quiet and signalling NaN included."""
     generator = torch.Generator().manual_seed(seed)
-    integers = torch.int32 if dtype is torch.float32 else torch.int16
+    integers = {4: torch.int32, 2: torch.int16, 1: torch.uint8}[dtype.itemsize]
     limits = torch.iinfo(integers)
     return torch.randint(limits.min, limits.max, shape, generator=generator, dtype=integers).view(dtype)
 
 
 def bits(tensor):
-    return tensor.contiguous().view(torch.int32 if tensor.dtype is torch.float32 else torch.int16)
+    return tensor.contiguous().view({4: torch.int32, 2: torch.int16, 1: torch.uint8}[tensor.itemsize])
 
 
 @settings(max_examples=150, deadline=None)
 @given(SHAPES, LAYOUTS, st.sampled_from(DataType), st.integers(0, 2**30), st.randoms(use_true_random=False))
 def test_a_round_trip_keeps_every_bit(shape, layout, dtype, seed, random):
-    torch_dtype = {DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}[dtype]
     order = random.sample(range(len(shape)), len(shape))
-    source = random_bits(shape, torch_dtype, seed).permute(order)
+    source = random_bits(shape, dtype.torch, seed).permute(order)
     tensor = from_torch(source, TensorSpec(source.shape, dtype, layout), None)
     result = tensor.to_torch()
     assert result.shape == source.shape
@@ -88,10 +87,12 @@ def test_repr_never_fails_and_is_short(shape, layout, dtype):
 
 
 @settings(deadline=None)
-@given(SHAPES, LAYOUTS, st.sampled_from(DataType), st.floats())
-def test_a_tensor_of_one_number_has_the_bits_that_torch_would_give_it(shape, layout, dtype, number):
+@given(SHAPES, LAYOUTS, st.sampled_from(DataType), st.data())
+def test_a_tensor_of_one_number_has_the_bits_that_torch_would_give_it(shape, layout, dtype, data):
     spec = TensorSpec(shape, dtype, layout)
-    expected = torch.full(shape, number, dtype=torch.float64).float()
+    number = data.draw(st.integers(dtype.values[0], dtype.values[-1]) if dtype.is_integer else st.floats())
+    expected = torch.full(shape, number, dtype=torch.int64 if dtype.is_integer else torch.float64)
+    expected = expected if dtype.is_integer else expected.float()
     stored, reference = filled(number, spec, None), from_torch(expected, spec, None)
     if math.isnan(number):
         assert stored.to_torch().isnan().all()
@@ -103,7 +104,7 @@ def test_a_tensor_of_one_number_has_the_bits_that_torch_would_give_it(shape, lay
 @given(SHAPES, LAYOUTS, LAYOUTS, st.sampled_from(DataType), st.integers(0, 2**16))
 def test_elements_laid_out_anew_keep_their_bits_and_padding_is_zero(shape, first, second, dtype, seed):
     words = torch.randint(0, 2**16, tuple(shape), generator=torch.Generator().manual_seed(seed)).to(torch.int16)
-    values = words.view(torch.bfloat16).to({DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}[dtype])
+    values = (words if dtype.is_integer else words.view(torch.bfloat16)).to(dtype.torch)
     source = from_torch(values, TensorSpec(shape, dtype, first), None)
     moved = laid_out(source, TensorSpec(shape, dtype, second), None)
     assert stored_bytes(moved) == stored_bytes(from_torch(values, TensorSpec(shape, dtype, second), None))

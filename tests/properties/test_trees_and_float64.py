@@ -18,7 +18,8 @@ from benchmarks.accuracy.references import error_in_ulp, in_float64, to_many_dig
 from benchmarks.accuracy.sample import TORCH_DTYPE
 from tests.properties.test_programs import assert_same_bits
 from ttnn_jit import ttnn
-from ttnn_jit.ops import ELEMENTWISE
+from ttnn_jit.ops import operations_on
+from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -65,7 +66,7 @@ def steps(draw):
     """(operation, operands) on arguments, earlier results and numbers."""
     drawn = []
     for number in range(draw(st.integers(2, 8))):
-        operation = draw(st.sampled_from(ELEMENTWISE))
+        operation = draw(st.sampled_from(operations_on(FLOATS)))
         values = st.integers(0, ARGUMENTS + number - 1)
         others = st.one_of(values, st.sampled_from(NUMBERS).map(lambda n: ("number", n)))
         first = draw(st.integers(0, operation.arity - 1))  # that one is a tensor, any other may be a number

@@ -41,6 +41,12 @@ def a_misspelt_operation(x):
     return y
 
 
+def bits_of_floats(x):
+    return ttnn.bitwise_and(x, 3)
+#          ^^^^^^^^^^^^^^^^^^^^^^ `bitwise_and` does not take BFLOAT16 tensors
+#          help: it takes INT32, UINT16, UINT32, UINT8
+
+
 def a_function_of_the_host_api(x):
     """AST only: a trace sees the whole call."""
     return ttnn.from_torch(x)

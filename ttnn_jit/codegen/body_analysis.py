@@ -97,7 +97,7 @@ def _without_sign(body: KernelBody, index: int) -> tuple[int, bool]:
         case Load(stream):
             first = next(k for k, other in enumerate(body.steps) if isinstance(other, Load) and other.stream == stream)
             return first, False
-        case Cast(operand) if step.dtype.is_compute_type:
+        case Cast(operand) if step.dtype.is_compute_type and not body.dtype_of(operand).is_integer:
             return _without_sign(body, operand)
         case Apply(_, (int() as operand,)) if step.dtype.is_compute_type and _negates(step):
             argument, negated = _without_sign(body, operand)
@@ -121,6 +121,8 @@ def propagates_nan(body: KernelBody) -> bool:
                     return False
                 rounds += not operation.laws.chooses and step.dtype.is_upper_half
             case LookUp():
+                return False
+            case Cast() if step.dtype.is_integer:
                 return False
             case _:
                 pass

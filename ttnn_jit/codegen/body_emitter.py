@@ -87,10 +87,17 @@ class BodyEmitter:
         stream = self._body.streams[k]
         if stream.dtype.is_compute_type or stream.access is InnerAccess.SCALAR:
             return tuple(chunk)
-        return self._words.widened(chunk[0], self._unroll)
+        if stream.dtype.is_upper_half:
+            return self._words.widened(chunk[0], self._unroll)
+        return tuple(self._builder.extended(elements, stream.dtype) for elements in chunk)
 
     def _narrowed(self, k: int, vectors: Vectors) -> Chunk:
-        return vectors if self._body.streams[k].dtype.is_compute_type else [self._words.narrowed(vectors)]
+        dtype = self._body.streams[k].dtype
+        if dtype.is_compute_type:
+            return vectors
+        if dtype.is_upper_half:
+            return [self._words.narrowed(vectors)]
+        return [self._builder.cut(words, dtype) for words in vectors]
 
     def _value(
         self, index: int, step: Apply | Cast | LookUp, values: Mapping[int, Vectors], exact: dict[int, Vectors]
@@ -100,10 +107,7 @@ class BodyEmitter:
             case LookUp():
                 return self._words.looked_up(values[step.operand])
             case Cast():
-                same = step.dtype is self._body.dtype_of(step.operand)
-                if same or step.dtype.is_compute_type or self._is_bfloat16(step.operand):
-                    return values[step.operand]
-                return self._words.rounded(values[step.operand], step.dtype)
+                return self._cast(step, values[step.operand])
             case Apply():
                 if index not in exact:
                     exact |= self._computed(index, step, values)
@@ -112,6 +116,14 @@ class BodyEmitter:
                 if self._chooses_among(step, self._is_stored_as_bfloat16):
                     return self._words.flushed(exact[index])
                 return self._words.rounded(exact[index], step.dtype)
+
+    def _cast(self, step: Cast, vectors: Vectors) -> Vectors:
+        source, target, numerics = self._body.dtype_of(step.operand), step.dtype, self._body.numerics
+        if target.is_integer is not source.is_integer:
+            return tuple(self._builder.typecast(vector, source, target, numerics) for vector in vectors)
+        if target is source or target.is_compute_type or self._is_bfloat16(step.operand):
+            return vectors
+        return self._words.rounded(vectors, target)
 
     def _bfloat16_power_of(self, index: int, step: Apply) -> float | None:
         """The exponent of an op that is a power of its bfloat16 operand and is computed on words; else None."""
@@ -133,13 +145,15 @@ class BodyEmitter:
         emit, numbers = operation.tile_body(self._body.numerics), [number.value for number in step.numbers]
         if operation.forms.bfloat16 is not None and index in self._between_bfloat16:
             emit = operation.forms.bfloat16
-        operands = [self._operand(operand, values) for operand in step.operands]
-        return {index: tuple(emit(builder, *vectors, *numbers) for vectors in zip(*operands, strict=True))}
-
-    def _operand(self, operand: int | Constant, values: Mapping[int, Vectors]) -> Vectors:
-        if isinstance(operand, Constant):
-            return (self._builder.const(operand.value),) * self._unroll
-        return values[operand]
+        compute = step.dtype.compute
+        arithmetic = builder.arithmetic(compute)
+        operands = [
+            (arithmetic.const(operand.in_type(compute)),) * self._unroll
+            if isinstance(operand, Constant)
+            else values[operand]
+            for operand in step.operands
+        ]
+        return {index: tuple(emit(arithmetic, *vectors, *numbers) for vectors in zip(*operands, strict=True))}
 
     def _needs_no_rounding(self, index: int, step: Apply) -> bool:
         """Whether the result is exact in bfloat16: computed on words, or selected from operands that are."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.affine import ForOp, YieldOp
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, ModuleOp
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, MemRefType, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
@@ -208,9 +208,9 @@ class _Reader:
 
     def _constant(self, op: arith.ConstantOp) -> None:
         match op.value:
-            case IntegerAttr():
+            case IntegerAttr(type=IndexType()):
                 self.known[op.result] = op.value.value.data
-            case FloatAttr():
+            case IntegerAttr() | FloatAttr():
                 self.known[op.result] = Constant.of(op.value.value.data)
             case _:
                 raise refusal(op, "it is no number")

@@ -36,9 +36,10 @@ class StepWriter:
             case Load():
                 return str(builder.loaded(self._places[step.stream], body.streams[step.stream].dtype))
             case Cast():
-                same = step.dtype is body.dtype_of(step.operand)
-                value = values[step.operand]
-                return value if same else str(builder.round_to(value, step.dtype, body.numerics))
+                source, value = body.dtype_of(step.operand), values[step.operand]
+                if step.dtype is source:
+                    return value
+                return str(builder.typecast(value, source, step.dtype, body.numerics))
             case Apply():
                 return self._applied(step, values)
             case Store():
@@ -48,13 +49,14 @@ class StepWriter:
 
     def _applied(self, step: Apply, values: Sequence[str]) -> str:
         builder = self._builder
+        arithmetic = builder.arithmetic(step.dtype.compute)
         operation = operation_of_tile(step.tile_name)
         builder.lines.append(f"# tile_op {operation.name}" if operation.body else f"# {step.tile_name}")
         operands = [
-            builder.const(operand.value) if isinstance(operand, Constant) else values[operand]
+            arithmetic.const(operand.in_type(step.dtype.compute)) if isinstance(operand, Constant) else values[operand]
             for operand in step.operands
         ]
         numbers = [number.value for number in step.numbers]
         numerics = self._body.numerics
-        exact = operation.tile_body(numerics)(builder, *operands, *numbers)
+        exact = operation.tile_body(numerics)(arithmetic, *operands, *numbers)
         return str(builder.round_to(exact, step.dtype, numerics))

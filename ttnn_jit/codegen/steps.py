@@ -9,20 +9,22 @@ from dataclasses import dataclass, replace
 
 from ttnn_jit.kernels.lookup_table import ENTRIES
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, ComputeType
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A float32 number, by its bits: 0.0 and -0.0 differ, and NaN equals itself."""
+    """A number of a compute type, by its bits: 0.0 and -0.0 differ, and NaN equals itself."""
 
     bits: int
 
     @staticmethod
     def of(value: float) -> Constant:
-        """The constant nearest to `value`; one beyond the range of float32 is an infinity."""
+        """The float32 nearest to `value`, an infinity beyond its range; an int's low 32 bits."""
+        if isinstance(value, int):
+            return Constant(value % (1 << 32))
         try:
             packed = struct.pack("<f", value)
         except OverflowError:
@@ -31,9 +33,15 @@ class Constant:
 
     @property
     def value(self) -> float:
-        """The number."""
+        """The number of a float32."""
         number: float = struct.unpack("<f", self.bits.to_bytes(4, "little"))[0]
         return number
+
+    def in_type(self, compute: ComputeType) -> float:
+        """The number of `compute` that has these bits."""
+        if not compute.is_integer:
+            return self.value
+        return int.from_bytes(self.bits.to_bytes(4, "little"), "little", signed=compute.is_signed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ It takes the module after any stage from ``convert-ttir-to-d2m`` to ``d2m-insert
 code with codegen, so that equal bits are evidence for both. Elements beyond a tensor's extents are zeros. A tile loaded
 from DST does not leave its slot: an op reads the slot when it runs, as on the chip.
 
-Arrays stand for tensors: float32 as they are, bfloat16 as uint16 words.
+Arrays stand for tensors: of their elements' type in numpy, bfloat16 as uint16 words.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.affine import ForOp, YieldOp
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, ModuleOp, TensorType
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, MemRefType, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -40,7 +40,7 @@ from ttnn_jit.dialects.d2m import (
     WaitOp,
 )
 from ttnn_jit.dialects.declared_ops import ElementwiseOp, MovementOp, ReductionOp
-from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.dialects.layout import dtype_of, spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.dialects.ttir import FullOp
@@ -65,7 +65,7 @@ def interpret(module: ModuleOp, inputs: Sequence[Array]) -> list[Array]:
 
     Args:
         module: In d2m form.
-        inputs: One array of the tensor's logical shape per argument: float32, or uint16 for bfloat16.
+        inputs: One array of the tensor's logical shape per argument, of its elements' type; uint16 for bfloat16.
 
     Raises:
         ArgumentError: The arrays are not what the function takes, or the tensors are too large to be interpreted.
@@ -109,7 +109,7 @@ def _elements(type_: Attribute) -> int:
 
 @dataclass(frozen=True)
 class _Tensor:
-    """A tensor's logical elements as float32."""
+    """A tensor's logical elements, in their compute type."""
 
     values: Array
     spec: TensorSpec
@@ -176,7 +176,7 @@ class _Machine:
 
     def _empty(self, op: EmptyOp) -> None:
         spec = spec_of(op.result.type)
-        self.known[op.result] = _Tensor(np.zeros(spec.shape, np.float32), spec)
+        self.known[op.result] = _Tensor(np.zeros(spec.shape, spec.dtype.compute.numpy), spec)
 
     def _view(self, op: ViewLayoutOp) -> None:
         source, spec = self.known[op.input], spec_of(op.result.type)
@@ -184,7 +184,7 @@ class _Machine:
 
     def _moved(self, op: MovementOp) -> None:
         spec = spec_of(op.results[0].type)
-        values = np.zeros(tuple(spec.shape), np.float32)
+        values = np.zeros(tuple(spec.shape), spec.dtype.compute.numpy)
         for value, part in zip(op.operands, op.parts, strict=True):
             block = tuple(
                 slice(start, start + extent) for start, extent in zip(part.origin, part.access.extents, strict=True)
@@ -202,8 +202,10 @@ class _Machine:
 
     def _full(self, op: FullOp) -> None:
         spec = spec_of(op.result.type)
-        value = self.math.round_to(np.float32(op.fill_value.value.data), spec.dtype, self.numerics)
-        self.known[op.result] = _Tensor(np.full(spec.shape, value, np.float32), spec)
+        compute = spec.dtype.compute
+        number = self.math.arithmetic(compute).const(op.fill_value.value.data)
+        value = self.math.round_to(number, spec.dtype, self.numerics)
+        self.known[op.result] = _Tensor(np.full(spec.shape, value, compute.numpy), spec)
 
     def _return(self, op: ReturnOp) -> None:
         for value in op.arguments:
@@ -254,8 +256,10 @@ class _Machine:
 
     def _constant(self, op: arith.ConstantOp) -> None:
         match op.value:
-            case IntegerAttr():
+            case IntegerAttr(type=IndexType()):
                 self.known[op.result] = op.value.value.data
+            case IntegerAttr():
+                self.known[op.result] = self.math.int_const(op.value.value.data)
             case FloatAttr():
                 self.known[op.result] = np.float32(Constant.of(op.value.value.data).value)
             case _:
@@ -266,7 +270,9 @@ class _Machine:
 
     def _acquire(self, op: AcquireDstOp) -> None:
         shape = _shape_of(op.result.type)
-        tiles = np.full((*shape, TILE_HEIGHT, TILE_WIDTH), np.nan, np.float32)
+        compute = dtype_of(op.result.type).compute
+        nothing = -1 if compute.is_integer else np.nan
+        tiles = np.full((*shape, TILE_HEIGHT, TILE_WIDTH), nothing, compute.numpy)
         self.known[op.result] = _Memref(tiles, np.zeros(shape, bool))
 
     def _subview(self, op: memref.SubviewOp) -> None:
@@ -347,13 +353,14 @@ class _Machine:
 
     def _apply(self, op: ElementwiseOp) -> None:
         operands = [self._tile(value) for value in op.operands]
-        exact = op.operation.tile_body(self.numerics)(self.math, *operands, *op.statics)
-        self.known[op.results[0]] = self.math.round_to(exact, _dtype_of(op.results[0].type), self.numerics)
+        dtype = _dtype_of(op.results[0].type)
+        arithmetic = self.math.arithmetic(dtype.compute)
+        exact = op.operation.tile_body(self.numerics)(arithmetic, *operands, *op.statics)
+        self.known[op.results[0]] = self.math.round_to(exact, dtype, self.numerics)
 
     def _cast(self, op: TileTypecastOp) -> None:
-        tile, dtype = self._tile(op.operand), _dtype_of(op.result.type)
-        same = dtype is _dtype_of(op.operand.type)
-        self.known[op.result] = tile if same else self.math.round_to(tile, dtype, self.numerics)
+        tile, source, target = self._tile(op.operand), _dtype_of(op.operand.type), _dtype_of(op.result.type)
+        self.known[op.result] = tile if source is target else self.math.typecast(tile, source, target, self.numerics)
 
     def _broadcast_tile(self, op: TileBcastOp) -> None:
         rows, columns = {"row": (1, None), "col": (None, 1), "scalar": (1, 1)}[op.bcast_type.data]
@@ -397,7 +404,7 @@ def _gathered(values: Array, access: Access) -> Array:
 def _tiles_of(tensor: _Tensor, rank: int, extents: tuple[int, ...]) -> Array:
     """The tensor as `extents` tiles, zeros beyond its own."""
     tiles = _split(tensor.values, rank)
-    held = np.zeros((*extents, TILE_HEIGHT, TILE_WIDTH), np.float32)
+    held = np.zeros((*extents, TILE_HEIGHT, TILE_WIDTH), tiles.dtype)
     held[tuple(slice(0, extent) for extent in tiles.shape[:rank])] = tiles
     return held
 
@@ -412,7 +419,7 @@ def _untiled(tiles: Array, tensor: _Tensor) -> Array:
     rows, columns = -(-matrix[-2] // TILE_HEIGHT), -(-matrix[-1] // TILE_WIDTH)
     batched = kept.reshape(-1, rows, columns, TILE_HEIGHT, TILE_WIDTH) if kept.size else kept.reshape(0, 1, 1, 32, 32)
     if not kept.size:
-        return np.zeros(shape, np.float32)
+        return np.zeros(shape, tiles.dtype)
     padded = batched.swapaxes(2, 3).reshape(-1, rows * TILE_HEIGHT, columns * TILE_WIDTH)
     return padded[:, : matrix[-2], : matrix[-1]].reshape(shape)
 
@@ -424,8 +431,8 @@ def _split(values: Array, rank: int) -> Array:
     rows, columns = round_up(height, TILE_HEIGHT), round_up(width, TILE_WIDTH)
     extents = tile_extents(values.shape, rank)
     if not values.size:
-        return np.zeros((*extents, TILE_HEIGHT, TILE_WIDTH), np.float32)
-    padded = np.zeros((int(np.prod(shape[:-2])), rows, columns), np.float32)
+        return np.zeros((*extents, TILE_HEIGHT, TILE_WIDTH), values.dtype)
+    padded = np.zeros((int(np.prod(shape[:-2])), rows, columns), values.dtype)
     padded[:, :height, :width] = values.reshape(-1, height, width)
     split = padded.reshape(-1, rows // TILE_HEIGHT, TILE_HEIGHT, columns // TILE_WIDTH, TILE_WIDTH).swapaxes(2, 3)
     return split.reshape(*extents, TILE_HEIGHT, TILE_WIDTH)

@@ -132,7 +132,7 @@ class OperationRequest:
 
     operation: Operation
     operands: tuple[TensorSpec | float, ...]
-    attributes: tuple[float, ...]
+    attributes: tuple[Any, ...]
     target: SystemDesc
     result: ResultPlacement = ResultPlacement()
 

@@ -77,9 +77,17 @@ def _f32_attr(bits: bytes) -> FloatAttr:
     return FloatAttr(struct.unpack("d", bits)[0], f32)
 
 
-def constant_f32(value: float, location: LocationAttr | None = None) -> arith.ConstantOp:
-    """``%cst = arith.constant 5.000000e-01 : f32``."""
-    return create(arith.ConstantOp, result_types=(f32,), properties={"value": f32_attr(value)}, location=location)
+def number_attr(value: float) -> FloatAttr | IntegerAttr:
+    """``value : f32`` of a float; an int is the 32-bit word ``value : i32``, its sign bit for a sign."""
+    return IntegerAttr((value + _WORDS // 2) % _WORDS - _WORDS // 2, i32) if isinstance(value, int) else f32_attr(value)
+
+
+_WORDS = 1 << 32
+
+
+def constant_number(value: FloatAttr | IntegerAttr, location: LocationAttr | None = None) -> arith.ConstantOp:
+    """``%cst = arith.constant 5.000000e-01 : f32``, or ``%c3_i32 = arith.constant 3 : i32``."""
+    return create(arith.ConstantOp, result_types=(value.type,), properties={"value": value}, location=location)
 
 
 @cache

@@ -6,7 +6,7 @@ from abc import ABC
 from functools import cache
 from typing import Self
 
-from xdsl.dialects.builtin import AffineMapAttr, LocationAttr, MemRefType, StringAttr, TensorType, f32
+from xdsl.dialects.builtin import AffineMapAttr, LocationAttr, MemRefType, StringAttr, TensorType, f32, i32
 from xdsl.ir import Attribute, Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -148,18 +148,22 @@ class ReserveOp(CBAccessOp):
 
 
 class TileElementwiseOp(ElementwiseOp):
-    """An elementwise op of tiles; any operand but one may be an f32 scalar."""
+    """An elementwise op of tiles; any operand but one may be a scalar: f32, or i32 beside tiles of integers."""
 
     def verify_types(self) -> None:
-        """Refuses operands that are neither tiles nor f32, and a result that is no tile."""
+        """Refuses operands that are neither tiles nor the scalars beside them, and a result that is no tile."""
         types = [value.type for value in self.operands]
+        dtypes = [operand_type.dtype for operand_type in types if isinstance(operand_type, TileType)]
+        scalar = i32 if any(dtype.is_integer for dtype in dtypes) else f32
         for operand_type in types:
-            if not isinstance(operand_type, TileType) and operand_type != f32:
-                raise VerifyException(f"{self.name} takes tiles and f32 scalars, got {operand_type}")
-        if not any(isinstance(operand_type, TileType) for operand_type in types):
+            if not isinstance(operand_type, TileType) and operand_type != scalar:
+                raise VerifyException(f"{self.name} takes tiles and {scalar} scalars, got {operand_type}")
+        if not dtypes:
             raise VerifyException(f"{self.name} needs a tile among its operands")
-        if not isinstance(self.results[0].type, TileType):
-            raise VerifyException(f"{self.name} results in a tile, got {self.results[0].type}")
+        result = self.results[0].type
+        if not isinstance(result, TileType):
+            raise VerifyException(f"{self.name} results in a tile, got {result}")
+        self.verify_dtypes([*dtypes, result.dtype])
 
 
 @irdl_op_definition

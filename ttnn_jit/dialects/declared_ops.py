@@ -13,10 +13,11 @@ from xdsl.utils.exceptions import VerifyException
 from ttnn_jit import ops
 from ttnn_jit.diagnostics.errors import CompileError, LayoutError
 from ttnn_jit.dialects.creation import QuickOperation
-from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.dialects.layout import dtype_of, spec_of
 from ttnn_jit.dialects.properties import statics_of
 from ttnn_jit.dialects.ttcore import DataTypeAttr
 from ttnn_jit.specs.access import Part
+from ttnn_jit.specs.tensor_spec import DataType
 
 
 class DeclaredOp(QuickOperation):
@@ -48,6 +49,14 @@ class DeclaredOp(QuickOperation):
     def verify_types(self) -> None:
         """Checks operand and result types; each dialect says how."""
         raise NotImplementedError
+
+    def verify_dtypes(self, dtypes: Sequence[DataType]) -> None:
+        """Refuses element types that the operation does not take, and integers beside numbers of another type."""
+        for dtype in dtypes:
+            if dtype not in self.operation.dtypes:
+                raise VerifyException(f"{self.name} takes no numbers of {dtype.mlir}")
+        if len(set(dtypes)) > 1 and any(dtype.is_integer for dtype in dtypes):
+            raise VerifyException(f"{self.name} got {' and '.join(sorted({dtype.mlir for dtype in dtypes}))}")
 
     @property
     def statics(self) -> tuple[Any, ...]:
@@ -86,7 +95,7 @@ class TensorOp(DeclaredOp):
         if not isinstance(result_type, TensorType):
             raise VerifyException(f"{self.name} results in a tensor, got {result_type}")
         dtype = self.properties.get("dtype")
-        if isinstance(dtype, DataTypeAttr) and dtype.data != str(result_type.element_type):
+        if isinstance(dtype, DataTypeAttr) and dtype.dtype.mlir != str(result_type.element_type):
             raise VerifyException(f"{self.name} says dtype {dtype.data} but results in {result_type.element_type}")
         self._verify_shape(result_type)
 
@@ -95,6 +104,7 @@ class TensorOp(DeclaredOp):
             specs = [spec_of(value.type) for value in self.operands]
         except LayoutError:
             return  # a type of another compiler's: what needs a spec of it refuses it
+        self.verify_dtypes([spec.dtype for spec in specs])
         try:
             (by_rule,) = self.operation.results(specs, self.statics)
         except CompileError as error:
@@ -116,6 +126,15 @@ class ElementwiseOp(DeclaredOp):
 
 class TensorElementwiseOp(TensorOp, ElementwiseOp):
     """An elementwise op of tensors."""
+
+
+class TypecastOp(TensorElementwiseOp):
+    """An op that takes a tensor to the element type of its result; a property may say which."""
+
+    @property
+    def statics(self) -> tuple[Any, ...]:
+        """The element type."""
+        return (dtype_of(self.results[0].type),)
 
 
 class MovementOp(TensorOp):

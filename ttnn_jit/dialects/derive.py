@@ -22,6 +22,7 @@ from ttnn_jit.dialects.declared_ops import (
     MovementOp,
     ReductionOp,
     TensorElementwiseOp,
+    TypecastOp,
 )
 from ttnn_jit.ops import opaque, user_operation
 
@@ -72,6 +73,7 @@ def derive_tensor_ops(dialect: str, name_field: str) -> OpClasses:
     """The op classes of a dialect of tensors, which has operations of every family."""
     bases = {
         ops.Elementwise: TensorElementwiseOp,
+        ops.Typecast: TypecastOp,
         ops.Movement: MovementOp,
         ops.Reduction: ReductionOp,
         ops.Composite: CompositeOp,

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     Signedness,
     StringAttr,
+    TensorType,
     f32,
     i1,
     i32,
@@ -24,6 +25,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit import ops
 from ttnn_jit.dialects.builders import f32_attr
+from ttnn_jit.dialects.ttcore import DataTypeAttr, data_type_attr
+from ttnn_jit.specs.tensor_spec import DataType
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,10 @@ def _read_si32(attribute: Attribute | None) -> int | None:
     return attribute.value.data if isinstance(attribute, IntegerAttr) and attribute.type == _SI32 else None
 
 
+def _read_dtype(attribute: Attribute | None) -> DataType | None:
+    return attribute.dtype if isinstance(attribute, DataTypeAttr) else None
+
+
 def _read_array(attribute: Attribute | None) -> tuple[int, ...] | None:
     if not isinstance(attribute, DenseArrayBase) or attribute.elt_type != i64:
         return None
@@ -68,6 +75,7 @@ _SI32 = IntegerType(32, Signedness.SIGNED)
 
 PROPERTY_TYPES = {
     "f32": PropertyType(f32_attr, _read_f32),
+    "#ttcore.supportedDataTypes": PropertyType(data_type_attr, _read_dtype),
     "si32": PropertyType(lambda value: IntegerAttr(value, _SI32), _read_si32),
     "array<i64>": PropertyType(lambda values: DenseArrayBase.from_list(i64, values), _read_array),
     "[i32]": PropertyType(lambda values: ArrayAttr([IntegerAttr(value, i32) for value in values]), _read_list),
@@ -85,6 +93,17 @@ def properties_of(operation: ops.Operation, statics: Sequence[Any]) -> dict[str,
     if operation.body:
         properties |= {"body": StringAttr(operation.body), "name": StringAttr(operation.name)}
     return properties
+
+
+def verify_fill(name: str, value: FloatAttr | IntegerAttr, result: TensorType[Attribute]) -> None:
+    """Refuses a fill value that is no number of the element type of `result`, for the op `name`.
+
+    Raises:
+        VerifyException: It is another than f32 in a tensor of floats, or than i32 in one of integers.
+    """
+    wanted = i32 if isinstance(result.element_type, IntegerType) else f32
+    if value.type != wanted:
+        raise VerifyException(f"{name} fills a tensor of {result.element_type} with an {wanted}, got {value.type}")
 
 
 def statics_of(operation: ops.Operation, properties: Mapping[str, Attribute], name: str) -> tuple[Any, ...]:

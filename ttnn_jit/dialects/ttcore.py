@@ -13,7 +13,9 @@ from xdsl.dialects.builtin import (
     DictionaryAttr,
     IntAttr,
     IntegerAttr,
+    IntegerType,
     ModuleOp,
+    Signedness,
     StringAttr,
     i1,
     i64,
@@ -27,10 +29,18 @@ from xdsl.utils.exceptions import VerifyException
 from ttnn_jit.specs.target import PRESETS, TILE_HEIGHT, TILE_WIDTH, Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType
 
-DATA_TYPES = {dtype.mlir: dtype for dtype in DataType}
-"""MLIR spelling of an element type -> the DataType."""
+DATA_TYPES = {dtype.traits.ttcore: dtype for dtype in DataType}
+"""The spelling of a tile's element type -> the DataType."""
 
-ELEMENT_TYPES: dict[DataType, Attribute] = {dtype: getattr(builtin, dtype.mlir) for dtype in DataType}
+
+def _element_type(dtype: DataType) -> Attribute:
+    if not dtype.is_integer:
+        element: Attribute = getattr(builtin, dtype.mlir)
+        return element
+    return IntegerType(8 * dtype.itemsize, Signedness.SIGNED if dtype.compute.is_signed else Signedness.UNSIGNED)
+
+
+ELEMENT_TYPES = {dtype: _element_type(dtype) for dtype in DataType}
 """DataType -> the builtin element type."""
 
 SYSTEM_DESC = "ttcore.system_desc"
@@ -215,7 +225,7 @@ class SystemDescAttr(ParametrizedAttribute):
 @cache
 def data_type_attr(dtype: DataType) -> DataTypeAttr:
     """``#ttcore.supportedDataTypes<dtype>``."""
-    return DataTypeAttr(dtype.mlir)
+    return DataTypeAttr(dtype.traits.ttcore)
 
 
 @cache

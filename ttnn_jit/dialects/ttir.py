@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from functools import cache
 
-from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, LocationAttr, TensorType, i32
+from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, LocationAttr, TensorType, i32
 from xdsl.ir import Attribute, Dialect
-from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, result_def, traits_def
+from xdsl.irdl import BaseAttr, IRDLOperation, irdl_op_definition, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from ttnn_jit.dialects.builders import f32_attr
+from ttnn_jit.dialects.builders import number_attr
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.declared_ops import MovementOp, TensorElementwiseOp, TensorOp
 from ttnn_jit.dialects.derive import derive_opaque, derive_tensor_ops
 from ttnn_jit.dialects.nullary import NullaryOp
+from ttnn_jit.dialects.properties import verify_fill
 
 __all__ = ["OP_OF", "TTIR", "EmptyOp", "FullOp", "MovementOp", "TensorElementwiseOp", "TensorOp"]
 
@@ -34,7 +35,7 @@ class FullOp(QuickOperation, IRDLOperation):
 
     name = "ttir.full"
 
-    fill_value = prop_def(FloatAttr)
+    fill_value = prop_def(BaseAttr(FloatAttr) | BaseAttr(IntegerAttr))
     shape = prop_def(DenseArrayBase)
     result = result_def(TensorType)
     traits = traits_def(Pure())
@@ -45,11 +46,16 @@ class FullOp(QuickOperation, IRDLOperation):
         return FullOp.create(
             result_types=(result_type,),
             properties={
-                "fill_value": f32_attr(value),
+                "fill_value": number_attr(value),
                 "shape": full_shape(result_type.get_shape()),
             },
             location=location,
         )
+
+    def verify_(self) -> None:
+        """Refuses a fill value that is no number of the tensor's element type."""
+        assert isinstance(self.result.type, TensorType)
+        verify_fill(self.name, self.fill_value, self.result.type)
 
 
 @cache

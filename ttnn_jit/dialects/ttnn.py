@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import FloatAttr, LocationAttr, SymbolRefAttr, TensorType, UnitAttr
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, LocationAttr, SymbolRefAttr, TensorType, UnitAttr
 from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.irdl import (
+    BaseAttr,
     IRDLOperation,
     irdl_op_definition,
     operand_def,
@@ -19,10 +20,11 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ttnn_jit.dialects.builders import f32_attr
+from ttnn_jit.dialects.builders import number_attr
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.declared_ops import MovementOp, TensorElementwiseOp, TensorOp
 from ttnn_jit.dialects.derive import derive_opaque, derive_tensor_ops
+from ttnn_jit.dialects.properties import verify_fill
 from ttnn_jit.dialects.ttcore import DataTypeAttr, data_type_attr
 from ttnn_jit.dialects.ttnn_attributes import (
     BufferTypeAttr,
@@ -109,7 +111,7 @@ class FullOp(QuickOperation, IRDLOperation):
 
     device = operand_def(DeviceType)
     dtype = prop_def(DataTypeAttr)
-    fill_value = prop_def(FloatAttr)
+    fill_value = prop_def(BaseAttr(FloatAttr) | BaseAttr(IntegerAttr))
     layout = prop_def(LayoutAttr)
     shape = prop_def(ShapeAttr)
     result = result_def(TensorType)
@@ -125,12 +127,17 @@ class FullOp(QuickOperation, IRDLOperation):
             result_types=(result_type,),
             properties={
                 "dtype": data_type_attr(spec.dtype),
-                "fill_value": f32_attr(value),
+                "fill_value": number_attr(value),
                 "layout": layout_attr(spec.layout),
                 "shape": shape_attr(*spec.shape),
             },
             location=location,
         )
+
+    def verify_(self) -> None:
+        """Refuses a fill value that is no number of the tensor's element type."""
+        assert isinstance(self.result.type, TensorType)
+        verify_fill(self.name, self.fill_value, self.result.type)
 
 
 @irdl_op_definition

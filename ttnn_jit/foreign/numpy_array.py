@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, LayoutError
-from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, Layout, TensorSpec
+from ttnn_jit.specs.dtypes import dtypes_of_numpy
+from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, TensorSpec
 
 if TYPE_CHECKING:
     import numpy
@@ -20,12 +22,17 @@ def is_numpy_array(value: object) -> bool:
 
 
 def are_plain_numpy(values: Sequence[Any]) -> bool:
-    """Whether these are numpy arrays of no subclass, and of the one object that float32 is."""
+    """Whether these are numpy arrays of no subclass, and of types that are numpy's own objects."""
     numpy_module = sys.modules.get("numpy")
     if numpy_module is None:
         return False
-    float32 = numpy_module.dtype(numpy_module.float32)
-    return all(type(value) is numpy_module.ndarray and value.dtype is float32 for value in values)
+    return all(type(value) is numpy_module.ndarray and id(value.dtype) in _own_dtypes() for value in values)
+
+
+@cache
+def _own_dtypes() -> frozenset[int]:
+    """Identities of the types that a compiled function takes."""
+    return frozenset(map(id, dtypes_of_numpy()))
 
 
 def spec_of_numpy_array(array: numpy.ndarray[Any, Any]) -> TensorSpec:
@@ -33,7 +40,7 @@ def spec_of_numpy_array(array: numpy.ndarray[Any, Any]) -> TensorSpec:
 
     Raises:
         ArgumentError: It is masked or of another subclass.
-        DTypeError: It is not of float32; the text names the cast.
+        DTypeError: An element type that ttnn_jit lacks; the text names the cast.
         LayoutError: Its elements lie no whole number of elements apart.
     """
     import numpy
@@ -47,9 +54,11 @@ def spec_of_numpy_array(array: numpy.ndarray[Any, Any]) -> TensorSpec:
             f"a numpy {type(array).__name__} has rules of its own, which a compiled function does not know",
             help="pass `numpy.asarray(array)`",
         )
-    if array.dtype != numpy.float32:
+    dtype = dtypes_of_numpy().get(array.dtype)
+    if dtype is None:
         raise DTypeError(
-            f"numpy arrays of {array.dtype} are not supported", help="cast it: `array.astype(numpy.float32)`"
+            f"numpy arrays of {array.dtype} are not supported",
+            help="cast it: `array.astype(numpy.float32)`, or `array.astype(numpy.int32)` if it holds integers",
         )
     itemsize = array.dtype.itemsize
     if any(stride % itemsize for stride in array.strides):
@@ -58,4 +67,4 @@ def spec_of_numpy_array(array: numpy.ndarray[Any, Any]) -> TensorSpec:
             help="pass `numpy.ascontiguousarray(array)`",
         )
     strides = tuple(stride // itemsize for stride in array.strides)
-    return TensorSpec(array.shape, DataType.FLOAT32, Layout.ROW_MAJOR, HOST_MEMORY_CONFIG, strides=strides)
+    return TensorSpec(array.shape, dtype, Layout.ROW_MAJOR, HOST_MEMORY_CONFIG, strides=strides)

@@ -67,7 +67,7 @@ def spec_of_torch_tensor(tensor: torch.Tensor) -> TensorSpec:
     if dtype is None:
         raise DTypeError(
             f"torch tensors of {tensor.dtype} are not supported",
-            help="cast it: `tensor.to(torch.float32)` or `tensor.to(torch.bfloat16)`",
+            help="cast it: `tensor.to(torch.float32)`, or `tensor.to(torch.int32)` if it holds integers",
         )
     if tensor.numel() and not _has_memory(tensor):
         raise ArgumentError(

@@ -65,7 +65,7 @@ def lower(
 def lower_operation(
     operation: Operation,
     operands: tuple[TensorSpec | float, ...],
-    attributes: tuple[float, ...],
+    attributes: tuple[Any, ...],
     target: SystemDesc,
     dtype: DataType | None = None,
     layout: ResultLayout | None = None,
@@ -83,8 +83,7 @@ def lower_operation(
     home = "tile_op" if operation.body else "ttnn"
     builder = ModuleBuilder(f"{home}.{operation.name}", target, None)
     values = [
-        (builder.argument(operand), operand) if isinstance(operand, TensorSpec) else float(operand)
-        for operand in operands
+        (builder.argument(operand), operand) if isinstance(operand, TensorSpec) else operand for operand in operands
     ]
     if isinstance(operation, Elementwise):
         result = builder.operation(operation, values, attributes, None, dtype=dtype)

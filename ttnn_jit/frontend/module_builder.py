@@ -86,10 +86,10 @@ class ModuleBuilder:
         self._count += 1
         if self._count > MAX_OPERATIONS:
             raise CompileError(f"the program has more than {MAX_OPERATIONS} operations", location=location)
-        tensors = [operand for operand in operands if not isinstance(operand, float)]
+        tensors = [operand for operand in operands if isinstance(operand, tuple)]
         self._check(operation, tensors, location)
         written, attributes, result = _result(
-            operation, [o if isinstance(o, float) else o[1] for o in operands], attributes, location
+            operation, [o[1] if isinstance(o, tuple) else o for o in operands], attributes, location
         )
         if dtype is not None:
             result = result.with_(dtype=dtype)
@@ -104,7 +104,8 @@ class ModuleBuilder:
         location: Location | None,
     ) -> SSAValue:
         place = _attribute(location)
-        values = [self._full(o, result, place) if isinstance(o, float) else o[0] for o in operands]
+        (first, *_) = (o[1].dtype for o in operands if isinstance(o, tuple))
+        values = [o[0] if isinstance(o, tuple) else self._full(o, result, first, place) for o in operands]
         properties = properties_of(operation, attributes)
         if operation.has_dtype_property:
             properties["dtype"] = data_type_attr(result.dtype)
@@ -174,11 +175,15 @@ class ModuleBuilder:
                     help="bring one of them to the other's memory config with `ttnn.to_memory_config` before the call",
                 )
 
-    def _full(self, value: float, result: TensorSpec, place: LocationAttr) -> SSAValue:
-        # Under IEEE numerics nothing rounds between the user's number and the arithmetic, which is float32.
-        dtype = result.dtype if self._target.numerics is Numerics.DEVICE else COMPUTE_TYPE
+    def _full(self, value: float, result: TensorSpec, beside: DataType, place: LocationAttr) -> SSAValue:
+        if beside.is_integer:
+            dtype, number = beside, value
+        else:
+            # Under IEEE numerics nothing rounds between the user's float and the arithmetic, which is float32.
+            rounds = self._target.numerics is Numerics.DEVICE and not result.dtype.is_integer
+            dtype, number = result.dtype if rounds else COMPUTE_TYPE, as_float32(value)
         spec = result.with_(dtype=dtype)
-        op = FullOp.make(self._device_value(place), as_float32(value), spec, tensor_type(spec), place)
+        op = FullOp.make(self._device_value(place), number, spec, tensor_type(spec), place)
         append(self._block, (op,))
         return op.results[0]
 

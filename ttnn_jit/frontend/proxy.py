@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, NoReturn
 
 from xdsl.ir import SSAValue
@@ -318,15 +318,16 @@ class Emitter(ABC):
             raise function_of_the_host(name, self.callee_location())
         if name in ALIASES:
             raise unsupported_function(name, self.callee_location())
-        kwargs = self._without_result_keywords(kwargs)
+        kwargs = self._without_result_keywords(kwargs, {name for each in overloads for name in each.parameter_names})
         return self.emit(overloads, args, kwargs)
 
-    def _without_result_keywords(self, kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The keywords of the operation itself; the first of the others that says something is warned of."""
-        ignored = [name for name in RESULT_KEYWORDS if kwargs.get(name) is not None]
+    def _without_result_keywords(self, kwargs: Mapping[str, Any], own: Container[str]) -> Mapping[str, Any]:
+        """The operation's `own` keywords; the first of the others that says something is warned of."""
+        ignored = [name for name in RESULT_KEYWORDS if kwargs.get(name) is not None and name not in own]
         for name in ignored:
             self.warnings[f"`{name}` on an operation is ignored inside a jitted function"] = None
-        return {name: value for name, value in kwargs.items() if name not in RESULT_KEYWORDS + HARDWARE_KEYWORDS}
+        others = RESULT_KEYWORDS + HARDWARE_KEYWORDS
+        return {name: value for name, value in kwargs.items() if name in own or name not in others}
 
     def emit(self, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]) -> ProxyTensor:
         """The result of the first of `overloads` that takes these arguments."""
@@ -384,4 +385,4 @@ def _dtype_of(value: Any) -> DataType | None:
 
 
 def _operand(value: ProxyTensor | Number) -> tuple[SSAValue, TensorSpec] | float:
-    return (value.value, value.spec) if isinstance(value, ProxyTensor) else float(value)
+    return (value.value, value.spec) if isinstance(value, ProxyTensor) else value

@@ -7,7 +7,18 @@ from typing import Any
 
 from ttnn_jit.foreign.values import ABSENT as NOTHING
 from ttnn_jit.foreign.values import own_attribute
-from ttnn_jit.ops import activations, binary, composites, data_movement, predicates, reductions, ternary, unary
+from ttnn_jit.ops import (
+    activations,
+    binary,
+    bitwise,
+    composites,
+    data_movement,
+    predicates,
+    reductions,
+    ternary,
+    typecast,
+    unary,
+)
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
 from ttnn_jit.ops.binding import BoundCall, bind
 from ttnn_jit.ops.composite import Composite
@@ -26,13 +37,15 @@ from ttnn_jit.ops.operation import (
 )
 from ttnn_jit.ops.parameter import Number, Parameter, are_numbers
 from ttnn_jit.ops.reduction import Reduction
+from ttnn_jit.ops.typecast import Typecast
+from ttnn_jit.specs.tensor_spec import DataType
 
 __all__ = [
     "ABSENT",
     "ABSENT_OPERATORS",
     "ALIASES",
-    "CAST",
     "COPY",
+    "EAGER",
     "ELEMENTWISE",
     "FOREIGN_NAMES",
     "HARDWARE_KEYWORDS",
@@ -43,6 +56,7 @@ __all__ = [
     "RESHAPING",
     "RESULT_KEYWORDS",
     "RESULT_PARAMETERS",
+    "TYPECAST",
     "AbsentOperator",
     "BoundCall",
     "Composite",
@@ -57,10 +71,12 @@ __all__ = [
     "Parameter",
     "Probe",
     "Reduction",
+    "Typecast",
     "are_numbers",
     "bind",
     "indexed",
     "nearest_names",
+    "operations_on",
     "overloads_of",
 ]
 
@@ -70,9 +86,11 @@ ELEMENTWISE: tuple[Elementwise, ...] = (
     *predicates.OPERATIONS,
     *binary.OPERATIONS,
     *ternary.OPERATIONS,
+    *bitwise.OPERATIONS,
 )
 OPERATIONS: tuple[Operation, ...] = (
     *ELEMENTWISE,
+    *typecast.OPERATIONS,
     *data_movement.OPERATIONS,
     *reductions.OPERATIONS,
     *composites.OPERATIONS,
@@ -90,8 +108,8 @@ def _overloads() -> Mapping[str, tuple[Operation, ...]]:
 FOREIGN_NAMES = {"fabs": "abs", "power": "pow", "true_divide": "divide"}
 """What other libraries call an operation -> its name, where the two differ."""
 
-CAST = binary.MULTIPLY, 1.0
-"""An operation and its second operand: arithmetic that gives back the first, rounded as every result is."""
+(TYPECAST,) = typecast.OPERATIONS
+"""The operation whose result is its operand in another element type."""
 
 (COPY,) = (operation for operation in ELEMENTWISE if operation.laws.copies)
 """The operation whose result is its operand."""
@@ -102,8 +120,16 @@ RESHAPING = data_movement.RESHAPE
 OVERLOADS = _overloads()
 """Python name -> the declarations that share it, in order of preference."""
 
+EAGER = {name: overloads for name, overloads in OVERLOADS.items() if not isinstance(overloads[0], Typecast)}
+"""The same of those whose eager function is derived; a cast takes tensors on the host too (ttnn/transfers.py)."""
+
 ALIASES = {alias: operation.name for operation in OPERATIONS for alias in operation.aliases}
 """Further names of eager ttnn -> the name that `@jit` takes."""
+
+
+def operations_on(dtypes: frozenset[DataType]) -> tuple[Elementwise, ...]:
+    """The elementwise operations that take all of these element types."""
+    return tuple(operation for operation in ELEMENTWISE if dtypes <= operation.dtypes)
 
 
 def overloads_of(function: Any) -> tuple[Operation, ...] | None:

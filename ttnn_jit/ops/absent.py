@@ -19,15 +19,12 @@ _BY_REASON: dict[str, tuple[str, ...]] = {
     _NO_MATMUL: ("linear", "matmul"),
     _NO_REDUCTION: ("argmax", "std", "topk", "var"),
     _NO_MOVEMENT: (
-        "arange", "embedding", "gather", "pad", "rearrange", "split", "tilize", "untilize",
+        "embedding", "gather", "pad", "rearrange", "split", "tilize", "untilize",
     ),
     _NO_COMPOSITE: ("batch_norm", "group_norm", "layer_norm", "rms_norm"),
     _NO_MESH: ("all_gather", "all_reduce", "reduce_scatter"),
     _NO_TRACE: ("begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace"),
-    NO_DTYPE: (
-        "bfloat4_b", "bfloat8_b", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "int32", "uint16",
-        "uint32", "uint8",
-    ),
+    NO_DTYPE: ("bfloat4_b", "bfloat8_b", "fp8_e4m3", "int8"),
     _NO_PROFILER: ("ReadDeviceProfiler", "get_all_programs_perf_data"),
     _NO_FILES: ("dump_tensor", "load_tensor"),
 }  # fmt: skip
@@ -55,17 +52,19 @@ def _two_sided(symbol: str, stem: str, instead: str) -> AbsentOperator:
     return AbsentOperator(symbol, (f"__{stem}__", f"__r{stem}__"), instead)
 
 
-_NO_BITS = f"bits are those of integers, and {NO_DTYPE}"
+def _of_bits(name: str, truth: str) -> str:
+    return f"of integers, write `ttnn.bitwise_{name}`; of truth values, `ttnn.logical_{truth}`"
+
 
 ABSENT_OPERATORS = (
     _two_sided("@", "matmul", _NO_MATMUL),
     _two_sided("//", "floordiv", "write `ttnn.floor_divide(x, y)`"),
     _two_sided("%", "mod", "write `ttnn.remainder(x, y)`, or `ttnn.fmod(x, y)` for the sign of x"),
-    _two_sided("&", "and", f"{_NO_BITS}; of truth values: `ttnn.logical_and(x, y)`"),
-    _two_sided("|", "or", f"{_NO_BITS}; of truth values: `ttnn.logical_or(x, y)`"),
-    _two_sided("^", "xor", f"{_NO_BITS}; of truth values: `ttnn.logical_xor(x, y)`"),
-    _two_sided("<<", "lshift", f"{_NO_BITS}; x * 2**n is `ttnn.ldexp(x, n)`"),
-    _two_sided(">>", "rshift", f"{_NO_BITS}; x * 2**-n is `ttnn.ldexp(x, -n)`"),
-    AbsentOperator("~", ("__invert__",), f"{_NO_BITS}; of truth values: `ttnn.logical_not(x)`"),
+    _two_sided("&", "and", _of_bits("and(x, y)", "and(x, y)")),
+    _two_sided("|", "or", _of_bits("or(x, y)", "or(x, y)")),
+    _two_sided("^", "xor", _of_bits("xor(x, y)", "xor(x, y)")),
+    _two_sided("<<", "lshift", "of integers, write `ttnn.bitwise_left_shift(x, n)`; of floats, `ttnn.ldexp(x, n)`"),
+    _two_sided(">>", "rshift", "of integers, write `ttnn.bitwise_right_shift(x, n)`; of floats, `ttnn.ldexp(x, -n)`"),
+    AbsentOperator("~", ("__invert__",), _of_bits("not(x)", "not(x)")),
     AbsentOperator("+", ("__pos__",), "write `x`"),
 )

@@ -15,7 +15,10 @@ from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 @dataclass(frozen=True)
 class BoundCall:
-    """A call resolved to one declaration: operands are the caller's tensors or floats, attributes are bound values."""
+    """A call resolved to one declaration: operands are the caller's tensors or numbers, attributes are bound values.
+
+    A number is an int beside tensors of integers, and a float beside others.
+    """
 
     operation: Operation
     operands: tuple[Any, ...]
@@ -46,44 +49,69 @@ def bind(
     Raises:
         ArgumentError: None fits; the text says why, and what the operation takes.
     """
-    of_names, of_values = [], []
+    of_names: list[ArgumentError] = []
+    of_values: list[ArgumentError] = []
+    of_dtypes: list[BoundCall] = []
     for operation in overloads:
         try:
             given = _by_name(operation, args, kwargs)
         except ArgumentError as error:
-            of_names.append(error.message)
+            of_names.append(error)
             continue
         try:
-            return _bind_one(operation, given, dtype_of)
+            bound = _bind_one(operation, given, dtype_of)
         except OverflowError as error:
             raise ArgumentError(f"a number among the arguments of `{operation.name}` has no float: {error}") from None
         except ArgumentError as error:
-            of_values.append(error.message)
+            of_values.append(error)
+            continue
+        if all(dtype is None or dtype in operation.dtypes for dtype in map(dtype_of, bound.operands)):
+            return bound
+        of_dtypes.append(bound)
+    if of_dtypes:
+        return of_dtypes[0]  # whoever writes the operation refuses it, at its place
     signatures = " or ".join(f"`{operation.spelling}`" for operation in overloads)
     fixed = "; parameters with a default are fixed where it is defined" if operation.body else ""
     # The declaration whose keywords fit is the one that was meant.
-    raise ArgumentError([*of_values, *of_names][0], help=f"the call is written {signatures}{fixed}")
+    meant = [*of_values, *of_names][0]
+    raise ArgumentError(meant.message, help=meant.help or f"the call is written {signatures}{fixed}")
 
 
 def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable[[Any], DataType | None]) -> BoundCall:
-    operands: list[Any] = []
-    dtypes: list[DataType] = []
+    found: list[_Operand] = []
     for operand in operation.operands:
         value = given.get(operand.name)
-        if value is None:
-            value = operand.default
         what = f"`{operand.name}` of `{operation.name}`"
-        if value is None:
+        if value is None and operand.default is None:
             missing = f"`{operation.name}` misses its argument `{operand.name}`"
             raise ArgumentError(f"{what} is None" if operand.name in given else missing)
+        if value is None:
+            found.append(_Operand(operand, None, None, what))
+            continue
         for each, named in _each(operand, value, what):
             dtype = dtype_of(each)
-            if dtype is not None:
-                dtypes.append(dtype)
-            operands.append(operand.kind.bind(each, dtype, named))
-    if not dtypes:
+            found.append(_Operand(operand, operand.kind.bind(each, dtype, named), dtype, named))
+    first = next((each.dtype for each in found if each.dtype is not None), None)
+    if first is None:
         raise ArgumentError(f"`{operation.name}` needs a tensor among its arguments")
-    return BoundCall(operation, tuple(operands), _attributes(operation, given, dtypes[0]))
+    exact = first.is_integer and first in operation.dtypes
+    operands = tuple(each.value if each.dtype else each.number(first, exact=exact) for each in found)
+    return BoundCall(operation, operands, _attributes(operation, given, first))
+
+
+@dataclass(frozen=True)
+class _Operand:
+    """What is given for an operand: a tensor of `dtype`, else a number, or None for the default."""
+
+    parameter: Parameter
+    value: Any
+    dtype: DataType | None
+    what: str
+
+    def number(self, beside: DataType, *, exact: bool) -> float:
+        """The number: a float, or where integers are `exact`, one of those that the type of tensors `beside` has."""
+        value = self.parameter.default_of(beside) if self.value is None else self.value
+        return beside.whole(value, self.what) if exact else float(value)
 
 
 def _each(operand: Parameter, value: Any, what: str) -> Iterator[tuple[Any, str]]:

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
+from ttnn_jit.ops.arithmetic import dtypes_of
 from ttnn_jit.ops.operation import Operation
 from ttnn_jit.ops.parameter import TensorKind
+from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.target import Numerics
-from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,8 @@ class Elementwise(Operation):
     """An elementwise operation.
 
     Attributes:
-        emit: The tile body: ``emit(b, *operands, *attributes)`` over ops/emit.py; returns a value.
+        emit: The tile body: ``emit(b, *operands, *attributes)`` over ops/emit.py; returns a value. What it asks of `b`
+            decides which element types the operation takes.
         dtype_from: Index of the operand whose dtype the result has (the first tensor after it, if that is a number).
         forms: Other bodies.
         laws: What is true of it.
@@ -94,6 +98,11 @@ class Elementwise(Operation):
         """The golden of `tile_body`."""
         return self._form(numerics).golden
 
+    @cached_property
+    def dtypes(self) -> frozenset[DataType]:
+        """The element types on whose arithmetic `emit` runs; attributes and a user's tile operations are of floats."""
+        return FLOATS if self.attributes or self.body else dtypes_of(self.emit, self.arity)
+
     @property
     def rules(self) -> str:
         """How operands meet, and what the result is."""
@@ -108,10 +117,11 @@ class Elementwise(Operation):
         """Layout of the first tensor, dtype of the operand that the declaration names, the broadcast shape.
 
         Raises:
-            CompileError: The shapes do not fit, numbers per channel would be spread along the columns, the first tensor
-                is sharded and would be broadcast, or the result is larger than any tensor.
+            CompileError: The shapes or element types do not fit, numbers per channel would be spread along the
+                columns, the first tensor is sharded and would be broadcast, or the result is larger than any tensor.
         """
         tensors = [spec for spec in specs if isinstance(spec, TensorSpec)]
+        self._check_dtypes(tensors)
         self._check_channels(specs)
         shape = _broadcast(self.name, tensors)
         naming = [spec for spec in specs[self.dtype_from :] if isinstance(spec, TensorSpec)]
@@ -126,6 +136,15 @@ class Elementwise(Operation):
             return (first.with_(shape=shape, dtype=(naming or tensors)[0].dtype),)
         except ShapeError as error:
             raise CompileError(error.message, help=error.help) from None
+
+    def _check_dtypes(self, tensors: Sequence[TensorSpec]) -> None:
+        """Refuses integers beside numbers of another type."""
+        dtypes = {spec.dtype for spec in tensors}
+        if len(dtypes) > 1 and not dtypes <= FLOATS:
+            named = " and ".join(sorted(dtype.name for dtype in dtypes))
+            raise CompileError(
+                f"`{self.name}` got tensors of {named}", help="cast them to one dtype first, with `ttnn.typecast`"
+            )
 
     def _check_channels(self, specs: Sequence[TensorSpec | float]) -> None:
         """Refuses numbers per channel that broadcasting would spread along the columns."""

@@ -28,6 +28,7 @@ class Movement(Operation):
             result that it makes.
         spelled: ``spelled(*shapes, *attributes)``: how the IR writes the call: the attributes checked and counted from
             the front, of this operation or of another that says the same. Raises ShapeError where they do not fit.
+        dtypes: The element types that it takes: all.
         examples: Shapes, one per operand, and attributes that it is tested with.
     """
 

@@ -27,6 +27,5 @@ DECLARATIONS = (
     _opaque("to_memory_config", "The tensor in another memory.", "ttnn"),
     _opaque("to_device", "The tensor on a device.", "ttnn"),
     _opaque("from_device", "The tensor on the host.", "ttnn"),
-    _opaque("typecast", "The tensor with elements of another type.", "ttnn", "ttir"),
     _opaque("deallocate", "Gives back the tensor's memory.", "ttnn"),
 )

@@ -141,7 +141,6 @@ class Operation(Declaration):
     Attributes:
         golden: An independent statement in torch: ``golden(torch, *operands, *attributes)``.
         probe: How it is tested.
-        dtypes: The element types that it takes.
         aliases: Further names that eager ttnn has and `@jit` refuses (ttnn.jit document, FAQ).
         aten: Its name in torch's ATen; empty where that has no such operation.
         operator: The Python operator that spells it, one of `OPERATOR_METHODS`.
@@ -150,11 +149,15 @@ class Operation(Declaration):
 
     golden: Callable[..., Any]
     probe: Probe = field(default_factory=Probe)
-    dtypes: frozenset[DataType] = FLOATS
     aliases: tuple[str, ...] = ()
     aten: str = ""
     operator: str = ""
     body: str = ""
+
+    @property
+    def dtypes(self) -> frozenset[DataType]:
+        """The element types that it takes."""
+        return FLOATS
 
     def results(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
         """What it results in, by rule, for operands and attributes in the declaration's order.

@@ -83,7 +83,7 @@ class TensorKind(Kind):
     per_channel: bool = False
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:
-        """A tensor as it is, a number as a float."""
+        """A tensor as it is, a number as Python has it: `beside` says what it is beside tensors of a type."""
         if dtype is not None:
             return value
         value = python_number(value)
@@ -91,11 +91,17 @@ class TensorKind(Kind):
             listed = isinstance(value, (list, tuple)) and are_numbers(value)
             way = "; make one of the numbers before the call: `torch.tensor(...)`" if listed else ""
             raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}{way}")
-        return float(value)
+        return value
+
+    def default_of(self, default: Any, dtype: DataType) -> Any:
+        """An infinity stands for the last number of a `dtype` of integers."""
+        if dtype.is_integer and isinstance(default, float) and math.isinf(default):
+            return dtype.values[-1 if default > 0 else 0]
+        return default
 
     def key(self, value: TensorSpec | float) -> Hashable:
         """A tensor's spec, a number's bits."""
-        return value if isinstance(value, TensorSpec) else FLOAT.key(value)
+        return value if isinstance(value, TensorSpec) else atom_key(value)
 
     def text(self, value: float) -> str:
         """As short as it goes."""
@@ -261,6 +267,20 @@ class DTypeKind(Kind):
         return value
 
 
+class ElementTypeKind(Kind):
+    """An element type that decides what is computed, and not only how the result is stored."""
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> DataType:  # noqa: ARG002 - it is one
+        """The dtype itself."""
+        check_kind(value, DataType, what)
+        bound: DataType = value
+        return bound
+
+    def key(self, value: DataType) -> Hashable:
+        """Its name."""
+        return value.name
+
+
 TENSOR = TensorKind("Tensor", "a tensor")
 TENSOR_OR_NUMBER = TensorKind("Tensor | float", "a tensor or a number", or_number=True)
 TENSOR_PER_CHANNEL = TensorKind("Tensor | float", "a tensor or a number", or_number=True, per_channel=True)
@@ -276,6 +296,7 @@ FLAG = FlagKind("bool", "True or False", "i1")
 CHOICE = ChoiceKind("str | None", has_none=True)
 CONFIG = ConfigKind("MemoryConfig | None", has_none=True)
 DTYPE = DTypeKind("DataType | None", has_none=True)
+ELEMENT_TYPE = ElementTypeKind("DataType", property_type="#ttcore.supportedDataTypes")
 OUTPUT = Kind("Tensor | None", has_none=True)
 ACTIVATIONS = Kind("Sequence[str | Callable[..., Any]] | None", has_none=True)
 IGNORED = Kind("object", has_none=True)

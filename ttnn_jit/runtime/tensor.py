@@ -19,7 +19,7 @@ from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor_operators import TensorOperators
 from ttnn_jit.runtime.tensor_text import tensor_html, tensor_text
-from ttnn_jit.runtime.tensor_words import fill, float32_array, lay_out, owning_bytes, zero_padding
+from ttnn_jit.runtime.tensor_words import fill, lay_out, numbers, owning_bytes, zero_padding
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import (
     DRAM_MEMORY_CONFIG,
@@ -220,7 +220,7 @@ class Tensor(TensorOperators):
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
-        """A host tensor's elements, copied: float32, which holds every bfloat16, where no `dtype` is given.
+        """A host tensor's elements, copied: of their own type where no `dtype` is given, float32 for bfloat16.
 
         Raises:
             ArgumentError: The tensor is on a device, or no copy is allowed.
@@ -235,7 +235,7 @@ class Tensor(TensorOperators):
             raise ArgumentError(
                 "numpy wants the memory of a ttnn tensor, and gets a copy only", help="leave `copy=False` out"
             )
-        values = float32_array(self.spec, self.buffer("numpy.asarray"))
+        values = numbers(self.spec, self.buffer("numpy.asarray"))
         return values if dtype is None else values.astype(dtype, copy=False)
 
     def __repr__(self) -> str:
@@ -249,13 +249,15 @@ class Tensor(TensorOperators):
         return tensor_html(spec, self._values_to_show(), place)
 
     def _values_to_show(self) -> numpy.ndarray[Any, Any] | None:
-        return None if self._buffer is None else float32_array(self.spec, self._buffer)
+        return None if self._buffer is None else numbers(self.spec, self._buffer)
 
 
 def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) -> Tensor:
     """A copy of `tensor` as `spec` says, on `device` or, given None, on the host.
 
-    Values convert to the spec's dtype with one rounding to nearest even; a NaN stays a NaN.
+    Values convert to the spec's dtype with one rounding to nearest even; a NaN stays a NaN. Integers keep their low
+    bits in a narrower type. In one of integers floats lose their fraction; what is beyond its range becomes its nearest
+    number, and NaN 0.
 
     Raises:
         ShapeError: `spec` has another shape than `tensor`, or strides.
@@ -269,7 +271,10 @@ def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) ->
         stored = _stored_view(spec, buffer)
         zero_padding(spec, buffer)
         source = tensor.detach()
-        if not spec.dtype.is_compute_type and source.element_size() > spec.dtype.itemsize:
+        if spec.dtype.is_integer and source.is_floating_point():
+            limits = spec.dtype.values
+            source = source.double().nan_to_num(0.0).clamp(limits[0], limits[-1]).long()
+        if spec.dtype.is_upper_half and source.element_size() > spec.dtype.itemsize:
             source = _rounded_to_odd(source)
         _logical_view(stored, spec).copy_(source)
     return Tensor(spec, device, buffer)
@@ -391,11 +396,11 @@ def torch_wrapper(spec: TensorSpec) -> Callable[[Buffer], torch.Tensor]:
 
 
 def numpy_array(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
-    """A dense numpy array of `spec`'s shape, float32, whose memory is `buffer`, which lives as long as it does."""
+    """A dense numpy array of `spec`'s shape and dtype whose memory is `buffer`, which lives as long as it does."""
     import numpy
 
     memory = memoryview(owning_bytes(buffer, _logical_bytes(spec)))
-    return numpy.frombuffer(memory, dtype=numpy.float32).reshape(spec.shape)
+    return numpy.frombuffer(memory, dtype=spec.dtype.traits.numpy).reshape(spec.shape)
 
 
 def _logical_bytes(spec: TensorSpec) -> int:

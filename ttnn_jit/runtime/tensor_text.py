@@ -83,11 +83,17 @@ def _text(spec: TensorSpec, values: numpy.ndarray[Any, Any] | None, options: Pri
     elif options.profile == _EMPTY:
         shown = "..."
     else:
-        scientific = _has_exponents(values) if options.sci_mode is None else options.sci_mode
-        width, kind = (7, "e") if scientific else (3, "f")
-        form = f"{{:{options.precision + width}.{options.precision}{kind}}}"
-        shown = _nested(values, len(_OPENING), form, options.profile == _FULL)
+        shown = _nested(values, len(_OPENING), _form(spec, values, options), options.profile == _FULL)
     return f"{_OPENING}{shown}, shape={spec.shape}, dtype={spec.dtype}, layout={spec.layout})"
+
+
+def _form(spec: TensorSpec, values: numpy.ndarray[Any, Any], options: PrintOptions) -> str:
+    """How one number is formatted."""
+    if spec.dtype.is_integer:
+        return "{:5}"
+    scientific = _has_exponents(values) if options.sci_mode is None else options.sci_mode
+    width, kind = (7, "e") if scientific else (3, "f")
+    return f"{{:{options.precision + width}.{options.precision}{kind}}}"
 
 
 def _has_exponents(values: numpy.ndarray[Any, Any]) -> bool:

@@ -20,26 +20,38 @@ def owning_bytes(buffer: Buffer, nbytes: int) -> ctypes.Array[ctypes.c_char]:
     return memory
 
 
-def float32_array(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
-    """The logical elements in `buffer`, which holds a tensor of `spec`, copied into a dense numpy array of float32."""
+def numbers(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
+    """The logical elements in `buffer`, which holds a tensor of `spec`, copied into a dense numpy array.
+
+    Its type is numpy's of the same integers; float32, which holds every bfloat16, of floats.
+    """
     import numpy
 
     words = _logical_words(spec, buffer)
     if spec.dtype.is_upper_half:
         words = words.astype(numpy.uint32) << 16
-    return numpy.array(words, order="C").view(numpy.float32)
+    return numpy.array(words, order="C").view(spec.dtype.traits.numpy if spec.dtype.is_integer else numpy.float32)
 
 
 def fill(spec: TensorSpec, buffer: Buffer, number: float) -> None:
-    """Make every logical element `number`, rounded to float32 and then to the dtype of `spec`; padding becomes zero."""
+    """Make every logical element `number`; padding becomes zero.
+
+    It is rounded to float32 and then to the dtype of `spec`, which has it exactly if that is one of integers.
+    """
+    zero_padding(spec, buffer)
+    _logical_words(spec, buffer)[...] = _bits_of(number, spec.dtype)
+
+
+def _bits_of(number: float, dtype: DataType) -> int:
+    if dtype.is_integer:
+        return int(number) % (1 << 8 * dtype.itemsize)
     import numpy
 
     with numpy.errstate(over="ignore"):
         bits = int(numpy.float32(number).view(numpy.uint32))
-    if spec.dtype.is_upper_half:
-        bits = 0x7FC0 if math.isnan(number) else (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
-    zero_padding(spec, buffer)
-    _logical_words(spec, buffer)[...] = bits
+    if dtype.is_upper_half:
+        return 0x7FC0 if math.isnan(number) else (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+    return bits
 
 
 def lay_out(source_spec: TensorSpec, source: Buffer, spec: TensorSpec, buffer: Buffer) -> None:

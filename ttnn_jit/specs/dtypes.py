@@ -9,8 +9,53 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-NO_DTYPE = "only float32 and bfloat16 are implemented"
+from ttnn_jit.diagnostics.errors import ArgumentError
+
+NO_DTYPE = "no element type of that name is implemented"
 """Why ttnn's other element types are not here."""
+
+
+class ComputeType(enum.Enum):
+    """What a kernel holds of an element while it computes with it, as MLIR spells it; all are 32 bits wide."""
+
+    F32 = "f32"
+    I32 = "i32"
+    U32 = "ui32"
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether arithmetic is that of integers: exact, and modulo 2**32."""
+        return self is not ComputeType.F32
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether numbers below zero are among them."""
+        return self is not ComputeType.U32
+
+    @property
+    def llvm(self) -> str:
+        """The LLVM type of one in a register."""
+        return "i32" if self.is_integer else "float"
+
+    @property
+    def numpy(self) -> str:
+        """The numpy type of arrays of them: those of unsigned numbers hold their bits."""
+        return "int32" if self.is_integer else "float32"
+
+
+class Storage(enum.Enum):
+    """How an element in memory and what kernels compute with are made of each other.
+
+    Attributes:
+        WHOLE: They are the same bits.
+        UPPER_HALF: An element is the upper half: it is loaded by a shift, and stored by rounding away the lower half.
+        LOW_BITS: An element is the low bits: it is loaded by filling up with its sign, or with zeros where it has none,
+            and stored by cutting.
+    """
+
+    WHOLE = "whole"
+    UPPER_HALF = "upper half"
+    LOW_BITS = "low bits"
 
 
 @dataclass(frozen=True)
@@ -19,23 +64,24 @@ class DTypeTraits:
 
     Attributes:
         itemsize: Bytes of one element.
-        mlir: The MLIR spelling.
+        mlir: The MLIR spelling of an element of a tensor.
+        ttcore: The spelling in `!ttcore.tile` and `#ttcore.supportedDataTypes`.
         torch: Its name in torch, then those of torch's types that `from_torch` makes it of.
         numpy: The numpy type of arrays that hold its elements as they are stored.
         llvm: The LLVM type that loads and stores them.
-        compute: The type that kernels compute in, as MLIR spells it.
-        is_upper_half: An element is the upper half of one of the compute type: it is loaded by a shift, and stored by
-            rounding away the lower half.
+        compute: What kernels compute in.
+        storage: How that is loaded and stored.
         largest: The largest finite number.
     """
 
     itemsize: int
     mlir: str
+    ttcore: str
     torch: tuple[str, ...]
     numpy: str
     llvm: str
-    compute: str
-    is_upper_half: bool
+    compute: ComputeType
+    storage: Storage
     largest: float
 
 
@@ -53,6 +99,10 @@ class DataType(enum.Enum, metaclass=_DataTypes):
 
     BFLOAT16 = 0
     FLOAT32 = 1
+    UINT32 = 2
+    UINT8 = 5
+    UINT16 = 6
+    INT32 = 7
 
     @property
     def itemsize(self) -> int:
@@ -61,18 +111,28 @@ class DataType(enum.Enum, metaclass=_DataTypes):
 
     @property
     def mlir(self) -> str:
-        """The MLIR spelling of the element type, ``bf16`` or ``f32``."""
+        """The MLIR spelling of the element type, ``bf16`` or ``si32``."""
         return self.traits.mlir
+
+    @property
+    def compute(self) -> ComputeType:
+        """What kernels compute in."""
+        return self.traits.compute
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether its numbers are integers, all of those of its width."""
+        return self.traits.compute.is_integer
 
     @property
     def is_compute_type(self) -> bool:
         """Whether kernels compute in it: loads widen nothing, results are not rounded."""
-        return self.traits.mlir == self.traits.compute
+        return self.traits.storage is Storage.WHOLE
 
     @property
     def is_upper_half(self) -> bool:
         """Whether an element is the upper half of one of the compute type: a word of 16 bits."""
-        return self.traits.is_upper_half
+        return self.traits.storage is Storage.UPPER_HALF
 
     @property
     def is_wide(self) -> bool:
@@ -86,6 +146,31 @@ class DataType(enum.Enum, metaclass=_DataTypes):
 
         return getattr(torch, self.traits.torch[0])
 
+    @property
+    def values(self) -> range:
+        """The numbers of a type of integers."""
+        count = 1 << 8 * self.itemsize
+        return range(-count // 2, count // 2) if self.compute.is_signed else range(count)
+
+    def whole(self, value: object, what: str) -> int:
+        """`value` as one of the integers of this type.
+
+        Args:
+            value: A number.
+            what: Names it in the error.
+
+        Raises:
+            ArgumentError: It is none of them.
+        """
+        if not isinstance(value, int):
+            raise ArgumentError(f"{what} is {value!r}, and {self.name} holds integers", help="give an int")
+        if value not in self.values:
+            raise ArgumentError(
+                f"{what} is {value}, and {self.name} holds {self.values[0]} to {self.values[-1]}",
+                help="give a number in between, or cast the tensors to a type that holds it",
+            )
+        return int(value)
+
     def rounded(self, value: float) -> float:
         """The number nearest to the float32 `value` that this type can hold, ties to even; NaN stays NaN."""
         if not self.is_upper_half or value != value:  # noqa: PLR0124 - NaN
@@ -96,41 +181,100 @@ class DataType(enum.Enum, metaclass=_DataTypes):
 
     def decoded(self, element: bytes) -> float:
         """The number that the bytes of one element are."""
+        if self.is_integer:
+            return int.from_bytes(element, "little", signed=self.compute.is_signed)
         return float(struct.unpack("<f", b"\0\0" + element if self.is_upper_half else element)[0])
 
 
 DataType.BFLOAT16.traits = DTypeTraits(
     itemsize=2,
     mlir="bf16",
+    ttcore="bf16",
     torch=("bfloat16", "float16"),
     numpy="uint16",
     llvm="i16",
-    compute="f32",
-    is_upper_half=True,
+    compute=ComputeType.F32,
+    storage=Storage.UPPER_HALF,
     largest=3.3895313892515355e38,
 )
 DataType.FLOAT32.traits = DTypeTraits(
     itemsize=4,
     mlir="f32",
+    ttcore="f32",
     torch=("float32",),
     numpy="float32",
     llvm="float",
-    compute="f32",
-    is_upper_half=False,
+    compute=ComputeType.F32,
+    storage=Storage.WHOLE,
     largest=3.4028234663852886e38,
+)
+DataType.UINT32.traits = DTypeTraits(
+    itemsize=4,
+    mlir="ui32",
+    ttcore="u32",
+    torch=("uint32", "int64"),
+    numpy="uint32",
+    llvm="i32",
+    compute=ComputeType.U32,
+    storage=Storage.WHOLE,
+    largest=2**32 - 1,
+)
+DataType.UINT8.traits = DTypeTraits(
+    itemsize=1,
+    mlir="ui8",
+    ttcore="u8",
+    torch=("uint8", "bool"),
+    numpy="uint8",
+    llvm="i8",
+    compute=ComputeType.U32,
+    storage=Storage.LOW_BITS,
+    largest=2**8 - 1,
+)
+DataType.UINT16.traits = DTypeTraits(
+    itemsize=2,
+    mlir="ui16",
+    ttcore="u16",
+    torch=("uint16", "int16"),
+    numpy="uint16",
+    llvm="i16",
+    compute=ComputeType.U32,
+    storage=Storage.LOW_BITS,
+    largest=2**16 - 1,
+)
+DataType.INT32.traits = DTypeTraits(
+    itemsize=4,
+    mlir="si32",
+    ttcore="si32",
+    torch=("int32",),
+    numpy="int32",
+    llvm="i32",
+    compute=ComputeType.I32,
+    storage=Storage.WHOLE,
+    largest=2**31 - 1,
 )
 
 COMPUTE_TYPE = DataType.FLOAT32
-"""What kernels compute in."""
+"""What kernels compute with floats in."""
 
-FLOATS = frozenset(dtype for dtype in DataType if dtype.traits.compute == COMPUTE_TYPE.mlir)
+FLOATS = frozenset(dtype for dtype in DataType if not dtype.is_integer)
 """The types whose arithmetic is that of `COMPUTE_TYPE`."""
+
+INTEGERS = frozenset(DataType) - FLOATS
+"""The types whose arithmetic is exact, modulo a power of two."""
 
 
 @cache
 def dtypes_of_torch() -> Mapping[Any, DataType]:
     """Type of torch -> the DataType whose elements are its, bit for bit."""
     return {dtype.torch: dtype for dtype in DataType}
+
+
+@cache
+def dtypes_of_numpy() -> Mapping[Any, DataType]:
+    """Type of numpy -> the DataType whose elements are its, bit for bit."""
+    import numpy
+
+    return {numpy.dtype(dtype.traits.numpy): dtype for dtype in DataType if not dtype.is_upper_half}
 
 
 @cache

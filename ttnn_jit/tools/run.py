@@ -141,12 +141,23 @@ def _inputs(options: argparse.Namespace, specs: Sequence[TensorSpec]) -> list[to
         return [tensor.to(spec.dtype.torch) for tensor, spec in zip(loaded, specs, strict=True)]
     _require_memory(specs)
     generator = torch.Generator().manual_seed(options.seed)
-    return [torch.randn(tuple(spec.shape), generator=generator).to(spec.dtype.torch) for spec in specs]
+    return [_random(spec, generator) for spec in specs]
+
+
+def _random(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
+    """Normal numbers, or integers of all sizes."""
+    import torch
+
+    shape = tuple(spec.shape)
+    if spec.dtype.is_integer:
+        values = spec.dtype.values
+        return torch.randint(values[0], values[-1] + 1, shape, generator=generator).to(spec.dtype.torch)
+    return torch.randn(shape, generator=generator).to(spec.dtype.torch)
 
 
 def _require_memory(specs: Sequence[TensorSpec]) -> None:
     """Refuse inputs that the machine has no room for: the system may kill the process that asks for them."""
-    wanted = sum(max(spec.nbytes, 4 * spec.volume) for spec in specs)  # drawn in float32
+    wanted = sum(max(spec.nbytes, 8 * spec.volume) for spec in specs)  # drawn in float32 or int64
     there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if wanted > there:
         raise ArgumentError(f"the inputs take {wanted:,} bytes, and this machine has {there:,}")
@@ -182,7 +193,6 @@ def _on_device(program: Program, inputs: Sequence[torch.Tensor], target: SystemD
 
 
 def _interpreted(module: ModuleOp, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    import numpy as np
     import torch
 
     from ttnn_jit.codegen.tile_interpreter import interpret
@@ -190,8 +200,7 @@ def _interpreted(module: ModuleOp, inputs: Sequence[torch.Tensor]) -> list[torch
     arrays: list[Any] = [
         tensor.view(torch.uint16).numpy() if tensor.dtype is torch.bfloat16 else tensor.numpy() for tensor in inputs
     ]
-    results = interpret(module, arrays)
-    return [
-        torch.from_numpy(array).view(torch.bfloat16) if array.dtype == np.uint16 else torch.from_numpy(array)
-        for array in results
-    ]
+    returned = the_function(module).body.block.last_op
+    assert returned is not None, "a function ends with its return"
+    dtypes = [spec_of(value.type).dtype.torch for value in returned.operands]
+    return [torch.from_numpy(array).view(dtype) for array, dtype in zip(interpret(module, arrays), dtypes, strict=True)]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import ttnn_jit
-from ttnn_jit.ops import ALIASES, OPERATIONS, OPERATOR_METHODS, OVERLOADS, REFLECTED_METHODS
+from ttnn_jit.ops import ALIASES, EAGER, OPERATIONS, OPERATOR_METHODS, REFLECTED_METHODS
 from ttnn_jit.ops.signature import KEYWORDS, call_stubs
 
 _HEAD = "# Written by `make docs` from the declarations in ttnn_jit/ops; a test proves it current.\n"
@@ -22,7 +22,7 @@ def stubs() -> dict[Path, str]:
 
 
 def _operations() -> Iterator[str]:
-    names = {**{name: name for name in OVERLOADS}, **ALIASES}
+    names = {**{name: name for name in EAGER}, **ALIASES}
     yield "from collections.abc import Callable, Sequence"
     yield "from typing import Any, Literal, TypedDict, Unpack, overload\n"
     yield "from ttnn_jit.specs.dtypes import DataType"
@@ -32,7 +32,7 @@ def _operations() -> Iterator[str]:
     yield from ["__all__ = [", *(f'    "{name}",' for name in sorted(names)), "]\n"]
     yield "class Keywords(TypedDict, total=False):"
     yield from (f"    {keyword.name}: {keyword.annotation}" for keyword in KEYWORDS)
-    for name in sorted(OVERLOADS):
+    for name in sorted(EAGER):
         yield from _class(name)
     yield ""
     yield from (f"{name}: {_class_name(operation)}" for name, operation in sorted(names.items()))
@@ -44,9 +44,9 @@ def _class_name(name: str) -> str:
 
 def _class(name: str) -> Iterator[str]:
     yield f"\nclass {_class_name(name)}(TtnnOperation):"
-    summaries = [operation.summary for operation in OVERLOADS[name]]
+    summaries = [operation.summary for operation in EAGER[name]]
     yield "    " + '"""' + "\n\n    Or: ".join(summaries) + '"""\n'
-    calls = list(call_stubs(OVERLOADS[name]))
+    calls = list(call_stubs(EAGER[name]))
     for parameters in calls:
         if len(calls) > 1:
             yield "    @overload"

@@ -17,13 +17,13 @@ from ttnn_jit.dialects import d2m, operation_of, system_desc_of, ttir
 from ttnn_jit.dialects.builders import linalg_yield
 from ttnn_jit.dialects.creation import empty_block
 from ttnn_jit.dialects.editing import append, erase, ops_of
-from ttnn_jit.dialects.layout import spec_of, tensor_type
+from ttnn_jit.dialects.layout import dtype_of, spec_of, tensor_type
 from ttnn_jit.dialects.ttcore import TileType, tile_type
 from ttnn_jit.dialects.ttnn import HOIST
 from ttnn_jit.specs.access import Access, NotStridedError, walk
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import Numerics
-from ttnn_jit.specs.tensor_spec import Layout, MemoryConfig, Shape, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, Shape, TensorSpec
 from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
 from ttnn_jit.transforms.kernel_body import linalg_of
 from ttnn_jit.transforms.kernel_ops import block_with_views, compute_op, kernel_op
@@ -37,8 +37,9 @@ NOT_HOISTED = "d2m.not_hoisted"
 class ConvertTTIRToD2M(ModulePass):
     """Every compute op becomes a kernel: grid, indexing maps, circular buffers and one tile op.
 
-    Under IEEE numerics tiles are widened to f32 on the way in and rounded on the way out by ``d2m.tile_typecast``;
-    under device numerics the tile op's result type is the rounding, unless `fp32_dest_acc` asks for the casts.
+    Under IEEE numerics tiles of floats are widened to f32 on the way in and rounded on the way out by
+    ``d2m.tile_typecast``; under device numerics the tile op's result type is the rounding, unless `fp32_dest_acc` asks
+    for the casts. Integers are exact in their own type.
 
     Attributes:
         max_grid: Last core coordinate (x, y) of an interleaved tensor's grid; None means the target's whole grid.
@@ -187,20 +188,32 @@ def _tile_ops(
 ) -> list[Operation]:
     """The ops of `body`: what it takes to read the operands, the tile op, and what it takes to yield the result."""
     *inputs, output = body.args
-    compute_type = tile_type(COMPUTE_TYPE) if in_float32 else output.type
+    compute_type = _compute_type(dtype_of(inputs[0].type), dtype_of(output.type), in_float32=in_float32)
     tile_ops: list[Operation] = []
     operands: list[SSAValue] = []
     for argument, broadcast in zip(inputs, shape.broadcasts, strict=True):
         operand: SSAValue = argument
         if broadcast is not None:
             operand = _result_of(d2m.TileBcastOp.make(operand, broadcast.value, op.location), tile_ops)
-        operands.append(_as_type(operand, compute_type, tile_ops, op) if in_float32 else operand)
-    tile_op = d2m.TILE_OP_OF[operation].create(
-        operands=operands, result_types=(compute_type,), properties=op.properties, location=op.location
-    )
-    result = _as_type(_result_of(tile_op, tile_ops), output.type, tile_ops, op)
+        widened = in_float32 and not dtype_of(operand.type).is_integer
+        operands.append(_as_type(operand, compute_type, tile_ops, op) if widened else operand)
+    if isinstance(operation, ops.Typecast):
+        (computed,) = operands
+    else:
+        tile_op = d2m.TILE_OP_OF[operation].create(
+            operands=operands, result_types=(compute_type,), properties=op.properties, location=op.location
+        )
+        computed = _result_of(tile_op, tile_ops)
+    result = _as_type(computed, output.type, tile_ops, op)
     tile_ops.append(linalg_yield((result,), op.location))
     return tile_ops
+
+
+def _compute_type(read: DataType, result: DataType, *, in_float32: bool) -> TileType:
+    """What a tile op results in, before it is cast to `result`."""
+    if read.is_integer:  # whose operations are exact in their own type
+        return tile_type(read)
+    return tile_type(COMPUTE_TYPE if in_float32 or result.is_integer else result)
 
 
 def _result_of(op: Operation, written: list[Operation]) -> SSAValue:

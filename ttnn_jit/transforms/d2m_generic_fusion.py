@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +13,7 @@ from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import d2m, system_desc_of
 from ttnn_jit.dialects.editing import ops_of
+from ttnn_jit.dialects.ttcore import TileType
 from ttnn_jit.ops import COPY
 from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.transforms.convert_ttir_to_d2m import NOT_HOISTED
@@ -83,7 +83,8 @@ def _fusion_node(kernel: d2m.GenericOp, number_of: dict[SSAValue, int]) -> Fusio
         if isinstance(buffer.type, d2m.CBType)
     )
     body = linalg_of(kernel).body.block
-    tiles = itertools.chain(body.args, (op.results[0] for op in ops_of(body) if op.results))
+    tiles = [*body.args, *(op.results[0] for op in ops_of(body) if op.results)]
+    dtype = tile_dtype(tiles)
     users = [use.operation for use in kernel.results[0].uses]
     return FusionNode(
         # Tensors made elsewhere need only be told apart: negative numbers do that.
@@ -92,7 +93,8 @@ def _fusion_node(kernel: d2m.GenericOp, number_of: dict[SSAValue, int]) -> Fusio
         space=spaces[-1],
         users=len(users),
         returned=not all(isinstance(user, d2m.GenericOp) for user in users),
-        wide=tile_dtype(tiles).is_wide,
+        wide=any(isinstance(tile.type, TileType) and tile.type.dtype.is_wide for tile in tiles),
+        integers=dtype if dtype.is_integer else None,
         hoisted=NOT_HOISTED not in kernel.attributes,
         elementwise=all(iterator.data == "parallel" for iterator in kernel.iterator_types),
     )

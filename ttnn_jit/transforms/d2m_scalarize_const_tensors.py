@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import d2m, ttir
-from ttnn_jit.dialects.builders import constant_f32
+from ttnn_jit.dialects.builders import constant_number, number_attr
 from ttnn_jit.dialects.editing import erase, insert_before, ops_of
 from ttnn_jit.dialects.layout import dtype_of
 from ttnn_jit.dialects.locations import location_of
@@ -24,7 +24,7 @@ from ttnn_jit.transforms.kernel_body import generics, linalg_of, operation_names
 class D2MScalarizeConstTensors(ModulePass):
     """An input made by ``ttir.full`` leaves the kernel: no circular buffer, no input, no obstacle to blocking.
 
-    The number is an ``arith.constant`` of type f32 in the kernel's body, rounded to the tensor's element type.
+    The number is an ``arith.constant`` in the kernel's body: an f32, rounded to the tensor's element type, or an i32.
     """
 
     name = "d2m-scalarize-const-tensors"
@@ -59,12 +59,18 @@ def scalarize(generic: d2m.GenericOp) -> None:
     for number in constants:
         full = inputs[number].owner
         assert isinstance(full, ttir.FullOp)
-        value = dtype_of(full.results[0].type).rounded(full.fill_value.value.data)
-        constant = constant_f32(value, full.location)
+        constant = constant_number(_rounded(full), full.location)
         assert block.first_op is not None, "a kernel's body ends with linalg.yield"
         insert_before(constant, block.first_op)
         _replace_tile(block.args[number], constant.results[0])
     erase_inputs(generic, body, constants)
+
+
+def _rounded(full: ttir.FullOp) -> FloatAttr | IntegerAttr:
+    value = full.fill_value
+    return (
+        number_attr(dtype_of(full.results[0].type).rounded(value.value.data)) if isinstance(value, FloatAttr) else value
+    )
 
 
 def _replace_tile(tile: SSAValue, scalar: SSAValue) -> None:

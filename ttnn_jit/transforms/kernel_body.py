@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -53,13 +52,14 @@ def operation_names(ops: Iterable[Operation]) -> tuple[str, ...]:
 
 
 def tile_dtype(values: Iterable[SSAValue]) -> DataType:
-    """The widest element type among the tiles in `values`: what DST must hold."""
-    dtypes = (value.type.dtype for value in values if isinstance(value.type, TileType))
-    return max(dtypes, key=_itemsize, default=_NARROWEST)
+    """What DST must hold for a kernel over `values`, inputs first: the widest of its floats, or the integers it reads.
 
-
-_itemsize = operator.attrgetter("itemsize")
-_NARROWEST = min(DataType, key=_itemsize)
+    A cast from or to integers ends a kernel, where it is stored.
+    """
+    first, *others = (value.type.dtype for value in values if isinstance(value.type, TileType))
+    return (
+        first if first.is_integer else max((first, *others), key=lambda dtype: (not dtype.is_integer, dtype.itemsize))
+    )
 
 
 def tiles_read(op: Operation, numbers: Mapping[SSAValue, int]) -> tuple[int, ...]:

@@ -22,6 +22,7 @@ class Predicate(enum.Enum):
 
     NOT_ELEMENTWISE = "not_elementwise"
     NOT_HOISTED = "not_hoisted"
+    ELEMENT_TYPES = "element_types"
     RETURNED = "returned"
     MULTI_USER = "multi_user"
     ITERATION_SPACE = "iteration_space"
@@ -44,6 +45,7 @@ class FusionNode:
         wide: Whether a tensor that the node reads or writes has elements wider than 16 bits.
         hoisted: Whether the op carries the attribute that asks for a kernel.
         elementwise: Whether all loops are parallel.
+        integers: What type of integers it computes with; None of floats.
     """
 
     operands: tuple[int, ...]
@@ -54,6 +56,7 @@ class FusionNode:
     wide: bool = False
     hoisted: bool = True
     elementwise: bool = True
+    integers: Hashable = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,8 @@ def _structural_failure(producer: FusionNode, consumer: FusionNode, position: in
         return Predicate.NOT_ELEMENTWISE, "one of the two has a loop that is not parallel"
     if not (producer.hoisted and consumer.hoisted):
         return Predicate.NOT_HOISTED, "one of the two lacks ttnn.hoist_generic_via_d2m"
+    if producer.integers != consumer.integers:
+        return Predicate.ELEMENT_TYPES, "a cast from or to integers ends a kernel"
     if producer.returned:
         return (
             Predicate.RETURNED,

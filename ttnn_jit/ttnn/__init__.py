@@ -77,6 +77,7 @@ from ttnn_jit.ttnn.mesh import (
 )
 from ttnn_jit.ttnn.names_without_effect import unknown_name
 from ttnn_jit.ttnn.tensor_creation import (
+    arange,
     as_tensor,
     empty,
     empty_like,
@@ -153,6 +154,7 @@ __all__ = [
     "Tile",
     "_ttnn",
     "allocate_tensor_on_device",
+    "arange",
     "as_tensor",
     "bfloat16",
     "clone",
@@ -180,6 +182,7 @@ __all__ = [
     "get_memory_config",
     "get_num_devices",
     "get_pcie_device_ids",
+    "int32",
     "interleaved_to_sharded",
     "is_sharded",
     "is_tensor_storage_on_device",
@@ -200,6 +203,9 @@ __all__ = [
     "to_memory_config",
     "to_torch",
     "typecast",
+    "uint8",
+    "uint16",
+    "uint32",
     "using_distributed_env",
     "zeros",
     "zeros_like",
@@ -210,6 +216,10 @@ ROW_MAJOR_LAYOUT = Layout.ROW_MAJOR
 TILE_SIZE = TILE_HEIGHT
 bfloat16 = DataType.BFLOAT16
 float32 = DataType.FLOAT32
+int32 = DataType.INT32
+uint32 = DataType.UINT32
+uint16 = DataType.UINT16
+uint8 = DataType.UINT8
 MeshDevice = Device
 """A single device is a mesh of one in current ttnn."""
 

@@ -19,6 +19,12 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "bitwise_and",
+    "bitwise_left_shift",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
     "cbrt",
     "ceil",
     "celu",
@@ -73,8 +79,10 @@ __all__ = [
     "logaddexp",
     "logaddexp2",
     "logical_and",
+    "logical_left_shift",
     "logical_not",
     "logical_or",
+    "logical_right_shift",
     "logical_xor",
     "lt",
     "mac",
@@ -206,6 +214,42 @@ class _Atanh(TtnnOperation):
     """The inverse of tanh; NaN beyond [-1, 1]."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _BitwiseAnd(TtnnOperation):
+    """The bits that x and y both have."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _BitwiseLeftShift(TtnnOperation):
+    """x * 2**y without the bits that leave the word; 0 where y is below 0 or above 31."""
+
+    @overload
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor | float, shift_bits: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _BitwiseNot(TtnnOperation):
+    """The bits that x has not."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _BitwiseOr(TtnnOperation):
+    """The bits that x or y has."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _BitwiseRightShift(TtnnOperation):
+    """The floor of x / 2**y; all bits are those of the sign where y is below 0 or above 31."""
+
+    @overload
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor | float, shift_bits: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _BitwiseXor(TtnnOperation):
+    """The bits that one of x and y has."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Cbrt(TtnnOperation):
     """The cube root."""
@@ -492,6 +536,14 @@ class _LogicalAnd(TtnnOperation):
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _LogicalLeftShift(TtnnOperation):
+    """x * 2**y without the bits that leave the word; 0 where y is below 0 or above 31."""
+
+    @overload
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor | float, shift_bits: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _LogicalNot(TtnnOperation):
     """1 where x is zero, else 0, in x's dtype."""
 
@@ -501,6 +553,14 @@ class _LogicalOr(TtnnOperation):
     """1 where x or y or both are not zero, else 0, in the first operand's dtype."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _LogicalRightShift(TtnnOperation):
+    """The bits of x moved down by y, filled up with zeros; 0 where y is below 0 or above 31."""
+
+    @overload
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor | float, shift_bits: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _LogicalXor(TtnnOperation):
     """1 where one of x and y is not zero, else 0, in the first operand's dtype."""
@@ -863,6 +923,12 @@ asinh: _Asinh
 atan: _Atan
 atan2: _Atan2
 atanh: _Atanh
+bitwise_and: _BitwiseAnd
+bitwise_left_shift: _BitwiseLeftShift
+bitwise_not: _BitwiseNot
+bitwise_or: _BitwiseOr
+bitwise_right_shift: _BitwiseRightShift
+bitwise_xor: _BitwiseXor
 cbrt: _Cbrt
 ceil: _Ceil
 celu: _Celu
@@ -917,8 +983,10 @@ log_sigmoid: _LogSigmoid
 logaddexp: _Logaddexp
 logaddexp2: _Logaddexp2
 logical_and: _LogicalAnd
+logical_left_shift: _LogicalLeftShift
 logical_not: _LogicalNot
 logical_or: _LogicalOr
+logical_right_shift: _LogicalRightShift
 logical_xor: _LogicalXor
 lt: _Lt
 mac: _Mac

@@ -106,8 +106,10 @@ def _copy(value: Any, dtype_of_truth: DataType, device: Device | None) -> Tensor
 
 
 def _of_kind(tensor: Tensor, example: Any) -> Any:
-    """`tensor` as a torch tensor, or as a numpy array, which holds float32 alone."""
+    """`tensor` as a torch tensor, or as a numpy array, which holds no bfloat16."""
     from ttnn_jit.ttnn.tensor_creation import to_torch
 
     copied = to_torch(tensor)
-    return copied if is_torch_tensor(example) else copied.float().numpy()
+    if is_torch_tensor(example):
+        return copied
+    return (copied if tensor.dtype.is_integer else copied.float()).numpy()

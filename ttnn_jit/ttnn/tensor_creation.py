@@ -52,8 +52,9 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
     """A copy of a torch tensor (ttnn.from_torch).
 
     Args:
-        tensor: Any strides; float32, bfloat16 or float16.
-        dtype: Element type of the copy, rounded to nearest even; float16 becomes BFLOAT16 when omitted.
+        tensor: Any strides; floats, integers or truth values.
+        dtype: Element type of the copy; floats are rounded to nearest even, integers keep their low bits in a narrower
+            type. When omitted it is the tensor's own; float16 becomes BFLOAT16, int64 UINT32, int16 UINT16, bool UINT8.
         spec: Shape, dtype, layout and memory config at once, instead of the others.
         layout: ROW_MAJOR when omitted.
         device: Where it goes; None keeps it on the host.
@@ -156,7 +157,7 @@ def _inferred_dtype(tensor: torch.Tensor) -> DataType:
     if tensor.dtype not in table:
         raise DTypeError(
             f"ttnn tensors of {tensor.dtype} are not supported",
-            help="cast it: `tensor.to(torch.float32)` or `tensor.to(torch.bfloat16)`",
+            help="cast it: `tensor.to(torch.float32)`, or `tensor.to(torch.int32)` if it holds integers",
         )
     return table[tensor.dtype]
 
@@ -260,12 +261,17 @@ def full(
     """
     if not isinstance(python_number(fill_value), Number):
         raise ArgumentError(f"`fill_value` must be a number, got {type(fill_value).__name__}")
+    spec = _spec(shape, DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
+    return storage.filled(_fill_value(python_number(fill_value), spec.dtype), spec, device)
+
+
+def _fill_value(value: Number, dtype: DataType) -> float:
+    if dtype.is_integer:
+        return dtype.whole(int(value) if isinstance(value, float) and value.is_integer() else value, "`fill_value`")
     try:
-        number = float(fill_value)
+        return float(value)
     except OverflowError as error:
         raise ArgumentError(f"`fill_value` has no float: {error}") from None
-    spec = _spec(shape, DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
-    return storage.filled(number, spec, device)
 
 
 def zeros(
@@ -276,7 +282,7 @@ def zeros(
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
     """A tensor of zeros (ttnn.zeros); the arguments are those of `full`."""
-    return full(shape, 0.0, dtype, layout, device, memory_config)
+    return full(shape, 0, dtype, layout, device, memory_config)
 
 
 def ones(
@@ -287,7 +293,7 @@ def ones(
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
     """A tensor of ones (ttnn.ones); the arguments are those of `full`."""
-    return full(shape, 1.0, dtype, layout, device, memory_config)
+    return full(shape, 1, dtype, layout, device, memory_config)
 
 
 def empty(
@@ -298,7 +304,48 @@ def empty(
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
     """A tensor whose elements nobody has chosen (ttnn.empty); here they are zeros, so that runs repeat."""
-    return full(shape, 0.0, dtype, layout, device, memory_config)
+    return full(shape, 0, dtype, layout, device, memory_config)
+
+
+@over_meshes
+def arange(
+    start: int,
+    end: int | None = None,
+    step: int = 1,
+    *,
+    dtype: DataType | None = None,
+    device: Device | None = None,
+    memory_config: MemoryConfig | None = None,
+    layout: Layout | None = None,
+) -> Tensor:
+    """The integers from `start` up to `end`, which is not among them, `step` apart, in one dimension (ttnn.arange).
+
+    Args:
+        start: The first; 0 where only the end is given, as `range` has it.
+        end: Where they end.
+        step: May be below zero.
+        dtype: BFLOAT16 when omitted, rounded to nearest even.
+        device: Where it goes; None keeps it on the host.
+        memory_config: Interleaved DRAM when omitted.
+        layout: ROW_MAJOR when omitted.
+
+    Raises:
+        ArgumentError: `step` is 0, an argument of another kind, or `dtype` is one of integers and lacks one of them.
+        GridError, L1CapacityError: As `from_torch` does.
+    """
+    first, beyond = (0, start) if end is None else (start, end)
+    for name, value in (("start", first), ("end", beyond), ("step", step)):
+        check_whole_number(value, f"`{name}` of arange")
+    if step == 0:
+        raise ArgumentError("`step` of arange is 0")
+    require_torch("arange", "give `numpy.arange` to a jitted function")
+    import torch
+
+    numbers = range(first, beyond, step)
+    spec = _spec((len(numbers),), DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
+    for number in (numbers[0], numbers[-1]) if spec.dtype.is_integer and numbers else ():
+        spec.dtype.whole(number, "a number of arange")
+    return storage.from_torch(torch.arange(first, beyond, step) if numbers else torch.empty(0), spec, device)
 
 
 @over_meshes
@@ -348,7 +395,7 @@ def zeros_like(
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
     """A tensor of zeros that is otherwise like `tensor` (ttnn.zeros_like)."""
-    return full_like(tensor, 0.0, dtype, layout, device, memory_config)
+    return full_like(tensor, 0, dtype, layout, device, memory_config)
 
 
 def ones_like(
@@ -359,7 +406,7 @@ def ones_like(
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
     """A tensor of ones that is otherwise like `tensor` (ttnn.ones_like)."""
-    return full_like(tensor, 1.0, dtype, layout, device, memory_config)
+    return full_like(tensor, 1, dtype, layout, device, memory_config)
 
 
 def empty_like(
@@ -370,4 +417,4 @@ def empty_like(
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
     """A tensor like `tensor` whose elements nobody has chosen (ttnn.empty_like); here zeros."""
-    return full_like(tensor, 0.0, dtype, layout, device, memory_config)
+    return full_like(tensor, 0, dtype, layout, device, memory_config)

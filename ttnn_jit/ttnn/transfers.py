@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
-from ttnn_jit.ops import CAST
+from ttnn_jit.ops import TYPECAST
 from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.buffer import HOST_POOL
@@ -126,16 +126,23 @@ def to_layout(
 
 @over_meshes
 def typecast(tensor: Tensor, dtype: DataType, memory_config: MemoryConfig | None = None) -> Tensor:
-    """The same values in another element type (ttnn.typecast), rounded once to nearest even.
+    """The same values in another element type (ttnn.typecast): floats are rounded once, to nearest even.
 
-    On a device this is an operation and rounds as operations do there: on chip targets a NaN becomes +infinity in
-    bfloat16, and what is denormal in bfloat16 becomes zero. On the host NaN stays NaN.
+    A float becomes the integer toward zero, the nearest there is beyond the range, and 0 where it is NaN; an integer
+    keeps its low bits in a narrower type. On a device this is an operation and rounds as operations do there: on chip
+    targets a NaN becomes +infinity in bfloat16, and what is denormal in bfloat16 becomes zero. On the host NaN stays
+    NaN.
     """
-    check_tensor(tensor, "the first argument of typecast")
+    tracer = getattr(tensor, "__ttnn_call__", None)
+    if tracer is not None:
+        given = {} if memory_config is None else {"memory_config": memory_config}
+        traced: Tensor = tracer(typecast, (tensor, dtype), given)
+        return traced
+    check_tensor(tensor, f"the first argument of {TYPECAST.name}")
     check_kind(dtype, DataType, "`dtype`")
     if memory_config is not None:
         check_kind(memory_config, MemoryConfig, "`memory_config`")
-    tensor.buffer("typecast")
+    tensor.buffer(TYPECAST.name)
     device = tensor.device()
     if device is None:
         spec = tensor.spec.with_(dtype=dtype, memory_config=memory_config)
@@ -144,14 +151,16 @@ def typecast(tensor: Tensor, dtype: DataType, memory_config: MemoryConfig | None
     return result
 
 
+vars(typecast)["__ttnn_overloads__"] = (TYPECAST,)
+
+
 @compiles
 def _cast_program(spec: TensorSpec, dtype: DataType, memory_config: MemoryConfig | None, target: SystemDesc) -> Program:
     from ttnn_jit.compiler.driver import compile_program
     from ttnn_jit.compiler.request import OperationRequest, ResultPlacement
 
-    placement = ResultPlacement(memory_config=memory_config, dtype=dtype)
-    operation, number = CAST
-    return compile_program(OperationRequest(operation, (spec, number), (), target, placement), use_disk=True).program
+    placement = ResultPlacement(memory_config=memory_config)
+    return compile_program(OperationRequest(TYPECAST, (spec,), (dtype,), target, placement), use_disk=True).program
 
 
 @over_meshes

@@ -21,7 +21,7 @@ from ttnn_jit.runtime.native import kernel_address
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import resolve_target
-from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.transforms import pipeline
 
 SCHEDULED = "d2m-insert-dst-register-access"
@@ -39,7 +39,8 @@ def built(specs, calls, *, target="cpu", results=(-1,)):
     Args:
         specs: The arguments.
         calls: ``(name, operand, ...)``, by tile op or Python name, with ints for values (arguments, then calls, in
-            order) and floats for numbers; operands beyond the operation's arity are its attributes.
+            order), floats for numbers, and an int in a tuple for one beside integers; operands beyond the operation's
+            arity are its attributes.
         target: Name of a preset.
         results: The values returned.
     """
@@ -48,7 +49,7 @@ def built(specs, calls, *, target="cpu", results=(-1,)):
     for name, *operands in calls:
         operation = OPERATION_OF_TILE.get(name) or OVERLOADS[name][0]
         count = operation.arity
-        tensors = [values[o] if isinstance(o, int) else o for o in operands[:count]]
+        tensors = [values[o] if isinstance(o, int) else o[0] if isinstance(o, tuple) else o for o in operands[:count]]
         values.append(builder.operation(operation, tensors, operands[count:], None))
     return builder.finish([values[index][0] for index in results])
 
@@ -65,11 +66,10 @@ def scheduled(specs, calls, **fields):
 
 
 def stored(values: np.ndarray, spec: TensorSpec) -> np.ndarray:
-    """The buffer of a tensor: float32, or uint16 words of bfloat16; where its layout pads, numbers that show misuse."""
-    dtype = np.float32 if spec.dtype is DataType.FLOAT32 else np.uint16
+    """The buffer of a tensor, uint16 words of bfloat16; where its layout pads, numbers that show misuse."""
     span = sum((extent - 1) * abs(stride) for extent, stride in zip(spec.shape, spec.element_strides, strict=True))
     size = spec.nbytes // spec.dtype.itemsize if spec.strides is None else span + 1
-    buffer = np.full(max(size, 1), 77, dtype)
+    buffer = np.full(max(size, 1), 77, _numpy(spec))
     logical(buffer, spec)[...] = values
     return buffer
 
@@ -139,8 +139,8 @@ def objects_of(program: GeneratedProgram, isa: HostIsa) -> dict[str, bytes]:
     return {name: assemble(kernel.modules.whole, isa) for name, kernel in program.kernels.items()}
 
 
-def _numpy(spec: TensorSpec) -> type:
-    return np.float32 if spec.dtype is DataType.FLOAT32 else np.uint16
+def _numpy(spec: TensorSpec) -> np.dtype:
+    return np.dtype(spec.dtype.traits.numpy)
 
 
 def bfloat16(values: np.ndarray) -> np.ndarray:
@@ -152,6 +152,9 @@ def assert_same_bits(got: np.ndarray, expected: np.ndarray) -> None:
     """Bits equal, any NaN equal to any NaN."""
     assert got.shape == expected.shape
     assert got.dtype == expected.dtype
+    if got.dtype not in {np.dtype(np.float32), np.dtype(np.uint16)}:  # which may be bfloat16
+        np.testing.assert_array_equal(got, expected)
+        return
     word = np.uint32 if got.dtype == np.float32 else np.uint16
     limit = 0x7F80_0000 if got.dtype == np.float32 else 0x7F80
     a, b = np.ascontiguousarray(got).view(word), np.ascontiguousarray(expected).view(word)

@@ -42,7 +42,8 @@ def comes_back(module: ModuleOp) -> bool:
 @pytest.mark.parametrize("table", [ttnn.OP_OF, ttir.OP_OF, d2m.TILE_OP_OF], ids=["ttnn", "ttir", "d2m"])
 def test_a_derived_op_comes_back_and_names_its_operation(table: dict, operation: ops.Operation) -> None:  # type: ignore[type-arg]
     op_class = table[operation]
-    value_type = TILE if table is d2m.TILE_OP_OF else TENSOR
+    dtype = SPEC.dtype if SPEC.dtype in operation.dtypes else DataType.INT32
+    value_type = tile_type(dtype) if table is d2m.TILE_OP_OF else tensor_type(SPEC.with_(dtype=dtype))
     numbers = [0.25 * (index + 1) for index in range(len(operation.attributes))]
     module = module_of(
         [value_type] * operation.arity,
@@ -82,7 +83,14 @@ BUILDS: dict[str, tuple[list[object], Build]] = {
     "d2m.acquire_dst": ([], lambda _: [d2m.AcquireDstOp.make(DST)]),
     "tile_bcast": ([TILE], lambda args: [d2m.TileBcastOp.make(args[0], kind) for kind in d2m.BCAST_TYPES]),
     "tile_typecast": ([TILE], lambda args: [d2m.TileTypecastOp.make(args[0], tile_type(DataType.FLOAT32))]),
-    "constants": ([], lambda _: [builders.constant_index(4), builders.constant_f32(0.1)]),
+    "constants": (
+        [],
+        lambda _: [
+            builders.constant_index(4),
+            builders.constant_number(builders.number_attr(0.1)),
+            builders.constant_number(builders.number_attr(2**32 - 1)),
+        ],
+    ),
     "d2m.generic": ([TENSOR], lambda args: _generic(args[0])),
     "affine": ([SHARD], lambda args: _nest(args[0])),
 }

@@ -13,7 +13,8 @@ from tests.unit.kernels.native_loop import assembly, host_isa, loop_text, native
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON, HostIsa
 from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.kernels.vector_math import VectorMath
-from ttnn_jit.ops import ELEMENTWISE, Operation
+from ttnn_jit.ops import Operation, operations_on
+from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -22,7 +23,7 @@ UNARY = ["exp", "log", "sin", "cos", "tanh", "sigmoid", "silu", "erfc", "gelu", 
 BINARY = ["pow", "minimum", "maximum", "copysign", "add", "sub", "mul", "div"]
 TILE_BODIES = [
     pytest.param(operation, numerics, id=f"{operation.ttnn_name}-{numerics.value}")
-    for operation in ELEMENTWISE
+    for operation in operations_on(FLOATS)
     for numerics in Numerics
     if numerics is Numerics.IEEE or operation.forms.device is not None
 ]
@@ -172,7 +173,7 @@ def test_bfloat16_words_pass_through_loads_and_stores() -> None:
 
 @pytest.mark.parametrize("isa", [AVX512, AVX2, NEON], ids=lambda isa: isa.name)
 def test_code_for_every_instruction_set_calls_no_library(isa: HostIsa) -> None:
-    for operation in ELEMENTWISE:
+    for operation in operations_on(FLOATS):
         body, numbers = operation.tile_body(Numerics.DEVICE), operation.tested_attributes
         build = lambda b, names: str(body(b, *names, *numbers))  # noqa: B023, E731 - called before the next round
         text = assembly(loop_text(build, operation.arity, isa), isa, 0)

@@ -13,7 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ttnn_jit
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType, dtypes_made_of_torch, dtypes_of_torch
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.specs.dtypes import (
+    COMPUTE_TYPE,
+    FLOATS,
+    INTEGERS,
+    DataType,
+    dtypes_made_of_torch,
+    dtypes_of_numpy,
+    dtypes_of_torch,
+)
 
 PACKAGE = Path(ttnn_jit.__file__).parent
 LINKED = (path for room in ("cache", "kernels") for path in (PACKAGE / room).rglob("*.py"))
@@ -70,18 +79,28 @@ def test_a_member_as_a_value_is_no_branch():
 
 @DTYPES
 def test_the_names_of_a_row_are_types_of_its_size(dtype):
-    assert np.dtype(dtype.traits.numpy).itemsize == dtype.torch.itemsize == dtype.itemsize
-    assert {"float": 4, "i16": 2}[dtype.traits.llvm] == dtype.itemsize
-    assert torch.finfo(dtype.torch).max == dtype.traits.largest
+    row = dtype.traits
+    assert np.dtype(row.numpy).itemsize == dtype.torch.itemsize == dtype.itemsize
+    assert {"float": 4, "i32": 4, "i16": 2, "i8": 1}[row.llvm] == dtype.itemsize
     assert dtypes_of_torch()[dtype.torch] is dtypes_made_of_torch()[dtype.torch] is dtype
+    assert dtype.is_upper_half or dtypes_of_numpy()[np.dtype(row.numpy)] is dtype
+    limits = (torch.iinfo if dtype.is_integer else torch.finfo)(dtype.torch)
+    assert limits.max == row.largest
+    assert not dtype.is_integer or dtype.values == range(limits.min, limits.max + 1)
+
+
+@DTYPES
+def test_an_element_that_is_not_stored_whole_is_narrower_than_what_kernels_compute_in(dtype):
+    assert np.dtype(dtype.compute.numpy).itemsize == 4
+    assert dtype.is_compute_type == (dtype.itemsize == 4)
 
 
 def test_kernels_compute_in_a_type_that_is_its_own_compute_type():
     assert COMPUTE_TYPE.is_compute_type
-    assert {dtype for dtype in DataType if dtype.is_compute_type} == {COMPUTE_TYPE}
+    assert {dtype for dtype in FLOATS if dtype.is_compute_type} == {COMPUTE_TYPE}
 
 
-@DTYPES
+@pytest.mark.parametrize("dtype", sorted(FLOATS, key=lambda dtype: dtype.name), ids=lambda dtype: dtype.mlir)
 @given(st.floats(width=32))
 def test_rounding_and_decoding_are_those_of_torch(dtype, value):
     exact = torch.tensor(value, dtype=torch.float32)
@@ -89,3 +108,18 @@ def test_rounding_and_decoding_are_those_of_torch(dtype, value):
     expected = np.float64(stored.double().item())
     for got in (dtype.rounded(value), dtype.decoded(bytes(stored.reshape(1).view(torch.uint8).tolist()))):
         assert np.isnan(got) if np.isnan(expected) else struct.pack("d", got) == struct.pack("d", expected)
+
+
+@pytest.mark.parametrize("dtype", sorted(INTEGERS, key=lambda dtype: dtype.name), ids=lambda dtype: dtype.mlir)
+@given(st.data())
+def test_integers_are_decoded_as_torch_decodes_them(dtype, data):
+    value = data.draw(st.integers(dtype.values[0], dtype.values[-1]))
+    stored = torch.tensor([value], dtype=torch.int64).to(dtype.torch)
+    assert dtype.decoded(bytes(stored.view(torch.uint8).tolist())) == value == dtype.whole(value, "it")
+
+
+@pytest.mark.parametrize("dtype", sorted(INTEGERS, key=lambda dtype: dtype.name), ids=lambda dtype: dtype.mlir)
+def test_numbers_that_a_type_of_integers_lacks_are_refused_by_its_name(dtype):
+    for value in (dtype.values[0] - 1, dtype.values[-1] + 1, 2.5, 2.0, float("nan")):
+        with pytest.raises(ArgumentError, match=dtype.name):
+            dtype.whole(value, "it")

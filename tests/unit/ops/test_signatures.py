@@ -17,6 +17,7 @@ import ttnn_jit
 from ttnn_jit import ttnn
 from ttnn_jit.ops import ELEMENTWISE, HARDWARE_KEYWORDS, OVERLOADS, RESULT_KEYWORDS
 from ttnn_jit.ops.parameter import TENSOR_PER_CHANNEL
+from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.tools.stubs import stubs
 
 PACKAGE = Path(ttnn_jit.__file__).parent
@@ -89,6 +90,8 @@ def test_torch_has_an_operation_of_the_name_that_the_declaration_says(operation)
     torch.manual_seed(0)
     low, high = operation.probe.domain
     x = torch.empty(64, operation.arity, dtype=torch.float64).uniform_(low, high).T.contiguous()
+    if DataType.FLOAT32 not in operation.dtypes:
+        x = x.to(torch.int32)
     operands = [x[0] > 0, *x[1:]] if operation.aten == "where" else list(x)
     if operation.operands[-1].kind is TENSOR_PER_CHANNEL:
         operands[-1] = operands[-1][:1]

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.kernels.numpy_vector import NumpyVector
-from ttnn_jit.ops import ELEMENTWISE
+from ttnn_jit.ops import operations_on
 from ttnn_jit.ops.tile_body import TracedBody
 from ttnn_jit.ops.tile_trace import MAX_RUNS, UntraceableError, trace
+from ttnn_jit.specs.dtypes import FLOATS
 
 SCALE = 3.0
 POINTS = np.array([-7.5, -2.0, -1.0, -0.25, -0.0, 0.0, 0.25, 1.0, 2.0, 7.5], np.float32)
@@ -185,7 +186,7 @@ def test_every_number_survives_the_text(number):
 
 def test_every_operation_can_be_part_of_a_body():
     untraceable = {}
-    for operation in ELEMENTWISE:
+    for operation in operations_on(FLOATS):
         names = tuple(f"x{k}" for k in range(operation.arity))
         function = getattr(ttnn, operation.name)
         numbers = operation.tested_attributes

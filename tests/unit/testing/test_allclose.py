@@ -69,6 +69,14 @@ def test_nan_and_infinity_are_not_close_to_numbers_whatever_the_bounds():
             assert_allclose(torch.tensor([actual]), torch.tensor([expected]), max_ulp=1e30, atol=1e30)
 
 
+@pytest.mark.parametrize("dtype", [torch.int32, torch.uint32, torch.uint8])
+def test_integers_are_compared_by_ones(dtype):
+    given = torch.tensor([0, 200]).to(dtype)
+    assert_allclose(given, torch.tensor([1.0, 198.5]), max_ulp=1.5)
+    with pytest.raises(AssertionError, match=r"is 200\.0 for 198\.0: 2\.000 ulp"):
+        assert_allclose(given, torch.tensor([0.0, 198.0]), max_ulp=1)
+
+
 def test_other_shapes_and_dtypes_are_refused():
     with pytest.raises(ValueError, match="differ"):
         assert_allclose(torch.ones(2), torch.ones(1))

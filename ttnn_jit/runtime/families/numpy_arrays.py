@@ -1,4 +1,4 @@
-"""numpy's arrays: those of float32, with any shape and strides."""
+"""numpy's arrays, with any shape and strides."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ class NumpyArrays(ForeignFamily):
         """Dense."""
         import numpy
 
-        return numpy.empty(spec.shape, dtype=numpy.float32)
+        return numpy.empty(spec.shape, dtype=spec.dtype.traits.numpy)
 
     def are_plain(self, tensors: Sequence[Any]) -> bool:
-        """Of numpy's own class, and the one object that float32 is."""
+        """Of numpy's own class, and of types that are its own objects."""
         return are_plain_numpy(tensors)
 
     def conditions(self, plan: ProgramPlan, _target: SystemDesc | None) -> Iterator[str]:
         """Class, dtype, shape and strides of each."""
         for i, spec in enumerate(plan.inputs):
             strides = tuple(stride * spec.dtype.itemsize for stride in spec.element_strides)
-            yield from (f"type(a{i}) is Array and a{i}.dtype is F32", f"a{i}.shape == {tuple(spec.shape)}")
+            yield from (f"type(a{i}) is Array and a{i}.dtype is D{i}", f"a{i}.shape == {tuple(spec.shape)}")
             yield f"a{i}.strides == {strides}"
 
     def address_of(self, index: int) -> str:
@@ -69,10 +69,14 @@ class NumpyArrays(ForeignFamily):
 
     def make(self, index: int, spec: TensorSpec) -> Iterable[str]:
         """As `made` does."""
-        return f" r{index} = empty({tuple(spec.shape)}, F32)", f" p{index} = r{index}.__array_interface__['data'][0]"
+        return (
+            f" r{index} = empty({tuple(spec.shape)}, D{index})",
+            f" p{index} = r{index}.__array_interface__['data'][0]",
+        )
 
-    def names(self, _plan: ProgramPlan) -> dict[str, Any]:
+    def names(self, plan: ProgramPlan) -> dict[str, Any]:
         """numpy's, and what makes results."""
         import numpy
 
-        return {"Array": numpy.ndarray, "F32": numpy.dtype(numpy.float32), "empty": numpy.empty, "wrap": numpy_array}
+        dtypes = {f"D{i}": numpy.dtype(spec.dtype.traits.numpy) for i, spec in enumerate((*plan.inputs, *plan.outputs))}
+        return {"Array": numpy.ndarray, "empty": numpy.empty, "wrap": numpy_array, **dtypes}

@@ -1,0 +1,219 @@
+"""Tensors of integers, from the host and back, in compiled functions of all kinds of tensors, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import ttnn_jit
+from ttnn_jit import ttnn
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, DTypeError
+from ttnn_jit.dialects import parse_module, print_module
+from ttnn_jit.specs.dtypes import INTEGERS
+from ttnn_jit.specs.tensor_spec import DataType
+
+BY_NAME = sorted(INTEGERS, key=lambda dtype: dtype.name)
+EACH = pytest.mark.parametrize("dtype", BY_NAME, ids=lambda dtype: dtype.mlir)
+
+
+def extremes(dtype, shape=(64, 32)):
+    generator = torch.Generator().manual_seed(dtype.value)
+    values = torch.randint(dtype.values[0], dtype.values[-1] + 1, shape, generator=generator)
+    values.view(-1)[:2] = torch.tensor([dtype.values[0], dtype.values[-1]])
+    return values.to(dtype.torch)
+
+
+def on(device, tensor):
+    return ttnn.from_torch(tensor, layout=ttnn.TILE_LAYOUT, device=device)
+
+
+@ttnn_jit.jit()
+def masked(x, y):
+    return ttnn.bitwise_and(ttnn.add(x, y), 127)
+
+
+def expected_of_masked(x, y):
+    return ((x.to(torch.int64) + y.to(torch.int64)) & 127).to(x.dtype)
+
+
+@EACH
+def test_torch_numpy_and_ttnn_tensors_have_one_result(device, cpu_device, dtype):
+    x, y = extremes(dtype), extremes(dtype).flip(0)
+    expected = expected_of_masked(x, y)
+    assert torch.equal(masked(x, y), expected)
+    result = masked(x.numpy(), y.numpy())
+    assert result.dtype == x.numpy().dtype
+    assert np.array_equal(result, expected.numpy())
+    for place in (device, cpu_device):
+        result = masked(on(place, x), on(place, y))
+        assert result.dtype is dtype
+        assert torch.equal(result.to_torch(), expected)
+
+
+@EACH
+def test_a_result_is_made_again_by_the_warm_path_and_by_the_disk(dtype):
+    x, y = extremes(dtype, (300, 500)), extremes(dtype, (300, 500)).flip(0)
+    expected = expected_of_masked(x, y)
+    function = ttnn_jit.jit()(masked.func)
+    assert all(torch.equal(function(x, y), expected) for _ in range(3))
+    assert all(np.array_equal(function(x.numpy(), y.numpy()), expected.numpy()) for _ in range(3))
+    before = ttnn_jit.cache_info()
+    assert torch.equal(ttnn_jit.jit()(masked.func)(x, y), expected)
+    assert ttnn_jit.cache_info().compiles == before.compiles
+
+
+def test_a_kernel_of_integers_is_fused_and_said_to_be(device):
+    x = on(device, extremes(DataType.INT32))
+    report = masked.explain(x, x)
+    assert [kernel.ops for kernel in report.kernels] == [("add", "bitwise_and")]
+    assert "4 DST tiles" in str(report)
+
+
+@EACH
+def test_every_stage_has_a_text_that_comes_back(device, dtype):
+    x = on(device, extremes(dtype))
+    for stage in ("frontend", "convert-ttnn-to-ttir", "d2m-generic-fusion", "d2m-insert-dst-register-access"):
+        text = masked.ir(x, x, stage=stage)
+        assert f"!ttcore.tile<32x32, {dtype.traits.ttcore}>" in text
+        assert f"tensor<64x32x{dtype.mlir}, " in text
+        assert print_module(parse_module(text)) == text
+
+
+def test_both_frontends_leave_one_text(device):
+    x = on(device, extremes(DataType.UINT32))
+    traced = ttnn_jit.jit(graph_capture=True)(masked.func)
+    assert traced.ir(x, x) == masked.ir(x, x)
+
+
+NUMBERS = (0, 1, 2**24 + 1, 2**31 - 1, 2**31, 2**32 - 1)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_number_beside_integers_keeps_all_its_bits(device, number):
+    x = extremes(DataType.UINT32)
+    added = ttnn_jit.jit(enable_cache=False)(lambda x: number + x)
+    expected = ((x.to(torch.int64) + number) & (2**32 - 1)).to(torch.uint32)
+    for given in (x, on(device, x)):
+        got = added(given)
+        assert torch.equal(got if isinstance(got, torch.Tensor) else got.to_torch(), expected)
+    assert torch.equal((number + on(device, x)).to_torch(), expected)
+
+
+def test_numbers_that_differ_make_programs_that_differ(device):
+    x = on(device, torch.zeros(32, 32, dtype=torch.int32))
+    results = [ttnn.add(x, number).to_torch()[0, 0].item() for number in (2**24, 2**24 + 1, 2**24 + 2)]
+    assert results == [2**24, 2**24 + 1, 2**24 + 2]
+
+
+def test_unsigned_numbers_above_half_their_range_are_no_negative_ones(device):
+    x = on(device, torch.tensor([[2**31, 2**32 - 1, 5]], dtype=torch.uint32))
+    assert ttnn.gt(x, 2**31 - 1).to_torch().tolist() == [[1, 1, 0]]
+    assert ttnn.maximum(x, 7).to_torch().tolist() == [[2**31, 2**32 - 1, 7]]
+    assert ttnn.bitwise_right_shift(x, 1).to_torch().tolist() == [[2**30, 2**31 - 1, 2]]
+
+
+def test_the_limits_of_a_clamp_that_are_not_given_are_those_of_the_type():
+    x = extremes(DataType.INT32)
+    assert torch.equal(ttnn_jit.jit()(lambda x: ttnn.clamp(x, min=-5))(x), x.clamp(min=-5))
+    assert torch.equal(ttnn_jit.jit()(lambda x: ttnn.clamp(x, -5, 7))(x), x.clamp(-5, 7))
+
+
+# --- Refused --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda x, _: ttnn.exp(x), "`exp` does not take INT32 tensors"),
+        (lambda x, _: x / 2, "`divide` does not take INT32 tensors"),
+        (lambda _, y: ttnn.bitwise_and(y, 3), "`bitwise_and` does not take FLOAT32 tensors"),
+        (lambda x, y: x + y, "`add` got tensors of FLOAT32 and INT32"),
+        (lambda x, y: ttnn.where(x, y, y), "`where` got tensors of FLOAT32 and INT32"),
+        (lambda x, _: x * 2.5, "`input_tensor_b` of `multiply` is 2.5, and INT32 holds integers"),
+        (lambda x, _: x * 2.0, "`input_tensor_b` of `multiply` is 2.0, and INT32 holds integers"),
+        (lambda x, _: x + 2**31, "`input_tensor_b` of `add` is 2147483648, and INT32 holds -2147483648 to 2147483647"),
+        (lambda x, _: x + float("nan"), "`input_tensor_b` of `add` is nan, and INT32 holds integers"),
+    ],
+)
+def test_what_does_not_fit_integers_is_refused_and_leaves_nothing(device, function, message):
+    x, y = on(device, extremes(DataType.INT32)), on(device, torch.ones(64, 32))
+    entries, before = device.num_program_cache_entries(), ttnn_jit.cache_info()
+    for run in (function, ttnn_jit.jit()(function), ttnn_jit.jit(graph_capture=True)(function)):
+        with pytest.raises((CompileError, ArgumentError)) as refused:
+            run(x, y)
+        assert message in str(refused.value)
+    assert device.num_program_cache_entries() == entries
+    assert ttnn_jit.cache_info().entries == before.entries
+
+
+def test_types_of_torch_that_have_no_row_are_refused_with_the_cast():
+    with pytest.raises(DTypeError, match=r"torch\.int64 are not supported(?s:.*)tensor\.to\(torch\.int32\)"):
+        masked(torch.ones(4, dtype=torch.int64), torch.ones(4, dtype=torch.int64))
+    with pytest.raises(DTypeError, match=r"int64 are not supported(?s:.*)astype\(numpy\.int32\)"):
+        masked(np.ones(4, np.int64), np.ones(4, np.int64))
+
+
+# --- The host -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "dtype"),
+    [(torch.int64, "UINT32"), (torch.int16, "UINT16"), (torch.bool, "UINT8"), (torch.uint8, "UINT8")],
+)
+def test_from_torch_names_a_type_where_none_is_given(given, dtype):
+    tensor = ttnn.from_torch(torch.tensor([0, 1]).to(given))
+    assert tensor.dtype is DataType[dtype]
+    assert tensor.to_torch().tolist() == [0, 1]
+
+
+def test_from_torch_to_integers_drops_fractions_and_upper_bits():
+    assert ttnn.from_torch(torch.tensor([1.75, -1.75]), dtype=ttnn.int32).to_torch().tolist() == [1, -1]
+    assert ttnn.from_torch(torch.tensor([257, -1]), dtype=ttnn.uint8).to_torch().tolist() == [1, 255]
+
+
+@EACH
+def test_tensors_of_one_number_hold_it_exactly(dtype):
+    last = dtype.values[-1]
+    for layout in (ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT):
+        assert ttnn.full((2, 3), last, dtype=dtype, layout=layout).to_torch().tolist() == [[last] * 3] * 2
+    assert ttnn.zeros((2,), dtype=dtype).to_torch().tolist() == [0, 0]
+    assert ttnn.ones_like(ttnn.zeros((2,), dtype=dtype)).to_torch().tolist() == [1, 1]
+    for number in (last + 1, dtype.values[0] - 1, 0.5):
+        with pytest.raises(ArgumentError, match=f"`fill_value` is {number}, and {dtype.name} holds"):
+            ttnn.full((2,), number, dtype=dtype)
+
+
+def test_arange_counts_as_range_does():
+    assert ttnn.arange(5, dtype=ttnn.uint32).to_torch().tolist() == [0, 1, 2, 3, 4]
+    assert ttnn.arange(7, -3, -4, dtype=ttnn.int32).to_torch().tolist() == [7, 3, -1]
+    assert ttnn.arange(3).dtype is ttnn.bfloat16
+    assert ttnn.arange(2, 2, dtype=ttnn.int32).shape == (0,)
+    for arguments in ((0, 4, 0), (300,), (-1, 1), (2.5,)):
+        with pytest.raises(ArgumentError):
+            ttnn.arange(*arguments, dtype=ttnn.uint8)
+
+
+def test_integers_are_printed_as_ttnn_prints_them():
+    tensor = ttnn.from_torch(torch.tensor([[1, -2], [2**31 - 1, 0]], dtype=torch.int32))
+    assert str(tensor) == (
+        "ttnn.Tensor([[    1,    -2],\n             [2147483647,     0]], shape=Shape([2, 2]), dtype=DataType.INT32, "
+        "layout=Layout.ROW_MAJOR)"
+    )
+
+
+@EACH
+def test_numpy_gets_the_integers_of_a_host_tensor(dtype):
+    x = extremes(dtype)
+    got = np.asarray(ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT))
+    assert got.dtype == x.numpy().dtype
+    assert np.array_equal(got, x.numpy())
+
+
+@EACH
+def test_integers_move_as_other_elements_do(device, dtype):
+    x = extremes(dtype)
+    tensor = on(device, x)
+    assert torch.equal(ttnn.permute(tensor, (1, 0)).to_torch(), x.T)
+    assert torch.equal(ttnn.concat([tensor, tensor], 1).to_torch(), torch.cat([x, x], 1))
+    assert torch.equal(ttnn.to_layout(tensor, ttnn.ROW_MAJOR_LAYOUT)[3:9, ::2].to_torch(), x[3:9, ::2])

@@ -1,0 +1,46 @@
+"""On which arithmetic a tile body runs: found by running it on builders that have the functions of one by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ttnn_jit.ops.emit import Emit, EmitIntegers
+from ttnn_jit.specs.dtypes import FLOATS, INTEGERS
+from ttnn_jit.specs.tensor_spec import DataType
+
+
+def dtypes_of(emit: Callable[..., Any], arity: int) -> frozenset[DataType]:
+    """The element types of the arithmetic that ``emit(b, *operands)`` asks for."""
+    kinds = ((FLOATS, _Names(Emit, whole=False)), (INTEGERS, _Names(EmitIntegers, whole=True)))
+    return frozenset[DataType]().union(*(dtypes for dtypes, names in kinds if _runs(emit, arity, names)))
+
+
+def _runs(emit: Callable[..., Any], arity: int, names: _Names) -> bool:
+    try:
+        emit(names, *[object()] * arity)
+    except _LacksError:
+        return False
+    return True
+
+
+class _LacksError(Exception):
+    """The arithmetic has no such function, or no such number."""
+
+
+class _Names:
+    """A builder that has the functions of a protocol by name; they compute nothing."""
+
+    def __init__(self, protocol: type, *, whole: bool) -> None:
+        self._functions = frozenset(vars(protocol))
+        self._whole = whole
+
+    def const(self, value: float) -> object:
+        if self._whole and not float(value).is_integer():
+            raise _LacksError(value)
+        return object()
+
+    def __getattr__(self, name: str) -> Callable[..., object]:
+        if name not in self._functions:
+            raise _LacksError(name)
+        return lambda *_: object()
