@@ -15,7 +15,7 @@ from ttnn_jit.codegen.body_analysis import (
     operation_of_tile,
     propagates_nan,
 )
-from ttnn_jit.codegen.steps import Accumulate, Apply, Cast, Constant, KernelBody, Load, LookUp, Store, operands_of
+from ttnn_jit.codegen.steps import Accumulate, Apply, Call, Cast, Constant, KernelBody, Load, LookUp, Store, operands_of
 from ttnn_jit.kernels.bfloat16_words import Bfloat16Words, Vectors
 from ttnn_jit.kernels.llvm_line import Line, usual_lines
 from ttnn_jit.kernels.llvm_vector import LlvmVector
@@ -76,8 +76,8 @@ class BodyEmitter:
                     values[index] = self._widened(step.stream, loaded[step.stream])
                 case Store():
                     results[step.stream] = self._narrowed(step.stream, values[step.operand])
-                case Accumulate():
-                    raise AssertionError("a sweep's body stores what is accumulated")
+                case Accumulate() | Call():
+                    raise AssertionError("a sweep's body stores what is accumulated, and a call is no vector code")
                 case _:
                     values[index] = self._value(index, step, values, exact)
             self.instructions.setdefault(index, usual_lines(code[before:]))

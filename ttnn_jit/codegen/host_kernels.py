@@ -10,12 +10,14 @@ from xdsl.ir import Operation
 from ttnn_jit.codegen.copies import copying_kernels
 from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.reducing import reducing_kernels
-from ttnn_jit.dialects.declared_ops import MovementOp, ReductionOp, TensorOp
+from ttnn_jit.codegen.routines import routine_kernels
+from ttnn_jit.dialects.declared_ops import MovementOp, ReductionOp, RoutineOp, TensorOp
 from ttnn_jit.specs.target import Numerics
 
 _KERNELS_OF: dict[type[TensorOp], Callable[[Any, Numerics], Sequence[Kernel]]] = {
     MovementOp: copying_kernels,
     ReductionOp: reducing_kernels,
+    RoutineOp: routine_kernels,
 }
 """Base of a family's op classes -> the launches of one of its ops, in order."""
 
@@ -26,5 +28,5 @@ def has_kernels(op: Operation) -> bool:
 
 
 def kernels_of(op: Operation, numerics: Numerics) -> Sequence[Kernel]:
-    """The launches of an op that has kernels, in order; the last one writes its result."""
+    """The launches of an op that has kernels, in order; the last one writes its results."""
     return next(kernels for family, kernels in _KERNELS_OF.items() if isinstance(op, family))(op, numerics)

@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from ttnn_jit.codegen.kernel import Kernel, Operand
 from ttnn_jit.codegen.launch import LoopNest
-from ttnn_jit.codegen.steps import Accumulate, Apply, Cast, Constant, KernelBody, Load, LookUp, Step, Store
+from ttnn_jit.codegen.steps import Accumulate, Apply, Call, Cast, Constant, KernelBody, Load, LookUp, Step, Store
 from ttnn_jit.codegen.sweeps import SweptBody, swept
 from ttnn_jit.kernels.swept_loops import BufferKind
 
@@ -79,17 +79,25 @@ def _steps(body: KernelBody, numbers: Sequence[int]) -> Iterator[str]:
 
 def _step(index: int, step: Step, numbers: Sequence[int]) -> str:
     match step:
+        case Call():
+            return f"call {step.routine}, whose own loops are the {step.own} innermost"
+        case Store():
+            return f"store t{step.operand} to s{numbers[step.stream]}"
+        case _:
+            return f"t{index} = {_value(step, numbers)}"
+
+
+def _value(step: Load | Cast | LookUp | Accumulate | Apply, numbers: Sequence[int]) -> str:
+    match step:
         case Load():
-            return f"t{index} = load s{numbers[step.stream]}"
+            return f"load s{numbers[step.stream]}"
         case Cast():
-            return f"t{index} = cast t{step.operand} : {step.dtype.mlir}"
+            return f"cast t{step.operand} : {step.dtype.mlir}"
         case LookUp():
-            return f"t{index} = look up t{step.operand}"
+            return f"look up t{step.operand}"
         case Accumulate():
-            return f"t{index} = {step.tile_name} of t{step.operand}"
+            return f"{step.tile_name} of t{step.operand}"
         case Apply():
             operands = [f"{each.value:g}" if isinstance(each, Constant) else f"t{each}" for each in step.operands]
             values = ", ".join([*operands, *(f"{number.value:g}" for number in step.numbers)])
-            return f"t{index} = {step.tile_name} {values} : {step.dtype.mlir}"
-        case Store():
-            return f"store t{step.operand} to s{numbers[step.stream]}"
+            return f"{step.tile_name} {values} : {step.dtype.mlir}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.codegen.launch import LoopNest, View, loop_nest_of, reduction_nest_of
-from ttnn_jit.codegen.steps import Cast, KernelBody, Load, Reduced, SizeClass, Step, Store
+from ttnn_jit.codegen.steps import Accumulate, Call, Cast, KernelBody, Load, Reduced, SizeClass, Step, Store
 from ttnn_jit.dialects.d2m import ViewLayoutOp
 from ttnn_jit.dialects.declared_ops import DeclaredOp
 from ttnn_jit.dialects.layout import spec_of
@@ -113,8 +113,23 @@ def kernel_over(
     else:
         every = (*views[0], *views[1])
         nest = reduction_nest_of(every, broadcast_shape(view.shape for view in every), axis)
-        if not nest.reduced:  # no result has an element
-            steps, axis = _copies_of_nothing(len(inputs), outputs), None
+    return kernel_of_nest(inputs, outputs, steps, numerics, nest, joined=joined, axis=axis)
+
+
+def kernel_of_nest(
+    inputs: tuple[Operand, ...],
+    outputs: tuple[Operand, ...],
+    steps: Sequence[Step],
+    numerics: Numerics,
+    nest: LoopNest,
+    *,
+    joined: bool = False,
+    axis: int | None = None,
+) -> Kernel:
+    """The kernel of `steps` over the loops of `nest`; see `kernel_over`."""
+    if not nest.reduced and any(isinstance(step, Accumulate | Call) for step in steps):  # no result has an element
+        steps, axis = _copies_of_nothing(len(inputs), outputs), None
+    reduced = _reduced(nest) if any(isinstance(step, Accumulate) for step in steps) else None
     read, written = (tuple(each.view.spec for each in operands) for operands in (inputs, outputs))
     far = nest.rank == 0 and not nest.reduced and _exceeds_last_cache(read, written)
     streams = tuple(
@@ -122,13 +137,11 @@ def kernel_over(
         for k, (spec, access) in enumerate(zip((*read, *written), nest.accesses, strict=True))
     )
     size_class = SizeClass.of(math.prod(nest.extents))
-    body = KernelBody(streams, nest.rank, tuple(steps), numerics, size_class, joined, _reduced(nest))
+    body = KernelBody(streams, nest.rank, tuple(steps), numerics, size_class, joined, reduced)
     return Kernel(body, inputs, outputs, nest, axis)
 
 
-def _reduced(nest: LoopNest) -> Reduced | None:
-    if not nest.reduced:
-        return None
+def _reduced(nest: LoopNest) -> Reduced:
     (loop,) = nest.reduced
     return Reduced(loop, nest.moves_along(loop), nest.extents[-1 - loop] <= SHORT_ROW)
 

@@ -10,7 +10,9 @@ from functools import lru_cache
 from ttnn_jit.codegen.body_analysis import operation_of_tile, reduction_of_tile
 from ttnn_jit.codegen.fission import Fission, fission_of
 from ttnn_jit.codegen.lookup import LookupSplit, lookup_candidates
-from ttnn_jit.codegen.steps import Apply, KernelBody, SizeClass
+from ttnn_jit.codegen.numba_module import numba_module
+from ttnn_jit.codegen.routines import routine_source
+from ttnn_jit.codegen.steps import Apply, Call, KernelBody, SizeClass
 from ttnn_jit.codegen.sweeps import swept
 from ttnn_jit.codegen.tiers import Tier, choose_tier
 from ttnn_jit.codegen.vector_loop import KERNEL, VectorLoop, vector_loop
@@ -53,6 +55,9 @@ class LlvmKernel:
 @lru_cache(maxsize=1024)
 def kernel_of(body: KernelBody, isa: HostIsa) -> LlvmKernel:
     """The kernel of a body."""
+    (first, *_) = body.steps
+    if isinstance(first, Call):
+        return _routine(body, first)
     draft = _draft(body, isa)
     head = [f"; predicted: {round(draft.picoseconds)} ps per element", *draft.remarks]
     fast_isel = draft.tier is Tier.FAST_ISEL
@@ -62,6 +67,18 @@ def kernel_of(body: KernelBody, isa: HostIsa) -> LlvmKernel:
     return LlvmKernel(
         name, modules.renamed(KERNEL, name), picoseconds, draft.tier, draft.looked_up, stages=draft.stages
     )
+
+
+_ROUTINE_PICOSECONDS = 1000
+"""Predicted arithmetic of a routine for every index of its loops: how many it has says nothing of what it does."""
+
+
+def _routine(body: KernelBody, call: Call) -> LlvmKernel:
+    """A kernel that numba makes of a routine's loop."""
+    source = routine_source(body, call)
+    name = f"r_{hashlib.sha256(source.encode()).hexdigest()[:16]}"
+    modules = KernelModules.of(numba_module(name, source))
+    return LlvmKernel(name, modules, _ROUTINE_PICOSECONDS, Tier.OPTIMISED, (), stages=1)
 
 
 @dataclass(frozen=True)

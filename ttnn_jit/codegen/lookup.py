@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from ttnn_jit.codegen.steps import Apply, Cast, KernelBody, Load, LookUp, Step, Store, operands_of, with_operands
+from ttnn_jit.codegen.steps import Apply, Call, Cast, KernelBody, Load, LookUp, Step, Store, operands_of, with_operands
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -65,7 +65,7 @@ def _is_bfloat16(body: KernelBody, index: int) -> bool:
         case Load(stream):
             found = body.streams[stream]
             return found.dtype.is_upper_half and found.access is not InnerAccess.SCALAR
-        case Store():
+        case Store() | Call():
             return False
         case step:
             return step.dtype.is_upper_half

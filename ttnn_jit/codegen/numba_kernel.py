@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from functools import cache, lru_cache
-from typing import Any
+from functools import lru_cache
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -19,11 +18,9 @@ from ttnn_jit.codegen.host_program import planned
 from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.numba_steps import StepWriter
 from ttnn_jit.codegen.numba_sweeps import SweepWriter
-from ttnn_jit.codegen.steps import KernelBody, Reduced
-from ttnn_jit.diagnostics.errors import InternalError
-from ttnn_jit.kernels.llvm_module import LlvmModule
+from ttnn_jit.codegen.routines import routine_source
+from ttnn_jit.codegen.steps import Call, KernelBody, Reduced
 from ttnn_jit.kernels.python_scalar import PythonScalar
-from ttnn_jit.kernels.scalar_call import numba_text
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.runtime.plan import ProgramPlan
@@ -53,7 +50,8 @@ def numba_program(module: ModuleOp) -> tuple[list[Kernel], ProgramPlan, dict[str
 @lru_cache(maxsize=1024)
 def kernel_source(body: KernelBody) -> str:
     """A Python module with the function ``kernel(pointers, params)``; see `ttnn_jit.codegen.launch` for the words."""
-    return _SourceWriter(body).text()
+    (first, *_) = body.steps
+    return routine_source(body, first) if isinstance(first, Call) else _SourceWriter(body).text()
 
 
 class _SourceWriter:
@@ -129,30 +127,3 @@ class _SourceWriter:
         ]
         terms = [*terms, *(f"i{loop} * s{k}_{loop}" for loop in range(1, self._loops))]
         return " + ".join(terms) or "0"
-
-
-# --- numba ----------------------------------------------------------------------------------------------------------
-
-
-@cache
-def numba_module(name: str, source: str) -> LlvmModule:
-    """The module whose function ``void name(ptr pointers, ptr params)`` is the source's ``kernel``, by numba.
-
-    Raises:
-        InternalError: numba refuses the source.
-    """
-    from numba import types
-    from numba.core.errors import NumbaError
-
-    scope: dict[str, Any] = {}
-    exec(compile(source, f"<ttnn_jit kernel {name}>", "exec"), scope)
-    words = types.CPointer(types.int64)
-    try:
-        text, symbol = numba_text(scope["kernel"], types.void(words, words))
-    except NumbaError as error:
-        raise InternalError(f"numba refuses the source of {name}: {error}", help="report it with the source") from error
-    return LlvmModule(
-        f"{text}\ndefine void @{name}(ptr %pointers, ptr %params) nounwind {{\n"
-        "  %result = alloca ptr\n  %error = alloca ptr\n"
-        f'  %status = call i32 @"{symbol}"(ptr %result, ptr %error, ptr %pointers, ptr %params)\n  ret void\n}}\n'
-    )

@@ -102,7 +102,26 @@ class Accumulate:
     slot: int | None = None
 
 
-Step = Load | Apply | Cast | LookUp | Accumulate | Store
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A routine over the streams, by itself a body: it loads and stores (ops/routine.py).
+
+    Attributes:
+        routine: Its operation's name in TTIR.
+        own: How many loops, the innermost ones, are its own.
+        moves: Per stream, the own loops along which it moves, outermost first; 0 is the innermost.
+        constants: Numbers that it gets.
+        has_short_rows: Whether its own loops have at most `SHORT_ROW` elements in its launches.
+    """
+
+    routine: str
+    own: int
+    moves: tuple[tuple[int, ...], ...]
+    constants: tuple[bool | int | float, ...]
+    has_short_rows: bool
+
+
+Step = Load | Apply | Cast | LookUp | Accumulate | Store | Call
 
 
 class SizeClass(enum.Enum):
@@ -202,18 +221,18 @@ class KernelBody:
     def dtype_of(self, index: int) -> DataType:
         """Element type of the tile of the step at `index`."""
         step = self.steps[index]
-        assert not isinstance(step, Store), "a store makes no tile"
+        assert not isinstance(step, Store | Call), "a store makes no tile"
         return self.streams[step.stream].dtype if isinstance(step, Load) else step.dtype
 
     def _slot(self, index: int) -> int | None:
         step = self.steps[index]
-        return None if isinstance(step, Store) else step.slot
+        return None if isinstance(step, Store | Call) else step.slot
 
 
 def operands_of(step: Step) -> tuple[int, ...]:
     """Indices of the steps whose tiles `step` reads."""
     match step:
-        case Load():
+        case Load() | Call():
             return ()
         case Apply():
             return tuple(operand for operand in step.operands if isinstance(operand, int))
@@ -224,7 +243,7 @@ def operands_of(step: Step) -> tuple[int, ...]:
 def with_operands(step: Step, renamed: Callable[[int], int]) -> Step:
     """`step` with other operands."""
     match step:
-        case Load():
+        case Load() | Call():
             return step
         case Apply():
             operands = (renamed(operand) if isinstance(operand, int) else operand for operand in step.operands)

@@ -10,7 +10,7 @@ Arrays stand for tensors: of their elements' type in numpy, bfloat16 as uint16 w
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +39,7 @@ from ttnn_jit.dialects.d2m import (
     ViewLayoutOp,
     WaitOp,
 )
-from ttnn_jit.dialects.declared_ops import ElementwiseOp, MovementOp, ReductionOp
+from ttnn_jit.dialects.declared_ops import ElementwiseOp, MovementOp, ReductionOp, RoutineOp
 from ttnn_jit.dialects.layout import dtype_of, spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
@@ -47,7 +47,8 @@ from ttnn_jit.dialects.ttir import FullOp
 from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.ops import Reduction
 from ttnn_jit.ops.reduction import BLOCK, CHAINS
-from ttnn_jit.specs.access import Access, evaluated
+from ttnn_jit.specs.access import Access, Expr, dims_of, evaluated
+from ttnn_jit.specs.sharding import dense_strides
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, Numerics
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec, round_up
 
@@ -164,6 +165,9 @@ class _Machine:
             if isinstance(op, ReductionOp):
                 self._reduced(op)
                 continue
+            if isinstance(op, RoutineOp):
+                self._routine(op)
+                continue
             if isinstance(op, ElementwiseOp):
                 self._apply(op)
                 continue
@@ -191,6 +195,28 @@ class _Machine:
             )
             values[block] = _gathered(self.known[value].values, part.access)
         self.known[op.results[0]] = _Tensor(values, spec)
+
+    def _routine(self, op: RoutineOp) -> None:
+        tensors = [self.known[value] for value in op.operands]
+        results = [spec_of(result.type) for result in op.results]
+        loops = op.operation.loops(*(tensor.values.shape for tensor in tensors), *op.statics)
+        flat = [np.array(tensor.values).reshape(-1) for tensor in tensors]
+        flat += [np.zeros(math.prod(spec.shape), spec.dtype.compute.numpy) for spec in results]
+        shapes = [*(tensor.values.shape for tensor in tensors), *(tuple(spec.shape) for spec in results)]
+        addresses = [
+            access.address(shape, dense_strides(shape)) for access, shape in zip(loops.accesses, shapes, strict=True)
+        ]
+        outer = len(loops.extents) - loops.own
+        loop, constants = op.operation.loop(lambda element: element), op.operation.constants(*op.statics)
+        for index in np.ndindex(*loops.extents[:outer]):
+            arguments = [
+                part
+                for values, address in zip(flat, addresses, strict=True)
+                for part in _window(values, address, index, loops.own)
+            ]
+            loop(*arguments, *loops.extents[outer:], *constants)
+        for value, spec, values in zip(op.results, results, flat[len(tensors) :], strict=True):
+            self.known[value] = _Tensor(values.reshape(tuple(spec.shape)), spec)
 
     def _reduced(self, op: ReductionOp) -> None:
         spec = spec_of(op.results[0].type)
@@ -369,6 +395,16 @@ class _Machine:
 
     def skip(self, op: Operation) -> None:
         """Terminators need no action."""
+
+
+def _window(values: Array, address: Expr, outer: tuple[int, ...], own: int) -> Iterator[Any]:
+    """What a routine gets of an operand: its elements from the first on, and its strides along own loops."""
+    start = evaluated(address, (*outer, *(0 for _ in range(own))))
+    yield values[start:]
+    for loop in range(own):
+        if len(outer) + loop in dims_of(address):
+            indices = [int(other == loop) for other in range(own)]
+            yield evaluated(address, (*outer, *indices)) - start
 
 
 def reduced(operation: Reduction, math: NumpyVector, values: Array, axis: int) -> Array:

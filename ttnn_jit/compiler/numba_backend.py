@@ -34,7 +34,7 @@ class NumbaBackend:
 
 
 def _modules(sources: Mapping[str, str]) -> dict[str, KernelModules]:
-    from ttnn_jit.codegen.numba_kernel import numba_module
+    from ttnn_jit.codegen.numba_module import numba_module
     from ttnn_jit.kernels.llvm_module import KernelModules
 
     return {name: KernelModules.of(numba_module(name, source)) for name, source in sources.items()}

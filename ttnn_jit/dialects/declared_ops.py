@@ -38,9 +38,9 @@ class DeclaredOp(QuickOperation):
 
     def verify_(self) -> None:
         """Checks operand and result counts and the properties that the declaration lists."""
-        if not self.operation.takes(len(self.operands)) or len(self.results) != 1:
+        if not self.operation.takes(len(self.operands)) or len(self.results) != self.operation.result_count:
             raise VerifyException(
-                f"{self.name} takes {self.operation.arity} operands and has one result, "
+                f"{self.name} takes {self.operation.arity} operands and has {_results(self.operation.result_count)}, "
                 f"got {len(self.operands)} and {len(self.results)}"
             )
         _ = self.statics
@@ -67,8 +67,7 @@ class DeclaredOp(QuickOperation):
     def make(
         cls,
         operands: Sequence[SSAValue],
-        result_type: Attribute,
-        *,
+        *result_types: Attribute,
         properties: dict[str, Attribute] | None = None,
         attributes: dict[str, Attribute] | None = None,
         location: LocationAttr | None = None,
@@ -76,7 +75,7 @@ class DeclaredOp(QuickOperation):
         """An op of this class; nothing is checked before `verify`."""
         return cls.create(
             operands=operands,
-            result_types=(result_type,),
+            result_types=result_types,
             properties=properties or {},
             attributes=attributes or {},
             location=location,
@@ -91,26 +90,30 @@ class TensorOp(DeclaredOp):
         for value in self.operands:
             if not isinstance(value.type, TensorType):
                 raise VerifyException(f"{self.name} takes tensors, got {value.type}")
+        for result in self.results:
+            if not isinstance(result.type, TensorType):
+                raise VerifyException(f"{self.name} results in a tensor, got {result.type}")
         result_type = self.results[0].type
-        if not isinstance(result_type, TensorType):
-            raise VerifyException(f"{self.name} results in a tensor, got {result_type}")
+        assert isinstance(result_type, TensorType)
         dtype = self.properties.get("dtype")
         if isinstance(dtype, DataTypeAttr) and dtype.dtype.mlir != str(result_type.element_type):
             raise VerifyException(f"{self.name} says dtype {dtype.data} but results in {result_type.element_type}")
-        self._verify_shape(result_type)
+        self._verify_shapes()
 
-    def _verify_shape(self, result_type: TensorType[Attribute]) -> None:
+    def _verify_shapes(self) -> None:
         try:
             specs = [spec_of(value.type) for value in self.operands]
         except LayoutError:
             return  # a type of another compiler's: what needs a spec of it refuses it
         self.verify_dtypes([spec.dtype for spec in specs])
         try:
-            (by_rule,) = self.operation.results(specs, self.statics)
+            by_rule = self.operation.results(specs, self.statics)
         except CompileError as error:
             raise VerifyException(error.message) from error
-        if result_type.get_shape() != tuple(by_rule.shape):
-            raise VerifyException(f"{self.name} results in {list(by_rule.shape)}, got {list(result_type.get_shape())}")
+        for result, rule in zip(self.results, by_rule, strict=True):
+            assert isinstance(result.type, TensorType)
+            if (shape := result.type.get_shape()) != tuple(rule.shape):
+                raise VerifyException(f"{self.name} results in {list(rule.shape)}, got {list(shape)}")
 
 
 class ElementwiseOp(DeclaredOp):
@@ -184,6 +187,20 @@ class ReductionOp(TensorOp):
         return bool(self.statics[1])
 
 
+class RoutineOp(TensorOp):
+    """An op whose loops are a routine."""
+
+    declared: ClassVar[ops.Routine]
+
+    @property
+    def operation(self) -> ops.Routine:
+        """The declaration of its loops."""
+        return self.declared
+
+    def verify_dtypes(self, dtypes: Sequence[DataType]) -> None:
+        """What it takes is said by its rule for results, operand by operand."""
+
+
 class CompositeOp(TensorOp):
     """An op that is written in terms of others."""
 
@@ -193,6 +210,10 @@ class CompositeOp(TensorOp):
     def operation(self) -> ops.Composite:
         """The declaration of what it is."""
         return self.declared
+
+
+def _results(count: int) -> str:
+    return "one result" if count == 1 else f"{count} results"
 
 
 def operation_of(op: Operation) -> ops.Elementwise | None:

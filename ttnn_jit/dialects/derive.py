@@ -21,6 +21,7 @@ from ttnn_jit.dialects.declared_ops import (
     ElementwiseOp,
     MovementOp,
     ReductionOp,
+    RoutineOp,
     TensorElementwiseOp,
     TypecastOp,
 )
@@ -77,6 +78,7 @@ def derive_tensor_ops(dialect: str, name_field: str) -> OpClasses:
         ops.Movement: MovementOp,
         ops.Reduction: ReductionOp,
         ops.Composite: CompositeOp,
+        ops.Routine: RoutineOp,
     }
     return derive(dialect, name_field, bases)
 

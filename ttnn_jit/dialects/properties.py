@@ -26,7 +26,8 @@ from xdsl.utils.exceptions import VerifyException
 from ttnn_jit import ops
 from ttnn_jit.dialects.builders import f32_attr
 from ttnn_jit.dialects.ttcore import DataTypeAttr, data_type_attr
-from ttnn_jit.specs.tensor_spec import DataType
+from ttnn_jit.dialects.ttnn_attributes import LayoutAttr, layout_attr
+from ttnn_jit.specs.tensor_spec import DataType, Layout
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,11 @@ def _read_flag(attribute: Attribute | None) -> bool | None:
     return bool(attribute.value.data) if isinstance(attribute, IntegerAttr) and attribute.type == i1 else None
 
 
+def _read_layout(attribute: Attribute | None) -> Layout | None:
+    names = Layout.__members__
+    return names.get(attribute.data.upper()) if isinstance(attribute, LayoutAttr) else None
+
+
 _SI32 = IntegerType(32, Signedness.SIGNED)
 
 PROPERTY_TYPES = {
@@ -79,6 +85,7 @@ PROPERTY_TYPES = {
     "si32": PropertyType(lambda value: IntegerAttr(value, _SI32), _read_si32),
     "array<i64>": PropertyType(lambda values: DenseArrayBase.from_list(i64, values), _read_array),
     "[i32]": PropertyType(lambda values: ArrayAttr([IntegerAttr(value, i32) for value in values]), _read_list),
+    "#ttnn.layout": PropertyType(layout_attr, _read_layout),
     "i1": PropertyType(IntegerAttr.from_bool, _read_flag),
 }
 """MLIR type, as `Kind.property_type` spells it -> how a property of that type is written and read."""

@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.frontend.ast_frontend import interpret
 from ttnn_jit.frontend.capture import trace
 from ttnn_jit.frontend.function_source import SourceError
@@ -85,6 +85,10 @@ def lower_operation(
     values = [
         (builder.argument(operand), operand) if isinstance(operand, TensorSpec) else operand for operand in operands
     ]
+    if operation.result_count > 1:
+        _refuse_for_several(operation, dtype, activations)
+        results = builder.results(operation, values, attributes, None)
+        return FrontendResult(builder.finish([value for value, _ in results], layout), (), None)
     if isinstance(operation, Elementwise):
         result = builder.operation(operation, values, attributes, None, dtype=dtype)
     else:  # what computes nothing rounds nothing either
@@ -96,3 +100,11 @@ def lower_operation(
         defaults = activation.default_attributes(result[1].dtype)
         result = builder.operation(activation, [result], defaults, None)
     return FrontendResult(builder.finish([result[0]], layout), (), None)
+
+
+def _refuse_for_several(operation: Operation, dtype: DataType | None, activations: Sequence[Operation]) -> None:
+    for name, asked in (("dtype", dtype), ("activations", activations)):
+        if asked:
+            raise CompileError(
+                f"`{name}` says nothing of `{operation.name}`, which has {operation.result_count} results"
+            )

@@ -78,7 +78,20 @@ class ModuleBuilder:
         *,
         dtype: DataType | None = None,
     ) -> TensorOperand:
-        """The result of `operation`, of element type `dtype` if that is given; numbers become tensors of its shape.
+        """The one result of `operation`; see `results`."""
+        (result,) = self.results(operation, operands, attributes, location, dtype=dtype)
+        return result
+
+    def results(
+        self,
+        operation: Operation,
+        operands: Sequence[TensorOperand | float],
+        attributes: Sequence[Any],
+        location: Location | None,
+        *,
+        dtype: DataType | None = None,
+    ) -> tuple[TensorOperand, ...]:
+        """What `operation` results in, of element type `dtype` if that is given; numbers become tensors of its shape.
 
         Raises:
             CompileError: The operands do not fit the operation or each other.
@@ -88,21 +101,23 @@ class ModuleBuilder:
             raise CompileError(f"the program has more than {MAX_OPERATIONS} operations", location=location)
         tensors = [operand for operand in operands if isinstance(operand, tuple)]
         self._check(operation, tensors, location)
-        written, attributes, result = _result(
+        written, attributes, results = _results(
             operation, [o[1] if isinstance(o, tuple) else o for o in operands], attributes, location
         )
         if dtype is not None:
-            result = result.with_(dtype=dtype)
-        return self._write(written, operands, attributes, result, location), result
+            results = tuple(result.with_(dtype=dtype) for result in results)
+        values = self._write(written, operands, attributes, results, location)
+        return tuple(zip(values, results, strict=True))
 
     def _write(
         self,
         operation: Operation,
         operands: Sequence[TensorOperand | float],
         attributes: Sequence[Any],
-        result: TensorSpec,
+        results: tuple[TensorSpec, ...],
         location: Location | None,
-    ) -> SSAValue:
+    ) -> Sequence[SSAValue]:
+        (result, *_) = results
         place = _attribute(location)
         (first, *_) = (o[1].dtype for o in operands if isinstance(o, tuple))
         values = [o[0] if isinstance(o, tuple) else self._full(o, result, first, place) for o in operands]
@@ -111,9 +126,10 @@ class ModuleBuilder:
             properties["dtype"] = data_type_attr(result.dtype)
         hoisted = dict(HOISTED) if isinstance(operation, Elementwise) else {}
         op_class = OP_OF[operation]
-        op = op_class.make(values, tensor_type(result), properties=properties, attributes=hoisted, location=place)
+        types = map(tensor_type, results)
+        op = op_class.make(values, *types, properties=properties, attributes=hoisted, location=place)
         append(self._block, (op,))
-        return op.results[0]
+        return op.results
 
     def finish(self, results: Sequence[SSAValue], layout: ResultLayout | None = None) -> ModuleOp:
         """The module, valid by construction; the function returns `results`, laid out as `layout` says if it is given.
@@ -205,16 +221,17 @@ class SpecBuilder(ModuleBuilder):
     def argument(self, spec: TensorSpec, name: str = "") -> Any:
         """Nothing stands for a value."""
 
-    def _write(self, *_: Any) -> Any: ...
+    def _write(self, operation: Operation, *_: Any) -> Any:
+        return (None,) * operation.result_count
 
 
-def _result(
+def _results(
     operation: Operation, specs: Sequence[TensorSpec | float], attributes: Sequence[Any], location: Location | None
-) -> tuple[Operation, tuple[Any, ...], TensorSpec]:
+) -> tuple[Operation, tuple[Any, ...], tuple[TensorSpec, ...]]:
     """What the IR writes for a call, and what it results in."""
     try:
-        (result,) = operation.results(specs, attributes)
-        return *operation.written(specs, attributes), result
+        results = operation.results(specs, attributes)
+        return *operation.written(specs, attributes), results
     except CompileError as error:
         raise CompileError(error.message, location=location, help=error.help) from None
 

@@ -329,8 +329,8 @@ class Emitter(ABC):
         others = RESULT_KEYWORDS + HARDWARE_KEYWORDS
         return {name: value for name, value in kwargs.items() if name in own or name not in others}
 
-    def emit(self, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]) -> ProxyTensor:
-        """The result of the first of `overloads` that takes these arguments."""
+    def emit(self, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The result of the first of `overloads` that takes these arguments; several are a tuple."""
         args = [python_number(value) for value in args]
         bound = self._bind(overloads, args, {name: python_number(value) for name, value in kwargs.items()})
         location = self.location()
@@ -341,8 +341,9 @@ class Emitter(ABC):
                     location=location,
                 )
         operands = [_operand(value) for value in bound.operands]
-        value, spec = self.builder.operation(bound.operation, operands, bound.attributes, location)
-        return ProxyTensor(self, value, spec)
+        results = self.builder.results(bound.operation, operands, bound.attributes, location)
+        proxies = tuple(ProxyTensor(self, value, spec) for value, spec in results)
+        return proxies[0] if bound.operation.result_count == 1 else proxies
 
     def index(self, tensor: ProxyTensor, index: object) -> ProxyTensor:
         """``tensor[index]``; an index that takes everything is a copy."""

@@ -15,6 +15,7 @@ from ttnn_jit.ops import (
     data_movement,
     predicates,
     reductions,
+    routines,
     ternary,
     typecast,
     unary,
@@ -37,6 +38,7 @@ from ttnn_jit.ops.operation import (
 )
 from ttnn_jit.ops.parameter import Number, Parameter, are_numbers
 from ttnn_jit.ops.reduction import Reduction
+from ttnn_jit.ops.routine import Routine
 from ttnn_jit.ops.typecast import Typecast
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -71,6 +73,7 @@ __all__ = [
     "Parameter",
     "Probe",
     "Reduction",
+    "Routine",
     "Typecast",
     "are_numbers",
     "bind",
@@ -94,6 +97,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *data_movement.OPERATIONS,
     *reductions.OPERATIONS,
     *composites.OPERATIONS,
+    *routines.OPERATIONS,
 )
 """Every operation that may be called, of every family."""
 

@@ -17,9 +17,9 @@ _NO_FILES = "tensors in files are not implemented; use `torch.save` and `torch.l
 
 _BY_REASON: dict[str, tuple[str, ...]] = {
     _NO_MATMUL: ("linear", "matmul"),
-    _NO_REDUCTION: ("argmax", "std", "topk", "var"),
+    _NO_REDUCTION: ("argmax", "std", "var"),
     _NO_MOVEMENT: (
-        "embedding", "gather", "pad", "rearrange", "split", "tilize", "untilize",
+        "gather", "pad", "rearrange", "split", "tilize", "untilize",
     ),
     _NO_COMPOSITE: ("batch_norm", "group_norm", "layer_norm", "rms_norm"),
     _NO_MESH: ("all_gather", "all_reduce", "reduce_scatter"),

@@ -145,6 +145,7 @@ class Operation(Declaration):
         aten: Its name in torch's ATen; empty where that has no such operation.
         operator: The Python operator that spells it, one of `OPERATOR_METHODS`.
         body: Of a user's tile operation, the body as the IR spells it (ops/tile_body.py); the IR's name is ``tile_op``.
+        result_count: How many results it has; several are a tuple.
     """
 
     golden: Callable[..., Any]
@@ -153,6 +154,7 @@ class Operation(Declaration):
     aten: str = ""
     operator: str = ""
     body: str = ""
+    result_count: int = 1
 
     @property
     def dtypes(self) -> frozenset[DataType]:

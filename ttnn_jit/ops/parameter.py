@@ -12,7 +12,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.foreign.values import atom_key
-from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, TensorSpec, check_kind
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, check_kind
 
 Number = bool | int | float
 
@@ -267,6 +267,23 @@ class DTypeKind(Kind):
         return value
 
 
+class LayoutKind(Kind):
+    """How the elements of the result lie."""
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - layouts have none
+        """The layout itself."""
+        check_kind(value, Layout, what)
+        return value
+
+    def key(self, value: Layout) -> Hashable:
+        """The layout."""
+        return value
+
+    def text(self, value: Layout) -> str:
+        """As ttnn names it."""
+        return f"ttnn.{value.name}_LAYOUT"
+
+
 class ElementTypeKind(Kind):
     """An element type that decides what is computed, and not only how the result is stored."""
 
@@ -292,6 +309,7 @@ DIMENSION = IndexKind("int", "a whole number", "si32")
 DIMENSIONS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "array<i64>")
 EXTENTS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "[i32]")
 AXES = AxesKind("int | Sequence[int] | None", "a whole number, or several in a list or tuple", "[i32]", has_none=True)
+LAYOUT = LayoutKind("Layout", "a layout", "#ttnn.layout")
 FLAG = FlagKind("bool", "True or False", "i1")
 CHOICE = ChoiceKind("str | None", has_none=True)
 CONFIG = ConfigKind("MemoryConfig | None", has_none=True)

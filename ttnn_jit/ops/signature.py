@@ -18,7 +18,13 @@ def signature_of(overloads: Sequence[Operation]) -> inspect.Signature:
     for parameter in (*(each for operation in overloads for each in operation.parameters), *KEYWORDS):
         same_name.setdefault(parameter.name, []).append(parameter)
     merged = sorted(map(_merged, same_name.values()), key=lambda parameter: parameter.kind)
-    return inspect.Signature(merged, return_annotation="Tensor")
+    return inspect.Signature(merged, return_annotation=result_annotation(overloads))
+
+
+def result_annotation(overloads: Sequence[Operation]) -> str:
+    """The Python type of what declarations that share a name result in."""
+    count = overloads[0].result_count
+    return "Tensor" if count == 1 else f"tuple[{', '.join(['Tensor'] * count)}]"
 
 
 def _merged(parameters: Sequence[Parameter]) -> inspect.Parameter:

@@ -110,6 +110,19 @@ def substitute(expr: Expr, indices: Sequence[Expr]) -> Expr:
             return remainder(substitute(left, indices), divisor)
 
 
+def dims_of(expr: Expr) -> frozenset[int]:
+    """The dimensions whose indices stand in it."""
+    match expr:
+        case Dim(position):
+            return frozenset([position])
+        case Const():
+            return frozenset()
+        case Add(left, right):
+            return dims_of(left) | dims_of(right)
+        case Mul(left) | FloorDiv(left) | Mod(left):
+            return dims_of(left)
+
+
 def evaluated(expr: Expr, indices: Sequence[Any]) -> Any:
     """The value where the domain's indices are these: ints, or arrays of them."""
     match expr:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import ttnn_jit
 from ttnn_jit.ops import ALIASES, EAGER, OPERATIONS, OPERATOR_METHODS, REFLECTED_METHODS
-from ttnn_jit.ops.signature import KEYWORDS, call_stubs
+from ttnn_jit.ops.signature import KEYWORDS, call_stubs, result_annotation
 
 _HEAD = "# Written by `make docs` from the declarations in ttnn_jit/ops; a test proves it current.\n"
 
@@ -27,6 +27,7 @@ def _operations() -> Iterator[str]:
     yield "from typing import Any, Literal, TypedDict, Unpack, overload\n"
     yield "from ttnn_jit.specs.dtypes import DataType"
     yield "from ttnn_jit.specs.memory_config import MemoryConfig"
+    yield "from ttnn_jit.specs.tensor_spec import Layout"
     yield "from ttnn_jit.runtime.tensor import Tensor"
     yield "from ttnn_jit.ttnn.eager_operation import TtnnOperation\n"
     yield from ["__all__ = [", *(f'    "{name}",' for name in sorted(names)), "]\n"]
@@ -50,10 +51,7 @@ def _class(name: str) -> Iterator[str]:
     for parameters in calls:
         if len(calls) > 1:
             yield "    @overload"
-        yield f"    def __call__({parameters}) -> Tensor: ..."
-
-
-_OF_ANY_OBJECT = ("__eq__", "__ne__")
+        yield f"    def __call__({parameters}) -> {result_annotation(EAGER[name])}: ..."
 
 
 _OF_ANY_OBJECT = ("__eq__", "__ne__")

@@ -157,7 +157,7 @@ def _operation_of_the_host(op: ttir.TensorOp, values: ValueMap) -> Operation:
         attributes=op.attributes,
         location=op.location,
     )
-    values[op.results[0]] = own.results[0]
+    values.update(zip(op.results, own.results, strict=True))
     return own
 
 

@@ -48,5 +48,5 @@ def _to_ttir(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
         )
     else:
         return () if isinstance(op, ttnn.GetDeviceOp) else None
-    values[op.results[0]] = new_op.results[0]
+    values.update(zip(op.results, new_op.results, strict=True))
     return (new_op,)

@@ -4,6 +4,7 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.memory_config import MemoryConfig
+from ttnn_jit.specs.tensor_spec import Layout
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 
@@ -37,6 +38,7 @@ __all__ = [
     "div",
     "divide",
     "elu",
+    "embedding",
     "eq",
     "erf",
     "erfc",
@@ -138,6 +140,7 @@ __all__ = [
     "tanh",
     "tanhshrink",
     "threshold",
+    "topk",
     "transpose",
     "trunc",
     "unsqueeze",
@@ -322,6 +325,14 @@ class _Elu(TtnnOperation):
     """x where it is positive, else alpha * (exp(x) - 1)."""
 
     def __call__(self, input_tensor: Tensor, alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Embedding(TtnnOperation):
+    """For every index the row of `weight` that it names; one beyond is taken for the nearest there is."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, weight: Tensor, layout: Layout = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, weight: Tensor, layout: Layout = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Eq(TtnnOperation):
     """1 where x equals y, else 0, in the first operand's dtype."""
@@ -873,6 +884,14 @@ class _Threshold(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, threshold: float = ..., value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Topk(TtnnOperation):
+    """The `k` largest elements along `dim`, or the smallest, in order, and their places; NaN is the largest."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, k: int, dim: int = ..., largest: bool = ..., sorted: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def __call__(self, input: Tensor, k: int, dim: int = ..., largest: bool = ..., sorted: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
+
 class _Transpose(TtnnOperation):
     """The tensor with two dimensions exchanged."""
 
@@ -941,6 +960,7 @@ digamma: _Digamma
 div: _Divide
 divide: _Divide
 elu: _Elu
+embedding: _Embedding
 eq: _Eq
 erf: _Erf
 erfc: _Erfc
@@ -1042,6 +1062,7 @@ tan: _Tan
 tanh: _Tanh
 tanhshrink: _Tanhshrink
 threshold: _Threshold
+topk: _Topk
 transpose: _Transpose
 trunc: _Trunc
 unsqueeze: _Unsqueeze

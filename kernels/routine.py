@@ -1,0 +1,17 @@
+"""The loops of routines (ops/routine.py), as numba compiles them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ttnn_jit.ops import OPERATIONS, Routine
+
+
+def compiled(name: str, load: Callable[..., Any]) -> Callable[..., Any]:
+    """The loop of the routine of that name in TTIR, for numba's code to call; `load` makes a number of an element."""
+    from numba import njit
+
+    (loop,) = (each.loop for each in OPERATIONS if isinstance(each, Routine) and each.ttir_name == name)
+    dispatcher: Callable[..., Any] = njit(error_model="numpy", boundscheck=False)(loop(load))
+    return dispatcher

@@ -1,0 +1,114 @@
+"""Kernels of the ops whose loops are routines: the loops around them, as Python for numba."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_of_nest
+from ttnn_jit.codegen.launch import LoopNest, View
+from ttnn_jit.codegen.loops import refusal
+from ttnn_jit.codegen.steps import Call, KernelBody
+from ttnn_jit.dialects.declared_ops import RoutineOp
+from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.kernels.python_scalar import PythonScalar
+from ttnn_jit.ops.reduction import SHORT_ROW
+from ttnn_jit.ops.routine import RoutineLoops
+from ttnn_jit.specs.access import Access, NotStridedError, dims_of, walk
+from ttnn_jit.specs.target import Numerics
+
+_INDENT = "    "
+
+
+def routine_kernels(op: RoutineOp, numerics: Numerics) -> list[Kernel]:
+    """The launch of a routine.
+
+    Raises:
+        CompileError: No loops with strides walk what it reads.
+    """
+    specs = [spec_of(value.type) for value in op.operands]
+    loops = op.operation.loops(*(tuple(spec.shape) for spec in specs), *op.statics)
+    operands = [Operand.of(value) for value in (*op.operands, *op.results)]
+    placed = [
+        Operand(each.value, View(each.view.spec, _through(access, each.view.access)))
+        for each, access in zip(operands, loops.accesses, strict=True)
+    ]
+    short = all(extent <= SHORT_ROW for extent in loops.extents[-loops.own :])
+    call = Call(op.operation.ttir_name, loops.own, _moves(loops), op.operation.constants(*op.statics), short)
+    inputs, outputs = tuple(placed[: len(specs)]), tuple(placed[len(specs) :])
+    return [kernel_of_nest(inputs, outputs, (call,), numerics, _nest(op, loops, placed))]
+
+
+def _through(access: Access, view: Access | None) -> Access:
+    return access if view is None else access.after(view)
+
+
+def _moves(loops: RoutineLoops) -> tuple[tuple[int, ...], ...]:
+    """Per operand and result, the own loops along which it moves, outermost first; 0 is the innermost."""
+    last = len(loops.extents) - 1
+    own = range(len(loops.extents) - loops.own, len(loops.extents))
+    dims = [{dim for expr in access.coordinates for dim in dims_of(expr)} for access in loops.accesses]
+    return tuple(tuple(last - loop for loop in own if loop in moving) for moving in dims)
+
+
+def _nest(op: RoutineOp, loops: RoutineLoops, operands: Sequence[Operand]) -> LoopNest:
+    """The loops as they are, none merged: the routine counts on their number and order."""
+    if 0 in loops.extents[: -loops.own]:
+        return LoopNest((0,), ((1,),) * len(operands), (0,) * len(operands))
+    addresses = []
+    for each in operands:
+        access = each.view.access
+        assert access is not None, "every operand of a routine has a place in its loops"
+        addresses.append(access.address(each.view.spec.shape, each.view.spec.element_strides))
+    try:
+        walked = walk(tuple(max(1, extent) for extent in loops.extents), addresses)
+    except NotStridedError:
+        walked = None
+    if walked is None or len(walked.extents) != len(loops.extents):
+        raise refusal(op, "no loops with strides walk what it reads", "copy the operand first: add 0 to it")
+    return LoopNest(loops.extents, walked.strides, walked.offsets, tuple(range(loops.own)))
+
+
+def routine_source(body: KernelBody, call: Call) -> str:
+    """A Python module with the function ``kernel(pointers, params)``; see `ttnn_jit.codegen.launch` for the words."""
+    builder = PythonScalar()
+    number = builder.loaded("element", body.streams[0].dtype)
+    kinds = [stream.dtype for stream in body.streams]
+    names = sorted({f"{kind.name.lower()}_at" for kind in kinds} | builder.imported)
+    return "\n".join(
+        [
+            "from numba import njit",
+            "from ttnn_jit.kernels.routine import compiled",
+            f"from ttnn_jit.kernels.scalar_math import {', '.join(names)}",
+            "",
+            "@njit",
+            "def load(element):",
+            *(_INDENT + line for line in (*builder.lines, f"return {number}")),
+            "",
+            f"routine = compiled({call.routine!r}, load)",
+            "",
+            "def kernel(pointers, params):",
+            f"    # rows of {'at most' if call.has_short_rows else 'more than'} {SHORT_ROW} elements",
+            *(_INDENT + line for line in _loops(body, call)),
+            "",
+        ]
+    )
+
+
+def _loops(body: KernelBody, call: Call) -> Iterator[str]:
+    loops = body.rank + 1
+    for loop in range(loops):
+        yield f"n{loop} = params[{loop}]"
+    for k, _ in enumerate(body.streams):
+        for loop in range(loops):
+            yield f"s{k}_{loop} = params[{loops * (k + 1) + loop}]"
+    outer = list(reversed(range(call.own, loops)))
+    for depth, loop in enumerate(outer):
+        yield f"{_INDENT * depth}for i{loop} in range(n{loop}):"
+    arguments: list[str] = []
+    for k, (stream, moves) in enumerate(zip(body.streams, call.moves, strict=True)):
+        place = " + ".join(f"i{loop} * s{k}_{loop}" for loop in outer) or "0"
+        arguments.append(f"{stream.dtype.name.lower()}_at(pointers[{k}] + {stream.dtype.itemsize} * ({place}))")
+        arguments += [f"s{k}_{loop}" for loop in moves]
+    arguments += [f"n{loop}" for loop in reversed(range(call.own))]
+    arguments += map(repr, call.constants)
+    yield f"{_INDENT * len(outer)}routine({', '.join(arguments)})"

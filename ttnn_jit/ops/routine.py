@@ -1,0 +1,93 @@
+"""The family of operations that are loops of their own: which element goes where depends on the elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import CompileError, ShapeError
+from ttnn_jit.ops.operation import Operation
+from ttnn_jit.specs.access import Access
+from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+
+@dataclass(frozen=True)
+class RoutineLoops:
+    """The loops of a routine over its operands and results.
+
+    Attributes:
+        extents: Of the loops, outermost first; the routine is called for every index of those but the last `own` ones.
+        own: How many loops, the last ones, are the routine's own.
+        accesses: Per operand, then per result, which element the indices of all loops name.
+    """
+
+    extents: tuple[int, ...]
+    own: int
+    accesses: tuple[Access, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Routine(Operation):
+    """An operation that a Python loop over pointers computes, which numba compiles.
+
+    Attributes:
+        loop: ``loop(load)`` is the function ``(*operands, *results, *extents, *constants)``, in the Python that numba
+            takes. An operand or result is a pointer to its first element, and then its stride along each own loop along
+            which it moves; `load` gives the number that an element of the first operand is. The function reads and
+            writes nothing but elements that indices below the extents name.
+        loops: ``loops(*shapes, *attributes)``: its loops.
+        spelled: ``spelled(*shapes, *attributes)``: the attributes checked and as the IR has them. Raises ShapeError
+            where they do not fit.
+        result: ``result(*specs, *attributes)``: what it results in, a tuple.
+        examples: Shapes, one per operand, and attributes that it is tested with.
+        constants: ``constants(*attributes)``: the numbers among them that the loop gets.
+        operand_dtypes: Per operand, the element types that it may have.
+    """
+
+    loop: Callable[[Any], Callable[..., None]]
+    loops: Callable[..., RoutineLoops]
+    spelled: Callable[..., tuple[Any, ...]]
+    result: Callable[..., tuple[TensorSpec, ...]]
+    examples: tuple[tuple[tuple[tuple[int, ...], ...], tuple[Any, ...]], ...]
+    operand_dtypes: tuple[frozenset[DataType], ...]
+    constants: Callable[..., tuple[Any, ...]] = field(default=lambda *_: ())
+
+    @property
+    def dtypes(self) -> frozenset[DataType]:
+        """The element types that some operand may have."""
+        return frozenset().union(*self.operand_dtypes)
+
+    def written(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[Routine, tuple[Any, ...]]:
+        """The operation and the attributes that the IR has for a call.
+
+        Raises:
+            CompileError: The attributes do not fit the operands, or these have other element types than it takes.
+        """
+        tensors = [spec for spec in specs if isinstance(spec, TensorSpec)]
+        for operand, spec, dtypes in zip(self.operands, tensors, self.operand_dtypes, strict=True):
+            if spec.dtype not in dtypes:
+                named = ", ".join(sorted(dtype.name for dtype in dtypes))
+                raise CompileError(
+                    f"`{operand.name}` of `{self.name}` does not take {spec.dtype.name} tensors",
+                    help=f"it takes {named}",
+                )
+        try:
+            return self, self.spelled(*(tuple(spec.shape) for spec in tensors), *statics)
+        except ShapeError as error:
+            raise CompileError(f"`{self.name}`: {error.message}", help=error.help) from None
+
+    def results(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
+        """What the declaration says.
+
+        Raises:
+            CompileError: The attributes do not fit the operands, or these have other element types than it takes.
+        """
+        _, written = self.written(specs, statics)
+        return self.result(*specs, *written)
+
+    @property
+    def rules(self) -> str:
+        """What is true of every operation of the family, for docstrings."""
+        return "It is a launch of its own."
