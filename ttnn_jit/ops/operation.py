@@ -126,9 +126,18 @@ class Declaration:
         return tuple(parameter.name for parameter in (*self.operands, *self.attributes))
 
     @cached_property
-    def renamed_keywords(self) -> Mapping[str, str]:
-        """Further keyword of a parameter -> its name."""
-        return {alias: parameter.name for parameter in self.parameters for alias in parameter.aliases}
+    def has_aliases(self) -> bool:
+        """Whether a parameter has further keywords."""
+        return any(parameter.aliases for parameter in self.parameters)
+
+    @cached_property
+    def named_by(self) -> Mapping[str, tuple[str, ...]]:
+        """Keyword -> names of the parameters that it may stand for, the one of that name first."""
+        found: dict[str, tuple[str, ...]] = {parameter.name: (parameter.name,) for parameter in self.parameters}
+        for parameter in self.parameters:
+            for alias in parameter.aliases:
+                found[alias] = (*found.get(alias, ()), parameter.name)
+        return found
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
