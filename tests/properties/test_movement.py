@@ -27,6 +27,7 @@ MOVEMENTS = [
 ]
 WORDS = {torch.float32: torch.int32, torch.bfloat16: torch.int16}
 DTYPES = {torch.float32: ttnn.float32, torch.bfloat16: ttnn.bfloat16}
+MEMORY_CONFIGS = (ttnn.DRAM_MEMORY_CONFIG, ttnn.L1_MEMORY_CONFIG)
 LAYOUTS = (ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT)
 
 
@@ -203,6 +204,16 @@ def test_views_that_no_loops_walk_together_are_copied_first(cpu_device_of_module
 
     want = torch.minimum(torch.minimum(xs[0].reshape(new), xs[1].reshape(new)), xs[2].reshape(new))
     assert_bits(ttnn.to_torch(jit()(smallest)(*tensors)), want)
+
+
+def test_a_dense_copy_lies_where_other_intermediates_of_its_operand_would(cpu_device_of_module):
+    x = torch.arange(96.0).reshape(12, 8)[:, :5]
+    function = jit()(lambda x: ttnn.exp(ttnn.reshape(x, (5, 12))))
+    in_tiles = {"layout": ttnn.TILE_LAYOUT, "device": cpu_device_of_module}
+    for argument in (x, *(ttnn.from_torch(x, **in_tiles, memory_config=config) for config in MEMORY_CONFIGS)):
+        plan = driver.compile_program(function.request(argument), use_disk=False).program.plan
+        (dense,), (result,) = plan.intermediates, plan.outputs
+        assert dense.memory_config == result.memory_config
 
 
 # --- Accesses -------------------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.ops.operation import Operation
 from ttnn_jit.specs.access import Access, Part
-from ttnn_jit.specs.memory_config import MemoryConfig
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 Extents = tuple[int, ...]
@@ -71,13 +70,14 @@ class Movement(Operation):
         if len(dtypes := {spec.dtype for spec in tensors}) > 1:
             named = " and ".join(sorted(dtype.name for dtype in dtypes))
             raise CompileError(f"`{self.name}` got tensors of {named}", help="cast them to one dtype first")
-        config = first.memory_config
-        if config.is_sharded():
-            config = MemoryConfig()
         parts = operation.parts(_shapes(specs), written)
         ends = (tuple(map(sum, zip(part.origin, part.access.extents, strict=True))) for part in parts)
         try:
-            return (first.with_(shape=tuple(map(max, zip(*ends, strict=True))), memory_config=config),)
+            return (
+                first.with_(
+                    shape=tuple(map(max, zip(*ends, strict=True))), memory_config=first.memory_config.unsharded
+                ),
+            )
         except ShapeError as error:
             raise CompileError(error.message, help=error.help) from None
 

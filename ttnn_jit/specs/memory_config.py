@@ -304,6 +304,11 @@ class MemoryConfig:
         """Whether the tensor is split into shards, one per core."""
         return self.memory_layout is not TensorMemoryLayout.INTERLEAVED
 
+    @property
+    def unsharded(self) -> MemoryConfig:
+        """Where a tensor lies that was made of one here by moving its elements: in DRAM, interleaved, for shards."""
+        return MemoryConfig() if self.is_sharded() else self
+
     def is_l1(self) -> bool:
         """Whether the tensor lies in the memory of the cores."""
         return self.buffer_type in {BufferType.L1, BufferType.L1_SMALL}
