@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
-from ttnn_jit.ops.operation import Operation
+from ttnn_jit.ops.operation import Example, Operation
 from ttnn_jit.specs.access import Access, Part
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
@@ -28,14 +28,13 @@ class Movement(Operation):
         spelled: ``spelled(*shapes, *attributes)``: how the IR writes the call: the attributes checked and counted from
             the front, of this operation or of another that says the same. Raises ShapeError where they do not fit.
         dtypes: The element types that it takes: all.
-        examples: Shapes, one per operand, and attributes that it is tested with.
     """
 
     access: Callable[..., Access] | None = None
     joined: Callable[..., tuple[Part, ...]] | None = None
     spelled: Callable[..., Spelling]
     dtypes: frozenset[DataType] = frozenset(DataType)
-    examples: tuple[tuple[tuple[Extents, ...], tuple[Any, ...]], ...]
+    examples: tuple[Example, ...]
 
     def parts(self, shapes: Sequence[Extents], statics: Sequence[Any]) -> tuple[Part, ...]:
         """Per operand, the block of the result that it makes, for attributes as the IR has them."""

@@ -37,6 +37,10 @@ REFLECTED_METHODS = {symbol: OPERATOR_METHODS[symbol].replace("__", "__r", 1) fo
 """The same for a number on the left; comparisons are their own mirror images."""
 
 
+Example = tuple[tuple[tuple[int, ...], ...], tuple[Any, ...]]
+"""Shapes, one per operand, and attributes."""
+
+
 @dataclass(frozen=True)
 class Probe:
     """Where and how well an operation is tested.
@@ -150,6 +154,7 @@ class Operation(Declaration):
     Attributes:
         golden: An independent statement in torch: ``golden(torch, *operands, *attributes)``.
         probe: How it is tested.
+        examples: What it is tested with, where operands of any shapes and `tested_attributes` would not do.
         aliases: Further names that eager ttnn has and `@jit` refuses (ttnn.jit document, FAQ).
         aten: Its name in torch's ATen; empty where that has no such operation.
         operator: The Python operator that spells it, one of `OPERATOR_METHODS`.
@@ -158,6 +163,7 @@ class Operation(Declaration):
 
     golden: Callable[..., Any]
     probe: Probe = field(default_factory=Probe)
+    examples: tuple[Example, ...] = ()
     aliases: tuple[str, ...] = ()
     aten: str = ""
     operator: str = ""
