@@ -106,10 +106,6 @@ class Declaration:
         """Keywords that may be given with these values only: they tell declarations of one name apart."""
         return {parameter.name: parameter.default for parameter in self.parameters if parameter.is_choice}
 
-    def default_attributes(self, dtype: DataType) -> tuple[Any, ...]:
-        """What the attributes are, bound, where tensors of `dtype` are given without them."""
-        return tuple(each.kind.bind(each.default_of(dtype), None, f"`{each.name}`") for each in self.attributes)
-
     @property
     def arity(self) -> int:
         """Number of tensor operands."""
