@@ -128,7 +128,7 @@ def test_code_that_calls_what_is_not_there_is_refused_before_it_runs(symbol, tmp
     resealed = Program.from_bytes(
         program_format.pack(header, {name: calling(code, symbol) for name, code in blobs.items() if name == kernel})
     )
-    with pytest.raises(InternalError, match="native code calls .*, which this process lacks"):
+    with pytest.raises(InternalError, match=r"native code calls .*, which this process lacks"):
         resealed.run(0, 0)
 
 
