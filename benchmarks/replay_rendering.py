@@ -75,12 +75,14 @@ def _tensor(combination: Combination, place: int) -> Any:
 
 @cache
 def _made(dtype: str, shape: tuple[int, ...], kind: str, target: str) -> Any:
+    if kind == "numpy":
+        import numpy
+
+        return numpy.zeros(shape, {"f32": numpy.float32}[dtype])
     import torch
 
     own = {"f32": torch.float32, "bf16": torch.bfloat16, "si32": torch.int32}[dtype]
     match kind:
-        case "numpy":
-            return torch.zeros(shape, dtype=own).numpy()
         case "strided":
             return torch.zeros((*shape[:-2], shape[-1], 2 * shape[-2]), dtype=own)[..., ::2].transpose(-1, -2)
         case "thin":

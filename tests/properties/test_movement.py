@@ -50,21 +50,32 @@ def assert_bits(got, want):
     assert torch.equal(got.contiguous().view(WORDS[want.dtype]), want.contiguous().view(WORDS[want.dtype]))
 
 
-@pytest.mark.parametrize("dtype", WORDS)
-@pytest.mark.parametrize(("operation", "shapes", "statics"), MOVEMENTS)
-def test_every_bit_arrives_eagerly_and_compiled(operation, shapes, statics, dtype, device):
+def example(operation, shapes, statics, dtype):
+    """A call, tensors of any bits for it, and what torch makes of them."""
     call, xs = getattr(ttnn, operation.name), [any_bits(shape, dtype, seed) for seed, shape in enumerate(shapes)]
-    want = operation.golden(torch, *xs, *statics)
 
     def moved(*tensors):
         return call(list(tensors) if operation.is_variadic else tensors[0], *statics)
 
+    return moved, xs, operation.golden(torch, *xs, *statics)
+
+
+@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize(("operation", "shapes", "statics"), MOVEMENTS)
+def test_every_bit_arrives_eagerly_and_compiled(operation, shapes, statics, dtype, device):
+    moved, xs, want = example(operation, shapes, statics, dtype)
     for layout in LAYOUTS:
         tensors = [ttnn.from_torch(x, dtype=DTYPES[dtype], layout=layout, device=device) for x in xs]
         assert_bits(ttnn.to_torch(moved(*tensors)), want)
         assert_bits(ttnn.to_torch(jit()(moved)(*tensors)), want)
     for graph_capture in (False, True):
         assert_bits(jit(graph_capture=graph_capture)(moved)(*xs), want)
+
+
+@pytest.mark.parametrize("place", range(len(MOVEMENTS)), ids=[each.id for each in MOVEMENTS])
+def test_every_bit_arrives_by_numba(place):
+    """In one dtype or the other: numba compiles longer than all the rest."""
+    moved, xs, want = example(*MOVEMENTS[place].values, list(WORDS)[place % 2])
     assert_bits(jit(backend="numba")(moved)(*xs), want)
 
 

@@ -129,8 +129,10 @@ def test_two_checkouts_are_rendered_and_the_first_differing_text_is_shown(tmp_pa
     (package / "ops").mkdir()
     for entry in (ROOT / "ttnn_jit" / "ops").glob("*.py"):
         text = entry.read_text()
-        (package / "ops" / entry.name).write_text(text.replace("b.mul(x, x)", "b.add(x, x)"))
-    monkeypatch.setattr(sys, "argv", ["replay", str(ROOT), str(changed), "--only", "op_square/cpu/f32/64x64/ttnn/ast"])
+        (package / "ops" / entry.name).write_text(
+            text.replace("emit=lambda b, x, y: b.mul(x, y)", "emit=lambda b, x, y: b.add(x, y)")
+        )
+    monkeypatch.setattr(sys, "argv", ["replay", str(ROOT), str(changed), "--only", "cosh/cpu/f32/5x7x33/numpy"])
     assert replay.main() == 1
     shown = capsys.readouterr().out
     assert "codegen: 1 differs" in shown
