@@ -8,9 +8,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ttnn_jit import ttnn
+
+if TYPE_CHECKING:
+    from ttnn_jit.ops import Operation
 
 Combination = dict[str, Any]
 ISAS = ("host", "avx512", "avx2", "neon")
@@ -27,23 +30,30 @@ def _of_operations() -> Iterator[Combination]:
     from ttnn_jit.ops import OPERATIONS
     from ttnn_jit.specs.tensor_spec import DataType
 
-    for number, operation in enumerate(one for one in OPERATIONS if not one.chosen_by):
-        tensors = [f"a{k}" for k in range(operation.arity)]
-        names = [parameter.name for parameter in operation.attributes]
-        values = [f"{name}={value!r}" for name, value in zip(names, operation.tested_attributes, strict=True)]
-        call = f"ttnn.{operation.name}({', '.join((*tensors, *values))})"
-        source = f"def op_{operation.ttnn_name}({', '.join(tensors)}):\n    return {call}\n"
-        alone = {"source": source, "program": f"op_{operation.ttnn_name}", "tensors": operation.arity}
+    calls = [(one, call) for one in OPERATIONS if not one.chosen_by for call in _calls(one)]
+    for number, (operation, call) in enumerate(calls):
         dtypes = [dtype.mlir for dtype in DataType if dtype.mlir in DTYPES and dtype in operation.dtypes]
         integers = [INTEGER] if DataType.INT32 in operation.dtypes else []
         for dtype, (target, frontend) in product(
             [*reversed(dtypes), *integers], (("cpu", "ast"), ("wormhole_b0", ("ast", "trace")[number % 2]))
         ):
-            yield _combination(**alone, dtype=dtype, target=target, frontend=frontend)
+            yield _combination(**call, dtype=dtype, target=target, frontend=frontend)
         for place, isa in enumerate(ISAS[1:]):
             target = ("cpu", "wormhole_b0")[(number + place) % 2]
             dtype = DTYPES[place % 2] if dtypes else INTEGER
-            yield _combination(**alone, dtype=dtype, target=target, shape=(256, 256), isa=isa)
+            yield _combination(**call, dtype=dtype, target=target, shape=(256, 256), isa=isa)
+
+
+def _calls(operation: Operation) -> Iterator[dict[str, Any]]:
+    """Programs of one call: of every example, or of any shapes."""
+    for place, (shapes, statics) in enumerate(operation.examples or [((), operation.tested_attributes)]):
+        count = len(shapes) or operation.arity
+        tensors = ", ".join(f"a{k}" for k in range(count))
+        values = (f"{each.name}={value!r}" for each, value in zip(operation.attributes, statics, strict=True))
+        given = ", ".join((f"[{tensors}]" if operation.is_variadic else tensors, *values))
+        name = f"op_{operation.ttnn_name}{f'_{place}' if place else ''}"
+        source = f"def {name}({tensors}):\n    return ttnn.{operation.name}({given})\n"
+        yield {"source": source, "program": name, "tensors": count, "shapes": shapes}
 
 
 def _of_program(name: str) -> Iterator[Combination]:
@@ -71,6 +81,7 @@ def _combination(  # noqa: PLR0913 - what a key names
     target: str = "cpu",
     dtype: str = "f32",
     shape: tuple[int, ...] = (64, 64),
+    shapes: tuple[tuple[int, ...], ...] = (),
     kind: str = "ttnn",
     frontend: str = "ast",
     isa: str = "host",
@@ -85,17 +96,19 @@ def _combination(  # noqa: PLR0913 - what a key names
         target: Of the device, or of torch and numpy arguments.
         dtype: Of the tensors; ``mixed`` is both in turn.
         shape: Of the tensors.
+        shapes: Of each, where they are not of one shape.
         kind: What they are: ttnn, torch, numpy, or sharded, strided or broadcast ones.
         frontend: Which reads the function.
         isa: The instruction set that is compiled for.
         options: Others of the decorator.
     """
-    extents = "x".join(map(str, shape))
+    shapes = shapes or (shape,) * tensors
+    extents = "+".join("x".join(map(str, each)) for each in dict.fromkeys(shapes))
     others = [f"{name}={value}" for name, value in options.items()]
     key = "/".join([program, target, dtype, extents, kind, frontend, isa, *others])
     return {
-        "key": key, "program": program, "tensors": tensors, "source": source, "target": target, "dtype": dtype,
-        "shape": list(shape), "kind": kind, "frontend": frontend, "isa": isa, "options": options,
+        "key": key, "program": program, "source": source, "target": target, "dtype": dtype,
+        "shapes": [list(each) for each in shapes], "kind": kind, "frontend": frontend, "isa": isa, "options": options,
     }  # fmt: skip
 
 

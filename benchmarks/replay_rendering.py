@@ -40,7 +40,7 @@ def _texts(combination: Combination) -> dict[str, str]:
     import ttnn_jit
 
     function = _function(combination)
-    tensors = [_tensor(combination, place) for place in range(combination["tensors"])]
+    tensors = [_tensor(combination, place) for place in range(len(combination["shapes"]))]
     options = combination["options"] | {"enable_cache": False, "graph_capture": combination["frontend"] == "trace"}
     if "backend" in options:
         return {"codegen": ttnn_jit.jit(**options)(function).ir(*tensors, stage="codegen")}
@@ -68,17 +68,21 @@ def _tensor(combination: Combination, place: int) -> Any:
     dtype = combination["dtype"]
     own = ("f32", "bf16")[place % 2] if dtype == "mixed" else dtype
     is_thin = combination["kind"] == "broadcast" and place % 2
-    return _made(own, tuple(combination["shape"]), "thin" if is_thin else combination["kind"], combination["target"])
+    return _made(
+        own, tuple(combination["shapes"][place]), "thin" if is_thin else combination["kind"], combination["target"]
+    )
 
 
 @cache
 def _made(dtype: str, shape: tuple[int, ...], kind: str, target: str) -> Any:
+    if kind == "numpy":
+        import numpy
+
+        return numpy.zeros(shape, {"f32": numpy.float32}[dtype])
     import torch
 
     own = {"f32": torch.float32, "bf16": torch.bfloat16, "si32": torch.int32}[dtype]
     match kind:
-        case "numpy":
-            return torch.zeros(shape, dtype=own).numpy()
         case "strided":
             return torch.zeros((*shape[:-2], shape[-1], 2 * shape[-2]), dtype=own)[..., ::2].transpose(-1, -2)
         case "thin":

@@ -93,7 +93,7 @@ class Key:
     def digest(self) -> str:
         """Hash of all contributions."""
         # As a list, for the order of parts counts.
-        text = json.dumps([*self._own.items(), self._surroundings.digest])
+        text = repr([*self._own.items(), self._surroundings.digest])
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property

@@ -106,9 +106,12 @@ class _Candidate:
 
 
 def _written(key: Key, candidates: Iterable[_Candidate]) -> bytes:
-    """A manifest as it lies on disk: its key's contributions, and what came of compiles under it, latest first."""
-    records = [{"reads": candidate.reads, "content": candidate.content} for candidate in candidates]
-    return json.dumps({"contributions": dict(key.contributions), "candidates": records}).encode()
+    """A manifest as it lies on disk: a line with what came of compiles under its key, latest first, and one with that.
+
+    A look-up reads the first line, the second is for people.
+    """
+    records = [[candidate.reads, candidate.content] for candidate in candidates]
+    return b"\n".join(json.dumps(part).encode() for part in (records, dict(key.contributions)))
 
 
 # A checksum says that an entry was stored, not that it was stored by `_written`: one that says something else says
@@ -120,21 +123,21 @@ def _candidates(data: bytes | None) -> tuple[_Candidate, ...]:
     if data is None:
         return ()
     try:
-        return tuple(map(_candidate, json.loads(data)["candidates"]))
+        return tuple(map(_candidate, json.loads(data.partition(b"\n")[0])))
     except _NOT_WRITTEN:
         return ()
 
 
 def _candidate(fields: Any) -> _Candidate:
-    reads = tuple((_text(path), _text(then)) for path, then in fields["reads"])
-    return _Candidate(reads, _text(fields["content"]))
+    reads, content = fields
+    return _Candidate(tuple((_text(path), _text(then)) for path, then in reads), _text(content))
 
 
 def _contributions(data: bytes | None) -> Mapping[str, str]:
     if data is None:
         return {}
     try:
-        return {_text(name): _text(value) for name, value in json.loads(data)["contributions"].items()}
+        return {_text(name): _text(value) for name, value in json.loads(data.partition(b"\n")[2]).items()}
     except _NOT_WRITTEN:
         return {}
 

@@ -44,7 +44,7 @@ def ulp_distance(actual: Any, expected: Any) -> torch.Tensor:
         raise ValueError(f"ulp are counted in the types that tensors of ttnn have, got {got.dtype}")
     if dtype.is_integer:
         return (got.double() - reference).abs().nan_to_num(nan=torch.inf)
-    digits = {torch.float32: 23, torch.bfloat16: 7}[got.dtype]
+    digits = dtype.mantissa_bits
     _, exponent = torch.frexp(reference.abs())
     unit = torch.ldexp(torch.ones_like(reference), (exponent - 1 - digits).clamp(min=-126 - digits))
     # In two steps float64 -> float32 -> bfloat16 a number can only reach an infinity that it rounds to directly.

@@ -153,6 +153,32 @@ def test_the_account_of_l1_charges_what_descriptors_list(tmp_path, monkeypatch):
             del kept
 
 
+def shards_of_64(corner):
+    """A 64x64 tensor on the four cores from `corner` on."""
+    cores = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(*corner), ttnn.CoreCoord(corner[0] + 1, corner[1] + 1))})
+    shard = ttnn.ShardSpec(cores, (32, 32), ttnn.ShardOrientation.ROW_MAJOR)
+    return ttnn.MemoryConfig(ttnn.TensorMemoryLayout.BLOCK_SHARDED, ttnn.BufferType.L1, shard)
+
+
+@pytest.mark.parametrize("target", ["wormhole_b0", "cpu"])
+def test_a_circular_buffer_is_a_shard_only_on_the_cores_of_the_kernel(target, tmp_path, monkeypatch):
+    """They are those of the result, or of the first operand that is sharded."""
+    monkeypatch.chdir(tmp_path)
+    here, there = shards_of_64((0, 0)), shards_of_64((2, 3))
+    with ttnn.open_device(device_id=0, target=target) as fresh:
+
+        def buffers(function, *configs, **options):
+            tensors = [tiled(fresh, torch.randn(64, 64), memory_config=config) for config in configs]
+            program = ttnn_jit.jit(compile_only=True, **options)(function)(*tensors)
+            return [cb["access"] for cb in program.descriptors[0]["cbs"]]
+
+        assert buffers(lambda x: ttnn.exp(x), here) == ["alias", "alias"]
+        assert buffers(lambda x: ttnn.exp(x), here, memory_config=there) == ["stream", "alias"]
+        assert buffers(lambda x: ttnn.exp(x), here, memory_config=ttnn.DRAM_MEMORY_CONFIG) == ["alias", "stream"]
+        if target == "cpu":  # a chip refuses operands that are sharded differently
+            assert buffers(lambda x, y: ttnn.add(x, y), there, here) == ["alias", "stream", "alias"]
+
+
 def test_the_account_of_l1_charges_tensors_between_kernels_that_the_host_runs_as_one(device):
     @ttnn_jit.jit()
     def of_eight(a, b, c, d, e, f, g, h):

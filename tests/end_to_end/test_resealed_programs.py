@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -17,8 +19,8 @@ from tests.guarded import Guarded
 from ttnn_jit import ttnn
 from ttnn_jit.cache.disk import PROGRAM, store_of
 from ttnn_jit.compiler import stored_programs
-from ttnn_jit.diagnostics.errors import ProgramFormatError
-from ttnn_jit.runtime import caller, program_format
+from ttnn_jit.diagnostics.errors import InternalError, ProgramFormatError
+from ttnn_jit.runtime import caller, native, program_format
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.specs.options import Environment
 
@@ -102,6 +104,32 @@ def test_code_that_is_no_image_is_refused(damage, saved):
     kernel = launch(header)[0]
     with pytest.raises(ProgramFormatError):
         Program.from_bytes(program_format.pack(header, blobs | {kernel: damage(blobs[kernel])}))
+
+
+def calling(code, symbol):
+    """The image with every function elsewhere that it calls under another name."""
+    (start, magic) = struct.unpack("<I4s", code[-8:])
+    functions, called, *rest = json.loads(code[start:-8])
+    assert called
+    text = json.dumps([functions, dict.fromkeys([symbol], next(iter(called.values()))), *rest]).encode()
+    return code[:start] + text + struct.pack("<I4s", start, magic)
+
+
+NO_FUNCTIONS = ("no_such_function", "", "memcpy\0", "memcpyé", "memcpy\ud800", "_handle", "__init__")
+
+
+@pytest.mark.parametrize("symbol", NO_FUNCTIONS, ids=ascii)
+def test_code_that_calls_what_is_not_there_is_refused_before_it_runs(symbol, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    program = compiled(lambda x: ttnn.tan(x), torch.randn(64, 64))
+    header, blobs = program_format.unpack(program.to_bytes())
+    monkeypatch.setattr(native._LOADER, "_addresses", {})
+    (kernel,) = program.plan.kernels
+    resealed = Program.from_bytes(
+        program_format.pack(header, {name: calling(code, symbol) for name, code in blobs.items() if name == kernel})
+    )
+    with pytest.raises(InternalError, match=r"native code calls .*, which this process lacks"):
+        resealed.run(0, 0)
 
 
 @pytest.mark.parametrize("damage", ["an extent beyond the shapes", "a smaller input", "a result with strides"])

@@ -17,10 +17,11 @@ WRONG = {"stale", "returned", "raw"}
 
 
 def cases(kind, graph_capture):
+    """One after the other, for the first is mostly enough."""
     if kind in DIRECTED:
         return [replace(DIRECTED[kind], graph_capture=graph_capture)]
-    made = [usable(seed, graph_capture=graph_capture) for seed in SEEDS[kind]]
-    return [case for case in made if case is not None]
+    made = (usable(seed, graph_capture=graph_capture) for seed in SEEDS[kind])
+    return (case for case in made if case is not None)
 
 
 @pytest.mark.parametrize("graph_capture", [False, True], ids=["ast", "capture"])

@@ -27,6 +27,7 @@ MOVEMENTS = [
 ]
 WORDS = {torch.float32: torch.int32, torch.bfloat16: torch.int16}
 DTYPES = {torch.float32: ttnn.float32, torch.bfloat16: ttnn.bfloat16}
+MEMORY_CONFIGS = (ttnn.DRAM_MEMORY_CONFIG, ttnn.L1_MEMORY_CONFIG)
 LAYOUTS = (ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT)
 
 
@@ -49,21 +50,32 @@ def assert_bits(got, want):
     assert torch.equal(got.contiguous().view(WORDS[want.dtype]), want.contiguous().view(WORDS[want.dtype]))
 
 
-@pytest.mark.parametrize("dtype", WORDS)
-@pytest.mark.parametrize(("operation", "shapes", "statics"), MOVEMENTS)
-def test_every_bit_arrives_eagerly_and_compiled(operation, shapes, statics, dtype, device):
+def example(operation, shapes, statics, dtype):
+    """A call, tensors of any bits for it, and what torch makes of them."""
     call, xs = getattr(ttnn, operation.name), [any_bits(shape, dtype, seed) for seed, shape in enumerate(shapes)]
-    want = operation.golden(torch, *xs, *statics)
 
     def moved(*tensors):
         return call(list(tensors) if operation.is_variadic else tensors[0], *statics)
 
+    return moved, xs, operation.golden(torch, *xs, *statics)
+
+
+@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize(("operation", "shapes", "statics"), MOVEMENTS)
+def test_every_bit_arrives_eagerly_and_compiled(operation, shapes, statics, dtype, device):
+    moved, xs, want = example(operation, shapes, statics, dtype)
     for layout in LAYOUTS:
         tensors = [ttnn.from_torch(x, dtype=DTYPES[dtype], layout=layout, device=device) for x in xs]
         assert_bits(ttnn.to_torch(moved(*tensors)), want)
         assert_bits(ttnn.to_torch(jit()(moved)(*tensors)), want)
     for graph_capture in (False, True):
         assert_bits(jit(graph_capture=graph_capture)(moved)(*xs), want)
+
+
+@pytest.mark.parametrize("place", range(len(MOVEMENTS)), ids=[each.id for each in MOVEMENTS])
+def test_every_bit_arrives_by_numba(place):
+    """In one dtype or the other: numba compiles longer than all the rest."""
+    moved, xs, want = example(*MOVEMENTS[place].values, list(WORDS)[place % 2])
     assert_bits(jit(backend="numba")(moved)(*xs), want)
 
 
@@ -203,6 +215,16 @@ def test_views_that_no_loops_walk_together_are_copied_first(cpu_device_of_module
 
     want = torch.minimum(torch.minimum(xs[0].reshape(new), xs[1].reshape(new)), xs[2].reshape(new))
     assert_bits(ttnn.to_torch(jit()(smallest)(*tensors)), want)
+
+
+def test_a_dense_copy_lies_where_other_intermediates_of_its_operand_would(cpu_device_of_module):
+    x = torch.arange(96.0).reshape(12, 8)[:, :5]
+    function = jit()(lambda x: ttnn.exp(ttnn.reshape(x, (5, 12))))
+    in_tiles = {"layout": ttnn.TILE_LAYOUT, "device": cpu_device_of_module}
+    for argument in (x, *(ttnn.from_torch(x, **in_tiles, memory_config=config) for config in MEMORY_CONFIGS)):
+        plan = driver.compile_program(function.request(argument), use_disk=False).program.plan
+        (dense,), (result,) = plan.intermediates, plan.outputs
+        assert dense.memory_config == result.memory_config
 
 
 # --- Accesses -------------------------------------------------------------------------------------------------------

@@ -1,30 +1,56 @@
-"""Kernels that move elements and compute nothing, of ops that no `d2m.generic` holds."""
+"""Kernels that move elements and compute nothing: of views, and of ops that no `d2m.generic` holds."""
 
 from __future__ import annotations
 
 from ttnn_jit.codegen.kernel import COPY, Kernel, Operand, kernel_over
 from ttnn_jit.codegen.launch import View
-from ttnn_jit.dialects.d2m import EmptyOp
+from ttnn_jit.codegen.loops import NOT_STRIDED, refusal
+from ttnn_jit.dialects.d2m import EmptyOp, ViewLayoutOp
 from ttnn_jit.dialects.declared_ops import MovementOp
-from ttnn_jit.dialects.layout import tensor_type
+from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.specs.access import Access, NotStridedError
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 def copying_kernels(op: MovementOp, numerics: Numerics) -> list[Kernel]:
-    """The launches that `op` stands for, by operand: one, or two where loops only walk a dense copy of it."""
+    """The launches that `op` stands for, by operand: one, or two where loops only walk a dense copy of it.
+
+    Raises:
+        CompileError: No loops walk that either.
+    """
     result = Operand.of(op.results[0])
     whole = tuple(result.view.spec.shape)
     kernels: list[Kernel] = []
     for value, part in zip(op.operands, op.parts, strict=True):
         is_whole = part.access.extents == whole
         place = result if is_whole else Operand(result.value, View(result.view.spec, part.place))
-        kernels += _copies(Operand.of(value), part.access, place, numerics)
+        try:
+            kernels += _copies(Operand.of(value), part.access, place, numerics)
+        except NotStridedError:
+            raise refusal(op, NOT_STRIDED) from None
     return kernels
 
 
+def copy_of(view: ViewLayoutOp, numerics: Numerics) -> Kernel:
+    """The launch that makes a tensor of a view.
+
+    Raises:
+        CompileError: No loops walk what it names.
+    """
+    copy = Operand(view.result, View(spec_of(view.result.type)))
+    try:
+        return kernel_over((Operand.of(view.result),), (copy,), COPY, numerics)
+    except NotStridedError:
+        raise refusal(view, NOT_STRIDED, "let its divisors divide the extents, or each other") from None
+
+
 def _copies(source: Operand, access: Access, place: Operand, numerics: Numerics) -> list[Kernel]:
+    """The launches that write what `access` names of `source`.
+
+    Raises:
+        NotStridedError: No loops walk it, nor a dense copy.
+    """
     through = access if source.view.access is None else access.after(source.view.access)
     try:
         return [kernel_over((Operand(source.value, View(source.view.spec, through)),), (place,), COPY, numerics)]

@@ -18,9 +18,9 @@ from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, MemRefType,
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from ttnn_jit.codegen.kernel import COPY, Kernel, Operand, kernel_over
-from ttnn_jit.codegen.launch import View
-from ttnn_jit.codegen.loops import affine_bounds, refusal, subview_window, tile_extents
+from ttnn_jit.codegen.copies import copy_of
+from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over
+from ttnn_jit.codegen.loops import NOT_STRIDED, affine_bounds, refusal, subview_window, tile_extents
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Step, Store
 from ttnn_jit.dialects.affine import LoadOp, StoreOp
 from ttnn_jit.dialects.d2m import (
@@ -64,9 +64,12 @@ def launches_of(generic: GenericOp, numerics: Numerics) -> list[tuple[Operation,
             return [*copies, (generic, _kernel(generic, numerics, copied))]
         except NotStridedError:
             views = (value.owner for value in generic.inputs if value not in copied)
-            view = next(owner for owner in views if isinstance(owner, ViewLayoutOp))
-            copy = copied[view.result] = Operand(view.result, View(spec_of(view.result.type)))
-            copies.append((view, kernel_over((Operand.of(view.result),), (copy,), COPY, numerics)))
+            view = next((owner for owner in views if isinstance(owner, ViewLayoutOp)), None)
+            if view is None:
+                raise refusal(generic, NOT_STRIDED) from None
+            copy = copy_of(view, numerics)
+            (copied[view.result],) = copy.outputs
+            copies.append((view, copy))
 
 
 def _kernel(generic: GenericOp, numerics: Numerics, copied: Mapping[SSAValue, Operand]) -> Kernel:

@@ -15,6 +15,9 @@ from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
+NOT_STRIDED = "no loops with strides meet the elements that it reads"
+"""What is wrong with an access whose coordinates do not become sums over loops."""
+
 
 def refusal(op: Operation, message: str, hint: str | None = None) -> CompileError:
     """The error that a module which cannot be executed as one kernel deserves, at the user's line."""

@@ -22,6 +22,7 @@ from ttnn_jit.guards.fingerprints import read_fingerprint
 from ttnn_jit.guards.reads import Read, path_from_json, path_to_json
 from ttnn_jit.runtime.native import load_launch_code
 from ttnn_jit.runtime.program import Program
+from ttnn_jit.runtime.run_log import ops_text
 from ttnn_jit.specs.options import Environment
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def notes_of(lowered: FrontendResult) -> dict[str, Any]:
     return {
         "structure": _storable_structure(lowered),
         "warnings": list(lowered.warnings),
-        "ops": operation_names(lowered.module),
+        "ops": ops_text(operation_names(lowered.module)),
     }
 
 

@@ -19,7 +19,7 @@ from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.tensor_argument import TensorArgument
-from ttnn_jit.ops import COPY, Elementwise, Operation
+from ttnn_jit.ops import COPY, Elementwise, Operation, bind
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
@@ -97,8 +97,8 @@ def lower_operation(
             result if dtype in {None, result[1].dtype} else builder.operation(COPY, [result], (), None, dtype=dtype)
         )
     for activation in activations:
-        defaults = activation.default_attributes(result[1].dtype)
-        result = builder.operation(activation, [result], defaults, None)
+        bound = bind([activation], [result], {}, lambda value: value[1].dtype)
+        result = builder.operation(activation, [result], bound.attributes, None)
     return FrontendResult(builder.finish([result[0]], layout), (), None)
 
 

@@ -103,10 +103,14 @@ def read_fingerprint(value: Any) -> str:
 def _object_name(value: Any) -> str | None:  # noqa: PLR0911 - one line for each kind of object
     """What an object is called of which identity alone was read."""
     kind = type(value)
-    if is_atom(value) or kind in {list, dict, set, tuple, frozenset, types.CodeType}:
-        return None
     if is_operation(value) or is_numpy_function(value):
         return None  # its name says what it computes
+    if is_a(value, *_NAMED):
+        return f"{kind.__name__}:{getattr(value, '__module__', '')}.{value.__qualname__}"
+    if is_a(value, types.ModuleType):
+        return f"module:{value.__name__}"
+    if is_atom(value) or kind in {list, dict, set, tuple, frozenset, types.CodeType}:
+        return None
     if issubclass(kind, enum.Enum):
         held = own_attribute(value, "_value_")
         told = fingerprint(held) if is_atom(held) else ""
@@ -115,11 +119,9 @@ def _object_name(value: Any) -> str | None:  # noqa: PLR0911 - one line for each
         return f"{_class_name(kind)}:{read_fingerprint(value.__reduce__()[1:])}"
     if issubclass(kind, (int, float, str)) and kind not in {int, float, str, bool}:
         return f"{_class_name(kind)}:{fingerprint(plain_scalar(value))}"
-    if is_a(value, *_NAMED):
-        return f"{kind.__name__}:{getattr(value, '__module__', '')}.{value.__qualname__}"
     if issubclass(kind, type):
         return f"class:{type.__dict__['__module__'].__get__(value)}.{value.__qualname__}"
-    return f"module:{value.__name__}" if is_a(value, types.ModuleType) else f"object:{_class_name(kind)}"
+    return f"object:{_class_name(kind)}"
 
 
 _TOLD_BY_THEIR_ARGUMENTS = frozenset({
@@ -135,6 +137,10 @@ def _pieces(
 ) -> Iterator[str]:
     if id(value) in above:
         yield "<cycle>"
+        return
+    by_type = _BY_TYPE.get(type(value))
+    if by_type is not None:
+        yield by_type(value)
         return
     leaf = object_name(value) or next((name(value) for belongs, name in _LEAVES if belongs(value)), None)
     if leaf is not None:
@@ -229,21 +235,24 @@ def _is_frozen_dataclass(value: Any) -> bool:
 
 _Belongs: TypeAlias = Callable[[Any], bool]
 
+_BY_TYPE: dict[type, Callable[[Any], str]] = {
+    **dict.fromkeys((type(None), bool, type(ABSENT), range, type(...), type(NotImplemented)), repr),
+    **dict.fromkeys((int, str, bytes), lambda value: f"{type(value).__name__}:{value!r}"),
+    float: lambda value: f"float:{struct.pack('>d', value).hex()}",
+    complex: lambda value: f"complex:{struct.pack('>dd', value.real, value.imag).hex()}",
+    types.CodeType: lambda value: f"code:{fingerprint_code(value)}",
+}
+"""What an instance of exactly that type is called."""
+
 _LEAVES: tuple[tuple[_Belongs, Callable[[Any], str]], ...] = (
-    (_is_exactly(type(None), bool, type(ABSENT)), repr),
-    (_is_exactly(int, str, bytes), lambda value: f"{type(value).__name__}:{value!r}"),
-    (_is_exactly(float), lambda value: f"float:{struct.pack('>d', value).hex()}"),
     (is_numpy_scalar, lambda value: f"{_class_name(type(value))}:{value.tobytes().hex()}"),
     (is_numpy_function, lambda value: f"function:numpy.{value.__name__}"),
-    (_is_exactly(complex), lambda value: f"complex:{struct.pack('>dd', value.real, value.imag).hex()}"),
-    (_is_exactly(range, type(...), type(NotImplemented)), repr),
-    (_is_a(types.CodeType), lambda value: f"code:{fingerprint_code(value)}"),
     (_is_a(types.ModuleType), lambda value: f"module:{value.__name__}"),
     (_is_library_class, lambda value: f"type:{_class_name(value)}"),
     (_is_module_function, lambda value: f"function:{_class_name(value)}"),
     (_has("__ttnn_overloads__"), lambda value: f"operation:{value.__name__}"),
 )
-"""What a value without parts is called."""
+"""What any other value without parts is called."""
 
 _COMPOUNDS: tuple[tuple[_Belongs, Callable[[Any], tuple[str, Iterable[Any]]]], ...] = (
     (_is_a(enum.Enum), lambda value: (f"{_class_name(type(value))}.{value.name}", (value.value,))),

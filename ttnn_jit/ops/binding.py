@@ -144,13 +144,12 @@ def _by_name(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any
     for keyword, only in operation.chosen_by.items():
         if kwargs.get(keyword, only) != only:
             raise ArgumentError(f"`{operation.name}` has no form for {keyword}={kwargs[keyword]!r}")
-    for keyword, value in kwargs.items():
-        name = operation.renamed_keywords.get(keyword, keyword)
-        if name in operation.chosen_by:
-            continue
-        if name not in names:
-            raise ArgumentError(f"`{operation.name}` has no argument `{name}`")
-        if name in given:
-            raise ArgumentError(f"`{operation.name}` got two values for `{name}`")
-        given[name] = value
+    may_be = {keyword: operation.named_by.get(keyword, ()) for keyword in kwargs if keyword not in operation.chosen_by}
+    for keyword in sorted(may_be, key=lambda keyword: len(may_be[keyword])):
+        if not (meant := may_be[keyword]):
+            raise ArgumentError(f"`{operation.name}` has no argument `{keyword}`")
+        left = [name for name in meant if name not in given]
+        if not left:
+            raise ArgumentError(f"`{operation.name}` got two values for `{meant[0]}`")
+        given[left[0]] = kwargs[keyword]
     return given

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
-from ttnn_jit.ops.operation import Operation
+from ttnn_jit.ops.operation import Example, Operation
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -21,13 +21,12 @@ class Composite(Operation):
         spelled: ``spelled(*shapes, *attributes)``: the attributes checked and as the IR has them. Raises ShapeError
             where they do not fit.
         result: ``result(*specs, *attributes)``: what it results in.
-        examples: Shapes, one per operand, and attributes that it is tested with.
     """
 
     decompose: Callable[..., Any]
     spelled: Callable[..., tuple[Any, ...]]
     result: Callable[..., TensorSpec]
-    examples: tuple[tuple[tuple[tuple[int, ...], ...], tuple[Any, ...]], ...]
+    examples: tuple[Example, ...]
 
     def written(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[Composite, tuple[Any, ...]]:
         """The operation and the attributes that the IR has for a call.

@@ -67,8 +67,8 @@ def _transposed(shape: Extents, first: int, second: int) -> Access:
 
 TRANSPOSE = movement(
     "transpose",
-    Parameter("dim0", DIMENSION),
-    Parameter("dim1", DIMENSION, aliases=("dim2",)),
+    Parameter("dim1", DIMENSION, aliases=("dim0",), ir_name="dim0"),
+    Parameter("dim2", DIMENSION, aliases=("dim1",), ir_name="dim1"),
     summary="The tensor with two dimensions exchanged.",
     spelled=_spelled_transpose,
     access=_transposed,

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
-from ttnn_jit.ops.operation import Operation
+from ttnn_jit.ops.operation import Example, Operation
 from ttnn_jit.specs.access import Access, Part
-from ttnn_jit.specs.memory_config import MemoryConfig
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 Extents = tuple[int, ...]
@@ -29,14 +28,13 @@ class Movement(Operation):
         spelled: ``spelled(*shapes, *attributes)``: how the IR writes the call: the attributes checked and counted from
             the front, of this operation or of another that says the same. Raises ShapeError where they do not fit.
         dtypes: The element types that it takes: all.
-        examples: Shapes, one per operand, and attributes that it is tested with.
     """
 
     access: Callable[..., Access] | None = None
     joined: Callable[..., tuple[Part, ...]] | None = None
     spelled: Callable[..., Spelling]
     dtypes: frozenset[DataType] = frozenset(DataType)
-    examples: tuple[tuple[tuple[Extents, ...], tuple[Any, ...]], ...]
+    examples: tuple[Example, ...]
 
     def parts(self, shapes: Sequence[Extents], statics: Sequence[Any]) -> tuple[Part, ...]:
         """Per operand, the block of the result that it makes, for attributes as the IR has them."""
@@ -71,13 +69,14 @@ class Movement(Operation):
         if len(dtypes := {spec.dtype for spec in tensors}) > 1:
             named = " and ".join(sorted(dtype.name for dtype in dtypes))
             raise CompileError(f"`{self.name}` got tensors of {named}", help="cast them to one dtype first")
-        config = first.memory_config
-        if config.is_sharded():
-            config = MemoryConfig()
         parts = operation.parts(_shapes(specs), written)
         ends = (tuple(map(sum, zip(part.origin, part.access.extents, strict=True))) for part in parts)
         try:
-            return (first.with_(shape=tuple(map(max, zip(*ends, strict=True))), memory_config=config),)
+            return (
+                first.with_(
+                    shape=tuple(map(max, zip(*ends, strict=True))), memory_config=first.memory_config.unsharded
+                ),
+            )
         except ShapeError as error:
             raise CompileError(error.message, help=error.help) from None
 

@@ -37,6 +37,10 @@ REFLECTED_METHODS = {symbol: OPERATOR_METHODS[symbol].replace("__", "__r", 1) fo
 """The same for a number on the left; comparisons are their own mirror images."""
 
 
+Example = tuple[tuple[tuple[int, ...], ...], tuple[Any, ...]]
+"""Shapes, one per operand, and attributes."""
+
+
 @dataclass(frozen=True)
 class Probe:
     """Where and how well an operation is tested.
@@ -102,10 +106,6 @@ class Declaration:
         """Keywords that may be given with these values only: they tell declarations of one name apart."""
         return {parameter.name: parameter.default for parameter in self.parameters if parameter.is_choice}
 
-    def default_attributes(self, dtype: DataType) -> tuple[Any, ...]:
-        """What the attributes are, bound, where tensors of `dtype` are given without them."""
-        return tuple(each.kind.bind(each.default_of(dtype), None, f"`{each.name}`") for each in self.attributes)
-
     @property
     def arity(self) -> int:
         """Number of tensor operands."""
@@ -126,9 +126,18 @@ class Declaration:
         return tuple(parameter.name for parameter in (*self.operands, *self.attributes))
 
     @cached_property
-    def renamed_keywords(self) -> Mapping[str, str]:
-        """Further keyword of a parameter -> its name."""
-        return {alias: parameter.name for parameter in self.parameters for alias in parameter.aliases}
+    def has_aliases(self) -> bool:
+        """Whether a parameter has further keywords."""
+        return any(parameter.aliases for parameter in self.parameters)
+
+    @cached_property
+    def named_by(self) -> Mapping[str, tuple[str, ...]]:
+        """Keyword -> names of the parameters that it may stand for, the one of that name first."""
+        found: dict[str, tuple[str, ...]] = {parameter.name: (parameter.name,) for parameter in self.parameters}
+        for parameter in self.parameters:
+            for alias in parameter.aliases:
+                found[alias] = (*found.get(alias, ()), parameter.name)
+        return found
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
@@ -141,6 +150,7 @@ class Operation(Declaration):
     Attributes:
         golden: An independent statement in torch: ``golden(torch, *operands, *attributes)``.
         probe: How it is tested.
+        examples: What it is tested with, where operands of any shapes and `tested_attributes` would not do.
         aliases: Further names that eager ttnn has and `@jit` refuses (ttnn.jit document, FAQ).
         aten: Its name in torch's ATen; empty where that has no such operation.
         operator: The Python operator that spells it, one of `OPERATOR_METHODS`.
@@ -150,6 +160,7 @@ class Operation(Declaration):
 
     golden: Callable[..., Any]
     probe: Probe = field(default_factory=Probe)
+    examples: tuple[Example, ...] = ()
     aliases: tuple[str, ...] = ()
     aten: str = ""
     operator: str = ""

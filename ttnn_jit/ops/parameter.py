@@ -333,7 +333,8 @@ class Parameter:
         name: Of the keyword.
         kind: What it may be.
         default: What it is when it is not given; None: it must be given, unless the kind has None.
-        aliases: Further keywords that ttnn's versions have for it.
+        aliases: Further keywords that ttnn's versions have for it. One that is the name of another parameter means
+            that one, unless it is given otherwise.
         ir_name: Of the property; where it is empty, the keyword's.
     """
 

@@ -15,7 +15,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.ops.axes import axes_of, without_axes
 from ttnn_jit.ops.elementwise import Elementwise
-from ttnn_jit.ops.operation import Operation
+from ttnn_jit.ops.operation import Example, Operation
 from ttnn_jit.specs.memory_config import BufferType, MemoryConfig
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -43,6 +43,11 @@ class Reduction(Operation):
     combined_by: Elementwise
     identity: float
     reduces_nothing: bool = True
+    examples: tuple[Example, ...] = (
+        (((3, 40),), ((-1,), True)),
+        (((64, 33),), ((0,), False)),
+        (((2, 5, 37),), ((), False)),
+    )
 
     def written(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[Reduction, tuple[Any, ...]]:
         """The operation, its dimensions counted from the front, and whether they stay.

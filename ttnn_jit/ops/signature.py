@@ -43,7 +43,7 @@ def call_stubs(overloads: Sequence[Operation]) -> Iterator[str]:
     defaulted: set[str] = set()
     for operation in overloads:
         yield _stub(operation, defaulted, aliased=False)
-        if operation.renamed_keywords:
+        if operation.has_aliases:
             yield _stub(operation, defaulted, aliased=True)
         defaulted.update(operation.chosen_by)
 

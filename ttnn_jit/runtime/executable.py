@@ -66,9 +66,10 @@ def address_in_process(symbol: str) -> int:
         InternalError: This process has none of that name.
     """
     try:
-        address = ctypes.cast(getattr(_library(), symbol), ctypes.c_void_p).value
-    except AttributeError:
-        raise InternalError(f"native code calls {symbol}, which this process lacks") from None
+        # By item: attributes are also those of ctypes' object. C ends a name at a NUL, Python does not.
+        address = ctypes.cast(_library()[symbol.replace("\0", "\\0")], ctypes.c_void_p).value
+    except (AttributeError, UnicodeEncodeError):
+        raise InternalError(f"native code calls {symbol!r}, which this process lacks") from None
     assert address is not None
     return address
 

@@ -78,7 +78,7 @@ class Image:
         end = len(data) - _TRAILER.size
         start, _ = _TRAILER.unpack_from(data, end)
         try:
-            functions, called, zeros, signature = json.loads(data[start:end])
+            functions, called, zeros, signature = json.loads(data[start:end].decode())
         except (ValueError, TypeError) as error:
             raise InternalError(f"native code is no image: {error}") from error
         if not _lie_inside(functions, start, 1) or not _lie_inside(called, start, _WORD_BYTES):

@@ -11,7 +11,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.runtime.launch_bounds import check_launches
-from ttnn_jit.runtime.spec_json import spec_from_json, spec_to_json
+from ttnn_jit.runtime.spec_json import numbers, spec_from_json, spec_to_json
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -148,25 +148,19 @@ class ProgramPlan:
             intermediates=tuple(spec_from_json(spec) for spec in fields["intermediates"]),
             unstored=tuple(spec_from_json(spec) for spec in fields["unstored"]),
             launches=tuple(_launch(*launch) for launch in fields["launches"]),
-            results=_numbers(fields["results"]),
+            results=numbers(fields["results"]),
         )
 
 
 def _launch(
     kernel: Any, operands: Any, params: Any, picoseconds: Any, written: Any, offsets: Any, reduced: Any
 ) -> Launch:
-    time, outputs = _numbers([picoseconds, written])
-    words = _numbers(operands), _numbers(params)
-    return Launch(_text(kernel), *words, time, outputs, _numbers(offsets), _numbers(reduced))
+    time, outputs = numbers([picoseconds, written])
+    words = numbers(operands), numbers(params)
+    return Launch(_text(kernel), *words, time, outputs, numbers(offsets), numbers(reduced))
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"expected a text, got {value!r}")
     return value
-
-
-def _numbers(values: Any) -> tuple[int, ...]:
-    if not isinstance(values, list) or any(type(value) is not int for value in values):
-        raise TypeError(f"expected whole numbers, got {values!r}")
-    return tuple(values)

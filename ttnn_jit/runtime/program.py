@@ -201,14 +201,10 @@ class Program:
         _ = self.circular_buffer_bytes
         if not self.plan.launches and len(self.plan.buffers) > len(self.plan.inputs):
             raise InternalError("no launch writes the results")
-        for symbol, code in self.objects.items():
-            image = Image.read(code)
-            if symbol not in image.functions:
-                raise InternalError(f"native code of {symbol} does not define it")
-            made_for = image.signature
-            for launch in self.plan.launches:
-                if launch.kernel == symbol and signature_of(launch, self.plan.buffers).to_json() != made_for:
-                    raise InternalError(f"{symbol} was made for {made_for}")
+        made_for = {symbol: _signature_in(symbol, code) for symbol, code in self.objects.items()}
+        for launch in self.plan.launches:
+            if signature_of(launch, self.plan.buffers).to_json() != made_for[launch.kernel]:
+                raise InternalError(f"{launch.kernel} was made for {made_for[launch.kernel]}")
 
     def save(self, path: Path | str) -> None:
         """Write the bytes to a file, which appears whole or not at all."""
@@ -242,6 +238,13 @@ class Program:
 
     def __repr__(self) -> str:
         return f"<Program {self.name}: {len(self.plan.kernels)} kernels, {len(self.plan.launches)} launches>"
+
+
+def _signature_in(symbol: str, code: bytes) -> Any:
+    image = Image.read(code)
+    if symbol not in image.functions:
+        raise InternalError(f"native code of {symbol} does not define it")
+    return image.signature
 
 
 def _host_from_json(fields: Any) -> HostCpu:

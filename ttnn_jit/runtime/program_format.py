@@ -18,7 +18,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ProgramFormatError
 
 MAGIC = b"TTJP"
-VERSION = 7
+VERSION = 8
 _PREFIX = struct.Struct("<4sIQ32s")
 
 
@@ -48,7 +48,7 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
     if hashlib.sha256(struct.pack("<Q", length) + body).digest() != digest:
         raise ProgramFormatError("the program is damaged: its checksum does not match", help="compile it again")
     try:
-        fields = json.loads(bytes(body[:length]))
+        fields = json.loads(str(body[:length], "utf-8"))
         header: dict[str, Any] = fields["header"]
         sizes: dict[str, int] = fields["blobs"]
         if any(type(size) is not int or size < 0 for size in sizes.values()) or length + sum(sizes.values()) != len(

@@ -6,7 +6,7 @@ of a program that runs at TRACE. Where nobody asks for it, running costs nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -60,8 +60,22 @@ def record_load(program: Runnable) -> None:
 def _record_run(logger: logging.Logger, program: Runnable) -> None:
     for line in run_lines(program.plan):
         logger.debug(line)
-    for number, name in enumerate(program.notes.get("ops", ())):
+    for number, name in enumerate(named_ops(program.notes.get("ops", ""))):
         logger.log(TRACE, "%s op %d: %s", program.name, number, name)
+
+
+def ops_text(names: Iterable[str]) -> str:
+    """The names of a program's operations, each said once, and their order: what a hit on disk reads and hashes."""
+    numbers: dict[str, int] = {}
+    order = [numbers.setdefault(name, len(numbers)) for name in names]
+    return " ".join([*numbers, ";", *map(str, order)])
+
+
+def named_ops(text: str) -> list[str]:
+    """The inverse of `ops_text`."""
+    names, _, order = text.partition(";")
+    known = names.split()
+    return [known[int(number)] for number in order.split()]
 
 
 @cache

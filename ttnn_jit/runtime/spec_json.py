@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import marshal
+from functools import lru_cache
 from typing import Any
 
 from ttnn_jit.specs.tensor_spec import (
@@ -41,6 +43,13 @@ def spec_from_json(fields: dict[str, Any]) -> TensorSpec:
     Raises:
         KeyError, TypeError, ValueError: The fields do not describe a tensor.
     """
+    return _spec_of(marshal.dumps(fields, 2))
+
+
+@lru_cache(maxsize=1024)
+def _spec_of(told: bytes) -> TensorSpec:
+    """The spec of fields in bytes, which tell 1, 1.0 and True apart: a process meets few specs, and each many times."""
+    fields = marshal.loads(told)
     shard, nd_shard = fields["shard"], fields["nd_shard"]
     config = MemoryConfig(
         TensorMemoryLayout[fields["memory_layout"]],
@@ -50,12 +59,26 @@ def spec_from_json(fields: dict[str, Any]) -> TensorSpec:
     )
     strides = fields["strides"]
     return TensorSpec(
-        [int(extent) for extent in fields["shape"]],
+        numbers(fields["shape"]),
         DataType[fields["dtype"]],
         Layout[fields["layout"]],
         config,
-        strides=None if strides is None else tuple(int(stride) for stride in strides),
+        strides=None if strides is None else numbers(strides),
     )
+
+
+def numbers(values: Any) -> tuple[int, ...]:
+    """The whole numbers of a JSON list.
+
+    Raises:
+        TypeError: It holds something else, or is no list.
+    """
+    if not isinstance(values, list) or not _INT.issuperset(map(type, values)):
+        raise TypeError(f"expected whole numbers, got {values!r}")
+    return tuple(values)
+
+
+_INT = frozenset({int})  # and not bool, nor float
 
 
 def _shard_to_json(shard: ShardSpec) -> dict[str, Any]:
@@ -67,7 +90,7 @@ def _shard_to_json(shard: ShardSpec) -> dict[str, Any]:
 
 
 def _shard_from_json(fields: dict[str, Any]) -> ShardSpec:
-    return ShardSpec(_grid_from_json(fields["grid"]), fields["shape"], ShardOrientation[fields["orientation"]])
+    return ShardSpec(_grid_from_json(fields["grid"]), numbers(fields["shape"]), ShardOrientation[fields["orientation"]])
 
 
 def _nd_shard_to_json(shard: NdShardSpec) -> dict[str, Any]:
@@ -79,7 +102,9 @@ def _nd_shard_to_json(shard: NdShardSpec) -> dict[str, Any]:
 
 
 def _nd_shard_from_json(fields: dict[str, Any]) -> NdShardSpec:
-    return NdShardSpec(fields["shape"], _grid_from_json(fields["grid"]), ShardOrientation[fields["orientation"]])
+    return NdShardSpec(
+        numbers(fields["shape"]), _grid_from_json(fields["grid"]), ShardOrientation[fields["orientation"]]
+    )
 
 
 def _grid_to_json(grid: CoreRangeSet) -> list[list[int]]:
@@ -87,4 +112,4 @@ def _grid_to_json(grid: CoreRangeSet) -> list[list[int]]:
 
 
 def _grid_from_json(corners: list[list[int]]) -> CoreRangeSet:
-    return CoreRangeSet(CoreRange(CoreCoord(x0, y0), CoreCoord(x1, y1)) for x0, y0, x1, y1 in corners)
+    return CoreRangeSet(CoreRange(CoreCoord(x0, y0), CoreCoord(x1, y1)) for x0, y0, x1, y1 in map(numbers, corners))

@@ -48,10 +48,12 @@ class Structure:
     """
 
     nbytes: ClassVar[int] = 0
+    _fields: ClassVar[dict[str, Field]] = {}
 
     def __init_subclass__(cls) -> None:
+        cls._fields = {name: field for name, field in vars(cls).items() if isinstance(field, Field)}
         end = 0
-        for field in cls.fields().values():
+        for field in cls._fields.values():
             field.offset = -(-end // field.align) * field.align
             end = field.offset + field.nbytes
         cls.nbytes = end
@@ -59,13 +61,13 @@ class Structure:
     @classmethod
     def fields(cls) -> dict[str, Field]:
         """By name, in order."""
-        return {name: field for name, field in vars(cls).items() if isinstance(field, Field)}
+        return cls._fields
 
     @classmethod
     def words(cls, **values: int) -> list[int]:
         """A structure of words alone with these values, one for each field."""
-        assert values.keys() == cls.fields().keys(), f"{cls.__name__} has other fields"
-        return [int(values[name]) for name in cls.fields()]
+        assert values.keys() == cls._fields.keys(), f"{cls.__name__} has other fields"
+        return [int(values[name]) for name in cls._fields]
 
 
 class Pool(Structure):

@@ -140,6 +140,11 @@ class DataType(enum.Enum, metaclass=_DataTypes):
         return self.traits.itemsize > 2
 
     @property
+    def mantissa_bits(self) -> int:
+        """Of a float: the bits after its leading one, which share its bytes with a sign and 8 bits of exponent."""
+        return 8 * self.traits.itemsize - 9
+
+    @property
     def torch(self) -> Any:
         """The element type as torch names it."""
         import torch

@@ -11,6 +11,9 @@ from ttnn_jit.diagnostics.errors import ArgumentError, GridError, LayoutError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.process.cached_property import cached_property
 
+MOST_COORDINATE = 255
+"""Of a core: sets of cores are listed, so that a range without end would be a list without end."""
+
 
 class TensorMemoryLayout(enum.Enum):
     """How a tensor is spread over banks or cores; the numbers are ttnn's."""
@@ -149,8 +152,8 @@ def core_coord(value: CoreCoord | tuple[int, int]) -> CoreCoord:
     if len(pair) != 2:
         raise GridError(f"a core has a column and a row, got {list(pair)}")
     core = CoreCoord(*pair)
-    if core.x < 0 or core.y < 0:
-        raise GridError(f"a core has coordinates of at least 0, got {core}")
+    if min(pair) < 0 or max(pair) > MOST_COORDINATE:
+        raise GridError(f"a core has coordinates of 0 to {MOST_COORDINATE}, got {core}")
     return core
 
 
@@ -303,6 +306,11 @@ class MemoryConfig:
     def is_sharded(self) -> bool:
         """Whether the tensor is split into shards, one per core."""
         return self.memory_layout is not TensorMemoryLayout.INTERLEAVED
+
+    @property
+    def unsharded(self) -> MemoryConfig:
+        """Where a tensor lies that was made of one here by moving its elements: in DRAM, interleaved, for shards."""
+        return MemoryConfig() if self.is_sharded() else self
 
     def is_l1(self) -> bool:
         """Whether the tensor lies in the memory of the cores."""

@@ -99,11 +99,12 @@ def _cache_dir() -> Path | None:
     base = os.environ.get("XDG_CACHE_HOME", "")
     # The XDG specification has relative paths ignored.
     folder = chosen or f"{base if base.startswith('/') else '~/.cache'}/ttnn_jit"
-    # Text, and no Path at every step: every disk hit asks for it.
+    # Text, and no Path at every step: every look on disk asks for it.
     at_home = os.path.expanduser(folder) if folder.startswith("~") else folder  # noqa: PTH111
     if not at_home.startswith("~"):
         # diskcache expands variables in what it is given; the folder whose owner is checked must be the one it uses.
-        return Path(os.path.expandvars(at_home)).absolute()
+        expanded = os.path.expandvars(at_home)
+        return _path(expanded) if expanded.startswith("/") else Path(expanded).absolute()
     if chosen:
         raise ArgumentError(f"TTNN_JIT_CACHE_DIR is {chosen!r}, and there is no such home")
     warnings.warn(
@@ -114,13 +115,20 @@ def _cache_dir() -> Path | None:
     return None
 
 
+@cache
+def _path(absolute: str) -> Path:
+    return Path(absolute)
+
+
 def _output_layout(value: str | None) -> OutputLayout:
+    if not value:
+        return OutputLayout.FIRST_OPERAND
     known = {layout.value: layout for layout in OutputLayout}
-    if value and value not in known:
+    if value not in known:
         raise ArgumentError(
             f"TTNN_JIT_OUTPUT_LAYOUT is {value!r}", help=f"it takes {' or '.join(repr(name) for name in known)}"
         )
-    return known[value] if value else OutputLayout.FIRST_OPERAND
+    return known[value]
 
 
 @cache

@@ -27,9 +27,11 @@ from xdsl.passes import ModulePass
 from ttnn_jit.dialects import d2m, system_desc_of, ttir, ttnn
 from ttnn_jit.dialects.creation import create
 from ttnn_jit.dialects.editing import append
+from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import BufferAccessAttr, GridAttr, TileType, data_type_attr
-from ttnn_jit.dialects.ttnn_attributes import ProgramAttr, TTNNLayoutAttr
-from ttnn_jit.specs.tensor_spec import BufferType, MathFidelity
+from ttnn_jit.dialects.ttnn_attributes import ProgramAttr, ShapeAttr, TTNNLayoutAttr
+from ttnn_jit.specs.sharding import shard_cores
+from ttnn_jit.specs.tensor_spec import BufferType, CoreCoord, MathFidelity
 from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
 from ttnn_jit.transforms.tile_inits import insert_tile_inits
 
@@ -129,13 +131,18 @@ class _Outlining:
     def _program(self, generic: d2m.GenericOp, symbol: str) -> DictionaryAttr:
         buffers = [argument.type for argument in generic.body.block.args if isinstance(argument.type, d2m.CBType)]
         streamed = 2 * self._dst_capacity(buffers)
-        tensors = [operand.type for operand in generic.operands]
+        shards = [
+            _shards(operand.type, buffer, generic.grid)
+            for operand, buffer in zip(generic.operands, buffers, strict=True)
+        ]
+        # As in `kernel_shape`, the result comes first.
+        home = next((cores for cores in (*shards[len(generic.inputs) :], *shards) if cores), None)
         return DictionaryAttr(
             {
                 "cbs": ArrayAttr(
                     [
-                        _buffer_descriptor(buffer, None if _is_shard(tensor, buffer, generic.grid) else streamed)
-                        for tensor, buffer in zip(tensors, buffers, strict=True)
+                        _buffer_descriptor(buffer, None if cores and cores == home else streamed)
+                        for cores, buffer in zip(shards, buffers, strict=True)
                     ]
                 ),
                 "common_runtime_args": _addresses(len(buffers)),
@@ -180,17 +187,21 @@ def _tile_of(buffer: d2m.CBType) -> TileType:
     return tile
 
 
-def _is_shard(tensor: Attribute, buffer: d2m.CBType, grid: GridAttr) -> bool:
-    """Whether a core of the kernel's `grid` finds its part of `tensor` in its own L1."""
+def _shards(tensor: Attribute, buffer: d2m.CBType, grid: GridAttr) -> tuple[CoreCoord, ...]:
+    """The cores whose L1 holds the parts of `tensor` that a kernel over `grid` reads; none where it holds others."""
     assert isinstance(tensor, TensorType)
     layout = tensor.encoding
-    return (
-        isinstance(layout, TTNNLayoutAttr)
-        and layout.is_sharded
-        and layout.buffer_type is BufferType.L1
-        and layout.grid == grid
-        and layout.memref.get_shape() == buffer.underlying.get_shape()
-    )
+    if (
+        not isinstance(layout, TTNNLayoutAttr)
+        or not layout.is_sharded
+        or isinstance(layout.nd_shard, ShapeAttr)
+        or layout.buffer_type is not BufferType.L1
+        or layout.grid != grid
+        or layout.memref.get_shape() != buffer.underlying.get_shape()
+    ):
+        return ()
+    spec = spec_of(tensor)
+    return shard_cores(spec.padded_shape, spec.memory_config)
 
 
 @cache

@@ -23,7 +23,7 @@ from ttnn_jit.dialects.ttnn import HOIST
 from ttnn_jit.specs.access import Access, NotStridedError, walk
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import Numerics
-from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, Shape, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, Layout, Shape, TensorSpec
 from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
 from ttnn_jit.transforms.kernel_body import linalg_of
 from ttnn_jit.transforms.kernel_ops import block_with_views, compute_op, kernel_op
@@ -95,7 +95,8 @@ class _Conversion:
         operand, result = values[op.operands[0]], op.results[0].type
         source, access = _walkable(operand, op.parts[0].access)
         if not is_walkable(spec_of(source.type), access):
-            dense = spec_of(source.type).with_(layout=Layout.ROW_MAJOR, memory_config=MemoryConfig())
+            read = spec_of(source.type)
+            dense = read.with_(layout=Layout.ROW_MAJOR, memory_config=read.memory_config.unsharded)
             *made, copied = self._copy(source, tensor_type(dense), op)
             view = d2m.ViewLayoutOp.make(copied.results[0], access, result, op.location)
             made = [*made, copied]

@@ -35,6 +35,19 @@ def test_every_operation_target_frontend_and_instruction_set_is_replayed(combina
     assert found["isa"] == {"host", "avx512", "avx2", "neon"}
 
 
+@pytest.mark.parametrize("operation", [one for one in OPERATIONS if one.examples], ids=lambda one: one.ttnn_name)
+def test_an_operation_with_examples_is_replayed_with_each_and_is_not_refused(
+    operation, combinations, monkeypatch, tmp_path
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TTNN_JIT_CACHE", "0")
+    of_it = [c for c in combinations if f" ttnn.{operation.name}(" in c["source"] and c["isa"] == "host"]
+    of_it = [c for c in of_it if c["target"] == "cpu" and c["dtype"] == "f32"]
+    assert [tuple(map(tuple, c["shapes"])) for c in of_it] == [shapes for shapes, _ in operation.examples]
+    for combination in of_it:
+        assert "error" not in render(combination, "host")
+
+
 @pytest.mark.slow
 @pytest.mark.process
 def test_another_process_renders_the_same_hashes_from_the_frontend_to_the_object_code(combinations):
@@ -66,7 +79,7 @@ def test_an_instruction_set_that_is_asked_for_is_compiled_for(isa, combinations,
 
 def test_what_a_combination_raises_is_its_text():
     combination = {"source": "def refused(a0):\n    return ttnn.no_such_operation(a0)\n", "program": "refused"}
-    shown = {"tensors": 1, "dtype": "f32", "shape": [32, 32], "kind": "torch", "target": "cpu", "frontend": "ast"}
+    shown = {"dtype": "f32", "shapes": [[32, 32]], "kind": "torch", "target": "cpu", "frontend": "ast"}
     (text,) = render({"key": "k", "options": {}} | combination | shown, "host").values()
     assert "no_such_operation" in text
 
@@ -116,8 +129,10 @@ def test_two_checkouts_are_rendered_and_the_first_differing_text_is_shown(tmp_pa
     (package / "ops").mkdir()
     for entry in (ROOT / "ttnn_jit" / "ops").glob("*.py"):
         text = entry.read_text()
-        (package / "ops" / entry.name).write_text(text.replace("b.mul(x, x)", "b.add(x, x)"))
-    monkeypatch.setattr(sys, "argv", ["replay", str(ROOT), str(changed), "--only", "op_square/cpu/f32/64x64/ttnn/ast"])
+        (package / "ops" / entry.name).write_text(
+            text.replace("emit=lambda b, x, y: b.mul(x, y)", "emit=lambda b, x, y: b.add(x, y)")
+        )
+    monkeypatch.setattr(sys, "argv", ["replay", str(ROOT), str(changed), "--only", "cosh/cpu/f32/5x7x33/numpy"])
     assert replay.main() == 1
     shown = capsys.readouterr().out
     assert "codegen: 1 differs" in shown

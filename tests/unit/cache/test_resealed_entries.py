@@ -86,7 +86,9 @@ def kept(store):
     return programs, store.get(KEY.entry)
 
 
-@pytest.mark.parametrize("data", [b"", b"\xff", b"[" * 100_000, b"null", b"[]", b"{}", b'{"candidates": 3}'])
+@pytest.mark.parametrize(
+    "data", [b"", b"\xff", b"[" * 100_000, b"null", b"[]", b"{}", b"3", b'["ab"]', b'[[[["x"]], "y"]]']
+)
 def test_a_manifest_of_another_kind_holds_no_programs(data, store):
     programs, _ = kept(store)
     store.set(KEY.entry, data)
@@ -100,7 +102,8 @@ def test_no_damage_to_what_a_manifest_says_is_an_error(store):
     programs, sound = kept(store)
     draw = random.Random(0)
     for _ in range(300):
-        store.set(KEY.entry, json.dumps(damaged_json(draw, json.loads(sound))).encode())
+        lines = (json.dumps(damaged_json(draw, json.loads(line))).encode() for line in sound.split(b"\n"))
+        store.set(KEY.entry, b"\n".join(lines))
         found = programs.lookup(KEY, dict(READS).get)
         assert found is None or found.program == b"program"
         assert all(type(text) is str for reads in programs.reads_of(KEY) for read in reads for text in read)

@@ -130,9 +130,9 @@ def test_a_manifest_that_has_an_operation_read_something_is_no_hit(monkeypatch):
     compiled(request, monkeypatch)
     store = store_of(Environment.read())
     (name,) = store.names(MANIFEST)
-    entry = json.loads(store.get(name))
-    entry["candidates"][0]["reads"] = [['[["global", "SCALE"]]', "float:2"]]
-    store.set(name, json.dumps(entry).encode())
+    line, key = store.get(name).split(b"\n")
+    ((_, content),) = json.loads(line)
+    store.set(name, json.dumps([[[['[["global", "SCALE"]]', "float:2"]], content]]).encode() + b"\n" + key)
     monkeypatch.setattr(stored_programs.StoredPrograms, "find_content", lambda *_: None)
     assert compiled(request, monkeypatch)[1] == (1, 0)
 

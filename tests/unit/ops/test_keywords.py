@@ -40,6 +40,41 @@ def test_an_operand_answers_to_the_names_of_all_versions():
     assert bound("prelu", input_tensor="tensor", weight=0.5).operands == ("tensor", 0.5)
 
 
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [
+        ((2, -1), {}),
+        ((2,), {"dim2": -1}),
+        ((2,), {"dim1": -1}),
+        ((), {"dim1": 2, "dim2": -1}),
+        ((), {"dim2": -1, "dim1": 2}),
+        ((), {"dim0": 2, "dim1": -1}),
+        ((), {"dim1": -1, "dim0": 2}),
+    ],
+)
+def test_a_keyword_that_two_spellings_have_means_what_the_others_leave(args, kwargs):
+    """ttnn counts the dimensions of a transpose from 1, torch and the IR from 0."""
+    assert bound("transpose", "tensor", *args, **kwargs).attributes == (2, -1)
+    assert {*OVERLOADS["transpose"][0].parameter_names} == {"input_tensor", "dim1", "dim2"}
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "error"),
+    [
+        ((), {"dim1": 0}, "misses its argument `dim2`"),
+        ((), {"dim0": 0}, "misses its argument `dim2`"),
+        ((0, 1), {"dim1": 1}, "got two values for `dim1`"),
+        ((0, 1), {"dim2": 1}, "got two values for `dim2`"),
+        ((), {"dim0": 0, "dim1": 1, "dim2": 1}, "got two values for `dim1`"),
+        ((0,), {"dim0": 0}, "got two values for `dim1`"),
+        ((0,), {"dim3": 0}, "has no argument `dim3`"),
+    ],
+)
+def test_too_many_keywords_for_one_parameter_are_refused(args, kwargs, error):
+    with pytest.raises(ArgumentError, match=error):
+        bound("transpose", "tensor", *args, **kwargs)
+
+
 def test_the_largest_number_is_that_of_the_dtype():
     assert bound("nan_to_num", "tensor").attributes == (0.0, 3.4028234663852886e38, -3.4028234663852886e38)
     assert bound("nan_to_num", "short").attributes == (0.0, 3.3895313892515355e38, -3.3895313892515355e38)

@@ -95,6 +95,11 @@ def test_an_element_that_is_not_stored_whole_is_narrower_than_what_kernels_compu
     assert dtype.is_compute_type == (dtype.itemsize == 4)
 
 
+@pytest.mark.parametrize("dtype", [dtype for dtype in DataType if dtype in FLOATS], ids=lambda dtype: dtype.mlir)
+def test_the_bits_of_a_mantissa_are_torchs(dtype):
+    assert torch.finfo(dtype.torch).eps == 2.0**-dtype.mantissa_bits
+
+
 def test_kernels_compute_in_a_type_that_is_its_own_compute_type():
     assert COMPUTE_TYPE.is_compute_type
     assert {dtype for dtype in FLOATS if dtype.is_compute_type} == {COMPUTE_TYPE}
