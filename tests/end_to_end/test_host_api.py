@@ -272,7 +272,7 @@ def test_an_operation_says_what_it_computes_in_every_form():
         "``ttnn.clamp(input_tensor, min=-inf, max=inf)``: x limited to [min, max] element by element; NaN in any of "
         "them gives NaN.\n\n"
         "Operands broadcast over size-1 dimensions; the result has the dtype of `input_tensor`. Dtypes: BFLOAT16, "
-        "FLOAT32. Semantics: ttnn.clamp."
+        "FLOAT32, INT32, UINT16, UINT32, UINT8. Semantics: ttnn.clamp."
     )
     assert "the result has the dtype of `true_value`" in ttnn.where.__doc__
     assert ttnn.digamma.__doc__.endswith("whose own series has the opposite signs after 1/(2x).")

@@ -70,6 +70,25 @@ def test_a_kernel_of_integers_is_fused_and_said_to_be(device):
     assert "4 DST tiles" in str(report)
 
 
+@pytest.mark.parametrize("target", ["wormhole_b0", "cpu"])
+def test_a_cast_ends_a_kernel_of_the_target_and_is_named(target):
+    def program(x):
+        y = ttnn.exp(ttnn.typecast(x + 1, ttnn.float32))
+        return ttnn.bitwise_and(ttnn.typecast(y, ttnn.int32), x)
+
+    with ttnn.manage_device(0, target=target) as place:
+        x = torch.arange(-1024, 1024, dtype=torch.int32).reshape(64, 32)
+        given, jitted = on(place, x), ttnn_jit.jit()(program)
+        report = jitted.explain(given)
+        assert [kernel.ops for kernel in report.kernels] == [("add", "typecast"), ("exp", "typecast"), ("bitwise_and",)]
+        assert {pair.predicate for pair in report.not_fused} == {"element_types"}
+        exact = (x + 1).double().exp().clamp(max=2**31 - 1).to(torch.int32)
+        result = jitted(given).to_torch()
+        near = (x + 1).abs() < 12  # where float32 has every integer below
+        assert torch.equal(result[near], (exact & x)[near])
+        assert torch.equal(result, program(given).to_torch())
+
+
 @EACH
 def test_every_stage_has_a_text_that_comes_back(device, dtype):
     x = on(device, extremes(dtype))

@@ -69,6 +69,23 @@ def test_a_program_file_runs_on_the_inputs_of_its_module(dumps, tmp_path, device
     assert main(["run", str(program), "--interpret"]) == 1
 
 
+@pytest.mark.parametrize("dtype", [ttnn.uint16, ttnn.int32, ttnn.uint8], ids=str)
+def test_a_dump_of_integers_runs_on_integers_natively_and_interpreted(tmp_path, device, dtype):
+    def program(x):
+        return ttnn.typecast(ttnn.bitwise_xor(x, 5), ttnn.uint16), ttnn.gt(x, 3)
+
+    x = ttnn.from_torch(torch.zeros(64, 32), dtype=dtype, layout=ttnn.TILE_LAYOUT, device=device)
+    results = []
+    for stage in ("frontend", "d2m-insert-dst-register-access"):
+        (tmp_path / "dump.mlir").write_text(ttnn_jit.jit()(program).ir(x, stage=stage))
+        for mode in ([], ["--interpret"]):
+            assert main(["run", str(tmp_path / "dump.mlir"), *mode, "--save", str(tmp_path / "result.pt")]) == 0
+            results.append(torch.load(tmp_path / "result.pt", weights_only=True))
+    assert [result.dtype for result in results[0]] == [torch.uint16, dtype.torch]
+    assert results[0][0].view(torch.int16).unique().numel() > 200
+    assert all(torch.equal(got, first) for each in results for got, first in zip(each, results[0], strict=True))
+
+
 BROKEN_PASS = """
 from dataclasses import dataclass
 from xdsl.passes import ModulePass

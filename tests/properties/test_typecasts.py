@@ -108,7 +108,7 @@ def programs(draw):
 
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
 @given(program=programs(), shape=st.sampled_from([(32, 64), (64, 96)]))
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_program_of_several_types_has_one_result_whatever_computes_it(target, program, shape):
     dtypes, calls = program
     builder = ModuleBuilder("program", resolve_target(target), None)
@@ -124,6 +124,12 @@ def test_a_program_of_several_types_has_one_result_whatever_computes_it(target, 
     (wanted,) = interpret(module, arrays)
     for (got,) in (native(module, arrays), by_numba(module, arrays)):
         assert_same_bits(got, wanted)
+
+
+def test_a_cast_to_the_type_that_an_operand_was_cast_to_is_no_cast():
+    x = torch.arange(-64, 64).to(torch.bfloat16).reshape(2, 64)
+    twice = ttnn_jit.jit(enable_cache=False)(lambda x: ttnn.typecast(ttnn.typecast(x, ttnn.float32), ttnn.float32))
+    assert torch.equal(twice(x), x.float())
 
 
 @given(source=st.sampled_from(sorted(INTEGERS, key=lambda dtype: dtype.name)), keepdim=st.booleans())

@@ -20,7 +20,7 @@ CORES = ttnn.CoreRangeSet([ttnn.CoreRange((0, 0), (1, 1))])
 GRID = ttnn.CoreGrid(x=2, y=2)
 L1 = ttnn.BufferType.L1
 ALLOCATED = "allocate_tensor_on_device: "
-DTYPES = "\nhelp: it takes ttnn.DataType.BFLOAT16, ttnn.DataType.FLOAT32"
+DTYPES = f"\nhelp: it takes {', '.join(f'ttnn.{dtype}' for dtype in ttnn.DataType)}"
 
 
 def host():

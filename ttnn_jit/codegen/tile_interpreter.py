@@ -50,7 +50,7 @@ from ttnn_jit.ops.reduction import BLOCK, CHAINS
 from ttnn_jit.specs.access import Access, Expr, dims_of, evaluated
 from ttnn_jit.specs.sharding import dense_strides
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, Numerics
-from ttnn_jit.specs.tensor_spec import DataType, TensorSpec, round_up
+from ttnn_jit.specs.tensor_spec import TensorSpec, round_up
 
 Array = np.ndarray[Any, Any]
 
@@ -379,13 +379,13 @@ class _Machine:
 
     def _apply(self, op: ElementwiseOp) -> None:
         operands = [self._tile(value) for value in op.operands]
-        dtype = _dtype_of(op.results[0].type)
+        dtype = dtype_of(op.results[0].type)
         arithmetic = self.math.arithmetic(dtype.compute)
         exact = op.operation.tile_body(self.numerics)(arithmetic, *operands, *op.statics)
         self.known[op.results[0]] = self.math.round_to(exact, dtype, self.numerics)
 
     def _cast(self, op: TileTypecastOp) -> None:
-        tile, source, target = self._tile(op.operand), _dtype_of(op.operand.type), _dtype_of(op.result.type)
+        tile, source, target = self._tile(op.operand), dtype_of(op.operand.type), dtype_of(op.result.type)
         self.known[op.result] = tile if source is target else self.math.typecast(tile, source, target, self.numerics)
 
     def _broadcast_tile(self, op: TileBcastOp) -> None:
@@ -482,11 +482,6 @@ def _shape_of(type_: Attribute) -> tuple[int, ...]:
 def _buffer_shape(type_: Attribute) -> tuple[int, ...]:
     assert isinstance(type_, CBType)
     return _shape_of(type_.underlying)
-
-
-def _dtype_of(type_: Attribute) -> DataType:
-    assert isinstance(type_, TileType)
-    return type_.dtype
 
 
 _HANDLERS: dict[type[Operation], Callable[[_Machine, Any], None]] = {

@@ -220,10 +220,9 @@ def _dst_capacity(generic: GenericOp, target: SystemDesc) -> int:
 
 
 def _operations(generic: GenericOp) -> list[tuple[Operation, str]]:
-    from ttnn_jit.dialects import operation_of
+    from ttnn_jit.dialects.d2m import called
 
-    found = ((op, operation_of(op)) for op in generic.walk())
-    return [(op, operation.name) for op, operation in found if operation is not None]
+    return [(op, name) for op in generic.walk() if (name := called(op)) is not None]
 
 
 def _tile_ops(ops: Iterable[Operation]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Self
 
 from xdsl.dialects.builtin import AffineMapAttr, LocationAttr, MemRefType, StringAttr, TensorType, f32, i32
-from xdsl.ir import Attribute, Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.ir import Attribute, Dialect, Operation, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
@@ -27,7 +27,7 @@ from ttnn_jit.dialects.access_maps import access_of, map_of
 from ttnn_jit.dialects.affine_text import affine_map_text
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.d2m_generic import CBType, GenericOp, ThreadAttr
-from ttnn_jit.dialects.declared_ops import ElementwiseOp
+from ttnn_jit.dialects.declared_ops import ElementwiseOp, operation_of
 from ttnn_jit.dialects.derive import derive
 from ttnn_jit.dialects.nullary import NullaryOp
 from ttnn_jit.dialects.ttcore import KeywordAttr, TileType, parse_keyword
@@ -252,6 +252,20 @@ class TileTypecastOp(QuickOperation, IRDLOperation):
     def make(operand: SSAValue, result_type: TileType, location: LocationAttr | None = None) -> TileTypecastOp:
         """`operand` as a tile of `result_type`."""
         return TileTypecastOp.create(operands=(operand,), result_types=(result_type,), location=location)
+
+    @property
+    def is_called(self) -> bool:
+        """Whether it is an operation of the user's: passes write no casts from or to integers."""
+        types = (self.operand.type, self.result.type)
+        return any(isinstance(type_, TileType) and type_.dtype.is_integer for type_ in types)
+
+
+def called(op: Operation) -> str | None:
+    """The name of the operation that an op of tiles is; None for what passes write."""
+    declared = operation_of(op)
+    if declared is not None:
+        return declared.name
+    return ops.TYPECAST.name if isinstance(op, TileTypecastOp) and op.is_called else None
 
 
 @irdl_op_definition

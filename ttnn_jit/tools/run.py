@@ -157,7 +157,8 @@ def _random(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
 
 def _require_memory(specs: Sequence[TensorSpec]) -> None:
     """Refuse inputs that the machine has no room for: the system may kill the process that asks for them."""
-    wanted = sum(max(spec.nbytes, 8 * spec.volume) for spec in specs)  # drawn in float32 or int64
+    drawn = ((8 if spec.dtype.is_integer else 4) * spec.volume for spec in specs)  # as int64 or float32
+    wanted = sum(max(spec.nbytes, nbytes) for spec, nbytes in zip(specs, drawn, strict=True))
     there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if wanted > there:
         raise ArgumentError(f"the inputs take {wanted:,} bytes, and this machine has {there:,}")

@@ -62,7 +62,7 @@ class _Fusion:
         root = self._group[-1]
         result = produced.pop(root.results[0])
         if self._keep_wide:
-            _erase_unused_casts(produced.values())
+            _erase_unused_casts(value for value in produced.values() if value is not result)
         root_body = linalg_of(root)
         location = fused_location(member.location for member in self._group)
         self._body.insert_arg(root_body.body.block.args[-1].type, len(self._body.args))

@@ -12,7 +12,7 @@ from xdsl.dialects.linalg.ops import YieldOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.dialects import d2m, operation_of
+from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.editing import ops_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import TileType
@@ -47,8 +47,8 @@ def linalg_of(generic: d2m.GenericOp) -> LinalgGenericOp:
 
 
 def operation_names(ops: Iterable[Operation]) -> tuple[str, ...]:
-    """The names of the declared operations among `ops`: what the user called, without casts and broadcasts."""
-    return tuple(declared.name for op in ops if (declared := operation_of(op)) is not None)
+    """The names of the operations among `ops`, which the user called; the casts and broadcasts of passes have none."""
+    return tuple(name for op in ops if (name := d2m.called(op)) is not None)
 
 
 def tile_dtype(values: Iterable[SSAValue]) -> DataType:

@@ -125,7 +125,7 @@ def to_layout(
 
 
 @over_meshes
-def typecast(tensor: Tensor, dtype: DataType, memory_config: MemoryConfig | None = None) -> Tensor:
+def typecast(input_tensor: Tensor, dtype: DataType, memory_config: MemoryConfig | None = None) -> Tensor:
     """The same values in another element type (ttnn.typecast): floats are rounded once, to nearest even.
 
     A float becomes the integer toward zero, the nearest there is beyond the range, and 0 where it is NaN; an integer
@@ -133,21 +133,21 @@ def typecast(tensor: Tensor, dtype: DataType, memory_config: MemoryConfig | None
     targets a NaN becomes +infinity in bfloat16, and what is denormal in bfloat16 becomes zero. On the host NaN stays
     NaN.
     """
-    tracer = getattr(tensor, "__ttnn_call__", None)
+    tracer = getattr(input_tensor, "__ttnn_call__", None)
     if tracer is not None:
         given = {} if memory_config is None else {"memory_config": memory_config}
-        traced: Tensor = tracer(typecast, (tensor, dtype), given)
+        traced: Tensor = tracer(typecast, (input_tensor, dtype), given)
         return traced
-    check_tensor(tensor, f"the first argument of {TYPECAST.name}")
+    check_tensor(input_tensor, f"the first argument of {TYPECAST.name}")
     check_kind(dtype, DataType, "`dtype`")
     if memory_config is not None:
         check_kind(memory_config, MemoryConfig, "`memory_config`")
-    tensor.buffer(TYPECAST.name)
-    device = tensor.device()
+    input_tensor.buffer(TYPECAST.name)
+    device = input_tensor.device()
     if device is None:
-        spec = tensor.spec.with_(dtype=dtype, memory_config=memory_config)
-        return storage.from_torch(tensor.to_torch(), checked(spec), None)
-    result: Tensor = _cast_program(tensor.spec, dtype, memory_config, device.target)(tensor)
+        spec = input_tensor.spec.with_(dtype=dtype, memory_config=memory_config)
+        return storage.from_torch(input_tensor.to_torch(), checked(spec), None)
+    result: Tensor = _cast_program(input_tensor.spec, dtype, memory_config, device.target)(input_tensor)
     return result
 
 

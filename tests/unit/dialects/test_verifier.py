@@ -11,6 +11,7 @@ from ttnn_jit.specs.tensor_spec import DataType
 
 MEMREF = str(tile_memref((1, 2), DataType.BFLOAT16, "l1"))
 TILE = "!ttcore.tile<32x32, bf16>"
+INTEGERS = "!ttcore.tile<32x32, si32>"
 MAP = "affine_map<(d0) -> (d0)>"
 
 
@@ -65,6 +66,36 @@ def refusal(body: str, arguments: str = "") -> InvalidModule:
             f'%0 = "d2m.tile_add"(%a, %b) : ({TILE}, index) -> {TILE}',
             f"%a: {TILE}, %b: index",
             "'d2m.tile_add' op: d2m.tile_add takes tiles and f32 scalars, got index",
+        ),
+        (
+            f'%0 = "d2m.tile_add"(%a, %b) : ({INTEGERS}, f32) -> {INTEGERS}',
+            f"%a: {INTEGERS}, %b: f32",
+            "'d2m.tile_add' op: d2m.tile_add takes tiles and i32 scalars, got f32",
+        ),
+        (
+            f'%0 = "d2m.tile_add"(%a, %b) : ({INTEGERS}, {TILE}) -> {INTEGERS}',
+            f"%a: {INTEGERS}, %b: {TILE}",
+            "'d2m.tile_add' op: d2m.tile_add got bf16 and si32",
+        ),
+        (
+            f'%0 = "d2m.tile_exp"(%a) : ({INTEGERS}) -> {INTEGERS}',
+            f"%a: {INTEGERS}",
+            "'d2m.tile_exp' op: d2m.tile_exp takes no numbers of si32",
+        ),
+        (
+            f'%0 = "d2m.tile_bitwise_not"(%a) : ({TILE}) -> {TILE}',
+            f"%a: {TILE}",
+            "'d2m.tile_bitwise_not' op: d2m.tile_bitwise_not takes no numbers of bf16",
+        ),
+        (
+            '%0 = "ttir.full"() <{fill_value = 0.5 : f32, shape = array<i32: 4>}> : () -> tensor<4xsi32>',
+            "",
+            "'ttir.full' op: ttir.full fills a tensor of si32 with an i32, got f32",
+        ),
+        (
+            '%0 = "ttir.full"() <{fill_value = 5 : i32, shape = array<i32: 4>}> : () -> tensor<4xbf16>',
+            "",
+            "'ttir.full' op: ttir.full fills a tensor of bf16 with an f32, got i32",
         ),
         (
             f'%0 = "d2m.tile_exp"(%a) : ({TILE}) -> f32',
