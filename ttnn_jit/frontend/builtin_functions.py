@@ -75,6 +75,8 @@ def in_order(interpreter: Interpreter, iterable: Any, /, *, key: Any = None, rev
     keys = _keys(interpreter, items, key)
     if not Reach(interpreter).is_plain(keys):
         interpreter.is_opaque(f"`sorted` compares objects, such as a {type(keys[0]).__name__}")
+    if may_compute(reverse):
+        interpreter.is_opaque(f"`sorted` asks a {type(reverse).__name__} for the direction")
     order = interpreter.natively(sorted, range(len(items)), key=keys.__getitem__, reverse=reverse)
     return [items[place] for place in order]
 
@@ -131,7 +133,9 @@ def append(interpreter: Interpreter, items: Any, item: Any) -> Any:
 
 def insert(interpreter: Interpreter, items: Any, place: Any, item: Any) -> Any:
     """``items.insert(place, item)``."""
-    return interpreter.natively(list.insert, items, place, item) if is_a(items, list) else NATIVE
+    if not is_a(items, list):
+        return NATIVE
+    return interpreter.natively(list.insert, items, interpreter.python(operator.index, place), item)
 
 
 def over(function: Callable[..., Any]) -> Handler:
@@ -144,15 +148,39 @@ def over(function: Callable[..., Any]) -> Handler:
     return handler
 
 
-def with_callback(function: Callable[..., Any], default: Callable[..., Any] | None = None) -> Handler:
+def with_callback(function: Callable[..., Any]) -> Handler:
     """For functions that take a function first, which is interpreted when C calls it."""
 
     def handler(interpreter: Interpreter, called: Any, *args: Any, **kwargs: Any) -> Any:
-        callback = interpreter.callback(default if called is None and default else called)
         made = [containers.gone_through(interpreter, value) for value in args]
-        return interpreter.computed(function, callback, *made, **kwargs)
+        return interpreter.computed(function, interpreter.callback(called), *made, **kwargs)
 
     return handler
+
+
+def with_predicate(function: Callable[..., Any]) -> Handler:
+    """For functions that take a function first, or None, whose results are true or false; it is interpreted."""
+
+    def handler(interpreter: Interpreter, called: Any, iterable: Any, /) -> Any:
+        def predicate(item: Any) -> bool:
+            return bool(
+                interpreter.python(bool, item if called is None else interpreter.call_with(called, (item,), {}))
+            )
+
+        return interpreter.computed(function, predicate, containers.gone_through(interpreter, iterable))
+
+    return handler
+
+
+def selected(interpreter: Interpreter, data: Any, selectors: Any) -> Any:
+    """``itertools.compress``."""
+    pairs = zip(each(interpreter, data), each(interpreter, selectors), strict=False)
+    return (item for item, selector in pairs if interpreter.python(bool, selector))
+
+
+def starmapped(interpreter: Interpreter, called: Any, iterable: Any, /) -> Any:
+    """``itertools.starmap``."""
+    return (interpreter.call_with(called, [*each(interpreter, args)], {}) for args in each(interpreter, iterable))
 
 
 def grouped(interpreter: Interpreter, iterable: Any, key: Any = None) -> Any:

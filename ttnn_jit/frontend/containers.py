@@ -27,7 +27,7 @@ from ttnn_jit.foreign.values import (
 from ttnn_jit.frontend.function_source import is_within_the_language
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.proxy import ProxyTensor
-from ttnn_jit.frontend.special_methods import NATIVE, SCALARS, is_default, may_compute, special_method
+from ttnn_jit.frontend.special_methods import NATIVE, SCALARS, checked, is_default, may_compute, special_method
 
 _TABLE = {0: 0}
 _ITERABLES: tuple[Any, ...] = ([], (), _TABLE, {0}, "", b"", range(0), range(1 << 70), _TABLE.values(), _TABLE.items())
@@ -63,7 +63,7 @@ class Reach:
 
     def goes_through(self, value: Any) -> bool:
         """Whether C, handing items on, runs no code of the user's to go through `value`; its items may be anything."""
-        if native_container(value):
+        if native_container(value) and python_member(type(value), "__index__") is None:
             if may_compute(value):
                 self._interpreter.class_member(value, "__iter__")
             self._containers[id(value)] = value
@@ -244,7 +244,7 @@ def index(interpreter: Interpreter, container: Any, item: Any, *bounds: Any) -> 
 def iterator(interpreter: Interpreter, *args: Any) -> Any:
     """``iter(iterable)``."""
     if len(args) == 2:
-        return interpreter.natively(iter, interpreter.callback(args[0]), args[1])
+        return _until(interpreter, *args)
     if len(args) != 1:
         return NATIVE
     (iterable,) = args
@@ -253,7 +253,12 @@ def iterator(interpreter: Interpreter, *args: Any) -> Any:
     method = interpreter.class_member(iterable, "__iter__") if may_compute(iterable) else None
     if not (isinstance(method, types.FunctionType) and is_within_the_language(method)):
         return NATIVE
-    return interpreter.python(iter, interpreter.call_with(method, (iterable,), {}))
+    return checked(interpreter, iter, args, "__iter__", method)
+
+
+def _until(interpreter: Interpreter, called: Any, sentinel: Any) -> Iterator[Any]:
+    while not _equal(interpreter, item := interpreter.call_with(called, (), {}), sentinel):
+        yield item
 
 
 def _members(interpreter: Interpreter, cls: enum.EnumMeta) -> list[Any]:

@@ -79,6 +79,10 @@ _HANDING_ON = (
 )  # fmt: skip
 
 
+_PREDICATES = (filter, itertools.filterfalse, itertools.takewhile, itertools.dropwhile)
+"""Functions that ask a callback first among their arguments, and its result whether it is true."""
+
+
 def _handlers() -> dict[Any, Handler]:
     return _named_handlers() | _of_special_methods() | _of_operators() | _of_iterables()
 
@@ -100,8 +104,8 @@ def _named_handlers() -> dict[Any, Handler]:
         format: text(format, "__format__", "__str__", "__repr__"), str: text(str, "__str__", "__repr__"),
         repr: text(repr, "__repr__"),
         pow: special_methods.power, divmod: special_methods.binary("__divmod__", "__rdivmod__", "divmod()"),
-        filter: of.with_callback(filter, bool), itertools.filterfalse: of.with_callback(itertools.filterfalse, bool),
-        itertools.accumulate: of.accumulated, itertools.groupby: of.grouped,
+        **{function: of.with_predicate(function) for function in _PREDICATES}, itertools.compress: of.selected,
+        itertools.starmap: of.starmapped, itertools.accumulate: of.accumulated, itertools.groupby: of.grouped,
     }  # fmt: skip
 
 
@@ -111,7 +115,8 @@ def _of_special_methods() -> dict[Any, Handler]:
         float: ["__float__", "__index__"], int: ["__int__", "__index__", "__trunc__"],
         complex: ["__complex__", "__float__", "__index__"],
         operator.neg: ["__neg__"], operator.pos: ["__pos__"], operator.invert: ["__invert__"],
-        math.floor: ["__floor__", "__float__"], math.ceil: ["__ceil__", "__float__"], math.trunc: ["__trunc__"],
+        math.floor: ["__floor__", "__float__", "__index__"], math.ceil: ["__ceil__", "__float__", "__index__"],
+        math.trunc: ["__trunc__"],
     }  # fmt: skip
     return {function: special_methods.unary(function, *methods) for function, methods in names.items()}
 
@@ -119,16 +124,17 @@ def _of_special_methods() -> dict[Any, Handler]:
 def _of_operators() -> dict[Any, Handler]:
     table: dict[Any, Handler] = {}
     for name, symbol in ARITHMETIC.items():
-        plain, updating = getattr(operator, name), f"__i{name[2:]}"
+        plain, in_place = getattr(operator, name), f"__i{name[2:]}"
+        updating = getattr(operator, in_place)
         table[plain] = special_methods.binary(name, f"__r{name[2:]}", symbol)
-        table[getattr(operator, updating)] = special_methods.in_place(updating, plain)
+        table[updating] = special_methods.in_place(in_place, updating, plain)
     for name, (swapped, symbol) in COMPARISONS.items():
         table[getattr(operator, name)] = special_methods.binary(name, swapped, symbol)
     return table
 
 
 def _of_iterables() -> dict[Any, Handler]:
-    callbacks = (map, functools.reduce, itertools.starmap, itertools.takewhile, itertools.dropwhile)
+    callbacks = (map, functools.reduce)
     iterables = (list, tuple, enumerate, zip, itertools.chain, itertools.islice, itertools.pairwise, itertools.product)
     table: dict[Any, Handler] = {function: builtin_functions.with_callback(function) for function in callbacks}
     return table | {function: builtin_functions.over(function) for function in iterables}
