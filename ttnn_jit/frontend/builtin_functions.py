@@ -210,7 +210,9 @@ def class_check(function: Callable[[Any, Any], bool], name: str) -> Handler:
         if is_a(classes, tuple, types.UnionType):
             each_class = classes if is_a(classes, tuple) else classes.__args__
             return any(interpreter.python(function, value, cls) for cls in each_class)
-        method = special_method(interpreter, classes, name) if is_a(classes, type) else None
+        # C takes an instance of the very class for one, whatever the metaclass says.
+        asks = is_a(classes, type) and not (function is isinstance and type(value) is classes)
+        method = special_method(interpreter, classes, name) if asks else None
         if method is not None and not is_of_the_standard_library(method):
             return interpreter.python(bool, interpreter.call_with(method, (classes, value), {}))
         answer = interpreter.natively(function, value, classes)

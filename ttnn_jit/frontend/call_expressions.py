@@ -24,7 +24,7 @@ from ttnn_jit.frontend.interpreter import Interpreter, TensorShownError
 from ttnn_jit.frontend.language import is_namespace_function
 from ttnn_jit.frontend.parameters import bind_parameters
 from ttnn_jit.frontend.proxy import ProxyTensor, foreign_function_help
-from ttnn_jit.frontend.python_functions import changes_its_object, is_pure
+from ttnn_jit.frontend.python_functions import is_pure
 from ttnn_jit.frontend.read_recorder import is_bound_builtin
 from ttnn_jit.frontend.wrapped_functions import TILE_FUNCTION, wrapped_attribute
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP
@@ -252,11 +252,6 @@ def _call_python(interpreter: Interpreter, function: Any, args: Sequence[Any], k
         path = interpreter.recorder.path_of(function)
         owner = function.__self__
         interpreter.recorder.found(owner, None if path is None else (*path, (ATTRIBUTE_STEP, "__self__")))
-        if changes_its_object(function) and interpreter.recorder.is_foreign(owner):
-            interpreter.refuse(
-                f"`{name}` would change a {type(owner).__name__} from outside the function",
-                "make a copy of it first, or return the new value",
-            )
     return interpreter.python(function, *args, **kwargs)
 
 

@@ -80,8 +80,8 @@ class _Scanner:
         for code in codes_in(function.__code__):
             for name, attributes, place in _chains(code):
                 self._location = place
-                if name == _IMPORT:
-                    self._opaque("an import inside a function")
+                if name in _OPAQUE:
+                    self._opaque(_OPAQUE[name])
                 elif name not in function.__code__.co_cellvars and not _is_local_of_nested(function, name):
                     self._chain(*self._recorder.closure_or_global(function, path, name), attributes)
 
@@ -145,11 +145,19 @@ def is_known_in_a_trace(value: Any) -> bool:
     return is_atom(value) or is_operation(value) or is_numpy_function(value) or is_pure(value)
 
 
-_IMPORT = "<import>"
+_OPAQUE = {
+    "IMPORT_NAME": "an import inside a function",
+    "STORE_ATTR": "an assignment to an attribute",
+    "DELETE_ATTR": "a deletion of an attribute",
+}
+"""Instructions after which nothing is known of the world, and what they are."""
 
 
 def _chains(code: types.CodeType) -> Iterator[tuple[str, list[str], Location]]:
-    """Every name that the code loads from outside, with the attributes taken from it right away, and where."""
+    """Every name that the code loads from outside, with the attributes taken from it right away, and where.
+
+    And every instruction that is opaque.
+    """
     name: str | None = None
     attributes: list[str] = []
     place = _start(code)
@@ -164,8 +172,8 @@ def _chains(code: types.CodeType) -> Iterator[tuple[str, list[str], Location]]:
         name, attributes = None, []
         if instruction.opname in _NAME_LOADS:
             name, place = instruction.argval, place_of(code, instruction)
-        elif instruction.opname == "IMPORT_NAME":
-            yield _IMPORT, [], place_of(code, instruction)
+        elif instruction.opname in _OPAQUE:
+            yield instruction.opname, [], place_of(code, instruction)
         elif instruction.opname in _WORLD_CHANGES:
             raise CompileError(
                 f"`{_WORLD_CHANGES[instruction.opname]}` cannot be compiled: a compiled function changes nothing "

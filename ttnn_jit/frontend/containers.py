@@ -27,7 +27,15 @@ from ttnn_jit.foreign.values import (
 from ttnn_jit.frontend.function_source import is_within_the_language
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.proxy import ProxyTensor
-from ttnn_jit.frontend.special_methods import NATIVE, SCALARS, checked, is_default, may_compute, special_method
+from ttnn_jit.frontend.special_methods import (
+    NATIVE,
+    SCALARS,
+    checked,
+    is_default,
+    may_compute,
+    refuse_foreign,
+    special_method,
+)
 
 _TABLE = {0: 0}
 _ITERABLES: tuple[Any, ...] = ([], (), _TABLE, {0}, "", b"", range(0), range(1 << 70), _TABLE.values(), _TABLE.items())
@@ -180,10 +188,20 @@ def set_item(interpreter: Interpreter, container: Any, key: Any, value: Any) -> 
     method = special_method(interpreter, container, "__setitem__")
     if method is not None:
         return interpreter.call_with(method, (container, key, value), {})
+    refuse_foreign(interpreter, container)
     key = _as_index(interpreter, container, key)
     if not (is_plain_key(key) or type(key) is slice):
         interpreter.is_opaque(f"a {type(key).__name__} is a key by code of its own")
     return interpreter.natively(operator.setitem, container, key, value)
+
+
+def del_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
+    """``del container[key]``, of a container that the program made."""
+    method = special_method(interpreter, container, "__delitem__")
+    if method is not None:
+        return interpreter.call_with(method, (container, key), {})
+    refuse_foreign(interpreter, container)
+    return interpreter.computed(operator.delitem, container, _as_index(interpreter, container, key))
 
 
 def get(interpreter: Interpreter, container: Any, key: Any, default: Any = None) -> Any:

@@ -96,6 +96,7 @@ def _named_handlers() -> dict[Any, Handler]:
         bool: special_methods.truth, operator.truth: special_methods.truth, operator.not_: special_methods.negation,
         operator.is_: special_methods.same, operator.is_not: special_methods.not_same,
         operator.getitem: containers.get_item, operator.setitem: containers.set_item,
+        operator.delitem: containers.del_item,
         operator.contains: containers.contains, operator.index: special_methods.index,
         iter: containers.iterator, next: containers.following,
         sum: of.total, any: of.quantified(True), all: of.quantified(False), sorted: of.in_order,
@@ -147,10 +148,10 @@ _IDS = frozenset(map(id, FUNCTIONS))
 
 _CHANGES = Way(changes=True)
 METHODS: dict[str, Way] = {
-    **dict.fromkeys(("__init__", "__iter__", "__len__", "__reversed__", "copy", "items", "keys", "values"), _HANDS_ON),
-    **dict.fromkeys(("clear", "extend", "pop", "popitem", "reverse"), Way(hands_on=True, changes=True)),
+    **dict.fromkeys(("__iter__", "__len__", "__reversed__", "copy", "items", "keys", "values"), _HANDS_ON),
+    **dict.fromkeys(("__init__", "clear", "extend", "pop", "popitem", "reverse"), Way(hands_on=True, changes=True)),
     **dict.fromkeys(("__delitem__", "__iadd__", "__iand__", "__imul__", "__ior__", "__isub__", "__ixor__"), _CHANGES),
-    **dict.fromkeys(("add", "difference_update", "discard"), _CHANGES),
+    **dict.fromkeys(("__missing__", "add", "difference_update", "discard", "move_to_end"), _CHANGES),
     **dict.fromkeys(("intersection_update", "remove", "setdefault", "symmetric_difference_update"), _CHANGES),
     "__contains__": Way(containers.native_contains),
     "__getitem__": Way(containers.get_native_item),
@@ -183,11 +184,6 @@ def is_pure(function: Any) -> bool:
     if is_a(function, types.MethodDescriptorType, types.WrapperDescriptorType):
         return function.__objclass__ in _VALUES
     return False
-
-
-def changes_its_object(method: Any) -> bool:
-    """Whether a method of C's of one object, like ``items.append``, changes that: a list, dict or set."""
-    return is_a(method.__self__, list, dict, set) and METHODS.get(method.__name__, _C).changes
 
 
 def _is_pure_class(cls: type) -> bool:
@@ -237,6 +233,11 @@ def _handled(way: Way, interpreter: Interpreter, args: Sequence[Any], kwargs: Ma
 def _method(interpreter: Interpreter, method: Any, values: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What a method of C's makes of its object, the first of `values`, whatever that object's class overrides."""
     way = METHODS.get(method.__name__, _C)
+    if way.changes and values and is_a(values[0], list, dict, set) and interpreter.recorder.is_foreign(values[0]):
+        interpreter.refuse(
+            f"`{method.__name__}` would change a {type(values[0]).__name__} from outside the function",
+            "make a copy of it first, or return the new value",
+        )
     value = _handled(way, interpreter, values, kwargs) if values else NATIVE
     if value is not NATIVE:
         return value

@@ -294,9 +294,12 @@ def in_place(name: str, updating: Callable[[Any, Any], Any], plain: Callable[[An
             result = interpreter.call_with(method, (left, right), {})
             if result is not NotImplemented:
                 return result
+        changes = _changes_in_place(left, name)
+        if changes:
+            refuse_foreign(interpreter, left)
         if not (may_compute(left) or may_compute(right)):
             return NATIVE
-        if not _changes_in_place(left, name):
+        if not changes:
             return interpreter.python(plain, left, right)
         if name == "__iadd__":
             right = interpreter.python(iter, right)
@@ -310,3 +313,16 @@ def in_place(name: str, updating: Callable[[Any, Any], Any], plain: Callable[[An
 def _changes_in_place(value: Any, name: str) -> bool:
     member = member_of(type(value), name)
     return not (member is ABSENT or member is None or isinstance(member, types.FunctionType))
+
+
+def refuse_foreign(interpreter: Interpreter, container: Any) -> None:
+    """Refuse to change a container that does not belong to the program.
+
+    Raises:
+        CompileError: It is a global, a closure's, or the caller's.
+    """
+    if interpreter.recorder.is_foreign(container):
+        interpreter.refuse(
+            f"this {type(container).__name__} comes from outside the function, which a compiled function cannot change",
+            "make a copy of it first, or return the new value",
+        )
