@@ -31,6 +31,7 @@ from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.language import is_namespace
 from ttnn_jit.frontend.proxy import ProxyTensor, unsupported_function
 from ttnn_jit.frontend.special_methods import NATIVE
+from ttnn_jit.frontend.unseen_code import getter_has_effects
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, ITEM_STEP, MEMBER_STEP, OWN_STEP, TYPE_STEP, Path, Step
 
 
@@ -148,6 +149,9 @@ def _world_attribute(interpreter: Interpreter, base: Any, path: Path, name: str)
         getter = _getter(kind, base, name)
         if getter is not None:
             return _interpreted(interpreter, base, (*path, (TYPE_STEP, None)), name, getter), None
+        if getter_has_effects(kind, name):
+            interpreter.is_opaque(f"`{name}` of a {kind.__name__} is made by code that changes something")
+            return interpreter.natively(getattr, base, name), None
     at = (*path, (ATTRIBUTE_STEP, name))
     value = interpreter.natively(getattr, base, name)
     if type(value) is types.MethodType and value.__self__ is base:

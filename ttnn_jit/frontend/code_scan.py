@@ -18,7 +18,7 @@ from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.origin import is_of_a_library, is_of_this_package
 from ttnn_jit.diagnostics.source import Location, codes_in
 from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar_class
-from ttnn_jit.foreign.values import ABSENT, is_atom, is_operation, is_python_class, own_attribute, same_value
+from ttnn_jit.foreign.values import ABSENT, is_a, is_atom, is_operation, is_python_class, own_attribute, same_value
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.python_functions import is_pure
 from ttnn_jit.frontend.read_recorder import ReadRecorder, is_bound_builtin, items_by_path
@@ -93,7 +93,7 @@ class _Scanner:
                 break
             self._recorder.found(value, at)
             found = getattr(value, name, ABSENT)
-            bound = isinstance(found, (types.MethodType, types.BuiltinFunctionType))
+            bound = is_a(found, types.MethodType, types.BuiltinFunctionType)
             if found is ABSENT or not (bound or same_value(getattr(value, name), found)):
                 self._opaque(f"`{name}` of a {type(value).__name__} is absent, or another object each time")
                 return
@@ -108,9 +108,9 @@ class _Scanner:
                 self.value(getattr(value, TILE_FUNCTION), (*path, (ATTRIBUTE_STEP, TILE_FUNCTION)))
             case _ if (name := wrapped_attribute(value)) is not None:
                 self.value(getattr(value, name), (*path, (ATTRIBUTE_STEP, name)))
-            case types.FunctionType() if not is_of_this_package(value):
+            case _ if is_a(value, types.FunctionType) and not is_of_this_package(value):
                 self._helper(value, path)
-            case functools.partial():
+            case _ if is_a(value, functools.partial):
                 for name in ("func", "args", "keywords"):
                     self.value(getattr(value, name), (*path, (ATTRIBUTE_STEP, name)))
             case _ if is_bound_builtin(value):
@@ -137,10 +137,10 @@ class _Scanner:
 
 def is_known_in_a_trace(value: Any) -> bool:
     """Whether C, given `value` among atoms, runs no code that nobody saw: an atom, an operation, a part of Python."""
-    if isinstance(value, type):
+    if is_a(value, type):
         of_python = is_pure(value) and not is_python_class(value)
         return of_python or is_of_this_package(value) or is_numpy_scalar_class(value)
-    if isinstance(value, types.FunctionType):
+    if is_a(value, types.FunctionType):
         return is_of_this_package(value)
     return is_atom(value) or is_operation(value) or is_numpy_function(value) or is_pure(value)
 

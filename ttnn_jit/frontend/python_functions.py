@@ -28,6 +28,7 @@ from ttnn_jit.frontend.language import ROOMS_OF_VALUES
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.read_recorder import is_bound_builtin
 from ttnn_jit.frontend.special_methods import ARITHMETIC, COMPARISONS, NATIVE, Handler, may_compute
+from ttnn_jit.frontend.unseen_code import changes_when_asked
 from ttnn_jit.guards.fingerprints import is_plain_dataclass
 
 
@@ -277,7 +278,7 @@ def computed(
     blamed = next(value for value in values if not Reach(interpreter).is_plain(value))
     name = getattr(function, "__name__", type(function).__name__)
     what = f"`{name}` of a {type(blamed).__name__} runs code that cannot be followed"
-    if kwargs or not interpreter.recorder.can_call(function, args):
+    if kwargs or not interpreter.recorder.can_call(function, args) or any(map(changes_when_asked, values)):
         interpreter.is_opaque(what)
         return interpreter.natively(function, *args, **kwargs)
     result = interpreter.natively(function, *args)
