@@ -92,7 +92,7 @@ def set_of(function: Callable[..., Any]) -> Handler:
 
     def handler(interpreter: Interpreter, *iterables: Any) -> Any:
         items = [list(each(interpreter, iterable)) for iterable in iterables]
-        if not all(is_plain_key(item) for part in items for item in part):
+        if not all(is_plain_key(interpreter, item) for part in items for item in part):
             interpreter.is_opaque("members of a set are compared by code of their own")
         return interpreter.natively(function, *items)
 
@@ -116,7 +116,7 @@ def _take_in(interpreter: Interpreter, table: dict[Any, Any], *args: Any, **kwar
             interpreter.natively(dict.update, table, source)
         else:
             pairs = [tuple(each(interpreter, pair)) for pair in each(interpreter, source)]
-            if not all(map(is_plain_key, pairs)) and not all(is_plain_key(pair[0]) for pair in pairs if pair):
+            if not all(is_plain_key(interpreter, pair[0]) for pair in pairs if pair):
                 interpreter.is_opaque("keys of a dict are compared by code of their own")
             interpreter.natively(dict.update, table, pairs)
     table.update(kwargs)

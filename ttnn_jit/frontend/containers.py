@@ -101,18 +101,22 @@ def _is_of_the_interpreter(value: Any) -> bool:
 # --- Items ----------------------------------------------------------------------------------------------------------
 
 
-def is_plain_key(key: Any) -> bool:
+def is_plain_key(interpreter: Interpreter, key: Any) -> bool:
     """Whether C alone computes the hash of a key, and compares it: an atom, or an object known by its identity."""
-    kind = type(key)
     if is_atom(key) or is_identity(key):
         return True
-    if kind is tuple:
-        return all(map(is_plain_key, key))
-    hashed, compared = member_of(kind, "__hash__"), member_of(kind, "__eq__")
+    if type(key) is tuple:
+        return all(is_plain_key(interpreter, part) for part in key)
+    member = interpreter.class_member if may_compute(key) else _member
+    hashed, compared = member(key, "__hash__"), member(key, "__eq__")
     if is_a(key, *SCALARS):
         return not any(isinstance(member, types.FunctionType) for member in (hashed, compared))
     by_name = isinstance(hashed, types.FunctionType) and is_a(key, enum.Enum) and is_of_the_standard_library(hashed)
     return is_default(compared) and (is_default(hashed) or by_name)
+
+
+def _member(value: Any, name: str) -> Any:
+    return member_of(type(value), name)
 
 
 def get_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
@@ -152,9 +156,9 @@ def _as_index(interpreter: Interpreter, container: Any, key: Any) -> Any:
 
 
 def _item_of_dict(interpreter: Interpreter, container: Any, key: Any) -> Any:
-    if not is_plain_key(key):
+    if not is_plain_key(interpreter, key):
         return interpreter.computed(operator.getitem, container, key)
-    value = native_item(container, key)
+    value = interpreter.natively(native_item, container, key)
     if value is not ABSENT:
         interpreter.recorder.item(container, key, value)
         return value
@@ -190,7 +194,7 @@ def set_item(interpreter: Interpreter, container: Any, key: Any, value: Any) -> 
         return interpreter.call_with(method, (container, key, value), {})
     refuse_foreign(interpreter, container)
     key = _as_index(interpreter, container, key)
-    if not (is_plain_key(key) or type(key) is slice):
+    if not (is_plain_key(interpreter, key) or type(key) is slice):
         interpreter.is_opaque(f"a {type(key).__name__} is a key by code of its own")
     return interpreter.natively(operator.setitem, container, key, value)
 
@@ -206,9 +210,9 @@ def del_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
 
 def get(interpreter: Interpreter, container: Any, key: Any, default: Any = None) -> Any:
     """``table.get(key)``."""
-    if not is_a(container, dict) or not is_plain_key(key):
+    if not is_a(container, dict) or not is_plain_key(interpreter, key):
         return NATIVE
-    value = native_item(container, key)
+    value = interpreter.natively(native_item, container, key)
     interpreter.recorder.item(container, key, value)
     return default if value is ABSENT else value
 
@@ -225,7 +229,7 @@ def contains(interpreter: Interpreter, container: Any, item: Any) -> Any:
 
 def native_contains(interpreter: Interpreter, container: Any, item: Any) -> Any:
     """Whether C finds `item` in a container."""
-    if is_a(container, dict) and is_plain_key(item):
+    if is_a(container, dict) and is_plain_key(interpreter, item):
         return get(interpreter, container, item, ABSENT) is not ABSENT
     if Reach(interpreter).is_plain((container, item)):
         return NATIVE

@@ -128,6 +128,7 @@ class ReadRecorder:
             self.use(value.__func__, (*path, (ATTRIBUTE_STEP, "__func__")))
             self.use(value.__self__, (*path, (ATTRIBUTE_STEP, "__self__")))
         elif is_bound_builtin(value):
+            self._record((*path, _CLASS), type(value))  # a method written in Python may have the same parts
             self.use(value.__self__, (*path, (ATTRIBUTE_STEP, "__self__")))
             self._record((*path, (ATTRIBUTE_STEP, "__name__")), value.__name__)
         elif not self.met(value, path):

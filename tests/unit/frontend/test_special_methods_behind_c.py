@@ -21,7 +21,7 @@ from tests.unit.frontend.stand_in import BF16, lowered
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.guards.reads import compile_guard
 
-BASES = {"": "C()", "float": "C(2.0)", "list": "C([1])", "str": "C('a')"}
+BASES = {"": "C()", "float": "C(2.0)", "list": "C([1])", "str": "C('a')", "int": "C(2)", "dict": "C(k=1)"}
 PARAMETERS = {
     **dict.fromkeys(("__eq__", "__format__", "__lt__", "__mul__", "__rmul__", "__radd__", "__contains__"), ", other"),
     **dict.fromkeys(("__getitem__", "__getattr__"), ", key"),
@@ -84,11 +84,18 @@ class World:
         parameters, beside = PARAMETERS.get(name.strip(), ""), BESIDE.get(name, "")
         text = MAIN.format(base=base, name=name, parameters=parameters, body=body, beside=beside, made=BASES[base])
         text += "".join(itertools.starmap(PROGRAM.format, enumerate(self.expressions)))
+        self.name = name.strip()
         file = f"<special methods {next(_numbers)}>"
         linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
         self.space = {module.__name__: module for module in (functools, itertools, math, operator, types)}
         self.space |= {"__name__": "special_methods", "np": np}
         exec(compile(text, file, "exec"), self.space)
+
+    def without_method(self):
+        """Take the method from the class; returns it."""
+        method = getattr(self.space["C"], self.name)
+        delattr(self.space["C"], self.name)
+        return method
 
     def programs(self):
         return [(text, self.space[f"program{number}"]) for number, text in enumerate(self.expressions)]
@@ -118,7 +125,7 @@ class Multiplied:
 
 
 @pytest.mark.parametrize("graph_capture", [False, True], ids=["ast", "capture"])
-@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("base", ["", "float", "list", "str"])
 @pytest.mark.parametrize("name", METHODS)
 def test_what_c_asks_of_an_operand_is_seen(base, name, graph_capture):
     if graph_capture and base:
@@ -135,6 +142,23 @@ def test_what_c_asks_of_an_operand_is_seen(base, name, graph_capture):
         if guard():
             missed.append(text)
         world.space["G"] = 2
+    assert missed == []
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_that_a_class_is_given_later_is_seen(base, name):
+    world, missed = World(name, METHODS[name][0], base), []
+    method = world.without_method()
+    for text, program in world.programs():
+        first, result = world.python_says(program), compiled(program)
+        if result is None or result.opaque:
+            continue
+        guard = compile_guard(program, result.reads)
+        setattr(world.space["C"], world.name, method)
+        if any(world.python_says(program, number) != first and guard() for number in (2, 3, 0)):
+            missed.append(text)
+        world.without_method()
     assert missed == []
 
 
