@@ -116,13 +116,16 @@ def atom_key(atom: Any) -> tuple[type, object]:
         return kind, (atom_key(atom.real), atom_key(atom.imag))
     if kind in _FROZEN_CONTAINERS:
         return kind, kind(map(atom_key, atom))
-    if kind is slice:
+    if kind is slice or kind is range:
         return kind, atom_key((atom.start, atom.stop, atom.step))
     return kind, atom.tobytes() if is_numpy_scalar_class(kind) else atom
 
 
-_EQUAL_BY_BITS = set(_SCALARS - {float, complex})
-"""Classes of scalars that are equal only if their bits are; this package's own are added when they are met."""
+_EQUAL_BY_BITS = set(_SCALARS - {float, complex, range})
+"""Classes of scalars that are equal only if their bits are; this package's own are added when they are met.
+
+Ranges are equal if they yield the same.
+"""
 
 _DOUBLE = struct.Struct("<d")
 
