@@ -16,6 +16,7 @@ from ttnn_jit.foreign.values import (
     is_a,
     is_atom,
     is_identity,
+    is_of_c,
     is_operation,
     member_of,
     native_class,
@@ -71,7 +72,7 @@ class Reach:
 
     def goes_through(self, value: Any) -> bool:
         """Whether C, handing items on, runs no code of the user's to go through `value`; its items may be anything."""
-        if native_container(value) and python_member(type(value), "__index__") is None:
+        if native_container(value) and is_of_c(_member(value, "__index__")):
             if may_compute(value):
                 self._interpreter.class_member(value, "__iter__")
             self._containers[id(value)] = value
@@ -110,7 +111,7 @@ def is_plain_key(interpreter: Interpreter, key: Any) -> bool:
     member = interpreter.class_member if may_compute(key) else _member
     hashed, compared = member(key, "__hash__"), member(key, "__eq__")
     if is_a(key, *SCALARS):
-        return not any(isinstance(member, types.FunctionType) for member in (hashed, compared))
+        return is_of_c(hashed) and is_of_c(compared)
     by_name = isinstance(hashed, types.FunctionType) and is_a(key, enum.Enum) and is_of_the_standard_library(hashed)
     return is_default(compared) and (is_default(hashed) or by_name)
 
@@ -126,7 +127,7 @@ def get_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
     method = special_method(interpreter, container, "__getitem__")
     if method is not None:
         return interpreter.call_with(method, (container, key), {})
-    if may_compute(container) and python_member(type(container), "__getitem__") is not None:
+    if may_compute(container) and not is_of_c(_member(container, "__getitem__")):
         return NATIVE
     return get_native_item(interpreter, container, key)
 
@@ -166,6 +167,8 @@ def _item_of_dict(interpreter: Interpreter, container: Any, key: Any) -> Any:
     if missing is not None:
         interpreter.recorder.item(container, key, ABSENT)
         return interpreter.call_with(missing, (container, key), {})
+    if not (is_of_c(found := _member(container, "__missing__")) or is_a(found, types.FunctionType)):
+        return interpreter.computed(operator.getitem, container, key)
     if is_a(container, collections.defaultdict) and interpreter.recorder.is_foreign(container):
         interpreter.refuse(
             f"looking up {key!r} would add it to a defaultdict from outside the function",
@@ -193,6 +196,8 @@ def set_item(interpreter: Interpreter, container: Any, key: Any, value: Any) -> 
     if method is not None:
         return interpreter.call_with(method, (container, key, value), {})
     refuse_foreign(interpreter, container)
+    if may_compute(container) and not is_of_c(_member(container, "__setitem__")):
+        return interpreter.computed(operator.setitem, container, key, value)
     key = _as_index(interpreter, container, key)
     if not (is_plain_key(interpreter, key) or type(key) is slice):
         interpreter.is_opaque(f"a {type(key).__name__} is a key by code of its own")
@@ -222,7 +227,7 @@ def contains(interpreter: Interpreter, container: Any, item: Any) -> Any:
     method = special_method(interpreter, container, "__contains__")
     if method is not None:
         return interpreter.python(bool, interpreter.call_with(method, (container, item), {}))
-    if may_compute(container) and python_member(type(container), "__contains__") is not None:
+    if may_compute(container) and not is_of_c(_member(container, "__contains__")):
         return NATIVE
     return native_contains(interpreter, container, item)
 

@@ -14,7 +14,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.origin import is_of_a_library
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar
-from ttnn_jit.foreign.values import ABSENT, has_member, is_a, is_atom, is_identity, is_python_class, member_of
+from ttnn_jit.foreign.values import ABSENT, has_member, is_a, is_atom, is_identity, is_of_c, is_python_class, member_of
 from ttnn_jit.frontend.function_source import is_within_the_language
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.proxy import ProxyTensor
@@ -93,8 +93,7 @@ def checked(
 
 
 def _is_scalar_by_c(value: Any, names: tuple[str, ...]) -> bool:
-    members = (member_of(type(value), name) for name in (*names, *_CONVERSIONS))
-    return is_a(value, *SCALARS) and not any(isinstance(member, types.FunctionType) for member in members)
+    return is_a(value, *SCALARS) and all(is_of_c(member_of(type(value), name)) for name in (*names, *_CONVERSIONS))
 
 
 _CONVERSIONS = ("__float__", "__index__")
@@ -112,8 +111,9 @@ def text(function: Callable[..., Any], *names: str) -> Handler:
             if method is not None:
                 given = args if args[1:] or name != "__format__" else (*args, "")
                 return checked(interpreter, function, given, name, method)
-            as_text = name == "__format__" and args[1:] in _EMPTY and is_a(args[0], *SCALARS)
-            if not (as_text or is_default(member_of(type(args[0]), name))):
+            member = member_of(type(args[0]), name)
+            as_text = name == "__format__" and args[1:] in _EMPTY and is_a(args[0], *SCALARS) and is_of_c(member)
+            if not (as_text or is_default(member)):
                 break
         return interpreter.natively(function, *args) if _is_scalar_by_c(args[0], names) else NATIVE
 
@@ -141,7 +141,7 @@ def truth(interpreter: Interpreter, value: Any) -> Any:
             return checked(interpreter, bool, (value,), name, method)
         member = member_of(type(value), name)
         if member is not ABSENT:
-            by_c = is_a(value, *SCALARS) and not isinstance(member, types.FunctionType)
+            by_c = is_a(value, *SCALARS) and is_of_c(member)
             return interpreter.natively(bool, value) if by_c else NATIVE
     return True
 
@@ -198,7 +198,7 @@ def _operate(interpreter: Interpreter, left: Any, right: Any, names: tuple[str, 
             result = interpreter.call_with(method, (asked, other), {})
         elif member is ABSENT or member is None or is_default(member) or _is_of_a_sequence(asked, name, member):
             continue
-        elif isinstance(member, types.FunctionType) or not _asks_itself_alone(asked, name, other):
+        elif not (is_of_c(member) and _asks_itself_alone(asked, name, other)):
             return NATIVE
         else:
             result = interpreter.natively(getattr(type(asked), name), asked, other)
@@ -212,8 +212,7 @@ _SEQUENCES = (str, bytes, bytearray, list, tuple, collections.deque)
 
 def _is_of_a_sequence(asked: Any, name: str, member: Any) -> bool:
     """Whether a method is C's joining or repeating, which Python tries last, whatever the order of the operands."""
-    by_c = not isinstance(member, types.FunctionType)
-    return by_c and name in {"__add__", "__mul__", "__rmul__"} and is_a(asked, *_SEQUENCES)
+    return is_of_c(member) and name in {"__add__", "__mul__", "__rmul__"} and is_a(asked, *_SEQUENCES)
 
 
 def _without_number(interpreter: Interpreter, left: Any, right: Any, symbol: str) -> Any:
@@ -312,7 +311,7 @@ def in_place(name: str, updating: Callable[[Any, Any], Any], plain: Callable[[An
 
 def _changes_in_place(value: Any, name: str) -> bool:
     member = member_of(type(value), name)
-    return not (member is ABSENT or member is None or isinstance(member, types.FunctionType))
+    return member is not ABSENT and member is not None and is_of_c(member)
 
 
 def refuse_foreign(interpreter: Interpreter, container: Any) -> None:

@@ -7,6 +7,7 @@ once too often.
 from __future__ import annotations
 
 import dis
+import functools
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -89,11 +90,25 @@ def _special_methods(kind: type) -> Iterator[Any]:
     for holder in filter(is_python_class, kind.__mro__):
         for name, member in list(vars(holder).items()):
             if name.startswith("__") and name not in _MADE_BY:
-                yield member.fget if is_a(member, property) else member
+                yield _function_of(member)
+
+
+def _function_of(member: Any) -> Any:
+    """The function behind a member of a class, if it is of a kind that Python wraps one in."""
+    for kind, name in _WRAPPING.items():
+        if is_a(member, kind):
+            return _function_of(getattr(member, name))
+    return member
+
+
+_WRAPPING: dict[type, str] = {
+    property: "fget", staticmethod: "__func__", classmethod: "__func__", types.MethodType: "__func__",
+    functools.partial: "func", functools.partialmethod: "func", functools._lru_cache_wrapper: "__wrapped__",
+}  # fmt: skip
 
 
 def getter_has_effects(kind: type, name: str) -> bool:
     """Whether code of the user's that makes the attribute `name` of instances of `kind` has effects."""
     found = member_of(kind, name)
     makers = [member_of(kind, "__getattribute__"), member_of(kind, "__getattr__"), member_of(type(found), "__get__")]
-    return any(map(has_effects, [*makers, found.fget] if is_a(found, property) else makers))
+    return any(has_effects(_function_of(maker)) for maker in (*makers, found if is_a(found, property) else None))
