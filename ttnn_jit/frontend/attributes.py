@@ -258,6 +258,8 @@ def _runs_python(kind: type, found: Any) -> bool:
         return not is_of_c(member_of(kind, "__getattr__"))
     if is_a(found, property):
         return True
+    if is_a(found, classmethod):  # which asks a descriptor inside for the class's
+        return type(found.__func__) is not types.FunctionType
     return type(found) is not types.FunctionType and not is_of_c(member_of(type(found), "__get__"))
 
 

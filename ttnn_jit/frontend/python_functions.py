@@ -247,6 +247,9 @@ def _method(interpreter: Interpreter, method: Any, values: Sequence[Any], kwargs
         others = [materialised(interpreter, value) for value in others]
     args = others if is_bound_builtin(method) else [*owner, *others]
     others = [*others, *kwargs.values()]
+    if any(map(may_compute, owner)) and _asks_the_class(method):
+        interpreter.is_opaque(f"`{method.__name__}` of a {type(values[0]).__name__} runs code that cannot be followed")
+        return interpreter.natively(method, *args, **kwargs)
     reach = Reach(interpreter)
     allowed = reach.goes_through if way.hands_on else reach.is_plain
     plain = all(map(reach.is_made_of_c, owner)) and all(map(allowed, others))
@@ -255,6 +258,14 @@ def _method(interpreter: Interpreter, method: Any, values: Sequence[Any], kwargs
     else:
         interpreter.is_opaque(f"`{method.__name__}` runs code that cannot be followed")
     return interpreter.natively(method, *args, **kwargs)
+
+
+def _asks_the_class(method: Any) -> bool:
+    """Whether a method of C's asks its object by other special methods: one of `object`, or its like."""
+    return getattr(method, "__objclass__", None) is object or method.__name__ in _ASKING
+
+
+_ASKING = frozenset({"__getattribute__", "__format__", "__reduce__", "__reduce_ex__", "__dir__", "__getstate__"})
 
 
 def _items(owner: Sequence[Any]) -> Iterator[Any]:

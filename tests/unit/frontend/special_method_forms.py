@@ -65,14 +65,16 @@ operator.truth(v)
         "return 'a' * G",
         r"""
 str(v) ;; f'{v}' ;; '%s' % v ;; '%s' % (v,) ;; '{}'.format(v) ;; '{:>3}'.format(v) ;; format(v) ;;
-'a'.join([str(v)]) ;; '{0}'.format(v) ;; '{k}'.format(k=v) ;; '{k}'.format_map({'k': v}) ;; '%(k)s' % {'k': v} ;;
+'a'.join([str(v)]) ;; v.__format__('') ;; '{0}'.format(v) ;; '{k}'.format(k=v) ;; '{k}'.format_map({'k': v}) ;;
+'%(k)s' % {'k': v} ;;
 ''.join(map(str, [v])) ;; f'{v!s}' ;; f'{v:}'
 """,
     ),
     "__repr__": (
         "return 'a' * G",
         r"""
-repr(v) ;; f'{v!r}' ;; '%r' % v ;; '%r' % (v,) ;; str([v]) ;; str((v,)) ;; str({1: v}) ;; '{!r}'.format(v) ;;
+repr(v) ;; f'{v!r}' ;; v.__str__() ;; v.__format__('') ;; '%r' % v ;; '%r' % (v,) ;; str([v]) ;; str((v,)) ;;
+str({1: v}) ;; '{!r}'.format(v) ;;
 f'{[v]}' ;; '%s' % [v] ;; repr({'k': v})
 """,
     ),
