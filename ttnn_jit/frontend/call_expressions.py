@@ -15,7 +15,7 @@ from ttnn_jit.diagnostics.errors import CompileError, UnsupportedFunction
 from ttnn_jit.diagnostics.origin import is_of_a_library, is_of_the_standard_library, is_of_this_package
 from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar, is_numpy_scalar_class
 from ttnn_jit.foreign.pytrees import leaves
-from ttnn_jit.foreign.values import ABSENT, is_atom, own_attribute, python_member
+from ttnn_jit.foreign.values import ABSENT, is_atom, is_of_c, member_of, own_attribute, python_member
 from ttnn_jit.frontend.attributes import Super
 from ttnn_jit.frontend.code_scan import scan_value
 from ttnn_jit.frontend.frame import Frame, local_names_of, parameter_names
@@ -121,7 +121,7 @@ def call_value(  # noqa: C901, PLR0911 - one line for each kind of callee
             return _call_wrapped(interpreter, function, name, args, kwargs)
         case InterpretedFunction() | _Callback():
             return function(*args, **kwargs)
-        case functools.partial():
+        case functools.partial() if is_of_c(member_of(type(function), "__call__")):
             return call_value(interpreter, function.func, (*function.args, *args), {**function.keywords, **kwargs})
         case types.MethodType(__self__=ProxyTensor()):
             return interpreter.natively(function, *args, **kwargs)

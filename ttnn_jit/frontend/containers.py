@@ -59,7 +59,7 @@ class Reach:
 
     def is_plain(self, value: Any) -> bool:
         """Whether C can compute with `value` unseen: it reaches atoms, tensors being compiled and functions alone."""
-        if type(value) is ProxyTensor or is_atom(value) or is_identity(value) or _is_of_the_interpreter(value):
+        if type(value) is ProxyTensor or is_atom(value) or says_all(value) or _is_of_the_interpreter(value):
             return True
         if type(value) in VIEWS:
             return all(map(self.is_plain, value))
@@ -78,7 +78,7 @@ class Reach:
             self._containers[id(value)] = value
             return True
         refuse_foreign_iterator(self._interpreter, value)
-        known = is_atom(value) or is_identity(value) or _is_of_the_interpreter(value) or is_operation(value)
+        known = is_atom(value) or says_all(value) or _is_of_the_interpreter(value) or is_operation(value)
         return known or type(value) is ProxyTensor or is_a(value, *ITERATORS, *VIEWS)
 
     def is_made_of_c(self, value: Any) -> bool:
@@ -95,6 +95,11 @@ class Reach:
             self._interpreter.recorder.look_into(container)
 
 
+def says_all(value: Any) -> bool:
+    """Whether the identity of `value` says all of it: a class may have a metaclass with operators, a module a class."""
+    return is_identity(value) and not may_compute(value)
+
+
 def _is_of_the_interpreter(value: Any) -> bool:
     return type(value).__module__.startswith("ttnn_jit.frontend.")
 
@@ -104,7 +109,7 @@ def _is_of_the_interpreter(value: Any) -> bool:
 
 def is_plain_key(interpreter: Interpreter, key: Any) -> bool:
     """Whether C alone computes the hash of a key, and compares it: an atom, or an object known by its identity."""
-    if is_atom(key) or is_identity(key):
+    if is_atom(key) or says_all(key):
         return True
     if type(key) is tuple:
         return all(is_plain_key(interpreter, part) for part in key)

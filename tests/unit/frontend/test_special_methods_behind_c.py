@@ -21,7 +21,14 @@ from tests.unit.frontend.stand_in import BF16, lowered
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.guards.reads import compile_guard
 
-BASES = {"": "C()", "float": "C(2.0)", "list": "C([1])", "dict": "C(k=1)"}
+BASES = {
+    "": "C()",
+    "float": "C(2.0)",
+    "list": "C([1])",
+    "dict": "C(k=1)",
+    "type": "C('Made', (), {})",
+    "functools.partial": "C(max, 1)",
+}
 PARAMETERS = {
     **dict.fromkeys(("__eq__", "__format__", "__lt__", "__mul__", "__rmul__", "__radd__", "__contains__"), ", other"),
     **dict.fromkeys(("__getitem__", "__getattr__"), ", key"),
@@ -125,7 +132,7 @@ class Multiplied:
 
 
 @pytest.mark.parametrize("graph_capture", [False, True], ids=["ast", "capture"])
-@pytest.mark.parametrize("base", ["", "float", "list"])
+@pytest.mark.parametrize("base", ["", "float", "list", "type", "functools.partial"])
 @pytest.mark.parametrize("name", METHODS)
 def test_what_c_asks_of_an_operand_is_seen(base, name, graph_capture):
     if graph_capture and base:
