@@ -204,7 +204,9 @@ def set_item(interpreter: Interpreter, container: Any, key: Any, value: Any) -> 
     if may_compute(container) and not is_of_c(_member(container, "__setitem__")):
         return interpreter.computed(operator.setitem, container, key, value)
     key = _as_index(interpreter, container, key)
-    if not (is_plain_key(interpreter, key) or type(key) is slice):
+    if type(key) is slice and is_a(container, list):
+        value = interpreter.python(list, value)
+    elif not is_plain_key(interpreter, key):
         interpreter.is_opaque(f"a {type(key).__name__} is a key by code of its own")
     return interpreter.natively(operator.setitem, container, key, value)
 

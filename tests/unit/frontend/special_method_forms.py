@@ -92,7 +92,7 @@ list(v) ;; tuple(v) ;; sum(v) ;; [*v] ;; max(v) ;; sorted(v) ;; set(v) ;; dict(e
 1 in v ;; list(zip(v, v)) ;; list(map(str, v)) ;; list(filter(None, v)) ;; math.fsum(v) ;; math.prod(v) ;;
 bytes(v) ;; ''.join(map(str, v)) ;; list(itertools.chain(v)) ;; list(itertools.islice(v, 1)) ;;
 list(itertools.chain.from_iterable([v])) ;; list(itertools.starmap(max, [v])) ;; extended([1], v) ;;
-grown([1], v) ;; [1].__iadd__(v) ;; any(k for k in v if k < 4) ;; all(v) ;; {*v} ;; next(iter(v)) ;;
+grown([1], v) ;; replaced([1], v) ;; [1].__iadd__(v) ;; any(k for k in v if k < 4) ;; all(v) ;; {*v} ;; next(iter(v)) ;;
 (lambda *a: a)(*v) ;; unpacked(v) ;; list(itertools.zip_longest(v, [1])) ;; list(itertools.accumulate(v)) ;;
 list(itertools.pairwise(v)) ;; list(itertools.product(v)) ;; list(reversed([*v])) ;; operator.countOf(v, 1) ;;
 frozenset(v) ;; {1}.union(v) ;; {0}.issubset(v) ;; dict.fromkeys(v) ;; dict([v]) ;;

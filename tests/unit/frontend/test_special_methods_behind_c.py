@@ -64,6 +64,7 @@ def extended(l, v): l.extend(v); return l
 def stored(l, v): l[v] = 9; return l
 def deleted(l, v): del l[v]; return l
 def sliced(l, v): l[v:] = []; return l
+def replaced(l, v): l[0:1] = v; return l
 def repeated(l, v):
     k = l
     l *= v
