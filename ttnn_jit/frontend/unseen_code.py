@@ -18,9 +18,9 @@ from ttnn_jit.foreign.values import ABSENT, is_a, is_python_class, member_of, na
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 
 _CHANGING_METHODS = frozenset({
-    "add", "append", "appendleft", "clear", "discard", "extend", "insert", "pop", "popitem", "popleft", "remove",
-    "reverse", "setdefault", "update", "__next__", "send",
+    "append", "appendleft", "extend", "insert", "pop", "popitem", "popleft", "remove", "reverse", "__next__", "send",
 })  # fmt: skip
+"""Methods that do more the second time; `add`, `update` and their like leave what they left the first time."""
 _NAME_LOADS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"})
 _MADE_BY = frozenset({"__init__", "__new__", "__init_subclass__", "__set_name__", "__class_getitem__", "__post_init__"})
 

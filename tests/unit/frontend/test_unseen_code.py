@@ -63,7 +63,14 @@ def test_a_function_that_advances_counts_or_appends_has_effects(function):
 
 @pytest.mark.parametrize(
     "function",
-    [lambda self: sum(DONE) + COUNTS["a"], lambda self: [k * 2 for k in (1, 2)], Counter.remembered, sorted, len],
+    [
+        lambda self: COUNTS.setdefault("b", 2.0),
+        lambda self: sum(DONE) + COUNTS["a"],
+        lambda self: [k * 2 for k in (1, 2)],
+        Counter.remembered,
+        sorted,
+        len,
+    ],
 )
 def test_one_that_computes_or_remembers_has_none(function):
     assert not has_effects(function)
