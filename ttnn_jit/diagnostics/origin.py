@@ -12,7 +12,7 @@ THIS_PACKAGE = __name__.partition(".")[0]
 
 def library_of(value: Any) -> str:
     """The top-level package of a class or function, else of the value's class; "" where it names none."""
-    named = isinstance(value, (type, types.FunctionType))
+    named = issubclass(type(value), (type, types.FunctionType))  # isinstance asks an object for its class
     # A class may have anything, or a property, under this name.
     module = getattr(value if named else type(value), "__module__", None)
     return module.partition(".")[0] if isinstance(module, str) else ""

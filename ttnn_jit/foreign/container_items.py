@@ -9,7 +9,7 @@ import collections
 import dataclasses
 import enum
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from ttnn_jit.diagnostics.origin import is_of_this_package
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar
@@ -33,7 +33,9 @@ def is_named_tuple(value: Any) -> bool:
 def fields_of(record: Any) -> dict[str, Any]:
     """The fields of a dataclass instance that are set, by name."""
     return {
-        field.name: getattr(record, field.name) for field in dataclasses.fields(record) if hasattr(record, field.name)
+        field.name: getattr(record, field.name)
+        for field in dataclasses.fields(type(record))
+        if hasattr(record, field.name)
     }
 
 
@@ -114,8 +116,7 @@ def _like_subclass(container: Any, names: Iterable[Any], items: list[Any]) -> An
 def _like_record(record: Any, names: Iterable[Any], items: list[Any]) -> Any:
     """A record like `record`, made without the class's ``__init__``, which has run for the original."""
     copy = object.__new__(type(record))
-    if hasattr(record, "__dict__"):
-        vars(copy).update(vars(record))
+    cast("dict[str, Any]", own_attributes(copy)).update(own_attributes(record))
     for name, value in zip(names, items, strict=True):
         object.__setattr__(copy, name, value)
     return copy

@@ -6,6 +6,7 @@ one apart into its leaves and its structure, a `TreeDef`, which puts other leave
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from ttnn_jit.foreign.container_items import (
     made_of,
     names_and_items,
 )
-from ttnn_jit.foreign.values import is_a
+from ttnn_jit.foreign.values import is_a, member_of, own_attributes
 
 MOST_DEEP = 100  # containers inside each other: pytrees are walked by functions that call themselves
 MOST_LEAVES = 1 << 20  # one container may stand in many places
@@ -165,6 +166,27 @@ def map_leaves(value: Any, function: Callable[[Any], Any]) -> Any:
     return tree.treedef.unflatten(map(function, tree.leaves))
 
 
+def parts_of(value: Any) -> list[Any]:
+    """Everything that a pytree is made of, in order: classes, keys and attributes of containers, and the leaves.
+
+    What a `cached_property` has left in an object is none of it.
+    """
+    found = None if type(value) in PYTHONS_SCALARS else names_and_items(value)
+    if found is None:
+        return [value]
+    kind, (names, items) = type(value), found
+    own = {name: held for name, held in own_attributes(value).items() if not _is_cached(kind, name)}
+    inside = [part for item in items for part in parts_of(item)]
+    return [kind, *(names or ()), *own, *own.values(), *inside, _END]
+
+
+_END = object()
+
+
+def _is_cached(kind: type, name: str) -> bool:
+    return is_a(member_of(kind, name), functools.cached_property)
+
+
 def join(trees: Iterable[PyTree], names: tuple[Any, ...] | None = None) -> PyTree:
     """The pytree of a tuple of these, or of a dict with these `names` for keys."""
     trees = list(trees)
@@ -206,7 +228,7 @@ def to_json(value: Any, name_of: Callable[[type], str]) -> Any:
     if kind is dict:
         return {"dict": [[to_json(key, name_of), to_json(item, name_of)] for key, item in value.items()]}
     fields = value._asdict() if is_named_tuple(value) else fields_of(value) if is_record(value) else None
-    if fields is None or getattr(value, "__dict__", fields).keys() - fields:
+    if fields is None or own_attributes(value).keys() - fields:
         raise TypeError(f"a {kind.__name__} cannot be written down")
     return {"class": [name_of(kind), [[key, to_json(item, name_of)] for key, item in fields.items()]]}
 

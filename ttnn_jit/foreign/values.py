@@ -30,6 +30,7 @@ __all__ = [
     "is_a",
     "is_atom",
     "is_identity",
+    "is_of_c",
     "is_python_class",
     "is_scalar_class",
     "member_of",
@@ -116,13 +117,16 @@ def atom_key(atom: Any) -> tuple[type, object]:
         return kind, (atom_key(atom.real), atom_key(atom.imag))
     if kind in _FROZEN_CONTAINERS:
         return kind, kind(map(atom_key, atom))
-    if kind is slice:
+    if kind is slice or kind is range:
         return kind, atom_key((atom.start, atom.stop, atom.step))
     return kind, atom.tobytes() if is_numpy_scalar_class(kind) else atom
 
 
-_EQUAL_BY_BITS = set(_SCALARS - {float, complex})
-"""Classes of scalars that are equal only if their bits are; this package's own are added when they are met."""
+_EQUAL_BY_BITS = set(_SCALARS - {float, complex, range})
+"""Classes of scalars that are equal only if their bits are; this package's own are added when they are met.
+
+Ranges are equal if they yield the same.
+"""
 
 _DOUBLE = struct.Struct("<d")
 
@@ -199,6 +203,22 @@ def python_member(kind: type, name: str) -> types.FunctionType | None:
     return found if isinstance(found, types.FunctionType) else None
 
 
+def is_of_c(member: Any) -> bool:
+    """Whether nothing but C is behind what a class has under the name of a special method, or nothing at all.
+
+    A `functools.partialmethod`, a `staticmethod`, any object that can be called: all are code of somebody's.
+    """
+    if issubclass(type(member), types.BuiltinFunctionType):  # of an object it reads that object
+        return issubclass(type(member.__self__), (type, types.ModuleType, types.NoneType))
+    return member is ABSENT or member is None or issubclass(type(member), _DESCRIPTORS_OF_C)
+
+
+_DESCRIPTORS_OF_C = (
+    types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType,
+    types.GetSetDescriptorType, types.MemberDescriptorType,
+)  # fmt: skip
+
+
 # --- Containers -----------------------------------------------------------------------------------------------------
 
 _LOOKS_INSIDE = (
@@ -221,7 +241,7 @@ def native_container(value: Any) -> bool:
         return True
     if native_class(kind) is None:
         return False
-    return not any(isinstance(member_of(kind, name), types.FunctionType) for name in _LOOKS_INSIDE)
+    return all(is_of_c(member_of(kind, name)) for name in _LOOKS_INSIDE)
 
 
 def native_contents(container: Any) -> tuple[Any, ...]:

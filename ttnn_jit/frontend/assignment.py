@@ -19,7 +19,7 @@ def assign(interpreter: Interpreter, target: ast.expr, value: Any) -> None:
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             _unpack(interpreter, target, targets, value)
         case ast.Subscript():
-            container = own_container(interpreter, target)
+            container = interpreter.evaluate(target.value)
             index = interpreter.evaluate(target.slice)
             interpreter.at = target
             interpreter.python(operator.setitem, container, index, value)
@@ -44,27 +44,6 @@ def _unpack(interpreter: Interpreter, target: ast.expr, targets: list[ast.expr],
         items[first:end] = [items[first:end]]
     for part, item in zip(targets, items, strict=True):
         assign(interpreter, part.value if isinstance(part, ast.Starred) else part, item)
-
-
-def own_container(interpreter: Interpreter, target: ast.Subscript) -> Any:
-    """The container that a target stands in, which must be the program's own."""
-    container = interpreter.evaluate(target.value)
-    refuse_foreign(interpreter, container, target)
-    return container
-
-
-def refuse_foreign(interpreter: Interpreter, container: Any, node: ast.AST) -> None:
-    """Refuse to change a container that does not belong to the program.
-
-    Raises:
-        CompileError: It is a global, a closure's, or the caller's.
-    """
-    if interpreter.recorder.is_foreign(container):
-        interpreter.refuse(
-            f"this {type(container).__name__} comes from outside the function, which a compiled function cannot change",
-            "make a copy of it first, or return the new value",
-            node,
-        )
 
 
 _END = object()

@@ -20,6 +20,7 @@ from ttnn_jit.foreign.values import (
     is_a,
     is_atom,
     is_identity,
+    is_of_c,
     is_python_class,
     member_of,
     own_attribute,
@@ -31,6 +32,7 @@ from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.language import is_namespace
 from ttnn_jit.frontend.proxy import ProxyTensor, unsupported_function
 from ttnn_jit.frontend.special_methods import NATIVE
+from ttnn_jit.frontend.unseen_code import getter_has_effects
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, ITEM_STEP, MEMBER_STEP, OWN_STEP, TYPE_STEP, Path, Step
 
 
@@ -95,7 +97,7 @@ def has_attribute(interpreter: Interpreter, base: Any, name: Any, /) -> Any:
     elif is_python_class(type(base)):
         interpreter.class_member(base, name)
         interpreter.class_member(base, "__getattr__")
-        if python_member(type(base), "__getattr__") is not None:
+        if not is_of_c(member_of(type(base), "__getattr__")):
             interpreter.is_opaque(f"`{name}` of a {type(base).__name__} is looked up by code of its own")
     return False
 
@@ -148,6 +150,9 @@ def _world_attribute(interpreter: Interpreter, base: Any, path: Path, name: str)
         getter = _getter(kind, base, name)
         if getter is not None:
             return _interpreted(interpreter, base, (*path, (TYPE_STEP, None)), name, getter), None
+        if getter_has_effects(kind, name):
+            interpreter.is_opaque(f"`{name}` of a {kind.__name__} is made by code that changes something")
+            return interpreter.natively(getattr, base, name), None
     at = (*path, (ATTRIBUTE_STEP, name))
     value = interpreter.natively(getattr, base, name)
     if type(value) is types.MethodType and value.__self__ is base:
@@ -172,7 +177,7 @@ def _getter(kind: type, base: Any, name: str) -> tuple[tuple[str, ...], Any] | N
 
     None if there is none: the attribute is looked up as it is.
     """
-    if python_member(kind, "__getattribute__") is not None:
+    if not is_of_c(member_of(kind, "__getattribute__")):
         return None
     found = member_of(kind, name)
     if is_a(found, property):
@@ -230,7 +235,7 @@ def _own_attribute(interpreter: Interpreter, base: Any, name: str) -> Any:
     """The attribute of an object whose own state is known: what its class adds is read from the user's world."""
     found = interpreter.class_member(base, name)
     kind = type(base)
-    if python_member(kind, "__getattribute__") is not None:
+    if not is_of_c(member_of(kind, "__getattribute__")):
         interpreter.is_opaque(f"attributes of a {kind.__name__} are looked up by code of its own")
         return interpreter.natively(getattr, base, name)
     class_path = interpreter.recorder.class_path_of(base)
@@ -250,10 +255,12 @@ def _own_attribute(interpreter: Interpreter, base: Any, name: str) -> Any:
 
 def _runs_python(kind: type, found: Any) -> bool:
     if found is ABSENT:
-        return python_member(kind, "__getattr__") is not None
+        return not is_of_c(member_of(kind, "__getattr__"))
     if is_a(found, property):
         return True
-    return type(found) is not types.FunctionType and python_member(type(found), "__get__") is not None
+    if is_a(found, classmethod):  # which asks a descriptor inside for the class's
+        return type(found.__func__) is not types.FunctionType
+    return type(found) is not types.FunctionType and not is_of_c(member_of(type(found), "__get__"))
 
 
 # --- super() --------------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from ttnn_jit.frontend.containers import Reach, each, is_plain_key
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.special_methods import NATIVE, Handler, may_compute, special_method
+from ttnn_jit.frontend.unseen_code import changes_when_asked
 
 # --- Functions that ask the items they are given --------------------------------------------------------------------
 
@@ -75,6 +76,8 @@ def in_order(interpreter: Interpreter, iterable: Any, /, *, key: Any = None, rev
     keys = _keys(interpreter, items, key)
     if not Reach(interpreter).is_plain(keys):
         interpreter.is_opaque(f"`sorted` compares objects, such as a {type(keys[0]).__name__}")
+    if may_compute(reverse):
+        interpreter.is_opaque(f"`sorted` asks a {type(reverse).__name__} for the direction")
     order = interpreter.natively(sorted, range(len(items)), key=keys.__getitem__, reverse=reverse)
     return [items[place] for place in order]
 
@@ -89,7 +92,7 @@ def set_of(function: Callable[..., Any]) -> Handler:
 
     def handler(interpreter: Interpreter, *iterables: Any) -> Any:
         items = [list(each(interpreter, iterable)) for iterable in iterables]
-        if not all(is_plain_key(item) for part in items for item in part):
+        if not all(is_plain_key(interpreter, item) for part in items for item in part):
             interpreter.is_opaque("members of a set are compared by code of their own")
         return interpreter.natively(function, *items)
 
@@ -113,7 +116,7 @@ def _take_in(interpreter: Interpreter, table: dict[Any, Any], *args: Any, **kwar
             interpreter.natively(dict.update, table, source)
         else:
             pairs = [tuple(each(interpreter, pair)) for pair in each(interpreter, source)]
-            if not all(map(is_plain_key, pairs)) and not all(is_plain_key(pair[0]) for pair in pairs if pair):
+            if not all(is_plain_key(interpreter, pair[0]) for pair in pairs if pair):
                 interpreter.is_opaque("keys of a dict are compared by code of their own")
             interpreter.natively(dict.update, table, pairs)
     table.update(kwargs)
@@ -131,7 +134,9 @@ def append(interpreter: Interpreter, items: Any, item: Any) -> Any:
 
 def insert(interpreter: Interpreter, items: Any, place: Any, item: Any) -> Any:
     """``items.insert(place, item)``."""
-    return interpreter.natively(list.insert, items, place, item) if is_a(items, list) else NATIVE
+    if not is_a(items, list):
+        return NATIVE
+    return interpreter.natively(list.insert, items, interpreter.python(operator.index, place), item)
 
 
 def over(function: Callable[..., Any]) -> Handler:
@@ -144,15 +149,39 @@ def over(function: Callable[..., Any]) -> Handler:
     return handler
 
 
-def with_callback(function: Callable[..., Any], default: Callable[..., Any] | None = None) -> Handler:
+def with_callback(function: Callable[..., Any]) -> Handler:
     """For functions that take a function first, which is interpreted when C calls it."""
 
     def handler(interpreter: Interpreter, called: Any, *args: Any, **kwargs: Any) -> Any:
-        callback = interpreter.callback(default if called is None and default else called)
         made = [containers.gone_through(interpreter, value) for value in args]
-        return interpreter.computed(function, callback, *made, **kwargs)
+        return interpreter.computed(function, interpreter.callback(called), *made, **kwargs)
 
     return handler
+
+
+def with_predicate(function: Callable[..., Any]) -> Handler:
+    """For functions that take a function first, or None, whose results are true or false; it is interpreted."""
+
+    def handler(interpreter: Interpreter, called: Any, iterable: Any, /) -> Any:
+        def predicate(item: Any) -> bool:
+            return bool(
+                interpreter.python(bool, item if called is None else interpreter.call_with(called, (item,), {}))
+            )
+
+        return interpreter.computed(function, predicate, containers.gone_through(interpreter, iterable))
+
+    return handler
+
+
+def selected(interpreter: Interpreter, data: Any, selectors: Any) -> Any:
+    """``itertools.compress``."""
+    pairs = zip(each(interpreter, data), each(interpreter, selectors), strict=False)
+    return (item for item, selector in pairs if interpreter.python(bool, selector))
+
+
+def starmapped(interpreter: Interpreter, called: Any, iterable: Any, /) -> Any:
+    """``itertools.starmap``."""
+    return (interpreter.call_with(called, [*each(interpreter, args)], {}) for args in each(interpreter, iterable))
 
 
 def grouped(interpreter: Interpreter, iterable: Any, key: Any = None) -> Any:
@@ -182,9 +211,14 @@ def class_check(function: Callable[[Any, Any], bool], name: str) -> Handler:
         if is_a(classes, tuple, types.UnionType):
             each_class = classes if is_a(classes, tuple) else classes.__args__
             return any(interpreter.python(function, value, cls) for cls in each_class)
-        method = special_method(interpreter, classes, name) if is_a(classes, type) else None
+        # C takes an instance of the very class for one, whatever the metaclass says.
+        asks = is_a(classes, type) and not (function is isinstance and type(value) is classes)
+        method = special_method(interpreter, classes, name) if asks else None
         if method is not None and not is_of_the_standard_library(method):
             return interpreter.python(bool, interpreter.call_with(method, (classes, value), {}))
+        if may_compute(value) and changes_when_asked(value):
+            interpreter.is_opaque(f"`{function.__name__}` asks a {type(value).__name__}, whose code changes something")
+            return interpreter.natively(function, value, classes)
         answer = interpreter.natively(function, value, classes)
         if not (_is_settled(value, classes) or _is_checked_again(interpreter, function, value, classes, answer)):
             interpreter.is_opaque(f"what `{function.__name__}` says of a {type(value).__name__} may change")

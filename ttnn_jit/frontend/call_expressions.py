@@ -15,7 +15,7 @@ from ttnn_jit.diagnostics.errors import CompileError, UnsupportedFunction
 from ttnn_jit.diagnostics.origin import is_of_a_library, is_of_the_standard_library, is_of_this_package
 from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar, is_numpy_scalar_class
 from ttnn_jit.foreign.pytrees import leaves
-from ttnn_jit.foreign.values import ABSENT, is_atom, own_attribute, python_member
+from ttnn_jit.foreign.values import ABSENT, is_atom, is_of_c, member_of, own_attribute, python_member
 from ttnn_jit.frontend.attributes import Super
 from ttnn_jit.frontend.code_scan import scan_value
 from ttnn_jit.frontend.frame import Frame, local_names_of, parameter_names
@@ -24,7 +24,7 @@ from ttnn_jit.frontend.interpreter import Interpreter, TensorShownError
 from ttnn_jit.frontend.language import is_namespace_function
 from ttnn_jit.frontend.parameters import bind_parameters
 from ttnn_jit.frontend.proxy import ProxyTensor, foreign_function_help
-from ttnn_jit.frontend.python_functions import changes_its_object, is_pure
+from ttnn_jit.frontend.python_functions import is_pure
 from ttnn_jit.frontend.read_recorder import is_bound_builtin
 from ttnn_jit.frontend.wrapped_functions import TILE_FUNCTION, wrapped_attribute
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP
@@ -121,7 +121,7 @@ def call_value(  # noqa: C901, PLR0911 - one line for each kind of callee
             return _call_wrapped(interpreter, function, name, args, kwargs)
         case InterpretedFunction() | _Callback():
             return function(*args, **kwargs)
-        case functools.partial():
+        case functools.partial() if is_of_c(member_of(type(function), "__call__")):
             return call_value(interpreter, function.func, (*function.args, *args), {**function.keywords, **kwargs})
         case types.MethodType(__self__=ProxyTensor()):
             return interpreter.natively(function, *args, **kwargs)
@@ -252,11 +252,6 @@ def _call_python(interpreter: Interpreter, function: Any, args: Sequence[Any], k
         path = interpreter.recorder.path_of(function)
         owner = function.__self__
         interpreter.recorder.found(owner, None if path is None else (*path, (ATTRIBUTE_STEP, "__self__")))
-        if changes_its_object(function) and interpreter.recorder.is_foreign(owner):
-            interpreter.refuse(
-                f"`{name}` would change a {type(owner).__name__} from outside the function",
-                "make a copy of it first, or return the new value",
-            )
     return interpreter.python(function, *args, **kwargs)
 
 

@@ -6,6 +6,7 @@ Where the program stands is read from the frames of the user's code, to the colu
 from __future__ import annotations
 
 import inspect
+import operator
 import sys
 import types
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
 from ttnn_jit.diagnostics.origin import THIS_PACKAGE, library_of_frame
 from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.foreign.pytrees import map_leaves
+from ttnn_jit.foreign.pytrees import map_leaves, parts_of
 from ttnn_jit.frontend.ast_frontend import observe
 from ttnn_jit.frontend.code_scan import is_known_by_key, scan
 from ttnn_jit.frontend.interpreter import failure_text
@@ -104,7 +105,15 @@ def trace(
 
     proxies = {name: map_leaves(value, partial(proxy, name)) for name, value in arguments.items()}
     args, kwargs = call_arguments(function, proxies)
+    before = {name: parts_of(value) for name, value in proxies.items()}
     returned = _returned(function, args, kwargs, emitter)
+    for name, value in proxies.items():
+        if not _are_same(before[name], parts_of(value)):
+            raise CompileError(
+                f"`{function.__name__}` changes its argument `{name}`, which a compiled function cannot",
+                location=definition,
+                help="make a copy of it first, or return the new value",
+            )
     if not guard():
         raise CompileError(
             f"`{function.__name__}` changes something outside itself, which a compiled function cannot",
@@ -140,6 +149,10 @@ def _reads_of(function: types.FunctionType, arguments: Mapping[str, Any], target
 
 def _stand_in(leaf: Any) -> Any:
     return None if isinstance(leaf, TensorArgument) else leaf
+
+
+def _are_same(before: list[Any], after: list[Any]) -> bool:
+    return len(before) == len(after) and all(map(operator.is_, before, after))
 
 
 def _returned(

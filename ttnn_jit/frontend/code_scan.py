@@ -18,7 +18,7 @@ from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.origin import is_of_a_library, is_of_this_package
 from ttnn_jit.diagnostics.source import Location, codes_in
 from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar_class
-from ttnn_jit.foreign.values import ABSENT, is_atom, is_operation, is_python_class, own_attribute, same_value
+from ttnn_jit.foreign.values import ABSENT, is_a, is_atom, is_operation, is_python_class, own_attribute, same_value
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.python_functions import is_pure
 from ttnn_jit.frontend.read_recorder import ReadRecorder, is_bound_builtin, items_by_path
@@ -80,8 +80,8 @@ class _Scanner:
         for code in codes_in(function.__code__):
             for name, attributes, place in _chains(code):
                 self._location = place
-                if name == _IMPORT:
-                    self._opaque("an import inside a function")
+                if name in _OPAQUE:
+                    self._opaque(_OPAQUE[name])
                 elif name not in function.__code__.co_cellvars and not _is_local_of_nested(function, name):
                     self._chain(*self._recorder.closure_or_global(function, path, name), attributes)
 
@@ -93,7 +93,7 @@ class _Scanner:
                 break
             self._recorder.found(value, at)
             found = getattr(value, name, ABSENT)
-            bound = isinstance(found, (types.MethodType, types.BuiltinFunctionType))
+            bound = is_a(found, types.MethodType, types.BuiltinFunctionType)
             if found is ABSENT or not (bound or same_value(getattr(value, name), found)):
                 self._opaque(f"`{name}` of a {type(value).__name__} is absent, or another object each time")
                 return
@@ -108,9 +108,9 @@ class _Scanner:
                 self.value(getattr(value, TILE_FUNCTION), (*path, (ATTRIBUTE_STEP, TILE_FUNCTION)))
             case _ if (name := wrapped_attribute(value)) is not None:
                 self.value(getattr(value, name), (*path, (ATTRIBUTE_STEP, name)))
-            case types.FunctionType() if not is_of_this_package(value):
+            case _ if is_a(value, types.FunctionType) and not is_of_this_package(value):
                 self._helper(value, path)
-            case functools.partial():
+            case _ if is_a(value, functools.partial):
                 for name in ("func", "args", "keywords"):
                     self.value(getattr(value, name), (*path, (ATTRIBUTE_STEP, name)))
             case _ if is_bound_builtin(value):
@@ -137,19 +137,27 @@ class _Scanner:
 
 def is_known_in_a_trace(value: Any) -> bool:
     """Whether C, given `value` among atoms, runs no code that nobody saw: an atom, an operation, a part of Python."""
-    if isinstance(value, type):
+    if is_a(value, type):
         of_python = is_pure(value) and not is_python_class(value)
         return of_python or is_of_this_package(value) or is_numpy_scalar_class(value)
-    if isinstance(value, types.FunctionType):
+    if is_a(value, types.FunctionType):
         return is_of_this_package(value)
     return is_atom(value) or is_operation(value) or is_numpy_function(value) or is_pure(value)
 
 
-_IMPORT = "<import>"
+_OPAQUE = {
+    "IMPORT_NAME": "an import inside a function",
+    "STORE_ATTR": "an assignment to an attribute",
+    "DELETE_ATTR": "a deletion of an attribute",
+}
+"""Instructions after which nothing is known of the world, and what they are."""
 
 
 def _chains(code: types.CodeType) -> Iterator[tuple[str, list[str], Location]]:
-    """Every name that the code loads from outside, with the attributes taken from it right away, and where."""
+    """Every name that the code loads from outside, with the attributes taken from it right away, and where.
+
+    And every instruction that is opaque.
+    """
     name: str | None = None
     attributes: list[str] = []
     place = _start(code)
@@ -164,8 +172,8 @@ def _chains(code: types.CodeType) -> Iterator[tuple[str, list[str], Location]]:
         name, attributes = None, []
         if instruction.opname in _NAME_LOADS:
             name, place = instruction.argval, place_of(code, instruction)
-        elif instruction.opname == "IMPORT_NAME":
-            yield _IMPORT, [], place_of(code, instruction)
+        elif instruction.opname in _OPAQUE:
+            yield instruction.opname, [], place_of(code, instruction)
         elif instruction.opname in _WORLD_CHANGES:
             raise CompileError(
                 f"`{_WORLD_CHANGES[instruction.opname]}` cannot be compiled: a compiled function changes nothing "

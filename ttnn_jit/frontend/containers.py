@@ -16,6 +16,7 @@ from ttnn_jit.foreign.values import (
     is_a,
     is_atom,
     is_identity,
+    is_of_c,
     is_operation,
     member_of,
     native_class,
@@ -27,7 +28,15 @@ from ttnn_jit.foreign.values import (
 from ttnn_jit.frontend.function_source import is_within_the_language
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.proxy import ProxyTensor
-from ttnn_jit.frontend.special_methods import NATIVE, SCALARS, is_default, may_compute, special_method
+from ttnn_jit.frontend.special_methods import (
+    NATIVE,
+    SCALARS,
+    checked,
+    is_default,
+    may_compute,
+    refuse_foreign,
+    special_method,
+)
 
 _TABLE = {0: 0}
 _ITERABLES: tuple[Any, ...] = ([], (), _TABLE, {0}, "", b"", range(0), range(1 << 70), _TABLE.values(), _TABLE.items())
@@ -50,7 +59,7 @@ class Reach:
 
     def is_plain(self, value: Any) -> bool:
         """Whether C can compute with `value` unseen: it reaches atoms, tensors being compiled and functions alone."""
-        if type(value) is ProxyTensor or is_atom(value) or is_identity(value) or _is_of_the_interpreter(value):
+        if type(value) is ProxyTensor or is_atom(value) or says_all(value) or _is_of_the_interpreter(value):
             return True
         if type(value) in VIEWS:
             return all(map(self.is_plain, value))
@@ -63,13 +72,13 @@ class Reach:
 
     def goes_through(self, value: Any) -> bool:
         """Whether C, handing items on, runs no code of the user's to go through `value`; its items may be anything."""
-        if native_container(value):
+        if native_container(value) and is_of_c(_member(value, "__index__")):
             if may_compute(value):
                 self._interpreter.class_member(value, "__iter__")
             self._containers[id(value)] = value
             return True
         refuse_foreign_iterator(self._interpreter, value)
-        known = is_atom(value) or is_identity(value) or _is_of_the_interpreter(value) or is_operation(value)
+        known = is_atom(value) or says_all(value) or _is_of_the_interpreter(value) or is_operation(value)
         return known or type(value) is ProxyTensor or is_a(value, *ITERATORS, *VIEWS)
 
     def is_made_of_c(self, value: Any) -> bool:
@@ -86,6 +95,11 @@ class Reach:
             self._interpreter.recorder.look_into(container)
 
 
+def says_all(value: Any) -> bool:
+    """Whether the identity of `value` says all of it: a class may have a metaclass with operators, a module a class."""
+    return is_identity(value) and not may_compute(value)
+
+
 def _is_of_the_interpreter(value: Any) -> bool:
     return type(value).__module__.startswith("ttnn_jit.frontend.")
 
@@ -93,18 +107,22 @@ def _is_of_the_interpreter(value: Any) -> bool:
 # --- Items ----------------------------------------------------------------------------------------------------------
 
 
-def is_plain_key(key: Any) -> bool:
+def is_plain_key(interpreter: Interpreter, key: Any) -> bool:
     """Whether C alone computes the hash of a key, and compares it: an atom, or an object known by its identity."""
-    kind = type(key)
-    if is_atom(key) or is_identity(key):
+    if is_atom(key) or says_all(key):
         return True
-    if kind is tuple:
-        return all(map(is_plain_key, key))
-    hashed, compared = member_of(kind, "__hash__"), member_of(kind, "__eq__")
+    if type(key) is tuple:
+        return all(is_plain_key(interpreter, part) for part in key)
+    member = interpreter.class_member if may_compute(key) else _member
+    hashed, compared = member(key, "__hash__"), member(key, "__eq__")
     if is_a(key, *SCALARS):
-        return not any(isinstance(member, types.FunctionType) for member in (hashed, compared))
+        return is_of_c(hashed) and is_of_c(compared)
     by_name = isinstance(hashed, types.FunctionType) and is_a(key, enum.Enum) and is_of_the_standard_library(hashed)
     return is_default(compared) and (is_default(hashed) or by_name)
+
+
+def _member(value: Any, name: str) -> Any:
+    return member_of(type(value), name)
 
 
 def get_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
@@ -114,7 +132,7 @@ def get_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
     method = special_method(interpreter, container, "__getitem__")
     if method is not None:
         return interpreter.call_with(method, (container, key), {})
-    if may_compute(container) and python_member(type(container), "__getitem__") is not None:
+    if may_compute(container) and not is_of_c(_member(container, "__getitem__")):
         return NATIVE
     return get_native_item(interpreter, container, key)
 
@@ -144,9 +162,9 @@ def _as_index(interpreter: Interpreter, container: Any, key: Any) -> Any:
 
 
 def _item_of_dict(interpreter: Interpreter, container: Any, key: Any) -> Any:
-    if not is_plain_key(key):
+    if not is_plain_key(interpreter, key):
         return interpreter.computed(operator.getitem, container, key)
-    value = native_item(container, key)
+    value = interpreter.natively(native_item, container, key)
     if value is not ABSENT:
         interpreter.recorder.item(container, key, value)
         return value
@@ -154,6 +172,8 @@ def _item_of_dict(interpreter: Interpreter, container: Any, key: Any) -> Any:
     if missing is not None:
         interpreter.recorder.item(container, key, ABSENT)
         return interpreter.call_with(missing, (container, key), {})
+    if not (is_of_c(found := _member(container, "__missing__")) or is_a(found, types.FunctionType)):
+        return interpreter.computed(operator.getitem, container, key)
     if is_a(container, collections.defaultdict) and interpreter.recorder.is_foreign(container):
         interpreter.refuse(
             f"looking up {key!r} would add it to a defaultdict from outside the function",
@@ -180,17 +200,31 @@ def set_item(interpreter: Interpreter, container: Any, key: Any, value: Any) -> 
     method = special_method(interpreter, container, "__setitem__")
     if method is not None:
         return interpreter.call_with(method, (container, key, value), {})
+    refuse_foreign(interpreter, container)
+    if may_compute(container) and not is_of_c(_member(container, "__setitem__")):
+        return interpreter.computed(operator.setitem, container, key, value)
     key = _as_index(interpreter, container, key)
-    if not (is_plain_key(key) or type(key) is slice):
+    if type(key) is slice and is_a(container, list):
+        value = interpreter.python(list, value)
+    elif not is_plain_key(interpreter, key):
         interpreter.is_opaque(f"a {type(key).__name__} is a key by code of its own")
     return interpreter.natively(operator.setitem, container, key, value)
 
 
+def del_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
+    """``del container[key]``, of a container that the program made."""
+    method = special_method(interpreter, container, "__delitem__")
+    if method is not None:
+        return interpreter.call_with(method, (container, key), {})
+    refuse_foreign(interpreter, container)
+    return interpreter.computed(operator.delitem, container, _as_index(interpreter, container, key))
+
+
 def get(interpreter: Interpreter, container: Any, key: Any, default: Any = None) -> Any:
     """``table.get(key)``."""
-    if not is_a(container, dict) or not is_plain_key(key):
+    if not is_a(container, dict) or not is_plain_key(interpreter, key):
         return NATIVE
-    value = native_item(container, key)
+    value = interpreter.natively(native_item, container, key)
     interpreter.recorder.item(container, key, value)
     return default if value is ABSENT else value
 
@@ -200,14 +234,14 @@ def contains(interpreter: Interpreter, container: Any, item: Any) -> Any:
     method = special_method(interpreter, container, "__contains__")
     if method is not None:
         return interpreter.python(bool, interpreter.call_with(method, (container, item), {}))
-    if may_compute(container) and python_member(type(container), "__contains__") is not None:
+    if may_compute(container) and not is_of_c(_member(container, "__contains__")):
         return NATIVE
     return native_contains(interpreter, container, item)
 
 
 def native_contains(interpreter: Interpreter, container: Any, item: Any) -> Any:
     """Whether C finds `item` in a container."""
-    if is_a(container, dict) and is_plain_key(item):
+    if is_a(container, dict) and is_plain_key(interpreter, item):
         return get(interpreter, container, item, ABSENT) is not ABSENT
     if Reach(interpreter).is_plain((container, item)):
         return NATIVE
@@ -244,7 +278,7 @@ def index(interpreter: Interpreter, container: Any, item: Any, *bounds: Any) -> 
 def iterator(interpreter: Interpreter, *args: Any) -> Any:
     """``iter(iterable)``."""
     if len(args) == 2:
-        return interpreter.natively(iter, interpreter.callback(args[0]), args[1])
+        return _until(interpreter, *args)
     if len(args) != 1:
         return NATIVE
     (iterable,) = args
@@ -253,7 +287,12 @@ def iterator(interpreter: Interpreter, *args: Any) -> Any:
     method = interpreter.class_member(iterable, "__iter__") if may_compute(iterable) else None
     if not (isinstance(method, types.FunctionType) and is_within_the_language(method)):
         return NATIVE
-    return interpreter.python(iter, interpreter.call_with(method, (iterable,), {}))
+    return checked(interpreter, iter, args, "__iter__", method)
+
+
+def _until(interpreter: Interpreter, called: Any, sentinel: Any) -> Iterator[Any]:
+    while not _equal(interpreter, item := interpreter.call_with(called, (), {}), sentinel):
+        yield item
 
 
 def _members(interpreter: Interpreter, cls: enum.EnumMeta) -> list[Any]:

@@ -28,6 +28,7 @@ from ttnn_jit.frontend.language import ROOMS_OF_VALUES
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.read_recorder import is_bound_builtin
 from ttnn_jit.frontend.special_methods import ARITHMETIC, COMPARISONS, NATIVE, Handler, may_compute
+from ttnn_jit.frontend.unseen_code import changes_when_asked
 from ttnn_jit.guards.fingerprints import is_plain_dataclass
 
 
@@ -79,6 +80,10 @@ _HANDING_ON = (
 )  # fmt: skip
 
 
+_PREDICATES = (filter, itertools.filterfalse, itertools.takewhile, itertools.dropwhile)
+"""Functions that ask a callback first among their arguments, and its result whether it is true."""
+
+
 def _handlers() -> dict[Any, Handler]:
     return _named_handlers() | _of_special_methods() | _of_operators() | _of_iterables()
 
@@ -92,6 +97,7 @@ def _named_handlers() -> dict[Any, Handler]:
         bool: special_methods.truth, operator.truth: special_methods.truth, operator.not_: special_methods.negation,
         operator.is_: special_methods.same, operator.is_not: special_methods.not_same,
         operator.getitem: containers.get_item, operator.setitem: containers.set_item,
+        operator.delitem: containers.del_item,
         operator.contains: containers.contains, operator.index: special_methods.index,
         iter: containers.iterator, next: containers.following,
         sum: of.total, any: of.quantified(True), all: of.quantified(False), sorted: of.in_order,
@@ -100,8 +106,8 @@ def _named_handlers() -> dict[Any, Handler]:
         format: text(format, "__format__", "__str__", "__repr__"), str: text(str, "__str__", "__repr__"),
         repr: text(repr, "__repr__"),
         pow: special_methods.power, divmod: special_methods.binary("__divmod__", "__rdivmod__", "divmod()"),
-        filter: of.with_callback(filter, bool), itertools.filterfalse: of.with_callback(itertools.filterfalse, bool),
-        itertools.accumulate: of.accumulated, itertools.groupby: of.grouped,
+        **{function: of.with_predicate(function) for function in _PREDICATES}, itertools.compress: of.selected,
+        itertools.starmap: of.starmapped, itertools.accumulate: of.accumulated, itertools.groupby: of.grouped,
     }  # fmt: skip
 
 
@@ -111,7 +117,8 @@ def _of_special_methods() -> dict[Any, Handler]:
         float: ["__float__", "__index__"], int: ["__int__", "__index__", "__trunc__"],
         complex: ["__complex__", "__float__", "__index__"],
         operator.neg: ["__neg__"], operator.pos: ["__pos__"], operator.invert: ["__invert__"],
-        math.floor: ["__floor__", "__float__"], math.ceil: ["__ceil__", "__float__"], math.trunc: ["__trunc__"],
+        math.floor: ["__floor__", "__float__", "__index__"], math.ceil: ["__ceil__", "__float__", "__index__"],
+        math.trunc: ["__trunc__"],
     }  # fmt: skip
     return {function: special_methods.unary(function, *methods) for function, methods in names.items()}
 
@@ -119,16 +126,17 @@ def _of_special_methods() -> dict[Any, Handler]:
 def _of_operators() -> dict[Any, Handler]:
     table: dict[Any, Handler] = {}
     for name, symbol in ARITHMETIC.items():
-        plain, updating = getattr(operator, name), f"__i{name[2:]}"
+        plain, in_place = getattr(operator, name), f"__i{name[2:]}"
+        updating = getattr(operator, in_place)
         table[plain] = special_methods.binary(name, f"__r{name[2:]}", symbol)
-        table[getattr(operator, updating)] = special_methods.in_place(updating, plain)
+        table[updating] = special_methods.in_place(in_place, updating, plain)
     for name, (swapped, symbol) in COMPARISONS.items():
         table[getattr(operator, name)] = special_methods.binary(name, swapped, symbol)
     return table
 
 
 def _of_iterables() -> dict[Any, Handler]:
-    callbacks = (map, functools.reduce, itertools.starmap, itertools.takewhile, itertools.dropwhile)
+    callbacks = (map, functools.reduce)
     iterables = (list, tuple, enumerate, zip, itertools.chain, itertools.islice, itertools.pairwise, itertools.product)
     table: dict[Any, Handler] = {function: builtin_functions.with_callback(function) for function in callbacks}
     return table | {function: builtin_functions.over(function) for function in iterables}
@@ -141,10 +149,10 @@ _IDS = frozenset(map(id, FUNCTIONS))
 
 _CHANGES = Way(changes=True)
 METHODS: dict[str, Way] = {
-    **dict.fromkeys(("__init__", "__iter__", "__len__", "__reversed__", "copy", "items", "keys", "values"), _HANDS_ON),
-    **dict.fromkeys(("clear", "extend", "pop", "popitem", "reverse"), Way(hands_on=True, changes=True)),
+    **dict.fromkeys(("__iter__", "__len__", "__reversed__", "copy", "items", "keys", "values"), _HANDS_ON),
+    **dict.fromkeys(("__init__", "clear", "extend", "pop", "popitem", "reverse"), Way(hands_on=True, changes=True)),
     **dict.fromkeys(("__delitem__", "__iadd__", "__iand__", "__imul__", "__ior__", "__isub__", "__ixor__"), _CHANGES),
-    **dict.fromkeys(("add", "difference_update", "discard"), _CHANGES),
+    **dict.fromkeys(("__missing__", "add", "difference_update", "discard", "move_to_end"), _CHANGES),
     **dict.fromkeys(("intersection_update", "remove", "setdefault", "symmetric_difference_update"), _CHANGES),
     "__contains__": Way(containers.native_contains),
     "__getitem__": Way(containers.get_native_item),
@@ -177,11 +185,6 @@ def is_pure(function: Any) -> bool:
     if is_a(function, types.MethodDescriptorType, types.WrapperDescriptorType):
         return function.__objclass__ in _VALUES
     return False
-
-
-def changes_its_object(method: Any) -> bool:
-    """Whether a method of C's of one object, like ``items.append``, changes that: a list, dict or set."""
-    return is_a(method.__self__, list, dict, set) and METHODS.get(method.__name__, _C).changes
 
 
 def _is_pure_class(cls: type) -> bool:
@@ -231,6 +234,11 @@ def _handled(way: Way, interpreter: Interpreter, args: Sequence[Any], kwargs: Ma
 def _method(interpreter: Interpreter, method: Any, values: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What a method of C's makes of its object, the first of `values`, whatever that object's class overrides."""
     way = METHODS.get(method.__name__, _C)
+    if way.changes and values and is_a(values[0], list, dict, set) and interpreter.recorder.is_foreign(values[0]):
+        interpreter.refuse(
+            f"`{method.__name__}` would change a {type(values[0]).__name__} from outside the function",
+            "make a copy of it first, or return the new value",
+        )
     value = _handled(way, interpreter, values, kwargs) if values else NATIVE
     if value is not NATIVE:
         return value
@@ -239,6 +247,9 @@ def _method(interpreter: Interpreter, method: Any, values: Sequence[Any], kwargs
         others = [materialised(interpreter, value) for value in others]
     args = others if is_bound_builtin(method) else [*owner, *others]
     others = [*others, *kwargs.values()]
+    if any(map(may_compute, owner)) and _asks_the_class(method):
+        interpreter.is_opaque(f"`{method.__name__}` of a {type(values[0]).__name__} runs code that cannot be followed")
+        return interpreter.natively(method, *args, **kwargs)
     reach = Reach(interpreter)
     allowed = reach.goes_through if way.hands_on else reach.is_plain
     plain = all(map(reach.is_made_of_c, owner)) and all(map(allowed, others))
@@ -247,6 +258,14 @@ def _method(interpreter: Interpreter, method: Any, values: Sequence[Any], kwargs
     else:
         interpreter.is_opaque(f"`{method.__name__}` runs code that cannot be followed")
     return interpreter.natively(method, *args, **kwargs)
+
+
+def _asks_the_class(method: Any) -> bool:
+    """Whether a method of C's asks its object by other special methods: one of `object`, or its like."""
+    return getattr(method, "__objclass__", None) is object or method.__name__ in _ASKING
+
+
+_ASKING = frozenset({"__getattribute__", "__format__", "__reduce__", "__reduce_ex__", "__dir__", "__getstate__"})
 
 
 def _items(owner: Sequence[Any]) -> Iterator[Any]:
@@ -270,7 +289,7 @@ def computed(
     blamed = next(value for value in values if not Reach(interpreter).is_plain(value))
     name = getattr(function, "__name__", type(function).__name__)
     what = f"`{name}` of a {type(blamed).__name__} runs code that cannot be followed"
-    if kwargs or not interpreter.recorder.can_call(function, args):
+    if kwargs or not interpreter.recorder.can_call(function, args) or any(map(changes_when_asked, values)):
         interpreter.is_opaque(what)
         return interpreter.natively(function, *args, **kwargs)
     result = interpreter.natively(function, *args)

@@ -48,6 +48,18 @@ _CLASS: Step = (TYPE_STEP, None)
 _PLAIN_KEYS = frozenset({str, int, bool, float, type(None)})
 
 
+_STAND_FOR_THEMSELVES = frozenset({
+    types.FunctionType, property, functools.cached_property, types.WrapperDescriptorType, types.MethodDescriptorType,
+    types.GetSetDescriptorType, types.MemberDescriptorType,
+})  # fmt: skip
+"""Kinds of descriptors that are what an attribute of their class is."""
+
+
+def _stands_for_itself(member: Any) -> bool:
+    plain = type(member) in _STAND_FOR_THEMSELVES or member_of(type(member), "__get__") is ABSENT
+    return plain and member is not ABSENT
+
+
 class ReadRecorder:
     """The reads of one compile.
 
@@ -128,6 +140,7 @@ class ReadRecorder:
             self.use(value.__func__, (*path, (ATTRIBUTE_STEP, "__func__")))
             self.use(value.__self__, (*path, (ATTRIBUTE_STEP, "__self__")))
         elif is_bound_builtin(value):
+            self._record((*path, _CLASS), type(value))  # a method written in Python may have the same parts
             self.use(value.__self__, (*path, (ATTRIBUTE_STEP, "__self__")))
             self._record((*path, (ATTRIBUTE_STEP, "__name__")), value.__name__)
         elif not self.met(value, path):
@@ -162,8 +175,8 @@ class ReadRecorder:
 
     def member(self, class_path: Path, kind: type, name: str, member: Any) -> Path:
         """Record that `member`, or ABSENT, is what serves `name` for a class `kind`; returns where it stands."""
-        direct = type(kind) is type and member is not ABSENT and getattr(kind, name) is member  # far cheaper to ask
-        path = (*class_path, (ATTRIBUTE_STEP if direct else MEMBER_STEP, name))
+        direct = _stands_for_itself(member) and type(kind) is type and getattr(kind, name) is member
+        path = (*class_path, (ATTRIBUTE_STEP if direct else MEMBER_STEP, name))  # an attribute is far cheaper to ask
         if member is ABSENT:
             self._record(path, ABSENT)
         else:

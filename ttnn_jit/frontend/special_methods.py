@@ -5,6 +5,7 @@ So what it reads is guarded. Which method serves an operator is recorded as read
 
 from __future__ import annotations
 
+import collections
 import operator
 import types
 from collections.abc import Callable
@@ -12,7 +13,8 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.origin import is_of_a_library
-from ttnn_jit.foreign.values import ABSENT, is_a, is_atom, is_identity, is_python_class, member_of
+from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar
+from ttnn_jit.foreign.values import ABSENT, has_member, is_a, is_atom, is_identity, is_of_c, is_python_class, member_of
 from ttnn_jit.frontend.function_source import is_within_the_language
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.proxy import ProxyTensor
@@ -60,22 +62,42 @@ def unary(function: Callable[..., Any], *names: str) -> Handler:
         for name in names:
             method = special_method(interpreter, args[0], name)
             if method is not None:
-                value = interpreter.call_with(method, args, kwargs)
-                converts = function in _CONVERSIONS or name in {"__float__", "__index__"}
-                return interpreter.natively(function, value) if converts else value
+                if name not in _CHECKED:
+                    return interpreter.call_with(method, args, kwargs)
+                plain = not kwargs and not any(map(may_compute, args[1:]))
+                return checked(interpreter, function, args, name, method) if plain else NATIVE
             if member_of(type(args[0]), name) is not ABSENT:
                 break
-        return interpreter.natively(function, *args, **kwargs) if _is_scalar_by_c(args[0], names) else NATIVE
+        alone = _is_scalar_by_c(args[0], names) and not any(map(may_compute, (*args[1:], *kwargs.values())))
+        return interpreter.natively(function, *args, **kwargs) if alone else NATIVE
 
     return handler
 
 
-_CONVERSIONS = frozenset({float, int, complex, operator.index})
+_CHECKED = frozenset({"__float__", "__int__", "__index__", "__trunc__", "__complex__", "__len__", "__bytes__"})
+"""Special methods whose result C checks, or converts."""
+
+
+def checked(
+    interpreter: Interpreter, function: Callable[..., Any], args: tuple[Any, ...], name: str, method: types.FunctionType
+) -> Any:
+    """What `function` makes of what `method`, the special method `name` of the first of `args`, returns.
+
+    C takes not everything, and converts what it takes: it is given an object that answers so.
+    """
+    made = interpreter.call_with(method, args if name == "__format__" else args[:1], {})
+    if name == "__len__" and may_compute(made):
+        made = index(interpreter, made)
+    answering: Any = type(type(args[0]).__name__, (), {name: lambda *_: made})
+    return interpreter.natively(function, answering(), *args[1:])
 
 
 def _is_scalar_by_c(value: Any, names: tuple[str, ...]) -> bool:
-    members = (member_of(type(value), name) for name in names)
-    return is_a(value, *SCALARS) and not any(isinstance(member, types.FunctionType) for member in members)
+    return is_a(value, *SCALARS) and all(is_of_c(member_of(type(value), name)) for name in (*names, *_CONVERSIONS))
+
+
+_CONVERSIONS = ("__float__", "__index__")
+"""What C asks where it needs a number, whatever else it was asked for."""
 
 
 def text(function: Callable[..., Any], *names: str) -> Handler:
@@ -87,10 +109,11 @@ def text(function: Callable[..., Any], *names: str) -> Handler:
         for name in names:
             method = special_method(interpreter, args[0], name)
             if method is not None:
-                made = interpreter.call_with(method, args if name == "__format__" else args[:1], {})
-                return made if is_a(made, str) else interpreter.natively(function, *args)  # which raises
-            as_text = name == "__format__" and args[1:] in _EMPTY and is_a(args[0], *SCALARS)
-            if not (as_text or is_default(member_of(type(args[0]), name))):
+                given = args if args[1:] or name != "__format__" else (*args, "")
+                return checked(interpreter, function, given, name, method)
+            member = member_of(type(args[0]), name)
+            as_text = name == "__format__" and args[1:] in _EMPTY and is_a(args[0], *SCALARS) and is_of_c(member)
+            if not (as_text or is_default(member)):
                 break
         return interpreter.natively(function, *args) if _is_scalar_by_c(args[0], names) else NATIVE
 
@@ -115,10 +138,10 @@ def truth(interpreter: Interpreter, value: Any) -> Any:
     for name in ("__bool__", "__len__"):
         method = special_method(interpreter, value, name)
         if method is not None:
-            return interpreter.natively(bool, interpreter.call_with(method, (value,), {}))
+            return checked(interpreter, bool, (value,), name, method)
         member = member_of(type(value), name)
         if member is not ABSENT:
-            by_c = is_a(value, *SCALARS) and not isinstance(member, types.FunctionType)
+            by_c = is_a(value, *SCALARS) and is_of_c(member)
             return interpreter.natively(bool, value) if by_c else NATIVE
     return True
 
@@ -165,23 +188,50 @@ def _operate(interpreter: Interpreter, left: Any, right: Any, names: tuple[str, 
         interpreter.class_member(right, names[1])  # which would come first
     for asked, name, other in _order(left, right, *names):
         method = special_method(interpreter, asked, name)
-        if name == "__ne__" and is_default(member_of(type(asked), name)):
+        member = member_of(type(asked), name)
+        if name == "__ne__" and is_default(member):
             equal = _equality(interpreter, asked, other)
             if equal is not NotImplemented:
                 return NATIVE if equal is NATIVE else interpreter.python(operator.not_, equal)
             continue
         if method is not None:
             result = interpreter.call_with(method, (asked, other), {})
+        elif member is ABSENT or member is None or is_default(member) or _is_of_a_sequence(asked, name, member):
+            continue
+        elif not (is_of_c(member) and _asks_itself_alone(asked, name, other)):
+            return NATIVE
         else:
-            member = member_of(type(asked), name)
-            if member is ABSENT or member is None or is_default(member):
-                continue
-            if isinstance(member, types.FunctionType) or not _asks_itself_alone(asked, name):
-                return NATIVE
             result = interpreter.natively(getattr(type(asked), name), asked, other)
         if result is not NotImplemented:
             return result
+    return _without_number(interpreter, left, right, symbol)
+
+
+_SEQUENCES = (str, bytes, bytearray, list, tuple, collections.deque)
+
+
+def _is_of_a_sequence(asked: Any, name: str, member: Any) -> bool:
+    """Whether a method is C's joining or repeating, which Python tries last, whatever the order of the operands."""
+    return is_of_c(member) and name in {"__add__", "__mul__", "__rmul__"} and is_a(asked, *_SEQUENCES)
+
+
+def _without_number(interpreter: Interpreter, left: Any, right: Any, symbol: str) -> Any:
+    """What an operator makes of operands neither of which answered as a number does."""
+    if symbol == "+" and is_a(left, *_SEQUENCES):
+        texts = is_a(left, str, bytes) and is_a(right, str, bytes)
+        return interpreter.natively(operator.concat, left, right) if texts else NATIVE
+    if symbol == "*" and is_a(left, *_SEQUENCES):
+        return _repeated(interpreter, left, right)
+    if symbol == "*" and is_a(right, *_SEQUENCES):
+        return _repeated(interpreter, right, left)
     return _without_method(interpreter, left, right, symbol)
+
+
+def _repeated(interpreter: Interpreter, sequence: Any, times: Any) -> Any:
+    if may_compute(times) and has_member(type(times), "__index__"):
+        times = index(interpreter, times)
+    repeat = interpreter.natively if is_a(sequence, str, bytes) else interpreter.computed
+    return repeat(operator.mul, sequence, times)
 
 
 def _equality(interpreter: Interpreter, asked: Any, other: Any) -> Any:
@@ -199,16 +249,16 @@ def _order(left: Any, right: Any, name: str, reflected: str) -> list[tuple[Any, 
     if a is b and reflected == f"__r{name[2:]}":
         return [first]
     overrides = a is not b and issubclass(b, a) and member_of(b, reflected) is not member_of(a, reflected)
-    # Python has another slot for sequences, which it asks last.
-    sequence = a in {list, tuple, str, bytes} and name in {"__add__", "__mul__"}
-    return [second, first] if overrides or sequence else [first, second]
+    return [second, first] if overrides else [first, second]
 
 
-def _asks_itself_alone(asked: Any, name: str) -> bool:
-    """Whether C's method reads nothing but what `asked` is made of, and gives up on what is no number or text."""
-    if is_a(asked, str, bytes):
-        return name not in {"__mod__", "__rmod__"}
-    return type(asked) is ProxyTensor or is_a(asked, *SCALARS) or is_atom(asked)
+def _asks_itself_alone(asked: Any, name: str, other: Any) -> bool:
+    """Whether C's method reads nothing but numbers and texts, of `asked` and perhaps of `other`."""
+    if type(asked) is ProxyTensor:
+        return True
+    if is_a(asked, *SCALARS) and not is_numpy_scalar(asked):
+        return not (is_a(asked, str, bytes) and name in {"__mod__", "__rmod__"})
+    return is_atom(asked) and not may_compute(other)  # numpy asks it, and so does a tuple for its items
 
 
 def _without_method(interpreter: Interpreter, left: Any, right: Any, symbol: str) -> bool:
@@ -234,8 +284,8 @@ def not_same(interpreter: Interpreter, left: Any, right: Any) -> bool:
     return not same(interpreter, left, right)
 
 
-def in_place(name: str, plain: Callable[[Any, Any], Any]) -> Handler:
-    """For ``a += b`` and its like."""
+def in_place(name: str, updating: Callable[[Any, Any], Any], plain: Callable[[Any, Any], Any]) -> Handler:
+    """For ``a += b`` and its like; `updating` is what C does, `plain` is ``a + b``."""
 
     def handler(interpreter: Interpreter, left: Any, right: Any) -> Any:
         method = special_method(interpreter, left, name)
@@ -243,6 +293,35 @@ def in_place(name: str, plain: Callable[[Any, Any], Any]) -> Handler:
             result = interpreter.call_with(method, (left, right), {})
             if result is not NotImplemented:
                 return result
-        return interpreter.python(plain, left, right) if may_compute(left) or may_compute(right) else NATIVE
+        changes = _changes_in_place(left, name)
+        if changes:
+            refuse_foreign(interpreter, left)
+        if not (may_compute(left) or may_compute(right)):
+            return NATIVE
+        if not changes:
+            return interpreter.python(plain, left, right)
+        if name == "__iadd__":
+            right = interpreter.python(iter, right)
+        elif name == "__imul__" and has_member(type(right), "__index__"):
+            right = index(interpreter, right)
+        return interpreter.computed(updating, left, right)
 
     return handler
+
+
+def _changes_in_place(value: Any, name: str) -> bool:
+    member = member_of(type(value), name)
+    return member is not ABSENT and member is not None and is_of_c(member)
+
+
+def refuse_foreign(interpreter: Interpreter, container: Any) -> None:
+    """Refuse to change a container that does not belong to the program.
+
+    Raises:
+        CompileError: It is a global, a closure's, or the caller's.
+    """
+    if interpreter.recorder.is_foreign(container):
+        interpreter.refuse(
+            f"this {type(container).__name__} comes from outside the function, which a compiled function cannot change",
+            "make a copy of it first, or return the new value",
+        )

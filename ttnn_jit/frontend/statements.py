@@ -7,8 +7,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ttnn_jit.foreign.values import is_a
-from ttnn_jit.frontend.assignment import assign, iterate, own_container, refuse_foreign
+from ttnn_jit.frontend.assignment import assign, iterate
 from ttnn_jit.frontend.call_expressions import InterpretedFunction
 from ttnn_jit.frontend.expressions import OPERATORS
 from ttnn_jit.frontend.interpreter import Interpreter, Returned, failure_text
@@ -73,7 +72,7 @@ def _annotated_assign(interpreter: Interpreter, node: ast.AnnAssign) -> None:
 def _augmented_assign(interpreter: Interpreter, node: ast.AugAssign) -> None:
     function = getattr(operator, f"i{OPERATORS[type(node.op)].__name__.rstrip('_')}")
     if isinstance(node.target, ast.Subscript):
-        container = own_container(interpreter, node.target)
+        container = interpreter.evaluate(node.target.value)
         index = interpreter.evaluate(node.target.slice)
         interpreter.at = node.target
         old = interpreter.python(operator.getitem, container, index)
@@ -88,8 +87,6 @@ def _augmented_assign(interpreter: Interpreter, node: ast.AugAssign) -> None:
 
 def _in_place(interpreter: Interpreter, node: ast.AugAssign, function: Callable[[Any, Any], Any], old: Any) -> Any:
     right = interpreter.evaluate(node.value)
-    if is_a(old, list, dict, set):
-        refuse_foreign(interpreter, old, node)
     interpreter.at = node
     return interpreter.python(function, old, right)
 
@@ -102,7 +99,7 @@ def _delete(interpreter: Interpreter, node: ast.Delete) -> None:
                 interpreter.refuse(f"`{target.id}` has no value here", node=target)
             del owner.variables[target.id]
         elif isinstance(target, ast.Subscript):
-            container = own_container(interpreter, target)
+            container = interpreter.evaluate(target.value)
             index = interpreter.evaluate(target.slice)
             interpreter.at = target
             interpreter.python(operator.delitem, container, index)

@@ -273,7 +273,7 @@ _COMPOUNDS: tuple[tuple[_Belongs, Callable[[Any], tuple[str, Iterable[Any]]]], .
     (is_of_this_package, lambda value: (_class_name(type(value)), (repr(value),))),
     (
         _is_frozen_dataclass,
-        lambda value: (_class_name(type(value)), [getattr(value, f.name) for f in dataclasses.fields(value)]),
+        lambda value: (_class_name(type(value)), [getattr(value, f.name) for f in dataclasses.fields(type(value))]),
     ),
 )
 """The label and the parts of a value that has parts."""

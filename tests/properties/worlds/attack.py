@@ -150,6 +150,8 @@ def run(case: Case, tally: Tally | None = None) -> Failure | None:
                 failure = _compare(process, index, tally)
                 if failure is not None:
                     return failure
+                if process[1].refused and "next(" in case.world.text():
+                    return None  # a refused call has advanced no iterator of its world, where Python's has
                 hits.append(COUNTERS.memory_hits)
             if step.calls > 1 and not process[1].refused:
                 tally.counts["repeated"] += 1

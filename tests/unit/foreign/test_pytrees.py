@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import json
+import operator
 from collections import OrderedDict, defaultdict
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttnn_jit.foreign.container_items import items_of
-from ttnn_jit.foreign.pytrees import LEAF, PyTree, flatten, from_json, join, leaves, map_leaves, to_json
+from ttnn_jit.foreign.pytrees import LEAF, PyTree, flatten, from_json, join, leaves, map_leaves, parts_of, to_json
 from ttnn_jit.specs.tensor_spec import MemoryConfig
 
 
@@ -91,6 +92,30 @@ def test_a_record_keeps_attributes_that_are_no_fields_and_lacks_fields_that_are_
     record = Noted(1)
     mapped = map_leaves(record, lambda leaf: leaf + 1)
     assert (mapped.value, mapped.made, hasattr(mapped, "later"), record.value) == (2, True, False, 1)
+
+
+@dataclasses.dataclass
+class Hiding:
+    scale: float = 2.0
+
+    def __getattribute__(self, name):
+        return 3.0 if name == "scale" else None
+
+
+def test_a_record_that_hides_its_own_parts_is_a_record_of_its_fields():
+    tree = flatten(Hiding())
+    assert tree.leaves == [3.0]
+    assert type(tree.unflatten()) is Hiding
+
+
+@pytest.mark.parametrize("change", ["append(2.0)", "clear()", "__setitem__(0, 2.0)", "__setitem__(0, [1.0])"])
+def test_the_parts_of_a_pytree_tell_whether_it_was_changed(change):
+    value = {"a": [1.0], "b": 2.0}
+    before = parts_of(value)
+    assert all(map(operator.is_, before, parts_of(value)))
+    eval(f"value['a'].{change}")
+    after = parts_of(value)
+    assert len(before) != len(after) or not all(map(operator.is_, before, after))
 
 
 def test_a_dataclass_of_this_package_is_a_leaf():

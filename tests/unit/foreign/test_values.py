@@ -30,6 +30,7 @@ SCALARS = (
     | st.floats(width=32).map(np.float32)
     | st.integers(-2, 2).map(np.int32)
     | st.builds(complex, NUMBERS, NUMBERS)
+    | st.builds(range, st.integers(0, 2), st.integers(0, 2), st.integers(1, 3))
 )
 ATOMS = SCALARS | st.tuples(SCALARS, SCALARS) | st.frozensets(st.integers(0, 2))
 
@@ -54,6 +55,7 @@ def bits_of(atom):
 @example(Celsius(0.0), Celsius(-0.0))
 @example((1, 2.0), (True, 2.0))
 @example(0j, -0j)
+@example(range(0, 9, 10), range(0, 9, 20))
 def test_keys_of_atoms_are_equal_for_equal_types_and_bits_only(first, second):
     same = bits_of(first) == bits_of(second)
     assert (atom_key(first) == atom_key(second)) is same

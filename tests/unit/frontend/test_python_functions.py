@@ -6,7 +6,7 @@ import copy
 
 import pytest
 
-from tests.unit.frontend.stand_in import BF16, lowered
+from tests.unit.frontend.stand_in import BF16, lowered, ttnn
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.foreign.values import is_python_class
 from ttnn_jit.frontend.code_scan import is_known_in_a_trace
@@ -74,3 +74,26 @@ def test_the_methods_that_change_a_container_are_known(kind):
     for name in set(dir(kind)) - set(dir(object)) - {"__class_getitem__"}:
         known = name in METHODS and METHODS[name].changes
         assert known is any(changes(kind, name, given) for given in GIVEN), name
+
+
+class Denying(type):
+    def __instancecheck__(cls, value):
+        return False
+
+
+class Denied(metaclass=Denying):
+    pass
+
+
+class Further(Denied):
+    pass
+
+
+DENIED, FURTHER = Denied(), Further()
+
+
+@pytest.mark.parametrize("value", ["DENIED", "FURTHER"])
+def test_an_instance_of_the_very_class_is_one_whatever_the_metaclass_says(value):
+    program = eval(f"lambda x: ttnn.exp(x) if isinstance({value}, Denied) else x", {**globals(), "ttnn": ttnn})
+    text = str(lowered(program, BF16, graph_capture=None).module)
+    assert ("ttnn.exp" in text) is isinstance(globals()[value], Denied)
