@@ -15,6 +15,7 @@ from typing import Any
 from ttnn_jit.kernels.bessel import Bessel
 from ttnn_jit.kernels.bfloat16_functions import Bfloat16Functions
 from ttnn_jit.kernels.conversions import Conversions
+from ttnn_jit.kernels.dot_product import DotProduct
 from ttnn_jit.kernels.error_function import ErrorFunction
 from ttnn_jit.kernels.gamma import Gamma
 from ttnn_jit.kernels.hyperbolic import Hyperbolic
@@ -25,7 +26,15 @@ from ttnn_jit.specs.dtypes import ComputeType
 
 
 class VectorMath(
-    Conversions, ErrorFunction, Hyperbolic, InverseTrigonometry, Gamma, Bessel, Quotient, Bfloat16Functions
+    Conversions,
+    ErrorFunction,
+    Hyperbolic,
+    InverseTrigonometry,
+    Gamma,
+    Bessel,
+    Quotient,
+    Bfloat16Functions,
+    DotProduct,
 ):
     """All of ops.emit.Emit, and the conversions between element types."""
 

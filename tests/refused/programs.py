@@ -83,9 +83,9 @@ def a_reduction_of_torch(x):
 
 
 def an_operation_that_is_not_here(x):
-    return ttnn.matmul(x, x)
-#          ^^^^^^^^^^^ Function matmul not supported
-#          help: matrix multiplication is not implemented
+    return ttnn.layer_norm(x)
+#          ^^^^^^^^^^^^^^^ Function layer_norm not supported
+#          help: normalisations are not implemented
 
 
 def a_method_of_torch(x):
@@ -110,10 +110,14 @@ def a_string_among_the_operands(x):
 #          ^^^^^^^^^^^^^^^^ `input_tensor_b` of `add` must be a tensor or a number, got str
 
 
-def an_operator_that_tensors_lack(x):
-    return x @ x
-#          ^^^^^ the operator `@` is not supported on tensors
-#          help: matrix multiplication is not implemented
+def a_number_as_a_matrix(x):
+    return x @ 2.0
+#          ^^^^^^^ `input_tensor_b` of `matmul` must be a tensor, got float
+
+
+def matrices_that_do_not_fit(x):
+    return x @ ttnn.reshape(x, (16, 64))
+#          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ `matmul` of shapes [32, 32] and [16, 64]: the dimensions to contract have 32 and 16 elements
 
 
 def a_division_that_tensors_lack(x):

@@ -15,7 +15,19 @@ from ttnn_jit.codegen.body_analysis import (
     operation_of_tile,
     propagates_nan,
 )
-from ttnn_jit.codegen.steps import Accumulate, Apply, Call, Cast, Constant, KernelBody, Load, LookUp, Store, operands_of
+from ttnn_jit.codegen.steps import (
+    Accumulate,
+    Apply,
+    Call,
+    Cast,
+    Constant,
+    Contract,
+    KernelBody,
+    Load,
+    LookUp,
+    Store,
+    operands_of,
+)
 from ttnn_jit.kernels.bfloat16_words import Bfloat16Words, Vectors
 from ttnn_jit.kernels.llvm_line import Line, usual_lines
 from ttnn_jit.kernels.llvm_vector import LlvmVector
@@ -76,7 +88,7 @@ class BodyEmitter:
                     values[index] = self._widened(step.stream, loaded[step.stream])
                 case Store():
                     results[step.stream] = self._narrowed(step.stream, values[step.operand])
-                case Accumulate() | Call():
+                case Accumulate() | Contract() | Call():
                     raise AssertionError("a sweep's body stores what is accumulated, and a call is no vector code")
                 case _:
                     values[index] = self._value(index, step, values, exact)

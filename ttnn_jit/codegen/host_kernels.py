@@ -7,17 +7,19 @@ from typing import Any
 
 from xdsl.ir import Operation
 
+from ttnn_jit.codegen.contracting import contracting_kernels
 from ttnn_jit.codegen.copies import copying_kernels
 from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.reducing import reducing_kernels
 from ttnn_jit.codegen.routines import routine_kernels
-from ttnn_jit.dialects.declared_ops import MovementOp, ReductionOp, RoutineOp, TensorOp
+from ttnn_jit.dialects.declared_ops import ContractionOp, MovementOp, ReductionOp, RoutineOp, TensorOp
 from ttnn_jit.specs.target import Numerics
 
 _KERNELS_OF: dict[type[TensorOp], Callable[[Any, Numerics], Sequence[Kernel]]] = {
     MovementOp: copying_kernels,
     ReductionOp: reducing_kernels,
     RoutineOp: routine_kernels,
+    ContractionOp: contracting_kernels,
 }
 """Base of a family's op classes -> the launches of one of its ops, in order."""
 

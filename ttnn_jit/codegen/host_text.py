@@ -8,7 +8,19 @@ from xdsl.ir import SSAValue
 
 from ttnn_jit.codegen.kernel import Kernel, Operand
 from ttnn_jit.codegen.launch import LoopNest
-from ttnn_jit.codegen.steps import Accumulate, Apply, Call, Cast, Constant, KernelBody, Load, LookUp, Step, Store
+from ttnn_jit.codegen.steps import (
+    Accumulate,
+    Apply,
+    Call,
+    Cast,
+    Constant,
+    Contract,
+    KernelBody,
+    Load,
+    LookUp,
+    Step,
+    Store,
+)
 from ttnn_jit.codegen.sweeps import SweptBody, swept
 from ttnn_jit.kernels.swept_loops import BufferKind
 
@@ -41,7 +53,7 @@ def _launch(number: int, kernel: Kernel, names: dict[SSAValue, str]) -> Iterator
     operands = (*kernel.inputs, *kernel.outputs)
     for place, (operand, strides) in enumerate(zip(operands, kernel.nest.strides, strict=True)):
         yield f"  {_operand(place, operand, strides, kernel, names)}"
-    if kernel.body.reduced is None:
+    if kernel.body.reduced is None or kernel.body.contraction is not None:
         yield from (f"  {line}" for line in _steps(kernel.body, range(len(operands))))
     else:
         yield from _sweeps(swept(kernel.body), len(operands))
@@ -87,7 +99,7 @@ def _step(index: int, step: Step, numbers: Sequence[int]) -> str:
             return f"t{index} = {_value(step, numbers)}"
 
 
-def _value(step: Load | Cast | LookUp | Accumulate | Apply, numbers: Sequence[int]) -> str:
+def _value(step: Load | Cast | LookUp | Accumulate | Contract | Apply, numbers: Sequence[int]) -> str:
     match step:
         case Load():
             return f"load s{numbers[step.stream]}"
@@ -97,6 +109,8 @@ def _value(step: Load | Cast | LookUp | Accumulate | Apply, numbers: Sequence[in
             return f"look up t{step.operand}"
         case Accumulate():
             return f"{step.tile_name} of t{step.operand}"
+        case Contract():
+            return f"t{step.left} times t{step.right}, added up along the reduced loop"
         case Apply():
             operands = [f"{each.value:g}" if isinstance(each, Constant) else f"t{each}" for each in step.operands]
             values = ", ".join([*operands, *(f"{number.value:g}" for number in step.numbers)])

@@ -11,12 +11,13 @@ are listed from the inside out; the kernel knows it. An empty tensor has innermo
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.tile_loop import InnerAccess
+from ttnn_jit.ops.contraction import Dimensions, Labels
 from ttnn_jit.specs.access import Access, Const, Dim, Expr, NotStridedError, substitute, times, total, walk
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -137,6 +138,46 @@ def reduction_nest_of(operands: tuple[View, ...], shape: tuple[int, ...], axis: 
         strides = tuple((*own[:-2], own[-1], own[-2]) for own in strides)
         return LoopNest(loops, strides, walked.offsets, (1,))
     return LoopNest(loops, strides, walked.offsets, (0,))
+
+
+def contraction_nest_of(specs: Sequence[TensorSpec], named: Dimensions, extents: Mapping[Hashable, int]) -> LoopNest:
+    """The loops of a contraction of the first of `specs` and the second to the third.
+
+    The innermost first: columns, the contracted loop, which is reduced, rows, along which the second tensor does not
+    move, and what all are repeated over. The first three are there whatever extent they have.
+    """
+    if math.prod(extents[label] for label in named.result) == 0:
+        return LoopNest((0,), ((1,),) * len(specs), (0,) * len(specs))
+    row, column = named.only_of(named.left, named.right), named.only_of(named.right, named.left)
+    around = [label for label in named.result if label not in {row, column}] + ([] if row is None else [row])
+    outer = _merged(
+        tuple(extents[label] for label in around),
+        tuple(_label_strides(*each, around, extents) for each in zip(specs, named, strict=True)),
+        (0,) * len(specs),
+    )
+    if math.prod(outer.extents) == 1:
+        outer = LoopNest((1,), ((0,),) * len(specs), outer.offsets)
+    elif outer.strides[1][-1]:
+        outer = LoopNest((*outer.extents, 1), tuple((*own, 0) for own in outer.strides), outer.offsets)
+    inner = [named.contracted, column]
+    strides = [_label_strides(*each, inner, extents) for each in zip(specs, named, strict=True)]
+    if column is None:
+        strides = [(along, 1) for along, _ in strides]
+    return LoopNest(
+        (*outer.extents, *(extents.get(label, 1) for label in inner)),
+        tuple(own + both for own, both in zip(outer.strides, strides, strict=True)),
+        outer.offsets,
+        (1,),
+    )
+
+
+def _label_strides(
+    spec: TensorSpec, own: Labels, labels: Sequence[Hashable], extents: Mapping[Hashable, int]
+) -> tuple[int, ...]:
+    """The stride of a tensor along each of `labels`; 0 where it has no such dimension, or is broadcast along it."""
+    dims = zip(own, spec.shape, spec.element_strides, strict=True)
+    found = {label: stride if extent == extents[label] else 0 for label, extent, stride in dims}
+    return tuple(found.get(label, 0) for label in labels)
 
 
 MIN_COLUMNS = 16

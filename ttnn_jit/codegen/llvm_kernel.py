@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ttnn_jit.codegen.body_analysis import operation_of_tile, reduction_of_tile
+from ttnn_jit.codegen.contracting import contracted_streams, epilogue, in_pairs
 from ttnn_jit.codegen.fission import Fission, fission_of
 from ttnn_jit.codegen.lookup import LookupSplit, lookup_candidates
 from ttnn_jit.codegen.numba_module import numba_module
 from ttnn_jit.codegen.routines import routine_source
-from ttnn_jit.codegen.steps import Apply, Call, KernelBody, SizeClass
+from ttnn_jit.codegen.steps import Apply, Call, KernelBody, Reduced, SizeClass
 from ttnn_jit.codegen.sweeps import swept
 from ttnn_jit.codegen.tiers import Tier, choose_tier
 from ttnn_jit.codegen.vector_loop import KERNEL, VectorLoop, vector_loop
+from ttnn_jit.kernels.contraction import Contraction
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import KernelModules, ModuleText
 from ttnn_jit.kernels.lookup_table import ENTRIES, lookup_table
@@ -107,6 +109,8 @@ class _Draft:
 
 
 def _draft(body: KernelBody, isa: HostIsa) -> _Draft:
+    if body.contraction is not None:
+        return _contracted(body, isa)
     if body.reduced is not None:
         return _swept(body, isa)
     direct = vector_loop(body, isa)
@@ -214,8 +218,33 @@ def _swept(body: KernelBody, isa: HostIsa) -> _Draft:
         definitions += functions(name, operation.combine, operation.identity, isa, module)
     module.declarations.update(dict.fromkeys(DECLARATIONS))
     kernel = loops(KERNEL, body.streams, body.rank, calls, parts.buffers).text()
-    remarks = [f"; rows of {'at most' if body.reduced.is_short else 'more than'} {SHORT_ROW} elements"]
+    remarks = [_rows_remark(body.reduced)]
     return _Draft([kernel, *definitions], module, picoseconds, remarks=remarks, stages=len(calls))
+
+
+def _rows_remark(reduced: Reduced | None) -> str:
+    assert reduced is not None, "it reduces a loop"
+    return f"; rows of {'at most' if reduced.is_short else 'more than'} {SHORT_ROW} elements"
+
+
+def _contracted(body: KernelBody, isa: HostIsa) -> _Draft:
+    """A kernel that contracts the loop around its innermost one."""
+    stage, module = epilogue(body), ModuleText()
+    loop, name = vector_loop(stage.body, isa), "ttnn_jit.epilogue"
+    left, right = contracted_streams(body)
+    pairs, call = in_pairs(body), StageCall(name, stage.operands)
+    kernel = Contraction(KERNEL, body.streams, body.rank, left, right, pairs, call, isa, module)
+    definitions = [*kernel.definitions(), loop.loop.definition(name)]
+    module.add(loop.module, loop.loop.declarations)
+    picoseconds = 1000 * _INSTRUCTIONS_OF_A_PRODUCT / (isa.lanes * HOST_COSTS.vector_instructions_per_ns)
+    # What a launch must be like (runtime/launch_bounds.py) stands in the text, so that its hash says that too.
+    accesses = ", ".join(f"{stream.dtype.mlir} {stream.access.value}" for stream in body.streams)
+    remarks = [_rows_remark(body.reduced), f"; streams: {accesses}"]
+    return _Draft(definitions, module, picoseconds / 2 if pairs else picoseconds, remarks=remarks, stages=2)
+
+
+_INSTRUCTIONS_OF_A_PRODUCT = 2
+"""A fused multiply-add and its share of loads, for a vector of products or of pairs of them."""
 
 
 def _shared(loops: Sequence[VectorLoop]) -> ModuleText:

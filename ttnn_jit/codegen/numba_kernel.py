@@ -16,10 +16,11 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.codegen.host_program import planned
 from ttnn_jit.codegen.kernel import Kernel
+from ttnn_jit.codegen.numba_contraction import chain
 from ttnn_jit.codegen.numba_steps import StepWriter
 from ttnn_jit.codegen.numba_sweeps import SweepWriter
 from ttnn_jit.codegen.routines import routine_source
-from ttnn_jit.codegen.steps import Call, KernelBody, Reduced
+from ttnn_jit.codegen.steps import Call, KernelBody
 from ttnn_jit.kernels.python_scalar import PythonScalar
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.ops.reduction import SHORT_ROW
@@ -66,12 +67,7 @@ class _SourceWriter:
     def text(self) -> str:
         """The module."""
         head = [*self._pointers(), *self._words()]
-        lines = (
-            self._nested(self._loops, self._element())
-            if self._body.reduced is None
-            else self._sweeps(self._body.reduced)
-        )
-        lines = [_INDENT + line for line in (*head, *lines)]
+        lines = [_INDENT + line for line in (*head, *self._loop_nest())]
         tables = [f"{name} = {words}" for name, words in self._builder.tables.items()]
         limits = sorted(self._builder.limits)
         imports = [f"from math import {', '.join(limits)}", ""] if limits else []
@@ -80,12 +76,23 @@ class _SourceWriter:
             imports.insert(-1, f"from ttnn_jit.kernels.scalar_call import {', '.join(sorted(self._builder.functions))}")
         return "\n".join([*imports, "", *tables, "", "def kernel(pointers, params):", *lines, ""])
 
-    def _nested(self, first: int, lines: Sequence[str]) -> list[str]:
-        """`lines` in the loops below number `first`, the innermost of which has number 0."""
-        loops = [
-            f"{_INDENT * depth}for i{loop} in range(n{loop}):" for depth, loop in enumerate(reversed(range(first)))
-        ]
-        return [*loops, *(_INDENT * first + line for line in lines)]
+    def _loop_nest(self) -> list[str]:
+        body = self._body
+        places = [f"{name}[{self._index(k)}]" for k, name in enumerate(self._names)]
+        if body.reduced is None:
+            StepWriter(body, self._builder, places).write()
+            return self._around(range(self._loops), self._builder.lines)
+        loops = [loop for loop in range(self._loops) if loop != body.reduced.loop]
+        rule = f"# rows of {'at most' if body.reduced.is_short else 'more than'} {SHORT_ROW} elements"
+        if body.contraction is not None:
+            return [rule, *self._around(loops, chain(body, self._builder, places, body.reduced.loop))]
+        memory, rows = SweepWriter(body, self._builder, places, body.reduced.loop).text()
+        return [rule, *memory, *self._around(loops, rows)]
+
+    def _around(self, loops: Sequence[int], lines: Sequence[str]) -> list[str]:
+        """`lines` in loops, the innermost of which comes first."""
+        heads = [f"{_INDENT * depth}for i{loop} in range(n{loop}):" for depth, loop in enumerate(reversed(loops))]
+        return [*heads, *(_INDENT * len(heads) + line for line in lines)]
 
     def _pointers(self) -> list[str]:
         lines = []
@@ -104,22 +111,6 @@ class _SourceWriter:
             known = 0 if stream.access is InnerAccess.STRIDED else 1
             lines += [f"s{k}_{loop} = params[{first + loop}]" for loop in range(known, self._loops)]
         return lines
-
-    def _element(self) -> list[str]:
-        """The statements for one element."""
-        writer = StepWriter(
-            self._body, self._builder, [f"{name}[{self._index(k)}]" for k, name in enumerate(self._names)]
-        )
-        writer.write()
-        return self._builder.lines
-
-    def _sweeps(self, reduced: Reduced) -> list[str]:
-        places = [f"{name}[{self._index(k)}]" for k, name in enumerate(self._names)]
-        memory, rows = SweepWriter(self._body, self._builder, places, reduced.loop).text()
-        loops = [loop for loop in reversed(range(self._loops)) if loop != reduced.loop]
-        outer = [f"{_INDENT * depth}for i{loop} in range(n{loop}):" for depth, loop in enumerate(loops)]
-        rule = f"# rows of {'at most' if reduced.is_short else 'more than'} {SHORT_ROW} elements"
-        return [rule, *memory, *outer, *(_INDENT * len(outer) + line for line in rows)]
 
     def _index(self, k: int) -> str:
         terms = {InnerAccess.CONTIGUOUS: ["i0"], InnerAccess.SCALAR: [], InnerAccess.STRIDED: [f"i0 * s{k}_0"]}[

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ttnn_jit.codegen.body_analysis import operation_of_tile
-from ttnn_jit.codegen.steps import Accumulate, Apply, Call, Cast, Constant, KernelBody, Load, LookUp, Step, Store
+from ttnn_jit.codegen.steps import (
+    Accumulate,
+    Apply,
+    Call,
+    Cast,
+    Constant,
+    Contract,
+    KernelBody,
+    Load,
+    LookUp,
+    Step,
+    Store,
+)
 from ttnn_jit.kernels.python_scalar import PythonScalar
 
 
@@ -30,7 +42,7 @@ class StepWriter:
             values.append(self._step(step, values))
 
     def _step(self, step: Step, values: Sequence[str]) -> str:
-        assert not isinstance(step, LookUp | Accumulate | Call), "no steps of one element"
+        assert not isinstance(step, LookUp | Accumulate | Contract | Call), "no steps of one element"
         builder, body = self._builder, self._body
         match step:
             case Load():

@@ -103,6 +103,19 @@ class Accumulate:
 
 
 @dataclass(frozen=True, slots=True)
+class Contract:
+    """The products of two loaded tiles added up along the loop that is reduced (ops/contraction.py), in float32.
+
+    It is one element for all of that loop, and there only when the loop has ended.
+    """
+
+    left: int
+    right: int
+    dtype: DataType = COMPUTE_TYPE
+    slot: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """A routine over the streams, by itself a body: it loads and stores (ops/routine.py).
 
@@ -121,7 +134,7 @@ class Call:
     has_short_rows: bool
 
 
-Step = Load | Apply | Cast | LookUp | Accumulate | Store | Call
+Step = Load | Apply | Cast | LookUp | Accumulate | Contract | Store | Call
 
 
 class SizeClass(enum.Enum):
@@ -175,7 +188,7 @@ class KernelBody:
         numerics: How results are rounded.
         size_class: Of its launches.
         joined: Whether loop fusion made it of several of the target's kernels.
-        reduced: The loop that `Accumulate` reduces; None if there is none.
+        reduced: The loop that `Accumulate` or `Contract` reduces; None if there is none.
     """
 
     streams: tuple[Stream, ...]
@@ -199,6 +212,11 @@ class KernelBody:
             live += index in last_use
             peak = max(peak, live)
         return peak
+
+    @property
+    def contraction(self) -> int | None:
+        """The index of the step that contracts; None if there is none."""
+        return next((index for index, step in enumerate(self.steps) if isinstance(step, Contract)), None)
 
     @property
     def slots(self) -> tuple[tuple[tuple[int, ...], int], ...]:
@@ -236,6 +254,8 @@ def operands_of(step: Step) -> tuple[int, ...]:
             return ()
         case Apply():
             return tuple(operand for operand in step.operands if isinstance(operand, int))
+        case Contract():
+            return step.left, step.right
         case Cast() | LookUp() | Accumulate() | Store():
             return (step.operand,)
 
@@ -248,5 +268,7 @@ def with_operands(step: Step, renamed: Callable[[int], int]) -> Step:
         case Apply():
             operands = (renamed(operand) if isinstance(operand, int) else operand for operand in step.operands)
             return replace(step, operands=tuple(operands))
+        case Contract():
+            return replace(step, left=renamed(step.left), right=renamed(step.right))
         case Cast() | LookUp() | Accumulate() | Store():
             return replace(step, operand=renamed(step.operand))

@@ -39,13 +39,14 @@ from ttnn_jit.dialects.d2m import (
     ViewLayoutOp,
     WaitOp,
 )
-from ttnn_jit.dialects.declared_ops import ElementwiseOp, MovementOp, ReductionOp, RoutineOp
+from ttnn_jit.dialects.declared_ops import ContractionOp, ElementwiseOp, MovementOp, ReductionOp, RoutineOp
 from ttnn_jit.dialects.layout import dtype_of, spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.dialects.ttir import FullOp
 from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.ops import Reduction
+from ttnn_jit.ops.contraction import Labels
 from ttnn_jit.ops.reduction import BLOCK, CHAINS
 from ttnn_jit.specs.access import Access, Expr, dims_of, evaluated
 from ttnn_jit.specs.sharding import dense_strides
@@ -168,6 +169,9 @@ class _Machine:
             if isinstance(op, RoutineOp):
                 self._routine(op)
                 continue
+            if isinstance(op, ContractionOp):
+                self._contracted(op)
+                continue
             if isinstance(op, ElementwiseOp):
                 self._apply(op)
                 continue
@@ -224,6 +228,17 @@ class _Machine:
         for axis in reversed(op.axes):
             values = reduced(op.operation, self.math, values, axis)
         rounded = self.math.round_to(values, spec.dtype, self.numerics)
+        self.known[op.results[0]] = _Tensor(np.reshape(rounded, tuple(spec.shape)), spec)
+
+    def _contracted(self, op: ContractionOp) -> None:
+        spec = spec_of(op.results[0].type)
+        left, right = (self.known[value] for value in op.operands)
+        named, _ = op.operation.extents([left.values.shape, right.values.shape], op.statics)
+        order = (*named.result, named.contracted)
+        pairs = left.spec.dtype.is_upper_half and right.spec.dtype.is_upper_half
+        rows, columns = _spread(left.values, named.left, order), _spread(right.values, named.right, order)
+        values = contracted(self.math, rows, columns, pairs=pairs)
+        rounded = self.math.round_to(np.broadcast_to(values, tuple(spec.shape)), spec.dtype, self.numerics)
         self.known[op.results[0]] = _Tensor(np.reshape(rounded, tuple(spec.shape)), spec)
 
     def _full(self, op: FullOp) -> None:
@@ -427,6 +442,31 @@ def _block(operation: Reduction, math: NumpyVector, terms: Array) -> Array:
         chains = operation.combine(math, chains[:half], chains[half:])
     block: Array = chains[0]
     return block
+
+
+def contracted(math: NumpyVector, left: Array, right: Array, *, pairs: bool) -> Array:
+    """The products added up along the last dimension as ops/contraction.py defines."""
+    shape = np.broadcast_shapes(left.shape[:-1], right.shape[:-1])
+    total: Array = np.zeros(shape, np.float32)
+    for k in range(0, left.shape[-1], 2 if pairs else 1):
+        total = (
+            math.add_products(total, _pair(math, left, k), _pair(math, right, k))
+            if pairs
+            else math.fma(left[..., k], right[..., k], total)
+        )
+    return total
+
+
+def _pair(math: NumpyVector, values: Array, k: int) -> Array:
+    """The words that hold bfloat16 elements k, lower, and k + 1, upper; zero beyond the last."""
+    low: Array = np.right_shift(math.bits(values[..., k]), 16) & 0xFFFF
+    return low | math.bits(values[..., k + 1]) if k + 1 < values.shape[-1] else low
+
+
+def _spread(values: Array, own: Labels, order: Labels) -> Array:
+    """`values` with dimensions in another order, of extent 1 where they are not its own."""
+    moved = np.transpose(values, [own.index(label) for label in order if label in own])
+    return np.ascontiguousarray(moved).reshape([values.shape[own.index(each)] if each in own else 1 for each in order])
 
 
 def _gathered(values: Array, access: Access) -> Array:

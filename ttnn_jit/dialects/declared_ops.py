@@ -201,6 +201,17 @@ class RoutineOp(TensorOp):
         """What it takes is said by its rule for results, operand by operand."""
 
 
+class ContractionOp(TensorOp):
+    """An op that contracts a dimension of two tensors."""
+
+    declared: ClassVar[ops.Contraction]
+
+    @property
+    def operation(self) -> ops.Contraction:
+        """The declaration of which dimensions it contracts and keeps."""
+        return self.declared
+
+
 class CompositeOp(TensorOp):
     """An op that is written in terms of others."""
 

@@ -17,6 +17,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.declared_ops import (
     CompositeOp,
+    ContractionOp,
     DeclaredOp,
     ElementwiseOp,
     MovementOp,
@@ -77,6 +78,7 @@ def derive_tensor_ops(dialect: str, name_field: str) -> OpClasses:
         ops.Typecast: TypecastOp,
         ops.Movement: MovementOp,
         ops.Reduction: ReductionOp,
+        ops.Contraction: ContractionOp,
         ops.Composite: CompositeOp,
         ops.Routine: RoutineOp,
     }

@@ -12,6 +12,7 @@ from ttnn_jit.ops import (
     binary,
     bitwise,
     composites,
+    contractions,
     data_movement,
     predicates,
     reductions,
@@ -23,6 +24,7 @@ from ttnn_jit.ops import (
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
 from ttnn_jit.ops.binding import BoundCall, bind
 from ttnn_jit.ops.composite import Composite
+from ttnn_jit.ops.contraction import Contraction
 from ttnn_jit.ops.data_movement import indexed
 from ttnn_jit.ops.elementwise import DeviceForm, Elementwise, Forms, Laws
 from ttnn_jit.ops.movement import Movement
@@ -62,6 +64,7 @@ __all__ = [
     "AbsentOperator",
     "BoundCall",
     "Composite",
+    "Contraction",
     "Declaration",
     "DeviceForm",
     "Elementwise",
@@ -96,6 +99,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *typecast.OPERATIONS,
     *data_movement.OPERATIONS,
     *reductions.OPERATIONS,
+    *contractions.OPERATIONS,
     *composites.OPERATIONS,
     *routines.OPERATIONS,
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ttnn_jit.specs.dtypes import NO_DTYPE
 
-_NO_MATMUL = "matrix multiplication is not implemented"
+_NO_MATMUL = "write `ttnn.add(ttnn.matmul(x, weight), bias)`"
 _NO_REDUCTION = "this reduction is not implemented"
 _NO_MOVEMENT = "operations that move data are not implemented; do it in torch before `from_torch`"
 _NO_COMPOSITE = "normalisations are not implemented"
@@ -16,7 +16,7 @@ _NO_PROFILER = "there is no device profiler; time the calls"
 _NO_FILES = "tensors in files are not implemented; use `torch.save` and `torch.load`"
 
 _BY_REASON: dict[str, tuple[str, ...]] = {
-    _NO_MATMUL: ("linear", "matmul"),
+    _NO_MATMUL: ("linear",),
     _NO_REDUCTION: ("argmax", "std", "var"),
     _NO_MOVEMENT: (
         "gather", "pad", "rearrange", "split", "tilize", "untilize",
@@ -57,7 +57,6 @@ def _of_bits(name: str, truth: str) -> str:
 
 
 ABSENT_OPERATORS = (
-    _two_sided("@", "matmul", _NO_MATMUL),
     _two_sided("//", "floordiv", "write `ttnn.floor_divide(x, y)`"),
     _two_sided("%", "mod", "write `ttnn.remainder(x, y)`, or `ttnn.fmod(x, y)` for the sign of x"),
     _two_sided("&", "and", _of_bits("and(x, y)", "and(x, y)")),

@@ -22,14 +22,15 @@ RESULT_PARAMETERS = (
 RESULT_KEYWORDS = tuple(parameter.name for parameter in RESULT_PARAMETERS)
 """Keywords that every eager operation takes besides its own, about its result; inside `@jit` they are ignored."""
 HARDWARE_KEYWORDS = (
-    "accurate_mode", "compute_kernel_config", "fast_and_approximate_mode", "queue_id", "sub_core_grids", "use_legacy",
-    "vector_mode",
+    "accurate_mode", "compute_kernel_config", "core_grid", "fast_and_approximate_mode", "program_config", "queue_id",
+    "sub_core_grids", "use_legacy", "vector_mode",
 )  # fmt: skip
 """Keywords of ttnn's operations that choose among ways to compute the same on a chip: accepted and ignored."""
 
 OPERATOR_METHODS = {
     "neg": "__neg__", "abs": "__abs__", "+": "__add__", "-": "__sub__", "*": "__mul__", "/": "__truediv__",
-    "**": "__pow__", "==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__",
+    "**": "__pow__", "@": "__matmul__", "==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__",
+    ">=": "__ge__",
 }  # fmt: skip
 """Operator of Python's that an operation may declare -> the special method behind it."""
 

@@ -21,6 +21,8 @@ MAX_ELEMENTS = 1 << 17
 caller waits for the chunk of a thread that lost its CPU (benchmarks/memory.py)."""
 CHUNKS_PER_CPU = 8
 """Within those bounds: a CPU that starts late or ends early leaves at most an eighth of its share."""
+CHUNKS_PER_CPU_OF_REUSE = 2
+"""Where no operand moves along all loops, so that chunks read, and pack, the same elements again: few large ones."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,9 @@ def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks |
     loop = max(uncut, key=extents.__getitem__, default=None)
     if loop is None:
         return None
-    elements = math.prod(extents)
-    even = elements // (CHUNKS_PER_CPU * (os.cpu_count() or 1))
+    elements = max(_elements(launch, place) for place, _ in enumerate(launch.operands))
+    per_cpu = CHUNKS_PER_CPU if elements == math.prod(extents) else CHUNKS_PER_CPU_OF_REUSE
+    even = elements // (per_cpu * (os.cpu_count() or 1))
     wanted = min(max(even - even % MIN_ELEMENTS, MIN_ELEMENTS), MAX_ELEMENTS)
     size = max(1, wanted * extents[loop] // elements)
     count = -(-extents[loop] // size)
@@ -76,6 +79,13 @@ def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks |
     rest = extents[loop] - size * (count - 1)
     wakes = time >= HOST_COSTS.wakes_from_ns
     return Chunks(count, _with_extent(launch, loop, size), _with_extent(launch, loop, rest), steps, wakes)
+
+
+def _elements(launch: Launch, place: int) -> int:
+    """How many elements of an operand the loops meet."""
+    loops = launch.loops
+    strides = launch.params[loops * (1 + place) : loops * (2 + place)]
+    return math.prod(extent for extent, stride in zip(launch.params[:loops], strides, strict=True) if stride)
 
 
 def _with_extent(launch: Launch, loop: int, extent: int) -> tuple[int, ...]:

@@ -63,7 +63,7 @@ def _operators() -> Iterator[str]:
     for operation in OPERATIONS:
         if operation.operator:
             method = OPERATOR_METHODS[operation.operator]
-            other = "" if operation.arity == 1 else ", other: Tensor | float"
+            other = "" if operation.arity == 1 else f", other: {operation.operands[1].annotation}"
             narrower = "  # type: ignore[override]" if method in _OF_ANY_OBJECT else ""
             yield f"    def {method}(self{other}) -> Tensor: ...{narrower}"
         if operation.operator in REFLECTED_METHODS:

@@ -88,6 +88,7 @@ __all__ = [
     "logical_xor",
     "lt",
     "mac",
+    "matmul",
     "max",
     "maximum",
     "mean",
@@ -157,7 +158,9 @@ class Keywords(TypedDict, total=False):
     activations: Sequence[str | Callable[..., Any]] | None
     accurate_mode: object
     compute_kernel_config: object
+    core_grid: object
     fast_and_approximate_mode: object
+    program_config: object
     queue_id: object
     sub_core_grids: object
     use_legacy: object
@@ -588,6 +591,11 @@ class _Mac(TtnnOperation):
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, input_tensor_c: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Matmul(TtnnOperation):
+    """The product of matrices; leading dimensions are broadcast, and vectors taken, as in torch.matmul."""
+
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, transpose_a: bool = ..., transpose_b: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Max(TtnnOperation):
     """The largest element along dimensions; NaN where one is."""
 
@@ -1010,6 +1018,7 @@ logical_right_shift: _LogicalRightShift
 logical_xor: _LogicalXor
 lt: _Lt
 mac: _Mac
+matmul: _Matmul
 max: _Max
 maximum: _Maximum
 mean: _Mean

@@ -77,6 +77,8 @@ def numeric_constants():
 
 NOT_OF_FUNCTIONS = {
     "isa",
+    "contraction",
+    "dot_product",
     "tile_loop",
     "lookup_table",
     "staged_loops",

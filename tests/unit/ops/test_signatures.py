@@ -123,7 +123,7 @@ def g(x: ttnn.Tensor) -> None:
     ttnn.exp(x, memory_config="DRAM")  # refused
     ttnn.leaky_relu(x, "steep")  # refused
     ttnn.add(x)  # refused
-    x @ x  # refused
+    x @ 2.0  # refused
     x + "1"  # refused
     ttnn.exp(x).shap  # refused
 """

@@ -1,0 +1,109 @@
+"""The family of operations that multiply two tensors and add the products up along a dimension that both have.
+
+The bits of an element of the result depend on its row of the first tensor and its column of the second alone. It is one
+chain from +0 in float32, over the contracted dimension in ascending order, one rounding at the end. Each product is
+added by a fused multiply-add. Where both tensors are bfloat16 they join the chain in pairs (2i, 2i + 1), the odd one
+first, a last one without a partner beside zero times zero; operands and sums that are subnormal, with unbounded
+exponents after rounding, are zeros of their sign: what ``vdpbf16ps`` computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ttnn_jit.diagnostics.errors import CompileError, ShapeError
+from ttnn_jit.ops.operation import Operation
+from ttnn_jit.ops.reduction import interleaved
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+Labels = tuple[Hashable, ...]
+"""A name for each dimension of a tensor."""
+
+
+class Dimensions(NamedTuple):
+    """The dimensions of a call by name: what two tensors have under one name is one loop.
+
+    Attributes:
+        left: Those of the first tensor.
+        right: Those of the second.
+        result: Those of the result; at most one of both tensors is missing, which is the contracted one.
+    """
+
+    left: Labels
+    right: Labels
+    result: Labels
+
+    @property
+    def contracted(self) -> Hashable | None:
+        """The dimension along which products are added up; None if there is none."""
+        return next((label for label in self.left if label in self.right and label not in self.result), None)
+
+    def only_of(self, side: Labels, other: Labels) -> Hashable | None:
+        """The last dimension of the result that `side` has and `other` lacks; None if there is none."""
+        return next((label for label in reversed(self.result) if label in side and label not in other), None)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Contraction(Operation):
+    """An operation that contracts a dimension of two tensors.
+
+    Attributes:
+        dimensions: ``dimensions(left_rank, right_rank, *attributes)``: their names. Raises ShapeError where the
+            operation takes no such ranks.
+        examples: Shapes of the two tensors, and attributes that it is tested with.
+    """
+
+    dimensions: Callable[..., Dimensions]
+    examples: tuple[tuple[tuple[tuple[int, ...], ...], tuple[Any, ...]], ...]
+
+    def extents(
+        self, shapes: Sequence[Sequence[int]], statics: Sequence[Any]
+    ) -> tuple[Dimensions, dict[Hashable, int]]:
+        """The dimensions of a call, and the extent of each; those that are kept are broadcast from 1.
+
+        Raises:
+            CompileError: The shapes do not fit each other.
+        """
+        left, right = shapes
+        try:
+            named = self.dimensions(len(left), len(right), *statics)
+        except ShapeError as error:
+            raise self._refusal(shapes, error.message, error.help) from None
+        found: dict[Hashable, int] = {}
+        for label, extent in (*zip(named.left, left, strict=True), *zip(named.right, right, strict=True)):
+            before = found.setdefault(label, extent)
+            if extent != before and label == named.contracted:
+                raise self._refusal(shapes, f"the dimensions to contract have {before} and {extent} elements", None)
+            if extent != before and 1 not in {extent, before}:
+                raise self._refusal(shapes, f"dimensions of {before} and of {extent} do not broadcast", None)
+            found[label] = extent if before == 1 else before
+        if found.get(named.contracted, 1) == 0:
+            raise self._refusal(shapes, "the dimension to contract has no elements", None)
+        return named, found
+
+    def _refusal(self, shapes: Sequence[Sequence[int]], why: str, help_: str | None) -> CompileError:
+        left, right = (list(shape) for shape in shapes)
+        return CompileError(f"`{self.name}` of shapes {left} and {right}: {why}", help=help_)
+
+    def results(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
+        """The first operand's dtype and layout, in DRAM, interleaved.
+
+        Raises:
+            CompileError: The shapes do not fit each other, or the result is larger than any tensor.
+        """
+        tensors = [spec for spec in specs if isinstance(spec, TensorSpec)]
+        named, extents = self.extents([spec.shape for spec in tensors], statics)
+        try:
+            return (interleaved(tensors[0]).with_(shape=tuple(extents[label] for label in named.result)),)
+        except ShapeError as error:
+            raise CompileError(error.message, help=error.help) from None
+
+    @property
+    def rules(self) -> str:
+        """What is true of every operation of the family, for docstrings."""
+        return (
+            "The result has the first operand's dtype and layout. Every element is one chain of fused multiply-adds in "
+            "float32, in ascending order, rounded once; bfloat16 operands are added in pairs, the second one first."
+        )
