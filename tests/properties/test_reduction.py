@@ -207,3 +207,62 @@ def test_softmax_however_it_is_spelled_is_one_launch_that_touches_its_operand_an
     plan = ttnn_jit.jit(compile_only=True)(program)(x).plan
     assert len(plan.launches) == 1
     assert plan.bytes_touched == 2 * x.nbytes
+
+
+@st.composite
+def spellings(draw):
+    """A softmax as somebody may write it, and the function of torch that it is."""
+    scale = draw(st.sampled_from([None, 0.5, -2.0]))
+    shifted = draw(st.sampled_from(["subtract", "add of neg", "operator"]))
+    once = draw(st.booleans())
+    divided = draw(st.sampled_from(["divide", "reciprocal", "operator"]))
+
+    def program(x):
+        x = x if scale is None else x * scale
+        most = ttnn.max(x, dim=-1, keepdim=True)
+        shift = {
+            "subtract": lambda: ttnn.subtract(x, most),
+            "add of neg": lambda: ttnn.add(x, ttnn.neg(most)),
+            "operator": lambda: x - most,
+        }[shifted]
+        exponentials = ttnn.exp(shift())
+        total = ttnn.sum(exponentials if once else ttnn.exp(shift()), dim=-1, keepdim=True)
+        if divided == "reciprocal":
+            return exponentials * ttnn.reciprocal(total)
+        return ttnn.divide(exponentials, total) if divided == "divide" else exponentials / total
+
+    return program, 1.0 if scale is None else scale
+
+
+@settings(max_examples=15, deadline=None)
+@given(spelling=spellings(), width=st.sampled_from([1, 33, 128]), seed=st.integers(0, 9))
+def test_random_spellings_of_softmax_touch_their_operand_and_their_result_alone(spelling, width, seed):
+    program, scale = spelling
+    x = torch.randn(3, width, generator=torch.Generator().manual_seed(seed))
+    got = ttnn_jit.jit(graph_capture=True)(program)(x)
+    torch.testing.assert_close(got.double(), torch.softmax(scale * x.double(), -1), rtol=3e-6, atol=1e-7)
+    plan = ttnn_jit.jit(compile_only=True, graph_capture=True)(program)(x).plan
+    assert len(plan.launches) == 1
+    assert plan.bytes_touched == 2 * x.nbytes
+
+
+def attention(q, k, v, mask):
+    scores = ttnn.matmul(q, k, transpose_b=True) * 0.125 + mask
+    return ttnn.matmul(ttnn.softmax(scores, dim=-1), v)
+
+
+def test_attention_scales_masks_and_normalises_in_one_launch_between_its_products():
+    generator = torch.Generator().manual_seed(7)
+    q, k, v = (torch.randn(2, 3, 37, 64, generator=generator) for _ in range(3))
+    mask = torch.zeros(2, 1, 1, 37)
+    mask[1, :, :, 20:] = -1e4
+    function = ttnn_jit.jit()(attention)
+    got = function(q, k, v, mask).double()
+    want = torch.softmax(q.double() @ k.double().mT * 0.125 + mask.double(), -1) @ v.double()
+    assert (got - want).abs().max() <= 1e-6
+    launches = [launch.ops for launch in function.explain(q, k, v, mask).launches]
+    assert launches == [
+        ("matmul",),
+        ("multiply", "add", "max", "subtract", "exp", "sum", "divide"),
+        ("matmul",),
+    ]

@@ -112,6 +112,18 @@ def test_an_index_beyond_the_weight_is_taken_for_the_nearest_row():
     assert same_bits(jit()(lambda i, w: ttnn.embedding(i, w))(indices, weight), weight[[0, 0, 4, 4, 4]])
 
 
+@pytest.mark.parametrize("layout", [ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT])
+@pytest.mark.parametrize("index", [-1, 5])
+def test_eagerly_an_index_beyond_the_weight_is_an_error_that_names_it_at_every_call(index, layout, device):
+    weight = ttnn.from_torch(torch.randn(5, 4), layout=layout, device=device)
+    fine = ttnn.from_torch(torch.tensor([[0, 4]] * 3, dtype=torch.int32), layout=layout, device=device)
+    wrong = ttnn.from_torch(torch.tensor([[0, 0], [index, 0]], dtype=torch.int32), layout=layout, device=device)
+    for _ in range(3):
+        ttnn.embedding(fine, weight)
+        with pytest.raises(TtnnJitError, match=f"ttnn.embedding: there is no row {index}: the weight has 5"):
+            ttnn.embedding(wrong, weight)
+
+
 def test_one_kernel_serves_weights_of_any_number_of_rows():
     for rows in (5, 40_000):
         weight, indices = torch.randn(rows, 4), torch.tensor([rows - 1, 0], dtype=torch.int32)

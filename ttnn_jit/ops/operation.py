@@ -157,6 +157,8 @@ class Operation(Declaration):
         operator: The Python operator that spells it, one of `OPERATOR_METHODS`.
         body: Of a user's tile operation, the body as the IR spells it (ops/tile_body.py); the IR's name is ``tile_op``.
         result_count: How many results it has; several are a tuple.
+        check: ``check(*arrays)``: refuses elements that no call should have, by ShapeError, where they can be read
+            before it runs: eagerly. A kernel takes them for the nearest that it can.
     """
 
     golden: Callable[..., Any]
@@ -167,6 +169,7 @@ class Operation(Declaration):
     operator: str = ""
     body: str = ""
     result_count: int = 1
+    check: Callable[..., None] | None = None
 
     @property
     def dtypes(self) -> frozenset[DataType]:

@@ -114,6 +114,13 @@ def _embedding_loop(load: Any) -> Any:
     return loop
 
 
+def _check_indices(indices: Any, weight: Any) -> None:
+    rows = weight.shape[-2]
+    for found in (indices.min(initial=0), indices.max(initial=0)):
+        if not 0 <= found < rows:
+            raise ShapeError(f"there is no row {found}: the weight has {rows}")
+
+
 def _spelled_embedding(_: Extents, weight: Extents, layout: Layout) -> tuple[Any, ...]:
     if len(weight) < 2 or any(extent != 1 for extent in weight[:-2]):
         raise ShapeError(
@@ -150,6 +157,7 @@ EMBEDDING = Routine(
     ),
     operand_dtypes=(frozenset(dtype for dtype in DataType if dtype.is_integer), frozenset(DataType)),
     golden=lambda torch, indices, weight, _: weight.reshape(-1, weight.shape[-1])[indices.long()],  # noqa: ARG005 - goldens are given torch
+    check=_check_indices,
     aten="embedding",
     examples=((((3, 40), (50, 33)), (Layout.ROW_MAJOR,)), (((7,), (1, 1, 9, 64)), (Layout.TILE,))),
 )

@@ -403,6 +403,20 @@ def numpy_array(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
     return numpy.frombuffer(memory, dtype=spec.dtype.traits.numpy).reshape(spec.shape)
 
 
+def elements_of(tensor: Tensor, what: str) -> numpy.ndarray[Any, Any]:
+    """The logical elements of a tensor where they lie, without padding, as they are stored.
+
+    Raises:
+        DeallocatedError: The tensor, named `what` in the text, was deallocated.
+    """
+    import numpy
+
+    spec = tensor.spec
+    stored = numpy.frombuffer(memoryview(owning_bytes(tensor.buffer(what), spec.nbytes)), spec.dtype.traits.numpy)
+    strides = [stride * spec.dtype.itemsize for stride in spec.element_strides]
+    return numpy.lib.stride_tricks.as_strided(stored, tuple(spec.shape), strides, writeable=False)
+
+
 def _logical_bytes(spec: TensorSpec) -> int:
     return spec.volume * spec.dtype.itemsize
 

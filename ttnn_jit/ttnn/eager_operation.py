@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import statistics
 from ttnn_jit.diagnostics.changing_numbers import ChangingNumbers
-from ttnn_jit.diagnostics.errors import ArgumentError, UnsupportedFunction
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError, UnsupportedFunction
 from ttnn_jit.dispatch.warm_calls import WarmCalls
 from ttnn_jit.foreign.pytrees import flatten
 from ttnn_jit.foreign.torch_tensor import require_torch
@@ -26,7 +26,7 @@ from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device
 from ttnn_jit.runtime.families import TTNN, WarmCall
 from ttnn_jit.runtime.program import Program
-from ttnn_jit.runtime.tensor import Tensor, foreign_tensor_help
+from ttnn_jit.runtime.tensor import Tensor, elements_of, foreign_tensor_help
 from ttnn_jit.runtime.warm_caller import warm_caller
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, dtypes_of_torch
 from ttnn_jit.specs.target import SystemDesc
@@ -147,7 +147,9 @@ class TtnnOperation(WarmCalls):
         )
         program = self._programs.get(key)
         output = None if wanted is None else wanted.output_tensor
-        if program is not None and output is None and not (bound.operation.body or kwargs.get("activations")):
+        if bound.operation.check is not None:
+            _check_elements(self.__name__, bound)
+        if program is not None and output is None and _may_be_warm(bound.operation, kwargs):
             self._remember_call(partial(_write_warm, program, device.target), args, kwargs, len(tensors))
         if output is not None and placement is not None:
             check_output(self.__name__, output, program, bound, placement)
@@ -177,6 +179,19 @@ class TtnnOperation(WarmCalls):
 
     def __repr__(self) -> str:
         return f"<{self.__name__}>"
+
+
+def _may_be_warm(operation: Operation, kwargs: Mapping[str, Any]) -> bool:
+    """Whether a call like one before may go straight to its program."""
+    return not (operation.body or operation.check or kwargs.get("activations"))
+
+
+def _check_elements(name: str, bound: BoundCall) -> None:
+    assert bound.operation.check is not None, "the operation says what it refuses"
+    try:
+        bound.operation.check(*(elements_of(each, name) for each in bound.operands))
+    except ShapeError as error:
+        raise ShapeError(f"{name}: {error.message}", help=error.help) from None
 
 
 def _write_warm(program: Program, target: SystemDesc) -> WarmCall:
