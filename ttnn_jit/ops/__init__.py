@@ -57,7 +57,6 @@ __all__ = [
     "OPERATOR_METHODS",
     "OVERLOADS",
     "REFLECTED_METHODS",
-    "RESHAPING",
     "RESULT_KEYWORDS",
     "RESULT_PARAMETERS",
     "TYPECAST",
@@ -121,9 +120,6 @@ FOREIGN_NAMES = {"fabs": "abs", "power": "pow", "true_divide": "divide"}
 
 (COPY,) = (operation for operation in ELEMENTWISE if operation.laws.copies)
 """The operation whose result is its operand."""
-
-RESHAPING = data_movement.RESHAPE
-"""The operation whose result has its operand's elements in their order, and another shape."""
 
 OVERLOADS = _overloads()
 """Python name -> the declarations that share it, in order of preference."""

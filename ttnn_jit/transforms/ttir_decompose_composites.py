@@ -28,8 +28,7 @@ from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebui
 class TTIRDecomposeComposites(ModulePass):
     """Every composite becomes what its declaration says, with float32 between the ops.
 
-    Every reduction becomes reductions of one dimension each, the last one first, which keep it, with float32 between
-    them; and a reshape where the dimensions do not stay.
+    Every reduction becomes reductions of one dimension each, the last one first, with float32 between them.
     """
 
     name = "ttir-decompose-composites"
@@ -55,7 +54,7 @@ def _rewrite(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
 
 
 def _is_single(op: ReductionOp) -> bool:
-    return len(op.axes) == 1 and op.keeps_dimensions
+    return len(op.axes) == 1
 
 
 @dataclass(frozen=True)
@@ -107,19 +106,13 @@ class TensorBuilder:
     def _reduce(
         self, operation: ops.Reduction, operands: Sequence[Any], statics: Sequence[Any], dtype: DataType
     ) -> Tensor:
-        (tensor,) = operands
-        specs = [tensor.spec]
-        (result,) = operation.results(specs, statics)
-        _, (axes, keepdim) = operation.written(specs, statics)
+        tensor: Tensor = operands[0]
+        _, (axes, keepdim) = operation.written([tensor.spec], statics)
         for axis in reversed(axes):
             own = dtype if axis == axes[0] else COMPUTE_TYPE
-            (spec,) = operation.results([tensor.spec], ((axis,), True))
-            tensor = self._write(operation, ((axis,), True), (tensor,), spec.with_(dtype=own))
-        return tensor if keepdim else self._reshaped(tensor, result)
-
-    def _reshaped(self, tensor: Tensor, wanted: TensorSpec) -> Tensor:
-        spec = wanted.with_(dtype=tensor.spec.dtype)
-        return self._write(ops.RESHAPING, (tuple(wanted.shape),), (tensor,), spec)
+            (spec,) = operation.results([tensor.spec], ((axis,), keepdim))
+            tensor = self._write(operation, ((axis,), keepdim), (tensor,), spec.with_(dtype=own))
+        return tensor
 
     def _write(
         self, operation: ops.Operation, statics: Sequence[Any], operands: Sequence[Tensor | float], spec: TensorSpec
