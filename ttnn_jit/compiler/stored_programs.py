@@ -19,7 +19,8 @@ from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.foreign import pytrees
 from ttnn_jit.foreign.values import NoStableIdentityError
 from ttnn_jit.guards.fingerprints import read_fingerprint
-from ttnn_jit.guards.reads import Read, path_from_json, path_to_json
+from ttnn_jit.guards.path_json import path_from_json, path_to_json
+from ttnn_jit.guards.reads import Read
 from ttnn_jit.runtime.native import load_launch_code
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.run_log import ops_text

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import json
 import keyword
 import math
 import operator
@@ -22,7 +21,6 @@ from typing import Any, TypeAlias
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.values import (
     ABSENT,
-    NoStableIdentityError,
     atom_key,
     holds_same,
     is_atom,
@@ -197,65 +195,6 @@ _STEPS: dict[str, Callable[[Any, Any], Any]] = {
 
 STEP_KINDS = (*_STEPS, CALL_STEP)
 """Every kind of step that a guard takes; what an argument step finds, the call's key holds."""
-
-
-# --- Paths as text --------------------------------------------------------------------------------------------------
-
-_WRITTEN = frozenset({str, int, bool, float, type(None)})
-
-
-def path_to_json(path: Path) -> str:
-    """A path as text; `path_from_json` is the inverse.
-
-    Raises:
-        NoStableIdentityError: A key of it is of a kind that text cannot say.
-    """
-    return json.dumps([_step_to_json(step) for step in path])
-
-
-def _step_to_json(step: Step) -> list[Any]:
-    kind, name = step
-    if kind == CALL_STEP:
-        function, operands = name
-        return [kind, [function, [_operand_to_json(operand) for operand in operands]]]
-    if kind == ARGUMENT_STEP:
-        return [kind, [name[0], *map(_step_to_json, name[1:])]]
-    return [kind, _plain(name)]
-
-
-def _operand_to_json(operand: Operand) -> list[Any]:
-    if operand[0] == "path":
-        return ["path", [_step_to_json(step) for step in operand[1]]]
-    return ["atom", _plain(operand[2])]
-
-
-def _plain(name: Any) -> Any:
-    if type(name) not in _WRITTEN:
-        raise NoStableIdentityError(f"a {type(name).__name__} in a path cannot be written down")
-    return name
-
-
-@functools.lru_cache(maxsize=4096)
-def path_from_json(text: str) -> Path:
-    """The inverse of `path_to_json`."""
-    return _path_from_json(json.loads(text))
-
-
-def _path_from_json(steps: list[Any]) -> Path:
-    return tuple(_step_from_json(kind, name) for kind, name in steps)
-
-
-def _step_from_json(kind: str, name: Any) -> Step:
-    if kind == ARGUMENT_STEP:
-        return kind, (name[0], *(_step_from_json(*step) for step in name[1:]))
-    if kind != CALL_STEP:
-        return kind, name
-    function, operands = name
-    return kind, (function, tuple(_operand_from_json(which, value) for which, value in operands))
-
-
-def _operand_from_json(which: str, value: Any) -> Operand:
-    return (which, _path_from_json(value)) if which == "path" else atom_operand(value)
 
 
 # --- Guards ---------------------------------------------------------------------------------------------------------
