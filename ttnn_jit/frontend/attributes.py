@@ -34,6 +34,7 @@ from ttnn_jit.frontend.proxy import ProxyTensor, unsupported_function
 from ttnn_jit.frontend.special_methods import NATIVE
 from ttnn_jit.frontend.unseen_code import getter_has_effects
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, ITEM_STEP, MEMBER_STEP, OWN_STEP, TYPE_STEP, Path, Step
+from ttnn_jit.runtime.families import has_family
 
 
 def evaluate_attribute(interpreter: Interpreter, node: ast.Attribute) -> Any:
@@ -115,6 +116,11 @@ def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name:
     Raises:
         CompileError: There is no such attribute.
     """
+    if has_family(base):
+        if path is not None:
+            interpreter.recorder.met(base, path)
+        base = interpreter.met(base)
+        path = None if type(base) is ProxyTensor else path
     kind = type(base)
     if kind is Super:
         through: Super = base
