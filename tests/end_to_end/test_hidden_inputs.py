@@ -386,6 +386,54 @@ def test_modules_of_torch_compute_with_their_parameters(graph_capture):
     assert compiles() == before + 1
 
 
+@BOTH
+def test_what_hides_a_parameter_is_seen(graph_capture):
+    class Hidden(Block):
+        jitted = ttnn_jit.jit(graph_capture=graph_capture)(lambda self, x: x * self.weight)
+
+    block, x = Hidden(), whole()
+    hide, unhide = vars(block).__setitem__, vars(block).__delitem__
+    changes = [
+        lambda: hide("weight", whole()),
+        lambda: unhide("weight"),
+        lambda: setattr(Hidden, "weight", whole()),
+        lambda: delattr(Hidden, "weight"),
+        lambda: torch.nn.utils.parametrize.register_parametrization(block, "weight", torch.nn.Identity()),
+    ]
+    with torch.no_grad():
+        for change in (lambda: None, *changes):
+            change()
+            for _ in range(3):
+                assert torch.equal(block.jitted(x), x * block.weight)
+
+
+def test_modules_in_a_list_are_told_by_their_place():
+    class Stack(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.blocks = torch.nn.Sequential(Block(), Block(), Block())
+
+        @ttnn_jit.jit
+        def forward(self, x):
+            return x * self.blocks[-1].weight + self.blocks[1].offset
+
+    stack, x = Stack(), whole()
+
+    def check() -> None:
+        with torch.no_grad():
+            for _ in range(3):
+                assert torch.equal(stack(x), x * stack.blocks[-1].weight + stack.blocks[1].offset)
+
+    check()
+    for change in (
+        lambda: stack.blocks.append(Block()),
+        lambda: stack.blocks.pop(1),
+        lambda: setattr(stack, "blocks", stack.blocks[:2]),
+    ):
+        change()
+        check()
+
+
 # --- One tensor, several paths --------------------------------------------------------------------------------------
 
 

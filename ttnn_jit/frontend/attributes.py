@@ -15,6 +15,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.origin import is_of_a_library
+from ttnn_jit.foreign.torch_modules import table_of_attribute
 from ttnn_jit.foreign.values import (
     ABSENT,
     is_a,
@@ -159,7 +160,8 @@ def _world_attribute(interpreter: Interpreter, base: Any, path: Path, name: str)
         if getter_has_effects(kind, name):
             interpreter.is_opaque(f"`{name}` of a {kind.__name__} is made by code that changes something")
             return interpreter.natively(getattr, base, name), None
-    at = (*path, (ATTRIBUTE_STEP, name))
+    table = table_of_attribute(base, name)
+    at = (*path, (ATTRIBUTE_STEP, name)) if table is None else _within_module(interpreter, path, table, name)
     value = interpreter.natively(getattr, base, name)
     if type(value) is types.MethodType and value.__self__ is base:
         interpreter.recorder.use(value.__func__, (*at, (ATTRIBUTE_STEP, "__func__")))
@@ -168,6 +170,13 @@ def _world_attribute(interpreter: Interpreter, base: Any, path: Path, name: str)
         interpreter.is_opaque(f"`{name}` of a {kind.__name__} is another object each time it is read")
         return value, None
     return value, at
+
+
+def _within_module(interpreter: Interpreter, path: Path, table: str, name: str) -> Path:
+    """Where a module of torch's keeps an attribute; that nothing hides it, as Python looks, is read."""
+    interpreter.recorder.absent((*path, (TYPE_STEP, None), (ATTRIBUTE_STEP, name)))
+    interpreter.recorder.lacks((*path, (ATTRIBUTE_STEP, "__dict__")), name)
+    return *path, (ATTRIBUTE_STEP, table), (ITEM_STEP, name)
 
 
 def _is_stable(base: Any, name: str, value: Any) -> bool:

@@ -199,6 +199,10 @@ class ReadRecorder:
         """Record that the program depends on nothing being at `path`."""
         self._record(path, ABSENT)
 
+    def lacks(self, container: Path, key: str) -> None:
+        """Record that the program depends on a dict, found at a path, having nothing under `key`."""
+        self._record((cast(Step, call_step(operator.contains, (("path", container), atom_operand(key)))),), False)
+
     def member(self, class_path: Path, kind: type, name: str, member: Any) -> Path:
         """Record that `member`, or ABSENT, is what serves `name` for a class `kind`; returns where it stands."""
         direct = _stands_for_itself(member) and type(kind) is type and getattr(kind, name) is member

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.foreign.torch_modules import MODULE_TABLES
 from ttnn_jit.foreign.values import (
     ABSENT,
     atom_key,
@@ -100,10 +101,12 @@ class Opaque:
 
 def path_text(path: Path) -> str:
     """A path as a person would write it, ``model.layers[0].scale``."""
-    text = ""
+    text, before = "", None
     for kind, name in path:
         if (kind, name) in _UNWRITTEN:
             text = _UNWRITTEN[kind, name] or text
+        elif kind == ITEM_STEP and before in MODULE_TABLES:
+            text += f"[{name}]" if str(name).isdigit() else f".{name}"
         elif kind == ARGUMENT_STEP:
             text = path_text(((GLOBAL_STEP, name[0]), *name[1:]))
         elif kind in {GLOBAL_STEP, BUILTIN_STEP, CLOSURE_STEP}:
@@ -116,10 +119,12 @@ def path_text(path: Path) -> str:
             text = f"{text}[{name!r}]"
         elif kind == CALL_STEP:
             text = _call_text(*name)
+        before = name
     return text
 
 
 _UNWRITTEN = {(ATTRIBUTE_STEP, "__ttnn_self__"): "", (ATTRIBUTE_STEP, "instance"): "self"}
+_UNWRITTEN |= {(ATTRIBUTE_STEP, table): "" for table in MODULE_TABLES}
 
 
 def _call_text(function: str, operands: tuple[Operand, ...]) -> str:
