@@ -19,10 +19,12 @@ import torch
 
 from tests.unit.frontend.stand_in import BF16, StandInJit, ttnn
 
+WEIGHTS = numpy.ones((32, 32), numpy.float32)
+
 SCALES = [0.5, 2.0]
 COUNT = 0
 LOG = logging.getLogger("refused")
-WEIGHTS = numpy.ones((32, 32), numpy.float32)
+
 
 
 # --- Operations -----------------------------------------------------------------------------------------------------
@@ -138,10 +140,10 @@ def a_list_added_to_a_tensor(x):
 #          ^^^^^^^ `+` needs tensors or numbers, got list
 
 
-def a_tensor_from_outside(x):
-    return ttnn.add(x, WEIGHTS)
-#          ^^^^^^^^^^^^^^^^^^^^ `add` got a ndarray from outside the function
-#          help: a tensor from outside is no constant of the program: pass it as an argument
+def a_tensor_made_inside(x):
+    return ttnn.add(x, WEIGHTS.T)
+#          ^^^^^^^^^^^^^^^^^^^^^^ `add` got a ndarray that no name, attribute or item leads to
+#          help: a tensor is no constant of the program: make it before the call, and keep it where the call can find it
 
 
 def shapes_that_do_not_fit(x, y=BF16.with_(shape=(32, 64))):

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import types
 import warnings
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.calls.settings import Settings
 from ttnn_jit.calls.variants import Variant
 from ttnn_jit.diagnostics.tracebacks import level_of_the_user
 from ttnn_jit.dispatch.arguments import Arguments
 from ttnn_jit.dispatch.placement import Placement
+from ttnn_jit.dispatch.reads_without_tensors import without_tensors
 from ttnn_jit.dispatch.results import runner_for, warm_runner_for
-from ttnn_jit.guards.reads import compile_guard, guard_text
+from ttnn_jit.foreign.values import is_a
+from ttnn_jit.guards.reads import compile_fetch, guard_text, reads_of_itself
 from ttnn_jit.guards.receiver import reads_of_original
+from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.runtime.families import TTNN, WarmCall
 from ttnn_jit.specs.target_rules import check_config_rules, check_max_grid
 from ttnn_jit.ttnn.plain_python import foreign_operands
@@ -28,7 +32,7 @@ def request_of(
     """What a call with these arguments would compile."""
     from ttnn_jit.compiler.request import FunctionRequest
 
-    return FunctionRequest(function, arguments.described(), where.target, settings.options)
+    return FunctionRequest(function, arguments.described(), where.target, settings.options, where.family)
 
 
 def check_options(settings: Settings, where: Placement) -> None:
@@ -56,14 +60,16 @@ def compile_variant(request: FunctionRequest, settings: Settings, where: Placeme
         from ttnn_jit.compiler.inspection import printing_runs
 
         run = printing_runs(program, run)
+    hidden = tuple(read for read in compilation.reads if is_a(read.value, TensorMark))
+    names = tuple(map(str, hidden))
     if compilation.opaque is not None:
-        return Variant(lambda: False, program, run, lambda: None, compilation.opaque)
-    reads = (*reads_of_original(function), *compilation.reads)
+        return Variant(compile_fetch(function, hidden), program, run, lambda _: None, names, compilation.opaque)
+    reads = without_tensors([*reads_of_itself(function), *reads_of_original(function), *compilation.reads])
 
-    def warm() -> WarmCall:
-        return warm_runner_for(where, program, structure, guard_text(function, reads))
+    def warm(examples: Sequence[Any]) -> WarmCall:
+        return warm_runner_for(where, program, structure, guard_text(function, reads), examples)
 
-    return Variant(compile_guard(function, reads), program, run, warm)
+    return Variant(compile_fetch(function, reads), program, run, warm, names)
 
 
 def _compile(request: FunctionRequest, settings: Settings) -> Compilation:

@@ -19,9 +19,10 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.tracebacks import raises_for_the_user
 from ttnn_jit.dispatch.arguments import Arguments, tensor_stand_ins
-from ttnn_jit.dispatch.placement import Placement, placement
+from ttnn_jit.dispatch.placement import Placement, check_devices, placement
 from ttnn_jit.dispatch.warm_calls import WarmCalls
 from ttnn_jit.guards.receiver import RECEIVER
+from ttnn_jit.ops.traced_calls import traceable
 from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.families import TTNN, Family, WarmCall
 from ttnn_jit.specs.options import USER_PASSES
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ttnn_jit.compiler.request import FunctionRequest
 
 
+@traceable
 class JitFunction(WarmCalls):
     """A function that compiles at its first call, and runs native code while its arguments' metadata repeat.
 
@@ -101,12 +103,12 @@ class JitFunction(WarmCalls):
         arguments = self._signature.bind(trees, named)
         where = self._placement(arguments)
         key = (id(where.target), *arguments.key(), *self._user_passes())
-        variant = self._variants.find(key)
-        if variant is None:
-            variant = self._miss(key, arguments, where)
-        elif self._is_remembered() and variant.warm is not None:
-            self._remember(variant.warm, where.family, arguments, args, kwargs)
-        return variant.program if self._settings.compile_only else variant.run(*arguments.tensors)
+        found = self._variants.find(key)
+        variant, hidden = found or self._miss(key, arguments, where)
+        check_devices(self.func.__name__, arguments.tensors, zip(variant.hidden, hidden, strict=True))
+        if found is not None and self._is_remembered() and (warm := variant.warm(hidden)) is not None:
+            self._remember(warm, where.family, arguments, args, kwargs)
+        return variant.program if self._settings.compile_only else variant.run(*arguments.tensors, *hidden)
 
     def _placement(self, arguments: Arguments) -> Placement:
         return placement(arguments, self._settings.target, self.func.__name__)
@@ -120,14 +122,16 @@ class JitFunction(WarmCalls):
         return not (self._settings.compile_only or self._settings.debug or self._user_passes())
 
     @compiles
-    def _miss(self, key: object, arguments: Arguments, where: Placement) -> Variant:
+    def _miss(self, key: object, arguments: Arguments, where: Placement) -> tuple[Variant, tuple[Any, ...]]:
         found = self._variants.find(key)
         if found is not None:
             return found
         check_options(self._settings, where)
         variant = compile_variant(request_of(self.func, self._settings, arguments, where), self._settings, where)
         self._variants.add(key, variant, arguments.numbers())
-        return variant
+        hidden = variant.fetch() if variant.hidden else ()
+        # Another thread may have changed what was read meanwhile.
+        return self._miss(key, arguments, where) if hidden is None else (variant, hidden)
 
     def _remember(
         self, warm: WarmCall, family: Family, arguments: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from ttnn_jit.cache import statistics
 from ttnn_jit.diagnostics.changing_numbers import ChangingNumbers
 from ttnn_jit.diagnostics.tracebacks import level_of_the_user
 from ttnn_jit.foreign.values import atom_key
-from ttnn_jit.guards.reads import Opaque
+from ttnn_jit.guards.reads import Fetch, Opaque
 from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.runtime.families import WarmCall
 from ttnn_jit.runtime.program import Program
@@ -24,27 +24,29 @@ class Variant:
     """A program, and the guard that says whether it still is the program of the function.
 
     Attributes:
-        guard: False once anything that the compile read has changed.
+        fetch: Finds the hidden inputs; None once anything that the compile read has changed.
         program: The program.
-        run: From the call's tensors to what the function returns.
-        write_warm: Makes `warm`: at the second call, so that the first does not pay for it.
+        run: From the call's tensors, then the hidden inputs, to what the function returns.
+        write_warm: Makes `warm`, with hidden inputs as they are for examples: at the second call, so that the first
+            does not pay for it.
+        hidden: Names of the hidden inputs.
         opaque: The first thing that was read whose change cannot be seen: the program serves one call.
     """
 
-    guard: Callable[[], bool]
+    fetch: Fetch
     program: Program
     run: Callable[..., Any]
-    write_warm: Callable[[], WarmCall | None]
+    write_warm: Callable[[Sequence[Any]], WarmCall | None]
+    hidden: tuple[str, ...] = ()
     opaque: Opaque | None = None
 
-    @property
-    def warm(self) -> WarmCall | None:
+    def warm(self, hidden: Sequence[Any]) -> WarmCall | None:
         """Guard and run in one, for a call whose metadata were compared; None where there is no such function."""
         # No cached_property: its lock, until Python 3.12 one for all objects, would be held in a forked child for ever.
-        if "warm" not in vars(self):
+        if "written" not in vars(self):
             with compiling():
-                vars(self)["warm"] = self.write_warm()
-        written: WarmCall | None = vars(self)["warm"]
+                vars(self)["written"] = self.write_warm(hidden)
+        written: WarmCall | None = vars(self)["written"]
         return written
 
 
@@ -64,12 +66,13 @@ class Variants:
         """Every program in memory."""
         return (variant.program for variants in tuple(self._by_key.values()) for variant in variants)
 
-    def find(self, key: object) -> Variant | None:
-        """The variant of `key` whose guard holds, counted as a hit."""
+    def find(self, key: object) -> tuple[Variant, tuple[Any, ...]] | None:
+        """The variant of `key` whose guard holds, counted as a hit, and its hidden inputs."""
         for variant in self._by_key.get(key, ()):
-            if variant.guard():
+            hidden = variant.fetch() if variant.opaque is None else None
+            if hidden is not None:
                 statistics.count_memory_hit()
-                return variant
+                return variant, hidden
         return None
 
     def add(self, key: object, variant: Variant, numbers: Mapping[str, Any]) -> None:

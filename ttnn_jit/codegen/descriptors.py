@@ -6,8 +6,9 @@ from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 
+from ttnn_jit.dialects.argument_names import argument_names
 from ttnn_jit.dialects.printer import op_text
 from ttnn_jit.dialects.ttcore import BufferAccessAttr, DataTypeAttr, GridAttr
 from ttnn_jit.dialects.ttnn import GenericOp
@@ -23,11 +24,21 @@ def program_descriptors(module: ModuleOp, *, with_source: bool = False) -> list[
     # The top level alone: kernel functions hold most of the module's ops and no launch.
     functions = [op for op in module.body.block.ops if isinstance(op, FuncOp) and op.body.blocks]
     launches = [op for function in functions for op in function.body.block.ops if isinstance(op, GenericOp)]
-    descriptors: list[dict[str, Any]] = [_plain(launch.program.fields) for launch in launches]
+    descriptors: list[dict[str, Any]] = [_plain(launch.program.fields) | _hidden_inputs(launch) for launch in launches]
     if with_source:
         kernels = {function.sym_name.data: function for function in functions}
         return [{**fields, "kernel_source": op_text(kernels[fields["kernel"]])} for fields in descriptors]
     return descriptors
+
+
+def _hidden_inputs(launch: GenericOp) -> dict[str, dict[str, str]]:
+    """Under ``hidden_inputs``, by place among the tensors of a launch, which of them are no arguments of the call."""
+    function = launch.parent_op()
+    assert isinstance(function, FuncOp)
+    names: dict[SSAValue, str | None] = dict(zip(function.args, argument_names(function), strict=True))
+    operands = enumerate(launch.operands)
+    hidden = {str(place): name for place, value in operands if (name := names.get(value)) is not None}
+    return {"hidden_inputs": hidden} if hidden else {}
 
 
 def _plain(attribute: Attribute) -> Any:  # noqa: PLR0911 - one line for each kind

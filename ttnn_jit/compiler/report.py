@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ttnn_jit.codegen.steps import KernelBody
     from ttnn_jit.dialects.d2m import GenericOp
     from ttnn_jit.specs.target import SystemDesc
+    from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,7 @@ class Report:
         not_fused: Producers and consumers.
         host_operations: Python names of the operations that no kernel holds.
         launches: What the host runs for all of them, in order.
+        hidden_inputs: Where the tensors stand that the function takes beside its arguments, and what they are.
     """
 
     name: str
@@ -98,6 +100,7 @@ class Report:
     not_fused: tuple[NotFused, ...]
     host_operations: tuple[str, ...] = ()
     launches: tuple[LaunchReport, ...] = ()
+    hidden_inputs: tuple[tuple[str, TensorSpec], ...] = ()
 
     def __str__(self) -> str:
         ops = sum(len(kernel.ops) for kernel in self.kernels)
@@ -114,6 +117,7 @@ class Report:
                 f"({kernel.init_calls_every_run} with one for every tile)"
             )
             lines += [f"            tile_op {text}" for text in kernel.tile_ops]
+        lines += [f"  hidden input {name}: {spec}" for name, spec in self.hidden_inputs]
         lines += [f"  beside kernels: {name}" for name in self.host_operations]
         lines += [f"  launch {number}: {_launch_text(launch)}" for number, launch in enumerate(self.launches)]
         lines += [
@@ -132,7 +136,7 @@ class Report:
         return f"<div><div>{html.escape(first)}</div>{table}{listed}</div>"
 
 
-_NOTES = ("beside kernels:", "launch ", "not fused:", "tile_op ")
+_NOTES = ("hidden input ", "beside kernels:", "launch ", "not fused:", "tile_op ")
 _COLUMNS = ("kernel", "ops", "inputs", "DST peak", "DST peak in source order", "DST tiles", "init calls", "place")
 
 
@@ -165,6 +169,7 @@ def report_of(module: ModuleOp) -> Report:
     from ttnn_jit.codegen.host_program import planned
     from ttnn_jit.codegen.kernel_reader import read_kernels
     from ttnn_jit.dialects import system_desc_of
+    from ttnn_jit.dialects.argument_names import hidden_inputs_of
     from ttnn_jit.dialects.d2m import GenericOp
     from ttnn_jit.dialects.declared_ops import TensorOp
 
@@ -178,6 +183,7 @@ def report_of(module: ModuleOp) -> Report:
         tuple(pair for generic in generics for pair in _not_fused(generic)),
         tuple(op.operation.name for op in module.walk() if isinstance(op, TensorOp)),
         tuple(map(_launch, planned(module, lambda _: ("", 0))[0])),
+        hidden_inputs_of(function),
     )
 
 

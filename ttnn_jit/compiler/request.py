@@ -11,6 +11,7 @@ from ttnn_jit.foreign import pytrees
 from ttnn_jit.guards.fingerprints import fingerprint_code
 from ttnn_jit.guards.reads import Opaque, Path, Read, resolve
 from ttnn_jit.ops import Operation
+from ttnn_jit.runtime.families import Family
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.specs.options import CompileOptions, OutputLayout
 from ttnn_jit.specs.sharding import maximal_block_sharding_config
@@ -37,6 +38,10 @@ class Request(Protocol):
         """The specs of its tensors, in order."""
 
     @property
+    def family(self) -> Family | None:
+        """Of its tensors, if that matters."""
+
+    @property
     def options(self) -> CompileOptions:
         """The decorator's."""
 
@@ -61,12 +66,13 @@ class Request(Protocol):
 
 @dataclass(frozen=True)
 class FunctionRequest:
-    """A function of the user's: `arguments` holds TensorSpec objects where the call has tensors."""
+    """A function of the user's: `arguments` holds TensorSpec objects where the call has tensors, of `family`."""
 
     function: types.FunctionType
     arguments: Mapping[str, Any]
     target: SystemDesc
     options: CompileOptions
+    family: Family | None = None
 
     @property
     def name(self) -> str:
@@ -94,7 +100,7 @@ class FunctionRequest:
 
         arguments = {name: _lowered_argument(value) for name, value in self.arguments.items()}
         layout = _result_layout(self.options, self.target)
-        return lower(self.function, arguments, self.target, self.options.graph_capture, layout)
+        return lower(self.function, arguments, self.target, self.options.graph_capture, layout, self.family)
 
 
 def _lowered_argument(value: Any) -> Any:
@@ -153,6 +159,10 @@ class OperationRequest:
             "dtype": self.result.dtype,
             "activations": activations,
         }
+
+    @property
+    def family(self) -> None:
+        """An operation finds no tensors but its operands."""
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import weakref
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import statistics
@@ -19,11 +19,14 @@ from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.foreign import pytrees
 from ttnn_jit.foreign.values import NoStableIdentityError
 from ttnn_jit.guards.fingerprints import read_fingerprint
-from ttnn_jit.guards.reads import Read, path_from_json, path_to_json
+from ttnn_jit.guards.path_json import path_from_json, path_to_json
+from ttnn_jit.guards.reads import Read
+from ttnn_jit.runtime.families import FamilyMark, has_family, mark_of
 from ttnn_jit.runtime.native import load_launch_code
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.run_log import ops_text
 from ttnn_jit.specs.options import Environment
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
     from ttnn_jit.frontend import FrontendResult
@@ -68,21 +71,32 @@ class StoredPrograms:
             return None
         values: dict[str, Any] = {}
         found = self._manifest.lookup(self._key, lambda path: current_fingerprint(self._request, path, values))
-        program = None if found is None else Program.if_sound(found.program, self._request.inputs)
-        if found is None or program is None:
+        if found is None:
             return None
         reads = tuple(Read(path_from_json(path), values[path]) for path in found.reads)
+        program = Program.if_sound(found.program, self._inputs(reads))
+        if program is None or not self._takes(reads):
+            return None
         compilation = _compilation(program, reads, values)
         if compilation is not None:
             statistics.count_disk_hit()
         return compilation
 
-    def find_content(self, content: Key) -> Program | None:
-        """The program that was compiled of the same content, whoever asked for it."""
+    def _inputs(self, reads: Iterable[Read]) -> tuple[TensorSpec, ...]:
+        """The specs of the arguments, then of the tensors among the reads."""
+        return *self._request.inputs, *(read.value.spec for read in reads if type(read.value) is FamilyMark)
+
+    def _takes(self, reads: Iterable[Read]) -> bool:
+        """Whether the tensors among the reads are of the arguments' family; else a compile says what is wrong."""
+        titles = {read.value.title for read in reads if type(read.value) is FamilyMark}
+        return titles <= {self._request.family and self._request.family.title}
+
+    def find_content(self, content: Key, reads: Iterable[Read]) -> Program | None:
+        """The program that was compiled of the same content, whoever asked for it, and takes the tensors of `reads`."""
         if (known := self._in_memory.get(content.digest)) is not None:
             return known
         data = self._manifest.program(content) if self._manifest else None
-        program = None if data is None else Program.if_sound(data, self._request.inputs)
+        program = None if data is None else Program.if_sound(data, self._inputs(reads))
         if program is not None:
             statistics.count_disk_hit()
             self._in_memory[content.digest] = program
@@ -133,7 +147,8 @@ def current_fingerprint(request: Request, path: str, values: dict[str, Any]) -> 
     Objects of the user's are asked for it, which may raise anything.
     """
     try:
-        values[path] = request.value_at(path_from_json(path))
+        found = request.value_at(path_from_json(path))
+        values[path] = mark_of(found) if has_family(found) else found
         return read_fingerprint(values[path])
     except Exception:  # noqa: BLE001 - the compile will ask them again, and tell
         return None

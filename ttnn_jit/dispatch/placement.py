@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from ttnn_jit.foreign.pytrees import LEAF, leaves
 from ttnn_jit.ops import are_numbers
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP
 from ttnn_jit.runtime.families import TTNN, Family
+from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 
 
@@ -68,6 +69,21 @@ def _target_of(arguments: Arguments, function: str) -> SystemDesc:
         )
     target: SystemDesc = arguments.tensors[0].device().target
     return target
+
+
+def check_devices(function: str, arguments: Sequence[Any], hidden: Iterable[tuple[str, Any]]) -> None:
+    """Refuse tensors of ttnn's on several devices.
+
+    Raises:
+        ArgumentError: A hidden input, given with its name, is on another device than the arguments.
+    """
+    for name, tensor in hidden:
+        if type(tensor) is Tensor and tensor.device() is not arguments[0].device():
+            raise ArgumentError(
+                f"Invalid arguments for function {function}: tensors on different devices: `{name}` is on "
+                f"{tensor.device()}, and the arguments are on {arguments[0].device()}",
+                help=ONE_DEVICE_HELP,
+            )
 
 
 def _listed(arguments: Arguments, said_of: Callable[[Any, Family], str]) -> str:

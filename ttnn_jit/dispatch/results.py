@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -30,7 +30,9 @@ def runner_for(family: Family, program: Program, structure: Any) -> Callable[...
     return lambda *tensors: rebuild(_as_tuple(run(*tensors)))
 
 
-def warm_runner_for(where: Placement, program: Program, structure: Any, guard: GuardText) -> WarmCall:
+def warm_runner_for(
+    where: Placement, program: Program, structure: Any, guard: GuardText, hidden: Sequence[Any]
+) -> WarmCall:
     """The function that runs a program again on tensors of the same metadata, or returns `STALE`.
 
     Args:
@@ -38,9 +40,12 @@ def warm_runner_for(where: Placement, program: Program, structure: Any, guard: G
         program: The compiled program, of at least one tensor.
         structure: As for `runner_for`.
         guard: When the program still is that of the user's function.
+        hidden: The hidden inputs as they are now, which those of later calls are compared with; none is kept.
     """
     rebuild = None if structure is None else rebuilder(structure)
-    return warm_caller(program, where.family, guard=guard, rebuild=rebuild, counters=COUNTERS, target=where.target)
+    return warm_caller(
+        program, where.family, guard=guard, hidden=hidden, rebuild=rebuild, counters=COUNTERS, target=where.target
+    )
 
 
 def rebuilder(structure: Any) -> Rebuild:

@@ -3,6 +3,7 @@
 Every value that a compile takes in is one of these, by its exact type and never by that of a base:
 
 - an *atom*: it says everything of itself and cannot change (`is_atom`);
+- a *tensor*: it is no value of the program but an input, whose metadata are guarded (`runtime/families/marks.py`);
 - a *native container* of such (`native_container`): what it holds is guarded where it is looked into;
 - an object of a class that has code in Python (`python_member`): its operators and attributes are interpreted, or run
   again by the guard;
@@ -24,6 +25,7 @@ from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar_cla
 
 __all__ = [
     "ABSENT",
+    "ANYTHING",
     "NoStableIdentityError",
     "atom_key",
     "has_member",
@@ -54,6 +56,9 @@ class _Absent(enum.Enum):
 
 ABSENT: Final = _Absent.ABSENT
 """Stands for what a look-up did not find."""
+
+ANYTHING: Final = object()
+"""Stands among the items of a container for one that may be exchanged for another."""
 
 
 class NoStableIdentityError(TypeError):
@@ -277,6 +282,10 @@ _PLAIN_SCALARS: dict[type, Callable[[Any], int | float | str]] = {
 
 
 def holds_same(container: Any, items: Iterable[Any]) -> bool:
-    """Whether a container still holds exactly these objects, or equal atoms, in this order."""
+    """Whether a container still holds exactly these objects, or equal atoms, or ANYTHING, in this order."""
     now, then = native_contents(container), tuple(items)
-    return len(now) == len(then) and all(map(same_value, now, then))
+    return len(now) == len(then) and all(map(_is_still, now, then))
+
+
+def _is_still(now: Any, then: Any) -> bool:
+    return then is ANYTHING or same_value(now, then)

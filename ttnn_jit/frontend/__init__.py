@@ -20,6 +20,7 @@ from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.ops import COPY, Elementwise, Operation, bind
+from ttnn_jit.runtime.families import Family
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
@@ -34,6 +35,7 @@ def lower(
     target: SystemDesc,
     graph_capture: bool | None = None,
     layout: ResultLayout | None = None,
+    family: Family | None = None,
 ) -> FrontendResult:
     """The module of `function` for these arguments.
 
@@ -44,22 +46,24 @@ def lower(
         target: The rules and the numerics to compile for.
         graph_capture: True traces, False interprets the AST, None interprets and traces only where there is no source.
         layout: Where results lie; None leaves each where its first operand does.
+        family: Of the call's tensors, which those that the function finds elsewhere must be of; None: any.
 
     Raises:
         CompileError: The function is outside the language; the text points into the user's file.
+        ArgumentError: It finds a tensor that the call cannot take.
         GridError: A config of `layout` does not hold its result.
     """
     if not isinstance(function, types.FunctionType):
         raise ArgumentError(f"only Python functions can be compiled, got {type(function).__name__}")
     if graph_capture:
-        return trace(function, arguments, target, layout)
+        return trace(function, arguments, target, layout, family)
     try:
-        return interpret(function, arguments, target, layout)
+        return interpret(function, arguments, target, layout, family)
     except SourceError as error:
         if graph_capture is False:
             raise
         _log.debug("`%s` is traced: %s", function.__name__, error.message)
-    return trace(function, arguments, target, layout)
+    return trace(function, arguments, target, layout, family)
 
 
 def lower_operation(

@@ -12,6 +12,7 @@ from ttnn_jit.frontend.interpreter import Interpreter
 
 def assign(interpreter: Interpreter, target: ast.expr, value: Any) -> None:
     """Bind the names of `target`, or write into the container that it stands in."""
+    value = interpreter.met(value)
     match target:
         case ast.Name():
             owner = interpreter.frame.owner_of(target.id)

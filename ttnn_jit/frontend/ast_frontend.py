@@ -16,6 +16,7 @@ from ttnn_jit.frontend.attributes import attribute_value
 from ttnn_jit.frontend.call_expressions import call_value, callback
 from ttnn_jit.frontend.expressions import EXPRESSIONS, refuse_expression
 from ttnn_jit.frontend.function_source import FunctionSource, function_source
+from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.interpreter import Interpreter, Rules, TensorShownError
 from ttnn_jit.frontend.module_builder import ModuleBuilder, SpecBuilder
 from ttnn_jit.frontend.parameters import bind_parameters
@@ -30,6 +31,7 @@ from ttnn_jit.frontend.structure import call_arguments, results_of
 from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Path
 from ttnn_jit.guards.receiver import RECEIVER, RECEIVER_PATH
+from ttnn_jit.runtime.families import Family
 from ttnn_jit.specs.target import SystemDesc
 
 _RULES = Rules(EXPRESSIONS, refuse_expression, execute, call_value, compute, computed, attribute_value, callback)
@@ -40,6 +42,7 @@ def interpret(
     arguments: Mapping[str, Any],
     target: SystemDesc,
     layout: ResultLayout | None = None,
+    family: Family | None = None,
 ) -> FrontendResult:
     """The module of `function` for these arguments, by its AST.
 
@@ -48,11 +51,11 @@ def interpret(
         CompileError: The function is outside the language.
     """
     source = function_source(function)
-    interpreter, returned = _run(function, source, arguments, target)
+    interpreter, returned = _run(function, source, arguments, target, family)
     values, outline = results_of(returned, function.__name__, _header(source), _missing_return_help(source))
     return FrontendResult(
         interpreter.builder.finish(values, layout),
-        tuple(interpreter.recorder.reads.values()),
+        interpreter.recorder.hand_over(),
         outline,
         opaque=interpreter.recorder.opaque,
         warnings=tuple(interpreter.warnings),
@@ -60,7 +63,9 @@ def interpret(
     )
 
 
-def observe(function: types.FunctionType, arguments: Mapping[str, Any], target: SystemDesc) -> ReadRecorder | None:
+def observe(
+    function: types.FunctionType, arguments: Mapping[str, Any], target: SystemDesc, family: Family | None
+) -> ReadRecorder | None:
     """What `function` reads when it runs; None if it has no source, or is outside the language.
 
     A trace runs the function itself, whose look-ups nobody sees: this is the other way through the same program.
@@ -71,7 +76,7 @@ def observe(function: types.FunctionType, arguments: Mapping[str, Any], target: 
     if hasattr(function, "__wrapped__"):
         return None  # it has the signature of what it wraps, and parameters of its own
     try:
-        return _run(function, function_source(function), arguments, target, observes=True)[0].recorder
+        return _run(function, function_source(function), arguments, target, family, observes=True)[0].recorder
     except TensorShownError as error:
         raise UnsupportedFunction(error.message, location=error.location, help=error.help) from None
     except CompileError:
@@ -83,6 +88,7 @@ def _run(
     source: FunctionSource,
     arguments: Mapping[str, Any],
     target: SystemDesc,
+    family: Family | None,
     *,
     observes: bool = False,
 ) -> tuple[Interpreter, Any]:
@@ -91,7 +97,8 @@ def _run(
     definition = Location(source.file, function.__code__.co_firstlineno)
     builder_class = SpecBuilder if observes else ModuleBuilder
     builder = builder_class(function.__name__, target, definition, jitted=True)
-    interpreter = Interpreter(builder, recorder, _RULES, observes=observes)
+    hidden = HiddenInputs(recorder, family, target, function.__name__)
+    interpreter = Interpreter(builder, recorder, hidden, _RULES, observes=observes)
 
     def proxy(name: str, value: Any) -> Any:
         return interpreter.argument(value.spec, name) if isinstance(value, TensorArgument) else value
@@ -109,6 +116,8 @@ def _run(
         raise CompileError(
             f"`{function.__name__}` nests too deeply to be compiled", location=interpreter.location()
         ) from None
+    returned = map_leaves(returned, interpreter.known)
+    interpreter.frame.variables.clear()
     return interpreter, returned
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.origin import is_of_a_library
+from ttnn_jit.foreign.torch_modules import table_of_attribute
 from ttnn_jit.foreign.values import (
     ABSENT,
     is_a,
@@ -34,6 +35,7 @@ from ttnn_jit.frontend.proxy import ProxyTensor, unsupported_function
 from ttnn_jit.frontend.special_methods import NATIVE
 from ttnn_jit.frontend.unseen_code import getter_has_effects
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, ITEM_STEP, MEMBER_STEP, OWN_STEP, TYPE_STEP, Path, Step
+from ttnn_jit.runtime.families import has_family
 
 
 def evaluate_attribute(interpreter: Interpreter, node: ast.Attribute) -> Any:
@@ -115,6 +117,11 @@ def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name:
     Raises:
         CompileError: There is no such attribute.
     """
+    if has_family(base):
+        if path is not None:
+            interpreter.recorder.met(base, path)
+        base = interpreter.met(base)
+        path = None if type(base) is ProxyTensor else path
     kind = type(base)
     if kind is Super:
         through: Super = base
@@ -153,7 +160,8 @@ def _world_attribute(interpreter: Interpreter, base: Any, path: Path, name: str)
         if getter_has_effects(kind, name):
             interpreter.is_opaque(f"`{name}` of a {kind.__name__} is made by code that changes something")
             return interpreter.natively(getattr, base, name), None
-    at = (*path, (ATTRIBUTE_STEP, name))
+    table = table_of_attribute(base, name)
+    at = (*path, (ATTRIBUTE_STEP, name)) if table is None else _within_module(interpreter, path, table, name)
     value = interpreter.natively(getattr, base, name)
     if type(value) is types.MethodType and value.__self__ is base:
         interpreter.recorder.use(value.__func__, (*at, (ATTRIBUTE_STEP, "__func__")))
@@ -162,6 +170,13 @@ def _world_attribute(interpreter: Interpreter, base: Any, path: Path, name: str)
         interpreter.is_opaque(f"`{name}` of a {kind.__name__} is another object each time it is read")
         return value, None
     return value, at
+
+
+def _within_module(interpreter: Interpreter, path: Path, table: str, name: str) -> Path:
+    """Where a module of torch's keeps an attribute; that nothing hides it, as Python looks, is read."""
+    interpreter.recorder.absent((*path, (TYPE_STEP, None), (ATTRIBUTE_STEP, name)))
+    interpreter.recorder.lacks((*path, (ATTRIBUTE_STEP, "__dict__")), name)
+    return *path, (ATTRIBUTE_STEP, table), (ITEM_STEP, name)
 
 
 def _is_stable(base: Any, name: str, value: Any) -> bool:

@@ -66,7 +66,7 @@ class InterpretedFunction:
             outer.function,
             outer.path,
             local_names_of(self.node),
-            variables,
+            {name: self.interpreter.met(value) for name, value in variables.items()},
             outer,
             self.interpreter.location(),
         )

@@ -20,6 +20,7 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.pytrees import map_leaves, parts_of
 from ttnn_jit.frontend.ast_frontend import observe
 from ttnn_jit.frontend.code_scan import is_known_by_key, scan
+from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.interpreter import failure_text
 from ttnn_jit.frontend.language import PYTHON_FAILURES, is_namespace, is_plain_function, no_plain_function
 from ttnn_jit.frontend.module_builder import ModuleBuilder
@@ -30,7 +31,9 @@ from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.spans import location_of_span
 from ttnn_jit.frontend.structure import call_arguments, results_of
 from ttnn_jit.frontend.tensor_argument import TensorArgument
-from ttnn_jit.guards.reads import compile_guard
+from ttnn_jit.frontend.traced_tensors import tensors_traced
+from ttnn_jit.guards.reads import Read, compile_guard
+from ttnn_jit.runtime.families import Family
 from ttnn_jit.specs.target import SystemDesc
 
 __all__ = ["ProxyTensor", "trace"]
@@ -41,8 +44,8 @@ _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>
 class CaptureEmitter(Emitter):
     """Finds the place of an operation in the frames of the running function."""
 
-    def __init__(self, builder: ModuleBuilder, definition: Location) -> None:
-        super().__init__(builder)
+    def __init__(self, builder: ModuleBuilder, hidden: HiddenInputs, definition: Location) -> None:
+        super().__init__(builder, hidden)
         self._definition = definition
         self._positions: dict[int, tuple[types.CodeType, list[tuple[int | None, ...]]]] = {}
 
@@ -87,23 +90,58 @@ def trace(
     arguments: Mapping[str, Any],
     target: SystemDesc,
     layout: ResultLayout | None = None,
+    family: Family | None = None,
 ) -> FrontendResult:
     """The module of `function` for these arguments, by running it.
 
     Raises:
         CompileError: The function fails, is outside the language, or changes what it reads.
+        ArgumentError: It finds a tensor that the call cannot take.
     """
-    definition = Location(function.__code__.co_filename, function.__code__.co_firstlineno)
-    _refuse_no_plain_function(function, definition)
-    recorder = _reads_of(function, arguments, target)
+    _refuse_no_plain_function(function, _definition(function))
+    for attempt in range(ATTEMPTS):
+        recorder = _reads_of(function, arguments, target, family)
+        try:
+            return _traced(function, arguments, target, layout, family, recorder)
+        except TtnnJitError:
+            if attempt + 1 == ATTEMPTS or _finds_the_same_tensors(function, recorder):
+                raise
+    raise AssertionError
+
+
+ATTEMPTS = 100
+"""Of a trace during which other threads put other tensors in the place of those that were found."""
+
+
+def _finds_the_same_tensors(function: types.FunctionType, recorder: ReadRecorder) -> bool:
+    told = [read for read in recorder.reads.values() if read.is_in_key]
+    return compile_guard(function, [*told, *(Read(*found) for found in recorder.tensors.items())])()
+
+
+def _definition(function: types.FunctionType) -> Location:
+    return Location(function.__code__.co_filename, function.__code__.co_firstlineno)
+
+
+def _traced(
+    function: types.FunctionType,
+    arguments: Mapping[str, Any],
+    target: SystemDesc,
+    layout: ResultLayout | None,
+    family: Family | None,
+    recorder: ReadRecorder,
+) -> FrontendResult:
+    definition = _definition(function)
     guard = compile_guard(function, recorder.reads.values())
     builder = ModuleBuilder(function.__name__, target, definition, jitted=True)
-    emitter = CaptureEmitter(builder, definition)
+    hidden = HiddenInputs(recorder, family, target, function.__name__)
+    emitter = CaptureEmitter(builder, hidden, definition)
 
     def proxy(name: str, value: Any) -> Any:
         return emitter.argument(value.spec, name) if isinstance(value, TensorArgument) else value
 
     proxies = {name: map_leaves(value, partial(proxy, name)) for name, value in arguments.items()}
+    for tensor in [*recorder.tensors.values()]:
+        emitter.known(tensor)
     args, kwargs = call_arguments(function, proxies)
     before = {name: parts_of(value) for name, value in proxies.items()}
     returned = _returned(function, args, kwargs, emitter)
@@ -125,7 +163,7 @@ def trace(
     )
     return FrontendResult(
         builder.finish(values, layout),
-        tuple(recorder.reads.values()),
+        recorder.hand_over(),
         outline,
         opaque=recorder.opaque,
         warnings=tuple(emitter.warnings),
@@ -133,17 +171,18 @@ def trace(
     )
 
 
-def _reads_of(function: types.FunctionType, arguments: Mapping[str, Any], target: SystemDesc) -> ReadRecorder:
+def _reads_of(
+    function: types.FunctionType, arguments: Mapping[str, Any], target: SystemDesc, family: Family | None
+) -> ReadRecorder:
     """What the function reads: where it has a source, the interpreter observes it; else its code is scanned."""
-    observed = observe(function, arguments, target)
+    observed = observe(function, arguments, target, family)
     if observed is not None:
         return observed
     recorder = ReadRecorder()
     scan(function, recorder)
     unknown = [name for name, value in arguments.items() if not is_known_by_key(map_leaves(value, _stand_in))]
     if unknown:
-        place = Location(function.__code__.co_filename, function.__code__.co_firstlineno)
-        recorder.is_opaque(f"nothing sees what is read of the argument `{unknown[0]}`", place)
+        recorder.is_opaque(f"nothing sees what is read of the argument `{unknown[0]}`", _definition(function))
     return recorder
 
 
@@ -160,7 +199,8 @@ def _returned(
 ) -> Any:
     """What the function returns; what it raises is an error at the user's line."""
     try:
-        return function(*args, **kwargs)
+        with tensors_traced(emitter):
+            return map_leaves(function(*args, **kwargs), emitter.known)
     except TtnnJitError as error:
         if error.location is not None:
             raise

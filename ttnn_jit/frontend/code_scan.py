@@ -26,6 +26,7 @@ from ttnn_jit.frontend.spans import location_of_span
 from ttnn_jit.frontend.wrapped_functions import TILE_FUNCTION, wrapped_attribute
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Path
 from ttnn_jit.guards.receiver import RECEIVER
+from ttnn_jit.runtime.families import has_family
 
 _MAX_FUNCTIONS = 200  # reached from one function; beyond, the program is opaque
 _NAME_LOADS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"})
@@ -120,7 +121,12 @@ class _Scanner:
                 for steps, item in items_by_path(value):
                     self.value(item, (*path, *steps))
             case _ if not is_known_in_a_trace(value):
-                self._opaque(f"what a {type(value).__name__} does cannot be followed in a function without source")
+                self._unknown(value)
+
+    def _unknown(self, value: Any) -> None:
+        if has_family(value):
+            self._recorder.takes(value)
+        self._opaque(f"what a {type(value).__name__} does cannot be followed in a function without source")
 
     def _helper(self, function: types.FunctionType, path: Path) -> None:
         if is_of_a_library(function):

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ttnn_jit.diagnostics.origin import is_of_the_standard_library
+from ttnn_jit.foreign.torch_modules import key_of_item
 from ttnn_jit.foreign.values import (
     ABSENT,
     is_a,
@@ -132,6 +133,8 @@ def get_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
     method = special_method(interpreter, container, "__getitem__")
     if method is not None:
         return interpreter.call_with(method, (container, key), {})
+    if (place := key_of_item(container, key)) is not None:
+        return interpreter.python(operator.getitem, interpreter.attribute(container, "_modules"), place)
     if may_compute(container) and not is_of_c(_member(container, "__getitem__")):
         return NATIVE
     return get_native_item(interpreter, container, key)

@@ -15,12 +15,14 @@ from typing import Any, NoReturn
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError, UnsupportedFunction
 from ttnn_jit.diagnostics.origin import is_of_the_standard_library
 from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.foreign.numpy_array import is_numpy_array
 from ttnn_jit.foreign.values import ABSENT, is_python_class, member_of
 from ttnn_jit.frontend.frame import Frame, generator_part, local_names_of
 from ttnn_jit.frontend.function_source import FunctionNode, FunctionSource
+from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.language import PYTHON_FAILURES, is_plain_function, no_plain_function
 from ttnn_jit.frontend.module_builder import ModuleBuilder
-from ttnn_jit.frontend.proxy import Emitter
+from ttnn_jit.frontend.proxy import TENSOR_OPERATORS, Emitter, ProxyTensor
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.spans import Span, location_of_span, span_of_node
 from ttnn_jit.guards.reads import Path
@@ -63,8 +65,16 @@ class Interpreter(Emitter):
         observes: Another way through the program makes the module; this one is for what it reads.
     """
 
-    def __init__(self, builder: ModuleBuilder, recorder: ReadRecorder, rules: Rules, *, observes: bool = False) -> None:
-        super().__init__(builder)
+    def __init__(
+        self,
+        builder: ModuleBuilder,
+        recorder: ReadRecorder,
+        hidden: HiddenInputs,
+        rules: Rules,
+        *,
+        observes: bool = False,
+    ) -> None:
+        super().__init__(builder, hidden)
         self.observes = observes
         self._rules = rules
         self.recorder = recorder
@@ -99,7 +109,14 @@ class Interpreter(Emitter):
 
     def evaluate(self, node: ast.expr) -> Any:
         """The value of an expression."""
-        return self._rules.evaluate.get(type(node), self._rules.refuse)(self, node)
+        return self.met(self._rules.evaluate.get(type(node), self._rules.refuse)(self, node))
+
+    def met(self, value: Any) -> Any:
+        """What the program handles for a value that it met: of a tensor of the user's world, the input.
+
+        An array of numpy's is one where an operation or an operator takes it: before, its items are numbers.
+        """
+        return value if type(value) is ProxyTensor or is_numpy_array(value) else self.known(value)
 
     def python(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """What `function`, a part of Python, returns; what it reads of its arguments is recorded.
@@ -107,7 +124,9 @@ class Interpreter(Emitter):
         Raises:
             CompileError: It raised; the text is Python's.
         """
-        return self._rules.compute(self, function, args, kwargs)
+        takes_tensors = function in TENSOR_OPERATORS or any(type(value) is ProxyTensor for value in args)
+        handled = [*map(self.known if takes_tensors else self.met, args)]
+        return self.met(self._rules.compute(self, function, handled, kwargs))
 
     def computed(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """`python`, where no special method of the user's has a part in it."""
@@ -149,6 +168,10 @@ class Interpreter(Emitter):
         elif is_python_class(kind) and not is_of_the_standard_library(kind):
             self.is_opaque(f"`{kind.__name__}`, the class of an object, was not found by a name or an attribute")
         return member
+
+    def operand(self, value: Any) -> Any:
+        """What an operation takes for `value`; that it goes through a list or tuple is recorded."""
+        return super().operand(type(value)(self.python(list, value)) if type(value) in {list, tuple} else value)
 
     def is_opaque(self, what: str) -> None:
         """Record that something was read here whose change no guard can see: the program serves one call.
@@ -209,7 +232,7 @@ class Interpreter(Emitter):
             function,
             path,
             local_names_of(source.node),
-            variables,
+            {name: self.met(value) for name, value in variables.items()},
             called_from=called_from,
         )
         return self.run_frame(frame, source.node, function)

@@ -18,6 +18,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects import set_system_desc
+from ttnn_jit.dialects.argument_names import argument_attributes
 from ttnn_jit.dialects.creation import create, empty_block, region_of
 from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.layout import spec_of, tensor_type
@@ -58,6 +59,7 @@ class ModuleBuilder:
         self._location = _attribute(location)
         self._has_rules = jitted and target.tile_aligned_only
         self._names: dict[SSAValue, str] = {}
+        self._hidden: dict[SSAValue, str] = {}
         self.kernel_operands: dict[tuple[str, TensorSpec], None] = {}
         self._block = empty_block()
         self._device: SSAValue | None = None
@@ -67,6 +69,12 @@ class ModuleBuilder:
         """The function's next argument, or the next tensor of the argument `name`."""
         value = self._block.insert_arg(tensor_type(spec), len(self._block.args))
         self._names[value] = name
+        return value
+
+    def hidden_input(self, spec: TensorSpec, name: str) -> SSAValue:
+        """The function's next argument, a tensor that stands at `name` in the user's world, as its text says."""
+        value = self.argument(spec, name)
+        self._hidden[value] = name
         return value
 
     def operation(
@@ -144,9 +152,11 @@ class ModuleBuilder:
         function_type = FunctionType.from_lists(
             [argument.type for argument in self._block.args], [result.type for result in results]
         )
+        hidden = map(self._hidden.get, self._block.args)
+        names = {"arg_attrs": argument_attributes(hidden)} if self._hidden else {}
         function = create(
             func.FuncOp,
-            properties={"sym_name": StringAttr(self._name), "function_type": function_type},
+            properties={"sym_name": StringAttr(self._name), "function_type": function_type, **names},
             regions=(region_of(self._block),),
             location=self._location,
         )
@@ -219,6 +229,9 @@ class SpecBuilder(ModuleBuilder):
     """Says what the result of each operation is, or what is wrong with it, and writes no module."""
 
     def argument(self, spec: TensorSpec, name: str = "") -> Any:
+        """Nothing stands for a value."""
+
+    def hidden_input(self, spec: TensorSpec, name: str) -> Any:
         """Nothing stands for a value."""
 
     def _write(self, operation: Operation, *_: Any) -> Any:

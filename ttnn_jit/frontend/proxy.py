@@ -5,6 +5,7 @@ Both frontends hand out these objects; they differ in how they walk the program 
 
 from __future__ import annotations
 
+import operator
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Mapping, Sequence
@@ -18,6 +19,7 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar, python_number
 from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.foreign.values import has_member, is_a
+from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.ops import (
     ABSENT,
@@ -39,6 +41,7 @@ from ttnn_jit.ops import (
     nearest_names,
     overloads_of,
 )
+from ttnn_jit.runtime.families import has_family
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, Shape, TensorSpec
 
@@ -160,7 +163,7 @@ def _binary(operation: Operation, *, reflected: bool = False) -> Callable[[Proxy
     def method(self: ProxyTensor, other: Any) -> Any:
         if operation.operator in {"==", "!="} and (other is None or isinstance(other, str)):
             return NotImplemented  # a comparison with what no tensor equals is Python's business
-        other = python_number(other)
+        other = self._emitter.operand(other)
         if not isinstance(other, ProxyTensor | Number):
             self.refuse(
                 f"`{operation.operator}` needs tensors or numbers, got {type_name(other)}",
@@ -171,6 +174,9 @@ def _binary(operation: Operation, *, reflected: bool = False) -> Callable[[Proxy
 
     return method
 
+
+TENSOR_OPERATORS = frozenset(getattr(operator, OPERATOR_METHODS[each.operator]) for each in OPERATIONS if each.operator)
+"""The functions of Python's operators that an operation declares."""
 
 _WRITE_HELP = "operations make new tensors; choose element by element with `ttnn.where(condition, a, b)`"
 _NEEDS_DATA = {
@@ -235,9 +241,9 @@ _install_operators()
 
 
 def outside_tensor_help(value: Any) -> str | None:
-    """How to bring in a tensor that the function found outside its arguments; None if `value` is no tensor."""
+    """How to bring in a tensor that was made where nothing leads to it; None if `value` is no tensor."""
     if not is_a(value, type) and has_member(type(value), "shape") and has_member(type(value), "dtype"):
-        return "a tensor from outside is no constant of the program: pass it as an argument"
+        return "a tensor is no constant of the program: make it before the call, and keep it where the call can find it"
     return None
 
 
@@ -287,9 +293,10 @@ def plain_name(function: Any) -> str:
 class Emitter(ABC):
     """Turns calls into operations of the module; each frontend knows in its own way where the program stands."""
 
-    def __init__(self, builder: ModuleBuilder) -> None:
+    def __init__(self, builder: ModuleBuilder, hidden: HiddenInputs) -> None:
         self.builder = builder
         self.warnings: dict[str, None] = {}
+        self._hidden = hidden
 
     @abstractmethod
     def location(self) -> Location:
@@ -302,6 +309,21 @@ class Emitter(ABC):
     def argument(self, spec: TensorSpec, name: str) -> ProxyTensor:
         """The function's next argument, or the next tensor of the argument `name`."""
         return ProxyTensor(self, self.builder.argument(spec, name), spec, is_argument=True)
+
+    def known(self, value: Any) -> Any:
+        """`value`, or the input that stands for it if it is a tensor of the user's world.
+
+        Raises:
+            ArgumentError: It is a tensor that the call cannot take.
+        """
+        return self._hidden.input(value, self._hidden_input, self.location) if has_family(value) else value
+
+    def _hidden_input(self, spec: TensorSpec, name: str) -> ProxyTensor:
+        return ProxyTensor(self, self.builder.hidden_input(spec, name), spec, is_argument=True)
+
+    def is_input(self, value: Any) -> bool:
+        """Whether `value` is a tensor of the user's world that is an input of the program already."""
+        return has_family(value) and self._hidden.holds(value)
 
     def call(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """A call to an object of the `ttnn` namespace.
@@ -331,8 +353,8 @@ class Emitter(ABC):
 
     def emit(self, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The result of the first of `overloads` that takes these arguments; several are a tuple."""
-        args = [python_number(value) for value in args]
-        bound = self._bind(overloads, args, {name: python_number(value) for name, value in kwargs.items()})
+        args = [self.operand(value) for value in args]
+        bound = self._bind(overloads, args, {name: self.operand(value) for name, value in kwargs.items()})
         location = self.location()
         for operand in bound.operands:
             if isinstance(operand, ProxyTensor) and operand.deallocated_at is not None:
@@ -344,6 +366,12 @@ class Emitter(ABC):
         results = self.builder.results(bound.operation, operands, bound.attributes, location)
         proxies = tuple(ProxyTensor(self, value, spec) for value, spec in results)
         return proxies[0] if bound.operation.result_count == 1 else proxies
+
+    def operand(self, value: Any) -> Any:
+        """What an operation takes for `value`: inputs for tensors, in lists and tuples too, Python's numbers."""
+        if type(value) in {list, tuple}:
+            return type(value)(map(self.known, value))
+        return python_number(self.known(value))
 
     def index(self, tensor: ProxyTensor, index: object) -> ProxyTensor:
         """``tensor[index]``; an index that takes everything is a copy."""
@@ -365,7 +393,7 @@ class Emitter(ABC):
                 and (outside := outside_tensor_help(value))
             ):
                 raise CompileError(
-                    f"`{overloads[0].name}` got a {type(value).__name__} from outside the function",
+                    f"`{overloads[0].name}` got a {type(value).__name__} that no name, attribute or item leads to",
                     location=self.location(),
                     help=outside,
                 )

@@ -43,6 +43,8 @@ from ttnn_jit.guards.reads import (
     atom_operand,
     call_step,
 )
+from ttnn_jit.guards.tensor_mark import TensorMark
+from ttnn_jit.runtime.families import has_family
 
 _CLASS: Step = (TYPE_STEP, None)
 _PLAIN_KEYS = frozenset({str, int, bool, float, type(None)})
@@ -66,12 +68,15 @@ class ReadRecorder:
     Attributes:
         reads: What was read, by path, in order.
         opaque: The first thing whose change no guard can see; None if there is none.
+        tensors: The tensors that were read, by path, in order: the hidden inputs of the program.
     """
 
     def __init__(self) -> None:
         self.reads: dict[Path, Read] = {}
         self.opaque: Opaque | None = None
+        self.tensors: dict[Path, Any] = {}
         self._paths: dict[int, Path] = {}
+        self._proxies: dict[int, Path] = {}
         self._class_paths: dict[int, Path] = {}
         self._borrowed: set[int] = set()
         self._keyed: set[int] = set()
@@ -135,7 +140,9 @@ class ReadRecorder:
         """Record that the program depends on what stands at `path` being `value`."""
         if path is None or path in self.reads:
             return
-        if type(value) is types.MethodType:
+        if has_family(value):
+            self.met(value, path)  # its metadata are read where the program handles it
+        elif type(value) is types.MethodType:
             # A bound method is made anew at each look-up; what stays is its parts.
             self.use(value.__func__, (*path, (ATTRIBUTE_STEP, "__func__")))
             self.use(value.__self__, (*path, (ATTRIBUTE_STEP, "__self__")))
@@ -169,9 +176,32 @@ class ReadRecorder:
             self.use(held, at)
             self.look_into(held)
 
+    def tensor(self, value: Any, mark: TensorMark) -> None:
+        """Record that the program takes a tensor that was found as an input, whose metadata are `mark`."""
+        self._record(self._paths[id(value)], mark)
+        self.takes(value)
+
+    def hand_over(self) -> tuple[Read, ...]:
+        """The reads; the recorder lets go of all objects that were found.
+
+        What is left of a compile is a circle of references, in which tensors would wait for the garbage collector.
+        """
+        reads = tuple(self.reads.values())
+        for held in (self.reads, self.tensors, self._alive):
+            held.clear()
+        return reads
+
+    def takes(self, value: Any) -> None:
+        """Remember that the program takes a tensor that was found as an input."""
+        self.tensors.setdefault(self._paths[id(value)], value)
+
     def absent(self, path: Path | None) -> None:
         """Record that the program depends on nothing being at `path`."""
         self._record(path, ABSENT)
+
+    def lacks(self, container: Path, key: str) -> None:
+        """Record that the program depends on a dict, found at a path, having nothing under `key`."""
+        self._record((cast(Step, call_step(operator.contains, (("path", container), atom_operand(key)))),), False)
 
     def member(self, class_path: Path, kind: type, name: str, member: Any) -> Path:
         """Record that `member`, or ABSENT, is what serves `name` for a class `kind`; returns where it stands."""
@@ -199,6 +229,8 @@ class ReadRecorder:
             return
         if type(key) not in _PLAIN_KEYS:
             self.look_into(container)  # no path can name such a key
+            for other in () if is_atom(key) else container:
+                self.compared(key, other)
             return
         plain = value is not ABSENT and type(container) in {list, tuple, dict}
         at = (*path, (ITEM_STEP if plain else NATIVE_ITEM_STEP, key))
@@ -224,6 +256,21 @@ class ReadRecorder:
         found = [self.operand(value) for value in operands]
         step = None if None in found else call_step(function, cast("list[Operand]", found))
         return None if step is None else (step,)
+
+    def stands_for(self, proxy: Any, path: Path) -> None:
+        """Remember where the tensor stands that the program handles as `proxy`."""
+        self._proxies[id(proxy)] = path
+        self._alive.append(proxy)
+
+    def compared(self, left: Any, right: Any) -> None:
+        """Record that the program depends on two objects being one, or not."""
+        found = [self._identity(value) for value in (left, right)]
+        step = None if None in found else call_step(operator.is_, cast("list[Operand]", found))
+        self._record(None if step is None else (step,), left is right)
+
+    def _identity(self, value: Any) -> Operand | None:
+        path = self._proxies.get(id(value))
+        return self.operand(value) if path is None else ("path", path)
 
     def is_opaque(self, what: str, location: Location | None) -> None:
         """Record that something was read whose change no guard can see."""

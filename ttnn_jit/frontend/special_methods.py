@@ -274,8 +274,8 @@ def _without_method(interpreter: Interpreter, left: Any, right: Any, symbol: str
 
 def same(interpreter: Interpreter, left: Any, right: Any) -> bool:
     """``left is right``: of two objects of the user's world, that they are one is read."""
-    if not (is_atom(left) and is_atom(right)):
-        interpreter.recorder.call(operator.is_, (left, right), left is right)
+    if not (is_atom(left) or is_atom(right)) or not (type(left) is ProxyTensor or type(right) is ProxyTensor):
+        interpreter.recorder.compared(left, right)
     return left is right
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import json
 import keyword
 import math
 import operator
@@ -20,11 +19,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.foreign.torch_modules import MODULE_TABLES
 from ttnn_jit.foreign.values import (
     ABSENT,
-    NoStableIdentityError,
     atom_key,
     holds_same,
+    is_a,
     is_atom,
     member_of,
     native_contents,
@@ -32,6 +32,7 @@ from ttnn_jit.foreign.values import (
     own_attribute,
     same_value,
 )
+from ttnn_jit.guards.tensor_mark import TensorMark
 
 Step: TypeAlias = tuple[str, Any]
 """One step of a path: its kind, one of the `*_STEP` names, and the name or key it looks up."""
@@ -69,7 +70,8 @@ class Read:
 
     Attributes:
         path: Where it was found, from the compiled function on.
-        value: What was there, ABSENT if nothing; under a ``contents`` step, the items of the container as a tuple.
+        value: What was there, ABSENT if nothing, of a tensor its mark; under a ``contents`` step, the items of the
+            container as a tuple, ANYTHING where they may be exchanged.
     """
 
     path: Path
@@ -99,9 +101,13 @@ class Opaque:
 
 def path_text(path: Path) -> str:
     """A path as a person would write it, ``model.layers[0].scale``."""
-    text = ""
+    text, before = "", None
     for kind, name in path:
-        if kind == ARGUMENT_STEP:
+        if (kind, name) in _UNWRITTEN:
+            text = _UNWRITTEN[kind, name] or text
+        elif kind == ITEM_STEP and before in MODULE_TABLES:
+            text += f"[{name}]" if str(name).isdigit() else f".{name}"
+        elif kind == ARGUMENT_STEP:
             text = path_text(((GLOBAL_STEP, name[0]), *name[1:]))
         elif kind in {GLOBAL_STEP, BUILTIN_STEP, CLOSURE_STEP}:
             text = str(name) if not text else f"{text}:{name}"
@@ -112,10 +118,18 @@ def path_text(path: Path) -> str:
         elif kind in {ITEM_STEP, NATIVE_ITEM_STEP}:
             text = f"{text}[{name!r}]"
         elif kind == CALL_STEP:
-            function, operands = name
-            shown = (path_text(part[1]) if part[0] == "path" else repr(part[2]) for part in operands)
-            text = f"{function}({', '.join(shown)})"
+            text = _call_text(*name)
+        before = name
     return text
+
+
+_UNWRITTEN = {(ATTRIBUTE_STEP, "__ttnn_self__"): "", (ATTRIBUTE_STEP, "instance"): "self"}
+_UNWRITTEN |= {(ATTRIBUTE_STEP, table): "" for table in MODULE_TABLES}
+
+
+def _call_text(function: str, operands: tuple[Operand, ...]) -> str:
+    shown = [path_text(part[1]) if part[0] == "path" else repr(part[2]) for part in operands]
+    return f"{shown[0]}[{shown[1]}]" if function == "operator.getitem" else f"{function}({', '.join(shown)})"
 
 
 # --- Calls ----------------------------------------------------------------------------------------------------------
@@ -199,65 +213,6 @@ STEP_KINDS = (*_STEPS, CALL_STEP)
 """Every kind of step that a guard takes; what an argument step finds, the call's key holds."""
 
 
-# --- Paths as text --------------------------------------------------------------------------------------------------
-
-_WRITTEN = frozenset({str, int, bool, float, type(None)})
-
-
-def path_to_json(path: Path) -> str:
-    """A path as text; `path_from_json` is the inverse.
-
-    Raises:
-        NoStableIdentityError: A key of it is of a kind that text cannot say.
-    """
-    return json.dumps([_step_to_json(step) for step in path])
-
-
-def _step_to_json(step: Step) -> list[Any]:
-    kind, name = step
-    if kind == CALL_STEP:
-        function, operands = name
-        return [kind, [function, [_operand_to_json(operand) for operand in operands]]]
-    if kind == ARGUMENT_STEP:
-        return [kind, [name[0], *map(_step_to_json, name[1:])]]
-    return [kind, _plain(name)]
-
-
-def _operand_to_json(operand: Operand) -> list[Any]:
-    if operand[0] == "path":
-        return ["path", [_step_to_json(step) for step in operand[1]]]
-    return ["atom", _plain(operand[2])]
-
-
-def _plain(name: Any) -> Any:
-    if type(name) not in _WRITTEN:
-        raise NoStableIdentityError(f"a {type(name).__name__} in a path cannot be written down")
-    return name
-
-
-@functools.lru_cache(maxsize=4096)
-def path_from_json(text: str) -> Path:
-    """The inverse of `path_to_json`."""
-    return _path_from_json(json.loads(text))
-
-
-def _path_from_json(steps: list[Any]) -> Path:
-    return tuple(_step_from_json(kind, name) for kind, name in steps)
-
-
-def _step_from_json(kind: str, name: Any) -> Step:
-    if kind == ARGUMENT_STEP:
-        return kind, (name[0], *(_step_from_json(*step) for step in name[1:]))
-    if kind != CALL_STEP:
-        return kind, name
-    function, operands = name
-    return kind, (function, tuple(_operand_from_json(which, value) for which, value in operands))
-
-
-def _operand_from_json(which: str, value: Any) -> Operand:
-    return (which, _path_from_json(value)) if which == "path" else atom_operand(value)
-
-
 # --- Guards ---------------------------------------------------------------------------------------------------------
 
 
@@ -268,10 +223,12 @@ class GuardText:
     Attributes:
         conditions: Python expressions, all true while the reads hold; to be evaluated in this order.
         constants: The values of the names ``c<number>`` in the conditions; they also assign to names ``t<number>``.
+        tensors: The names that they assign tensors to, hidden inputs in order. Metadata are not compared.
     """
 
     conditions: tuple[str, ...]
     constants: dict[str, Any]
+    tensors: tuple[str, ...] = ()
 
 
 NO_GUARD = GuardText((), {})
@@ -284,57 +241,65 @@ GUARD_ERRORS = "Exception"
 def guard_text(function: types.FunctionType, reads: Iterable[Read]) -> GuardText:
     """The conditions under which every read still finds the object it found; about 20 ns a read.
 
-    The function's own code object is guarded too, and its defaults if it has any. Shared prefixes of paths are walked
-    once.
+    Shared prefixes of paths are walked once.
     """
-    return _guard_text(function, (*_reads_of_itself(function), *reads))
+    return _guard_text(function, reads)
 
 
-def _guard_text(function: types.FunctionType, reads: Iterable[Read]) -> GuardText:
-    writer = _GuardWriter(function)
-    conditions = map(writer.condition, reads)
-    return GuardText(tuple(filter(None, conditions)), writer.constants)
+def _guard_text(function: types.FunctionType, reads: Iterable[Read], *, compares_tensors: bool = False) -> GuardText:
+    writer = _GuardWriter(function, compares_tensors)
+    conditions = tuple(filter(None, map(writer.condition, reads)))
+    return GuardText(conditions, writer.constants, tuple(writer.tensors))
 
 
-def _reads_of_itself(function: types.FunctionType) -> Iterator[Read]:
-    """What somebody may assign to the function, and what that is now."""
+def reads_of_itself(function: types.FunctionType) -> Iterator[Read]:
+    """What somebody may assign to the function, its code and its defaults, and what that is now."""
     for name in ("__code__", "__defaults__", "__kwdefaults__"):
         value = getattr(function, name)
         if value:
             yield Read(((ATTRIBUTE_STEP, name),), value)
 
 
+Fetch: TypeAlias = Callable[[], "tuple[Any, ...] | None"]
+"""Finds the hidden inputs of a program; None where something that was read has changed."""
+
+
 def compile_guard(function: types.FunctionType, reads: Iterable[Read]) -> Callable[[], bool]:
-    """A function that tells whether every read still finds the object it found; see `guard_text`.
+    """A function that tells whether every read still finds the object it found, and the function is what it was."""
+    fetch = compile_fetch(function, (*reads_of_itself(function), *reads))
+    return lambda: fetch() is not None
+
+
+def compile_fetch(function: types.FunctionType, reads: Iterable[Read]) -> Fetch:
+    """A function that finds the tensors among the reads, if every read still finds the object it found: `guard_text`.
 
     It is written and compiled when it is first asked: many a program runs once.
     """
-    own = tuple(_reads_of_itself(function))
-    compiled: Callable[[], bool] | None = None
+    compiled: Fetch | None = None
 
-    def guard() -> bool:
+    def fetch() -> tuple[Any, ...] | None:
         nonlocal compiled
         if compiled is None:
-            compiled = _compiled(_guard_text(function, (*own, *reads)))
+            compiled = _compiled(_guard_text(function, reads, compares_tensors=True))
         return compiled()
 
-    return guard
+    return fetch
 
 
-def _compiled(written: GuardText) -> Callable[[], bool]:
+def _compiled(written: GuardText) -> Fetch:
     text = "\n".join(
         [
             f"def guard({', '.join(f'{name}={name}' for name in written.constants)}):",
             "    try:",
-            *(f"        if not ({condition}): return False" for condition in written.conditions),
+            *(f"        if not ({condition}): return None" for condition in written.conditions),
             f"    except {GUARD_ERRORS}:",
-            "        return False",
-            "    return True",
+            "        return None",
+            f"    return ({''.join(f'{name}, ' for name in written.tensors)})",
         ]
     )
     namespace: dict[str, Any] = dict(written.constants)
     exec(compile(text, "<ttnn_jit guard>", "exec"), namespace)  # text of our own making
-    guard: Callable[[], bool] = namespace["guard"]
+    guard: Fetch = namespace.pop("guard")  # or the two would hold each other, and what was read
     # Callers pass nothing; the constants are defaults because a local is the cheapest name there is.
     return guard
 
@@ -342,8 +307,10 @@ def _compiled(written: GuardText) -> Callable[[], bool]:
 class _GuardWriter:
     """Writes one boolean expression per read, over constants that become the guard's defaults."""
 
-    def __init__(self, function: types.FunctionType) -> None:
+    def __init__(self, function: types.FunctionType, compares_tensors: bool) -> None:
         self.constants: dict[str, Any] = {}
+        self.tensors: list[str] = []
+        self._compares_tensors = compares_tensors
         self._names: dict[int, str] = {}
         self._function = function
         self._root = self._constant(function)
@@ -354,14 +321,15 @@ class _GuardWriter:
         if read.is_in_key:
             self._walked[read.path] = self._constant(read.value)
             return ""
+        if is_a(read.value, TensorMark):
+            return self._tensor(read.path, read.value)
         *prefix, (kind, name) = read.path
         base = self._walk(tuple(prefix))
         if kind == CONTENTS_STEP:
             return f"{self._constant(holds_same)}({base}, {self._constant(read.value)})"
-        if kind == GLOBAL_STEP and read.value is ABSENT:
-            return f"{name!r} not in {self._globals(tuple(prefix), base)}"
-        if kind == ATTRIBUTE_STEP and read.value is ABSENT:
-            return f"not hasattr({base}, {name!r})"
+        if read.value is ABSENT and kind in {GLOBAL_STEP, ATTRIBUTE_STEP}:
+            table = self._globals(tuple(prefix), base)
+            return f"{name!r} not in {table}" if kind == GLOBAL_STEP else f"not hasattr({base}, {name!r})"
         step = (kind, name)
         found, constant = self._step(tuple(prefix), base, step), self._constant(read.value)
         if read.value is None or type(read.value) is bool or not is_atom(read.value):
@@ -369,6 +337,11 @@ class _GuardWriter:
         # An atom that was made anew is the same one.
         again = self._step(tuple(prefix), self._walk(tuple(prefix)), step)
         return f"({found} is {constant} or {self._constant(same_value)}({again}, {constant}))"
+
+    def _tensor(self, path: Path, mark: TensorMark) -> str:
+        found = self._walk(path)
+        self.tensors.append(base_name(found))
+        return f"{self._constant(mark)}.holds({found})" if self._compares_tensors else f"{found} is not None"
 
     def _walk(self, path: Path) -> str:
         if not path:
@@ -399,7 +372,9 @@ class _GuardWriter:
         return f"{base}[{key}]" if kind == ITEM_STEP else f"{self._constant(_STEPS[kind])}({base}, {key})"
 
     def _call(self, function: str, operands: tuple[Operand, ...]) -> str:
-        written = (self._walk(part[1]) if part[0] == "path" else self._constant(part[2]) for part in operands)
+        written = [self._walk(part[1]) if part[0] == "path" else self._constant(part[2]) for part in operands]
+        if function == "operator.is_":
+            return f"({' is '.join(written)})"
         return f"{self._constant(_FUNCTIONS[function])}({', '.join(written)})"
 
     def _globals(self, prefix: Path, base: str) -> str:

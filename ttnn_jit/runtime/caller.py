@@ -144,7 +144,8 @@ def run_on_tensors(plan: ProgramPlan, call: NativeCall | None, buffer_bytes: int
             tensor.buffer(plan.name).lease = lease
     every = [*tensors, *made]
     if call is not None:
-        call.run([tensor.buffer(plan.name).address for tensor in every])
+        buffers = [tensor.buffer(plan.name) for tensor in every]  # held: other threads may deallocate the tensors
+        call.run([buffer.address for buffer in buffers])
     results = tuple(every[index] for index in plan.results)
     return results[0] if len(results) == 1 else results
 

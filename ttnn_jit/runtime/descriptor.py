@@ -13,8 +13,9 @@ class ProgramDescriptor(Mapping[str, Any]):
     ``kernel`` is the kernel's symbol; ``cbs`` its circular buffers, one for each tensor, with ``access`` (``"alias"``
     of a shard, or ``"stream"``), ``dtype``, ``page_size`` in bytes and ``num_pages``; ``compile_time_args``,
     ``common_runtime_args`` and ``semaphores``; ``grid`` its cores, rows first; ``math_fidelity``, and
-    ``fp32_dest_acc_en`` where that is on; ``custom_program_hash`` the program's hash. A program of
-    ``compile_only=True`` holds the kernel's text too, ``kernel_source``.
+    ``fp32_dest_acc_en`` where that is on; ``hidden_inputs``, where there are any, the names of tensors that are no
+    arguments of the call, by the number of their circular buffer; ``custom_program_hash`` the program's hash. A program
+    of ``compile_only=True`` holds the kernel's text too, ``kernel_source``.
     """
 
     def __init__(self, fields: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ Bound: a look-up per guarded read before the native call, two objects per result
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import TtnnJitError
@@ -34,6 +34,7 @@ def warm_caller(
     family: Family,
     *,
     guard: GuardText = NO_GUARD,
+    hidden: Sequence[Any] = (),
     rebuild: Rebuild | None = None,
     counters: Any = None,
     target: SystemDesc | None = None,
@@ -41,18 +42,23 @@ def warm_caller(
     """The function that runs a program on tensors of one family that have its specs.
 
     Args:
-        program: Of at least one input.
+        program: Of at least one input; the last ones are those that the guard finds.
         family: Of the tensors.
         guard: When the program still is that of the user's function.
+        hidden: Examples of the tensors that the guard finds; none is kept.
         rebuild: None if the function returns its one result.
         counters: Its ``memory_hits`` counts the calls; None: nobody counts them.
         target: What the program was compiled for, if the device of the tensors is to be asked for it.
     """
     plan = program.plan
     name = _identifier(plan.name)
+    given = len(plan.inputs) - len(guard.tensors)
+    examples = dict(zip(range(given, len(plan.inputs)), hidden, strict=True))
+    fetched = [f"(a{i} := {tensor}) is not None" for i, tensor in zip(examples, guard.tensors, strict=True)]
+    conditions = [*guard.conditions, *fetched, *family.conditions_of_hidden(plan, examples)]
     lines = [
-        f"def {name}({', '.join(f'a{i}' for i in range(len(plan.inputs)))}):",
-        *_checks(plan, family, [*family.conditions(plan, target), *guard.conditions]),
+        f"def {name}({', '.join(f'a{i}' for i in range(given))}):",
+        *_checks(plan, family, [*family.conditions(plan, range(given), target), *conditions]),
         *family.account(plan, program.circular_buffer_bytes),
         *_buffers(plan, family),
         *_native_call(program),
@@ -61,6 +67,7 @@ def warm_caller(
     scope = {
         **guard.constants,
         **family.names(plan),
+        **family.names_of_hidden(plan, examples),
         **_memory(plan),
         **_native_names(program),
         "STALE": STALE,

@@ -22,6 +22,7 @@ from ttnn_jit.ops import (
     Operation,
     bind,
 )
+from ttnn_jit.ops.traced_calls import traceable
 from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device
 from ttnn_jit.runtime.families import TTNN, WarmCall
@@ -51,6 +52,7 @@ class _Signature:
         return signature_of(tuple(operation.__ttnn_overloads__))
 
 
+@traceable
 class TtnnOperation(WarmCalls):
     """One name of the namespace. Calls run eagerly, unless an argument says that it is being traced.
 

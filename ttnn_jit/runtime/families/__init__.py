@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Final
+import types
+from typing import Any, Final
 
 from ttnn_jit.runtime.families.family import Family, WarmCall
+from ttnn_jit.runtime.families.marks import FamilyMark
 from ttnn_jit.runtime.families.numpy_arrays import NumpyArrays
 from ttnn_jit.runtime.families.torch_tensors import TorchTensors
 from ttnn_jit.runtime.families.ttnn_tensors import TtnnTensors
 
-__all__ = ["FAMILIES", "NUMPY", "TORCH", "TTNN", "Family", "WarmCall", "family_of"]
+__all__ = [
+    "FAMILIES",
+    "NUMPY",
+    "TORCH",
+    "TTNN",
+    "Family",
+    "FamilyMark",
+    "WarmCall",
+    "family_of",
+    "has_family",
+    "mark_of",
+]
 
 TTNN: Final = TtnnTensors()
 TORCH: Final = TorchTensors()
@@ -23,3 +36,22 @@ def family_of(value: object) -> Family | None:
         if family.holds(value):
             return family
     return None
+
+
+def has_family(value: object) -> bool:
+    """Whether `value` is a tensor of any family."""
+    return type(value) not in _NO_TENSORS and family_of(value) is not None
+
+
+_NO_TENSORS = frozenset({bool, int, float, str, type(None), list, tuple, dict, type, types.FunctionType})
+
+
+def mark_of(tensor: Any) -> FamilyMark:
+    """What a guard knows of a tensor.
+
+    Raises:
+        DTypeError, LayoutError, ArgumentError: It is one that no compiled function takes.
+    """
+    family = family_of(tensor)
+    assert family is not None
+    return FamilyMark(family.title, family.spec_of(tensor), family)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ttnn_jit.runtime.buffer import HOST_POOL, POOLED_RESULT_BYTES, Buffer
@@ -67,12 +67,23 @@ class Family(ABC):
 
     # --- What a warm call does, as text -------------------------------------------------------------------------------
 
-    def conditions(self, _plan: ProgramPlan, _target: SystemDesc | None) -> Iterable[str]:
-        """Expressions that are true for tensors of the plan's specs, on a device of that target; None: on any.
+    def conditions(self, _plan: ProgramPlan, _arguments: range, _target: SystemDesc | None) -> Iterable[str]:
+        """Expressions that are true for arguments of the plan's specs, on a device of that target; None: on any.
 
         None of a family whose calls are chosen by metadata alone.
         """
         return ()
+
+    @abstractmethod
+    def conditions_of_hidden(self, plan: ProgramPlan, hidden: Mapping[int, Any]) -> Iterable[str]:
+        """Expressions that are true for hidden inputs of the plan's specs, as those given are, where the arguments are.
+
+        They are asked once those of `conditions` are known to be true.
+        """
+
+    def names_of_hidden(self, _plan: ProgramPlan, _hidden: Mapping[int, Any]) -> dict[str, Any]:
+        """What the names mean that only these expressions use."""
+        return {}
 
     @abstractmethod
     def address_of(self, index: int) -> str:

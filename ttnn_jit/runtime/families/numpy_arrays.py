@@ -52,9 +52,14 @@ class NumpyArrays(ForeignFamily):
         """Of numpy's own class, and of types that are its own objects."""
         return are_plain_numpy(tensors)
 
-    def conditions(self, plan: ProgramPlan, _target: SystemDesc | None) -> Iterator[str]:
+    def conditions(self, plan: ProgramPlan, arguments: range, _target: SystemDesc | None) -> Iterator[str]:
         """Class, dtype, shape and strides of each."""
-        for i, spec in enumerate(plan.inputs):
+        return self.conditions_of_hidden(plan, arguments)
+
+    def conditions_of_hidden(self, plan: ProgramPlan, hidden: Iterable[int]) -> Iterator[str]:
+        """Class, dtype, shape and strides of each."""
+        for i in hidden:
+            spec = plan.inputs[i]
             strides = tuple(stride * spec.dtype.itemsize for stride in spec.element_strides)
             yield from (f"type(a{i}) is Array and a{i}.dtype is D{i}", f"a{i}.shape == {tuple(spec.shape)}")
             yield f"a{i}.strides == {strides}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, spec_of_torch_tensor
 from ttnn_jit.runtime.buffer import Buffer
 from ttnn_jit.runtime.families.family import ForeignFamily, WarmCall
+from ttnn_jit.runtime.families.marks import FamilyMark
 from ttnn_jit.runtime.generated import STALE, define
 from ttnn_jit.runtime.tensor import torch_tensor, torch_wrapper
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -73,6 +74,28 @@ class TorchTensors(ForeignFamily):
             return None
         check = metadata_guard(tensors)
         return None if check is None else _checked(len(tensors))(check, warm)
+
+    def conditions_of_hidden(self, _plan: ProgramPlan, hidden: Mapping[int, Any]) -> Iterator[str]:
+        """By torch's own guard, where it has one and the tensors are as they were; else by all that a first call asks.
+
+        It refuses what may be given all the same: a tensor given twice, a parameter in the place of a tensor.
+        """
+        if hidden:
+            names = [f"a{i}" for i in hidden]
+            quick = [f"not ({' or '.join(f'{name}.is_nested' for name in names)})", f"fits({', '.join(names)})"]
+            if any(tensor.requires_grad for tensor in hidden.values()):
+                quick.append("not grad_enabled()")
+            yield f"({' and '.join(quick)}) or ({' and '.join(f'holds{i}(a{i})' for i in hidden)})"
+
+    def names_of_hidden(self, plan: ProgramPlan, hidden: Mapping[int, Any]) -> dict[str, Any]:
+        """The guards, which keep no tensor."""
+        import torch
+
+        from ttnn_jit.foreign.torch_private import metadata_guard
+
+        holds = {f"holds{i}": FamilyMark(self.title, plan.inputs[i], self).holds for i in hidden}
+        fits = metadata_guard([*hidden.values()]) or (lambda *_: False)
+        return {"grad_enabled": torch.is_grad_enabled, "fits": fits, **holds}
 
     def address_of(self, index: int) -> str:
         """A tensor without memory is refused in the slow path."""

@@ -44,12 +44,16 @@ class TtnnTensors(Family):
         """The target of the first one's device, and every spec."""
         return tensors[0]._device.open_target, *[tensor.spec for tensor in tensors]
 
-    def conditions(self, plan: ProgramPlan, target: SystemDesc | None) -> Iterator[str]:
+    def conditions(self, _plan: ProgramPlan, arguments: range, target: SystemDesc | None) -> Iterator[str]:
         """Specs by identity; one device, which is open, and of `target` unless that is None."""
-        inputs = range(len(plan.inputs))
-        yield from (f"a{i}.spec is S{i}" for i in inputs)
+        yield from (f"a{i}.spec is S{i}" for i in arguments)
         yield f"(device := a0._device).open_target {'== OPEN_TARGET' if target else '!= 0'}"
-        yield from (f"a{i}._device is device" for i in inputs[1:])
+        yield from (f"a{i}._device is device" for i in arguments[1:])
+
+    def conditions_of_hidden(self, _plan: ProgramPlan, hidden: Iterable[int]) -> Iterator[str]:
+        """Specs by identity; the arguments' device. Buffers are held: other threads may deallocate the tensors."""
+        for i in hidden:
+            yield from (f"a{i}.spec is S{i}", f"a{i}._device is device", f"(h{i} := a{i}._buffer) is not None")
 
     def address_of(self, index: int) -> str:
         """Of the buffer, which is None once the tensor was deallocated."""

@@ -1,0 +1,91 @@
+"""What a compile read, for guards that keep no hidden input alive.
+
+What leads to a tensor (a layer, a list of layers, a function whose closure holds it) is told by its class instead of
+its identity: what was read of it is guarded by paths through it, as it is on disk.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ttnn_jit.foreign.values import ANYTHING, is_a, is_atom, is_identity, native_class, native_contents
+from ttnn_jit.guards.reads import ATTRIBUTE_STEP, CALL_STEP, CONTENTS_STEP, ITEM_STEP, TYPE_STEP, Path, Read
+from ttnn_jit.guards.tensor_mark import TensorMark
+from ttnn_jit.runtime.families import has_family
+
+
+def without_tensors(reads: Sequence[Read]) -> tuple[Read, ...]:
+    """The reads for a guard that keeps alive no tensor among them, and nothing that leads to one."""
+    inputs = [read.path for read in reads if is_a(read.value, TensorMark)]
+    leading = {prefix for path in inputs for prefix in _leading_to(path)}
+    ways = _Ways(leading, {id(read.value) for read in reads if read.path in leading and _may_be_another(read.value)})
+    return tuple({part.path: part for read in reads for part in _without_tensors(read, ways)}.values())
+
+
+@dataclass(frozen=True)
+class _Ways:
+    """What leads to hidden inputs: the paths, and the objects by their ids, which may be found by others too."""
+
+    paths: Collection[Path]
+    objects: Collection[int]
+
+
+def _leading_to(path: Path) -> Iterator[Path]:
+    """The paths to what a tensor is found through."""
+    for length in range(1, len(path)):
+        yield path[:length]
+    if path[0][0] == CALL_STEP:
+        for which, *operand in path[0][1][1]:
+            if which == "path":
+                yield operand[0]
+                yield from _leading_to(operand[0])
+
+
+def _without_tensors(read: Read, ways: _Ways) -> Iterator[Read]:
+    if read.path[-1][0] == CONTENTS_STEP:
+        yield from _contents(read, ways)
+    elif (read.path in ways.paths or _holds_tensor(read.value)) and _may_be_another(read.value) and not read.is_in_key:
+        yield Read((*read.path, _CLASS), type(read.value))
+        if read.path[-1] in _DEFAULTS:
+            yield from _contents(Read((*read.path, (CONTENTS_STEP, None)), native_contents(read.value)), ways)
+    else:
+        yield read
+
+
+_CLASS = (TYPE_STEP, None)
+_DEFAULTS = frozenset({(ATTRIBUTE_STEP, "__defaults__"), (ATTRIBUTE_STEP, "__kwdefaults__")})
+
+
+def _may_be_another(value: Any) -> bool:
+    """Whether nothing was read of an object but what has reads of its own."""
+    return is_a(value, types.FunctionType) or not (is_atom(value) or is_identity(value))
+
+
+def _holds_tensor(value: Any) -> bool:
+    return native_class(type(value)) is not None and any(map(has_family, native_contents(value)))
+
+
+def _contents(read: Read, ways: _Ways) -> Iterator[Read]:
+    """The items of a container, ANYTHING for those that are tensors or lead to some."""
+    items = list(read.value)
+    for place, item in enumerate(items):
+        if not _may_be_another(item):
+            continue
+        at = next((path for path in _paths_of_item(read, place) if path in ways.paths), None)
+        if at is not None:
+            yield Read((*at, _CLASS), type(item))
+        if at is not None or id(item) in ways.objects or has_family(item):
+            items[place] = ANYTHING
+    yield Read(read.path, tuple(items))
+
+
+def _paths_of_item(read: Read, place: int) -> Iterator[Path]:
+    """Where the item at a place of a container's contents may have been found."""
+    container, (half, odd) = read.path[:-1], divmod(len(read.value), 2)
+    yield *container, (ITEM_STEP, place)
+    yield *read.path, (ITEM_STEP, place)
+    if not odd and place >= half and type(key := read.value[place - half]) in {str, int}:  # a dict's, after its keys
+        yield *container, (ITEM_STEP, key)

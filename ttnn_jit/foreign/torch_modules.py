@@ -1,0 +1,38 @@
+"""Where a module of torch's keeps what its code finds for an attribute or an index: in dicts, which are quicker."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from ttnn_jit.foreign.values import ABSENT, has_member, member_of, own_attribute, python_member
+
+MODULE_TABLES = ("_parameters", "_buffers", "_modules")
+"""The attributes of a module that hold the dicts, in the order in which it looks."""
+
+
+def table_of_attribute(module: Any, name: str) -> str | None:
+    """The dict in which a module finds the attribute `name`; None where anything else decides what that is."""
+    nn, kind = _nn(), type(module)
+    if nn is None or not issubclass(kind, nn.Module) or member_of(kind, "__getattr__") is not nn.Module.__getattr__:
+        return None
+    if python_member(kind, "__getattribute__") or has_member(kind, name) or own_attribute(module, name) is not ABSENT:
+        return None
+    tables = {table: own_attribute(module, table) for table in MODULE_TABLES}
+    if any(type(held) is not dict for held in tables.values()):
+        return None
+    holding = [table for table, held in tables.items() if name in held]
+    return holding[0] if len(holding) == 1 else None
+
+
+def key_of_item(modules: Any, index: Any) -> str | None:
+    """The key of the item at an index among a list of modules; None where anything else decides what that is."""
+    nn, kind = _nn(), type(modules)
+    lists = () if nn is None else (nn.ModuleList, nn.Sequential)
+    plain = any(member_of(kind, "__getitem__") is member_of(cls, "__getitem__") for cls in lists)
+    held = own_attribute(modules, "_modules")
+    return str(index) if plain and type(index) is int and type(held) is dict and str(index) in held else None
+
+
+def _nn() -> Any:
+    return getattr(sys.modules.get("torch"), "nn", None)

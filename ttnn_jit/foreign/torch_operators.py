@@ -1,0 +1,31 @@
+"""What torch calls Python's operators and a tensor's metadata, for whoever stands between torch and its tensors."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    **{name: getattr(operator, name) for name in ("add", "sub", "mul", "pow", "matmul", "lt", "le", "gt", "ge", "ne")},
+    **{name: getattr(operator, name) for name in ("neg", "abs", "__eq__", "__pow__", "__floordiv__", "__getitem__")},
+    **{name: getattr(operator, name) for name in ("__and__", "__or__", "__xor__", "__lshift__", "__rshift__")},
+    "div": operator.truediv,
+    "remainder": operator.mod,
+    "__rsub__": lambda right, left: left - right,
+    "__rdiv__": lambda right, left: left / right,
+    "__rpow__": lambda right, left: left**right,
+}
+"""By the name of torch's method."""
+
+_METADATA = ("shape", "dtype", "layout")
+
+
+@cache
+def operators() -> dict[Any, Callable[..., Any]]:
+    """By what torch says that it calls: what Python was asked for, as a function of any operands."""
+    import torch
+
+    found = {getattr(torch.Tensor, name): called for name, called in _OPERATORS.items()}
+    return found | {getattr(torch.Tensor, name).__get__: operator.attrgetter(name) for name in _METADATA}

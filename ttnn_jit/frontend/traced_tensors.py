@@ -1,0 +1,58 @@
+"""In a trace, what the function does with tensors of the user's world: they are hidden inputs, and no constants.
+
+The function handles the tensors themselves. Operations of ttnn and operators that meet one are written into the
+program, whatever the other operands are; jitted functions are inlined.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ttnn_jit.frontend.proxy import Emitter
+from ttnn_jit.frontend.wrapped_functions import wrapped_attribute
+from ttnn_jit.ops.traced_calls import tracing
+
+
+@contextlib.contextmanager
+def tensors_traced(emitter: Emitter) -> Iterator[None]:
+    """In its body, what is done with tensors that are inputs of the program is written by `emitter`."""
+
+    def called(operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not any(map(emitter.is_input, _with_elements((*args, *kwargs.values())))):
+            return NotImplemented
+        jitted = wrapped_attribute(operation)
+        return emitter.call(operation, args, kwargs) if jitted is None else getattr(operation, jitted)(*args, **kwargs)
+
+    with tracing(called), _torch_operators(emitter):
+        yield
+
+
+def _with_elements(values: Iterable[Any]) -> Iterator[Any]:
+    for value in values:
+        yield from value if type(value) in {list, tuple} else (value,)
+
+
+def _torch_operators(emitter: Emitter) -> contextlib.AbstractContextManager[Any]:
+    if "torch" not in sys.modules:
+        return contextlib.nullcontext()
+    from torch.overrides import TorchFunctionMode
+
+    from ttnn_jit.foreign.torch_operators import operators
+
+    table = operators()
+
+    class Operators(TorchFunctionMode):
+        """Hands operators on tensors that are inputs to what stands for these."""
+
+        def __torch_function__(
+            self, function: Any, _types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
+        ) -> Any:
+            meant = None if kwargs else table.get(function)
+            if meant is None or not any(map(emitter.is_input, args)):
+                return function(*args, **(kwargs or {}))
+            return meant(*map(emitter.known, args))
+
+    return Operators()
