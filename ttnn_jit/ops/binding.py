@@ -95,7 +95,7 @@ def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable
     if first is None:
         raise ArgumentError(f"`{operation.name}` needs a tensor among its arguments")
     exact = first.is_integer and first in operation.dtypes
-    operands = tuple(each.value if each.dtype else each.number(first, exact=exact) for each in found)
+    operands = tuple(each.number(first, exact=exact) if each.dtype is None else each.value for each in found)
     return BoundCall(operation, operands, _attributes(operation, given, first))
 
 

@@ -83,7 +83,7 @@ class TensorKind(Kind):
     per_channel: bool = False
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:
-        """A tensor as it is, a number as Python has it: `beside` says what it is beside tensors of a type."""
+        """A tensor as it is, a number as Python has it, of which binding makes one of the type of the tensors."""
         if dtype is not None:
             return value
         value = python_number(value)
