@@ -9,8 +9,20 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.codegen.launch import LoopNest, View, loop_nest_of, reduction_nest_of
-from ttnn_jit.codegen.steps import Accumulate, Call, Cast, KernelBody, Load, Reduced, SizeClass, Step, Store
+from ttnn_jit.codegen.launch import LoopNest, View, contraction_nest_of, loop_nest_of, reduction_nest_of
+from ttnn_jit.codegen.steps import (
+    Accumulate,
+    Call,
+    Cast,
+    Contract,
+    KernelBody,
+    Load,
+    Reduced,
+    SizeClass,
+    Step,
+    Store,
+    contracted_streams,
+)
 from ttnn_jit.dialects.d2m import ViewLayoutOp
 from ttnn_jit.dialects.declared_ops import DeclaredOp
 from ttnn_jit.dialects.layout import spec_of
@@ -112,7 +124,11 @@ def kernel_over(
         nest = loop_nest_of(*views)
     else:
         every = (*views[0], *views[1])
-        nest = reduction_nest_of(every, broadcast_shape(view.shape for view in every), axis)
+        shape = broadcast_shape(view.shape for view in every)
+        if any(isinstance(step, Contract) for step in steps):
+            nest = contraction_nest_of(every, shape, *contracted_streams(steps))
+        else:
+            nest = reduction_nest_of(every, shape, axis)
     return kernel_of_nest(inputs, outputs, steps, numerics, nest, joined=joined, axis=axis)
 
 
@@ -127,9 +143,10 @@ def kernel_of_nest(
     axis: int | None = None,
 ) -> Kernel:
     """The kernel of `steps` over the loops of `nest`; see `kernel_over`."""
-    if not nest.reduced and any(isinstance(step, Accumulate | Call) for step in steps):  # no result has an element
+    reducing = any(isinstance(step, Accumulate | Contract | Call) for step in steps)
+    if reducing and not nest.reduced:  # no result has an element
         steps, axis = _copies_of_nothing(len(inputs), outputs), None
-    reduced = _reduced(nest) if any(isinstance(step, Accumulate) for step in steps) else None
+    reduced = _reduced(nest) if any(isinstance(step, Accumulate | Contract) for step in steps) else None
     read, written = (tuple(each.view.spec for each in operands) for operands in (inputs, outputs))
     far = nest.rank == 0 and not nest.reduced and _exceeds_last_cache(read, written)
     streams = tuple(

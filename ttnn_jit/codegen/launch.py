@@ -11,13 +11,13 @@ are listed from the inside out; the kernel knows it. An empty tensor has innermo
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.tile_loop import InnerAccess
-from ttnn_jit.ops.contraction import Dimensions, Labels
 from ttnn_jit.specs.access import Access, Const, Dim, Expr, NotStridedError, substitute, times, total, walk
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -140,44 +140,34 @@ def reduction_nest_of(operands: tuple[View, ...], shape: tuple[int, ...], axis: 
     return LoopNest(loops, strides, walked.offsets, (0,))
 
 
-def contraction_nest_of(specs: Sequence[TensorSpec], named: Dimensions, extents: Mapping[Hashable, int]) -> LoopNest:
-    """The loops of a contraction of the first of `specs` and the second to the third.
+@lru_cache(maxsize=4096)
+def contraction_nest_of(operands: tuple[View, ...], shape: tuple[int, ...], left: int, right: int) -> LoopNest:
+    """The loops of a contraction over `shape`, to which the operands are broadcast: its first dimension is contracted.
 
-    The innermost first: columns, the contracted loop, which is reduced, rows, along which the second tensor does not
-    move, and what all are repeated over. The first three are there whatever extent they have.
+    The innermost first: columns, the contracted loop, which is reduced, rows, and what all are repeated over. The first
+    three are there whatever extent they have. Operand `left` does not move along columns, nor operand `right` along
+    rows.
+
+    Raises:
+        NotStridedError: No loops make strides of all views together, or only ones that split the contracted dimension.
     """
-    if math.prod(extents[label] for label in named.result) == 0:
-        return LoopNest((0,), ((1,),) * len(specs), (0,) * len(specs))
-    row, column = named.only_of(named.left, named.right), named.only_of(named.right, named.left)
-    around = [label for label in named.result if label not in {row, column}] + ([] if row is None else [row])
-    outer = _merged(
-        tuple(extents[label] for label in around),
-        tuple(_label_strides(*each, around, extents) for each in zip(specs, named, strict=True)),
-        (0,) * len(specs),
-    )
+    if math.prod(shape[1:]) == 0:
+        return LoopNest((0,), ((1,),) * len(operands), (0,) * len(operands))
+    walked = walk(shape, [_address(each, shape) for each in operands])
+    if walked.extents[0] != shape[0]:
+        raise NotStridedError
+    loops = range(1, len(walked.extents))
+    column = max((k for k in loops if walked.strides[right][k] and not walked.strides[left][k]), default=None)
+    around = [k for k in loops if k != column]
+    strides = tuple(tuple(own[k] for k in around) for own in walked.strides)
+    outer = _merged(tuple(walked.extents[k] for k in around), strides, walked.offsets)
     if math.prod(outer.extents) == 1:
-        outer = LoopNest((1,), ((0,),) * len(specs), outer.offsets)
-    elif outer.strides[1][-1]:
-        outer = LoopNest((*outer.extents, 1), tuple((*own, 0) for own in outer.strides), outer.offsets)
-    inner = [named.contracted, column]
-    strides = [_label_strides(*each, inner, extents) for each in zip(specs, named, strict=True)]
-    if column is None:
-        strides = [(along, 1) for along, _ in strides]
-    return LoopNest(
-        (*outer.extents, *(extents.get(label, 1) for label in inner)),
-        tuple(own + both for own, both in zip(outer.strides, strides, strict=True)),
-        outer.offsets,
-        (1,),
-    )
-
-
-def _label_strides(
-    spec: TensorSpec, own: Labels, labels: Sequence[Hashable], extents: Mapping[Hashable, int]
-) -> tuple[int, ...]:
-    """The stride of a tensor along each of `labels`; 0 where it has no such dimension, or is broadcast along it."""
-    dims = zip(own, spec.shape, spec.element_strides, strict=True)
-    found = {label: stride if extent == extents[label] else 0 for label, extent, stride in dims}
-    return tuple(found.get(label, 0) for label in labels)
+        outer = LoopNest((1,), ((0,),) * len(operands), walked.offsets)
+    elif outer.strides[right][-1]:
+        outer = LoopNest((*outer.extents, 1), tuple((*own, 0) for own in outer.strides), walked.offsets)
+    inner = [(own[0], 1 if column is None else own[column]) for own in walked.strides]
+    extents = (*outer.extents, shape[0], 1 if column is None else walked.extents[column])
+    return LoopNest(extents, tuple(map(operator.add, outer.strides, inner)), walked.offsets, (1,))
 
 
 MIN_COLUMNS = 16

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ttnn_jit.codegen.body_analysis import operation_of_tile, reduction_of_tile
-from ttnn_jit.codegen.contracting import contracted_streams, epilogue, in_pairs
+from ttnn_jit.codegen.contracting import epilogue, in_pairs
 from ttnn_jit.codegen.fission import Fission, fission_of
 from ttnn_jit.codegen.lookup import LookupSplit, lookup_candidates
 from ttnn_jit.codegen.numba_module import numba_module
@@ -231,7 +231,7 @@ def _contracted(body: KernelBody, isa: HostIsa) -> _Draft:
     """A kernel that contracts the loop around its innermost one."""
     stage, module = epilogue(body), ModuleText()
     loop, name = vector_loop(stage.body, isa), "ttnn_jit.epilogue"
-    left, right = contracted_streams(body)
+    left, right = body.contracted_streams
     pairs, call = in_pairs(body), StageCall(name, stage.operands)
     kernel = Contraction(KERNEL, body.streams, body.rank, left, right, pairs, call, isa, module)
     definitions = [*kernel.definitions(), loop.loop.definition(name)]

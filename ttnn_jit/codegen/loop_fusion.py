@@ -100,7 +100,7 @@ def _fits(loop: _FusedLoop) -> bool:
         kernel = loop.kernel()
     except NotStridedError:
         return False
-    if kernel.body.reduced is None:
+    if kernel.body.reduced is None or kernel.body.contraction is not None:
         return kernel.body.live_tiles <= _MAX_LIVE_TILES
     strided = any(stream.access is InnerAccess.STRIDED for stream in kernel.body.streams)
     return not strided and fits_row_buffers(kernel.body, kernel.body.reduced)
@@ -114,7 +114,9 @@ def _joined_where(
     writer: dict[SSAValue, _FusedLoop] = {}
     for number, (op, kernel) in enumerate(kernels):
         spaces, frames = frozenset[_Space | Operation](), frozenset[_Frame]()
-        if kernel.axis is not None:
+        if kernel.body.contraction is not None:
+            spaces = frozenset(_space(each.view) for each in kernel.outputs)
+        elif kernel.axis is not None:
             frames = frozenset([_Frame(kernel.shape, kernel.axis)])
         else:
             spaces = frozenset(_space(each.view) if isinstance(op, GenericOp) else op for each in kernel.outputs)
@@ -149,6 +151,9 @@ def _with_last_producer(reader: _FusedLoop) -> tuple[_FusedLoop, _FusedLoop] | N
 def _run_together(one: _FusedLoop, other: _FusedLoop) -> bool:
     """Whether one loop can meet the elements of both in the order of each."""
     spaces, frames = one.spaces | other.spaces, one.frames | other.frames
+    contractions = sum(kernel.body.contraction is not None for kernel in (*one.kernels, *other.kernels))
+    if contractions > 1 or (contractions and frames):
+        return False
     if not frames:
         return len(spaces) == 1
     return len(frames) == 1 and all(frame.holds(space) for frame in frames for space in spaces)

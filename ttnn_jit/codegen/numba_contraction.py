@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ttnn_jit.codegen.contracting import contracted_streams, epilogue, in_pairs
+from ttnn_jit.codegen.contracting import epilogue, in_pairs
 from ttnn_jit.codegen.numba_steps import StepWriter
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.kernels.python_scalar import PythonScalar
@@ -31,14 +31,14 @@ def chain(body: KernelBody, builder: PythonScalar, places: Sequence[str], loop: 
 
 def _products(body: KernelBody, builder: PythonScalar, places: Sequence[str], loop: int) -> list[str]:
     def add() -> None:
-        left, right = (builder.loaded(places[k], body.streams[k].dtype) for k in contracted_streams(body))
+        left, right = (builder.loaded(places[k], body.streams[k].dtype) for k in body.contracted_streams)
         builder.lines.append(f"total = {builder.fma(left, right, 'total')}")
 
     return [f"for i{loop} in range(n{loop}):", *(_INDENT + line for line in _statements(builder, add))]
 
 
 def _pairs(body: KernelBody, builder: PythonScalar, places: Sequence[str], loop: int) -> list[str]:
-    streams = contracted_streams(body)
+    streams = body.contracted_streams
 
     def load(shift: int) -> Callable[[], None]:
         def write() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ttnn_jit.kernels.lookup_table import ENTRIES
@@ -219,6 +219,11 @@ class KernelBody:
         return next((index for index, step in enumerate(self.steps) if isinstance(step, Contract)), None)
 
     @property
+    def contracted_streams(self) -> tuple[int, int]:
+        """The numbers of the streams that a body contracts."""
+        return contracted_streams(self.steps)
+
+    @property
     def slots(self) -> tuple[tuple[tuple[int, ...], int], ...]:
         """For every op with two tile operands or more: the slots that it reads, and the one that it writes."""
         found = []
@@ -245,6 +250,15 @@ class KernelBody:
     def _slot(self, index: int) -> int | None:
         step = self.steps[index]
         return None if isinstance(step, Store | Call) else step.slot
+
+
+def contracted_streams(steps: Sequence[Step]) -> tuple[int, int]:
+    """The numbers of the streams that are contracted: both tiles are loaded."""
+    step = next(step for step in steps if isinstance(step, Contract))
+    left, right = steps[step.left], steps[step.right]
+    assert isinstance(left, Load), "it is loaded"
+    assert isinstance(right, Load), "it is loaded"
+    return left.stream, right.stream
 
 
 def operands_of(step: Step) -> tuple[int, ...]:
