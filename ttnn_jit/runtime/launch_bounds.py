@@ -17,7 +17,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 if TYPE_CHECKING:
     from ttnn_jit.runtime.plan import Launch, ProgramPlan
 
-_WORDS = range(-(1 << 63), 1 << 63)
+_LEAST_WORD, _GREATEST_WORD = -(1 << 63), (1 << 63) - 1
 
 
 @dataclass(frozen=True)
@@ -96,13 +96,14 @@ def _faults(plan: ProgramPlan, launch: Launch, missing: Container[int]) -> Itera
         yield f"writes {launch.written} of {len(operands)} operands"
     if len(launch.offsets) != len(operands):
         yield f"has {len(launch.offsets)} offsets for {len(operands)} operands"
-    if any(word not in _WORDS for word in (*launch.params, *launch.offsets)):
+    words = (*launch.params, *launch.offsets)
+    if min(words) < _LEAST_WORD or max(words) > _GREATEST_WORD:
         yield "has numbers that are none of its words"
-    if launch.picoseconds not in range(1 << 40) or not set(launch.reduced) <= set(range(loops)):
+    if launch.picoseconds not in range(1 << 40) or not all(0 <= loop < loops for loop in launch.reduced):
         reduced = list(launch.reduced)
         yield f"takes {launch.picoseconds} picoseconds an element and reduces the loops {reduced} of {loops}"
     inner, *outer = extents = launch.params[:loops]
-    if inner < 0 or any(extent < 1 for extent in outer):
+    if inner < 0 or min(outer, default=1) < 1:
         yield f"loops over {list(extents)}"
     if unread := [index for index in operands[: -launch.written] if index in missing]:
         yield f"reads buffer {unread[0]} before it is written"
@@ -125,9 +126,11 @@ def _operand_faults(
 def _elements_written(launch: Launch, place: int) -> int:
     """How many elements of a result a launch writes; one that does not move along a reduced loop is written once."""
     loops = launch.loops
+    extents = launch.params[:loops]
+    if not launch.reduced:
+        return math.prod(extents)
     strides = launch.params[loops * (1 + place) : loops * (2 + place)]
-    extents = enumerate(launch.params[:loops])
-    return math.prod(extent for loop, extent in extents if loop not in launch.reduced or strides[loop])
+    return math.prod(extent for loop, extent in enumerate(extents) if loop not in launch.reduced or strides[loop])
 
 
 def _stays_inside(extents: Sequence[int], strides: Sequence[int], offset: int, spec: TensorSpec) -> bool:
@@ -136,8 +139,11 @@ def _stays_inside(extents: Sequence[int], strides: Sequence[int], offset: int, s
         return True  # it loads nothing; a scalar is loaded once a row, however short
     lowest = highest = offset
     for extent, stride in zip(extents, strides, strict=True):
-        move = max(0, extent - 1) * stride
-        lowest, highest = lowest + min(move, 0), highest + max(move, 0)
+        move = (extent - 1) * stride if extent else 0
+        if move < 0:
+            lowest += move
+        else:
+            highest += move
     if spec.strides is None:
         return lowest >= 0 and highest < _stored(spec)
     return spec.volume > 0 and spec.span[0] <= lowest and highest <= spec.span[1]
