@@ -19,6 +19,7 @@ from tests.unit.codegen.programs import (
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.kernels.isa import AVX2, NEON
 from ttnn_jit.ops import operations_on
+from ttnn_jit.ops.parameter import TENSOR_PER_CHANNEL
 from ttnn_jit.specs.dtypes import FLOATS, INTEGERS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
@@ -74,7 +75,7 @@ def programs(draw, target, kinds=OF_FLOATS):
         constants = st.tuples(st.one_of(st.integers(0, 40), st.integers(dtype.values[0], dtype.values[-1])))
     calls = []
     for number in range(draw(st.integers(1, 6))):
-        operation = draw(st.sampled_from(operations_on(frozenset([dtype]))))
+        operation = draw(st.sampled_from(operations_on(frozenset([dtype]))).filter(_broadcasts))
         values = st.integers(0, len(arguments) + number - 1)
         operands = [draw(values)]
         for _ in range(operation.arity - 1):
@@ -84,6 +85,11 @@ def programs(draw, target, kinds=OF_FLOATS):
     count = len(arguments) + len(calls)
     others = draw(st.lists(st.integers(len(arguments), count - 1), max_size=1))
     return arguments, calls, (count - 1, *others)
+
+
+def _broadcasts(operation):
+    """Whether operands of any shapes that broadcast will do."""
+    return not any(operand.kind is TENSOR_PER_CHANNEL for operand in operation.operands)
 
 
 def _layouts(target):
