@@ -155,7 +155,7 @@ def test_debug_prints_every_stage_under_its_banner(capsys):
     ttnn_jit.jit(debug=True)(programs.cosh)(torch.randn(4))
     printed = capsys.readouterr().out
     banners = [line.split()[5] for line in printed.splitlines() if line.startswith("// -----// IR Dump After")]
-    assert banners == ["frontend", *pipeline.STAGES, "codegen"]
+    assert banners == ["frontend", *pipeline.STAGES, "host", "codegen"]
 
 
 def test_an_ignored_keyword_warns_once(device):

@@ -81,7 +81,7 @@ def a_reduction_of_torch(x):
     """AST only: a trace sees the whole call."""
     return torch.sum(x)
 #          ^^^^^^^^^ Function sum not supported
-#          help: reductions are not implemented
+#          help: the operation is `ttnn.sum`
 
 
 def an_operation_that_is_not_here(x):

@@ -11,7 +11,7 @@ from ttnn_jit.codegen.contracting import contracting_kernels
 from ttnn_jit.codegen.copies import copying_kernels
 from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.reducing import reducing_kernels
-from ttnn_jit.codegen.routines import routine_kernels
+from ttnn_jit.codegen.routine_kernels import routine_kernels
 from ttnn_jit.dialects.declared_ops import ContractionOp, MovementOp, ReductionOp, RoutineOp, TensorOp
 from ttnn_jit.specs.target import Numerics
 

@@ -19,7 +19,7 @@ from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.numba_contraction import chain
 from ttnn_jit.codegen.numba_steps import StepWriter
 from ttnn_jit.codegen.numba_sweeps import SweepWriter
-from ttnn_jit.codegen.routines import routine_source
+from ttnn_jit.codegen.routine_kernels import routine_source
 from ttnn_jit.codegen.steps import Call, KernelBody
 from ttnn_jit.kernels.python_scalar import PythonScalar
 from ttnn_jit.kernels.tile_loop import InnerAccess

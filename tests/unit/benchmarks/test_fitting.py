@@ -77,7 +77,7 @@ def numeric_constants():
 
 NOT_OF_FUNCTIONS = {
     "isa",
-    "contraction",
+    "contracting_loops",
     "dot_product",
     "tile_loop",
     "lookup_table",

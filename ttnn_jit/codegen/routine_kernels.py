@@ -77,7 +77,7 @@ def routine_source(body: KernelBody, call: Call) -> str:
     return "\n".join(
         [
             "from numba import njit",
-            "from ttnn_jit.kernels.routine import compiled",
+            "from ttnn_jit.kernels.compiled_routine import compiled",
             f"from ttnn_jit.kernels.scalar_math import {', '.join(names)}",
             "",
             "@njit",
