@@ -5,6 +5,7 @@ A combination is a dict of JSON values, so that a process of another checkout ca
 
 from __future__ import annotations
 
+import enum
 import inspect
 from collections.abc import Iterator
 from itertools import product
@@ -46,14 +47,23 @@ def _of_operations() -> Iterator[Combination]:
 
 def _calls(operation: Operation) -> Iterator[dict[str, Any]]:
     """Programs of one call: of every example, or of any shapes."""
+    from ttnn_jit.ops import Routine
+    from ttnn_jit.specs.dtypes import FLOATS
+
+    taken = operation.operand_dtypes if isinstance(operation, Routine) else ()
+    integers = tuple(place for place, dtypes in enumerate(taken) if not dtypes & FLOATS)
     for place, (shapes, statics) in enumerate(operation.examples or [((), operation.tested_attributes)]):
         count = len(shapes) or operation.arity
         tensors = ", ".join(f"a{k}" for k in range(count))
-        values = (f"{each.name}={value!r}" for each, value in zip(operation.attributes, statics, strict=True))
+        values = (f"{each.name}={_written(value)}" for each, value in zip(operation.attributes, statics, strict=True))
         given = ", ".join((f"[{tensors}]" if operation.is_variadic else tensors, *values))
         name = f"op_{operation.ttnn_name}{f'_{place}' if place else ''}"
         source = f"def {name}({tensors}):\n    return ttnn.{operation.name}({given})\n"
-        yield {"source": source, "program": name, "tensors": count, "shapes": shapes}
+        yield {"source": source, "program": name, "tensors": count, "shapes": shapes, "integers": integers}
+
+
+def _written(value: Any) -> str:
+    return f"ttnn.{value}" if isinstance(value, enum.Enum) else repr(value)
 
 
 def _of_program(name: str) -> Iterator[Combination]:
@@ -82,6 +92,7 @@ def _combination(  # noqa: PLR0913 - what a key names
     dtype: str = "f32",
     shape: tuple[int, ...] = (64, 64),
     shapes: tuple[tuple[int, ...], ...] = (),
+    integers: tuple[int, ...] = (),
     kind: str = "ttnn",
     frontend: str = "ast",
     isa: str = "host",
@@ -97,18 +108,22 @@ def _combination(  # noqa: PLR0913 - what a key names
         dtype: Of the tensors; ``mixed`` is both in turn.
         shape: Of the tensors.
         shapes: Of each, where they are not of one shape.
+        integers: Which of them are, whatever `dtype` says.
         kind: What they are: ttnn, torch, numpy, or sharded, strided or broadcast ones.
         frontend: Which reads the function.
         isa: The instruction set that is compiled for.
         options: Others of the decorator.
     """
     shapes = shapes or (shape,) * tensors
+    own = ("f32", "bf16") if dtype == "mixed" else (dtype,)
+    dtypes = [INTEGER if place in integers else own[place % len(own)] for place in range(tensors)]
     extents = "+".join("x".join(map(str, each)) for each in dict.fromkeys(shapes))
     others = [f"{name}={value}" for name, value in options.items()]
     key = "/".join([program, target, dtype, extents, kind, frontend, isa, *others])
     return {
         "key": key, "program": program, "source": source, "target": target, "dtype": dtype,
-        "shapes": [list(each) for each in shapes], "kind": kind, "frontend": frontend, "isa": isa, "options": options,
+        "shapes": [list(each) for each in shapes], "dtypes": dtypes, "kind": kind, "frontend": frontend, "isa": isa,
+        "options": options,
     }  # fmt: skip
 
 

@@ -65,12 +65,8 @@ def _function(combination: Combination) -> Callable[..., Any]:
 
 
 def _tensor(combination: Combination, place: int) -> Any:
-    dtype = combination["dtype"]
-    own = ("f32", "bf16")[place % 2] if dtype == "mixed" else dtype
-    is_thin = combination["kind"] == "broadcast" and place % 2
-    return _made(
-        own, tuple(combination["shapes"][place]), "thin" if is_thin else combination["kind"], combination["target"]
-    )
+    kind = "thin" if combination["kind"] == "broadcast" and place % 2 else combination["kind"]
+    return _made(combination["dtypes"][place], tuple(combination["shapes"][place]), kind, combination["target"])
 
 
 @cache

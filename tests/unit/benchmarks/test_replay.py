@@ -79,7 +79,7 @@ def test_an_instruction_set_that_is_asked_for_is_compiled_for(isa, combinations,
 
 def test_what_a_combination_raises_is_its_text():
     combination = {"source": "def refused(a0):\n    return ttnn.no_such_operation(a0)\n", "program": "refused"}
-    shown = {"dtype": "f32", "shapes": [[32, 32]], "kind": "torch", "target": "cpu", "frontend": "ast"}
+    shown = {"dtypes": ["f32"], "shapes": [[32, 32]], "kind": "torch", "target": "cpu", "frontend": "ast"}
     (text,) = render({"key": "k", "options": {}} | combination | shown, "host").values()
     assert "no_such_operation" in text
 
