@@ -82,6 +82,7 @@ NOT_OF_FUNCTIONS = {
     "tile_loop",
     "lookup_table",
     "staged_loops",
+    "swept_columns",
     "swept_loops",
     "llvm_float",
     "llvm_vector",
