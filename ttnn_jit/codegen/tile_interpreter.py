@@ -10,7 +10,7 @@ Arrays stand for tensors: of their elements' type in numpy, bfloat16 as uint16 w
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ from xdsl.ir.affine import AffineConstantExpr
 from ttnn_jit.codegen.host_program import the_function
 from ttnn_jit.codegen.loops import affine_bounds, refusal, subview_window, tile_extents
 from ttnn_jit.codegen.steps import Constant
+from ttnn_jit.codegen.tensor_interpreter import WHOLE_TENSOR_OPS, Tensor, gathered, results_of
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dialects.affine import LoadOp, StoreOp
 from ttnn_jit.dialects.d2m import (
@@ -39,19 +40,14 @@ from ttnn_jit.dialects.d2m import (
     ViewLayoutOp,
     WaitOp,
 )
-from ttnn_jit.dialects.declared_ops import ContractionOp, ElementwiseOp, MovementOp, ReductionOp, RoutineOp
+from ttnn_jit.dialects.declared_ops import ElementwiseOp, TensorOp
 from ttnn_jit.dialects.layout import dtype_of, spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.dialects.ttir import FullOp
 from ttnn_jit.kernels.numpy_vector import NumpyVector
-from ttnn_jit.ops import Reduction
-from ttnn_jit.ops.contraction import Labels
-from ttnn_jit.ops.reduction import BLOCK, CHAINS
-from ttnn_jit.specs.access import Access, Expr, dims_of, evaluated
-from ttnn_jit.specs.sharding import dense_strides
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, Numerics
-from ttnn_jit.specs.tensor_spec import TensorSpec, round_up
+from ttnn_jit.specs.tensor_spec import round_up
 
 Array = np.ndarray[Any, Any]
 
@@ -110,14 +106,6 @@ def _elements(type_: Attribute) -> int:
 
 
 @dataclass(frozen=True)
-class _Tensor:
-    """A tensor's logical elements, in their compute type."""
-
-    values: Array
-    spec: TensorSpec
-
-
-@dataclass(frozen=True)
 class _Memref:
     """A window on tiles: `tiles` has two more dimensions than the memref; `written` says which were ever stored."""
 
@@ -155,22 +143,13 @@ class _Machine:
             wanted = spec.dtype.traits.numpy
             if array.shape != tuple(spec.shape) or array.dtype != wanted:
                 raise ArgumentError(f"an argument is {array.dtype}{array.shape}, the function takes {spec}")
-            self.known[argument] = _Tensor(self.math.loaded(array, spec.dtype), spec)
+            self.known[argument] = Tensor(self.math.loaded(array, spec.dtype), spec)
 
     def run(self, block: Block) -> None:
         """Executes the ops of `block`."""
         for op in block.ops:
-            if isinstance(op, MovementOp):
-                self._moved(op)
-                continue
-            if isinstance(op, ReductionOp):
-                self._reduced(op)
-                continue
-            if isinstance(op, RoutineOp):
-                self._routine(op)
-                continue
-            if isinstance(op, ContractionOp):
-                self._contracted(op)
+            if isinstance(op, WHOLE_TENSOR_OPS):
+                self._of_whole_tensors(op)
                 continue
             if isinstance(op, ElementwiseOp):
                 self._apply(op)
@@ -184,69 +163,24 @@ class _Machine:
 
     def _empty(self, op: EmptyOp) -> None:
         spec = spec_of(op.result.type)
-        self.known[op.result] = _Tensor(np.zeros(spec.shape, spec.dtype.compute.numpy), spec)
+        self.known[op.result] = Tensor(np.zeros(spec.shape, spec.dtype.compute.numpy), spec)
 
     def _view(self, op: ViewLayoutOp) -> None:
         source, spec = self.known[op.input], spec_of(op.result.type)
-        self.known[op.result] = _Tensor(_gathered(source.values, op.access), spec)
+        self.known[op.result] = Tensor(gathered(source.values, op.access), spec)
 
-    def _moved(self, op: MovementOp) -> None:
-        spec = spec_of(op.results[0].type)
-        values = np.zeros(tuple(spec.shape), spec.dtype.compute.numpy)
-        for value, part in zip(op.operands, op.parts, strict=True):
-            block = tuple(
-                slice(start, start + extent) for start, extent in zip(part.origin, part.access.extents, strict=True)
-            )
-            values[block] = _gathered(self.known[value].values, part.access)
-        self.known[op.results[0]] = _Tensor(values, spec)
-
-    def _routine(self, op: RoutineOp) -> None:
-        tensors = [self.known[value] for value in op.operands]
-        results = [spec_of(result.type) for result in op.results]
-        loops = op.operation.loops(*(tensor.values.shape for tensor in tensors), *op.statics)
-        flat = [np.array(tensor.values).reshape(-1) for tensor in tensors]
-        flat += [np.zeros(math.prod(spec.shape), spec.dtype.compute.numpy) for spec in results]
-        shapes = [*(tensor.values.shape for tensor in tensors), *(tuple(spec.shape) for spec in results)]
-        addresses = [
-            access.address(shape, dense_strides(shape)) for access, shape in zip(loops.accesses, shapes, strict=True)
-        ]
-        outer = len(loops.extents) - loops.own
-        loop, constants = op.operation.loop(lambda element: element), op.operation.constants(*op.statics)
-        for index in np.ndindex(*loops.extents[:outer]):
-            arguments = [
-                part
-                for values, address in zip(flat, addresses, strict=True)
-                for part in _window(values, address, index, loops.own)
-            ]
-            loop(*arguments, *loops.extents[outer:], *constants)
-        for value, spec, values in zip(op.results, results, flat[len(tensors) :], strict=True):
-            self.known[value] = _Tensor(values.reshape(tuple(spec.shape)), spec)
-
-    def _reduced(self, op: ReductionOp) -> None:
-        spec = spec_of(op.results[0].type)
-        values = self.known[op.operands[0]].values
-        for axis in reversed(op.axes):
-            values = reduced(op.operation, self.math, values, axis)
-        rounded = self.math.round_to(values, spec.dtype, self.numerics)
-        self.known[op.results[0]] = _Tensor(np.reshape(rounded, tuple(spec.shape)), spec)
-
-    def _contracted(self, op: ContractionOp) -> None:
-        spec = spec_of(op.results[0].type)
-        left, right = (self.known[value] for value in op.operands)
-        named, _ = op.operation.extents([left.values.shape, right.values.shape], op.statics)
-        order = (*named.result, named.contracted)
-        pairs = left.spec.dtype.is_upper_half and right.spec.dtype.is_upper_half
-        rows, columns = _spread(left.values, named.left, order), _spread(right.values, named.right, order)
-        values = contracted(self.math, rows, columns, pairs=pairs)
-        rounded = self.math.round_to(np.broadcast_to(values, tuple(spec.shape)), spec.dtype, self.numerics)
-        self.known[op.results[0]] = _Tensor(np.reshape(rounded, tuple(spec.shape)), spec)
+    def _of_whole_tensors(self, op: TensorOp) -> None:
+        made = results_of(op, [self.known[value] for value in op.operands], self.math, self.numerics)
+        for result, values in zip(op.results, made, strict=True):
+            spec = spec_of(result.type)
+            self.known[result] = Tensor(np.reshape(values, tuple(spec.shape)), spec)
 
     def _full(self, op: FullOp) -> None:
         spec = spec_of(op.result.type)
         compute = spec.dtype.compute
         number = self.math.arithmetic(compute).const(op.fill_value.value.data)
         value = self.math.round_to(number, spec.dtype, self.numerics)
-        self.known[op.result] = _Tensor(np.full(spec.shape, value, compute.numpy), spec)
+        self.known[op.result] = Tensor(np.full(spec.shape, value, compute.numpy), spec)
 
     def _return(self, op: ReturnOp) -> None:
         for value in op.arguments:
@@ -278,12 +212,12 @@ class _Machine:
             self.run(op.body.block)
         for k, value in enumerate(op.results or op.outputs):
             tensor = tensors[len(op.inputs) + k]
-            self.known[value] = _Tensor(_untiled(tiled[len(op.inputs) + k], tensor), tensor.spec)
+            self.known[value] = Tensor(_untiled(tiled[len(op.inputs) + k], tensor), tensor.spec)
 
     def _require_shards(
         self,
         op: GenericOp,
-        tensors: Sequence[_Tensor],
+        tensors: Sequence[Tensor],
         grids: Sequence[tuple[int, ...]],
         buffers: Sequence[tuple[int, ...]],
     ) -> None:
@@ -412,72 +346,7 @@ class _Machine:
         """Terminators need no action."""
 
 
-def _window(values: Array, address: Expr, outer: tuple[int, ...], own: int) -> Iterator[Any]:
-    """What a routine gets of an operand: its elements from the first on, and its strides along own loops."""
-    start = evaluated(address, (*outer, *(0 for _ in range(own))))
-    yield values[start:]
-    for loop in range(own):
-        if len(outer) + loop in dims_of(address):
-            indices = [int(other == loop) for other in range(own)]
-            yield evaluated(address, (*outer, *indices)) - start
-
-
-def reduced(operation: Reduction, math: NumpyVector, values: Array, axis: int) -> Array:
-    """`values` reduced along `axis`, which stays, in the order that ops/reduction.py defines."""
-    terms = np.moveaxis(values, axis, 0)
-    blocks = [_block(operation, math, terms[at : at + BLOCK]) for at in range(0, max(1, len(terms)), BLOCK)]
-    while len(blocks) > 1:
-        pairs = zip(blocks[::2], blocks[1::2], strict=False)
-        blocks = [operation.combine(math, *pair) for pair in pairs] + blocks[len(blocks) & ~1 :]
-    return np.moveaxis(blocks[0][np.newaxis], 0, axis)
-
-
-def _block(operation: Reduction, math: NumpyVector, terms: Array) -> Array:
-    chains = np.full((CHAINS, *terms.shape[1:]), operation.identity, np.float32)
-    for at in range(0, len(terms), CHAINS):
-        row = terms[at : at + CHAINS]
-        chains[: len(row)] = operation.combine(math, chains[: len(row)], row)
-    while len(chains) > 1:
-        half = len(chains) // 2
-        chains = operation.combine(math, chains[:half], chains[half:])
-    block: Array = chains[0]
-    return block
-
-
-def contracted(math: NumpyVector, left: Array, right: Array, *, pairs: bool) -> Array:
-    """The products added up along the last dimension as ops/contraction.py defines."""
-    shape = np.broadcast_shapes(left.shape[:-1], right.shape[:-1])
-    total: Array = np.zeros(shape, np.float32)
-    for k in range(0, left.shape[-1], 2 if pairs else 1):
-        total = (
-            math.add_products(total, _pair(math, left, k), _pair(math, right, k))
-            if pairs
-            else math.fma(left[..., k], right[..., k], total)
-        )
-    return total
-
-
-def _pair(math: NumpyVector, values: Array, k: int) -> Array:
-    """The words that hold bfloat16 elements k, lower, and k + 1, upper; zero beyond the last."""
-    low: Array = np.right_shift(math.bits(values[..., k]), 16) & 0xFFFF
-    return low | math.bits(values[..., k + 1]) if k + 1 < values.shape[-1] else low
-
-
-def _spread(values: Array, own: Labels, order: Labels) -> Array:
-    """`values` with dimensions in another order, of extent 1 where they are not its own."""
-    moved = np.transpose(values, [own.index(label) for label in order if label in own])
-    return np.ascontiguousarray(moved).reshape([values.shape[own.index(each)] if each in own else 1 for each in order])
-
-
-def _gathered(values: Array, access: Access) -> Array:
-    """The elements that `access` names."""
-    indices = [*np.indices(access.extents)]
-    at = tuple(np.broadcast_to(evaluated(expr, indices), access.extents) for expr in access.coordinates)
-    gathered: Array = values[at].reshape(access.extents)
-    return gathered
-
-
-def _tiles_of(tensor: _Tensor, rank: int, extents: tuple[int, ...]) -> Array:
+def _tiles_of(tensor: Tensor, rank: int, extents: tuple[int, ...]) -> Array:
     """The tensor as `extents` tiles, zeros beyond its own."""
     tiles = _split(tensor.values, rank)
     held = np.zeros((*extents, TILE_HEIGHT, TILE_WIDTH), tiles.dtype)
@@ -485,7 +354,7 @@ def _tiles_of(tensor: _Tensor, rank: int, extents: tuple[int, ...]) -> Array:
     return held
 
 
-def _untiled(tiles: Array, tensor: _Tensor) -> Array:
+def _untiled(tiles: Array, tensor: Tensor) -> Array:
     """The logical elements of `tensor` out of `tiles`."""
     shape = tensor.values.shape
     matrix = (1,) * (2 - len(shape)) + tuple(shape)

@@ -1,0 +1,159 @@
+"""What the interpreter makes of ops over whole tensors, by family: no tiles, no loops of codegen's, no strides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ttnn_jit.dialects.declared_ops import ContractionOp, MovementOp, ReductionOp, RoutineOp, TensorOp
+from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.kernels.numpy_vector import NumpyVector
+from ttnn_jit.ops import Reduction
+from ttnn_jit.ops.contraction import Labels
+from ttnn_jit.ops.reduction import BLOCK, CHAINS
+from ttnn_jit.specs.access import Access, Expr, dims_of, evaluated
+from ttnn_jit.specs.sharding import dense_strides
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor's logical elements, in their compute type."""
+
+    values: Array
+    spec: TensorSpec
+
+
+def results_of(op: TensorOp, operands: Sequence[Tensor], math: NumpyVector, numerics: Numerics) -> Sequence[Array]:
+    """The elements of an op's results, in row-major order of any shape, in their compute types."""
+    compute = next(compute for family, compute in _RESULTS.items() if isinstance(op, family))
+    return compute(op, operands, math, numerics)
+
+
+def _moved(op: MovementOp, operands: Sequence[Tensor], *_: Any) -> Sequence[Array]:
+    spec = spec_of(op.results[0].type)
+    values = np.zeros(tuple(spec.shape), spec.dtype.compute.numpy)
+    for operand, part in zip(operands, op.parts, strict=True):
+        ends = map(sum, zip(part.origin, part.access.extents, strict=True))
+        values[tuple(map(slice, part.origin, ends))] = gathered(operand.values, part.access)
+    return [values]
+
+
+def _called(op: RoutineOp, operands: Sequence[Tensor], *_: Any) -> Sequence[Array]:
+    results = [spec_of(result.type) for result in op.results]
+    shapes = [*(each.values.shape for each in operands), *(tuple(spec.shape) for spec in results)]
+    loops = op.operation.loops(*shapes[: len(operands)], *op.statics)
+    flat = [np.array(each.values).reshape(-1) for each in operands]
+    flat += [np.zeros(math.prod(spec.shape), spec.dtype.compute.numpy) for spec in results]
+    addresses = [
+        access.address(shape, dense_strides(shape)) for access, shape in zip(loops.accesses, shapes, strict=True)
+    ]
+    outer = len(loops.extents) - loops.own
+    loop, constants = op.operation.loop(lambda element: element), op.operation.constants(*op.statics)
+    for index in np.ndindex(*loops.extents[:outer]):
+        windows = (_window(values, address, index, loops.own) for values, address in zip(flat, addresses, strict=True))
+        loop(*(part for window in windows for part in window), *loops.extents[outer:], *constants)
+    return flat[len(operands) :]
+
+
+def _reduced(op: ReductionOp, operands: Sequence[Tensor], math: NumpyVector, numerics: Numerics) -> Sequence[Array]:
+    values = operands[0].values
+    for axis in reversed(op.axes):
+        values = reduced(op.operation, math, values, axis)
+    return [math.round_to(values, spec_of(op.results[0].type).dtype, numerics)]
+
+
+def _contracted(
+    op: ContractionOp, operands: Sequence[Tensor], math: NumpyVector, numerics: Numerics
+) -> Sequence[Array]:
+    spec = spec_of(op.results[0].type)
+    left, right = operands
+    named, _ = op.operation.extents([left.values.shape, right.values.shape], op.statics)
+    order = (*named.result, named.contracted)
+    pairs = left.spec.dtype.is_upper_half and right.spec.dtype.is_upper_half
+    rows, columns = _spread(left.values, named.left, order), _spread(right.values, named.right, order)
+    values = contracted(math, rows, columns, pairs=pairs)
+    return [math.round_to(np.broadcast_to(values, tuple(spec.shape)), spec.dtype, numerics)]
+
+
+_RESULTS: dict[type[TensorOp], Callable[..., Sequence[Array]]] = {
+    MovementOp: _moved,
+    RoutineOp: _called,
+    ReductionOp: _reduced,
+    ContractionOp: _contracted,
+}
+
+WHOLE_TENSOR_OPS = tuple(_RESULTS)
+"""The families that it knows."""
+
+
+def _window(values: Array, address: Expr, outer: tuple[int, ...], own: int) -> Iterator[Any]:
+    """What a routine gets of an operand: its elements from the first on, and its strides along own loops."""
+    start = evaluated(address, (*outer, *(0 for _ in range(own))))
+    yield values[start:]
+    for loop in range(own):
+        if len(outer) + loop in dims_of(address):
+            indices = [int(other == loop) for other in range(own)]
+            yield evaluated(address, (*outer, *indices)) - start
+
+
+def reduced(operation: Reduction, math: NumpyVector, values: Array, axis: int) -> Array:
+    """`values` reduced along `axis`, which stays, in the order that ops/reduction.py defines."""
+    terms = np.moveaxis(values, axis, 0)
+    blocks = [_block(operation, math, terms[at : at + BLOCK]) for at in range(0, max(1, len(terms)), BLOCK)]
+    while len(blocks) > 1:
+        pairs = zip(blocks[::2], blocks[1::2], strict=False)
+        blocks = [operation.combine(math, *pair) for pair in pairs] + blocks[len(blocks) & ~1 :]
+    return np.moveaxis(blocks[0][np.newaxis], 0, axis)
+
+
+def _block(operation: Reduction, math: NumpyVector, terms: Array) -> Array:
+    chains = np.full((CHAINS, *terms.shape[1:]), operation.identity, np.float32)
+    for at in range(0, len(terms), CHAINS):
+        row = terms[at : at + CHAINS]
+        chains[: len(row)] = operation.combine(math, chains[: len(row)], row)
+    while len(chains) > 1:
+        half = len(chains) // 2
+        chains = operation.combine(math, chains[:half], chains[half:])
+    block: Array = chains[0]
+    return block
+
+
+def contracted(math: NumpyVector, left: Array, right: Array, *, pairs: bool) -> Array:
+    """The products added up along the last dimension as ops/contraction.py defines."""
+    shape = np.broadcast_shapes(left.shape[:-1], right.shape[:-1])
+    total: Array = np.zeros(shape, np.float32)
+    for k in range(0, left.shape[-1], 2 if pairs else 1):
+        total = (
+            math.add_products(total, _pair(math, left, k), _pair(math, right, k))
+            if pairs
+            else math.fma(left[..., k], right[..., k], total)
+        )
+    return total
+
+
+def _pair(math: NumpyVector, values: Array, k: int) -> Array:
+    """The words that hold bfloat16 elements k, lower, and k + 1, upper; zero beyond the last."""
+    low: Array = np.right_shift(math.bits(values[..., k]), 16) & 0xFFFF
+    return low | math.bits(values[..., k + 1]) if k + 1 < values.shape[-1] else low
+
+
+def _spread(values: Array, own: Labels, order: Labels) -> Array:
+    """`values` with dimensions in another order, of extent 1 where they are not its own."""
+    moved = np.transpose(values, [own.index(label) for label in order if label in own])
+    return np.ascontiguousarray(moved).reshape([values.shape[own.index(each)] if each in own else 1 for each in order])
+
+
+def gathered(values: Array, access: Access) -> Array:
+    """The elements that `access` names."""
+    indices = [*np.indices(access.extents)]
+    at = tuple(np.broadcast_to(evaluated(expr, indices), access.extents) for expr in access.coordinates)
+    gathered: Array = values[at].reshape(access.extents)
+    return gathered
