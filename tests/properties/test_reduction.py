@@ -246,6 +246,19 @@ def test_random_spellings_of_softmax_touch_their_operand_and_their_result_alone(
     assert plan.bytes_touched == 2 * x.nbytes
 
 
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_a_softmax_of_a_strided_tensor_is_dense_and_of_the_same_bits(dim):
+    x = torch.randn(20, 33, 40, generator=torch.Generator().manual_seed(9))
+    function = ttnn_jit.jit()(lambda x: ttnn.softmax(x, dim=dim))
+    for order in ((2, 1, 0), (1, 0, 2), (0, 2, 1)):
+        back = tuple(order.index(axis) for axis in range(3))
+        strided = x.permute(order).contiguous().permute(back)
+        got = function(strided)
+        assert got.is_contiguous()
+        assert_bits(got, function(x))
+        torch.testing.assert_close(got.double(), torch.softmax(x.double(), dim), rtol=2e-6, atol=1e-7)
+
+
 def attention(q, k, v, mask):
     scores = ttnn.matmul(q, k, transpose_b=True) * 0.125 + mask
     return ttnn.matmul(ttnn.softmax(scores, dim=-1), v)

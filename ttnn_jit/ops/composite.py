@@ -20,7 +20,7 @@ class Composite(Operation):
             know their `shape`, as a user would write them. The attributes are as `spelled` returned them.
         spelled: ``spelled(*shapes, *attributes)``: the attributes checked and as the IR has them. Raises ShapeError
             where they do not fit.
-        result: ``result(*specs, *attributes)``: what it results in.
+        result: ``result(*specs, *attributes)``: what it results in, strides aside.
     """
 
     decompose: Callable[..., Any]
@@ -47,7 +47,7 @@ class Composite(Operation):
             CompileError: The attributes do not fit the operands, or these each other.
         """
         _, written = self.written(specs, statics)
-        return (self.result(*specs, *written),)
+        return (self.result(*specs, *written).with_(),)  # dense, whatever the operands' strides
 
     @property
     def rules(self) -> str:

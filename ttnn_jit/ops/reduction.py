@@ -91,5 +91,5 @@ class Reduction(Operation):
 def interleaved(spec: TensorSpec) -> TensorSpec:
     """`spec` as results lie that are not laid out as their operand: interleaved, in DRAM if it is on a device."""
     if spec.memory_config.buffer_type is BufferType.SYSTEM_MEMORY:
-        return spec
+        return spec.with_()
     return spec.with_(memory_config=MemoryConfig())
