@@ -390,3 +390,17 @@ def test_what_else_surrounds_a_product_keeps_its_value(program):
     for backend in ("ttnn", "numba"):
         got = ttnn_jit.jit(backend=backend)(program)(*operands)
         torch.testing.assert_close(got, want, check_dtype=False, rtol=1e-4, atol=3e-3)
+
+
+def test_the_interpreter_rounds_a_result_of_another_element_type_as_native_code():
+    a, b = random((5, 7), bf16, 3), random((7, 3), bf16, 4)
+    a[:3, 0] = torch.tensor([math.inf, math.nan, -1e30])  # beyond the range of integers
+    text = ttnn_jit.jit()(matmul).ir(a, b, stage="d2m-insert-dst-register-access")
+    module = parse_module(text.replace("5x3xbf16", "5x3xsi32"))
+    (got,), (want,) = (run(module, [words_of(a), words_of(b)]) for run in (native_here, interpret))
+    assert got.dtype == want.dtype == np.int32
+    assert np.array_equal(got, want)
+
+
+def native_here(module, inputs):
+    return native(module, inputs, host_isa())
