@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, run_plan, scheduled
 from ttnn_jit.codegen.assemble import assemble
-from ttnn_jit.codegen.numba_kernel import numba_module, numba_program
+from ttnn_jit.codegen.numba_kernel import numba_program
+from ttnn_jit.codegen.numba_module import numba_module
 from ttnn_jit.kernels.scalar_math import LIBM_ULP
 from ttnn_jit.ops import operations_on
 from ttnn_jit.specs.dtypes import FLOATS

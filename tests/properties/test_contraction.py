@@ -220,6 +220,19 @@ def test_eager_products_have_the_bits_of_compiled_ones_in_every_layout(dtype, la
     assert_bits(ttnn.to_torch(left @ right), want)
 
 
+@pytest.mark.parametrize("dtype", [ttnn.float32, ttnn.bfloat16, ttnn.int32])
+def test_a_result_of_another_element_type_is_rounded_once_and_lies_where_it_is_asked_to(dtype, device):
+    a, b = random((33, 70), bf16, 3), random((70, 40), bf16, 4)
+    left, right = (ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device) for x in (a, b))
+    got = ttnn.matmul(
+        left, right, dtype=dtype, memory_config=ttnn.L1_MEMORY_CONFIG, program_config=object(), core_grid=None
+    )
+    assert got.memory_config() == ttnn.L1_MEMORY_CONFIG
+    exact = torch.tensor([[chain(row.tolist(), column.tolist(), pairs=True) for column in b.T] for row in a])
+    want = exact.to({ttnn.float32: f32, ttnn.bfloat16: bf16, ttnn.int32: torch.int32}[dtype])
+    assert torch.equal(ttnn.to_torch(got), want)
+
+
 @pytest.mark.parametrize("dtype", WORDS)
 def test_on_chip_targets_a_product_is_an_operation_of_the_host_program(dtype, device):
     a, b = random((64, 96), dtype, 3), random((96, 32), dtype, 4)
@@ -377,3 +390,17 @@ def test_what_else_surrounds_a_product_keeps_its_value(program):
     for backend in ("ttnn", "numba"):
         got = ttnn_jit.jit(backend=backend)(program)(*operands)
         torch.testing.assert_close(got, want, check_dtype=False, rtol=1e-4, atol=3e-3)
+
+
+def test_the_interpreter_rounds_a_result_of_another_element_type_as_native_code():
+    a, b = random((5, 7), bf16, 3), random((7, 3), bf16, 4)
+    a[:3, 0] = torch.tensor([math.inf, math.nan, -1e30])  # beyond the range of integers
+    text = ttnn_jit.jit()(matmul).ir(a, b, stage="d2m-insert-dst-register-access")
+    module = parse_module(text.replace("5x3xbf16", "5x3xsi32"))
+    (got,), (want,) = (run(module, [words_of(a), words_of(b)]) for run in (native_here, interpret))
+    assert got.dtype == want.dtype == np.int32
+    assert np.array_equal(got, want)
+
+
+def native_here(module, inputs):
+    return native(module, inputs, host_isa())

@@ -59,6 +59,7 @@ class _FusedLoop:
         ops: What they come from, in order.
         spaces: Over which elements they run that reduce nothing.
         frames: Over which elements those run that reduce, and which dimension they reduce.
+        contractions: How many of them contract.
         producers: Other loops that write what this one reads.
         readers: How many other loops, of those met so far, read what this one writes.
     """
@@ -68,6 +69,7 @@ class _FusedLoop:
     ops: dict[Operation, None]
     spaces: frozenset[_Space | Operation]
     frames: frozenset[_Frame]
+    contractions: int
     producers: set[_FusedLoop]
     readers: int = 0
 
@@ -114,14 +116,15 @@ def _joined_where(
     writer: dict[SSAValue, _FusedLoop] = {}
     for number, (op, kernel) in enumerate(kernels):
         spaces, frames = frozenset[_Space | Operation](), frozenset[_Frame]()
-        if kernel.body.contraction is not None:
+        contracts = kernel.body.contraction is not None
+        if contracts:
             spaces = frozenset(_space(each.view) for each in kernel.outputs)
         elif kernel.axis is not None:
             frames = frozenset([_Frame(kernel.shape, kernel.axis)])
         else:
             spaces = frozenset(_space(each.view) if isinstance(op, GenericOp) else op for each in kernel.outputs)
         producers = {writer[operand.value] for operand in kernel.inputs if operand.value in writer}
-        found = _FusedLoop(number, (kernel,), {op: None}, spaces, frames, producers)
+        found = _FusedLoop(number, (kernel,), {op: None}, spaces, frames, int(contracts), producers)
         while (joined := _with_last_producer(found)) is not None and allowed(joined[1]):
             last, found = joined
             for producer in last.producers:
@@ -145,13 +148,14 @@ def _with_last_producer(reader: _FusedLoop) -> tuple[_FusedLoop, _FusedLoop] | N
     producers = (last.producers | reader.producers) - {last}
     ops = last.ops | reader.ops
     spaces, frames = last.spaces | reader.spaces, last.frames | reader.frames
-    return last, _FusedLoop(reader.number, last.kernels + reader.kernels, ops, spaces, frames, producers)
+    kernels, contractions = last.kernels + reader.kernels, last.contractions + reader.contractions
+    return last, _FusedLoop(reader.number, kernels, ops, spaces, frames, contractions, producers)
 
 
 def _run_together(one: _FusedLoop, other: _FusedLoop) -> bool:
     """Whether one loop can meet the elements of both in the order of each."""
     spaces, frames = one.spaces | other.spaces, one.frames | other.frames
-    contractions = sum(kernel.body.contraction is not None for kernel in (*one.kernels, *other.kernels))
+    contractions = one.contractions + other.contractions
     if contractions > 1 or (contractions and frames):
         return False
     if not frames:

@@ -16,6 +16,7 @@ from ttnn_jit.ops import Reduction
 from ttnn_jit.ops.contraction import Labels
 from ttnn_jit.ops.reduction import BLOCK, CHAINS
 from ttnn_jit.specs.access import Access, Expr, dims_of, evaluated
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.sharding import dense_strides
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -80,7 +81,7 @@ def _contracted(
     pairs = left.spec.dtype.is_upper_half and right.spec.dtype.is_upper_half
     rows, columns = _spread(left.values, named.left, order), _spread(right.values, named.right, order)
     values = contracted(math, rows, columns, pairs=pairs)
-    return [math.round_to(np.broadcast_to(values, tuple(spec.shape)), spec.dtype, numerics)]
+    return [math.typecast(values, COMPUTE_TYPE, spec.dtype, numerics)]
 
 
 _RESULTS: dict[type[TensorOp], Callable[..., Sequence[Array]]] = {
