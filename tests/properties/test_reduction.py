@@ -279,3 +279,13 @@ def test_attention_scales_and_masks_with_its_first_product_and_normalises_in_one
         ("max", "subtract", "exp", "sum", "divide"),
         ("matmul",),
     ]
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "softmax"])
+def test_a_result_of_another_dtype_is_rounded_to_that_alone(name, device):
+    x = torch.randn(4, 100, generator=torch.Generator().manual_seed(3)).bfloat16()
+    tensor = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
+    function = getattr(ttnn, name)
+    got = ttnn.to_torch(function(tensor, dim=-1, dtype=ttnn.float32))
+    want = ttnn.get_golden_function(function)(x.double(), dim=-1)
+    torch.testing.assert_close(got.double(), want, rtol=1e-5, atol=1e-6)

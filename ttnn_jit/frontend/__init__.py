@@ -19,7 +19,7 @@ from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.tensor_argument import TensorArgument
-from ttnn_jit.ops import COPY, Contraction, Elementwise, Operation, bind
+from ttnn_jit.ops import COPY, Movement, Operation, bind
 from ttnn_jit.runtime.families import Family
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
@@ -93,13 +93,13 @@ def lower_operation(
         _refuse_for_several(operation, dtype, activations)
         results = builder.results(operation, values, attributes, None)
         return FrontendResult(builder.finish([value for value, _ in results], layout), (), None)
-    if isinstance(operation, Elementwise | Contraction):
-        result = builder.operation(operation, values, attributes, None, dtype=dtype)
-    else:
+    if isinstance(operation, Movement):  # what computes nothing rounds nothing either
         result = builder.operation(operation, values, attributes, None)
         result = (
             result if dtype in {None, result[1].dtype} else builder.operation(COPY, [result], (), None, dtype=dtype)
         )
+    else:
+        result = builder.operation(operation, values, attributes, None, dtype=dtype)
     for activation in activations:
         bound = bind([activation], [result], {}, lambda value: value[1].dtype)
         result = builder.operation(activation, [result], bound.attributes, None)

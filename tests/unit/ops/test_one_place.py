@@ -20,6 +20,25 @@ OTHER_MEANINGS = {
     ("codegen/numba_kernel.py", "i0"): "the variable of an innermost loop",
     ("dialects/d2m.py", "tile_typecast"): "the op of tiles, which every pass may write",
     ("ttnn/__init__.py", "typecast"): "the function of the host API, which takes tensors on the host too",
+    **{
+        ("foreign/torch_operators.py", word): "what torch calls an operator of Python's"
+        for word in (
+            "abs",
+            "add",
+            "div",
+            "ge",
+            "gt",
+            "le",
+            "lt",
+            "matmul",
+            "mul",
+            "ne",
+            "neg",
+            "pow",
+            "remainder",
+            "sub",
+        )
+    },
     ("frontend/language.py", "add"): "the operation that every namespace of ttnn has",
     ("frontend/python_functions.py", "add"): "the method of sets",
     ("guards/fingerprints.py", "slice"): "Python's builtin",
