@@ -15,6 +15,7 @@ from xdsl.universe import Universe
 DIALECTS = ("d2m", "ttcore", "ttir", "ttnn")
 PASSES = (
     "convert-ttnn-to-ttir",
+    "ttir-decompose-composites",
     "convert-ttir-to-d2m",
     "d2m-scalarize-const-tensors",
     "d2m-generic-fusion",
