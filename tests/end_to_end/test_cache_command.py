@@ -157,7 +157,6 @@ def test_a_file_that_is_no_database_is_told_by_info_and_verify_and_removed_by_cl
 
 def test_what_another_process_holds_locked_is_an_error_of_clear(filled, capsys, monkeypatch):
     monkeypatch.setattr("ttnn_jit.cache.disk.LOCK_TIMEOUT", 0.01)
-    store_of(Environment.read()).usage()  # opens it: for that alone diskcache waits a minute
     with closing(sqlite3.connect(filled / "cache.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         assert main(["cache", "clear"]) == 1
