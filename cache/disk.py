@@ -16,6 +16,7 @@ import os
 import sqlite3
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -211,6 +212,7 @@ def _entries_in(folder: Folder) -> diskcache.Cache | ReadOnlyEntries:
     if folder.read_only:
         return ReadOnlyEntries(folder, DATABASE_NAME)
     try:
+        _wait_until_unlocked(folder.path / DATABASE_NAME)
         entries = diskcache.Cache(str(folder.path), timeout=LOCK_TIMEOUT, disk=BytesDisk, **SETTINGS)
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF not in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}:
@@ -218,6 +220,14 @@ def _entries_in(folder: Folder) -> diskcache.Cache | ReadOnlyEntries:
         return ReadOnlyEntries(folder, DATABASE_NAME)
     _require_sound_settings(entries)
     return entries
+
+
+def _wait_until_unlocked(database: Path) -> None:
+    """Wait `LOCK_TIMEOUT` for who writes: diskcache, which writes when it opens a database, waits a minute."""
+    if database.exists():
+        with closing(sqlite3.connect(database, timeout=LOCK_TIMEOUT, isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
 
 
 def store_of(environment: Environment) -> DiskStore | None:
