@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import gc
 from typing import ClassVar, NamedTuple
 
@@ -555,3 +556,33 @@ def test_the_programs_of_a_method_are_counted_once_and_forgotten_with_it():
     assert Layer.forward.num_entries == 0
     assert ttnn_jit.cache_info().memory_entries == before + 1 - entries
     assert torch.equal(layer.forward(A), A.abs() * 0.5 * 11.0 + 3.0)
+
+
+@dataclasses.dataclass
+class WithClassMembers:
+    scale: float = 3.0
+    gain = 2.0
+
+    def method(self):
+        return 2.0
+
+    @functools.cached_property
+    def cached(self):
+        return 2.0
+
+
+@pytest.mark.parametrize("calls", [1, 2, 5])
+@pytest.mark.parametrize(
+    ("program", "name", "value"),
+    [
+        (lambda x, a: x * a.gain, "gain", 5.0),
+        (lambda x, a: x * a.method(), "method", lambda: 5.0),
+        (lambda x, a: x * a.cached, "cached", 5.0),
+    ],
+)
+def test_an_attribute_that_hides_a_member_of_the_class_is_seen_however_often_it_was_called(program, name, value, calls):
+    function, argument, x = ttnn_jit.jit()(program), WithClassMembers(), torch.tensor([1.5])
+    for _ in range(calls):
+        assert function(x, argument).item() == 3.0
+    setattr(argument, name, value)
+    assert function(x, argument).item() == 7.5

@@ -14,6 +14,7 @@ from typing import Any
 from ttnn_jit.dispatch.arguments import Arguments
 from ttnn_jit.foreign.container_items import is_named_tuple, is_record
 from ttnn_jit.foreign.pytrees import LEAF, TreeDef
+from ttnn_jit.foreign.values import has_own_attributes, own_attributes
 from ttnn_jit.runtime.families import WarmCall
 from ttnn_jit.runtime.generated import STALE, define
 
@@ -77,12 +78,22 @@ class _Pattern:
         if treedef is not LEAF:
             same = list(treedef.names or ()) if treedef.kind is dict else treedef.kind
             found = self._add(_is_like(place, constant, treedef), same)
+            found = found and self._has_no_more(place, treedef.container)
             return found and all(map(self.takes_argument, _places(place, treedef), treedef.items))
         leaf, family = next(self._leaves)
         if family is None:
             return self._add(_is_constant(place, constant, leaf), leaf)
         self._operands.append(place)
         return True
+
+    def _has_no_more(self, place: str, container: Any) -> bool:
+        """Whether a record can be told by its fields: another attribute of its own would hide one of its class."""
+        if container is None or type(container) is dict or not has_own_attributes(container):
+            return True
+        names = own_attributes(container).keys()
+        if is_record(container) and names <= container.__dataclass_fields__.keys():
+            return self._add(f"OWN({place}, '__dict__').keys() == C{len(self._constants)}", frozenset(names))
+        return False
 
     def _add(self, condition: str | None, constant: Any) -> bool:
         if condition is None:
@@ -142,4 +153,4 @@ def _call_like(
         f"  return warm({tensors})",
         " return call",
     ]
-    return define("bind", lines, {"STALE": STALE, "MISSING": Missing.MISSING})
+    return define("bind", lines, {"STALE": STALE, "MISSING": Missing.MISSING, "OWN": object.__getattribute__})

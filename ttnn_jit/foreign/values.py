@@ -192,6 +192,15 @@ def own_attributes(value: Any) -> Mapping[str, Any]:
     return own
 
 
+def has_own_attributes(value: Any) -> bool:
+    """Whether an object has a ``__dict__``, empty or not."""
+    try:
+        object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return False
+    return True
+
+
 def own_attribute(value: Any, name: str) -> Any:
     """What an object's own ``__dict__`` has under `name`; ABSENT if it has nothing there, or no ``__dict__``."""
     return own_attributes(value).get(name, ABSENT)
