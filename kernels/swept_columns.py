@@ -24,6 +24,15 @@ COLUMNS = 512
 """Columns of a block: 64 KB of chains."""
 
 
+LEVEL_BYTES = 4 * LEVELS * COLUMNS
+"""Of the results of blocks that wait for their neighbours, for every reduction."""
+
+
+def column_bytes(buffer: Buffer) -> int:
+    """The size of a buffer in a kernel of columns."""
+    return COLUMNS * (CHAINS if buffer.kind is BufferKind.TERMS else 1) * buffer.dtype.itemsize
+
+
 @dataclass(frozen=True)
 class SweptColumns:
     """The function ``void @name(ptr pointers, ptr params)`` that runs sweeps over every block of columns.

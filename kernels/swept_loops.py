@@ -23,8 +23,8 @@ from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.ops.reduction import BLOCK, CHAINS, SHORT_ROW
 from ttnn_jit.specs.tensor_spec import DataType
 
-MAX_ROW_BUFFERS = 4
-"""Of a kernel: they are on the stack of the thread that runs it, 256 KB in float32."""
+MAX_STACK_BYTES = 1 << 19
+"""Of the buffers of a kernel: they are on the stack of the thread that runs it."""
 
 LEVELS = 52
 """Of neighbouring blocks: more than 2**63 elements have."""
@@ -44,6 +44,11 @@ class Buffer:
 
     kind: BufferKind
     dtype: DataType
+
+    @property
+    def row_bytes(self) -> int:
+        """Its size in a kernel of rows."""
+        return self.kind.value * self.dtype.itemsize
 
 
 @dataclass(frozen=True)

@@ -289,3 +289,16 @@ def test_a_result_of_another_dtype_is_rounded_to_that_alone(name, device):
     got = ttnn.to_torch(function(tensor, dim=-1, dtype=ttnn.float32))
     want = ttnn.get_golden_function(function)(x.double(), dim=-1)
     torch.testing.assert_close(got.double(), want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_many_reductions_that_meet_in_one_result_fit_on_the_stack(dim):
+    def program(x):
+        total = ttnn.sum(x, dim=dim, keepdim=True)
+        for k in range(1, 80):
+            total = total + ttnn.sum(x * float(k + 1), dim=dim, keepdim=True)
+        return total
+
+    x = torch.ones(40, 64)
+    got = ttnn_jit.jit(graph_capture=True)(program)(x)
+    assert torch.equal(got, torch.full_like(got, 80 * 81 / 2 * x.shape[dim]))

@@ -15,7 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.steps import Load, Step, Store, with_operands
-from ttnn_jit.codegen.sweeps import fits_row_buffers
+from ttnn_jit.codegen.sweeps import fits_stack
 from ttnn_jit.dialects.d2m import GenericOp
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.ops.axes import without_axes
@@ -105,7 +105,7 @@ def _fits(loop: _FusedLoop) -> bool:
     if kernel.body.reduced is None or kernel.body.contraction is not None:
         return kernel.body.live_tiles <= _MAX_LIVE_TILES
     strided = any(stream.access is InnerAccess.STRIDED for stream in kernel.body.streams)
-    return not strided and fits_row_buffers(kernel.body, kernel.body.reduced)
+    return not strided and fits_stack(kernel.body, kernel.body.reduced)
 
 
 def _joined_where(

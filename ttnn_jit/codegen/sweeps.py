@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 
 from ttnn_jit.codegen.stages import Stage, StageWriter
 from ttnn_jit.codegen.steps import Accumulate, Apply, Cast, KernelBody, Load, Reduced, Step, Store, operands_of
-from ttnn_jit.kernels.swept_loops import MAX_ROW_BUFFERS, Buffer, BufferKind
+from ttnn_jit.kernels.swept_columns import LEVEL_BYTES, column_bytes
+from ttnn_jit.kernels.swept_loops import LEVELS, MAX_STACK_BYTES, Buffer, BufferKind
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 
@@ -63,15 +64,19 @@ class SweptBody:
     buffers: tuple[Buffer, ...]
 
     @property
-    def row_buffers(self) -> int:
-        """How many values of a row are kept."""
-        return sum(buffer.kind is BufferKind.ROW for buffer in self.buffers)
+    def keeps_rows(self) -> bool:
+        """Whether values of a row cross sweeps."""
+        return any(buffer.kind is BufferKind.ROW for buffer in self.buffers)
 
 
-def fits_row_buffers(body: KernelBody, reduced: Reduced) -> bool:
-    """Whether the values that cross the sweeps of a body can be kept in row buffers."""
-    kept, in_rows = swept(body).row_buffers, reduced.loop == 0
-    return kept == 0 or (in_rows and kept <= MAX_ROW_BUFFERS and reduced.is_short)
+def fits_stack(body: KernelBody, reduced: Reduced) -> bool:
+    """Whether the buffers of a body that reduces fit on a thread's stack."""
+    parts, in_rows = swept(body), reduced.loop == 0
+    if parts.keeps_rows and not (in_rows and reduced.is_short):
+        return False
+    folds = sum(len(sweep.folds) for sweep in parts.sweeps)
+    held = sum(buffer.row_bytes if in_rows else column_bytes(buffer) for buffer in parts.buffers)
+    return held + folds * (4 * LEVELS if in_rows else LEVEL_BYTES) <= MAX_STACK_BYTES
 
 
 def swept(body: KernelBody) -> SweptBody:
