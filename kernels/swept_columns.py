@@ -190,7 +190,7 @@ class SweptColumns:
 
 def column_functions(
     name: str, combine: Callable[..., str], identity: float, isa: HostIsa, module: ModuleText
-) -> Iterator[str]:
+) -> Sequence[str]:
     """What the sweeps call for a reduction: ``fill`` chains, ``halve`` them, ``push`` a block's result, ``finish``.
 
     Args:
@@ -200,6 +200,14 @@ def column_functions(
         isa: Decides the lanes of a vector.
         module: Gets the declarations that `combine` needs.
     """
+    combining, filling = _vector_loops(name, combine, identity, isa, module)
+    return [combining, filling, _halve(name), _push(name), _finish(name)]
+
+
+def _vector_loops(
+    name: str, combine: Callable[..., str], identity: float, isa: HostIsa, module: ModuleText
+) -> tuple[str, str]:
+    """The functions ``combine`` of memory with other memory, and ``fill`` of the chains."""
     kind = f"<{isa.lanes} x float>"
     builder = LlvmVector(isa, module, prefix="r", block="vector")
     start = LlvmVector(isa, module, prefix="s", block="vector").const(identity)
@@ -219,7 +227,7 @@ def column_functions(
         "}",
     ]
     result = combine(builder, "%x", "%y")
-    yield "\n".join(
+    combining = "\n".join(
         [
             f"define internal void @{name}.combine(ptr %into, ptr %from, i64 %count) nounwind {{",
             *loop,
@@ -231,7 +239,7 @@ def column_functions(
             *end,
         ]
     )
-    yield "\n".join(
+    filling = "\n".join(
         [
             f"define internal void @{name}.fill(ptr %into) nounwind {{",
             *loop,
@@ -239,8 +247,12 @@ def column_functions(
             *(line.replace("%count", str(CHAINS * COLUMNS)) for line in end),
         ]
     )
+    return combining, filling
+
+
+def _halve(name: str) -> str:
     halves = [CHAINS >> level for level in range(1, CHAINS.bit_length())]
-    yield "\n".join(
+    return "\n".join(
         [
             f"define internal void @{name}.halve(ptr %chains) nounwind {{",
             "entry:",
@@ -256,7 +268,10 @@ def column_functions(
             "}",
         ]
     )
-    yield "\n".join(
+
+
+def _push(name: str) -> str:
+    return "\n".join(
         [
             f"define internal void @{name}.push(ptr %levels, i64 %number, ptr %own) nounwind {{",
             "entry:",
@@ -279,7 +294,10 @@ def column_functions(
             "}",
         ]
     )
-    yield "\n".join(
+
+
+def _finish(name: str) -> str:
+    return "\n".join(
         [
             f"define internal void @{name}.finish(ptr %levels, i64 %blocks, ptr %result) nounwind {{",
             "entry:",

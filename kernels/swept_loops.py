@@ -265,17 +265,22 @@ def _combined(
 
 def _levels(name: str, combine: Callable[..., str], isa: HostIsa, module: ModuleText) -> Iterator[str]:
     """Binary counting: level i holds the result of 2**i neighbouring blocks where bit i of their number is set."""
+    yield _push(name, _both("p", combine, isa, module))
+    yield _finish(name, _both("f", combine, isa, module))
 
-    def both(prefix: str, left: str, right: str) -> list[str]:
-        """``%<prefix>.both`` of two floats, computed in the first lane."""
-        builder = LlvmVector(isa, module, prefix=f"{prefix}.", block="")
-        kind = f"<{isa.lanes} x float>"
-        single = f"insertelement {kind} zeroinitializer, float"
-        vectors = [f"  %{prefix}.operand{k} = {single} {value}, i64 0" for k, value in enumerate((left, right))]
-        result = combine(builder, f"%{prefix}.operand0", f"%{prefix}.operand1")
-        return [*vectors, *builder.lines, f"  %{prefix}.both = extractelement {kind} {result}, i64 0"]
 
-    yield "\n".join(
+def _both(prefix: str, combine: Callable[..., str], isa: HostIsa, module: ModuleText) -> list[str]:
+    """``%<prefix>.both`` of the floats ``%left`` and ``%own``, computed in the first lane."""
+    builder = LlvmVector(isa, module, prefix=f"{prefix}.", block="")
+    kind = f"<{isa.lanes} x float>"
+    single = f"insertelement {kind} zeroinitializer, float"
+    vectors = [f"  %{prefix}.operand{k} = {single} {value}, i64 0" for k, value in enumerate(("%left", "%own"))]
+    result = combine(builder, f"%{prefix}.operand0", f"%{prefix}.operand1")
+    return [*vectors, *builder.lines, f"  %{prefix}.both = extractelement {kind} {result}, i64 0"]
+
+
+def _push(name: str, both: Sequence[str]) -> str:
+    return "\n".join(
         [
             f"define internal void @{name}.push(ptr %levels, i64 %number, float %value) nounwind {{",
             "entry:",
@@ -289,7 +294,7 @@ def _levels(name: str, combine: Callable[..., str], isa: HostIsa, module: Module
             "  br i1 %bit, label %full, label %free",
             "full:",
             "  %left = load float, ptr %at",
-            *both("p", "%left", "%own"),
+            *both,
             "  %bits.next = lshr i64 %bits, 1",
             "  %place.next = add i64 %place, 1",
             "  br label %level",
@@ -299,7 +304,10 @@ def _levels(name: str, combine: Callable[..., str], isa: HostIsa, module: Module
             "}",
         ]
     )
-    yield "\n".join(
+
+
+def _finish(name: str, both: Sequence[str]) -> str:
+    return "\n".join(
         [
             f"define internal float @{name}.finish(ptr %levels, i64 %blocks) nounwind {{",
             "entry:",
@@ -322,7 +330,7 @@ def _levels(name: str, combine: Callable[..., str], isa: HostIsa, module: Module
             "full:",
             "  %at = getelementptr float, ptr %levels, i64 %next",
             "  %left = load float, ptr %at",
-            *both("f", "%left", "%own"),
+            *both,
             "  br label %level",
             "done:",
             "  ret float %own",
