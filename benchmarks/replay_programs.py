@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import enum
 import inspect
-from collections.abc import Iterator
-from itertools import product
+from collections.abc import Iterator, Sequence
+from itertools import count, product
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit import ttnn
@@ -53,13 +53,20 @@ def _calls(operation: Operation) -> Iterator[dict[str, Any]]:
     taken = operation.operand_dtypes if isinstance(operation, Routine) else ()
     integers = tuple(place for place, dtypes in enumerate(taken) if not dtypes & FLOATS)
     for place, (shapes, statics) in enumerate(operation.examples or [((), operation.tested_attributes)]):
-        count = len(shapes) or operation.arity
-        tensors = ", ".join(f"a{k}" for k in range(count))
+        given = [shape is not None for shape in shapes] or [True] * operation.arity
+        tensors = ", ".join(f"a{k}" for k in range(sum(given)))
         values = (f"{each.name}={_written(value)}" for each, value in zip(operation.attributes, statics, strict=True))
-        given = ", ".join((f"[{tensors}]" if operation.is_variadic else tensors, *values))
+        arguments = ", ".join((f"[{tensors}]" if operation.is_variadic else _operands(given), *values))
         name = f"op_{operation.ttnn_name}{f'_{place}' if place else ''}"
-        source = f"def {name}({tensors}):\n    return ttnn.{operation.name}({given})\n"
-        yield {"source": source, "program": name, "tensors": count, "shapes": shapes, "integers": integers}
+        source = f"def {name}({tensors}):\n    return ttnn.{operation.name}({arguments})\n"
+        own = tuple(shape for shape in shapes if shape is not None)
+        yield {"source": source, "program": name, "tensors": sum(given), "shapes": own, "integers": integers}
+
+
+def _operands(given: Sequence[bool]) -> str:
+    """The operands of a call in order, None for those that are not given."""
+    numbers = count()
+    return ", ".join(f"a{next(numbers)}" if is_given else "None" for is_given in given)
 
 
 def _written(value: Any) -> str:

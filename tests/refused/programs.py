@@ -85,8 +85,8 @@ def a_reduction_of_torch(x):
 
 
 def an_operation_that_is_not_here(x):
-    return ttnn.layer_norm(x)
-#          ^^^^^^^^^^^^^^^ Function layer_norm not supported
+    return ttnn.group_norm(x)
+#          ^^^^^^^^^^^^^^^ Function group_norm not supported
 #          help: normalisations are not implemented
 
 

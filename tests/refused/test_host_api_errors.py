@@ -413,9 +413,9 @@ HOST = [
         "max_grid is (True, 7)\nhelp: it is the last core (x, y): (7, 7) is a grid of 8x8 cores",
     ),
     (
-        lambda d: ttnn.layer_norm,
+        lambda d: ttnn.group_norm,
         AttributeError,
-        "module 'ttnn_jit.ttnn' has no attribute 'layer_norm': normalisations are not implemented",
+        "module 'ttnn_jit.ttnn' has no attribute 'group_norm': normalisations are not implemented",
     ),
     (
         lambda d: ttnn.from_torhc,

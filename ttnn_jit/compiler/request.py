@@ -11,6 +11,7 @@ from ttnn_jit.foreign import pytrees
 from ttnn_jit.guards.fingerprints import fingerprint_code
 from ttnn_jit.guards.reads import Opaque, Path, Read, resolve
 from ttnn_jit.ops import Operation
+from ttnn_jit.ops.operation import OperandSpec
 from ttnn_jit.runtime.families import Family
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.specs.options import CompileOptions, OutputLayout
@@ -130,14 +131,14 @@ class OperationRequest:
 
     Attributes:
         operation: What to run.
-        operands: A spec for every tensor, a float for every number.
+        operands: A spec for every tensor, a float for every number, None where no tensor is given.
         attributes: Values of the operation's attributes.
         target: The device's.
         result: What is asked of the result.
     """
 
     operation: Operation
-    operands: tuple[TensorSpec | float, ...]
+    operands: tuple[OperandSpec, ...]
     attributes: tuple[Any, ...]
     target: SystemDesc
     result: ResultPlacement = ResultPlacement()

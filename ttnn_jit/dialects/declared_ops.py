@@ -14,7 +14,7 @@ from ttnn_jit import ops
 from ttnn_jit.diagnostics.errors import CompileError, LayoutError
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.layout import dtype_of, spec_of
-from ttnn_jit.dialects.properties import statics_of
+from ttnn_jit.dialects.properties import placed_operands, statics_of
 from ttnn_jit.dialects.ttcore import DataTypeAttr
 from ttnn_jit.specs.access import Part
 from ttnn_jit.specs.tensor_spec import DataType
@@ -63,6 +63,11 @@ class DeclaredOp(QuickOperation):
         """The attributes in the declaration's order."""
         return statics_of(self.operation, self.properties, self.name)
 
+    @property
+    def placed(self) -> tuple[SSAValue | None, ...]:
+        """The operands in the declaration's order, None for those that are not given."""
+        return placed_operands(self.operation, self)
+
     @classmethod
     def make(
         cls,
@@ -102,10 +107,10 @@ class TensorOp(DeclaredOp):
 
     def _verify_shapes(self) -> None:
         try:
-            specs = [spec_of(value.type) for value in self.operands]
+            specs = [None if value is None else spec_of(value.type) for value in self.placed]
         except LayoutError:
             return  # a type of another compiler's: what needs a spec of it refuses it
-        self.verify_dtypes([spec.dtype for spec in specs])
+        self.verify_dtypes([spec.dtype for spec in specs if spec is not None])
         try:
             by_rule = self.operation.results(specs, self.statics)
         except CompileError as error:

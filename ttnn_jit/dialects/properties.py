@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit import ops
@@ -77,6 +77,10 @@ def _read_layout(attribute: Attribute | None) -> Layout | None:
     return names.get(attribute.data.upper()) if isinstance(attribute, LayoutAttr) else None
 
 
+def _read_name(attribute: Attribute | None) -> str | None:
+    return attribute.data if isinstance(attribute, StringAttr) else None
+
+
 _SI32 = IntegerType(32, Signedness.SIGNED)
 
 PROPERTY_TYPES = {
@@ -87,16 +91,32 @@ PROPERTY_TYPES = {
     "[i32]": PropertyType(lambda values: ArrayAttr([IntegerAttr(value, i32) for value in values]), _read_list),
     "#ttnn.layout": PropertyType(layout_attr, _read_layout),
     "i1": PropertyType(IntegerAttr.from_bool, _read_flag),
+    "string": PropertyType(StringAttr, _read_name),
 }
 """MLIR type, as `Kind.property_type` spells it -> how a property of that type is written and read."""
 
 
-def properties_of(operation: ops.Operation, statics: Sequence[Any]) -> dict[str, Attribute]:
-    """The properties of any dialect's op of `operation`: its attributes, in the declaration's order, and a body."""
+SEGMENTS = "operandSegmentSizes"
+"""The property that says, operand by operand, which optional ones are there, where that is not clear."""
+
+
+def properties_of(
+    operation: ops.Operation, statics: Sequence[Any], operands: Sequence[SSAValue | None] = ()
+) -> dict[str, Attribute]:
+    """The properties of any dialect's op of `operation`: its attributes, in the declaration's order, and a body.
+
+    Args:
+        operation: The declaration.
+        statics: Values of its attributes.
+        operands: Its operands, None for those that are not given; only an operation with optional ones asks.
+    """
     properties: dict[str, Attribute] = {
         attribute.property_name: PROPERTY_TYPES[attribute.kind.property_type].write(value)
         for attribute, value in zip(operation.attributes, statics, strict=True)
+        if value is not None
     }
+    if operation.optional_operands > 1:
+        properties[SEGMENTS] = DenseArrayBase.from_list(i32, [int(operand is not None) for operand in operands])
     if operation.body:
         properties |= {"body": StringAttr(operation.body), "name": StringAttr(operation.name)}
     return properties
@@ -123,7 +143,33 @@ def statics_of(operation: ops.Operation, properties: Mapping[str, Attribute], na
     for attribute in operation.attributes:
         kind = attribute.kind.property_type
         value = PROPERTY_TYPES[kind].read(properties.get(attribute.property_name))
-        if value is None:
+        if value is None and not (attribute.is_optional and attribute.property_name not in properties):
             raise VerifyException(f"{name} needs the {kind} property `{attribute.property_name}`")
         statics.append(value)
     return tuple(statics)
+
+
+def placed_operands(operation: ops.Operation, op: Operation) -> tuple[SSAValue | None, ...]:
+    """The operands of `op` in the declaration's order, None in the place of those that are not given.
+
+    Raises:
+        VerifyException: It does not say which are given.
+    """
+    given = op.operands
+    if operation.is_variadic or (operation.optional_operands < 2 and len(given) == operation.arity):
+        return tuple(given)
+    if operation.optional_operands == 1:
+        sizes = [int(not operand.is_optional) for operand in operation.operands]
+    else:
+        sizes = _segments(op.properties.get(SEGMENTS))
+    fits = len(sizes) == operation.arity and set(sizes) <= {0, 1} and sum(sizes) == len(given)
+    if not fits or any(not size and not one.is_optional for size, one in zip(sizes, operation.operands, strict=True)):
+        raise VerifyException(f"{op.name}: `{SEGMENTS}` {sizes} are not those of {len(given)} operands")
+    values = iter(given)
+    return tuple(next(values) if size else None for size in sizes)
+
+
+def _segments(attribute: Attribute | None) -> list[int]:
+    if not isinstance(attribute, DenseArrayBase) or attribute.elt_type != i32:
+        return []
+    return [int(size) for size in attribute.get_values()]

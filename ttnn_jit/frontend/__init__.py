@@ -20,6 +20,7 @@ from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.ops import COPY, Movement, Operation, bind
+from ttnn_jit.ops.operation import OperandSpec
 from ttnn_jit.runtime.families import Family
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
@@ -68,14 +69,14 @@ def lower(
 
 def lower_operation(
     operation: Operation,
-    operands: tuple[TensorSpec | float, ...],
+    operands: tuple[OperandSpec, ...],
     attributes: tuple[Any, ...],
     target: SystemDesc,
     dtype: DataType | None = None,
     layout: ResultLayout | None = None,
     activations: Sequence[Operation] = (),
 ) -> FrontendResult:
-    """The module of one operation, as eager `ttnn` runs it; a TensorSpec is an argument, a number is a constant.
+    """The module of one operation, as eager `ttnn` runs it; a TensorSpec is an argument, a number a constant.
 
     The result has the element type `dtype` and lies as `layout` says, if they are given; `activations` are unary
     operations that it goes through, their attributes at their defaults.

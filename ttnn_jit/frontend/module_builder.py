@@ -28,6 +28,7 @@ from ttnn_jit.dialects.ttcore import data_type_attr
 from ttnn_jit.dialects.ttnn import HOISTED, OP_OF, FullOp, GetDeviceOp
 from ttnn_jit.frontend.result_layout import ResultLayout, lay_out_results, wanted_spec
 from ttnn_jit.ops import COPY, Elementwise, Operation
+from ttnn_jit.ops.operation import OperandSpec
 from ttnn_jit.ops.parameter import as_float32
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import Numerics, SystemDesc
@@ -37,6 +38,9 @@ MAX_OPERATIONS = 100_000  # of one program; a loop that never ends stops here
 
 TensorOperand: TypeAlias = tuple[SSAValue, TensorSpec]
 """A value of the function and what it is."""
+
+Operand: TypeAlias = TensorOperand | float | None
+"""What an operation is given: a tensor, a number, or None where an optional tensor is not."""
 
 
 class ModuleBuilder:
@@ -80,7 +84,7 @@ class ModuleBuilder:
     def operation(
         self,
         operation: Operation,
-        operands: Sequence[TensorOperand | float],
+        operands: Sequence[Operand],
         attributes: Sequence[Any],
         location: Location | None,
         *,
@@ -93,7 +97,7 @@ class ModuleBuilder:
     def results(
         self,
         operation: Operation,
-        operands: Sequence[TensorOperand | float],
+        operands: Sequence[Operand],
         attributes: Sequence[Any],
         location: Location | None,
         *,
@@ -120,7 +124,7 @@ class ModuleBuilder:
     def _write(
         self,
         operation: Operation,
-        operands: Sequence[TensorOperand | float],
+        operands: Sequence[Operand],
         attributes: Sequence[Any],
         results: tuple[TensorSpec, ...],
         location: Location | None,
@@ -128,14 +132,17 @@ class ModuleBuilder:
         (result, *_) = results
         place = _attribute(location)
         (first, *_) = (o[1].dtype for o in operands if isinstance(o, tuple))
-        values = [o[0] if isinstance(o, tuple) else self._full(o, result, first, place) for o in operands]
-        properties = properties_of(operation, attributes)
+        values = [
+            o[0] if isinstance(o, tuple) else o if o is None else self._full(o, result, first, place) for o in operands
+        ]
+        properties = properties_of(operation, attributes, values)
         if operation.has_dtype_property:
             properties["dtype"] = data_type_attr(result.dtype)
         hoisted = dict(HOISTED) if isinstance(operation, Elementwise) else {}
         op_class = OP_OF[operation]
         types = map(tensor_type, results)
-        op = op_class.make(values, *types, properties=properties, attributes=hoisted, location=place)
+        given = [value for value in values if value is not None]
+        op = op_class.make(given, *types, properties=properties, attributes=hoisted, location=place)
         append(self._block, (op,))
         return op.results
 
@@ -239,7 +246,7 @@ class SpecBuilder(ModuleBuilder):
 
 
 def _results(
-    operation: Operation, specs: Sequence[TensorSpec | float], attributes: Sequence[Any], location: Location | None
+    operation: Operation, specs: Sequence[OperandSpec], attributes: Sequence[Any], location: Location | None
 ) -> tuple[Operation, tuple[Any, ...], tuple[TensorSpec, ...]]:
     """What the IR writes for a call, and what it results in."""
     try:

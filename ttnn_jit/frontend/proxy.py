@@ -413,5 +413,5 @@ def _dtype_of(value: Any) -> DataType | None:
     return value.dtype if isinstance(value, ProxyTensor) else None
 
 
-def _operand(value: ProxyTensor | Number) -> tuple[SSAValue, TensorSpec] | float:
+def _operand(value: ProxyTensor | Number | None) -> tuple[SSAValue, TensorSpec] | float | None:
     return (value.value, value.spec) if isinstance(value, ProxyTensor) else value

@@ -14,6 +14,7 @@ from ttnn_jit.ops import (
     composites,
     contractions,
     data_movement,
+    normalizations,
     predicates,
     reductions,
     routines,
@@ -100,6 +101,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *reductions.OPERATIONS,
     *contractions.OPERATIONS,
     *composites.OPERATIONS,
+    *normalizations.OPERATIONS,
     *routines.OPERATIONS,
 )
 """Every operation that may be called, of every family."""

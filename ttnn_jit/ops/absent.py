@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from ttnn_jit.specs.dtypes import NO_DTYPE
 
-_NO_MATMUL = "write `ttnn.add(ttnn.matmul(x, weight), bias)`"
 _NO_REDUCTION = "this reduction is not implemented"
 _NO_MOVEMENT = "operations that move data are not implemented; do it in torch before `from_torch`"
 _NO_COMPOSITE = "normalisations are not implemented"
@@ -16,12 +15,11 @@ _NO_PROFILER = "there is no device profiler; time the calls"
 _NO_FILES = "tensors in files are not implemented; use `torch.save` and `torch.load`"
 
 _BY_REASON: dict[str, tuple[str, ...]] = {
-    _NO_MATMUL: ("linear",),
-    _NO_REDUCTION: ("argmax", "std", "var"),
+    _NO_REDUCTION: ("argmax",),
     _NO_MOVEMENT: (
         "gather", "pad", "rearrange", "split", "tilize", "untilize",
     ),
-    _NO_COMPOSITE: ("batch_norm", "group_norm", "layer_norm", "rms_norm"),
+    _NO_COMPOSITE: ("batch_norm", "group_norm"),
     _NO_MESH: ("all_gather", "all_reduce", "reduce_scatter"),
     _NO_TRACE: ("begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace"),
     NO_DTYPE: ("bfloat4_b", "bfloat8_b", "fp8_e4m3", "int8"),

@@ -8,9 +8,9 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
-from ttnn_jit.ops.operation import Operation
+from ttnn_jit.ops.operation import OperandSpec, Operation
 from ttnn_jit.ops.parameter import Parameter, TensorsKind
-from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class BoundCall:
     operands: tuple[Any, ...]
     attributes: tuple[Any, ...]
 
-    def key(self, specs: Sequence[TensorSpec | float]) -> Iterator[Hashable]:
+    def key(self, specs: Sequence[OperandSpec]) -> Iterator[Hashable]:
         """What decides the program beside the operation, with `specs` for the operands, each as its kind says."""
         operands = self.operation.operands
         kinds = operands * len(specs) if self.operation.is_variadic else operands
@@ -82,7 +82,7 @@ def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable
     for operand in operation.operands:
         value = given.get(operand.name)
         what = f"`{operand.name}` of `{operation.name}`"
-        if value is None and operand.default is None:
+        if value is None and operand.is_required:
             missing = f"`{operation.name}` misses its argument `{operand.name}`"
             raise ArgumentError(f"{what} is None" if operand.name in given else missing)
         if value is None:
@@ -95,21 +95,23 @@ def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable
     if first is None:
         raise ArgumentError(f"`{operation.name}` needs a tensor among its arguments")
     exact = first.is_integer and first in operation.dtypes
-    operands = tuple(each.number(first, exact=exact) if each.dtype is None else each.value for each in found)
+    operands = tuple(each.bound(first, exact=exact) for each in found)
     return BoundCall(operation, operands, _attributes(operation, given, first))
 
 
 @dataclass(frozen=True)
 class _Operand:
-    """What is given for an operand: a tensor of `dtype`, else a number, or None for the default."""
+    """What is given for an operand: a tensor of `dtype`, a number, or None, which is the default."""
 
     parameter: Parameter
     value: Any
     dtype: DataType | None
     what: str
 
-    def number(self, beside: DataType, *, exact: bool) -> float:
-        """The number: a float, or where integers are `exact`, one of those that the type of tensors `beside` has."""
+    def bound(self, beside: DataType, *, exact: bool) -> Any:
+        """A tensor, or none, as it is; a number as a float, or where integers are `exact`, one that `beside` has."""
+        if self.dtype is not None or (self.value is None and self.parameter.is_optional):
+            return self.value
         value = self.parameter.default_of(beside) if self.value is None else self.value
         return beside.whole(value, self.what) if exact else float(value)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
-from ttnn_jit.ops.operation import Example, Operation
+from ttnn_jit.ops.operation import Example, OperandSpec, Operation
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -18,8 +18,8 @@ class Composite(Operation):
     Attributes:
         decompose: ``decompose(ttnn, *operands, *attributes)``: the result, by calls of other operations on tensors that
             know their `shape`, as a user would write them. The attributes are as `spelled` returned them.
-        spelled: ``spelled(*shapes, *attributes)``: the attributes checked and as the IR has them. Raises ShapeError
-            where they do not fit.
+        spelled: ``spelled(*shapes, *attributes)``: the attributes checked and as the IR has them. The shape of a tensor
+            that is not given is None. Raises ShapeError where they do not fit.
         result: ``result(*specs, *attributes)``: what it results in, strides aside.
     """
 
@@ -28,19 +28,20 @@ class Composite(Operation):
     result: Callable[..., TensorSpec]
     examples: tuple[Example, ...]
 
-    def written(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[Composite, tuple[Any, ...]]:
+    def written(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Composite, tuple[Any, ...]]:
         """The operation and the attributes that the IR has for a call.
 
         Raises:
             CompileError: The attributes do not fit the operands, or these each other.
         """
-        shapes = (tuple(spec.shape) for spec in specs if isinstance(spec, TensorSpec))
+        tensors = (spec for spec in specs if not isinstance(spec, float | int))
+        shapes = (None if spec is None else tuple(spec.shape) for spec in tensors)
         try:
             return self, self.spelled(*shapes, *statics)
         except ShapeError as error:
             raise CompileError(f"`{self.name}`: {error.message}", help=error.help) from None
 
-    def results(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
+    def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
         """What the declaration says.
 
         Raises:

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops import activations, unary
 from ttnn_jit.ops.axes import axes_of, axis_of, without_axes
 from ttnn_jit.ops.composite import Composite
-from ttnn_jit.ops.parameter import DIMENSION, FLAG, TENSOR, Parameter
+from ttnn_jit.ops.contractions import MATMUL
+from ttnn_jit.ops.operation import Example
+from ttnn_jit.ops.parameter import DIMENSION, FLAG, NAME, OPTIONAL_TENSOR, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.reductions import REDUCED
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
-def _mean(ttnn: Any, x: Any, axes: Sequence[int], keepdim: bool) -> Any:
+def mean_of(ttnn: Any, x: Any, axes: Sequence[int], keepdim: bool) -> Any:
+    """The mean along `axes`, by calls of other operations."""
     total = ttnn.sum(x, axes, keepdim) if axes else x
     return ttnn.divide(total, float(math.prod(x.shape[axis] for axis in axes)))
+
+
+def reshaped(ttnn: Any, x: Any, shape: Sequence[int]) -> Any:
+    """`x` of another shape; itself if it has that one."""
+    return x if x.shape == tuple(shape) else ttnn.reshape(x, shape)
 
 
 MEAN = Composite(
@@ -24,7 +36,7 @@ MEAN = Composite(
     parameters=REDUCED,
     summary="The mean along dimensions: their sum by their number of elements.",
     source="ttnn.mean",
-    decompose=_mean,
+    decompose=mean_of,
     spelled=lambda shape, dims, keepdim: (axes_of(dims, len(shape)), keepdim),
     result=lambda x, axes, keepdim: interleaved(x).with_(shape=without_axes(x.shape, axes, keep=keepdim)),
     golden=lambda torch, x, dim, keepdim: torch.mean(x, dim or None, keepdim),
@@ -59,4 +71,122 @@ SOFTMAX = Composite(
     examples=((((3, 40),), (-1, False)), (((64, 33),), (0, True)), (((2, 5, 37),), (1, False))),
 )
 
-OPERATIONS = (MEAN, SOFTMAX)
+
+def _variance(ttnn: Any, x: Any, axes: Sequence[int], keepdim: bool, correction: bool) -> Any:
+    count = math.prod(x.shape[axis] for axis in axes)
+    difference = ttnn.subtract(x, mean_of(ttnn, x, axes, True))
+    return ttnn.divide(ttnn.sum(ttnn.square(difference), axes, keepdim), float(count - correction))
+
+
+def _variance_spelled(shape: Sequence[int], dims: Sequence[int], keepdim: bool, correction: bool) -> tuple[Any, ...]:
+    return axes_of(dims, len(shape)), keepdim, correction
+
+
+def _variance_result(x: TensorSpec, axes: Sequence[int], keepdim: bool, _: bool) -> TensorSpec:
+    return MEAN.result(x, axes, keepdim)
+
+
+_SPREAD = (*REDUCED, Parameter("correction", FLAG, default=True))
+_SPREAD_EXAMPLES: tuple[Example, ...] = (
+    (((3, 40),), ((-1,), True, True)),
+    (((64, 33),), ((0,), False, False)),
+    (((2, 5, 37),), ((1, 2), False, True)),
+)
+
+VAR = Composite(
+    name="var",
+    parameters=_SPREAD,
+    summary="The variance along dimensions; with `correction` by Bessel's, one element less.",
+    source="ttnn.var",
+    decompose=_variance,
+    spelled=_variance_spelled,
+    result=_variance_result,
+    golden=lambda torch, x, dim, keepdim, correction: torch.var(x, dim or None, correction=correction, keepdim=keepdim),
+    aten="var.correction",
+    examples=_SPREAD_EXAMPLES,
+)
+
+STD = Composite(
+    name="std",
+    parameters=_SPREAD,
+    summary="The standard deviation along dimensions; with `correction` by Bessel's, one element less.",
+    source="ttnn.std",
+    decompose=lambda ttnn, *call: ttnn.sqrt(_variance(ttnn, *call)),
+    spelled=_variance_spelled,
+    result=_variance_result,
+    golden=lambda torch, x, dim, keepdim, correction: torch.std(x, dim or None, correction=correction, keepdim=keepdim),
+    aten="std.correction",
+    examples=_SPREAD_EXAMPLES,
+)
+
+
+_ACTIVATIONS = {
+    one.name: one
+    for one in reversed((*unary.OPERATIONS, *activations.OPERATIONS))
+    if not any(attribute.is_required for attribute in one.attributes)
+}
+"""What may follow a product, by name: functions of one tensor; of several with one name, the first."""
+
+
+def _linear(ttnn: Any, a: Any, b: Any, bias: Any, transpose_a: bool, transpose_b: bool, activation: str | None) -> Any:
+    total = ttnn.matmul(a, b, transpose_a, transpose_b)
+    if bias is not None:
+        total = ttnn.add(total, reshaped(ttnn, bias, bias.shape[max(0, len(bias.shape) - len(total.shape)) :]))
+    return total if activation is None else getattr(ttnn, activation)(total)
+
+
+def _linear_spelled(
+    a: Sequence[int], b: Sequence[int], bias: Sequence[int] | None, *statics: Any
+) -> tuple[bool, bool, str | None]:
+    transpose_a, transpose_b, activation = statics
+    named, extents = MATMUL.extents((a, b), (transpose_a, transpose_b))
+    product = tuple(extents[label] for label in named.result)
+    if bias is not None and not _is_broadcast_to(bias, product):
+        raise ShapeError(f"the bias has shape {list(bias)}, and the product {list(product)}")
+    if activation is not None and activation not in _ACTIVATIONS:
+        near = difflib.get_close_matches(activation, _ACTIVATIONS, n=3)
+        raise ShapeError(
+            f"{activation!r} is no activation", help=f"did you mean {' or '.join(near)}?" if near else "such as 'relu'"
+        )
+    return transpose_a, transpose_b, activation
+
+
+def _is_broadcast_to(shape: Sequence[int], wanted: Sequence[int]) -> bool:
+    pairs = zip_longest(reversed(shape), reversed(wanted), fillvalue=1)
+    return all(extent in {1, by} for extent, by in pairs)
+
+
+def _linear_golden(
+    torch: Any, a: Any, b: Any, bias: Any, transpose_a: bool, transpose_b: bool, activation: str | None
+) -> Any:
+    product = MATMUL.golden(torch, a, b, transpose_a, transpose_b)
+    total = product if bias is None else product + bias
+    if activation is None:
+        return total
+    function = _ACTIVATIONS[activation]
+    return function.golden(torch, total, *(each.default for each in function.attributes))
+
+
+LINEAR = Composite(
+    name="linear",
+    parameters=(
+        *MATMUL.operands,
+        Parameter("bias", OPTIONAL_TENSOR),
+        *MATMUL.attributes,
+        Parameter("activation", NAME),
+    ),
+    summary="The product of matrices, plus `bias`, then the function of one tensor that `activation` names.",
+    source="ttnn.linear",
+    decompose=_linear,
+    spelled=_linear_spelled,
+    result=lambda a, b, _, transpose_a, transpose_b, __: MATMUL.results((a, b), (transpose_a, transpose_b))[0],
+    golden=_linear_golden,
+    aten="linear",
+    examples=(
+        (((3, 40), (40, 5), (5,)), (False, False, None)),
+        (((2, 33, 40), (70, 40), (1, 70)), (False, True, "gelu")),
+        (((40, 33), (40, 70), None), (True, False, "relu")),
+    ),
+)
+
+OPERATIONS = (MEAN, SOFTMAX, VAR, STD, LINEAR)

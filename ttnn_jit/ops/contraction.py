@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
-from ttnn_jit.ops.operation import Operation
+from ttnn_jit.ops.operation import OperandSpec, Operation
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -87,7 +87,7 @@ class Contraction(Operation):
         left, right = (list(shape) for shape in shapes)
         return CompileError(f"`{self.name}` of shapes {left} and {right}: {why}", help=help_)
 
-    def results(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
+    def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
         """The first operand's dtype and layout, in DRAM, interleaved.
 
         Raises:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.ops.arithmetic import dtypes_of
-from ttnn_jit.ops.operation import Operation
+from ttnn_jit.ops.operation import OperandSpec, Operation
 from ttnn_jit.ops.parameter import TensorKind
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.specs.dtypes import FLOATS
@@ -113,7 +113,7 @@ class Elementwise(Operation):
         device = self.forms.device
         return device if device is not None and numerics is Numerics.DEVICE else self
 
-    def results(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:  # noqa: ARG002 - no number changes a shape
+    def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:  # noqa: ARG002 - no number changes a shape
         """Layout of the first tensor, dtype of the operand that the declaration names, the broadcast shape.
 
         Raises:
@@ -146,7 +146,7 @@ class Elementwise(Operation):
                 f"`{self.name}` got tensors of {named}", help="cast them to one dtype first, with `ttnn.typecast`"
             )
 
-    def _check_channels(self, specs: Sequence[TensorSpec | float]) -> None:
+    def _check_channels(self, specs: Sequence[OperandSpec]) -> None:
         """Refuses numbers per channel that broadcasting would spread along the columns."""
         first = specs[0]
         for operand, spec in zip(self.operands, specs, strict=True):

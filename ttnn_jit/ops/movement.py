@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
-from ttnn_jit.ops.operation import Example, Operation
+from ttnn_jit.ops.operation import Example, OperandSpec, Operation
 from ttnn_jit.specs.access import Access, Part
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
@@ -44,7 +44,7 @@ class Movement(Operation):
         access = self.access(*shapes, *statics)
         return (Part((0,) * len(access.extents), access),)
 
-    def written(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> Spelling:
+    def written(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> Spelling:
         """The operation and the attributes that the IR has for a call.
 
         Raises:
@@ -56,7 +56,7 @@ class Movement(Operation):
         except ShapeError as error:
             raise CompileError(f"`{self.name}`: {error.message}", help=error.help) from None
 
-    def results(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
+    def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
         """The first operand's dtype and layout; its memory too, unless it is sharded: then DRAM, interleaved.
 
         Raises:
@@ -86,5 +86,5 @@ class Movement(Operation):
         return "The result has the operand's dtype and layout, and every element its bits."
 
 
-def _shapes(specs: Sequence[TensorSpec | float]) -> tuple[Extents, ...]:
+def _shapes(specs: Sequence[OperandSpec]) -> tuple[Extents, ...]:
     return tuple(tuple(spec.shape) for spec in specs if isinstance(spec, TensorSpec))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from ttnn_jit.ops.parameter import ACTIVATIONS, CONFIG, DTYPE, OUTPUT, Parameter, TensorsKind, as_float32
 from ttnn_jit.process.cached_property import cached_property
@@ -38,8 +38,11 @@ REFLECTED_METHODS = {symbol: OPERATOR_METHODS[symbol].replace("__", "__r", 1) fo
 """The same for a number on the left; comparisons are their own mirror images."""
 
 
-Example = tuple[tuple[tuple[int, ...], ...], tuple[Any, ...]]
-"""Shapes, one per operand, and attributes."""
+Example = tuple[tuple[tuple[int, ...] | None, ...], tuple[Any, ...]]
+"""Shapes, one per operand, None for one that is not given; and attributes."""
+
+OperandSpec: TypeAlias = TensorSpec | float | None
+"""What is known of an operand: a tensor's spec, a number, or None where an optional tensor is not given."""
 
 
 @dataclass(frozen=True)
@@ -117,9 +120,16 @@ class Declaration:
         """Whether it takes any number of tensors, in a list."""
         return any(isinstance(parameter.kind, TensorsKind) for parameter in self.parameters)
 
+    @cached_property
+    def optional_operands(self) -> int:
+        """How many operands may be None; where it is several, the op says which are there."""
+        return sum(operand.is_optional for operand in self.operands)
+
     def takes(self, operands: int) -> bool:
         """Whether its op may have so many operands."""
-        return operands >= 1 if self.is_variadic else operands == self.arity
+        if self.is_variadic:
+            return operands >= 1
+        return self.arity - self.optional_operands <= operands <= self.arity
 
     @cached_property
     def parameter_names(self) -> tuple[str, ...]:
@@ -176,11 +186,11 @@ class Operation(Declaration):
         """The element types that it takes."""
         return FLOATS
 
-    def results(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
+    def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
         """What it results in, by rule, for operands and attributes in the declaration's order.
 
         Args:
-            specs: A spec for every tensor, a float for every number; at least one is a tensor.
+            specs: A spec for every tensor, a float for every number, None where no tensor is given; one is a tensor.
             statics: Values of the attributes.
 
         Raises:
@@ -188,7 +198,7 @@ class Operation(Declaration):
         """
         raise NotImplementedError
 
-    def written(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[Operation, tuple[Any, ...]]:  # noqa: ARG002 - most are written as they are called
+    def written(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Operation, tuple[Any, ...]]:  # noqa: ARG002 - most are written as they are called
         """The operation and the attributes that the IR has for a call; arguments and errors as for `results`."""
         return self, tuple(statics)
 

@@ -108,6 +108,14 @@ class TensorKind(Kind):
         return f"{value:g}"
 
 
+class OptionalTensorKind(TensorKind):
+    """A tensor, or None: the op has no operand for it then."""
+
+    def text(self, value: None) -> str:
+        """As Python writes it."""
+        return str(value)
+
+
 class TensorsKind(TensorKind):
     """Tensors in a list or tuple, each an operand of the op; there is at least one."""
 
@@ -239,6 +247,17 @@ def _whole_number(value: Any, what: str, wanted: str) -> int:
     return value
 
 
+class NameKind(Kind):
+    """A name, or None: the op has no property for it then."""
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> str | None:  # noqa: ARG002 - names have none
+        """The str."""
+        if value is not None and type(value) is not str:
+            raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}")
+        name: str | None = value
+        return name
+
+
 class ChoiceKind(Kind):
     """A keyword that must be as declared: it tells declarations of one name apart."""
 
@@ -301,6 +320,7 @@ class ElementTypeKind(Kind):
 TENSOR = TensorKind("Tensor", "a tensor")
 TENSOR_OR_NUMBER = TensorKind("Tensor | float", "a tensor or a number", or_number=True)
 TENSOR_PER_CHANNEL = TensorKind("Tensor | float", "a tensor or a number", or_number=True, per_channel=True)
+OPTIONAL_TENSOR = OptionalTensorKind("Tensor | None", "a tensor or None", has_none=True)
 TENSORS = TensorsKind("Sequence[Tensor]", "a tensor")
 FLOAT = FloatKind("float", "a number")
 LIMIT = LimitKind("float", "a number")
@@ -311,6 +331,7 @@ EXTENTS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "[i32
 AXES = AxesKind("int | Sequence[int] | None", "a whole number, or several in a list or tuple", "[i32]", has_none=True)
 LAYOUT = LayoutKind("Layout", "a layout", "#ttnn.layout")
 FLAG = FlagKind("bool", "True or False", "i1")
+NAME = NameKind("str | None", "a name or None", "string", has_none=True)
 CHOICE = ChoiceKind("str | None", has_none=True)
 CONFIG = ConfigKind("MemoryConfig | None", has_none=True)
 DTYPE = DTypeKind("DataType | None", has_none=True)
@@ -358,6 +379,11 @@ class Parameter:
     def is_positional(self) -> bool:
         """Whether it may be given without its name: an operand or an attribute."""
         return self.is_operand or bool(self.kind.property_type)
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether None may stand for the operand or the property, which the op lacks then."""
+        return isinstance(self.kind, OptionalTensorKind | NameKind)
 
     @property
     def is_choice(self) -> bool:

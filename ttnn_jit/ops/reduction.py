@@ -15,7 +15,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.ops.axes import axes_of, without_axes
 from ttnn_jit.ops.elementwise import Elementwise
-from ttnn_jit.ops.operation import Example, Operation
+from ttnn_jit.ops.operation import Example, OperandSpec, Operation
 from ttnn_jit.specs.memory_config import BufferType, MemoryConfig
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -49,7 +49,7 @@ class Reduction(Operation):
         (((2, 5, 37),), ((), False)),
     )
 
-    def written(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[Reduction, tuple[Any, ...]]:
+    def written(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Reduction, tuple[Any, ...]]:
         """The operation, its dimensions counted from the front, and whether they stay.
 
         Raises:
@@ -65,7 +65,7 @@ class Reduction(Operation):
             raise CompileError(f"`{self.name}` of no elements: the tensor has shape {list(shape)}")
         return self, (axes, keepdim)
 
-    def results(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
+    def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
         """The operand's dtype and layout, in DRAM, interleaved.
 
         Raises:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
-from ttnn_jit.ops.operation import Operation
+from ttnn_jit.ops.operation import OperandSpec, Operation
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -59,7 +59,7 @@ class Routine(Operation):
         """The element types that some operand may have."""
         return frozenset().union(*self.operand_dtypes)
 
-    def written(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[Routine, tuple[Any, ...]]:
+    def written(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Routine, tuple[Any, ...]]:
         """The operation and the attributes that the IR has for a call.
 
         Raises:
@@ -78,7 +78,7 @@ class Routine(Operation):
         except ShapeError as error:
             raise CompileError(f"`{self.name}`: {error.message}", help=error.help) from None
 
-    def results(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
+    def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
         """What the declaration says.
 
         Raises:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.ops.elementwise import Elementwise
+from ttnn_jit.ops.operation import OperandSpec
 from ttnn_jit.ops.parameter import ELEMENT_TYPE, TENSOR, Parameter
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
@@ -25,7 +26,7 @@ class Typecast(Elementwise):
         """What the result is."""
         return "The result has the element type `dtype`."
 
-    def results(self, specs: Sequence[TensorSpec | float], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
+    def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
         """The operand's layout and shape, and the element type that is asked for."""
         (spec,) = super().results(specs, statics)
         return (spec.with_(dtype=statics[0]),)

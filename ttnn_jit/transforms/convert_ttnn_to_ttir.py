@@ -35,7 +35,7 @@ def _to_ttir(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
         new_op: Operation = ttir.OP_OF[op.operation].create(
             operands=[values[operand] for operand in op.operands],
             result_types=op.result_types,
-            properties=properties_of(op.operation, op.statics),
+            properties=properties_of(op.operation, op.statics, op.placed),
             attributes=op.attributes,
             location=op.location,
         )

@@ -44,9 +44,10 @@ def _rewrite(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
     if not isinstance(op, CompositeOp | ReductionOp) or (isinstance(op, ReductionOp) and _is_single(op)):
         return None
     builder = TensorBuilder(op)
-    operands = [Tensor(values[operand], spec_of(operand.type)) for operand in op.operands]
+    operands = [None if each is None else Tensor(values[each], spec_of(each.type)) for each in op.placed]
     if isinstance(op, ReductionOp):
-        result = builder.reduced(op, operands[0])
+        (operand,) = (each for each in operands if each is not None)
+        result = builder.reduced(op, operand)
     else:
         result = op.operation.decompose(builder, *operands, *op.statics)
     values[op.results[0]] = builder.finished(result, spec_of(op.results[0].type))
@@ -92,12 +93,16 @@ class TensorBuilder:
 
         return call
 
-    def _apply(self, operation: ops.Operation, operands: Sequence[Tensor | float], statics: Sequence[Any]) -> Tensor:
+    def _apply(
+        self, operation: ops.Operation, operands: Sequence[Tensor | float | None], statics: Sequence[Any]
+    ) -> Tensor:
         if isinstance(operation, ops.Reduction):
             return self._reduce(operation, operands, statics, COMPUTE_TYPE)
         specs = [operand.spec if isinstance(operand, Tensor) else operand for operand in operands]
         (spec,) = operation.results(specs, statics)
-        return self._write(*operation.written(specs, statics), operands, spec.with_(dtype=COMPUTE_TYPE))
+        if not isinstance(operation, ops.Movement):
+            spec = spec.with_(dtype=COMPUTE_TYPE)
+        return self._write(*operation.written(specs, statics), operands, spec)
 
     def reduced(self, op: ReductionOp, operand: Tensor) -> Tensor:
         """What a reduction over any dimensions stands for."""
@@ -115,13 +120,20 @@ class TensorBuilder:
         return tensor
 
     def _write(
-        self, operation: ops.Operation, statics: Sequence[Any], operands: Sequence[Tensor | float], spec: TensorSpec
+        self,
+        operation: ops.Operation,
+        statics: Sequence[Any],
+        operands: Sequence[Tensor | float | None],
+        spec: TensorSpec,
     ) -> Tensor:
-        values = [each.value if isinstance(each, Tensor) else self._full(each, spec) for each in operands]
+        values = [
+            each.value if isinstance(each, Tensor) else each if each is None else self._full(each, spec)
+            for each in operands
+        ]
         op = ttir.OP_OF[operation].make(
-            values,
+            [value for value in values if value is not None],
             tensor_type(spec),
-            properties=properties_of(operation, statics),
+            properties=properties_of(operation, statics, values),
             attributes=dict(HOISTED) if isinstance(operation, ops.Elementwise) else {},
             location=self._location,
         )

@@ -68,11 +68,13 @@ __all__ = [
     "isnan",
     "isneginf",
     "isposinf",
+    "layer_norm",
     "ldexp",
     "le",
     "leaky_relu",
     "lerp",
     "lgamma",
+    "linear",
     "log",
     "log10",
     "log1p",
@@ -113,6 +115,7 @@ __all__ = [
     "remainder",
     "repeat",
     "reshape",
+    "rms_norm",
     "round",
     "rpow",
     "rsqrt",
@@ -133,6 +136,7 @@ __all__ = [
     "square",
     "squared_difference",
     "squeeze",
+    "std",
     "sub",
     "subtract",
     "sum",
@@ -146,6 +150,7 @@ __all__ = [
     "trunc",
     "unsqueeze",
     "unsqueeze_to_4D",
+    "var",
     "where",
     "xlogy",
 ]
@@ -482,6 +487,14 @@ class _Isposinf(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _LayerNorm(TtnnOperation):
+    """Rows less their mean, by their standard deviation, times `weight`, plus `bias`, one of each per column."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., epsilon: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., eps: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Ldexp(TtnnOperation):
     """x * 2**y; zeros and infinities stay where y is finite."""
 
@@ -509,6 +522,11 @@ class _Lgamma(TtnnOperation):
     """The logarithm of |gamma(x)|; infinite at 0 and the negative integers."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Linear(TtnnOperation):
+    """The product of matrices, plus `bias`, then the function of one tensor that `activation` names."""
+
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, bias: Tensor | None = ..., transpose_a: bool = ..., transpose_b: bool = ..., activation: str | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Log(TtnnOperation):
     """The natural logarithm; NaN below zero."""
@@ -742,6 +760,14 @@ class _Reshape(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, logical_shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _RmsNorm(TtnnOperation):
+    """Rows by the root of the mean of their squares, times `weight`, plus `bias`, one of each per column."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., epsilon: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., eps: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Round(TtnnOperation):
     """The nearest integer, the even one of two.
 
@@ -859,6 +885,14 @@ class _Squeeze(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, dim: int, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Std(TtnnOperation):
+    """The standard deviation along dimensions; with `correction` by Bessel's, one element less."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Subtract(TtnnOperation):
     """x - y."""
 
@@ -929,6 +963,14 @@ class _UnsqueezeTo4D(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Var(TtnnOperation):
+    """The variance along dimensions; with `correction` by Bessel's, one element less."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Where(TtnnOperation):
     """true_value where the predicate is not zero (NaN counts as not zero), else false_value."""
 
@@ -998,11 +1040,13 @@ isinf: _Isinf
 isnan: _Isnan
 isneginf: _Isneginf
 isposinf: _Isposinf
+layer_norm: _LayerNorm
 ldexp: _Ldexp
 le: _Le
 leaky_relu: _LeakyRelu
 lerp: _Lerp
 lgamma: _Lgamma
+linear: _Linear
 log: _Log
 log10: _Log10
 log1p: _Log1P
@@ -1043,6 +1087,7 @@ relu6: _Relu6
 remainder: _Remainder
 repeat: _Repeat
 reshape: _Reshape
+rms_norm: _RmsNorm
 round: _Round
 rpow: _Rpow
 rsqrt: _Rsqrt
@@ -1063,6 +1108,7 @@ sqrt: _Sqrt
 square: _Square
 squared_difference: _SquaredDifference
 squeeze: _Squeeze
+std: _Std
 sub: _Subtract
 subtract: _Subtract
 sum: _Sum
@@ -1076,5 +1122,6 @@ transpose: _Transpose
 trunc: _Trunc
 unsqueeze: _Unsqueeze
 unsqueeze_to_4D: _UnsqueezeTo4D
+var: _Var
 where: _Where
 xlogy: _Xlogy

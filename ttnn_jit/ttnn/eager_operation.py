@@ -175,7 +175,7 @@ class TtnnOperation(WarmCalls):
         program = compile_program(request, use_disk=True).program
         self._programs[key] = program
         for name, value in zip(bound.operation.parameter_names, bound.operands, strict=False):
-            if not isinstance(value, Tensor):
+            if value is not None and not isinstance(value, Tensor):
                 self._numbers.count(f"`{name}`", atom_key(value))
         return program
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops import ALIASES, HARDWARE_KEYWORDS, OVERLOADS, RESULT_PARAMETERS, BoundCall, Operation, overloads_of
+from ttnn_jit.ops.operation import OperandSpec
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
-from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig
 
 if TYPE_CHECKING:
     from ttnn_jit.compiler.request import ResultPlacement
@@ -91,7 +92,7 @@ def check_output(
         raise ShapeError(f"{name}: `output_tensor` is {output.spec}, the result {expected}")
 
 
-def specs_of(bound: BoundCall) -> tuple[TensorSpec | float, ...]:
+def specs_of(bound: BoundCall) -> tuple[OperandSpec, ...]:
     """The operands of a call, with specs for the tensors."""
     return tuple(value.spec if isinstance(value, Tensor) else value for value in bound.operands)
 
