@@ -30,10 +30,11 @@ import torch
 
 from benchmarks.harness import table
 from ttnn_jit import ttnn
-from ttnn_jit.codegen import body_emitter, fission, kernel, llvm_kernel, tiers, vector_loop
+from ttnn_jit.codegen import body_emitter, kernel, llvm_kernel, vector_loop
 from ttnn_jit.codegen.assemble import assemble
-from ttnn_jit.codegen.host_program import generate
-from ttnn_jit.codegen.tiers import Tier
+from ttnn_jit.codegen.host import fission, tiers
+from ttnn_jit.codegen.host.host_program import generate
+from ttnn_jit.codegen.host.tiers import Tier
 from ttnn_jit.compiler.llvm_backend import LlvmBackend
 from ttnn_jit.frontend import TensorArgument, lower
 from ttnn_jit.kernels import tile_loop

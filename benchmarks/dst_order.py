@@ -25,7 +25,7 @@ from benchmarks.harness import command_line, table
 from ttnn_jit import ttnn
 from ttnn_jit.codegen import body_emitter, llvm_kernel
 from ttnn_jit.codegen.assemble import assembly
-from ttnn_jit.codegen.host_program import generate
+from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.compiler.llvm_backend import LlvmBackend
 from ttnn_jit.frontend import TensorArgument, lower

@@ -9,13 +9,13 @@ from functools import lru_cache
 
 from ttnn_jit.codegen.body_analysis import operation_of_tile, reduction_of_tile
 from ttnn_jit.codegen.contracting import epilogue, in_pairs
-from ttnn_jit.codegen.fission import Fission, fission_of
-from ttnn_jit.codegen.lookup import LookupSplit, lookup_candidates
+from ttnn_jit.codegen.host.fission import Fission, fission_of
+from ttnn_jit.codegen.host.lookup import LookupSplit, lookup_candidates
+from ttnn_jit.codegen.host.sweeps import swept
+from ttnn_jit.codegen.host.tiers import Tier, choose_tier
 from ttnn_jit.codegen.numba_module import numba_module
 from ttnn_jit.codegen.routine_kernels import routine_source
 from ttnn_jit.codegen.steps import Apply, Call, KernelBody, Reduced, SizeClass
-from ttnn_jit.codegen.sweeps import swept
-from ttnn_jit.codegen.tiers import Tier, choose_tier
 from ttnn_jit.codegen.vector_loop import KERNEL, VectorLoop, vector_loop
 from ttnn_jit.kernels.contracting_loops import Contraction
 from ttnn_jit.kernels.isa import HostIsa

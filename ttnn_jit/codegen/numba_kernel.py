@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ttnn_jit.codegen.host_program import planned
+from ttnn_jit.codegen.host.host_program import planned
 from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.numba_contraction import chain
 from ttnn_jit.codegen.numba_steps import StepWriter

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from ttnn_jit.codegen.body_analysis import reduction_of_tile
+from ttnn_jit.codegen.host.sweeps import Fold, Sweep, swept
 from ttnn_jit.codegen.numba_steps import StepWriter
 from ttnn_jit.codegen.steps import KernelBody
-from ttnn_jit.codegen.sweeps import Fold, Sweep, swept
 from ttnn_jit.kernels.python_scalar import PythonScalar
 from ttnn_jit.kernels.swept_loops import LEVELS, BufferKind
 from ttnn_jit.ops.reduction import BLOCK, CHAINS

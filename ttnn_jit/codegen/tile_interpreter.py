@@ -23,7 +23,7 @@ from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
-from ttnn_jit.codegen.host_program import the_function
+from ttnn_jit.codegen.host.host_program import the_function
 from ttnn_jit.codegen.loops import affine_bounds, refusal, subview_window, tile_extents
 from ttnn_jit.codegen.steps import Constant
 from ttnn_jit.codegen.tensor_interpreter import WHOLE_TENSOR_OPS, Tensor, gathered, results_of

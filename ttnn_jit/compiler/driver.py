@@ -114,7 +114,7 @@ def run_stages(
     The backend reads the module where it is scheduled, the user's own passes included.
     """
     from ttnn_jit.codegen.descriptors import program_descriptors
-    from ttnn_jit.codegen.host_text import host_text
+    from ttnn_jit.codegen.host.host_text import host_text
     from ttnn_jit.compiler.backends import backend_for
     from ttnn_jit.dialects import print_module, verify
     from ttnn_jit.transforms import pipeline

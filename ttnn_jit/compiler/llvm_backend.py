@@ -33,7 +33,7 @@ class LlvmBackend:
 
     def program(self, module: ModuleOp) -> Code:
         """See `Backend.program`."""
-        from ttnn_jit.codegen.host_program import generate
+        from ttnn_jit.codegen.host.host_program import generate
 
         generated = generate(module, self.isa)
         texts = {name: kernel.text for name, kernel in generated.kernels.items()}

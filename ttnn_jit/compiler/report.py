@@ -166,7 +166,7 @@ def report_of(module: ModuleOp) -> Report:
     """The report of a module that ``d2m-insert-dst-register-access`` left."""
     from xdsl.dialects.func import FuncOp
 
-    from ttnn_jit.codegen.host_program import planned
+    from ttnn_jit.codegen.host.host_program import planned
     from ttnn_jit.codegen.kernel_reader import read_kernels
     from ttnn_jit.dialects import system_desc_of
     from ttnn_jit.dialects.argument_names import hidden_inputs_of
@@ -188,7 +188,7 @@ def report_of(module: ModuleOp) -> Report:
 
 
 def _launch(kernel: Kernel) -> LaunchReport:
-    from ttnn_jit.codegen.host_text import bytes_of, loops_text
+    from ttnn_jit.codegen.host.host_text import bytes_of, loops_text
 
     return LaunchReport(kernel.operations, len(kernel.ops), loops_text(kernel.nest), bytes_of(kernel))
 

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.scf import ForOp
 
-from ttnn_jit.codegen.host_program import the_function
+from ttnn_jit.codegen.host.host_program import the_function
 from ttnn_jit.compiler import driver
 from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError
 from ttnn_jit.dialects import operation_of, system_desc_of, ttnn, verify

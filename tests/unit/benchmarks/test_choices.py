@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.choices import CHOICES, scheduled, turned_off
-from ttnn_jit.codegen.host_program import generate
+from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.kernels.isa import AVX512
 
 ISA = replace(AVX512, avx512_bf16=True, avx512_vbmi=True)

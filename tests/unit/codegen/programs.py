@@ -12,7 +12,7 @@ import numpy as np
 from tests.unit.kernels.emulated import Machine, is_foreign
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.body_analysis import OPERATION_OF_TILE
-from ttnn_jit.codegen.host_program import GeneratedProgram, generate
+from ttnn_jit.codegen.host.host_program import GeneratedProgram, generate
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.kernels.isa import HostIsa, isa_for
 from ttnn_jit.ops import OVERLOADS

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
-from ttnn_jit.codegen import fission, llvm_kernel, steps
-from ttnn_jit.codegen.fission import MAX_STAGE_INPUTS, MAX_STAGE_INSTRUCTIONS, MIN_INSTRUCTIONS_PER_CUT, fission_of
-from ttnn_jit.codegen.host_program import generate
+from ttnn_jit.codegen import llvm_kernel, steps
+from ttnn_jit.codegen.host import fission
+from ttnn_jit.codegen.host.fission import MAX_STAGE_INPUTS, MAX_STAGE_INSTRUCTIONS, MIN_INSTRUCTIONS_PER_CUT, fission_of
+from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.codegen.kernel_reader import read_kernels
 from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.codegen.steps import Apply, Load, SizeClass

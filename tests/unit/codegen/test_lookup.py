@@ -18,7 +18,7 @@ from tests.unit.codegen.test_llvm_kernel import STACK_STORE
 from tests.unit.kernels.emulated import Machine
 from ttnn_jit import ttnn
 from ttnn_jit.codegen.assemble import assemble, assembly
-from ttnn_jit.codegen.host_program import generate, planned
+from ttnn_jit.codegen.host.host_program import generate, planned
 from ttnn_jit.codegen.kernel_reader import read_kernels
 from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
 from ttnn_jit.codegen.steps import SizeClass

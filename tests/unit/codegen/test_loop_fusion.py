@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
-from ttnn_jit.codegen.host_program import plan
+from ttnn_jit.codegen.host.host_program import plan
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 from xdsl.ir import Operation, SSAValue
 
+from ttnn_jit.codegen.host.sweeps import fits_stack
 from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.steps import Load, Step, Store, with_operands
-from ttnn_jit.codegen.sweeps import fits_stack
 from ttnn_jit.dialects.d2m import GenericOp
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.ops.axes import without_axes

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from xdsl.ir import SSAValue
 
+from ttnn_jit.codegen.host.sweeps import SweptBody, swept
 from ttnn_jit.codegen.kernel import Kernel, Operand
 from ttnn_jit.codegen.launch import LoopNest
 from ttnn_jit.codegen.steps import (
@@ -21,7 +22,6 @@ from ttnn_jit.codegen.steps import (
     Step,
     Store,
 )
-from ttnn_jit.codegen.sweeps import SweptBody, swept
 from ttnn_jit.kernels.swept_loops import BufferKind
 
 

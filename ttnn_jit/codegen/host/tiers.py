@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 
-from ttnn_jit.codegen.fission import MAX_STAGE_INPUTS
+from ttnn_jit.codegen.host.fission import MAX_STAGE_INPUTS
 from ttnn_jit.codegen.steps import KernelBody, SizeClass
 from ttnn_jit.codegen.vector_loop import REGISTERS_TO_SPARE, VectorLoop
 from ttnn_jit.kernels.isa import HostIsa

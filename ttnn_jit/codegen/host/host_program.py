@@ -9,11 +9,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
+from ttnn_jit.codegen.host.loop_fusion import fused_loops
 from ttnn_jit.codegen.host_kernels import has_kernels, kernels_of
 from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.kernel_reader import launches_of
 from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
-from ttnn_jit.codegen.loop_fusion import fused_loops
 from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.diagnostics.errors import CompileError
