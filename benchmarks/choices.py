@@ -30,9 +30,9 @@ import torch
 
 from benchmarks.harness import table
 from ttnn_jit import ttnn
-from ttnn_jit.codegen import body_emitter, kernel, llvm_kernel, vector_loop
+from ttnn_jit.codegen import body_emitter, kernel, vector_loop
 from ttnn_jit.codegen.assemble import assemble
-from ttnn_jit.codegen.host import fission, tiers
+from ttnn_jit.codegen.host import fission, host_steps, lookup, tiers
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.codegen.host.tiers import Tier
 from ttnn_jit.compiler.llvm_backend import LlvmBackend
@@ -85,7 +85,7 @@ def over(texts: Sequence[str], dtypes: str, sides: Sequence[int], target: str = 
 
 
 def _never_fast(*arguments: Any) -> tuple[Tier, str]:
-    tier, definition = tiers.choose_tier(*arguments)
+    tier, definition = tiers.tier_of(*arguments)
     return Tier.UNOPTIMISED if tier is Tier.FAST_ISEL else tier, definition
 
 
@@ -111,7 +111,7 @@ CHOICES: Mapping[str, Choice] = {
         [*over([COSH, CHAIN, LONG], "f32", [256]), *over([LADDER], "f32", [2048])],
     ),
     "lookup table": Choice(
-        [(llvm_kernel, "lookup_candidates", lambda _: ())],
+        [(lookup, "lookup_candidates", lambda _: ())],
         [
             *over(["exp(a)", "tanh(a)", "log(a)", "gelu(a)", LONG], "bf16", [512]),
             *over(["silu(a) * b", "log(a) * b", "sqrt(a) * b", "gelu(a + b)"], "bf16", [512], "wormhole_b0"),
@@ -134,7 +134,7 @@ CHOICES: Mapping[str, Choice] = {
         [(tiers, "_MAX_CONSTANTS_IN_REGISTERS", -1)], over([COSH, CHAIN, "exp(a)"], "f32 bf16", [128])
     ),
     "fast isel": Choice(
-        [(llvm_kernel, "choose_tier", _never_fast)], over([COSH, CHAIN, "exp(a)", "a + b"], "f32 bf16", [32, 64])
+        [(host_steps, "tier_of", _never_fast)], over([COSH, CHAIN, "exp(a)", "a + b"], "f32 bf16", [32, 64])
     ),
 }
 
@@ -189,9 +189,9 @@ def turned_off(choice: Choice) -> Iterator[None]:
     with ExitStack() as patches:
         for module, name, value in choice.off:
             patches.enter_context(mock.patch.object(module, name, value))
-        llvm_kernel.kernel_of.cache_clear()
+        host_steps.forget_forms()
         yield
-    llvm_kernel.kernel_of.cache_clear()
+    host_steps.forget_forms()
 
 
 def measure(choice: Choice, case: Case) -> list[float] | None:

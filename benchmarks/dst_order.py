@@ -23,8 +23,9 @@ import torch
 
 from benchmarks.harness import command_line, table
 from ttnn_jit import ttnn
-from ttnn_jit.codegen import body_emitter, llvm_kernel
+from ttnn_jit.codegen import body_emitter
 from ttnn_jit.codegen.assemble import assembly
+from ttnn_jit.codegen.host import host_steps
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.compiler.llvm_backend import LlvmBackend
@@ -87,10 +88,10 @@ def variants(node: str, inputs: int, dtype: torch.dtype, target: str) -> Iterato
         module = scheduled_module(NODES[node], [spec] * inputs, target, schedule=order != "source")
         chosen = body_emitter.emission_order if order == "breadth-first" else in_order
         for isa in (host, AVX2):
-            llvm_kernel.kernel_of.cache_clear()
+            host_steps.forget_forms()
             with mock.patch.object(body_emitter, "emission_order", chosen):
                 yield order, isa, generate(module, isa)
-    llvm_kernel.kernel_of.cache_clear()
+    host_steps.forget_forms()
 
 
 def stack_stores(module: LlvmModule, isa: HostIsa) -> int:

@@ -198,8 +198,45 @@ def test_a_report_and_the_host_stage_say_what_the_host_joins_over_which_loops_an
     x = torch.rand(64, 100)
     function = ttnn_jit.jit()(normalised)
     (launch,) = function.explain(x).launches
-    assert launch == LaunchReport(("max", "subtract", "exp", "sum", "divide"), 4, "64 x 100 reduced", 2 * x.nbytes)
+    ops, form = ("max", "subtract", "exp", "sum", "divide"), "3 sweeps over rows, 1 row kept"
+    assert launch == LaunchReport(ops, 4, "64 x 100 reduced", 2 * x.nbytes, form)
+    assert f"({launch.kernels} kernels as one, loops 64 x 100 reduced, 51,200 bytes; {form})" in str(
+        function.explain(x)
+    )
     text = function.ir(x, stage="host")
     assert text.startswith("launch 0: max, subtract, exp, sum, divide, joined of 4 kernels, 51,200 bytes\n")
     assert text.count("sweep over the row") == 3
     assert "keeps  a row of f32" in text
+    assert f"  {form}\n" in text
+
+
+def chained(x):
+    for _ in range(4):
+        x = ttnn.gelu(x)
+    return x
+
+
+@pytest.mark.parametrize(
+    ("function", "dtype", "said"),
+    [
+        (chained, torch.float32, r"cut into \d loops, over blocks of \d+ elements"),
+        (ttnn.lgamma, torch.bfloat16, "a table of lgamma"),
+        (lambda x: ttnn.matmul(x, x), torch.float32, "operands packed, a microkernel"),
+        (lambda x: ttnn.topk(x, 3)[0], torch.float32, "compiled by numba"),
+        (lambda x: ttnn.sum(x, 0), torch.float32, "2 sweeps over columns"),
+        (ttnn.abs, torch.float32, ""),
+    ],
+)
+def test_a_report_says_what_became_of_the_loops_of_a_launch(function, dtype, said):
+    x = torch.rand(512, 512).to(dtype)
+    jitted = ttnn_jit.jit()(lambda x: function(x))
+    (launch,) = jitted.explain(x).launches
+    assert re.fullmatch(said, launch.form), launch.form
+    assert launch.form in str(jitted.explain(x))
+    assert launch.form in jitted.ir(x, stage="host")
+    assert jitted.explain(x).launches == jitted.explain(x).launches
+
+
+def test_numba_chooses_the_loops_of_its_own_kernels():
+    (launch,) = ttnn_jit.jit(backend="numba")(normalised).explain(torch.rand(8, 8)).launches
+    assert (launch.kernels, launch.form) == (4, "")

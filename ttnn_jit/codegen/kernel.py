@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from ttnn_jit.codegen.launch import LoopNest, View, contraction_nest_of, loop_nest_of, reduction_nest_of
 from ttnn_jit.codegen.steps import (
@@ -24,10 +24,8 @@ from ttnn_jit.codegen.steps import (
     contracted_streams,
 )
 from ttnn_jit.dialects.d2m import ViewLayoutOp
-from ttnn_jit.dialects.declared_ops import DeclaredOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
-from ttnn_jit.ops import COPY as COPYING
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
 from ttnn_jit.runtime.host_costs import last_cache_bytes
@@ -73,7 +71,6 @@ class Kernel:
         outputs: What is written: `d2m.generic`'s results, by position.
         nest: The loops over them: extents, strides and offsets.
         axis: The dimension that is reduced, of those that `inputs` have together; None if none is.
-        ops: The module's ops that it runs.
     """
 
     body: KernelBody
@@ -81,24 +78,11 @@ class Kernel:
     outputs: tuple[Operand, ...]
     nest: LoopNest
     axis: int | None = None
-    ops: tuple[Operation, ...] = ()
-
-    @property
-    def operations(self) -> tuple[str, ...]:
-        """Python names of what it runs; a copy, where it only moves elements."""
-        names = (name for op in self.ops for name in _names_in(op))
-        return tuple(names) or (COPYING.name,)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The extents of all operands together."""
         return broadcast_shape(each.view.shape for each in (*self.inputs, *self.outputs))
-
-
-def _names_in(op: Operation) -> Iterator[str]:
-    for inner in op.walk():
-        if isinstance(inner, DeclaredOp):
-            yield inner.operation.name
 
 
 COPY: Sequence[Step] = (Load(0, None), Store(0, 1))

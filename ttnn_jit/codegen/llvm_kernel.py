@@ -7,16 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ttnn_jit.codegen.body_analysis import operation_of_tile, reduction_of_tile
-from ttnn_jit.codegen.contracting import epilogue, in_pairs
-from ttnn_jit.codegen.host.fission import Fission, fission_of
-from ttnn_jit.codegen.host.lookup import LookupSplit, lookup_candidates
-from ttnn_jit.codegen.host.sweeps import swept
-from ttnn_jit.codegen.host.tiers import Tier, choose_tier
+from ttnn_jit.codegen.body_analysis import reduction_of_tile
+from ttnn_jit.codegen.contracting import in_pairs
+from ttnn_jit.codegen.host.forms import Contracted, Form, OneLoop, RoutineForm, Staged, Swept, Tabulated
+from ttnn_jit.codegen.host.tiers import Tier
 from ttnn_jit.codegen.numba_module import numba_module
 from ttnn_jit.codegen.routine_kernels import routine_source
-from ttnn_jit.codegen.steps import Apply, Call, KernelBody, Reduced, SizeClass
-from ttnn_jit.codegen.vector_loop import KERNEL, VectorLoop, vector_loop
+from ttnn_jit.codegen.steps import Call, KernelBody, Reduced
+from ttnn_jit.codegen.vector_loop import KERNEL, VectorLoop
 from ttnn_jit.kernels.contracting_loops import Contraction
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import KernelModules, ModuleText
@@ -36,17 +34,11 @@ class LlvmKernel:
         name: Its symbol, which ends in a hash of the text: equal names mean equal code.
         modules: The text.
         picoseconds: The predicted arithmetic per element on one thread, at least 1.
-        tier: How it is compiled.
-        looked_up: Names of the operations whose results come from a lookup table.
-        stages: Number of loops.
     """
 
     name: str
     modules: KernelModules
     picoseconds: int
-    tier: Tier
-    looked_up: tuple[str, ...]
-    stages: int
 
     @property
     def text(self) -> str:
@@ -55,32 +47,29 @@ class LlvmKernel:
 
 
 @lru_cache(maxsize=1024)
-def kernel_of(body: KernelBody, isa: HostIsa) -> LlvmKernel:
-    """The kernel of a body."""
-    (first, *_) = body.steps
-    if isinstance(first, Call):
-        return _routine(body, first)
-    draft = _draft(body, isa)
+def kernel_of(form: Form, isa: HostIsa) -> LlvmKernel:
+    """The kernel of a body in its form."""
+    if isinstance(form, RoutineForm):
+        return _routine(form.body)
+    draft = _draft(form, isa)
     head = [f"; predicted: {round(draft.picoseconds)} ps per element", *draft.remarks]
     fast_isel = draft.tier is Tier.FAST_ISEL
     modules = draft.module.modules([*head, *draft.definitions], draft.after, fast_isel=fast_isel)
     name = f"k_{hashlib.sha256(modules.whole.listing.encode()).hexdigest()[:16]}"
-    picoseconds = max(1, round(draft.picoseconds))
-    return LlvmKernel(
-        name, modules.renamed(KERNEL, name), picoseconds, draft.tier, draft.looked_up, stages=draft.stages
-    )
+    return LlvmKernel(name, modules.renamed(KERNEL, name), max(1, round(draft.picoseconds)))
 
 
 _ROUTINE_PICOSECONDS = 1000
 """Predicted arithmetic of a routine for every index of its loops: how many it has says nothing of what it does."""
 
 
-def _routine(body: KernelBody, call: Call) -> LlvmKernel:
+def _routine(body: KernelBody) -> LlvmKernel:
     """A kernel that numba makes of a routine's loop."""
+    (call,) = (step for step in body.steps if isinstance(step, Call))
     source = routine_source(body, call)
     name = f"r_{hashlib.sha256(source.encode()).hexdigest()[:16]}"
     modules = KernelModules.of(numba_module(name, source))
-    return LlvmKernel(name, modules, _ROUTINE_PICOSECONDS, Tier.OPTIMISED, (), stages=1)
+    return LlvmKernel(name, modules, _ROUTINE_PICOSECONDS)
 
 
 @dataclass(frozen=True)
@@ -94,8 +83,6 @@ class _Draft:
         after: Functions printed after what `module` holds.
         remarks: Comment lines for the head of the text.
         tier: How it is compiled.
-        looked_up: Names of operations.
-        stages: Number of loops.
     """
 
     definitions: Sequence[str]
@@ -104,107 +91,56 @@ class _Draft:
     after: Sequence[str] = ()
     remarks: Sequence[str] = ()
     tier: Tier = Tier.OPTIMISED
-    looked_up: tuple[str, ...] = ()
-    stages: int = 1
 
 
-def _draft(body: KernelBody, isa: HostIsa) -> _Draft:
-    if body.contraction is not None:
-        return _contracted(body, isa)
-    if body.reduced is not None:
-        return _swept(body, isa)
-    direct = vector_loop(body, isa)
-    table = _lookup(body, isa) if body.size_class is SizeClass.LARGE else None
-    if table is not None:
-        return _with_lookup(direct, table, isa)
-    fission = fission_of(body, direct.instructions, direct.loop.unroll)
-    if fission is not None:
-        return _staged(fission, body, isa)
-    tier, definition = choose_tier(body, direct, isa)
-    remarks = ["; code generator: level 0"] if tier is Tier.FAST_ISEL else []
-    return _Draft([definition], _shared([direct]), direct.picoseconds, remarks=remarks, tier=tier)
+def _draft(form: Form, isa: HostIsa) -> _Draft:
+    match form:
+        case Contracted():
+            return _contracted(form, isa)
+        case Swept():
+            return _swept(form, isa)
+        case Tabulated():
+            return _tabulated(form)
+        case Staged():
+            return _staged(form)
+        case OneLoop():
+            remarks = ["; code generator: level 0"] if form.tier is Tier.FAST_ISEL else []
+            module = _shared([form.loop])
+            return _Draft([form.definition], module, form.loop.picoseconds, remarks=remarks, tier=form.tier)
+        case _:
+            raise AssertionError("the loops of a body are chosen before its text is written")
 
 
-@dataclass(frozen=True)
-class _Lookup:
-    """A candidate for a lookup table: the split body, and the loop that fills the table."""
-
-    split: LookupSplit
-    function: VectorLoop
-
-
-def _lookup(body: KernelBody, isa: HostIsa) -> _Lookup | None:
-    """The longest part of a body whose lookup is profitable."""
-    tables = [_Lookup(split, vector_loop(split.function, isa)) for split in lookup_candidates(body)]
-    return max(filter(_is_profitable, tables), key=lambda table: table.function.picoseconds, default=None)
-
-
-def _is_profitable(table: _Lookup) -> bool:
-    # A user's scalar function need not be pure: it may count its calls, or draw random numbers.
-    lanes = table.function.loop.lanes
-    least = _BREAK_EVEN_INSTRUCTIONS[lanes] * (1 if table.split.is_whole else _lookup_overhead(table.split, lanes))
-    return table.function.weighed_instructions >= least and not table.function.module.scalar_functions
-
-
-def _lookup_overhead(split: LookupSplit, lanes: int) -> float:
-    """The cost of lookups beside other steps, relative to a loop of lookups alone."""
-    return (
-        _OVERHEAD_BESIDE_TWO_VECTORS
-        if split.looks_up_loaded_words and lanes >= _MIN_CHUNK_WORDS
-        else _OVERHEAD_BESIDE_OTHER_STEPS
-    )
-
-
-_BREAK_EVEN_INSTRUCTIONS = {16: 24, 8: 22, 4: 16}
-"""By lanes: instructions of a vector from which on looking up is faster, with part of the table in the second cache.
-This and the next three are fitted by benchmarks/choices.py, `lookup table`, and benchmarks/vector_math.py."""
-_OVERHEAD_BESIDE_OTHER_STEPS = 1.25
-"""Of lookups of words that the loop computes."""
-_OVERHEAD_BESIDE_TWO_VECTORS = 0.85
-"""Of lookups of loaded words in chunks of two vectors, whose arithmetic overlaps with the lookups."""
-_MIN_CHUNK_WORDS = 16
-"""Words of a chunk that is looked up. Smaller chunks are slower; larger ones are faster only where loaded words are
-looked up beside other steps."""
-
-
-def _with_lookup(direct: VectorLoop, table: _Lookup, isa: HostIsa) -> _Draft:
+def _tabulated(form: Tabulated) -> _Draft:
     """A kernel with a lookup table."""
-    beside = table.split.looks_up_loaded_words and not table.split.is_whole
-    unroll = 2 if beside or isa.lanes < _MIN_CHUNK_WORDS else 1
-    look_up = vector_loop(table.split.rest, isa, unroll)
-    definitions = [look_up.loop.definition("ttnn_jit.look_up"), table.function.loop.definition("ttnn_jit.function")]
+    loops = form.look_up.loop.definition("ttnn_jit.look_up"), form.function.loop.definition("ttnn_jit.function")
     chosen = lookup_table(KERNEL, "ttnn_jit.look_up", "ttnn_jit.function")
-    picoseconds = direct.picoseconds - table.function.picoseconds + 1000 / HOST_COSTS.lookups_per_ns
-    ops = [operation_of_tile(step.tile_name) for step in table.split.function.steps if isinstance(step, Apply)]
-    names = tuple(operation.name for operation in ops)
-    remark = f"; looked up, in tensors of {ENTRIES} elements and more: {', '.join(names)}"
-    shared = _shared([look_up, table.function])
-    return _Draft(definitions, shared, picoseconds, after=[chosen], remarks=[remark], looked_up=names)
+    picoseconds = form.direct.picoseconds - form.function.picoseconds + 1000 / HOST_COSTS.lookups_per_ns
+    remark = f"; looked up, in tensors of {ENTRIES} elements and more: {', '.join(form.looked_up)}"
+    return _Draft(loops, _shared([form.look_up, form.function]), picoseconds, after=[chosen], remarks=[remark])
 
 
-def _staged(fission: Fission, body: KernelBody, isa: HostIsa) -> _Draft:
+def _staged(form: Staged) -> _Draft:
     """A kernel of several loops."""
-    names = [f"ttnn_jit.part{k}" for k in range(len(fission.stages))]
+    fission, loops = form.fission, form.loops
+    names = [f"ttnn_jit.part{k}" for k in range(len(loops))]
     calls = [StageCall(name, stage.operands) for name, stage in zip(names, fission.stages, strict=True)]
-    loops = [vector_loop(stage.body, isa, fission.vectors, fences=False) for stage in fission.stages]
-    kernel = staged_loops(KERNEL, body.streams, fission.scratches, calls, fission.block)
+    kernel = staged_loops(KERNEL, form.body.streams, fission.scratches, calls, fission.block)
     definitions = [kernel, *(loop.loop.definition(name) for name, loop in zip(names, loops, strict=True))]
-    picoseconds = sum(loop.picoseconds for loop in loops)
-    return _Draft(definitions, _shared(loops), picoseconds, stages=len(loops))
+    return _Draft(definitions, _shared(loops), sum(loop.picoseconds for loop in loops))
 
 
-def _swept(body: KernelBody, isa: HostIsa) -> _Draft:
+def _swept(form: Swept, isa: HostIsa) -> _Draft:
     """A kernel that reduces its innermost loop."""
+    body, parts = form.body, form.parts
     assert body.reduced is not None, "it reduces a loop"
     in_rows = body.reduced.loop == 0
     loops, functions = (SweptLoops, fold_functions) if in_rows else (SweptColumns, column_functions)
-    parts = swept(body)
     module, definitions, calls, picoseconds = ModuleText(), [], [], 0.0
     folds = dict.fromkeys(fold.tile_name for sweep in parts.sweeps for fold in sweep.folds)
-    for number, sweep in enumerate(parts.sweeps):
+    for number, (sweep, loop) in enumerate(zip(parts.sweeps, form.loops, strict=True)):
         name = ""
-        if sweep.stage.body.steps:
-            loop = vector_loop(sweep.stage.body, isa)
+        if loop is not None:
             name = f"ttnn_jit.part{number}"
             definitions.append(loop.loop.definition(name))
             module.add(loop.module, loop.loop.declarations)
@@ -219,7 +155,7 @@ def _swept(body: KernelBody, isa: HostIsa) -> _Draft:
     module.declarations.update(dict.fromkeys(DECLARATIONS))
     kernel = loops(KERNEL, body.streams, body.rank, calls, parts.buffers).text()
     remarks = [_rows_remark(body.reduced)]
-    return _Draft([kernel, *definitions], module, picoseconds, remarks=remarks, stages=len(calls))
+    return _Draft([kernel, *definitions], module, picoseconds, remarks=remarks)
 
 
 def _rows_remark(reduced: Reduced | None) -> str:
@@ -227,10 +163,10 @@ def _rows_remark(reduced: Reduced | None) -> str:
     return f"; rows of {'at most' if reduced.is_short else 'more than'} {SHORT_ROW} elements"
 
 
-def _contracted(body: KernelBody, isa: HostIsa) -> _Draft:
+def _contracted(form: Contracted, isa: HostIsa) -> _Draft:
     """A kernel that contracts the loop around its innermost one."""
-    stage, module = epilogue(body), ModuleText()
-    loop, name = vector_loop(stage.body, isa), "ttnn_jit.epilogue"
+    body, stage, loop = form.body, form.epilogue, form.loop
+    module, name = ModuleText(), "ttnn_jit.epilogue"
     left, right = body.contracted_streams
     pairs, call = in_pairs(body), StageCall(name, stage.operands)
     kernel = Contraction(KERNEL, body.streams, body.rank, left, right, pairs, call, isa, module)
@@ -240,7 +176,7 @@ def _contracted(body: KernelBody, isa: HostIsa) -> _Draft:
     # What a launch must be like (runtime/launch_bounds.py) stands in the text, so that its hash says that too.
     accesses = ", ".join(f"{stream.dtype.mlir} {stream.access.value}" for stream in body.streams)
     remarks = [_rows_remark(body.reduced), f"; streams: {accesses}"]
-    return _Draft(definitions, module, picoseconds / 2 if pairs else picoseconds, remarks=remarks, stages=2)
+    return _Draft(definitions, module, picoseconds / 2 if pairs else picoseconds, remarks=remarks)
 
 
 _INSTRUCTIONS_OF_A_PRODUCT = 2

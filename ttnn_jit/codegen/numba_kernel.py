@@ -14,8 +14,8 @@ from functools import lru_cache
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ttnn_jit.codegen.host.host_program import planned
-from ttnn_jit.codegen.kernel import Kernel
+from ttnn_jit.codegen.host.host_plan import HostPlan
+from ttnn_jit.codegen.host.host_program import host_plan, program_plan
 from ttnn_jit.codegen.numba_contraction import chain
 from ttnn_jit.codegen.numba_steps import StepWriter
 from ttnn_jit.codegen.numba_sweeps import SweepWriter
@@ -29,23 +29,18 @@ from ttnn_jit.runtime.plan import ProgramPlan
 _INDENT = "    "
 
 
-def numba_program(module: ModuleOp) -> tuple[list[Kernel], ProgramPlan, dict[str, str]]:
-    """Launches and plan of a scheduled module and, by name, the Python source of its kernels.
+def numba_program(module: ModuleOp) -> tuple[HostPlan, ProgramPlan, dict[str, str]]:
+    """Launches and buffers of a scheduled module and, by name, the Python source of its kernels.
 
     Raises:
         CompileError: The module holds what is no scheduled kernel.
     """
-    sources: dict[str, str] = {}
-
-    def named(body: KernelBody) -> tuple[str, int]:
-        # 0 picoseconds: nothing is predicted of libm's functions, so these kernels run whole.
-        source = kernel_source(body)
-        name = f"py_{hashlib.sha256(source.encode()).hexdigest()[:16]}"
-        sources[name] = source
-        return name, 0
-
-    kernels, plan = planned(module, named)
-    return kernels, plan, sources
+    host = host_plan(module, None)
+    bodies = [kernel_source(launch.kernel.body) for launch in host.launches]
+    names = [f"py_{hashlib.sha256(source.encode()).hexdigest()[:16]}" for source in bodies]
+    # 0 picoseconds: nothing is predicted of libm's functions, so these kernels run whole.
+    plan = program_plan(module, host, [(name, 0) for name in names])
+    return host, plan, dict(zip(names, bodies, strict=True))
 
 
 @lru_cache(maxsize=1024)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,7 +13,7 @@ from ttnn_jit.runtime.plan import ProgramPlan
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from ttnn_jit.codegen.kernel import Kernel
+    from ttnn_jit.codegen.host.host_plan import HostPlan
     from ttnn_jit.kernels.llvm_module import KernelModules
 
 
@@ -26,14 +26,14 @@ class Code:
         texts: By kernel, what a reader is shown.
         modules: By kernel, what is assembled; asked for where no image of a kernel is kept.
         isa: What the assembler may use.
-        kernels: What each launch runs, as it was planned.
+        host: What each launch runs, and how.
     """
 
     plan: ProgramPlan
     texts: Mapping[str, str]
     modules: Callable[[], Mapping[str, KernelModules]]
     isa: HostIsa
-    kernels: Sequence[Kernel]
+    host: HostPlan
 
     def assemble(self) -> dict[str, bytes]:
         """The images of the kernels, and of the functions that they call, by symbol."""

@@ -136,7 +136,7 @@ def run_stages(
     to_schedule, behind = pipeline.passes_around_codegen(options)
     run(to_schedule)
     code = backend_for(options.backend).program(module)
-    launches = host_text(code.kernels) if observer else ""  # of ops that the passes behind change
+    launches = host_text(code.host) if observer else ""  # of ops that the passes behind change
     run(behind)
     if observer:
         observer(HOST, launches)

@@ -60,12 +60,13 @@ def stage_text(request: Request, stage: str) -> str:
 
 def explain(request: Request) -> Report:
     """What a request's compile fuses and schedules."""
+    from ttnn_jit.compiler.backends import backend_for
     from ttnn_jit.compiler.report import report_of
     from ttnn_jit.transforms import pipeline
 
     module = request.lower().module
     pipeline.run(module, request.options, until=pipeline.SCHEDULED)
-    return report_of(module)
+    return report_of(module, backend_for(request.options.backend).program(module).host)
 
 
 def explain_miss(request: Request) -> str:

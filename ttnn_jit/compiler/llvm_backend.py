@@ -38,4 +38,4 @@ class LlvmBackend:
         generated = generate(module, self.isa)
         texts = {name: kernel.text for name, kernel in generated.kernels.items()}
         modules = {name: kernel.modules for name, kernel in generated.kernels.items()}
-        return Code(generated.plan, texts, lambda: modules, self.isa, generated.launched)
+        return Code(generated.plan, texts, lambda: modules, self.isa, generated.host)

@@ -27,10 +27,10 @@ class NumbaBackend:
         """See `Backend.program`; numba itself is loaded when the code is assembled."""
         from ttnn_jit.codegen.numba_kernel import numba_program
 
-        kernels, plan, sources = numba_program(module)
+        launches, plan, sources = numba_program(module)
         host = host_cpu()
         scalar = HostIsa("scalar", host.name, host.features, lanes=1, triple=host.triple)
-        return Code(plan, sources, partial(_modules, sources), scalar, kernels)
+        return Code(plan, sources, partial(_modules, sources), scalar, launches)
 
 
 def _modules(sources: Mapping[str, str]) -> dict[str, KernelModules]:

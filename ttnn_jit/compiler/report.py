@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.ir import Operation
 
-    from ttnn_jit.codegen.kernel import Kernel
+    from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
     from ttnn_jit.codegen.steps import KernelBody
     from ttnn_jit.dialects.d2m import GenericOp
     from ttnn_jit.specs.target import SystemDesc
@@ -62,12 +62,14 @@ class LaunchReport:
         kernels: How many those are, operations beside kernels among them.
         loops: Its loops, outermost first, and which are reduced.
         nbytes: Of the tensors that it reads and writes, each counted once.
+        form: What became of its loops: what is tabulated, cut, swept and kept; "" for one loop over all elements.
     """
 
     ops: tuple[str, ...]
     kernels: int
     loops: str
     nbytes: int
+    form: str = ""
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,8 @@ def _html_cells(number: int, kernel: KernelReport) -> tuple[object, ...]:
 
 def _launch_text(launch: LaunchReport) -> str:
     joined = f"{launch.kernels} kernels as one, " if launch.kernels > 1 else ""
-    return f"{' -> '.join(launch.ops)}  ({joined}loops {launch.loops}, {launch.nbytes:,} bytes)"
+    form = f"; {launch.form}" if launch.form else ""
+    return f"{' -> '.join(launch.ops)}  ({joined}loops {launch.loops}, {launch.nbytes:,} bytes{form})"
 
 
 def _viewed(kernel: KernelReport) -> str:
@@ -162,11 +165,10 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def report_of(module: ModuleOp) -> Report:
-    """The report of a module that ``d2m-insert-dst-register-access`` left."""
+def report_of(module: ModuleOp, host: HostPlan) -> Report:
+    """The report of a module that ``d2m-insert-dst-register-access`` left, and of what the host runs for it."""
     from xdsl.dialects.func import FuncOp
 
-    from ttnn_jit.codegen.host.host_program import planned
     from ttnn_jit.codegen.kernel_reader import read_kernels
     from ttnn_jit.dialects import system_desc_of
     from ttnn_jit.dialects.argument_names import hidden_inputs_of
@@ -182,15 +184,16 @@ def report_of(module: ModuleOp) -> Report:
         tuple(_kernel(generic, body, target) for generic, body in zip(generics, read_kernels(module), strict=True)),
         tuple(pair for generic in generics for pair in _not_fused(generic)),
         tuple(op.operation.name for op in module.walk() if isinstance(op, TensorOp)),
-        tuple(map(_launch, planned(module, lambda _: ("", 0))[0])),
+        tuple(map(_launch, host.launches)),
         hidden_inputs_of(function),
     )
 
 
-def _launch(kernel: Kernel) -> LaunchReport:
+def _launch(launch: HostLaunch) -> LaunchReport:
     from ttnn_jit.codegen.host.host_text import bytes_of, loops_text
 
-    return LaunchReport(kernel.operations, len(kernel.ops), loops_text(kernel.nest), bytes_of(kernel))
+    loops, nbytes = loops_text(launch.kernel.nest), bytes_of(launch.kernel)
+    return LaunchReport(launch.operations, len(launch.ops), loops, nbytes, launch.form.remark)
 
 
 def _kernel(generic: GenericOp, body: KernelBody, target: SystemDesc) -> KernelReport:

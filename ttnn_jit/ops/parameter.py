@@ -111,7 +111,7 @@ class TensorKind(Kind):
 class OptionalTensorKind(TensorKind):
     """A tensor, or None: the op has no operand for it then."""
 
-    def text(self, value: None) -> str:
+    def text(self, value: Any) -> str:
         """As Python writes it."""
         return str(value)
 

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import llvmlite.binding as llvm
 import numpy as np
 
 from tests.unit.kernels.emulated import Machine, is_foreign
+from ttnn_jit.codegen import llvm_kernel
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.body_analysis import OPERATION_OF_TILE
+from ttnn_jit.codegen.host import host_steps
+from ttnn_jit.codegen.host.forms import Form, OneLoop, Staged, Tabulated
 from ttnn_jit.codegen.host.host_program import GeneratedProgram, generate
+from ttnn_jit.codegen.host.tiers import Tier
+from ttnn_jit.codegen.llvm_kernel import LlvmKernel
+from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.kernels.isa import HostIsa, isa_for
+from ttnn_jit.kernels.llvm_module import KernelModules
 from ttnn_jit.ops import OVERLOADS
 from ttnn_jit.runtime.buffer import ALIGNMENT
 from ttnn_jit.runtime.native import kernel_address
@@ -125,6 +133,48 @@ def emulate_kernel(launch, plan, code, buffers) -> None:
     machine.call(launch.kernel, machine.place(pointers), machine.place(params))
     for k in set(launch.operands):
         buffers[k][...] = machine.read(places[k], buffers[k])
+
+
+@dataclass(frozen=True)
+class ChosenKernel:
+    """A body's kernel, and the form that was chosen for it."""
+
+    form: Form
+    kernel: LlvmKernel
+
+    @property
+    def name(self) -> str:
+        return self.kernel.name
+
+    @property
+    def text(self) -> str:
+        return self.kernel.text
+
+    @property
+    def modules(self) -> KernelModules:
+        return self.kernel.modules
+
+    @property
+    def picoseconds(self) -> int:
+        return self.kernel.picoseconds
+
+    @property
+    def tier(self) -> Tier | None:
+        return self.form.tier if isinstance(self.form, OneLoop) else Tier.OPTIMISED
+
+    @property
+    def stages(self) -> int:
+        return len(self.form.loops) if isinstance(self.form, Staged) else 1
+
+    @property
+    def looked_up(self) -> tuple[str, ...]:
+        return self.form.looked_up if isinstance(self.form, Tabulated) else ()
+
+
+def kernel_of(body: KernelBody, isa: HostIsa) -> ChosenKernel:
+    """The kernel of a body by itself."""
+    form = host_steps.chosen_form(body, isa)
+    return ChosenKernel(form, llvm_kernel.kernel_of(form, isa))
 
 
 def native(module, inputs, isa=None) -> list[np.ndarray]:

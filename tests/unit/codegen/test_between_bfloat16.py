@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.codegen.programs import host_isa, scheduled
+from tests.unit.codegen.programs import host_isa, kernel_of, scheduled
 from ttnn_jit.codegen.body_analysis import between_bfloat16
 from ttnn_jit.codegen.kernel_reader import read_kernels
-from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.codegen.steps import Apply, KernelBody
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 

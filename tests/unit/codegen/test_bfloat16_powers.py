@@ -7,10 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.unit.codegen.programs import assert_same_bits, native, scheduled
+from tests.unit.codegen.programs import assert_same_bits, kernel_of, native, scheduled
 from tests.unit.kernels.test_bits_agree import runnable_isas
 from ttnn_jit.codegen.kernel_reader import read_kernels
-from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.kernels.isa import AVX512, HostIsa
 from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.ops import ELEMENTWISE, Operation

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
-from ttnn_jit.codegen import llvm_kernel, steps
-from ttnn_jit.codegen.host import fission
+from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, kernel_of, native, scheduled
+from ttnn_jit.codegen import steps
+from ttnn_jit.codegen.host import fission, host_steps, lookup
 from ttnn_jit.codegen.host.fission import MAX_STAGE_INPUTS, MAX_STAGE_INSTRUCTIONS, MIN_INSTRUCTIONS_PER_CUT, fission_of
-from ttnn_jit.codegen.host.host_program import generate
+from ttnn_jit.codegen.host.forms import OneLoop, Staged
+from ttnn_jit.codegen.host.host_program import host_plan
 from ttnn_jit.codegen.kernel_reader import read_kernels
-from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.codegen.steps import Apply, Load, SizeClass
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.kernels.isa import AVX512
@@ -93,10 +93,11 @@ def test_long_kernels_of_a_chip_that_the_host_joins_run_in_stages_whatever_their
     # A kernel of the chip takes seven inputs.
     calls = [*ladder(8), ("sin", 14), ("tanh", 15), ("erf", 16)]
     specs = tile_specs(8, F32)
-    (chip,) = generate(scheduled(specs, calls, target="wormhole_b0"), host_isa()).kernels.values()
-    (cpu,) = generate(scheduled(specs, calls, target="cpu"), host_isa()).kernels.values()
-    assert chip.stages > 1
-    assert cpu.stages == 1
+    (chip,), (cpu,) = (
+        host_plan(scheduled(specs, calls, target=target), host_isa()).launches for target in ("wormhole_b0", "cpu")
+    )
+    assert isinstance(chip.form, Staged)
+    assert isinstance(cpu.form, OneLoop)
 
 
 def test_a_scratch_serves_again_once_its_tile_was_read():
@@ -191,7 +192,7 @@ def test_stages_give_the_bits_of_the_whole(target, rows, monkeypatch):
     monkeypatch.setattr("ttnn_jit.codegen.kernel._exceeds_last_cache", lambda *_: True)
     monkeypatch.setattr("ttnn_jit.codegen.kernel.POOLED_RESULT_BYTES", 0)
     monkeypatch.setattr("ttnn_jit.codegen.steps.ENTRIES", 0)
-    monkeypatch.setattr("ttnn_jit.codegen.llvm_kernel.lookup_candidates", lambda _: ())
+    monkeypatch.setattr("ttnn_jit.codegen.host.lookup.lookup_candidates", lambda _: ())
     shape = (rows, 32)
     specs = [*tile_specs(11, shape=shape), TensorSpec((1, 1), BF16, Layout.TILE)]
     module = scheduled(specs, [*ladder(12, "multiply"), ("sigmoid", 22)], target=target)
@@ -216,10 +217,10 @@ def cut_from(instructions):
         patch.setattr(fission, "MAX_STAGE_INSTRUCTIONS", {1: instructions, 2: instructions})
         patch.setattr(fission, "MIN_INSTRUCTIONS_PER_CUT", 0)
         patch.setattr(steps, "ENTRIES", 0)
-        patch.setattr(llvm_kernel, "lookup_candidates", lambda _: ())
-        kernel_of.cache_clear()
+        patch.setattr(lookup, "lookup_candidates", lambda _: ())
+        host_steps.forget_forms()
         yield
-    kernel_of.cache_clear()
+    host_steps.forget_forms()
 
 
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])

@@ -6,13 +6,12 @@ from functools import cache
 
 import pytest
 
-from tests.unit.codegen.programs import host_isa, scheduled
+from tests.unit.codegen.programs import host_isa, kernel_of, scheduled
 from ttnn_jit.codegen.assemble import assemble, assembly
 from ttnn_jit.codegen.body_analysis import OPERATION_OF_TILE
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.codegen.host.tiers import Tier
 from ttnn_jit.codegen.kernel_reader import read_kernels
-from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
 from ttnn_jit.kernels.llvm_module import LlvmModule

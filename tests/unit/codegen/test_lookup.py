@@ -13,14 +13,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ttnn_jit
-from tests.unit.codegen.programs import assert_same_bits, host_isa, objects_of, run_plan, scheduled
+from tests.unit.codegen.programs import (
+    ChosenKernel,
+    assert_same_bits,
+    host_isa,
+    kernel_of,
+    objects_of,
+    run_plan,
+    scheduled,
+)
 from tests.unit.codegen.test_llvm_kernel import STACK_STORE
 from tests.unit.kernels.emulated import Machine
 from ttnn_jit import ttnn
 from ttnn_jit.codegen.assemble import assemble, assembly
-from ttnn_jit.codegen.host.host_program import generate, planned
+from ttnn_jit.codegen.host.host_program import generate, host_plan, program_plan
 from ttnn_jit.codegen.kernel_reader import read_kernels
-from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
 from ttnn_jit.codegen.steps import SizeClass
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON, HostIsa
 from ttnn_jit.runtime.host_costs import HOST_COSTS
@@ -35,27 +42,25 @@ ISAS = pytest.mark.parametrize("isa", [AVX512, AVX2, NEON], ids=lambda isa: isa.
 RUNNABLE = [host_isa(), *([AVX2] if host_isa().avx512 else [])]
 
 
-def kernel_in(specs: list[TensorSpec], calls: list[tuple], isa: HostIsa, target: str = "cpu") -> LlvmKernel:
+def kernel_in(specs: list[TensorSpec], calls: list[tuple], isa: HostIsa, target: str = "cpu") -> ChosenKernel:
     (body,) = read_kernels(scheduled(specs, calls, target=target))
     return kernel_of(body, isa)
 
 
-def has_table(kernel: LlvmKernel) -> bool:
+def has_table(kernel: ChosenKernel) -> bool:
     assert bool(kernel.looked_up) is ("@ttnn_jit.results" in kernel.text)
     return bool(kernel.looked_up)
 
 
 def results_of(module, inputs: list[np.ndarray], *, looked_up: bool, isa: HostIsa | None = None) -> np.ndarray:
     """By native code, with a table or without, however few the words are."""
-    isa, objects = isa or host_isa(), {}
-
-    def named(body):
-        kernel = kernel_of(replace(body, size_class=SizeClass.LARGE if looked_up else SizeClass.MEDIUM), isa)
-        assert has_table(kernel) is looked_up
-        objects[kernel.name] = assemble(kernel.modules.whole, isa)
-        return kernel.name, 1
-
-    _, plan = planned(module, named)
+    isa = isa or host_isa()
+    size_class = SizeClass.LARGE if looked_up else SizeClass.MEDIUM
+    host = host_plan(module, None)
+    kernels = [kernel_of(replace(launch.kernel.body, size_class=size_class), isa) for launch in host.launches]
+    assert {has_table(kernel) for kernel in kernels} == {looked_up}
+    objects = {kernel.name: assemble(kernel.modules.whole, isa) for kernel in kernels}
+    plan = program_plan(module, host, [(kernel.name, 1) for kernel in kernels])
     (found,) = run_plan(plan, objects, inputs)
     return found
 

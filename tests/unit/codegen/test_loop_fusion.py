@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
-from ttnn_jit.codegen.host.host_program import plan
+from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
@@ -22,11 +22,11 @@ def on_chip(shapes, calls, *, dtype=F32, results=(-1,)):
 
 
 def launches_of(module):
-    return plan(module, host_isa()).launches
+    return generate(module, host_isa()).plan.launches
 
 
 def test_a_tree_that_a_chip_cuts_in_two_is_one_loop_that_stores_nothing_between():
-    found = plan(on_chip([SQUARE] * 8, TREE), host_isa())
+    found = generate(on_chip([SQUARE] * 8, TREE), host_isa()).plan
     assert len(found.launches) == 1
     assert not found.intermediates
 

@@ -8,10 +8,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
+from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, kernel_of, native, scheduled
 from ttnn_jit.codegen.body_analysis import propagates_nan
 from ttnn_jit.codegen.kernel_reader import read_kernels
-from ttnn_jit.codegen.llvm_kernel import kernel_of
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.kernels.isa import AVX512
 from ttnn_jit.kernels.numpy_vector import NumpyVector

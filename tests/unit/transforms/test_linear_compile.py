@@ -8,7 +8,7 @@ import pytest
 from xdsl.ir import Block, Operation, Region, SSAValue, Use
 
 from ttnn_jit import ttnn
-from ttnn_jit.codegen import llvm_kernel
+from ttnn_jit.codegen.host import host_steps
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.backend import Code
 from ttnn_jit.compiler.request import FunctionRequest
@@ -48,7 +48,7 @@ def request_of(count, target, written):
 def calls_of_a_compile(count, target, written=chain):
     """Function -> how often Python entered it while a program of `count` groups of operations was compiled."""
     request = request_of(count, target, written)
-    llvm_kernel.kernel_of.cache_clear()
+    host_steps.forget_forms()
     calls = Counter()
 
     def count_call(frame, event, _):

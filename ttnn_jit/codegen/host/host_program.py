@@ -1,21 +1,22 @@
-"""The host program of a scheduled module: its buffers, and one launch per ``d2m.generic``."""
+"""The host program of a scheduled module: its launches, and the buffers between them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.codegen.host.loop_fusion import fused_loops
+from ttnn_jit.codegen.host.forms import Form
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.host.host_steps import HOST_STEPS
 from ttnn_jit.codegen.host_kernels import has_kernels, kernels_of
 from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.kernel_reader import launches_of
 from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
 from ttnn_jit.codegen.loops import refusal
-from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.d2m import EmptyOp, GenericOp, ViewLayoutOp
 from ttnn_jit.dialects.layout import spec_of
@@ -24,6 +25,7 @@ from ttnn_jit.dialects.ttcore import system_desc_of
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.runtime.l1 import in_l1
 from ttnn_jit.runtime.plan import Launch, ProgramPlan
+from ttnn_jit.specs.target import Numerics
 
 
 @dataclass(frozen=True)
@@ -33,12 +35,12 @@ class GeneratedProgram:
     Attributes:
         plan: Buffers and launches.
         kernels: By name, every kernel of the plan.
-        launched: For every launch, the kernel.
+        host: For every launch, what it runs and how.
     """
 
     plan: ProgramPlan
     kernels: dict[str, LlvmKernel]
-    launched: tuple[Kernel, ...]
+    host: HostPlan
 
 
 def generate(module: ModuleOp, isa: HostIsa) -> GeneratedProgram:
@@ -47,47 +49,60 @@ def generate(module: ModuleOp, isa: HostIsa) -> GeneratedProgram:
     Raises:
         CompileError: The module holds what is no scheduled kernel.
     """
-    written: dict[str, LlvmKernel] = {}
-
-    def named(body: KernelBody) -> tuple[str, int]:
-        kernel = kernel_of(body, isa)
-        written[kernel.name] = kernel
-        return kernel.name, kernel.picoseconds
-
-    launched, plan_ = planned(module, named)
-    return GeneratedProgram(plan_, written, tuple(launched))
+    host = host_plan(module, isa)
+    written = [kernel_of(launch.form, isa) for launch in host.launches]
+    plan = program_plan(module, host, [(kernel.name, kernel.picoseconds) for kernel in written])
+    return GeneratedProgram(plan, {kernel.name: kernel for kernel in written}, host)
 
 
-def plan(module: ModuleOp, isa: HostIsa) -> ProgramPlan:
-    """The plan alone; see `generate`."""
-    return generate(module, isa).plan
-
-
-def planned(module: ModuleOp, named: Callable[[KernelBody], tuple[str, int]]) -> tuple[list[Kernel], ProgramPlan]:
-    """The launches of a scheduled module and its plan, in which `named` gives kernels their names and picoseconds.
+def host_plan(module: ModuleOp, isa: HostIsa | None) -> HostPlan:
+    """The launches of a scheduled module after all steps; without `isa`, another compiler chooses their vectors.
 
     Raises:
         CompileError: The module holds what is no scheduled kernel.
     """
+    launches = tuple(_launches(module))
+    plan = HostPlan(launches, tuple(_written(launch.kernel for launch in launches)), isa)
+    for step in HOST_STEPS:
+        plan = step(plan)
+    return plan
+
+
+def _launches(module: ModuleOp) -> Iterator[HostLaunch]:
+    """One for every kernel of the module, in program order."""
+    numerics = system_desc_of(module).numerics
+    for op in the_function(module).body.block.ops:
+        for own, kernel in _kernels(op, numerics):
+            yield HostLaunch((own,), kernel, Form(kernel.body))
+
+
+def _kernels(op: Operation, numerics: Numerics) -> Iterable[tuple[Operation, Kernel]]:
+    match op:
+        case GenericOp():
+            return launches_of(op, numerics)
+        case _ if has_kernels(op):
+            return ((op, kernel) for kernel in kernels_of(op, numerics))
+        case EmptyOp() | ViewLayoutOp() | ReturnOp():
+            return ()
+        case _:
+            raise refusal(op, "it is no kernel", "run the stages up to `d2m-insert-dst-register-access`")
+
+
+def program_plan(module: ModuleOp, host: HostPlan, named: Sequence[tuple[str, int]]) -> ProgramPlan:
+    """Buffers and launches of a module's program.
+
+    Args:
+        module: A scheduled one.
+        host: Its launches.
+        named: Of every launch, its kernel's name, and the picoseconds that it is predicted to take for an element.
+
+    Raises:
+        CompileError: It reads a tensor that is nowhere.
+    """
     function = the_function(module)
     block = function.body.block
-    numerics = system_desc_of(module).numerics
-    launched: list[tuple[Operation, Kernel]] = []
-    returned: Sequence[SSAValue] = ()
-    for op in block.ops:
-        match op:
-            case GenericOp():
-                launched += launches_of(op, numerics)
-            case _ if has_kernels(op):
-                launched += ((op, kernel) for kernel in kernels_of(op, numerics))
-            case ReturnOp():
-                returned = op.arguments
-            case EmptyOp() | ViewLayoutOp():
-                pass
-            case _:
-                raise refusal(op, "it is no kernel", "run the stages up to `d2m-insert-dst-register-access`")
-    kernels = fused_loops(launched)
-    made = _written(kernel for _, kernel in launched)
+    returned = next((op.arguments for op in block.ops if isinstance(op, ReturnOp)), ())
+    kernels = [launch.kernel for launch in host.launches]
     written = _written(kernels)
     outputs = [value for value in dict.fromkeys(returned) if value in written]
     order = [*block.args, *outputs, *(value for value in written if value not in outputs)]
@@ -104,14 +119,14 @@ def planned(module: ModuleOp, named: Callable[[KernelBody], tuple[str, int]]) ->
             kernel.nest.offsets,
             kernel.nest.reduced,
         )
-        for kernel, (name, picoseconds) in ((kernel, named(kernel.body)) for kernel in kernels)
+        for kernel, (name, picoseconds) in zip(kernels, named, strict=True)
     )
-    return kernels, ProgramPlan(
+    return ProgramPlan(
         name=function.sym_name.data,
         inputs=tuple(specs[:inputs]),
         outputs=tuple(specs[inputs:visible]),
         intermediates=tuple(specs[visible:]),
-        unstored=tuple(filter(in_l1, (spec_of(value.type) for value in made if value not in index))),
+        unstored=tuple(filter(in_l1, (spec_of(value.type) for value in host.written if value not in index))),
         launches=launches,
         results=tuple(_buffer(index, function, value) for value in returned),
     )

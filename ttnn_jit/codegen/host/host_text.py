@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from xdsl.ir import SSAValue
 
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
 from ttnn_jit.codegen.host.sweeps import SweptBody, swept
 from ttnn_jit.codegen.kernel import Kernel, Operand
 from ttnn_jit.codegen.launch import LoopNest
@@ -25,10 +26,10 @@ from ttnn_jit.codegen.steps import (
 from ttnn_jit.kernels.swept_loops import BufferKind
 
 
-def host_text(kernels: Sequence[Kernel]) -> str:
+def host_text(plan: HostPlan) -> str:
     """What codegen makes of a scheduled module before it writes any kernel, a block of lines for each launch."""
     names: dict[SSAValue, str] = {}
-    return "".join(f"{line}\n" for number, kernel in enumerate(kernels) for line in _launch(number, kernel, names))
+    return "".join(f"{line}\n" for number, own in enumerate(plan.launches) for line in _launch(number, own, names))
 
 
 def bytes_of(kernel: Kernel) -> int:
@@ -46,10 +47,13 @@ def loops_text(nest: LoopNest) -> str:
     )
 
 
-def _launch(number: int, kernel: Kernel, names: dict[SSAValue, str]) -> Iterator[str]:
-    joined = f", joined of {len(kernel.ops)} kernels" if len(kernel.ops) > 1 else ""
-    yield f"launch {number}: {', '.join(kernel.operations)}{joined}, {bytes_of(kernel):,} bytes"
+def _launch(number: int, launch: HostLaunch, names: dict[SSAValue, str]) -> Iterator[str]:
+    kernel = launch.kernel
+    joined = f", joined of {len(launch.ops)} kernels" if len(launch.ops) > 1 else ""
+    yield f"launch {number}: {', '.join(launch.operations)}{joined}, {bytes_of(kernel):,} bytes"
     yield f"  loops {loops_text(kernel.nest)}"
+    if launch.form.remark:
+        yield f"  {launch.form.remark}"
     operands = (*kernel.inputs, *kernel.outputs)
     for place, (operand, strides) in enumerate(zip(operands, kernel.nest.strides, strict=True)):
         yield f"  {_operand(place, operand, strides, kernel, names)}"

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ttnn_jit.codegen.steps import Apply, Call, Cast, KernelBody, Load, LookUp, Step, Store, operands_of, with_operands
+from ttnn_jit.codegen.vector_loop import VectorLoop, vector_loop
+from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -108,3 +110,45 @@ def _split(body: KernelBody, root: int, last: int, between: list[int]) -> Lookup
         with_operands(body.steps[k], outer.__getitem__) if k != last else LookUp(outer[root]) for k in kept
     ]
     return LookupSplit(function, replace(body, steps=tuple(rest)))
+
+
+def best_lookup(body: KernelBody, isa: HostIsa) -> tuple[LookupSplit, VectorLoop] | None:
+    """The longest part of a body whose lookup is profitable, and the loop that fills its table."""
+    tables = ((split, vector_loop(split.function, isa)) for split in lookup_candidates(body))
+    profitable = [(split, function) for split, function in tables if _is_profitable(split, function)]
+    return max(profitable, key=lambda table: table[1].picoseconds, default=None)
+
+
+def looking_up(split: LookupSplit, isa: HostIsa) -> VectorLoop:
+    """The loop of what is left when a part is looked up."""
+    beside = split.looks_up_loaded_words and not split.is_whole
+    unroll = 2 if beside or isa.lanes < _MIN_CHUNK_WORDS else 1
+    return vector_loop(split.rest, isa, unroll)
+
+
+def _is_profitable(split: LookupSplit, function: VectorLoop) -> bool:
+    # A user's scalar function need not be pure: it may count its calls, or draw random numbers.
+    lanes = function.loop.lanes
+    least = _BREAK_EVEN_INSTRUCTIONS[lanes] * (1 if split.is_whole else _lookup_overhead(split, lanes))
+    return function.weighed_instructions >= least and not function.module.scalar_functions
+
+
+def _lookup_overhead(split: LookupSplit, lanes: int) -> float:
+    """The cost of lookups beside other steps, relative to a loop of lookups alone."""
+    return (
+        _OVERHEAD_BESIDE_TWO_VECTORS
+        if split.looks_up_loaded_words and lanes >= _MIN_CHUNK_WORDS
+        else _OVERHEAD_BESIDE_OTHER_STEPS
+    )
+
+
+_BREAK_EVEN_INSTRUCTIONS = {16: 24, 8: 22, 4: 16}
+"""By lanes: instructions of a vector from which on looking up is faster, with part of the table in the second cache.
+This and the next three are fitted by benchmarks/choices.py, `lookup table`, and benchmarks/vector_math.py."""
+_OVERHEAD_BESIDE_OTHER_STEPS = 1.25
+"""Of lookups of words that the loop computes."""
+_OVERHEAD_BESIDE_TWO_VECTORS = 0.85
+"""Of lookups of loaded words in chunks of two vectors, whose arithmetic overlaps with the lookups."""
+_MIN_CHUNK_WORDS = 16
+"""Words of a chunk that is looked up. Smaller chunks are slower; larger ones are faster only where loaded words are
+looked up beside other steps."""

@@ -7,11 +7,13 @@ Bound: the bytes of the distinct tensors that enter and leave the loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.ir import Operation, SSAValue
 
+from ttnn_jit.codegen.host.forms import Form
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
 from ttnn_jit.codegen.host.sweeps import fits_stack
 from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over
 from ttnn_jit.codegen.launch import View
@@ -51,12 +53,11 @@ class _Frame:
 
 @dataclass(eq=False)
 class _FusedLoop:
-    """Kernels that run as one loop.
+    """Launches that run as one loop.
 
     Attributes:
         number: Grows in program order.
-        kernels: In the order in which they run.
-        ops: What they come from, in order.
+        launches: In the order in which they run.
         spaces: Over which elements they run that reduce nothing.
         frames: Over which elements those run that reduce, and which dimension they reduce.
         contractions: How many of them contract.
@@ -65,41 +66,42 @@ class _FusedLoop:
     """
 
     number: int
-    kernels: tuple[Kernel, ...]
-    ops: dict[Operation, None]
+    launches: tuple[HostLaunch, ...]
     spaces: frozenset[_Space | Operation]
     frames: frozenset[_Frame]
     contractions: int
     producers: set[_FusedLoop]
     readers: int = 0
 
-    def kernel(self) -> Kernel:
-        """The fused kernel."""
-        if len(self.kernels) == 1:
-            return replace(self.kernels[0], ops=tuple(self.ops))
-        return replace(_concatenated(self.kernels, self.ops), ops=tuple(self.ops))
+    @property
+    def kernels(self) -> list[Kernel]:
+        """What they run."""
+        return [launch.kernel for launch in self.launches]
+
+    def launch(self) -> HostLaunch:
+        """All of them as one."""
+        if len(self.launches) == 1:
+            return self.launches[0]
+        ops = dict.fromkeys(op for launch in self.launches for op in launch.ops)
+        kernel = _concatenated(self.kernels, ops)
+        return HostLaunch(tuple(ops), kernel, Form(kernel.body))
 
 
-def fused_loops(kernels: Iterable[tuple[Operation, Kernel]]) -> list[Kernel]:
-    """The fused kernels. They write the same tensors, except those that only a fused consumer reads.
-
-    Args:
-        kernels: In program order, each with its op, whose results are what it writes.
-    """
-    each = list(kernels)
+def join_loops(plan: HostPlan) -> HostPlan:
+    """Launches that feed each other as one. They write the same tensors, except those that only a joined one reads."""
     # Fusing never lowers the number of live tiles, so loops that fit in the end did so at every step; checking each
     # step would take quadratic time.
-    found = _joined_where(each, lambda _: True)
+    found = _joined_where(plan.launches, lambda _: True)
     if not all(map(_fits, found)):
-        found = _joined_where(each, _fits)
-    return [loop.kernel() for loop in found]
+        found = _joined_where(plan.launches, _fits)
+    return replace(plan, launches=tuple(loop.launch() for loop in found))
 
 
 def _fits(loop: _FusedLoop) -> bool:
-    if len(loop.kernels) == 1:
+    if len(loop.launches) == 1:
         return True
     try:
-        kernel = loop.kernel()
+        kernel = loop.launch().kernel
     except NotStridedError:
         return False
     if kernel.body.reduced is None or kernel.body.contraction is not None:
@@ -108,13 +110,12 @@ def _fits(loop: _FusedLoop) -> bool:
     return not strided and fits_stack(kernel.body, kernel.body.reduced)
 
 
-def _joined_where(
-    kernels: Sequence[tuple[Operation, Kernel]], allowed: Callable[[_FusedLoop], bool]
-) -> list[_FusedLoop]:
-    """The loops of `kernels` after fusing producers into consumers wherever `allowed` holds."""
+def _joined_where(launches: Sequence[HostLaunch], allowed: Callable[[_FusedLoop], bool]) -> list[_FusedLoop]:
+    """The loops of `launches` after fusing producers into consumers wherever `allowed` holds."""
     loops: dict[_FusedLoop, None] = {}
     writer: dict[SSAValue, _FusedLoop] = {}
-    for number, (op, kernel) in enumerate(kernels):
+    for number, launch in enumerate(launches):
+        op, kernel = launch.ops[0], launch.kernel
         spaces, frames = frozenset[_Space | Operation](), frozenset[_Frame]()
         contracts = kernel.body.contraction is not None
         if contracts:
@@ -124,7 +125,7 @@ def _joined_where(
         else:
             spaces = frozenset(_space(each.view) if isinstance(op, GenericOp) else op for each in kernel.outputs)
         producers = {writer[operand.value] for operand in kernel.inputs if operand.value in writer}
-        found = _FusedLoop(number, (kernel,), {op: None}, spaces, frames, int(contracts), producers)
+        found = _FusedLoop(number, (launch,), spaces, frames, int(contracts), producers)
         while (joined := _with_last_producer(found)) is not None and allowed(joined[1]):
             last, found = joined
             for producer in last.producers:
@@ -146,10 +147,9 @@ def _with_last_producer(reader: _FusedLoop) -> tuple[_FusedLoop, _FusedLoop] | N
     if last is None or last.readers or not _run_together(last, reader) or _reads_view_of(last, reader):
         return None
     producers = (last.producers | reader.producers) - {last}
-    ops = last.ops | reader.ops
     spaces, frames = last.spaces | reader.spaces, last.frames | reader.frames
-    kernels, contractions = last.kernels + reader.kernels, last.contractions + reader.contractions
-    return last, _FusedLoop(reader.number, kernels, ops, spaces, frames, contractions, producers)
+    launches, contractions = last.launches + reader.launches, last.contractions + reader.contractions
+    return last, _FusedLoop(reader.number, launches, spaces, frames, contractions, producers)
 
 
 def _run_together(one: _FusedLoop, other: _FusedLoop) -> bool:

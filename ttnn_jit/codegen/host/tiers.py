@@ -20,7 +20,7 @@ class Tier(enum.Enum):
     FAST_ISEL = "unoptimised, its instructions selected fast"
 
 
-def choose_tier(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> tuple[Tier, str]:
+def tier_of(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> tuple[Tier, str]:
     """The tier of the loop, and its definition there.
 
     An unoptimised loop compiles faster, and runs about as fast if its constants are in registers, or if it is so long

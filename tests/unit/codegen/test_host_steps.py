@@ -1,0 +1,49 @@
+"""The steps of the host's compile: functions from plans to plans, each of which chooses one thing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.codegen.programs import host_isa, scheduled
+from ttnn_jit.codegen.host.forms import Form, OneLoop, Staged, Tabulated
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.host.host_program import generate, host_plan
+from ttnn_jit.codegen.host.host_steps import FORM_STEPS, HOST_STEPS
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
+
+CHAIN = [("gelu", k) for k in range(4)]
+PROGRAMS = [
+    ([TensorSpec((32, 32), DataType.FLOAT32)], [("abs", 0)], OneLoop),
+    ([TensorSpec((512, 512), DataType.FLOAT32)], CHAIN, Staged),
+    ([TensorSpec((512, 512), DataType.BFLOAT16, Layout.TILE)], [("lgamma", 0)], Tabulated),
+]
+
+
+@pytest.mark.parametrize(("specs", "calls", "chosen"), PROGRAMS, ids=[chosen.__name__ for *_, chosen in PROGRAMS])
+def test_every_step_gives_a_plan_and_leaves_the_one_before_as_it_was(specs, calls, chosen):
+    (launch,) = host_plan(scheduled(specs, calls), None).launches
+    plan = HostPlan((HostLaunch(launch.ops, launch.kernel, Form(launch.kernel.body)),), (), host_isa())
+    plans = [plan]
+    for step in HOST_STEPS:
+        before = plans[-1].launches
+        plans.append(step(plans[-1]))
+        assert plans[-2].launches is before
+        assert [each.kernel for each in plans[-1].launches] == [launch.kernel]
+    assert type(plans[0].launches[0].form) is Form
+    assert type(plans[2].launches[0].form) is OneLoop
+    assert type(plans[-1].launches[0].form) is chosen
+
+
+def test_without_vectors_all_steps_but_the_first_change_nothing():
+    plan = host_plan(scheduled([TensorSpec((512, 512), DataType.FLOAT32)] * 2, [("add", 0, 1)]), None)
+    assert all(step(plan) == plan for step in HOST_STEPS)
+    assert [type(launch.form) for launch in plan.launches] == [Form]
+
+
+def test_equal_bodies_have_one_form_and_one_kernel_whatever_the_shapes():
+    one, other = (
+        generate(scheduled([TensorSpec((rows, 64), DataType.FLOAT32)], CHAIN), host_isa()) for rows in (32, 40)
+    )
+    assert one.host.launches[0].form is other.host.launches[0].form
+    assert one.kernels == other.kernels
+    assert len(FORM_STEPS) == len(HOST_STEPS) - 1

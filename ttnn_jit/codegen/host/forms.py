@@ -1,0 +1,146 @@
+"""How a kernel's body runs on the host: in which loops, and how LLVM compiles them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ttnn_jit.codegen.body_analysis import operation_of_tile
+from ttnn_jit.codegen.host.fission import Fission
+from ttnn_jit.codegen.host.lookup import LookupSplit
+from ttnn_jit.codegen.host.sweeps import SweptBody
+from ttnn_jit.codegen.host.tiers import Tier
+from ttnn_jit.codegen.stages import Stage
+from ttnn_jit.codegen.steps import Apply, KernelBody
+from ttnn_jit.codegen.vector_loop import VectorLoop
+from ttnn_jit.kernels.swept_loops import BufferKind
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """A body whose loops are not chosen yet, or are left to another compiler.
+
+    Attributes:
+        body: What runs.
+    """
+
+    body: KernelBody
+
+    @property
+    def remark(self) -> str:
+        """What was chosen, for a reader; "" if nothing was."""
+        return ""
+
+
+@dataclass(frozen=True, eq=False)
+class RoutineForm(Form):
+    """The loop of a routine, which numba compiles."""
+
+    @property
+    def remark(self) -> str:
+        """Whose loop it is."""
+        return "compiled by numba"
+
+
+@dataclass(frozen=True, eq=False)
+class Contracted(Form):
+    """A product of packed operands, and a loop over each of its rows.
+
+    Attributes:
+        epilogue: What becomes of a row.
+        loop: The epilogue's.
+    """
+
+    epilogue: Stage
+    loop: VectorLoop
+
+    @property
+    def remark(self) -> str:
+        """What it is."""
+        return "operands packed, a microkernel"
+
+
+@dataclass(frozen=True, eq=False)
+class Swept(Form):
+    """Sweeps over rows, or over columns.
+
+    Attributes:
+        parts: The sweeps.
+        loops: Of each, what it computes element by element; None of one that only reduces.
+    """
+
+    parts: SweptBody
+    loops: tuple[VectorLoop | None, ...]
+
+    @property
+    def remark(self) -> str:
+        """How many there are, and what crosses them."""
+        assert self.body.reduced is not None, "it reduces a loop"
+        over = "rows" if self.body.reduced.loop == 0 else "columns"
+        kept = sum(buffer.kind is BufferKind.ROW for buffer in self.parts.buffers)
+        sweeps = f"{_count(len(self.loops), 'sweep')} over {over}"
+        return f"{sweeps}, {_count(kept, 'row')} kept" if kept else sweeps
+
+
+@dataclass(frozen=True, eq=False)
+class OneLoop(Form):
+    """One loop over all elements.
+
+    Attributes:
+        loop: In chunks of vectors.
+        tier: How it is compiled.
+        definition: Its text; "" until the tier is chosen.
+    """
+
+    loop: VectorLoop
+    tier: Tier = Tier.OPTIMISED
+    definition: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Tabulated(Form):
+    """A loop with look-ups in a table, which another loop fills.
+
+    Attributes:
+        direct: The loop without a table.
+        split: What is looked up, and the rest.
+        function: The loop that fills the table.
+        look_up: The loop of the rest.
+    """
+
+    direct: VectorLoop
+    split: LookupSplit
+    function: VectorLoop
+    look_up: VectorLoop
+
+    @property
+    def looked_up(self) -> tuple[str, ...]:
+        """Names of the operations whose results come from the table."""
+        steps = (step for step in self.split.function.steps if isinstance(step, Apply))
+        return tuple(operation_of_tile(step.tile_name).name for step in steps)
+
+    @property
+    def remark(self) -> str:
+        """What is looked up."""
+        return f"a table of {' -> '.join(self.looked_up)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Staged(Form):
+    """Several loops over a block of elements, one after the other.
+
+    Attributes:
+        fission: Where the body is cut.
+        loops: One for each stage.
+    """
+
+    fission: Fission
+    loops: tuple[VectorLoop, ...]
+
+    @property
+    def remark(self) -> str:
+        """How many there are."""
+        return f"cut into {len(self.loops)} loops, over blocks of {self.fission.block} elements"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,101 @@
+"""The host's own compile, in order, on one page: from the launches of a scheduled module to the forms of their loops.
+
+Every step is a function from a plan to a plan. `plan.launches[k].form.remark` says what came of it, as do the stage
+``host`` and `explain()`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, reduce
+
+from ttnn_jit.codegen.contracting import epilogue
+from ttnn_jit.codegen.host.fission import fission_of
+from ttnn_jit.codegen.host.forms import Contracted, Form, OneLoop, RoutineForm, Staged, Swept, Tabulated
+from ttnn_jit.codegen.host.host_plan import HostPlan
+from ttnn_jit.codegen.host.lookup import best_lookup, looking_up
+from ttnn_jit.codegen.host.loop_fusion import join_loops
+from ttnn_jit.codegen.host.sweeps import swept
+from ttnn_jit.codegen.host.tiers import tier_of
+from ttnn_jit.codegen.steps import Call, KernelBody, SizeClass
+from ttnn_jit.codegen.vector_loop import vector_loop
+from ttnn_jit.kernels.isa import HostIsa
+
+FormStep = Callable[[Form, HostIsa], Form]
+HostStep = Callable[[HostPlan], HostPlan]
+
+_KEPT = 256
+"""Bodies whose forms are kept for other programs; a form holds all lines of its loops."""
+
+
+def vectorize(form: Form, isa: HostIsa) -> Form:
+    """The body as loops over vectors: one loop, sweeps where it reduces, a microkernel where it contracts."""
+    return _vectorized(form.body, isa)
+
+
+@lru_cache(maxsize=_KEPT)
+def _vectorized(body: KernelBody, isa: HostIsa) -> Form:
+    if isinstance(body.steps[0], Call):
+        return RoutineForm(body)
+    if body.contraction is not None:
+        stage = epilogue(body)
+        return Contracted(body, stage, vector_loop(stage.body, isa))
+    if body.reduced is not None:
+        parts = swept(body)
+        bodies = (sweep.stage.body for sweep in parts.sweeps)
+        return Swept(body, parts, tuple(vector_loop(each, isa) if each.steps else None for each in bodies))
+    return OneLoop(body, vector_loop(body, isa))
+
+
+@lru_cache(maxsize=_KEPT)
+def tabulate(form: Form, isa: HostIsa) -> Form:
+    """A function of 16-bit elements as look-ups, where a table pays for a loop over many elements."""
+    if not isinstance(form, OneLoop) or form.body.size_class is not SizeClass.LARGE:
+        return form
+    best = best_lookup(form.body, isa)
+    if best is None:
+        return form
+    split, function = best
+    return Tabulated(form.body, form.loop, split, function, looking_up(split, isa))
+
+
+@lru_cache(maxsize=_KEPT)
+def split_loops(form: Form, isa: HostIsa) -> Form:
+    """Loop fission: a long body, or one that reads many inputs from memory, as several loops."""
+    if not isinstance(form, OneLoop):
+        return form
+    fission = fission_of(form.body, form.loop.instructions, form.loop.loop.unroll)
+    if fission is None:
+        return form
+    loops = (vector_loop(stage.body, isa, fission.vectors, fences=False) for stage in fission.stages)
+    return Staged(form.body, fission, tuple(loops))
+
+
+@lru_cache(maxsize=_KEPT)
+def choose_tier(form: Form, isa: HostIsa) -> Form:
+    """How much LLVM does for what is left as one loop."""
+    if not isinstance(form, OneLoop):
+        return form
+    return OneLoop(form.body, form.loop, *tier_of(form.body, form.loop, isa))
+
+
+FORM_STEPS: tuple[FormStep, ...] = (vectorize, tabulate, split_loops, choose_tier)
+
+
+def _on_each(step: FormStep) -> HostStep:
+    return lambda plan: plan.with_forms(step)
+
+
+HOST_STEPS: tuple[HostStep, ...] = (join_loops, *map(_on_each, FORM_STEPS))
+"""The compile. Without vectors to choose for, all but the first leave a plan as it is."""
+
+
+def chosen_form(body: KernelBody, isa: HostIsa) -> Form:
+    """The form of a body by itself, after all steps."""
+    return reduce(lambda form, step: step(form, isa), FORM_STEPS, Form(body))
+
+
+def forget_forms() -> None:
+    """Choose anew from here on: a measurement changed what choices depend on."""
+    for step in (_vectorized, tabulate, split_loops, choose_tier):
+        step.cache_clear()
