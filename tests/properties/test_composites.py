@@ -167,3 +167,10 @@ def test_a_composite_is_one_launch(name):
     x, w, v, u = torch.randn(64, 96), torch.randn(96, 96), torch.randn(96), torch.randn(96)
     report = str(ttnn_jit.jit()(ONE_LAUNCH[name]).explain(x, w, v, u))
     assert re.findall(r"^  launch (\d)", report, re.MULTILINE) == ["0"]
+
+
+def test_a_composite_may_be_written_in_terms_of_others():
+    x = torch.randn(3, 40)
+    text = ttnn_jit.jit()(lambda x: ttnn.layer_norm(x)).ir(x, stage="ttir-decompose-composites")
+    assert "ttir.mean" not in text
+    assert "ttir.sum" in text

@@ -20,8 +20,7 @@ from ttnn_jit.ops.reductions import REDUCED
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
-def mean_of(ttnn: Any, x: Any, axes: Sequence[int], keepdim: bool) -> Any:
-    """The mean along `axes`, by calls of other operations."""
+def _mean(ttnn: Any, x: Any, axes: Sequence[int], keepdim: bool) -> Any:
     total = ttnn.sum(x, axes, keepdim) if axes else x
     return ttnn.divide(total, float(math.prod(x.shape[axis] for axis in axes)))
 
@@ -36,7 +35,7 @@ MEAN = Composite(
     parameters=REDUCED,
     summary="The mean along dimensions: their sum by their number of elements.",
     source="ttnn.mean",
-    decompose=mean_of,
+    decompose=_mean,
     spelled=lambda shape, dims, keepdim: (axes_of(dims, len(shape)), keepdim),
     result=lambda x, axes, keepdim: interleaved(x).with_(shape=without_axes(x.shape, axes, keep=keepdim)),
     golden=lambda torch, x, dim, keepdim: torch.mean(x, dim or None, keepdim),
@@ -74,7 +73,7 @@ SOFTMAX = Composite(
 
 def _variance(ttnn: Any, x: Any, axes: Sequence[int], keepdim: bool, correction: bool) -> Any:
     count = math.prod(x.shape[axis] for axis in axes)
-    difference = ttnn.subtract(x, mean_of(ttnn, x, axes, True))
+    difference = ttnn.subtract(x, ttnn.mean(x, axes, True))
     return ttnn.divide(ttnn.sum(ttnn.square(difference), axes, keepdim), float(count - correction))
 
 

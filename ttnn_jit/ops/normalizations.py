@@ -8,7 +8,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.composite import Composite
-from ttnn_jit.ops.composites import mean_of, reshaped
+from ttnn_jit.ops.composites import reshaped
 from ttnn_jit.ops.operation import Example
 from ttnn_jit.ops.parameter import FLOAT, OPTIONAL_TENSOR, TENSOR, Parameter
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -54,13 +54,13 @@ def _scaled(ttnn: Any, x: Any, variance: Any, weight: Any, bias: Any, epsilon: f
 def _layer_norm(ttnn: Any, x: Any, weight: Any, bias: Any, residual: Any, epsilon: float) -> Any:
     x = x if residual is None else ttnn.add(x, residual)
     last = (len(x.shape) - 1,)
-    difference = ttnn.subtract(x, mean_of(ttnn, x, last, True))
-    return _scaled(ttnn, difference, mean_of(ttnn, ttnn.square(difference), last, True), weight, bias, epsilon)
+    difference = ttnn.subtract(x, ttnn.mean(x, last, True))
+    return _scaled(ttnn, difference, ttnn.mean(ttnn.square(difference), last, True), weight, bias, epsilon)
 
 
 def _rms_norm(ttnn: Any, x: Any, weight: Any, bias: Any, residual: Any, epsilon: float) -> Any:
     x = x if residual is None else ttnn.add(x, residual)
-    return _scaled(ttnn, x, mean_of(ttnn, ttnn.square(x), (len(x.shape) - 1,), True), weight, bias, epsilon)
+    return _scaled(ttnn, x, ttnn.mean(ttnn.square(x), (len(x.shape) - 1,), True), weight, bias, epsilon)
 
 
 def _normalised_golden(function: str) -> Callable[..., Any]:

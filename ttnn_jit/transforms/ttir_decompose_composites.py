@@ -99,6 +99,10 @@ class TensorBuilder:
         if isinstance(operation, ops.Reduction):
             return self._reduce(operation, operands, statics, COMPUTE_TYPE)
         specs = [operand.spec if isinstance(operand, Tensor) else operand for operand in operands]
+        if isinstance(operation, ops.Composite):
+            _, written = operation.written(specs, statics)
+            inner: Tensor = operation.decompose(self, *operands, *written)
+            return inner
         (spec,) = operation.results(specs, statics)
         if not isinstance(operation, ops.Movement):
             spec = spec.with_(dtype=COMPUTE_TYPE)
