@@ -40,7 +40,8 @@ def results_of(op: TensorOp, operands: Sequence[Tensor], math: NumpyVector, nume
 
 def _moved(op: MovementOp, operands: Sequence[Tensor], *_: Any) -> Sequence[Array]:
     spec = spec_of(op.results[0].type)
-    values = np.zeros(tuple(spec.shape), spec.dtype.compute.numpy)
+    background = op.background
+    values = np.full(tuple(spec.shape), background.number if background else 0, spec.dtype.compute.numpy)
     for operand, part in zip(operands, op.parts, strict=True):
         ends = map(sum, zip(part.origin, part.access.extents, strict=True))
         values[tuple(map(slice, part.origin, ends))] = gathered(operand.values, part.access)

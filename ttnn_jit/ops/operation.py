@@ -133,8 +133,8 @@ class Declaration:
 
     @cached_property
     def parameter_names(self) -> tuple[str, ...]:
-        """Names of what may be given by position: the operands and the attributes after them."""
-        return tuple(parameter.name for parameter in (*self.operands, *self.attributes))
+        """Names of what may be given by position: operands and attributes, as they are declared."""
+        return tuple(parameter.name for parameter in self.parameters if parameter.is_positional)
 
     @cached_property
     def has_aliases(self) -> bool:
@@ -201,6 +201,15 @@ class Operation(Declaration):
     def written(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Operation, tuple[Any, ...]]:  # noqa: ARG002 - most are written as they are called
         """The operation and the attributes that the IR has for a call; arguments and errors as for `results`."""
         return self, tuple(statics)
+
+    @property
+    def gives_one_tensor(self) -> bool:
+        """Whether a call gives a tensor, and not several in a tuple or list."""
+        return self.result_count == 1
+
+    def packed(self, results: Sequence[Any]) -> Any:
+        """What a call gives of its results, which may be tensors or whatever stands for them: the one, or a tuple."""
+        return results[0] if self.gives_one_tensor else tuple(results)
 
     @property
     def rules(self) -> str:

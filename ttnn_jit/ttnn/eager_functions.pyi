@@ -29,6 +29,7 @@ __all__ = [
     "cbrt",
     "ceil",
     "celu",
+    "chunk",
     "clamp",
     "concat",
     "cos",
@@ -45,11 +46,14 @@ __all__ = [
     "erfinv",
     "exp",
     "exp2",
+    "expand",
     "expm1",
+    "flip",
     "floor",
     "floor_div",
     "floor_divide",
     "fmod",
+    "fold",
     "frac",
     "ge",
     "gelu",
@@ -68,13 +72,11 @@ __all__ = [
     "isnan",
     "isneginf",
     "isposinf",
-    "layer_norm",
     "ldexp",
     "le",
     "leaky_relu",
     "lerp",
     "lgamma",
-    "linear",
     "log",
     "log10",
     "log1p",
@@ -102,6 +104,7 @@ __all__ = [
     "nan_to_num",
     "ne",
     "neg",
+    "pad",
     "permute",
     "pow",
     "prelu",
@@ -114,8 +117,10 @@ __all__ = [
     "relu6",
     "remainder",
     "repeat",
+    "repeat_interleave",
     "reshape",
-    "rms_norm",
+    "reshape_on_device",
+    "roll",
     "round",
     "rpow",
     "rsqrt",
@@ -132,11 +137,12 @@ __all__ = [
     "softplus",
     "softshrink",
     "softsign",
+    "split",
     "sqrt",
     "square",
     "squared_difference",
     "squeeze",
-    "std",
+    "stack",
     "sub",
     "subtract",
     "sum",
@@ -150,7 +156,7 @@ __all__ = [
     "trunc",
     "unsqueeze",
     "unsqueeze_to_4D",
-    "var",
+    "view",
     "where",
     "xlogy",
 ]
@@ -277,6 +283,14 @@ class _Celu(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Chunk(TtnnOperation):
+    """At most `chunks` parts along `dim`, of equal extents but for the last one."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, chunks: int, dim: int = ..., **keywords: Unpack[Keywords]) -> list[Tensor]: ...
+    @overload
+    def __call__(self, input: Tensor, chunks: int, dim: int = ..., **keywords: Unpack[Keywords]) -> list[Tensor]: ...
+
 class _Clamp(TtnnOperation):
     """x limited to [min, max]; NaN stays NaN. The largest float32 is no bound, for infinities neither.
 
@@ -372,10 +386,26 @@ class _Exp2(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Expand(TtnnOperation):
+    """The tensor repeated along dimensions of extent 1, and new ones in front, to have that shape."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, output_shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Expm1(TtnnOperation):
     """exp(x) - 1, the digits of small results kept."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Flip(TtnnOperation):
+    """The tensor with its elements in reverse order along `dims`."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dims: int | Sequence[int] | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int | Sequence[int] | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Floor(TtnnOperation):
     """The largest integer that is not above x."""
@@ -391,6 +421,14 @@ class _Fmod(TtnnOperation):
     """What is left of x when y is taken off as often as goes, exactly; the sign of x."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Fold(TtnnOperation):
+    """Images of blocks of `stride_h` rows and `stride_w` columns, their elements as channels of one place."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, stride_h: int, stride_w: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, stride_h: int, stride_w: int, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Frac(TtnnOperation):
     """x - trunc(x)."""
@@ -487,14 +525,6 @@ class _Isposinf(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
-class _LayerNorm(TtnnOperation):
-    """Rows less their mean, by their standard deviation, times `weight`, plus `bias`, one of each per column."""
-
-    @overload
-    def __call__(self, input_tensor: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., epsilon: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
-    @overload
-    def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., eps: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
-
 class _Ldexp(TtnnOperation):
     """x * 2**y; zeros and infinities stay where y is finite."""
 
@@ -522,11 +552,6 @@ class _Lgamma(TtnnOperation):
     """The logarithm of |gamma(x)|; infinite at 0 and the negative integers."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
-
-class _Linear(TtnnOperation):
-    """The product of matrices, plus `bias`, then the function of one tensor that `activation` names."""
-
-    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, bias: Tensor | None = ..., transpose_a: bool = ..., transpose_b: bool = ..., activation: str | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Log(TtnnOperation):
     """The natural logarithm; NaN below zero."""
@@ -673,6 +698,20 @@ class _Neg(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Pad(TtnnOperation):
+    """The tensor with as many elements `value` before and after, along each dimension, as `padding` says.
+
+    Or: The tensor in one of shape `output_padded_shape` from `input_tensor_start` on, `value` around it."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, padding: Sequence[tuple[int, int]], value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, padding: Sequence[tuple[int, int]], value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, output_padded_shape: Sequence[int], input_tensor_start: Sequence[int] = ..., value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, output_tensor_shape: Sequence[int], input_tensor_start: Sequence[int] = ..., value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Permute(TtnnOperation):
     """The tensor with its dimensions in another order: dimension i of the result is `permutation[i]` of it."""
 
@@ -752,6 +791,14 @@ class _Repeat(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, repeat_dims: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _RepeatInterleave(TtnnOperation):
+    """Every element along `dim` many times in a row."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, repeats: int, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, repeats: int, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Reshape(TtnnOperation):
     """The elements in row-major order as a tensor of another shape; an extent of -1 is the one that is left."""
 
@@ -760,13 +807,21 @@ class _Reshape(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, logical_shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
 
-class _RmsNorm(TtnnOperation):
-    """Rows by the root of the mean of their squares, times `weight`, plus `bias`, one of each per column."""
+class _ReshapeOnDevice(TtnnOperation):
+    """The elements as a tensor of these four extents, one of which may be -1."""
 
     @overload
-    def __call__(self, input_tensor: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., epsilon: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensor: Tensor, W: int, Z: int, Y: int, X: int, **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
-    def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., eps: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input: Tensor, W: int, Z: int, Y: int, X: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Roll(TtnnOperation):
+    """Elements moved on by `shifts` along `dim`, those beyond the end to the front; flat if `dim` is None."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, shifts: int | Sequence[int] | None = ..., dim: int | Sequence[int] | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, shifts: int | Sequence[int] | None = ..., dims: int | Sequence[int] | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Round(TtnnOperation):
     """The nearest integer, the even one of two.
@@ -862,6 +917,20 @@ class _Softsign(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Split(TtnnOperation):
+    """Parts of `split_size` elements along `dim`, the last one of what is left.
+
+    Or: Parts of as many elements along `dim` as `split_size` says, one after the other."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, split_size: int, dim: int = ..., **keywords: Unpack[Keywords]) -> list[Tensor]: ...
+    @overload
+    def __call__(self, input: Tensor, split_size: int, dim: int = ..., **keywords: Unpack[Keywords]) -> list[Tensor]: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, split_size: Sequence[int], dim: int = ..., **keywords: Unpack[Keywords]) -> list[Tensor]: ...
+    @overload
+    def __call__(self, input: Tensor, split_sizes: Sequence[int], dim: int = ..., **keywords: Unpack[Keywords]) -> list[Tensor]: ...
+
 class _Sqrt(TtnnOperation):
     """Square root, correctly rounded; NaN below zero."""
 
@@ -885,13 +954,13 @@ class _Squeeze(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, dim: int, **keywords: Unpack[Keywords]) -> Tensor: ...
 
-class _Std(TtnnOperation):
-    """The standard deviation along dimensions; with `correction` by Bessel's, one element less."""
+class _Stack(TtnnOperation):
+    """Tensors of one shape one after the other along a new dimension before `dim`."""
 
     @overload
-    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, tensors: Sequence[Tensor], dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
-    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensors: Sequence[Tensor], dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Subtract(TtnnOperation):
     """x - y."""
@@ -963,13 +1032,13 @@ class _UnsqueezeTo4D(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
-class _Var(TtnnOperation):
-    """The variance along dimensions; with `correction` by Bessel's, one element less."""
+class _View(TtnnOperation):
+    """The elements as a tensor of another shape, as `reshape` gives them."""
 
     @overload
-    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensor: Tensor, shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
-    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input: Tensor, shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Where(TtnnOperation):
     """true_value where the predicate is not zero (NaN counts as not zero), else false_value."""
@@ -1001,6 +1070,7 @@ bitwise_xor: _BitwiseXor
 cbrt: _Cbrt
 ceil: _Ceil
 celu: _Celu
+chunk: _Chunk
 clamp: _Clamp
 concat: _Concat
 cos: _Cos
@@ -1017,11 +1087,14 @@ erfc: _Erfc
 erfinv: _Erfinv
 exp: _Exp
 exp2: _Exp2
+expand: _Expand
 expm1: _Expm1
+flip: _Flip
 floor: _Floor
 floor_div: _FloorDivide
 floor_divide: _FloorDivide
 fmod: _Fmod
+fold: _Fold
 frac: _Frac
 ge: _Ge
 gelu: _Gelu
@@ -1040,13 +1113,11 @@ isinf: _Isinf
 isnan: _Isnan
 isneginf: _Isneginf
 isposinf: _Isposinf
-layer_norm: _LayerNorm
 ldexp: _Ldexp
 le: _Le
 leaky_relu: _LeakyRelu
 lerp: _Lerp
 lgamma: _Lgamma
-linear: _Linear
 log: _Log
 log10: _Log10
 log1p: _Log1P
@@ -1074,6 +1145,7 @@ multiply: _Multiply
 nan_to_num: _NanToNum
 ne: _Ne
 neg: _Neg
+pad: _Pad
 permute: _Permute
 pow: _Pow
 prelu: _Prelu
@@ -1086,8 +1158,10 @@ relu: _Relu
 relu6: _Relu6
 remainder: _Remainder
 repeat: _Repeat
+repeat_interleave: _RepeatInterleave
 reshape: _Reshape
-rms_norm: _RmsNorm
+reshape_on_device: _ReshapeOnDevice
+roll: _Roll
 round: _Round
 rpow: _Rpow
 rsqrt: _Rsqrt
@@ -1104,11 +1178,12 @@ softmax: _Softmax
 softplus: _Softplus
 softshrink: _Softshrink
 softsign: _Softsign
+split: _Split
 sqrt: _Sqrt
 square: _Square
 squared_difference: _SquaredDifference
 squeeze: _Squeeze
-std: _Std
+stack: _Stack
 sub: _Subtract
 subtract: _Subtract
 sum: _Sum
@@ -1122,6 +1197,6 @@ transpose: _Transpose
 trunc: _Trunc
 unsqueeze: _Unsqueeze
 unsqueeze_to_4D: _UnsqueezeTo4D
-var: _Var
+view: _View
 where: _Where
 xlogy: _Xlogy
