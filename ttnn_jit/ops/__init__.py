@@ -20,6 +20,7 @@ from ttnn_jit.ops import (
     rearrangements,
     reductions,
     routines,
+    selections,
     ternary,
     typecast,
     unary,
@@ -108,6 +109,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *composites.OPERATIONS,
     *normalizations.OPERATIONS,
     *routines.OPERATIONS,
+    *selections.OPERATIONS,
     *rearrangements.OPERATIONS,
 )
 """Every operation that may be called, of every family."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, ShapeError
 from ttnn_jit.ops.operation import Example, OperandSpec, Operation
-from ttnn_jit.ops.parameter import TENSOR, NumberKind, Parameter, as_float32
+from ttnn_jit.ops.parameter import TENSOR, Parameter
 from ttnn_jit.specs.access import Access, Part
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
@@ -77,16 +77,9 @@ class Movement(Operation):
         shapes = _shapes(specs)
         try:
             operation, written = self.spelled(shapes, *statics) if self.is_variadic else self.spelled(*shapes, *statics)
-            return operation, operation._numbers(_tensors(specs)[0].dtype, written)
+            return operation, operation.with_numbers_of(_tensors(specs)[0].dtype, written)
         except (ShapeError, ArgumentError) as error:
             raise CompileError(f"`{self.name}`: {error.message}", help=error.help) from None
-
-    def _numbers(self, dtype: DataType, statics: Sequence[Any]) -> tuple[Any, ...]:
-        """The attributes, numbers among them as `dtype` has them."""
-        return tuple(
-            _number(dtype, value, f"`{attribute.name}`") if isinstance(attribute.kind, NumberKind) else value
-            for attribute, value in zip(self.attributes, statics, strict=True)
-        )
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
         """The first operand's dtype and layout; its memory too, unless it is sharded: then DRAM, interleaved.
@@ -122,12 +115,6 @@ class Movement(Operation):
     def rules(self) -> str:
         """What is true of every operation of the family, for docstrings."""
         return "The result has the operand's dtype and layout, and every element its bits."
-
-
-def _number(dtype: DataType, value: float, what: str) -> float:
-    if not dtype.is_integer:
-        return dtype.rounded(as_float32(float(value)))
-    return dtype.whole(int(value) if isinstance(value, float) and value.is_integer() else value, what)
 
 
 def _tensors(specs: Sequence[OperandSpec]) -> list[TensorSpec]:

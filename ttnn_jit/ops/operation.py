@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from ttnn_jit.ops.parameter import ACTIVATIONS, CONFIG, DTYPE, OUTPUT, Parameter, TensorsKind, as_float32
+from ttnn_jit.ops.parameter import ACTIVATIONS, CONFIG, DTYPE, OUTPUT, NumberKind, Parameter, TensorsKind, as_float32
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
@@ -105,6 +105,17 @@ class Declaration:
         """The parameters that are properties: compile-time values, in order."""
         return tuple(parameter for parameter in self.parameters if parameter.kind.property_type)
 
+    def with_numbers_of(self, dtype: DataType, statics: Sequence[Any]) -> tuple[Any, ...]:
+        """The values of the attributes, numbers among them as tensors of `dtype` hold them.
+
+        Raises:
+            ArgumentError: `dtype` is one of integers, and a number none of them.
+        """
+        return tuple(
+            _number(dtype, value, f"`{attribute.name}`") if isinstance(attribute.kind, NumberKind) else value
+            for attribute, value in zip(self.attributes, statics, strict=True)
+        )
+
     @cached_property
     def chosen_by(self) -> Mapping[str, Any]:
         """Keywords that may be given with these values only: they tell declarations of one name apart."""
@@ -154,6 +165,12 @@ class Declaration:
         return f"<operation {self.name}>"
 
 
+def _number(dtype: DataType, value: float, what: str) -> float:
+    if not dtype.is_integer:
+        return dtype.rounded(as_float32(float(value)))
+    return dtype.whole(int(value) if isinstance(value, float) and value.is_integer() else value, what)
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Operation(Declaration):
     """A declaration that computes: it may be called, and is tested.
@@ -167,8 +184,8 @@ class Operation(Declaration):
         operator: The Python operator that spells it, one of `OPERATOR_METHODS`.
         body: Of a user's tile operation, the body as the IR spells it (ops/tile_body.py); the IR's name is ``tile_op``.
         result_count: How many results it has; several are a tuple.
-        check: ``check(*arrays)``: refuses elements that no call should have, by ShapeError, where they can be read
-            before it runs: eagerly. A kernel takes them for the nearest that it can.
+        check: ``check(*arrays, *attributes)``: refuses elements that no call should have, by ShapeError, where they can
+            be read before it runs: eagerly. A kernel takes them for the nearest that it can, or for none.
     """
 
     golden: Callable[..., Any]

@@ -55,6 +55,7 @@ __all__ = [
     "fmod",
     "fold",
     "frac",
+    "gather",
     "ge",
     "gelu",
     "gt",
@@ -66,6 +67,7 @@ __all__ = [
     "hypot",
     "i0",
     "identity",
+    "index_fill",
     "isclose",
     "isfinite",
     "isinf",
@@ -125,6 +127,8 @@ __all__ = [
     "rpow",
     "rsqrt",
     "rsub",
+    "scatter",
+    "scatter_add",
     "selu",
     "sigmoid",
     "sign",
@@ -137,6 +141,7 @@ __all__ = [
     "softplus",
     "softshrink",
     "softsign",
+    "sort",
     "split",
     "sqrt",
     "square",
@@ -153,6 +158,8 @@ __all__ = [
     "threshold",
     "topk",
     "transpose",
+    "tril",
+    "triu",
     "trunc",
     "unsqueeze",
     "unsqueeze_to_4D",
@@ -435,6 +442,14 @@ class _Frac(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Gather(TtnnOperation):
+    """The elements along `dim` that `index` names; one beyond is taken for the nearest there is."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, *, sparse_grad: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int, index: Tensor, *, sparse_grad: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Ge(TtnnOperation):
     """1 where x is not below y, else 0, in the first operand's dtype."""
 
@@ -494,6 +509,14 @@ class _Identity(TtnnOperation):
     """x."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _IndexFill(TtnnOperation):
+    """The tensor with `value` in all places along `dim` that `index` names."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, value: float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int, index: Tensor, value: float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Isclose(TtnnOperation):
     """1 where |x - y| <= atol + rtol * |y|, else 0, in x's dtype; both sides in float32, as torch has them."""
@@ -851,6 +874,46 @@ class _Rsub(TtnnOperation):
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Scatter(TtnnOperation):
+    """The tensor with elements of `src` in the places along `dim` that `index` names.
+
+    Or: The tensor with elements of `src` added to the places along `dim` that `index` names.
+
+    Or: The tensor with elements of `src` multiplied into the places along `dim` that `index` names.
+
+    Or: The tensor with elements of `src` that are larger in the places along `dim` that `index` names.
+
+    Or: The tensor with elements of `src` that are smaller in the places along `dim` that `index` names."""
+
+    @overload
+    def __call__(self, input: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: Literal['add'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: Literal['add'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: Literal['multiply'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: Literal['multiply'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: Literal['amax'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: Literal['amax'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: Literal['amin'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: Literal['amin'], **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ScatterAdd(TtnnOperation):
+    """The tensor with elements of `src` added to the places along `dim` that `index` names."""
+
+    @overload
+    def __call__(self, input: Tensor, dim: int, index: Tensor, src: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, src: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Selu(TtnnOperation):
     """scale * x where x is positive, else scale * alpha * (exp(x) - 1)."""
 
@@ -916,6 +979,14 @@ class _Softsign(TtnnOperation):
     """x / (1 + |x|)."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Sort(TtnnOperation):
+    """The elements along `dim` in order, and the places that they had; always stable, NaN is the largest."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int = ..., descending: bool = ..., stable: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int = ..., descending: bool = ..., stable: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
 
 class _Split(TtnnOperation):
     """Parts of `split_size` elements along `dim`, the last one of what is left.
@@ -1011,6 +1082,22 @@ class _Transpose(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, dim0: int, dim1: int, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Tril(TtnnOperation):
+    """The elements whose column is at most their row plus `diagonal`, zeros elsewhere."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, diagonal: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, diagonal: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Triu(TtnnOperation):
+    """The elements whose column is at least their row plus `diagonal`, zeros elsewhere."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, diagonal: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, diagonal: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Trunc(TtnnOperation):
     """x without its fraction."""
 
@@ -1096,6 +1183,7 @@ floor_divide: _FloorDivide
 fmod: _Fmod
 fold: _Fold
 frac: _Frac
+gather: _Gather
 ge: _Ge
 gelu: _Gelu
 gt: _Gt
@@ -1107,6 +1195,7 @@ heaviside: _Heaviside
 hypot: _Hypot
 i0: _I0
 identity: _Identity
+index_fill: _IndexFill
 isclose: _Isclose
 isfinite: _Isfinite
 isinf: _Isinf
@@ -1166,6 +1255,8 @@ round: _Round
 rpow: _Rpow
 rsqrt: _Rsqrt
 rsub: _Rsub
+scatter: _Scatter
+scatter_add: _ScatterAdd
 selu: _Selu
 sigmoid: _Sigmoid
 sign: _Sign
@@ -1178,6 +1269,7 @@ softmax: _Softmax
 softplus: _Softplus
 softshrink: _Softshrink
 softsign: _Softsign
+sort: _Sort
 split: _Split
 sqrt: _Sqrt
 square: _Square
@@ -1194,6 +1286,8 @@ tanhshrink: _Tanhshrink
 threshold: _Threshold
 topk: _Topk
 transpose: _Transpose
+tril: _Tril
+triu: _Triu
 trunc: _Trunc
 unsqueeze: _Unsqueeze
 unsqueeze_to_4D: _UnsqueezeTo4D
