@@ -124,7 +124,8 @@ def test_on_a_chip_a_movement_is_an_operation_of_the_host_program(written, in_to
 # --- Chains ---------------------------------------------------------------------------------------------------------
 
 
-KINDS = ("permute", "reshape", "slice", "repeat", "unsqueeze")
+VIEWS = ("permute", "reshape", "slice", "repeat", "unsqueeze", "flip", "repeat_interleave")
+KINDS = (*VIEWS, "pad", "roll")
 
 
 @st.composite
@@ -142,6 +143,15 @@ def movements(draw, shape, kinds):
         return kind, (tuple(begins), tuple(ends), tuple(draw(st.integers(1, 3)) for _ in shape))
     if kind == "repeat":
         return kind, (tuple(draw(st.integers(1, 2)) for _ in shape),)
+    if kind == "flip":
+        return kind, (tuple(draw(st.lists(st.integers(0, rank - 1), unique=True, min_size=1))),)
+    if kind == "repeat_interleave":
+        return kind, (draw(st.integers(1, 3)), draw(st.integers(-rank, rank - 1)))
+    if kind == "pad":
+        few = st.integers(0, 2)
+        return kind, (tuple((draw(few), draw(few)) for _ in shape), draw(st.sampled_from([0, -1.5, 7])))
+    if kind == "roll":
+        return kind, ((draw(st.integers(-9, 9)),), (draw(st.integers(-rank, rank - 1)),))
     return kind, (draw(st.integers(-rank - 1, rank)),)
 
 
@@ -160,7 +170,7 @@ def chains(draw, kinds=KINDS):
         if kinds is KINDS and draw(st.booleans()):
             steps.append(("add", (1.0,)))
         name, statics = draw(movements(tuple(x.shape), kinds))
-        if x.numel() > 4096 and name == "repeat":
+        if x.numel() > 4096 and name in {"repeat", "repeat_interleave"}:
             continue
         steps.append((name, statics))
         x = in_torch(x, name, statics)
@@ -200,7 +210,7 @@ def test_chains_of_movements_and_arithmetic_agree_with_torch_and_the_interpreter
 
 
 @settings(max_examples=15, deadline=None)
-@given(chains(("permute", "slice", "unsqueeze")))
+@given(chains(("permute", "slice", "unsqueeze", "flip", "repeat_interleave")))
 def test_a_chain_of_movements_before_arithmetic_moves_no_bytes_of_its_own(chain):
     shape, steps = chain
     x = torch.rand(shape)
@@ -247,11 +257,9 @@ def addresses(access, strides):
 @st.composite
 def composed(draw):
     """The access of a chain of movements to its source, and the source's shape."""
-    shape, steps = draw(chains())
+    shape, steps = draw(chains(VIEWS))
     access, extents = Access.identity(shape), shape
     for name, statics in steps:
-        if name == "add":
-            continue
         operation, written = ops.OVERLOADS[name][0].spelled(extents, *statics)
         (part,) = operation.parts((extents,), written)
         access = part.access.after(access)
