@@ -128,31 +128,34 @@ VIEWS = ("permute", "reshape", "slice", "repeat", "unsqueeze", "flip", "repeat_i
 KINDS = (*VIEWS, "pad", "roll")
 
 
-@st.composite
 def movements(draw, shape, kinds):
     """A movement of a tensor of that shape, as (name, attributes)."""
-    rank = len(shape)
     kind = draw(st.sampled_from(kinds))
-    if kind == "permute":
-        return kind, (tuple(draw(st.permutations(range(rank)))),)
-    if kind == "reshape":
-        return kind, (draw(st.sampled_from(factorings(math.prod(shape)))),)
-    if kind == "slice":
-        begins = [draw(st.integers(0, extent - 1)) for extent in shape]
-        ends = [draw(st.integers(begin + 1, extent)) for begin, extent in zip(begins, shape, strict=True)]
-        return kind, (tuple(begins), tuple(ends), tuple(draw(st.integers(1, 3)) for _ in shape))
-    if kind == "repeat":
-        return kind, (tuple(draw(st.integers(1, 2)) for _ in shape),)
-    if kind == "flip":
-        return kind, (tuple(draw(st.lists(st.integers(0, rank - 1), unique=True, min_size=1))),)
-    if kind == "repeat_interleave":
-        return kind, (draw(st.integers(1, 3)), draw(st.integers(-rank, rank - 1)))
-    if kind == "pad":
-        few = st.integers(0, 2)
-        return kind, (tuple((draw(few), draw(few)) for _ in shape), draw(st.sampled_from([0, -1.5, 7])))
-    if kind == "roll":
-        return kind, ((draw(st.integers(-9, 9)),), (draw(st.integers(-rank, rank - 1)),))
-    return kind, (draw(st.integers(-rank - 1, rank)),)
+    return kind, ATTRIBUTES[kind](draw, shape, len(shape))
+
+
+def parts(draw, shape, _):
+    begins = [draw(st.integers(0, extent - 1)) for extent in shape]
+    ends = [draw(st.integers(begin + 1, extent)) for begin, extent in zip(begins, shape, strict=True)]
+    return tuple(begins), tuple(ends), tuple(draw(st.integers(1, 3)) for _ in shape)
+
+
+def padding(draw, shape, _):
+    few = st.integers(0, 2)
+    return tuple((draw(few), draw(few)) for _ in shape), draw(st.sampled_from([0, -1.5, 7]))
+
+
+ATTRIBUTES = {
+    "permute": lambda draw, _, rank: (tuple(draw(st.permutations(range(rank)))),),
+    "reshape": lambda draw, shape, _: (draw(st.sampled_from(factorings(math.prod(shape)))),),
+    "slice": parts,
+    "repeat": lambda draw, shape, _: (tuple(draw(st.integers(1, 2)) for _ in shape),),
+    "unsqueeze": lambda draw, _, rank: (draw(st.integers(-rank - 1, rank)),),
+    "flip": lambda draw, _, rank: (tuple(draw(st.lists(st.integers(0, rank - 1), unique=True, min_size=1))),),
+    "repeat_interleave": lambda draw, _, rank: (draw(st.integers(1, 3)), draw(st.integers(-rank, rank - 1))),
+    "pad": padding,
+    "roll": lambda draw, _, rank: ((draw(st.integers(-9, 9)),), (draw(st.integers(-rank, rank - 1)),)),
+}
 
 
 def factorings(count):
@@ -169,7 +172,7 @@ def chains(draw, kinds=KINDS):
     for _ in range(draw(st.integers(1, 4))):
         if kinds is KINDS and draw(st.booleans()):
             steps.append(("add", (1.0,)))
-        name, statics = draw(movements(tuple(x.shape), kinds))
+        name, statics = movements(draw, tuple(x.shape), kinds)
         if x.numel() > 4096 and name in {"repeat", "repeat_interleave"}:
             continue
         steps.append((name, statics))

@@ -131,9 +131,9 @@ def _unsqueezed(shape: Extents, dim: int) -> Extents:
     return (*shape[:axis], 1, *shape[axis:])
 
 
-def _squeezed(shape: Extents, dim: int) -> Extents:
-    axis = axis_of(dim, len(shape))
-    return (*shape[:axis], *shape[axis + 1 :]) if shape[axis] == 1 else shape
+def _squeezed(shape: Extents, dims: Sequence[int]) -> Extents:
+    axes = axes_of(dims, len(shape))
+    return tuple(extent for axis, extent in enumerate(shape) if extent != 1 or axis not in axes)
 
 
 UNSQUEEZE = reshape_of(
@@ -148,12 +148,18 @@ UNSQUEEZE = reshape_of(
 
 SQUEEZE = reshape_of(
     "squeeze",
-    Parameter("dim", DIMENSION),
+    Parameter("dim", AXES),
     extents=_squeezed,
-    summary="The tensor without the dimension `dim`, where its extent is 1.",
-    golden=lambda torch, x, dim: torch.squeeze(x, dim),
-    aten="squeeze.dim",
-    examples=(((1, 3, 40), (0,)), ((3, 40, 1), (-1,)), ((2, 32), (0,))),
+    summary="The tensor without the dimensions `dim`, of all if that is None, where their extents are 1.",
+    golden=lambda torch, x, dims: torch.squeeze(x, dims) if dims else torch.squeeze(x),
+    aten="squeeze.dims",
+    examples=(
+        ((1, 3, 40), ((0,),)),
+        ((3, 40, 1), ((-1,),)),
+        ((2, 32), ((0,),)),
+        ((1, 2, 1, 33), ((),)),
+        ((1, 1, 5), ((0, 1),)),
+    ),
 )
 
 

@@ -23,7 +23,7 @@ RESULT_KEYWORDS = tuple(parameter.name for parameter in RESULT_PARAMETERS)
 """Keywords that every eager operation takes besides its own, about its result; inside `@jit` they are ignored."""
 HARDWARE_KEYWORDS = (
     "accurate_mode", "compute_kernel_config", "core_grid", "fast_and_approximate_mode", "program_config", "queue_id",
-    "sub_core_grids", "use_legacy", "vector_mode",
+    "sub_core_grids", "use_legacy", "use_multicore", "vector_mode",
 )  # fmt: skip
 """Keywords of ttnn's operations that choose among ways to compute the same on a chip: accepted and ignored."""
 

@@ -74,11 +74,13 @@ __all__ = [
     "isnan",
     "isneginf",
     "isposinf",
+    "layer_norm",
     "ldexp",
     "le",
     "leaky_relu",
     "lerp",
     "lgamma",
+    "linear",
     "log",
     "log10",
     "log1p",
@@ -122,6 +124,7 @@ __all__ = [
     "repeat_interleave",
     "reshape",
     "reshape_on_device",
+    "rms_norm",
     "roll",
     "round",
     "rpow",
@@ -148,6 +151,7 @@ __all__ = [
     "squared_difference",
     "squeeze",
     "stack",
+    "std",
     "sub",
     "subtract",
     "sum",
@@ -163,6 +167,7 @@ __all__ = [
     "trunc",
     "unsqueeze",
     "unsqueeze_to_4D",
+    "var",
     "view",
     "where",
     "xlogy",
@@ -182,6 +187,7 @@ class Keywords(TypedDict, total=False):
     queue_id: object
     sub_core_grids: object
     use_legacy: object
+    use_multicore: object
     vector_mode: object
 
 class _Abs(TtnnOperation):
@@ -548,6 +554,14 @@ class _Isposinf(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _LayerNorm(TtnnOperation):
+    """Rows less their mean, by their standard deviation, times `weight`, plus `bias`, one of each per column."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., epsilon: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., eps: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Ldexp(TtnnOperation):
     """x * 2**y; zeros and infinities stay where y is finite."""
 
@@ -575,6 +589,11 @@ class _Lgamma(TtnnOperation):
     """The logarithm of |gamma(x)|; infinite at 0 and the negative integers."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Linear(TtnnOperation):
+    """The product of matrices, plus `bias`, then the function of one tensor that `activation` names."""
+
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, bias: Tensor | None = ..., transpose_a: bool = ..., transpose_b: bool = ..., activation: str | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Log(TtnnOperation):
     """The natural logarithm; NaN below zero."""
@@ -838,6 +857,14 @@ class _ReshapeOnDevice(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, W: int, Z: int, Y: int, X: int, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _RmsNorm(TtnnOperation):
+    """Rows by the root of the mean of their squares, times `weight`, plus `bias`, one of each per column."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., epsilon: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., eps: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Roll(TtnnOperation):
     """Elements moved on by `shifts` along `dim`, those beyond the end to the front; flat if `dim` is None."""
 
@@ -1018,12 +1045,12 @@ class _SquaredDifference(TtnnOperation):
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Squeeze(TtnnOperation):
-    """The tensor without the dimension `dim`, where its extent is 1."""
+    """The tensor without the dimensions `dim`, of all if that is None, where their extents are 1."""
 
     @overload
-    def __call__(self, input_tensor: Tensor, dim: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
-    def __call__(self, input: Tensor, dim: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input: Tensor, dim: int | Sequence[int] | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Stack(TtnnOperation):
     """Tensors of one shape one after the other along a new dimension before `dim`."""
@@ -1032,6 +1059,14 @@ class _Stack(TtnnOperation):
     def __call__(self, tensors: Sequence[Tensor], dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input_tensors: Sequence[Tensor], dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Std(TtnnOperation):
+    """The standard deviation along dimensions; with `correction` by Bessel's, one element less."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Subtract(TtnnOperation):
     """x - y."""
@@ -1119,6 +1154,14 @@ class _UnsqueezeTo4D(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Var(TtnnOperation):
+    """The variance along dimensions; with `correction` by Bessel's, one element less."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _View(TtnnOperation):
     """The elements as a tensor of another shape, as `reshape` gives them."""
 
@@ -1202,11 +1245,13 @@ isinf: _Isinf
 isnan: _Isnan
 isneginf: _Isneginf
 isposinf: _Isposinf
+layer_norm: _LayerNorm
 ldexp: _Ldexp
 le: _Le
 leaky_relu: _LeakyRelu
 lerp: _Lerp
 lgamma: _Lgamma
+linear: _Linear
 log: _Log
 log10: _Log10
 log1p: _Log1P
@@ -1250,6 +1295,7 @@ repeat: _Repeat
 repeat_interleave: _RepeatInterleave
 reshape: _Reshape
 reshape_on_device: _ReshapeOnDevice
+rms_norm: _RmsNorm
 roll: _Roll
 round: _Round
 rpow: _Rpow
@@ -1276,6 +1322,7 @@ square: _Square
 squared_difference: _SquaredDifference
 squeeze: _Squeeze
 stack: _Stack
+std: _Std
 sub: _Subtract
 subtract: _Subtract
 sum: _Sum
@@ -1291,6 +1338,7 @@ triu: _Triu
 trunc: _Trunc
 unsqueeze: _Unsqueeze
 unsqueeze_to_4D: _UnsqueezeTo4D
+var: _Var
 view: _View
 where: _Where
 xlogy: _Xlogy
