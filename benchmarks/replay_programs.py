@@ -56,17 +56,21 @@ def _calls(operation: Operation) -> Iterator[dict[str, Any]]:
         given = [shape is not None for shape in shapes] or [True] * operation.arity
         tensors = ", ".join(f"a{k}" for k in range(sum(given)))
         values = (f"{each.name}={_written(value)}" for each, value in zip(operation.attributes, statics, strict=True))
-        arguments = ", ".join((f"[{tensors}]" if operation.is_variadic else _operands(given), *values))
+        arguments = ", ".join((f"[{tensors}]" if operation.is_variadic else _operands(operation, given), *values))
         name = f"op_{operation.ttnn_name}{f'_{place}' if place else ''}"
         source = f"def {name}({tensors}):\n    return ttnn.{operation.name}({arguments})\n"
         own = tuple(shape for shape in shapes if shape is not None)
         yield {"source": source, "program": name, "tensors": sum(given), "shapes": own, "integers": integers}
 
 
-def _operands(given: Sequence[bool]) -> str:
-    """The operands of a call in order, None for those that are not given."""
+def _operands(operation: Operation, given: Sequence[bool]) -> str:
+    """The operands of a call, None for those that are not given; by name where attributes stand among them."""
     numbers = count()
-    return ", ".join(f"a{next(numbers)}" if is_given else "None" for is_given in given)
+    values = [f"a{next(numbers)}" if is_given else "None" for is_given in given]
+    names = tuple(each.name for each in operation.operands)
+    if operation.parameter_names[: len(names)] == names:
+        return ", ".join(values)
+    return ", ".join(f"{name}={value}" for name, value in zip(names, values, strict=True))
 
 
 def _written(value: Any) -> str:

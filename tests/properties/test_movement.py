@@ -15,14 +15,14 @@ from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.compiler import driver
 from ttnn_jit.dialects import InvalidModule, parse_module, verify
 from ttnn_jit.dialects.layout import tensor_type
-from ttnn_jit.ops import data_movement
 from ttnn_jit.specs.access import Access, Const, Dim, NotStridedError, bounds, evaluated, reshaped, walk
 from ttnn_jit.specs.sharding import dense_strides
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 MOVEMENTS = [
-    pytest.param(operation, shapes, statics, id=f"{operation.name}-{shapes}-{statics}")
-    for operation in data_movement.OPERATIONS
+    pytest.param(operation, shapes, statics, id=f"{operation.ttnn_name}-{shapes}-{statics}")
+    for operation in ops.OPERATIONS
+    if isinstance(operation, ops.Movement | ops.Shorthand)
     for shapes, statics in operation.examples
 ]
 WORDS = {torch.float32: torch.int32, torch.bfloat16: torch.int16}
@@ -46,6 +46,11 @@ def any_bits(shape, dtype, seed=0):
 
 
 def assert_bits(got, want):
+    if isinstance(want, list):
+        assert type(got) is list
+        for one, other in zip(got, want, strict=True):
+            assert_bits(one, other)
+        return
     assert got.shape == want.shape
     assert torch.equal(got.contiguous().view(WORDS[want.dtype]), want.contiguous().view(WORDS[want.dtype]))
 
@@ -60,14 +65,18 @@ def example(operation, shapes, statics, dtype):
     return moved, xs, operation.golden(torch, *xs, *statics)
 
 
+def in_torch_again(results):
+    return [*map(ttnn.to_torch, results)] if isinstance(results, list) else ttnn.to_torch(results)
+
+
 @pytest.mark.parametrize("dtype", WORDS)
 @pytest.mark.parametrize(("operation", "shapes", "statics"), MOVEMENTS)
 def test_every_bit_arrives_eagerly_and_compiled(operation, shapes, statics, dtype, device):
     moved, xs, want = example(operation, shapes, statics, dtype)
     for layout in LAYOUTS:
         tensors = [ttnn.from_torch(x, dtype=DTYPES[dtype], layout=layout, device=device) for x in xs]
-        assert_bits(ttnn.to_torch(moved(*tensors)), want)
-        assert_bits(ttnn.to_torch(jit()(moved)(*tensors)), want)
+        for results in (moved(*tensors), moved(*tensors), jit()(moved)(*tensors)):
+            assert_bits(in_torch_again(results), want)
     for graph_capture in (False, True):
         assert_bits(jit(graph_capture=graph_capture)(moved)(*xs), want)
 
@@ -115,25 +124,38 @@ def test_on_a_chip_a_movement_is_an_operation_of_the_host_program(written, in_to
 # --- Chains ---------------------------------------------------------------------------------------------------------
 
 
-KINDS = ("permute", "reshape", "slice", "repeat", "unsqueeze")
+VIEWS = ("permute", "reshape", "slice", "repeat", "unsqueeze", "flip", "repeat_interleave")
+KINDS = (*VIEWS, "pad", "roll")
 
 
-@st.composite
 def movements(draw, shape, kinds):
     """A movement of a tensor of that shape, as (name, attributes)."""
-    rank = len(shape)
     kind = draw(st.sampled_from(kinds))
-    if kind == "permute":
-        return kind, (tuple(draw(st.permutations(range(rank)))),)
-    if kind == "reshape":
-        return kind, (draw(st.sampled_from(factorings(math.prod(shape)))),)
-    if kind == "slice":
-        begins = [draw(st.integers(0, extent - 1)) for extent in shape]
-        ends = [draw(st.integers(begin + 1, extent)) for begin, extent in zip(begins, shape, strict=True)]
-        return kind, (tuple(begins), tuple(ends), tuple(draw(st.integers(1, 3)) for _ in shape))
-    if kind == "repeat":
-        return kind, (tuple(draw(st.integers(1, 2)) for _ in shape),)
-    return kind, (draw(st.integers(-rank - 1, rank)),)
+    return kind, ATTRIBUTES[kind](draw, shape, len(shape))
+
+
+def parts(draw, shape, _):
+    begins = [draw(st.integers(0, extent - 1)) for extent in shape]
+    ends = [draw(st.integers(begin + 1, extent)) for begin, extent in zip(begins, shape, strict=True)]
+    return tuple(begins), tuple(ends), tuple(draw(st.integers(1, 3)) for _ in shape)
+
+
+def padding(draw, shape, _):
+    few = st.integers(0, 2)
+    return tuple((draw(few), draw(few)) for _ in shape), draw(st.sampled_from([0, -1.5, 7]))
+
+
+ATTRIBUTES = {
+    "permute": lambda draw, _, rank: (tuple(draw(st.permutations(range(rank)))),),
+    "reshape": lambda draw, shape, _: (draw(st.sampled_from(factorings(math.prod(shape)))),),
+    "slice": parts,
+    "repeat": lambda draw, shape, _: (tuple(draw(st.integers(1, 2)) for _ in shape),),
+    "unsqueeze": lambda draw, _, rank: (draw(st.integers(-rank - 1, rank)),),
+    "flip": lambda draw, _, rank: (tuple(draw(st.lists(st.integers(0, rank - 1), unique=True, min_size=1))),),
+    "repeat_interleave": lambda draw, _, rank: (draw(st.integers(1, 3)), draw(st.integers(-rank, rank - 1))),
+    "pad": padding,
+    "roll": lambda draw, _, rank: ((draw(st.integers(-9, 9)),), (draw(st.integers(-rank, rank - 1)),)),
+}
 
 
 def factorings(count):
@@ -150,8 +172,8 @@ def chains(draw, kinds=KINDS):
     for _ in range(draw(st.integers(1, 4))):
         if kinds is KINDS and draw(st.booleans()):
             steps.append(("add", (1.0,)))
-        name, statics = draw(movements(tuple(x.shape), kinds))
-        if x.numel() > 4096 and name == "repeat":
+        name, statics = movements(draw, tuple(x.shape), kinds)
+        if x.numel() > 4096 and name in {"repeat", "repeat_interleave"}:
             continue
         steps.append((name, statics))
         x = in_torch(x, name, statics)
@@ -191,7 +213,7 @@ def test_chains_of_movements_and_arithmetic_agree_with_torch_and_the_interpreter
 
 
 @settings(max_examples=15, deadline=None)
-@given(chains(("permute", "slice", "unsqueeze")))
+@given(chains(("permute", "slice", "unsqueeze", "flip", "repeat_interleave")))
 def test_a_chain_of_movements_before_arithmetic_moves_no_bytes_of_its_own(chain):
     shape, steps = chain
     x = torch.rand(shape)
@@ -238,11 +260,9 @@ def addresses(access, strides):
 @st.composite
 def composed(draw):
     """The access of a chain of movements to its source, and the source's shape."""
-    shape, steps = draw(chains())
+    shape, steps = draw(chains(VIEWS))
     access, extents = Access.identity(shape), shape
     for name, statics in steps:
-        if name == "add":
-            continue
         operation, written = ops.OVERLOADS[name][0].spelled(extents, *statics)
         (part,) = operation.parts((extents,), written)
         access = part.access.after(access)

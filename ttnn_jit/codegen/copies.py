@@ -5,10 +5,12 @@ from __future__ import annotations
 from ttnn_jit.codegen.kernel import COPY, Kernel, Operand, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.loops import NOT_STRIDED, refusal
+from ttnn_jit.codegen.steps import Apply, Constant, Store
 from ttnn_jit.dialects.d2m import EmptyOp, ViewLayoutOp
 from ttnn_jit.dialects.declared_ops import MovementOp
 from ttnn_jit.dialects.layout import spec_of, tensor_type
-from ttnn_jit.specs.access import Access, NotStridedError
+from ttnn_jit.ops import COPY as COPYING
+from ttnn_jit.specs.access import Access, NotStridedError, around
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -21,7 +23,7 @@ def copying_kernels(op: MovementOp, numerics: Numerics) -> list[Kernel]:
     """
     result = Operand.of(op.results[0])
     whole = tuple(result.view.spec.shape)
-    kernels: list[Kernel] = []
+    kernels = _filling(op, result, numerics)
     for value, part in zip(op.operands, op.parts, strict=True):
         is_whole = part.access.extents == whole
         place = result if is_whole else Operand(result.value, View(result.view.spec, part.place))
@@ -30,6 +32,21 @@ def copying_kernels(op: MovementOp, numerics: Numerics) -> list[Kernel]:
         except NotStridedError:
             raise refusal(op, NOT_STRIDED) from None
     return kernels
+
+
+def _filling(op: MovementOp, result: Operand, numerics: Numerics) -> list[Kernel]:
+    """The launches that write what is around the one block that `op` moves; none if that is all of the result."""
+    background = op.background
+    if background is None:
+        return []
+    (part,) = op.parts
+    spec = result.view.spec
+    constant = Constant.of(background.number)
+    steps = (Apply(COPYING.tile_name, (constant,), (), spec.dtype, None), Store(0, 0))
+    return [
+        kernel_over((), (Operand(result.value, View(spec, slab.place)),), steps, numerics)
+        for slab in around(part, background.extents)
+    ]
 
 
 def copy_of(view: ViewLayoutOp, numerics: Numerics) -> Kernel:

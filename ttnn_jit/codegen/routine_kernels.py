@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_of_nest
@@ -14,6 +15,7 @@ from ttnn_jit.kernels.python_scalar import PythonScalar
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.ops.routine import RoutineLoops
 from ttnn_jit.specs.access import Access, NotStridedError, dims_of, walk
+from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.target import Numerics
 
 _INDENT = "    "
@@ -52,7 +54,7 @@ def _moves(loops: RoutineLoops) -> tuple[tuple[int, ...], ...]:
 
 def _nest(op: RoutineOp, loops: RoutineLoops, operands: Sequence[Operand]) -> LoopNest:
     """The loops as they are, none merged: the routine counts on their number and order."""
-    if 0 in loops.extents[: -loops.own]:
+    if any(each.view.spec.volume == 0 for each in operands[-len(op.results) :]):
         return LoopNest((0,), ((1,),) * len(operands), (0,) * len(operands))
     addresses = []
     for each in operands:
@@ -70,10 +72,12 @@ def _nest(op: RoutineOp, loops: RoutineLoops, operands: Sequence[Operand]) -> Lo
 
 def routine_source(body: KernelBody, call: Call) -> str:
     """A Python module with the function ``kernel(pointers, params)``; see `ttnn_jit.codegen.launch` for the words."""
-    builder = PythonScalar()
-    number = builder.loaded("element", body.streams[0].dtype)
+    source, target = body.streams[0].dtype, next(stream.dtype for stream in body.streams if stream.written)
+    builder, storing = PythonScalar(), PythonScalar()
+    number = "element" if source.is_integer else builder.loaded("element", source)
+    element = "number" if target.is_integer else _stored(storing, target, body.numerics)
     kinds = [stream.dtype for stream in body.streams]
-    names = sorted({f"{kind.name.lower()}_at" for kind in kinds} | builder.imported)
+    names = sorted({f"{kind.name.lower()}_at" for kind in kinds} | builder.imported | storing.imported)
     return "\n".join(
         [
             "from numba import njit",
@@ -84,7 +88,11 @@ def routine_source(body: KernelBody, call: Call) -> str:
             "def load(element):",
             *(_INDENT + line for line in (*builder.lines, f"return {number}")),
             "",
-            f"routine = compiled({call.routine!r}, load)",
+            "@njit",
+            "def store(number):",
+            *(_INDENT + line for line in (*storing.lines, f"return {element}")),
+            "",
+            f"routine = compiled({call.routine!r}, load, store)",
             "",
             "def kernel(pointers, params):",
             f"    # rows of {'at most' if call.has_short_rows else 'more than'} {SHORT_ROW} elements",
@@ -92,6 +100,11 @@ def routine_source(body: KernelBody, call: Call) -> str:
             "",
         ]
     )
+
+
+def _stored(builder: PythonScalar, dtype: DataType, numerics: Numerics) -> str:
+    number = builder.assign(builder.call("f32", "number"))
+    return str(builder.stored(builder.round_to(number, dtype, numerics), dtype))
 
 
 def _loops(body: KernelBody, call: Call) -> Iterator[str]:
@@ -110,5 +123,10 @@ def _loops(body: KernelBody, call: Call) -> Iterator[str]:
         arguments.append(f"{stream.dtype.name.lower()}_at(pointers[{k}] + {stream.dtype.itemsize} * ({place}))")
         arguments += [f"s{k}_{loop}" for loop in moves]
     arguments += [f"n{loop}" for loop in reversed(range(call.own))]
-    arguments += map(repr, call.constants)
+    arguments += map(_constant, call.constants)
     yield f"{_INDENT * len(outer)}routine({', '.join(arguments)})"
+
+
+def _constant(value: float) -> str:
+    """The constant in Python: an infinity and NaN as float32's bits."""
+    return f"float({str(value)!r})" if isinstance(value, float) and not math.isfinite(value) else repr(value)

@@ -16,7 +16,7 @@ from ttnn_jit.ops import Reduction
 from ttnn_jit.ops.contraction import Labels
 from ttnn_jit.ops.reduction import BLOCK, CHAINS
 from ttnn_jit.specs.access import Access, Expr, dims_of, evaluated
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 from ttnn_jit.specs.sharding import dense_strides
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -40,14 +40,15 @@ def results_of(op: TensorOp, operands: Sequence[Tensor], math: NumpyVector, nume
 
 def _moved(op: MovementOp, operands: Sequence[Tensor], *_: Any) -> Sequence[Array]:
     spec = spec_of(op.results[0].type)
-    values = np.zeros(tuple(spec.shape), spec.dtype.compute.numpy)
+    background = op.background
+    values = np.full(tuple(spec.shape), background.number if background else 0, spec.dtype.compute.numpy)
     for operand, part in zip(operands, op.parts, strict=True):
         ends = map(sum, zip(part.origin, part.access.extents, strict=True))
         values[tuple(map(slice, part.origin, ends))] = gathered(operand.values, part.access)
     return [values]
 
 
-def _called(op: RoutineOp, operands: Sequence[Tensor], *_: Any) -> Sequence[Array]:
+def _called(op: RoutineOp, operands: Sequence[Tensor], math_: NumpyVector, numerics: Numerics) -> Sequence[Array]:
     results = [spec_of(result.type) for result in op.results]
     shapes = [*(each.values.shape for each in operands), *(tuple(spec.shape) for spec in results)]
     loops = op.operation.loops(*shapes[: len(operands)], *op.statics)
@@ -57,11 +58,26 @@ def _called(op: RoutineOp, operands: Sequence[Tensor], *_: Any) -> Sequence[Arra
         access.address(shape, dense_strides(shape)) for access, shape in zip(loops.accesses, shapes, strict=True)
     ]
     outer = len(loops.extents) - loops.own
-    loop, constants = op.operation.loop(lambda element: element), op.operation.constants(*op.statics)
+    stored = _stored_as(results[0].dtype, math_, numerics)
+    loop, constants = op.operation.loop(_loaded, stored), op.operation.constants(*op.statics)
+    moving = [frozenset().union(*map(dims_of, access.coordinates)) for access in loops.accesses]
     for index in np.ndindex(*loops.extents[:outer]):
-        windows = (_window(values, address, index, loops.own) for values, address in zip(flat, addresses, strict=True))
+        windows = (_window(*each, index, loops.own) for each in zip(flat, addresses, moving, strict=True))
         loop(*(part for window in windows for part in window), *loops.extents[outer:], *constants)
     return flat[len(operands) :]
+
+
+def _loaded(element: Any) -> Any:
+    """The number that an element is: of integers Python's, which has no bounds."""
+    return int(element) if isinstance(element, np.integer) else element
+
+
+def _stored_as(dtype: DataType, math_: NumpyVector, numerics: Numerics) -> Callable[[Any], Any]:
+    """From a number to the element of `dtype` that is nearest, or that has its low bits."""
+    if dtype.is_integer:
+        first, count = dtype.values[0], len(dtype.values)
+        return lambda number: (int(number) - first) % count + first
+    return lambda number: math_.round_to(np.full(1, number, np.float32), dtype, numerics)[0]
 
 
 def _reduced(op: ReductionOp, operands: Sequence[Tensor], math: NumpyVector, numerics: Numerics) -> Sequence[Array]:
@@ -95,12 +111,12 @@ WHOLE_TENSOR_OPS = tuple(_RESULTS)
 """The families that it knows."""
 
 
-def _window(values: Array, address: Expr, outer: tuple[int, ...], own: int) -> Iterator[Any]:
+def _window(values: Array, address: Expr, moving: frozenset[int], outer: tuple[int, ...], own: int) -> Iterator[Any]:
     """What a routine gets of an operand: its elements from the first on, and its strides along own loops."""
     start = evaluated(address, (*outer, *(0 for _ in range(own))))
     yield values[start:]
     for loop in range(own):
-        if len(outer) + loop in dims_of(address):
+        if len(outer) + loop in moving:
             indices = [int(other == loop) for other in range(own)]
             yield evaluated(address, (*outer, *indices)) - start
 

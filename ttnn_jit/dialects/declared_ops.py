@@ -16,6 +16,7 @@ from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.layout import dtype_of, spec_of
 from ttnn_jit.dialects.properties import placed_operands, statics_of
 from ttnn_jit.dialects.ttcore import DataTypeAttr
+from ttnn_jit.ops.movement import Background
 from ttnn_jit.specs.access import Part
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -165,9 +166,24 @@ class MovementOp(TensorOp):
     @property
     def parts(self) -> tuple[Part, ...]:
         """Per operand, the block of the result that it makes."""
+        operation, shapes, statics = self._written()
+        return operation.parts(shapes, statics)
+
+    @property
+    def is_view(self) -> bool:
+        """Whether its result is a view of its one operand: which element of it every element is."""
+        return len(self.operands) == 1 and self.operation.filled is None
+
+    @property
+    def background(self) -> Background | None:
+        """What is around those blocks; None if they make up the result."""
+        operation, shapes, statics = self._written()
+        return operation.background(shapes, statics)
+
+    def _written(self) -> tuple[ops.Movement, list[tuple[int, ...]], tuple[Any, ...]]:
         specs = [spec_of(value.type) for value in self.operands]
         operation, statics = self.operation.written(specs, self.statics)
-        return operation.parts([tuple(spec.shape) for spec in specs], statics)
+        return operation, [tuple(spec.shape) for spec in specs], statics
 
 
 class ReductionOp(TensorOp):

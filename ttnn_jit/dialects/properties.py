@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -61,6 +62,27 @@ def _read_array(attribute: Attribute | None) -> tuple[int, ...] | None:
     return tuple(map(int, attribute.get_values()))
 
 
+def _read_pairs(attribute: Attribute | None) -> tuple[tuple[int, ...], ...] | None:
+    if not isinstance(attribute, DenseArrayBase) or attribute.elt_type != i32 or len(attribute) % 2:
+        return None
+    values = tuple(map(int, attribute.get_values()))
+    return tuple(values[at : at + 2] for at in range(0, len(values), 2))
+
+
+def _write_pairs(pairs: Sequence[Sequence[int]]) -> Attribute:
+    return DenseArrayBase.from_list(i32, [*itertools.chain(*pairs)])
+
+
+def _read_number(attribute: Attribute | None) -> float | None:
+    if isinstance(attribute, IntegerAttr) and attribute.type == i64:
+        return attribute.value.data
+    return _read_f32(attribute)
+
+
+def _write_number(value: float) -> Attribute:
+    return IntegerAttr(value, i64) if isinstance(value, int) else f32_attr(value)
+
+
 def _read_list(attribute: Attribute | None) -> tuple[int, ...] | None:
     if not isinstance(attribute, ArrayAttr):
         return None
@@ -89,6 +111,8 @@ PROPERTY_TYPES = {
     "si32": PropertyType(lambda value: IntegerAttr(value, _SI32), _read_si32),
     "array<i64>": PropertyType(lambda values: DenseArrayBase.from_list(i64, values), _read_array),
     "[i32]": PropertyType(lambda values: ArrayAttr([IntegerAttr(value, i32) for value in values]), _read_list),
+    "array<i32>": PropertyType(_write_pairs, _read_pairs),
+    "number": PropertyType(_write_number, _read_number),
     "#ttnn.layout": PropertyType(layout_attr, _read_layout),
     "i1": PropertyType(IntegerAttr.from_bool, _read_flag),
     "string": PropertyType(StringAttr, _read_name),

@@ -19,7 +19,7 @@ from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.tensor_argument import TensorArgument
-from ttnn_jit.ops import COPY, Movement, Operation, bind
+from ttnn_jit.ops import COPY, Movement, Operation, Shorthand, bind
 from ttnn_jit.ops.operation import OperandSpec
 from ttnn_jit.runtime.families import Family
 from ttnn_jit.specs.target import SystemDesc
@@ -90,11 +90,11 @@ def lower_operation(
     values = [
         (builder.argument(operand), operand) if isinstance(operand, TensorSpec) else operand for operand in operands
     ]
-    if operation.result_count > 1:
+    if not operation.gives_one_tensor:
         _refuse_for_several(operation, dtype, activations)
         results = builder.results(operation, values, attributes, None)
         return FrontendResult(builder.finish([value for value, _ in results], layout), (), None)
-    if isinstance(operation, Movement):  # what computes nothing rounds nothing either
+    if isinstance(operation, Movement | Shorthand):  # what computes nothing rounds nothing either
         result = builder.operation(operation, values, attributes, None)
         result = (
             result if dtype in {None, result[1].dtype} else builder.operation(COPY, [result], (), None, dtype=dtype)
@@ -110,6 +110,4 @@ def lower_operation(
 def _refuse_for_several(operation: Operation, dtype: DataType | None, activations: Sequence[Operation]) -> None:
     for name, asked in (("dtype", dtype), ("activations", activations)):
         if asked:
-            raise CompileError(
-                f"`{name}` says nothing of `{operation.name}`, which has {operation.result_count} results"
-            )
+            raise CompileError(f"`{name}` says nothing of `{operation.name}`, which has several results")

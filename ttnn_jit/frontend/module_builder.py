@@ -27,9 +27,10 @@ from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttcore import data_type_attr
 from ttnn_jit.dialects.ttnn import HOISTED, OP_OF, FullOp, GetDeviceOp
 from ttnn_jit.frontend.result_layout import ResultLayout, lay_out_results, wanted_spec
-from ttnn_jit.ops import COPY, Elementwise, Operation
+from ttnn_jit.ops import COPY, Elementwise, Operation, Shorthand
 from ttnn_jit.ops.operation import OperandSpec
 from ttnn_jit.ops.parameter import as_float32
+from ttnn_jit.ops.shorthand import Value
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
@@ -108,6 +109,8 @@ class ModuleBuilder:
         Raises:
             CompileError: The operands do not fit the operation or each other.
         """
+        if isinstance(operation, Shorthand):
+            return self._written_out(operation, operands, attributes, location)
         self._count += 1
         if self._count > MAX_OPERATIONS:
             raise CompileError(f"the program has more than {MAX_OPERATIONS} operations", location=location)
@@ -120,6 +123,28 @@ class ModuleBuilder:
             results = tuple(result.with_(dtype=dtype) for result in results)
         values = self._write(written, operands, attributes, results, location)
         return tuple(zip(values, results, strict=True))
+
+    def _written_out(
+        self,
+        operation: Shorthand,
+        operands: Sequence[Operand],
+        attributes: Sequence[Any],
+        location: Location | None,
+    ) -> tuple[TensorOperand, ...]:
+        """The results of the operations that it stands for."""
+
+        def call(inner: Operation, given: Sequence[Value | float | None], *statics: Any) -> Value:
+            own = [(each.handle, each.spec) if isinstance(each, Value) else each for each in given]
+            value, spec = self.operation(inner, own, statics, location)
+            return Value(spec, value)
+
+        values = [Value(each[1], each[0]) if isinstance(each, tuple) else each for each in operands]
+        self._check(operation, [each for each in operands if isinstance(each, tuple)], location)
+        try:
+            results = operation.written_out(call, values, attributes)
+        except CompileError as error:
+            raise CompileError(error.message, location=location, help=error.help) from None
+        return tuple((result.handle, result.spec) for result in results)
 
     def _write(
         self,

@@ -352,7 +352,7 @@ class Emitter(ABC):
         return {name: value for name, value in kwargs.items() if name in own or name not in others}
 
     def emit(self, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """The result of the first of `overloads` that takes these arguments; several are a tuple."""
+        """The result of the first of `overloads` that takes these arguments; several are a tuple, or a list."""
         args = [self.operand(value) for value in args]
         bound = self._bind(overloads, args, {name: self.operand(value) for name, value in kwargs.items()})
         location = self.location()
@@ -365,7 +365,7 @@ class Emitter(ABC):
         operands = [_operand(value) for value in bound.operands]
         results = self.builder.results(bound.operation, operands, bound.attributes, location)
         proxies = tuple(ProxyTensor(self, value, spec) for value, spec in results)
-        return proxies[0] if bound.operation.result_count == 1 else proxies
+        return bound.operation.packed(proxies)
 
     def operand(self, value: Any) -> Any:
         """What an operation takes for `value`: inputs for tensors, in lists and tuples too, Python's numbers."""

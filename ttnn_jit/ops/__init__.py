@@ -15,9 +15,12 @@ from ttnn_jit.ops import (
     contractions,
     data_movement,
     normalizations,
+    padding,
     predicates,
+    rearrangements,
     reductions,
     routines,
+    selections,
     ternary,
     typecast,
     unary,
@@ -42,6 +45,7 @@ from ttnn_jit.ops.operation import (
 from ttnn_jit.ops.parameter import Number, Parameter, are_numbers
 from ttnn_jit.ops.reduction import Reduction
 from ttnn_jit.ops.routine import Routine
+from ttnn_jit.ops.shorthand import Shorthand
 from ttnn_jit.ops.typecast import Typecast
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -77,6 +81,7 @@ __all__ = [
     "Probe",
     "Reduction",
     "Routine",
+    "Shorthand",
     "Typecast",
     "are_numbers",
     "bind",
@@ -98,11 +103,14 @@ OPERATIONS: tuple[Operation, ...] = (
     *ELEMENTWISE,
     *typecast.OPERATIONS,
     *data_movement.OPERATIONS,
+    *padding.OPERATIONS,
     *reductions.OPERATIONS,
     *contractions.OPERATIONS,
     *composites.OPERATIONS,
     *normalizations.OPERATIONS,
     *routines.OPERATIONS,
+    *selections.OPERATIONS,
+    *rearrangements.OPERATIONS,
 )
 """Every operation that may be called, of every family."""
 

@@ -17,7 +17,7 @@ _NO_FILES = "tensors in files are not implemented; use `torch.save` and `torch.l
 _BY_REASON: dict[str, tuple[str, ...]] = {
     _NO_REDUCTION: ("argmax",),
     _NO_MOVEMENT: (
-        "gather", "pad", "rearrange", "split", "tilize", "untilize",
+        "rearrange", "tilize", "untilize",
     ),
     _NO_COMPOSITE: ("batch_norm", "group_norm"),
     _NO_MESH: ("all_gather", "all_reduce", "reduce_scatter"),

@@ -10,17 +10,23 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.numpy_scalar import python_number
-from ttnn_jit.ops.axes import axis_of
-from ttnn_jit.ops.movement import Extents, Movement, Spelling
-from ttnn_jit.ops.parameter import DIMENSION, DIMENSIONS, EXTENTS, TENSOR, TENSORS, Parameter
-from ttnn_jit.specs.access import Access, Const, Dim, Expr, Part, remainder, reshaped, times, total
+from ttnn_jit.ops.axes import axes_of, axis_of
+from ttnn_jit.ops.movement import OPERAND, Extents, Movement, Spelling
+from ttnn_jit.ops.parameter import (
+    AXES,
+    DIMENSION,
+    DIMENSIONS,
+    EXTENTS,
+    TENSORS,
+    Parameter,
+)
+from ttnn_jit.specs.access import Access, Const, Dim, Expr, Part, divided, remainder, reshaped, times, total
 
 
 def movement(name: str, *parameters: Parameter, **fields: Any) -> Movement:
     """The declaration of an operation of one tensor."""
-    operand = Parameter("input_tensor", TENSOR, aliases=("input",))
     examples = tuple(((shape,), statics) for shape, statics in fields.pop("examples"))
-    return Movement(name=name, parameters=(operand, *parameters), source=f"ttnn.{name}", examples=examples, **fields)
+    return Movement(name=name, parameters=(OPERAND, *parameters), source=f"ttnn.{name}", examples=examples, **fields)
 
 
 # --- The same elements in another order -----------------------------------------------------------------------------
@@ -81,7 +87,12 @@ TRANSPOSE = movement(
 # --- The same elements in the same order, of another shape ----------------------------------------------------------
 
 
-def _spelled_reshape(shape: Extents, new: Sequence[int]) -> Spelling:
+def spelled_reshape(shape: Extents, new: Sequence[int]) -> Spelling:
+    """The reshape of a tensor of `shape` to extents of which one may be -1.
+
+    Raises:
+        ShapeError: They do not hold as many elements.
+    """
     volume, known = math.prod(shape), math.prod(extent for extent in new if extent != -1)
     extents = tuple(volume // known if extent == -1 and known else extent for extent in new)
     if min(extents, default=0) < 0 or new.count(-1) > 1 or math.prod(extents) != volume:
@@ -96,7 +107,7 @@ RESHAPE = movement(
     "reshape",
     Parameter("shape", EXTENTS, aliases=("logical_shape",)),
     summary="The elements in row-major order as a tensor of another shape; an extent of -1 is the one that is left.",
-    spelled=_spelled_reshape,
+    spelled=spelled_reshape,
     access=reshaped,
     golden=lambda torch, x, shape: torch.reshape(x, shape),
     aten="reshape",
@@ -120,9 +131,9 @@ def _unsqueezed(shape: Extents, dim: int) -> Extents:
     return (*shape[:axis], 1, *shape[axis:])
 
 
-def _squeezed(shape: Extents, dim: int) -> Extents:
-    axis = axis_of(dim, len(shape))
-    return (*shape[:axis], *shape[axis + 1 :]) if shape[axis] == 1 else shape
+def _squeezed(shape: Extents, dims: Sequence[int]) -> Extents:
+    axes = axes_of(dims, len(shape))
+    return tuple(extent for axis, extent in enumerate(shape) if extent != 1 or axis not in axes)
 
 
 UNSQUEEZE = reshape_of(
@@ -137,12 +148,18 @@ UNSQUEEZE = reshape_of(
 
 SQUEEZE = reshape_of(
     "squeeze",
-    Parameter("dim", DIMENSION),
+    Parameter("dim", AXES),
     extents=_squeezed,
-    summary="The tensor without the dimension `dim`, where its extent is 1.",
-    golden=lambda torch, x, dim: torch.squeeze(x, dim),
-    aten="squeeze.dim",
-    examples=(((1, 3, 40), (0,)), ((3, 40, 1), (-1,)), ((2, 32), (0,))),
+    summary="The tensor without the dimensions `dim`, of all if that is None, where their extents are 1.",
+    golden=lambda torch, x, dims: torch.squeeze(x, dims) if dims else torch.squeeze(x),
+    aten="squeeze.dims",
+    examples=(
+        ((1, 3, 40), ((0,),)),
+        ((3, 40, 1), ((-1,),)),
+        ((2, 32), ((0,),)),
+        ((1, 2, 1, 33), ((),)),
+        ((1, 1, 5), ((0, 1),)),
+    ),
 )
 
 
@@ -282,6 +299,59 @@ REPEAT = movement(
 )
 
 
+def _spelled_repeat_interleave(shape: Extents, repeats: int, dim: int) -> Spelling:
+    axis = axis_of(dim, len(shape))
+    if repeats < 0:
+        raise ShapeError(f"elements are repeated 0 times and more, got {repeats}")
+    return REPEAT_INTERLEAVE, (repeats, axis)
+
+
+def _interleaved(shape: Extents, repeats: int, axis: int) -> Access:
+    extents = tuple(extent * repeats if place == axis else extent for place, extent in enumerate(shape))
+    every = (Dim(place) for place in range(len(shape)))
+    return Access(extents, tuple(divided(dim, max(1, repeats)) if dim.position == axis else dim for dim in every))
+
+
+REPEAT_INTERLEAVE = movement(
+    "repeat_interleave",
+    Parameter("repeats", DIMENSION),
+    Parameter("dim", DIMENSION, 0),
+    summary="Every element along `dim` many times in a row.",
+    spelled=_spelled_repeat_interleave,
+    access=_interleaved,
+    golden=lambda torch, x, repeats, dim: torch.repeat_interleave(x, repeats, dim),
+    aten="repeat_interleave.self_int",
+    examples=(((3, 40), (2, 0)), ((2, 33), (3, -1)), ((2, 5, 7), (1, 1))),
+)
+
+
+def _spelled_flip(shape: Extents, dims: Sequence[int]) -> Spelling:
+    return FLIP, (axes_of(dims, len(shape)) if dims else (),)
+
+
+def _flipped(shape: Extents, axes: Sequence[int]) -> Access:
+    return Access(
+        tuple(shape),
+        tuple(
+            total((times(Dim(axis), -1), Const(extent - 1))) if axis in axes else Dim(axis)
+            for axis, extent in enumerate(shape)
+        ),
+    )
+
+
+FLIP = movement(
+    "flip",
+    Parameter("dims", AXES, aliases=("dim",), ir_name="dimensions"),
+    summary="The tensor with its elements in reverse order along `dims`.",
+    ttir_name="reverse",
+    spelled=_spelled_flip,
+    access=_flipped,
+    golden=lambda torch, x, dims: torch.flip(x, dims),
+    aten="flip",
+    examples=(((3, 40), ((1,),)), ((2, 33, 5), ((0, -1),)), ((4, 6), ((0, 1),))),
+)
+
+
 def _spelled_concat(shapes: Sequence[Extents], dim: int) -> Spelling:
     first = shapes[0]
     axis = axis_of(dim, len(first))
@@ -321,4 +391,6 @@ CONCAT = Movement(
     ),
 )
 
-OPERATIONS = (CONCAT, PERMUTE, TRANSPOSE, RESHAPE, UNSQUEEZE, SQUEEZE, UNSQUEEZE_TO_4D, SLICE, REPEAT)
+OPERATIONS = (
+    CONCAT, PERMUTE, TRANSPOSE, RESHAPE, UNSQUEEZE, SQUEEZE, UNSQUEEZE_TO_4D, SLICE, REPEAT, REPEAT_INTERLEAVE, FLIP,
+)  # fmt: skip

@@ -6,14 +6,31 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import CompileError, ShapeError
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, ShapeError
 from ttnn_jit.ops.operation import Example, OperandSpec, Operation
+from ttnn_jit.ops.parameter import TENSOR, Parameter
 from ttnn_jit.specs.access import Access, Part
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 Extents = tuple[int, ...]
 Spelling = tuple["Movement", tuple[Any, ...]]
 """An operation and the values of its attributes."""
+
+OPERAND = Parameter("input_tensor", TENSOR, aliases=("input",))
+"""The one tensor that is moved."""
+
+
+@dataclass(frozen=True)
+class Background:
+    """What a result has where no operand's elements are.
+
+    Attributes:
+        extents: The result's.
+        number: Every such element.
+    """
+
+    extents: Extents
+    number: float
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -25,6 +42,8 @@ class Movement(Operation):
             shape every element of the result is. It may count on what `spelled` returned.
         joined: Of an operation of several tensors: ``joined(shapes, *attributes)``: per operand, the block of the
             result that it makes.
+        filled: Of an operation whose operands do not make up the result: ``filled(shapes, *attributes)``: what is
+            around the blocks that they make.
         spelled: ``spelled(*shapes, *attributes)``: how the IR writes the call: the attributes checked and counted from
             the front, of this operation or of another that says the same. Raises ShapeError where they do not fit.
         dtypes: The element types that it takes: all.
@@ -32,6 +51,7 @@ class Movement(Operation):
 
     access: Callable[..., Access] | None = None
     joined: Callable[..., tuple[Part, ...]] | None = None
+    filled: Callable[..., Background] | None = None
     spelled: Callable[..., Spelling]
     dtypes: frozenset[DataType] = frozenset(DataType)
     examples: tuple[Example, ...]
@@ -44,6 +64,10 @@ class Movement(Operation):
         access = self.access(*shapes, *statics)
         return (Part((0,) * len(access.extents), access),)
 
+    def background(self, shapes: Sequence[Extents], statics: Sequence[Any]) -> Background | None:
+        """What is around those blocks, for attributes as the IR has them; None if they make up the result."""
+        return None if self.filled is None else self.filled(tuple(shapes), *statics)
+
     def written(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> Spelling:
         """The operation and the attributes that the IR has for a call.
 
@@ -52,8 +76,9 @@ class Movement(Operation):
         """
         shapes = _shapes(specs)
         try:
-            return self.spelled(shapes, *statics) if self.joined is not None else self.spelled(*shapes, *statics)
-        except ShapeError as error:
+            operation, written = self.spelled(shapes, *statics) if self.is_variadic else self.spelled(*shapes, *statics)
+            return operation, operation.with_numbers_of(_tensors(specs)[0].dtype, written)
+        except (ShapeError, ArgumentError) as error:
             raise CompileError(f"`{self.name}`: {error.message}", help=error.help) from None
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
@@ -64,21 +89,27 @@ class Movement(Operation):
                 any tensor.
         """
         operation, written = self.written(specs, statics)
-        tensors = [spec for spec in specs if isinstance(spec, TensorSpec)]
+        tensors = _tensors(specs)
         first = tensors[0]
         if len(dtypes := {spec.dtype for spec in tensors}) > 1:
             named = " and ".join(sorted(dtype.name for dtype in dtypes))
             raise CompileError(f"`{self.name}` got tensors of {named}", help="cast them to one dtype first")
-        parts = operation.parts(_shapes(specs), written)
-        ends = (tuple(map(sum, zip(part.origin, part.access.extents, strict=True))) for part in parts)
         try:
             return (
                 first.with_(
-                    shape=tuple(map(max, zip(*ends, strict=True))), memory_config=first.memory_config.unsharded
+                    shape=operation.extents(_shapes(specs), written), memory_config=first.memory_config.unsharded
                 ),
             )
         except ShapeError as error:
             raise CompileError(error.message, help=error.help) from None
+
+    def extents(self, shapes: Sequence[Extents], statics: Sequence[Any]) -> Extents:
+        """The result's, for attributes as the IR has them."""
+        if (background := self.background(shapes, statics)) is not None:
+            return background.extents
+        parts = self.parts(shapes, statics)
+        ends = (tuple(map(sum, zip(part.origin, part.access.extents, strict=True))) for part in parts)
+        return tuple(map(max, zip(*ends, strict=True)))
 
     @property
     def rules(self) -> str:
@@ -86,5 +117,9 @@ class Movement(Operation):
         return "The result has the operand's dtype and layout, and every element its bits."
 
 
+def _tensors(specs: Sequence[OperandSpec]) -> list[TensorSpec]:
+    return [spec for spec in specs if isinstance(spec, TensorSpec)]
+
+
 def _shapes(specs: Sequence[OperandSpec]) -> tuple[Extents, ...]:
-    return tuple(tuple(spec.shape) for spec in specs if isinstance(spec, TensorSpec))
+    return tuple(tuple(spec.shape) for spec in _tensors(specs))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from ttnn_jit.ops.parameter import ACTIVATIONS, CONFIG, DTYPE, OUTPUT, Parameter, TensorsKind, as_float32
+from ttnn_jit.ops.parameter import ACTIVATIONS, CONFIG, DTYPE, OUTPUT, NumberKind, Parameter, TensorsKind, as_float32
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
@@ -23,7 +23,7 @@ RESULT_KEYWORDS = tuple(parameter.name for parameter in RESULT_PARAMETERS)
 """Keywords that every eager operation takes besides its own, about its result; inside `@jit` they are ignored."""
 HARDWARE_KEYWORDS = (
     "accurate_mode", "compute_kernel_config", "core_grid", "fast_and_approximate_mode", "program_config", "queue_id",
-    "sub_core_grids", "use_legacy", "vector_mode",
+    "sub_core_grids", "use_legacy", "use_multicore", "vector_mode",
 )  # fmt: skip
 """Keywords of ttnn's operations that choose among ways to compute the same on a chip: accepted and ignored."""
 
@@ -105,6 +105,17 @@ class Declaration:
         """The parameters that are properties: compile-time values, in order."""
         return tuple(parameter for parameter in self.parameters if parameter.kind.property_type)
 
+    def with_numbers_of(self, dtype: DataType, statics: Sequence[Any]) -> tuple[Any, ...]:
+        """The values of the attributes, numbers among them as tensors of `dtype` hold them.
+
+        Raises:
+            ArgumentError: `dtype` is one of integers, and a number none of them.
+        """
+        return tuple(
+            _number(dtype, value, f"`{attribute.name}`") if isinstance(attribute.kind, NumberKind) else value
+            for attribute, value in zip(self.attributes, statics, strict=True)
+        )
+
     @cached_property
     def chosen_by(self) -> Mapping[str, Any]:
         """Keywords that may be given with these values only: they tell declarations of one name apart."""
@@ -133,8 +144,8 @@ class Declaration:
 
     @cached_property
     def parameter_names(self) -> tuple[str, ...]:
-        """Names of what may be given by position: the operands and the attributes after them."""
-        return tuple(parameter.name for parameter in (*self.operands, *self.attributes))
+        """Names of what may be given by position: operands and attributes, as they are declared."""
+        return tuple(parameter.name for parameter in self.parameters if parameter.is_positional)
 
     @cached_property
     def has_aliases(self) -> bool:
@@ -154,6 +165,12 @@ class Declaration:
         return f"<operation {self.name}>"
 
 
+def _number(dtype: DataType, value: float, what: str) -> float:
+    if not dtype.is_integer:
+        return dtype.rounded(as_float32(float(value)))
+    return dtype.whole(int(value) if isinstance(value, float) and value.is_integer() else value, what)
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Operation(Declaration):
     """A declaration that computes: it may be called, and is tested.
@@ -167,8 +184,8 @@ class Operation(Declaration):
         operator: The Python operator that spells it, one of `OPERATOR_METHODS`.
         body: Of a user's tile operation, the body as the IR spells it (ops/tile_body.py); the IR's name is ``tile_op``.
         result_count: How many results it has; several are a tuple.
-        check: ``check(*arrays)``: refuses elements that no call should have, by ShapeError, where they can be read
-            before it runs: eagerly. A kernel takes them for the nearest that it can.
+        check: ``check(*arrays, *attributes)``: refuses elements that no call should have, by ShapeError, where they can
+            be read before it runs: eagerly. A kernel takes them for the nearest that it can, or for none.
     """
 
     golden: Callable[..., Any]
@@ -201,6 +218,15 @@ class Operation(Declaration):
     def written(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Operation, tuple[Any, ...]]:  # noqa: ARG002 - most are written as they are called
         """The operation and the attributes that the IR has for a call; arguments and errors as for `results`."""
         return self, tuple(statics)
+
+    @property
+    def gives_one_tensor(self) -> bool:
+        """Whether a call gives a tensor, and not several in a tuple or list."""
+        return self.result_count == 1
+
+    def packed(self, results: Sequence[Any]) -> Any:
+        """What a call gives of its results, which may be tensors or whatever stands for them: the one, or a tuple."""
+        return results[0] if self.gives_one_tensor else tuple(results)
 
     @property
     def rules(self) -> str:

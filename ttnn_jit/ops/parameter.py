@@ -258,6 +258,39 @@ class NameKind(Kind):
         return name
 
 
+@dataclass(frozen=True)
+class NumberKind(Kind):
+    """A number of the element type of the operands, whichever that is: integers never pass through floats."""
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> Number:  # noqa: ARG002 - the operation knows it
+        """The number as Python has it."""
+        value = python_number(value)
+        if not isinstance(value, Number):
+            raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}")
+        return value
+
+
+@dataclass(frozen=True)
+class PairsKind(Kind):
+    """Two whole numbers for every dimension."""
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> tuple[tuple[int, int], ...]:  # noqa: ARG002 - numbers have none
+        """The pairs as tuples."""
+        if not isinstance(value, (list, tuple)):
+            raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}")
+        return tuple(self._pair(each, what) for each in value)
+
+    def _pair(self, value: Any, what: str) -> tuple[int, int]:
+        if not isinstance(value, (list, tuple)) or len(value) != 2:
+            raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)} among them")
+        first, second = (_whole_number(each, what, self.wanted) for each in value)
+        return first, second
+
+    def key(self, value: tuple[tuple[int, int], ...]) -> Hashable:
+        """The tuple."""
+        return value
+
+
 class ChoiceKind(Kind):
     """A keyword that must be as declared: it tells declarations of one name apart."""
 
@@ -328,6 +361,8 @@ BOOL = BoolKind("bool", "a number")
 DIMENSION = IndexKind("int", "a whole number", "si32")
 DIMENSIONS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "array<i64>")
 EXTENTS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "[i32]")
+PAIRS = PairsKind("Sequence[tuple[int, int]]", "a pair of whole numbers for every dimension", "array<i32>")
+NUMBER = NumberKind("float", "a number", "number")
 AXES = AxesKind("int | Sequence[int] | None", "a whole number, or several in a list or tuple", "[i32]", has_none=True)
 LAYOUT = LayoutKind("Layout", "a layout", "#ttnn.layout")
 FLAG = FlagKind("bool", "True or False", "i1")

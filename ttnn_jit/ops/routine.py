@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import CompileError, ShapeError
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, ShapeError
 from ttnn_jit.ops.operation import OperandSpec, Operation
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import DataType
@@ -33,10 +33,11 @@ class Routine(Operation):
     """An operation that a Python loop over pointers computes, which numba compiles.
 
     Attributes:
-        loop: ``loop(load)`` is the function ``(*operands, *results, *extents, *constants)``, in the Python that numba
-            takes. An operand or result is a pointer to its first element, and then its stride along each own loop along
-            which it moves; `load` gives the number that an element of the first operand is. The function reads and
-            writes nothing but elements that indices below the extents name.
+        loop: ``loop(load, store)`` is the function ``(*operands, *results, *extents, *constants)``, in the Python that
+            numba takes. An operand or result is a pointer to its first element, and then its stride along each own loop
+            along which it moves; `load` gives the number that an element of the first operand is, `store` the element
+            of the first result that is nearest to a number. The function reads and writes nothing but elements that
+            indices below the extents name.
         loops: ``loops(*shapes, *attributes)``: its loops.
         spelled: ``spelled(*shapes, *attributes)``: the attributes checked and as the IR has them. Raises ShapeError
             where they do not fit.
@@ -44,14 +45,16 @@ class Routine(Operation):
         examples: Shapes, one per operand, and attributes that it is tested with.
         constants: ``constants(*attributes)``: the numbers among them that the loop gets.
         operand_dtypes: Per operand, the element types that it may have.
+        same_dtype: Which operands have one element type.
     """
 
-    loop: Callable[[Any], Callable[..., None]]
+    loop: Callable[[Any, Any], Callable[..., None]]
     loops: Callable[..., RoutineLoops]
     spelled: Callable[..., tuple[Any, ...]]
     result: Callable[..., tuple[TensorSpec, ...]]
     examples: tuple[tuple[tuple[tuple[int, ...], ...], tuple[Any, ...]], ...]
     operand_dtypes: tuple[frozenset[DataType], ...]
+    same_dtype: tuple[int, ...] = ()
     constants: Callable[..., tuple[Any, ...]] = field(default=lambda *_: ())
 
     @property
@@ -73,9 +76,13 @@ class Routine(Operation):
                     f"`{operand.name}` of `{self.name}` does not take {spec.dtype.name} tensors",
                     help=f"it takes {named}",
                 )
+        if len({tensors[place].dtype for place in self.same_dtype}) > 1:
+            named = " and ".join(f"`{self.operands[place].name}`" for place in self.same_dtype)
+            raise CompileError(f"{named} of `{self.name}` have different element types", help="cast one of them first")
         try:
-            return self, self.spelled(*(tuple(spec.shape) for spec in tensors), *statics)
-        except ShapeError as error:
+            written = self.spelled(*(tuple(spec.shape) for spec in tensors), *statics)
+            return self, self.with_numbers_of(tensors[0].dtype, written)
+        except (ShapeError, ArgumentError) as error:
             raise CompileError(f"`{self.name}`: {error.message}", help=error.help) from None
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:

@@ -19,7 +19,7 @@ MOST_UINT16 = 1 << 16
 """Elements along a dimension whose places uint16 holds."""
 
 
-def _topk_loop(load: Any) -> Any:
+def _topk_loop(load: Any, _store: Any) -> Any:
     """The first elements in the order of torch.topk; of equal ones those that come first."""
 
     def loop(x, xs, values, vs, places, ps, count, extent, largest):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
@@ -103,7 +103,7 @@ TOPK = Routine(
 )
 
 
-def _embedding_loop(load: Any) -> Any:
+def _embedding_loop(load: Any, _store: Any) -> Any:
     """A row of the weight; an index beyond it is taken for the nearest there is."""
 
     def loop(indices, weight, rows, across, result, step, count, width):  # type: ignore[no-untyped-def]
@@ -114,7 +114,7 @@ def _embedding_loop(load: Any) -> Any:
     return loop
 
 
-def _check_indices(indices: Any, weight: Any) -> None:
+def _check_indices(indices: Any, weight: Any, *_: Any) -> None:
     rows = weight.shape[-2]
     for found in (indices.min(initial=0), indices.max(initial=0)):
         if not 0 <= found < rows:

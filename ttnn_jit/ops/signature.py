@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ttnn_jit.ops.operation import HARDWARE_KEYWORDS, RESULT_PARAMETERS, Operation
 from ttnn_jit.ops.parameter import IGNORED, Parameter
+from ttnn_jit.ops.shorthand import Shorthand
 
 KEYWORDS = (*RESULT_PARAMETERS, *(Parameter(name, IGNORED) for name in HARDWARE_KEYWORDS))
 """What every operation takes besides its own parameters, by keyword."""
@@ -17,14 +18,16 @@ def signature_of(overloads: Sequence[Operation]) -> inspect.Signature:
     same_name: dict[str, list[Parameter]] = {}
     for parameter in (*(each for operation in overloads for each in operation.parameters), *KEYWORDS):
         same_name.setdefault(parameter.name, []).append(parameter)
-    merged = sorted(map(_merged, same_name.values()), key=lambda parameter: parameter.kind)
+    merged = sorted(map(_merged, same_name.values()), key=lambda each: (each.kind, each.default is not each.empty))
     return inspect.Signature(merged, return_annotation=result_annotation(overloads))
 
 
 def result_annotation(overloads: Sequence[Operation]) -> str:
     """The Python type of what declarations that share a name result in."""
-    count = overloads[0].result_count
-    return "Tensor" if count == 1 else f"tuple[{', '.join(['Tensor'] * count)}]"
+    first = overloads[0]
+    if first.gives_one_tensor:
+        return "Tensor"
+    return "list[Tensor]" if isinstance(first, Shorthand) else f"tuple[{', '.join(['Tensor'] * first.result_count)}]"
 
 
 def _merged(parameters: Sequence[Parameter]) -> inspect.Parameter:

@@ -272,6 +272,19 @@ class Part:
         return Access(self.access.extents, tuple(indices))
 
 
+def around(part: Part, extents: Sequence[int]) -> list[Part]:
+    """Blocks that make up a result of `extents` together with that of `part`; each is its own access."""
+    blocks: list[Part] = []
+    origin, size = [0] * len(extents), list(extents)
+    for axis, (start, own) in enumerate(zip(part.origin, part.access.extents, strict=True)):
+        for first, beyond in ((0, start), (start + own, extents[axis])):
+            if beyond > first:
+                block = (*size[:axis], beyond - first, *size[axis + 1 :])
+                blocks.append(Part((*origin[:axis], first, *origin[axis + 1 :]), Access.identity(block)))
+        origin[axis], size[axis] = start, own
+    return [block for block in blocks if math.prod(block.access.extents)]
+
+
 def reshaped(old: Sequence[int], new: Sequence[int]) -> Access:
     """The access of a tensor of extents `new` to one of extents `old` with as many elements, in row-major order."""
     rest = total(times(Dim(axis), stride) for axis, stride in enumerate(dense_strides(new)) if new[axis] != 1)

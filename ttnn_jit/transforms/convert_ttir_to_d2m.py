@@ -70,8 +70,8 @@ class _Conversion:
     not_to_fold: frozenset[Shape]
 
     def rewrite(self, op: Operation, values: ValueMap) -> Iterable[Operation] | None:
-        if isinstance(op, ttir.MovementOp) and self.fuses_movement and len(op.operands) == 1:
-            return self._moved(op, values)
+        if isinstance(op, ttir.MovementOp) and self.fuses_movement:
+            return self._moved(op, values) if op.is_view else self._through_views(op, values)
         if not isinstance(op, ttir.TensorElementwiseOp) or (operation := operation_of(op)) is None:
             return None
         output = spec_of(op.results[0].type)
@@ -106,6 +106,20 @@ class _Conversion:
         copy = self._copy(view.result, result, op)
         values[op.results[0]] = copy[-1].results[0]
         return *made, view, *copy
+
+    def _through_views(self, op: ttir.MovementOp, values: ValueMap) -> Iterable[Operation]:
+        """The op, reading views where kernels would copy them for it."""
+        operands = [values[operand] for operand in op.operands]
+        views = [viewed(operand) for operand in operands]
+        again = type(op).create(
+            operands=[view.result if view else operand for view, operand in zip(views, operands, strict=True)],
+            result_types=op.result_types,
+            properties=op.properties,
+            attributes=op.attributes,
+            location=op.location,
+        )
+        values[op.results[0]] = again.results[0]
+        return (again,)
 
     def _copy(self, source: SSAValue, result: Attribute, op: Operation) -> tuple[Operation, d2m.GenericOp]:
         """A kernel that gives back what it reads."""

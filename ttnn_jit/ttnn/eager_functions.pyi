@@ -29,6 +29,7 @@ __all__ = [
     "cbrt",
     "ceil",
     "celu",
+    "chunk",
     "clamp",
     "concat",
     "cos",
@@ -45,12 +46,16 @@ __all__ = [
     "erfinv",
     "exp",
     "exp2",
+    "expand",
     "expm1",
+    "flip",
     "floor",
     "floor_div",
     "floor_divide",
     "fmod",
+    "fold",
     "frac",
+    "gather",
     "ge",
     "gelu",
     "gt",
@@ -62,6 +67,7 @@ __all__ = [
     "hypot",
     "i0",
     "identity",
+    "index_fill",
     "isclose",
     "isfinite",
     "isinf",
@@ -102,6 +108,7 @@ __all__ = [
     "nan_to_num",
     "ne",
     "neg",
+    "pad",
     "permute",
     "pow",
     "prelu",
@@ -114,12 +121,17 @@ __all__ = [
     "relu6",
     "remainder",
     "repeat",
+    "repeat_interleave",
     "reshape",
+    "reshape_on_device",
     "rms_norm",
+    "roll",
     "round",
     "rpow",
     "rsqrt",
     "rsub",
+    "scatter",
+    "scatter_add",
     "selu",
     "sigmoid",
     "sign",
@@ -132,10 +144,13 @@ __all__ = [
     "softplus",
     "softshrink",
     "softsign",
+    "sort",
+    "split",
     "sqrt",
     "square",
     "squared_difference",
     "squeeze",
+    "stack",
     "std",
     "sub",
     "subtract",
@@ -147,10 +162,13 @@ __all__ = [
     "threshold",
     "topk",
     "transpose",
+    "tril",
+    "triu",
     "trunc",
     "unsqueeze",
     "unsqueeze_to_4D",
     "var",
+    "view",
     "where",
     "xlogy",
 ]
@@ -169,6 +187,7 @@ class Keywords(TypedDict, total=False):
     queue_id: object
     sub_core_grids: object
     use_legacy: object
+    use_multicore: object
     vector_mode: object
 
 class _Abs(TtnnOperation):
@@ -277,6 +296,14 @@ class _Celu(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Chunk(TtnnOperation):
+    """At most `chunks` parts along `dim`, of equal extents but for the last one."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, chunks: int, dim: int = ..., **keywords: Unpack[Keywords]) -> list[Tensor]: ...
+    @overload
+    def __call__(self, input: Tensor, chunks: int, dim: int = ..., **keywords: Unpack[Keywords]) -> list[Tensor]: ...
+
 class _Clamp(TtnnOperation):
     """x limited to [min, max]; NaN stays NaN. The largest float32 is no bound, for infinities neither.
 
@@ -372,10 +399,26 @@ class _Exp2(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Expand(TtnnOperation):
+    """The tensor repeated along dimensions of extent 1, and new ones in front, to have that shape."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, output_shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Expm1(TtnnOperation):
     """exp(x) - 1, the digits of small results kept."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Flip(TtnnOperation):
+    """The tensor with its elements in reverse order along `dims`."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dims: int | Sequence[int] | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int | Sequence[int] | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Floor(TtnnOperation):
     """The largest integer that is not above x."""
@@ -392,10 +435,26 @@ class _Fmod(TtnnOperation):
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Fold(TtnnOperation):
+    """Images of blocks of `stride_h` rows and `stride_w` columns, their elements as channels of one place."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, stride_h: int, stride_w: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, stride_h: int, stride_w: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Frac(TtnnOperation):
     """x - trunc(x)."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Gather(TtnnOperation):
+    """The elements along `dim` that `index` names; one beyond is taken for the nearest there is."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, *, sparse_grad: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int, index: Tensor, *, sparse_grad: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Ge(TtnnOperation):
     """1 where x is not below y, else 0, in the first operand's dtype."""
@@ -456,6 +515,14 @@ class _Identity(TtnnOperation):
     """x."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _IndexFill(TtnnOperation):
+    """The tensor with `value` in all places along `dim` that `index` names."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, value: float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int, index: Tensor, value: float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Isclose(TtnnOperation):
     """1 where |x - y| <= atol + rtol * |y|, else 0, in x's dtype; both sides in float32, as torch has them."""
@@ -673,6 +740,20 @@ class _Neg(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Pad(TtnnOperation):
+    """The tensor with as many elements `value` before and after, along each dimension, as `padding` says.
+
+    Or: The tensor in one of shape `output_padded_shape` from `input_tensor_start` on, `value` around it."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, padding: Sequence[tuple[int, int]], value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, padding: Sequence[tuple[int, int]], value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, output_padded_shape: Sequence[int], input_tensor_start: Sequence[int] = ..., value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, output_tensor_shape: Sequence[int], input_tensor_start: Sequence[int] = ..., value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Permute(TtnnOperation):
     """The tensor with its dimensions in another order: dimension i of the result is `permutation[i]` of it."""
 
@@ -752,6 +833,14 @@ class _Repeat(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, repeat_dims: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _RepeatInterleave(TtnnOperation):
+    """Every element along `dim` many times in a row."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, repeats: int, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, repeats: int, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Reshape(TtnnOperation):
     """The elements in row-major order as a tensor of another shape; an extent of -1 is the one that is left."""
 
@@ -760,6 +849,14 @@ class _Reshape(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, logical_shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _ReshapeOnDevice(TtnnOperation):
+    """The elements as a tensor of these four extents, one of which may be -1."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, W: int, Z: int, Y: int, X: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, W: int, Z: int, Y: int, X: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _RmsNorm(TtnnOperation):
     """Rows by the root of the mean of their squares, times `weight`, plus `bias`, one of each per column."""
 
@@ -767,6 +864,14 @@ class _RmsNorm(TtnnOperation):
     def __call__(self, input_tensor: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., epsilon: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., eps: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Roll(TtnnOperation):
+    """Elements moved on by `shifts` along `dim`, those beyond the end to the front; flat if `dim` is None."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, shifts: int | Sequence[int] | None = ..., dim: int | Sequence[int] | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, shifts: int | Sequence[int] | None = ..., dims: int | Sequence[int] | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Round(TtnnOperation):
     """The nearest integer, the even one of two.
@@ -795,6 +900,46 @@ class _Rsub(TtnnOperation):
     """y - x."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Scatter(TtnnOperation):
+    """The tensor with elements of `src` in the places along `dim` that `index` names.
+
+    Or: The tensor with elements of `src` added to the places along `dim` that `index` names.
+
+    Or: The tensor with elements of `src` multiplied into the places along `dim` that `index` names.
+
+    Or: The tensor with elements of `src` that are larger in the places along `dim` that `index` names.
+
+    Or: The tensor with elements of `src` that are smaller in the places along `dim` that `index` names."""
+
+    @overload
+    def __call__(self, input: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: Literal['add'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: Literal['add'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: Literal['multiply'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: Literal['multiply'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: Literal['amax'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: Literal['amax'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: Literal['amin'], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: Literal['amin'], **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ScatterAdd(TtnnOperation):
+    """The tensor with elements of `src` added to the places along `dim` that `index` names."""
+
+    @overload
+    def __call__(self, input: Tensor, dim: int, index: Tensor, src: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, src: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Selu(TtnnOperation):
     """scale * x where x is positive, else scale * alpha * (exp(x) - 1)."""
@@ -862,6 +1007,28 @@ class _Softsign(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Sort(TtnnOperation):
+    """The elements along `dim` in order, and the places that they had; always stable, NaN is the largest."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int = ..., descending: bool = ..., stable: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int = ..., descending: bool = ..., stable: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
+
+class _Split(TtnnOperation):
+    """Parts of `split_size` elements along `dim`, the last one of what is left.
+
+    Or: Parts of as many elements along `dim` as `split_size` says, one after the other."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, split_size: int, dim: int = ..., **keywords: Unpack[Keywords]) -> list[Tensor]: ...
+    @overload
+    def __call__(self, input: Tensor, split_size: int, dim: int = ..., **keywords: Unpack[Keywords]) -> list[Tensor]: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, split_size: Sequence[int], dim: int = ..., **keywords: Unpack[Keywords]) -> list[Tensor]: ...
+    @overload
+    def __call__(self, input: Tensor, split_sizes: Sequence[int], dim: int = ..., **keywords: Unpack[Keywords]) -> list[Tensor]: ...
+
 class _Sqrt(TtnnOperation):
     """Square root, correctly rounded; NaN below zero."""
 
@@ -878,12 +1045,20 @@ class _SquaredDifference(TtnnOperation):
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Squeeze(TtnnOperation):
-    """The tensor without the dimension `dim`, where its extent is 1."""
+    """The tensor without the dimensions `dim`, of all if that is None, where their extents are 1."""
 
     @overload
-    def __call__(self, input_tensor: Tensor, dim: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
-    def __call__(self, input: Tensor, dim: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input: Tensor, dim: int | Sequence[int] | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Stack(TtnnOperation):
+    """Tensors of one shape one after the other along a new dimension before `dim`."""
+
+    @overload
+    def __call__(self, tensors: Sequence[Tensor], dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensors: Sequence[Tensor], dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Std(TtnnOperation):
     """The standard deviation along dimensions; with `correction` by Bessel's, one element less."""
@@ -942,6 +1117,22 @@ class _Transpose(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, dim0: int, dim1: int, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Tril(TtnnOperation):
+    """The elements whose column is at most their row plus `diagonal`, zeros elsewhere."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, diagonal: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, diagonal: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Triu(TtnnOperation):
+    """The elements whose column is at least their row plus `diagonal`, zeros elsewhere."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, diagonal: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, diagonal: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Trunc(TtnnOperation):
     """x without its fraction."""
 
@@ -970,6 +1161,14 @@ class _Var(TtnnOperation):
     def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _View(TtnnOperation):
+    """The elements as a tensor of another shape, as `reshape` gives them."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Where(TtnnOperation):
     """true_value where the predicate is not zero (NaN counts as not zero), else false_value."""
@@ -1001,6 +1200,7 @@ bitwise_xor: _BitwiseXor
 cbrt: _Cbrt
 ceil: _Ceil
 celu: _Celu
+chunk: _Chunk
 clamp: _Clamp
 concat: _Concat
 cos: _Cos
@@ -1017,12 +1217,16 @@ erfc: _Erfc
 erfinv: _Erfinv
 exp: _Exp
 exp2: _Exp2
+expand: _Expand
 expm1: _Expm1
+flip: _Flip
 floor: _Floor
 floor_div: _FloorDivide
 floor_divide: _FloorDivide
 fmod: _Fmod
+fold: _Fold
 frac: _Frac
+gather: _Gather
 ge: _Ge
 gelu: _Gelu
 gt: _Gt
@@ -1034,6 +1238,7 @@ heaviside: _Heaviside
 hypot: _Hypot
 i0: _I0
 identity: _Identity
+index_fill: _IndexFill
 isclose: _Isclose
 isfinite: _Isfinite
 isinf: _Isinf
@@ -1074,6 +1279,7 @@ multiply: _Multiply
 nan_to_num: _NanToNum
 ne: _Ne
 neg: _Neg
+pad: _Pad
 permute: _Permute
 pow: _Pow
 prelu: _Prelu
@@ -1086,12 +1292,17 @@ relu: _Relu
 relu6: _Relu6
 remainder: _Remainder
 repeat: _Repeat
+repeat_interleave: _RepeatInterleave
 reshape: _Reshape
+reshape_on_device: _ReshapeOnDevice
 rms_norm: _RmsNorm
+roll: _Roll
 round: _Round
 rpow: _Rpow
 rsqrt: _Rsqrt
 rsub: _Rsub
+scatter: _Scatter
+scatter_add: _ScatterAdd
 selu: _Selu
 sigmoid: _Sigmoid
 sign: _Sign
@@ -1104,10 +1315,13 @@ softmax: _Softmax
 softplus: _Softplus
 softshrink: _Softshrink
 softsign: _Softsign
+sort: _Sort
+split: _Split
 sqrt: _Sqrt
 square: _Square
 squared_difference: _SquaredDifference
 squeeze: _Squeeze
+stack: _Stack
 std: _Std
 sub: _Subtract
 subtract: _Subtract
@@ -1119,9 +1333,12 @@ tanhshrink: _Tanhshrink
 threshold: _Threshold
 topk: _Topk
 transpose: _Transpose
+tril: _Tril
+triu: _Triu
 trunc: _Trunc
 unsqueeze: _Unsqueeze
 unsqueeze_to_4D: _UnsqueezeTo4D
 var: _Var
+view: _View
 where: _Where
 xlogy: _Xlogy

@@ -131,7 +131,7 @@ class TtnnOperation(WarmCalls):
         )
         return bound.operation.golden(torch, *bound.operands, *bound.attributes)
 
-    def _run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    def _run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         own, wanted = result_keywords(self.__name__, kwargs) if kwargs else ({}, None)
         try:
             bound = bind(self.__ttnn_overloads__, args, own, _dtype_of)
@@ -152,13 +152,14 @@ class TtnnOperation(WarmCalls):
         if bound.operation.check is not None:
             _check_elements(self.__name__, bound)
         if program is not None and output is None and _may_be_warm(bound.operation, kwargs):
-            self._remember_call(partial(_write_warm, program, device.target), args, kwargs, len(tensors))
+            write = partial(_write_warm, bound.operation, program, device.target)
+            self._remember_call(write, args, kwargs, len(tensors))
         if output is not None and placement is not None:
             check_output(self.__name__, output, program, bound, placement)
         program = program or self._compile(key, bound, device, placement)
-        result: Tensor = program(*tensors)
+        result = program(*tensors)
         if output is None:
-            return result
+            return bound.operation.packed(result if isinstance(result, tuple) else (result,))
         source, target = result.buffer(self.__name__), output.buffer(self.__name__)
         ctypes.memmove(target.address, source.address, output.spec.nbytes)
         return output
@@ -174,9 +175,9 @@ class TtnnOperation(WarmCalls):
         request = OperationRequest(bound.operation, specs_of(bound), bound.attributes, device.target, asked)
         program = compile_program(request, use_disk=True).program
         self._programs[key] = program
-        for name, value in zip(bound.operation.parameter_names, bound.operands, strict=False):
+        for operand, value in zip(bound.operation.operands, bound.operands, strict=False):
             if value is not None and not isinstance(value, Tensor):
-                self._numbers.count(f"`{name}`", atom_key(value))
+                self._numbers.count(f"`{operand.name}`", atom_key(value))
         return program
 
     def __repr__(self) -> str:
@@ -191,14 +192,15 @@ def _may_be_warm(operation: Operation, kwargs: Mapping[str, Any]) -> bool:
 def _check_elements(name: str, bound: BoundCall) -> None:
     assert bound.operation.check is not None, "the operation says what it refuses"
     try:
-        bound.operation.check(*(elements_of(each, name) for each in bound.operands))
+        bound.operation.check(*(elements_of(each, name) for each in bound.operands), *bound.attributes)
     except ShapeError as error:
         raise ShapeError(f"{name}: {error.message}", help=error.help) from None
 
 
-def _write_warm(program: Program, target: SystemDesc) -> WarmCall:
+def _write_warm(operation: Operation, program: Program, target: SystemDesc) -> WarmCall:
     with compiling():
-        return warm_caller(program, TTNN, target=target)
+        rebuild = None if operation.gives_one_tensor else operation.packed
+        return warm_caller(program, TTNN, rebuild=rebuild, target=target)
 
 
 def _with_elements(arguments: Iterable[Any]) -> Iterator[Any]:

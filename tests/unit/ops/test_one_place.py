@@ -41,6 +41,9 @@ OTHER_MEANINGS = {
     },
     ("frontend/language.py", "add"): "the operation that every namespace of ttnn has",
     ("frontend/python_functions.py", "add"): "the method of sets",
+    ("frontend/python_functions.py", "reverse"): "the method of lists",
+    ("frontend/python_functions.py", "sort"): "the method of lists",
+    ("frontend/unseen_code.py", "reverse"): "the method of lists",
     ("guards/fingerprints.py", "slice"): "Python's builtin",
     ("runtime/helper_ir.py", "round"): "a variable of LLVM text: the round of work that helpers serve",
 }

@@ -1,0 +1,226 @@
+"""Operations that the IR writes as movements of others: parts of a tensor, tensors stacked, elements rolled around."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.axes import axis_of
+from ttnn_jit.ops.data_movement import CONCAT, PERMUTE, REPEAT, RESHAPE, SLICE, spelled_reshape
+from ttnn_jit.ops.movement import OPERAND, Extents, Spelling
+from ttnn_jit.ops.parameter import AXES, DIMENSION, EXTENTS, TENSORS, Parameter
+from ttnn_jit.ops.shorthand import Call, Shorthand, Value, respelled
+
+VIEW = respelled(
+    "view",
+    Parameter("shape", EXTENTS),
+    summary="The elements as a tensor of another shape, as `reshape` gives them.",
+    spelled=spelled_reshape,
+    golden=lambda torch, x, shape: torch.reshape(x, shape),
+    aten="view",
+    examples=(((6, 40), ((3, -1),)), ((2, 32, 32), ((64, 32),))),
+)
+
+RESHAPE_ON_DEVICE = respelled(
+    "reshape_on_device",
+    *(Parameter(name, DIMENSION) for name in ("W", "Z", "Y", "X")),
+    summary="The elements as a tensor of these four extents, one of which may be -1.",
+    spelled=lambda shape, *extents: spelled_reshape(shape, extents),
+    golden=lambda torch, x, *extents: torch.reshape(x, extents),
+    examples=(((6, 40), (1, 3, -1, 20)), ((2, 32, 32), (1, 1, 64, 32))),
+)
+
+
+def _spelled_expand(shape: Extents, new: Sequence[int]) -> Spelling:
+    own = (1,) * (len(new) - len(shape)) + shape
+    wanted = tuple(extent if other == -1 else other for extent, other in zip(own, new, strict=False))
+    if len(new) < len(shape) or any(
+        other < 0 or extent not in {1, other} for extent, other in zip(own, wanted, strict=False)
+    ):
+        raise ShapeError(
+            f"a tensor of shape {list(shape)} does not expand to {list(new)}",
+            help="only dimensions of extent 1 do; -1 keeps an extent, and new dimensions stand in front",
+        )
+    return REPEAT, (tuple(other if extent == 1 else 1 for extent, other in zip(own, wanted, strict=True)),)
+
+
+EXPAND = respelled(
+    "expand",
+    Parameter("output_shape", EXTENTS, aliases=("shape", "sizes")),
+    summary="The tensor repeated along dimensions of extent 1, and new ones in front, to have that shape.",
+    spelled=_spelled_expand,
+    golden=lambda torch, x, shape: x.expand(shape),  # noqa: ARG005 - goldens are given torch
+    aten="expand",
+    examples=(((1, 40), ((3, 40),)), ((3, 1, 5), ((2, -1, 4, 5),)), ((33,), ((33,),))),
+)
+
+
+def _parts(call: Call, x: Value, axis: int, bounds: Iterable[tuple[int, int]]) -> list[Value]:
+    """The elements between `bounds` along `axis`."""
+    found = []
+    for begin, end in bounds:
+        begins, ends = [0] * len(x.shape), list(x.shape)
+        begins[axis], ends[axis] = begin, end
+        found.append(call(SLICE, [x], tuple(begins), tuple(ends), ()))
+    return found
+
+
+def _split_evenly(call: Call, x: Value, size: int, dim: int) -> list[Value]:
+    axis = axis_of(dim, len(x.shape))
+    extent = x.shape[axis]
+    if size < 1:
+        raise ShapeError(f"parts have at least one element along dimension {axis}, got {size}")
+    starts = range(0, max(1, extent), size)
+    return _parts(call, x, axis, [(start, min(start + size, extent)) for start in starts])
+
+
+SPLIT = Shorthand(
+    name="split",
+    parameters=(OPERAND, Parameter("split_size", DIMENSION), Parameter("dim", DIMENSION, 0)),
+    summary="Parts of `split_size` elements along `dim`, the last one of what is left.",
+    source="ttnn.split",
+    calls=_split_evenly,
+    is_list=True,
+    golden=lambda torch, x, size, dim: list(torch.split(x, size, dim)),
+    aten="split.Tensor",
+    examples=((((6, 40),), (2, 0)), (((3, 33),), (16, -1)), (((2, 5, 7),), (9, 1))),
+)
+
+
+def _split_at(call: Call, x: Value, sizes: Sequence[int], dim: int) -> list[Value]:
+    axis = axis_of(dim, len(x.shape))
+    if min(sizes, default=-1) < 0 or sum(sizes) != x.shape[axis]:
+        raise ShapeError(
+            f"parts of {list(sizes)} elements do not make up dimension {axis} of {list(x.shape)}",
+            help=f"their numbers add up to {x.shape[axis]}",
+        )
+    return _parts(call, x, axis, itertools.pairwise(itertools.accumulate(sizes, initial=0)))
+
+
+SPLIT_SIZES = Shorthand(
+    name="split",
+    ttnn_name="split_sizes",
+    parameters=(
+        OPERAND,
+        Parameter("split_size", EXTENTS, aliases=("split_sizes",)),
+        Parameter("dim", DIMENSION, 0),
+    ),
+    summary="Parts of as many elements along `dim` as `split_size` says, one after the other.",
+    source="ttnn.split",
+    calls=_split_at,
+    is_list=True,
+    golden=lambda torch, x, sizes, dim: list(torch.split(x, sizes, dim)),
+    aten="split_with_sizes",
+    examples=((((6, 40),), ((1, 3, 2), 0)), (((3, 33),), ((32, 1), -1))),
+)
+
+
+def _chunked(call: Call, x: Value, chunks: int, dim: int) -> list[Value]:
+    axis = axis_of(dim, len(x.shape))
+    if chunks < 1:
+        raise ShapeError(f"a tensor has at least one chunk, got {chunks}")
+    return _split_evenly(call, x, max(1, math.ceil(x.shape[axis] / chunks)), axis)
+
+
+CHUNK = Shorthand(
+    name="chunk",
+    parameters=(OPERAND, Parameter("chunks", DIMENSION), Parameter("dim", DIMENSION, 0)),
+    summary="At most `chunks` parts along `dim`, of equal extents but for the last one.",
+    source="ttnn.chunk",
+    calls=_chunked,
+    is_list=True,
+    golden=lambda torch, x, chunks, dim: list(torch.chunk(x, chunks, dim)),
+    aten="chunk",
+    examples=((((6, 40),), (4, 1)), (((7, 33),), (3, 0)), (((2, 5),), (4, -1))),
+)
+
+
+def _stacked(call: Call, tensors: Sequence[Value], dim: int) -> Value:
+    shape = tensors[0].shape
+    axis = axis_of(dim, len(shape) + 1)
+    for tensor in tensors:
+        if tensor.shape != shape:
+            raise ShapeError(f"tensors of shapes {list(shape)} and {list(tensor.shape)} cannot be stacked")
+    extents = (*shape[:axis], 1, *shape[axis:])
+    return call(CONCAT, [call(RESHAPE, [tensor], extents) for tensor in tensors], axis)
+
+
+STACK = Shorthand(
+    name="stack",
+    parameters=(Parameter("tensors", TENSORS, aliases=("input_tensors",)), Parameter("dim", DIMENSION, 0)),
+    summary="Tensors of one shape one after the other along a new dimension before `dim`.",
+    source="ttnn.stack",
+    calls=_stacked,
+    golden=lambda torch, *arguments: torch.stack(arguments[:-1], arguments[-1]),
+    aten="stack",
+    examples=((((3, 40), (3, 40)), (0,)), (((2, 33), (2, 33), (2, 33)), (-1,)), (((5,),), (1,))),
+)
+
+
+def _rolled_along(call: Call, x: Value, shift: int, axis: int) -> Value:
+    extent = x.shape[axis]
+    cut = -shift % extent if extent else 0
+    return x if cut == 0 else call(CONCAT, _parts(call, x, axis, [(cut, extent), (0, cut)]), axis)
+
+
+def _rolled(call: Call, x: Value, shifts: Sequence[int], dims: Sequence[int]) -> Value:
+    if not dims:
+        flat = call(RESHAPE, [x], (math.prod(x.shape),))
+        return call(RESHAPE, [_rolled(call, flat, shifts, (0,))], x.shape)
+    if len(shifts) != len(dims):
+        raise ShapeError(f"{len(shifts)} shifts are given for {len(dims)} dimensions")
+    for shift, dim in zip(shifts, dims, strict=True):
+        x = _rolled_along(call, x, shift, axis_of(dim, len(x.shape)))
+    return x
+
+
+ROLL = Shorthand(
+    name="roll",
+    parameters=(OPERAND, Parameter("shifts", AXES), Parameter("dim", AXES, aliases=("dims",))),
+    summary="Elements moved on by `shifts` along `dim`, those beyond the end to the front; flat if `dim` is None.",
+    source="ttnn.roll",
+    calls=_rolled,
+    golden=lambda torch, x, shifts, dim: torch.roll(x, shifts, dim or None),
+    aten="roll",
+    examples=(
+        (((6, 40),), ((2,), (0,))),
+        (((3, 33),), ((-35, 1), (1, 0))),
+        (((2, 5),), ((3,), ())),
+        (((4, 4),), ((0,), (1,))),
+    ),
+)
+
+
+def _folded(call: Call, x: Value, down: int, across: int) -> Value:
+    shape = x.shape
+    if len(shape) != 4 or min(down, across) < 1 or shape[1] % down or shape[2] % across:
+        raise ShapeError(
+            f"a tensor of shape {list(shape)} has no blocks of {down} x {across}",
+            help="it has images, rows, columns and channels, and the strides divide rows and columns",
+        )
+    images, rows, columns, channels = shape
+    blocks = call(RESHAPE, [x], (images, rows // down, down, columns // across, across, channels))
+    beside = call(PERMUTE, [blocks], (0, 1, 3, 2, 4, 5))
+    return call(RESHAPE, [beside], (images, rows // down, columns // across, down * across * channels))
+
+
+def _fold_in_torch(_: Any, x: Any, down: int, across: int) -> Any:
+    images, rows, columns, channels = x.shape
+    blocks = x.reshape(images, rows // down, down, columns // across, across, channels).permute(0, 1, 3, 2, 4, 5)
+    return blocks.reshape(images, rows // down, columns // across, -1)
+
+
+FOLD = Shorthand(
+    name="fold",
+    parameters=(OPERAND, Parameter("stride_h", DIMENSION), Parameter("stride_w", DIMENSION)),
+    summary="Images of blocks of `stride_h` rows and `stride_w` columns, their elements as channels of one place.",
+    source="ttnn.fold",
+    calls=_folded,
+    golden=_fold_in_torch,
+    examples=((((2, 4, 6, 3),), (2, 3)), (((1, 3, 5, 32),), (1, 1))),
+)
+
+OPERATIONS = (VIEW, RESHAPE_ON_DEVICE, EXPAND, SPLIT, SPLIT_SIZES, CHUNK, STACK, ROLL, FOLD)

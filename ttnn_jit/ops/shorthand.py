@@ -1,0 +1,119 @@
+"""The family of operations that the IR writes as calls of others: a split is slices, a stack a concatenation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import CompileError, ShapeError
+from ttnn_jit.ops.data_movement import RESHAPE
+from ttnn_jit.ops.movement import OPERAND, Spelling
+from ttnn_jit.ops.operation import Example, OperandSpec, Operation
+from ttnn_jit.ops.parameter import Parameter
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """A tensor among the calls of a shorthand.
+
+    Attributes:
+        spec: What it is.
+        handle: What it is to whoever writes the calls.
+    """
+
+    spec: TensorSpec
+    handle: Any = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its extents."""
+        return tuple(self.spec.shape)
+
+
+Call = Callable[..., Value]
+"""``call(operation, operands, *attributes)``: the one result of `operation`; operands are values and numbers."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Shorthand(Operation):
+    """An operation that is written as calls of others, in both frontends and eagerly: one program, rounded as they are.
+
+    Attributes:
+        calls: ``calls(call, *operands, *attributes)``: the result, or a list of them, by `call`. Operands are `Value`
+            objects; the tensors of a variadic operation come as one list. Raises ShapeError where they do not fit.
+        is_list: A call gives a list, however many results it has.
+        takes_dtypes: The element types that it takes: all.
+    """
+
+    calls: Callable[..., Value | list[Value]]
+    examples: tuple[Example, ...]
+    is_list: bool = False
+    takes_dtypes: frozenset[DataType] = frozenset(DataType)
+
+    @property
+    def dtypes(self) -> frozenset[DataType]:
+        """The element types that it takes."""
+        return self.takes_dtypes
+
+    @property
+    def gives_one_tensor(self) -> bool:
+        """Whether a call gives a tensor."""
+        return not self.is_list
+
+    def packed(self, results: Sequence[Any]) -> Any:
+        """A list of them, or the one."""
+        return [*results] if self.is_list else results[0]
+
+    def written_out(self, call: Call, operands: Sequence[Value | float | None], statics: Sequence[Any]) -> list[Value]:
+        """The results, every one of them made by `call`: an operand that is one is copied, as eager calls do.
+
+        Raises:
+            CompileError: The operands do not fit the operation or each other.
+        """
+        try:
+            arguments = [[*operands]] if self.is_variadic else operands
+            found = self.calls(call, *arguments, *statics)
+        except ShapeError as error:
+            raise CompileError(f"`{self.name}`: {error.message}", help=error.help) from None
+        results = found if isinstance(found, list) else [found]
+        return [call(RESHAPE, [each], each.shape) if each in operands else each for each in results]
+
+    def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
+        """What the calls result in.
+
+        Raises:
+            CompileError: The operands do not fit the operation or each other.
+        """
+        values = [Value(spec) if isinstance(spec, TensorSpec) else spec for spec in specs]
+        return tuple(value.spec for value in self.written_out(_specified, values, statics))
+
+    @property
+    def rules(self) -> str:
+        """What is true of every operation of the family, for docstrings."""
+        return "The IR has the operations that it stands for; results have their dtypes and layouts."
+
+
+def respelled(name: str, *parameters: Parameter, spelled: Callable[..., Spelling], **fields: Any) -> Shorthand:
+    """A movement of one tensor that is another by ``spelled(shape, *attributes)``."""
+
+    def calls(call: Call, x: Value, *statics: Any) -> Value:
+        operation, written = spelled(x.shape, *statics)
+        return call(operation, [x], *written)
+
+    examples = tuple(((shape,), statics) for shape, statics in fields.pop("examples"))
+    return Shorthand(
+        name=name,
+        parameters=(OPERAND, *parameters),
+        source=f"ttnn.{name}",
+        calls=calls,
+        examples=examples,
+        **fields,
+    )
+
+
+def _specified(operation: Operation, operands: Sequence[Value | float | None], *statics: Any) -> Value:
+    """The call that says what its result is, and no more."""
+    (spec,) = operation.results([each.spec if isinstance(each, Value) else each for each in operands], statics)
+    return Value(spec)
