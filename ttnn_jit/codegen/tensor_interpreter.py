@@ -42,8 +42,8 @@ def _moved(op: MovementOp, operands: Sequence[Tensor], *_: Any) -> Sequence[Arra
     spec = spec_of(op.results[0].type)
     values = np.zeros(tuple(spec.shape), spec.dtype.compute.numpy)
     for operand, part in zip(operands, op.parts, strict=True):
-        ends = map(sum, zip(part.origin, part.access.extents, strict=True))
-        values[tuple(map(slice, part.origin, ends))] = gathered(operand.values, part.access)
+        places = tuple(slice(each.start, each.stop, each.step) for each in part.ranges)
+        values[places] = gathered(operand.values, part.access)
     return [values]
 
 

@@ -24,7 +24,7 @@ class Movement(Operation):
         access: Of an operation of one tensor: ``access(shape, *attributes)``: which element of an operand of that
             shape every element of the result is. It may count on what `spelled` returned.
         joined: Of an operation of several tensors: ``joined(shapes, *attributes)``: per operand, the block of the
-            result that it makes.
+            result that it makes; of blocks that overlap the last one stays.
         spelled: ``spelled(*shapes, *attributes)``: how the IR writes the call: the attributes checked and counted from
             the front, of this operation or of another that says the same. Raises ShapeError where they do not fit.
         dtypes: The element types that it takes: all.
@@ -70,7 +70,7 @@ class Movement(Operation):
             named = " and ".join(sorted(dtype.name for dtype in dtypes))
             raise CompileError(f"`{self.name}` got tensors of {named}", help="cast them to one dtype first")
         parts = operation.parts(_shapes(specs), written)
-        ends = (tuple(map(sum, zip(part.origin, part.access.extents, strict=True))) for part in parts)
+        ends = (tuple(max(each, default=each.start - 1) + 1 for each in part.ranges) for part in parts)
         try:
             return (
                 first.with_(
