@@ -17,7 +17,7 @@ from ttnn_jit.frontend.call_expressions import call_value, callback
 from ttnn_jit.frontend.expressions import EXPRESSIONS, refuse_expression
 from ttnn_jit.frontend.function_source import FunctionSource, function_source
 from ttnn_jit.frontend.hidden_inputs import HiddenInputs
-from ttnn_jit.frontend.interpreter import Interpreter, Rules, TensorShownError
+from ttnn_jit.frontend.interpreter import Interpreter, Rules
 from ttnn_jit.frontend.module_builder import ModuleBuilder, SpecBuilder
 from ttnn_jit.frontend.parameters import bind_parameters
 from ttnn_jit.frontend.proxy import ProxyTensor
@@ -29,6 +29,7 @@ from ttnn_jit.frontend.spans import location_of_span, span_of_node
 from ttnn_jit.frontend.statements import execute
 from ttnn_jit.frontend.structure import call_arguments, results_of
 from ttnn_jit.frontend.tensor_argument import TensorArgument
+from ttnn_jit.frontend.unsupported import UnseenInTraceError
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Path
 from ttnn_jit.guards.receiver import RECEIVER, RECEIVER_PATH
 from ttnn_jit.runtime.families import Family
@@ -52,11 +53,11 @@ def interpret(
     """
     source = function_source(function)
     interpreter, returned = _run(function, source, arguments, target, family)
-    values, outline = results_of(returned, function.__name__, _header(source), _missing_return_help(source))
+    results = results_of(returned, interpreter.inputs, function.__name__, _header(source), _missing_return_help(source))
     return FrontendResult(
-        interpreter.builder.finish(values, layout),
+        interpreter.builder.finish(results.values, layout, results.updates),
         interpreter.recorder.hand_over(),
-        outline,
+        results.outline,
         opaque=interpreter.recorder.opaque,
         warnings=tuple(interpreter.warnings),
         kernel_operands=tuple(interpreter.builder.kernel_operands),
@@ -71,13 +72,13 @@ def observe(
     A trace runs the function itself, whose look-ups nobody sees: this is the other way through the same program.
 
     Raises:
-        UnsupportedFunction: It shows a tensor, which has no value while it is compiled.
+        UnsupportedFunction: It does what a trace does not see.
     """
     if hasattr(function, "__wrapped__"):
         return None  # it has the signature of what it wraps, and parameters of its own
     try:
         return _run(function, function_source(function), arguments, target, family, observes=True)[0].recorder
-    except TensorShownError as error:
+    except UnseenInTraceError as error:
         raise UnsupportedFunction(error.message, location=error.location, help=error.help) from None
     except CompileError:
         return None
@@ -101,7 +102,7 @@ def _run(
     interpreter = Interpreter(builder, recorder, hidden, _RULES, observes=observes)
 
     def proxy(name: str, value: Any) -> Any:
-        return interpreter.argument(value.spec, name) if isinstance(value, TensorArgument) else value
+        return interpreter.argument(value, name) if isinstance(value, TensorArgument) else value
 
     proxies = {name: map_leaves(value, partial(proxy, name)) for name, value in arguments.items()}
     for name, value in proxies.items():

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.diagnostics.errors import TtnnJitError
+from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, spec_of_torch_tensor
 from ttnn_jit.runtime.buffer import Buffer
 from ttnn_jit.runtime.families.family import ForeignFamily, WarmCall
 from ttnn_jit.runtime.families.marks import FamilyMark
 from ttnn_jit.runtime.generated import STALE, define
+from ttnn_jit.runtime.overlap import has_common_elements
 from ttnn_jit.runtime.tensor import torch_tensor, torch_wrapper
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -48,6 +49,18 @@ class TorchTensors(ForeignFamily):
         import torch
 
         return torch.empty(spec.shape, dtype=spec.dtype.torch, device="cpu")
+
+    def require_writable(self, _tensor: torch.Tensor, spec: TensorSpec, what: str) -> None:
+        """An expanded one cannot be."""
+        if has_common_elements(spec):
+            raise ArgumentError(
+                f"{what}, which the function writes into, has several elements at one address",
+                help="pass `tensor.clone()`",
+            )
+
+    def write(self, target: torch.Tensor, source: torch.Tensor) -> None:
+        """By torch, which counts versions and refuses what it does not let anybody write."""
+        target.copy_(source)
 
     def are_plain(self, tensors: Sequence[Any]) -> bool:
         """Of torch's own class."""
@@ -101,6 +114,14 @@ class TorchTensors(ForeignFamily):
         """A tensor without memory is refused in the slow path."""
         return f"if not (p{index} := a{index}.data_ptr()): return STALE"
 
+    def writable(self, index: int) -> Iterable[str]:
+        """One that was made in inference mode is torch's to refuse."""
+        return (f"not a{index}.is_inference()",)
+
+    def note_write(self, index: int) -> Iterable[str]:
+        """A new version, by which torch knows what a backward pass may not use any more."""
+        return (f"increment_version(a{index})",)
+
     def wrap(self, index: int) -> Iterable[str]:
         """By a function of that result's own."""
         return (f" r{index} = wrap{index}(b{index})",)
@@ -112,10 +133,13 @@ class TorchTensors(ForeignFamily):
 
     def names(self, plan: ProgramPlan) -> dict[str, Any]:
         """What makes results, and their dtypes."""
+        from torch.autograd.graph import increment_version
+
         from ttnn_jit.foreign.torch_private import empty_strided
 
         outputs = {len(plan.inputs) + number: spec for number, spec in enumerate(plan.outputs)}
         return {
+            "increment_version": increment_version,
             "empty_strided": empty_strided(),
             **{f"wrap{i}": torch_wrapper(spec) for i, spec in outputs.items() if self.is_pooled(spec)},
             **{f"D{i}": spec.dtype.torch for i, spec in outputs.items()},

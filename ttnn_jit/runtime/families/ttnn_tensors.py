@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.families.family import Family
 from ttnn_jit.runtime.l1 import in_l1
-from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.tensor import Tensor, write_elements
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -36,6 +36,22 @@ class TtnnTensors(Family):
         """As the program does itself."""
         return program(*tensors)
 
+    def address(self, tensor: Tensor) -> int:
+        """That of its buffer."""
+        return tensor.buffer_address()
+
+    def require_writable(self, tensor: Tensor, _spec: TensorSpec, what: str) -> None:
+        """Every one can be that was not deallocated."""
+        tensor.buffer(what)
+
+    def share_memory(self, tensor: Tensor, other: Tensor, _spec: TensorSpec, _other_spec: TensorSpec) -> bool:
+        """Copies made by `copy.copy` do."""
+        return tensor.buffer_address() == other.buffer_address()
+
+    def write(self, target: Tensor, source: Tensor) -> None:
+        """The stored elements, in the target's layout."""
+        write_elements(source, target)
+
     def are_plain(self, tensors: Sequence[Any]) -> bool:
         """Every one that a call takes is."""
         return type(tensors[0]) is Tensor
@@ -62,7 +78,7 @@ class TtnnTensors(Family):
     def account(self, plan: ProgramPlan, circular_buffer_bytes: int) -> Iterator[str]:
         """Count the program on ``device``, and enter what lies in L1."""
         yield from (" if HASH not in device.programs:", "  device.programs.add(HASH)")
-        owned = range(len(plan.inputs), len(plan.buffers))
+        owned = [i for i in range(len(plan.inputs), len(plan.buffers)) if i not in plan.made_in_place]
         yield from (f" l{i} = device.l1.lease(S{i})" for i in owned if in_l1(plan.buffers[i]))
         yield from (f" u{i} = device.l1.lease(U{i})" for i in range(len(plan.unstored)))
         if any(map(in_l1, (*plan.buffers, *plan.unstored))):
