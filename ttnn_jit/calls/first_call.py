@@ -27,12 +27,16 @@ if TYPE_CHECKING:
 
 
 def request_of(
-    function: types.FunctionType, settings: Settings, arguments: Arguments, where: Placement
+    function: types.FunctionType,
+    settings: Settings,
+    arguments: Arguments,
+    where: Placement,
+    same: tuple[int, ...] = (),
 ) -> FunctionRequest:
-    """What a call with these arguments would compile."""
+    """What a call with these arguments would compile, of which those lie in the same memory that `same` says."""
     from ttnn_jit.compiler.request import FunctionRequest
 
-    return FunctionRequest(function, arguments.described(), where.target, settings.options, where.family)
+    return FunctionRequest(function, arguments.described(), where.target, settings.options, where.family, same)
 
 
 def check_options(settings: Settings, where: Placement) -> None:
@@ -66,7 +70,9 @@ def compile_variant(request: FunctionRequest, settings: Settings, where: Placeme
         return Variant(compile_fetch(function, hidden), program, run, lambda _: None, names, compilation.opaque)
     reads = without_tensors([*reads_of_itself(function), *reads_of_original(function), *compilation.reads])
 
-    def warm(examples: Sequence[Any]) -> WarmCall:
+    def warm(examples: Sequence[Any]) -> WarmCall | None:
+        if program.plan.updates:
+            return None
         return warm_runner_for(where, program, structure, guard_text(function, reads), examples)
 
     return Variant(compile_fetch(function, reads), program, run, warm, names)

@@ -25,6 +25,7 @@ from ttnn_jit.guards.receiver import RECEIVER
 from ttnn_jit.ops.traced_calls import traceable
 from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.families import TTNN, Family, WarmCall
+from ttnn_jit.runtime.updates import same_memory
 from ttnn_jit.specs.options import USER_PASSES
 from ttnn_jit.ttnn.mesh import mesh_of, on_every_device
 
@@ -105,6 +106,10 @@ class JitFunction(WarmCalls):
         key = (id(where.target), *arguments.key(), *self._user_passes())
         found = self._variants.find(key)
         variant, hidden = found or self._miss(key, arguments, where)
+        if variant.program.plan.updates and (same := same_memory(where.family, arguments.tensors)):
+            key = (*key, same)
+            found = self._variants.find(key)
+            variant, hidden = found or self._miss(key, arguments, where, same)
         check_devices(self.func.__name__, arguments.tensors, zip(variant.hidden, hidden, strict=True))
         if found is not None and self._is_remembered() and (warm := variant.warm(hidden)) is not None:
             self._remember(warm, where.family, arguments, args, kwargs)
@@ -122,16 +127,19 @@ class JitFunction(WarmCalls):
         return not (self._settings.compile_only or self._settings.debug or self._user_passes())
 
     @compiles
-    def _miss(self, key: object, arguments: Arguments, where: Placement) -> tuple[Variant, tuple[Any, ...]]:
+    def _miss(
+        self, key: object, arguments: Arguments, where: Placement, same: tuple[int, ...] = ()
+    ) -> tuple[Variant, tuple[Any, ...]]:
         found = self._variants.find(key)
         if found is not None:
             return found
         check_options(self._settings, where)
-        variant = compile_variant(request_of(self.func, self._settings, arguments, where), self._settings, where)
+        request = request_of(self.func, self._settings, arguments, where, same)
+        variant = compile_variant(request, self._settings, where)
         self._variants.add(key, variant, arguments.numbers())
         hidden = variant.fetch() if variant.hidden else ()
         # Another thread may have changed what was read meanwhile.
-        return self._miss(key, arguments, where) if hidden is None else (variant, hidden)
+        return self._miss(key, arguments, where, same) if hidden is None else (variant, hidden)
 
     def _remember(
         self, warm: WarmCall, family: Family, arguments: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]

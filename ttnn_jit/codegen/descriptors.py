@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, Module
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 
-from ttnn_jit.dialects.argument_names import argument_names
+from ttnn_jit.dialects.argument_notes import argument_notes
 from ttnn_jit.dialects.printer import op_text
 from ttnn_jit.dialects.ttcore import BufferAccessAttr, DataTypeAttr, GridAttr
 from ttnn_jit.dialects.ttnn import GenericOp
@@ -35,9 +35,9 @@ def _hidden_inputs(launch: GenericOp) -> dict[str, dict[str, str]]:
     """Under ``hidden_inputs``, by place among the tensors of a launch, which of them are no arguments of the call."""
     function = launch.parent_op()
     assert isinstance(function, FuncOp)
-    names: dict[SSAValue, str | None] = dict(zip(function.args, argument_names(function), strict=True))
-    operands = enumerate(launch.operands)
-    hidden = {str(place): name for place, value in operands if (name := names.get(value)) is not None}
+    pairs = zip(function.args, argument_notes(function), strict=True)
+    names: dict[SSAValue, str] = {value: notes.name for value, notes in pairs if notes.name is not None}
+    hidden = {str(place): names[value] for place, value in enumerate(launch.operands) if value in names}
     return {"hidden_inputs": hidden} if hidden else {}
 
 

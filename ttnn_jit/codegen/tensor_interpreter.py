@@ -43,8 +43,8 @@ def _moved(op: MovementOp, operands: Sequence[Tensor], *_: Any) -> Sequence[Arra
     background = op.background
     values = np.full(tuple(spec.shape), background.number if background else 0, spec.dtype.compute.numpy)
     for operand, part in zip(operands, op.parts, strict=True):
-        ends = map(sum, zip(part.origin, part.access.extents, strict=True))
-        values[tuple(map(slice, part.origin, ends))] = gathered(operand.values, part.access)
+        places = tuple(slice(each.start, each.stop, each.step) for each in part.ranges)
+        values[places] = gathered(operand.values, part.access)
     return [values]
 
 

@@ -171,7 +171,7 @@ def report_of(module: ModuleOp, host: HostPlan) -> Report:
 
     from ttnn_jit.codegen.kernel_reader import read_kernels
     from ttnn_jit.dialects import system_desc_of
-    from ttnn_jit.dialects.argument_names import hidden_inputs_of
+    from ttnn_jit.dialects.argument_notes import hidden_inputs_of
     from ttnn_jit.dialects.d2m import GenericOp
     from ttnn_jit.dialects.declared_ops import TensorOp
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -67,13 +67,19 @@ class Request(Protocol):
 
 @dataclass(frozen=True)
 class FunctionRequest:
-    """A function of the user's: `arguments` holds TensorSpec objects where the call has tensors, of `family`."""
+    """A function of the user's: `arguments` holds TensorSpec objects where the call has tensors, of `family`.
+
+    Attributes:
+        same: Per tensor among the arguments, the first of them that lies in the same memory; given as (), each lies in
+            its own, or it does not matter, because the function writes into none.
+    """
 
     function: types.FunctionType
     arguments: Mapping[str, Any]
     target: SystemDesc
     options: CompileOptions
     family: Family | None = None
+    same: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:
@@ -84,7 +90,8 @@ class FunctionRequest:
     def parts(self) -> Mapping[str, Any]:
         """Its code and its arguments."""
         arguments = {f"argument {name}": value for name, value in self.arguments.items()}
-        return {"code": fingerprint_code(self.function.__code__), **arguments}
+        same = {"same": self.same} if self.same else {}
+        return {"code": fingerprint_code(self.function.__code__), **same, **arguments}
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
@@ -99,15 +106,18 @@ class FunctionRequest:
         """By the frontend that the options choose."""
         from ttnn_jit.frontend import lower
 
-        arguments = {name: _lowered_argument(value) for name, value in self.arguments.items()}
+        same = iter(self.same or (None,) * len(self.inputs))
+        arguments = {name: _lowered_argument(value, same) for name, value in self.arguments.items()}
         layout = _result_layout(self.options, self.target)
         return lower(self.function, arguments, self.target, self.options.graph_capture, layout, self.family)
 
 
-def _lowered_argument(value: Any) -> Any:
+def _lowered_argument(value: Any, same: Iterator[int | None]) -> Any:
     from ttnn_jit.frontend import TensorArgument
 
-    return pytrees.map_leaves(value, lambda leaf: TensorArgument(leaf) if type(leaf) is TensorSpec else leaf)
+    return pytrees.map_leaves(
+        value, lambda leaf: TensorArgument(leaf, next(same)) if type(leaf) is TensorSpec else leaf
+    )
 
 
 @dataclass(frozen=True)

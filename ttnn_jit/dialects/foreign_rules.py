@@ -7,6 +7,7 @@ from typing import Any
 
 from xdsl.dialects import affine, arith, memref, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, MemRefType, ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
 from xdsl.dialects.linalg.ops import YieldOp as LinalgYieldOp
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -14,6 +15,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.dialects.affine_text import affine_map_text
+from ttnn_jit.dialects.argument_notes import verify_updates
 from ttnn_jit.dialects.ttcore import system_desc_of
 
 
@@ -113,6 +115,7 @@ def _module(op: ModuleOp) -> None:
 
 _RULES: dict[type[Operation], Callable[[Any], None]] = {
     ModuleOp: _module,
+    FuncOp: verify_updates,
     LinalgGenericOp: _linalg_generic,
     memref.SubviewOp: _subview,
     affine.ForOp: _tile_loop,

@@ -8,7 +8,7 @@ from typing import Any
 
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.dispatch.placement import Placement
-from ttnn_jit.foreign.pytrees import flatten
+from ttnn_jit.foreign.pytrees import NOTHING, flatten
 from ttnn_jit.guards.reads import GuardText
 from ttnn_jit.runtime.families import Family, WarmCall
 from ttnn_jit.runtime.program import Program
@@ -50,6 +50,8 @@ def warm_runner_for(
 
 def rebuilder(structure: Any) -> Rebuild:
     """From results to the pytree `structure` with every index replaced by that result."""
+    if type(structure) is str and structure == NOTHING:
+        return lambda _: None
     indices, treedef = flatten(structure)
     return lambda results: treedef.unflatten([results[i] if isinstance(i, int) else i for i in indices])
 

@@ -155,6 +155,10 @@ class _CheckedFlattening(_Flattening):
 _DEPTH_HELP = "pass tensors and scalars in containers that are a few levels deep"
 
 
+NOTHING = "nothing"
+"""Stands for the pytree of a function that returns nothing."""
+
+
 def leaves(value: Any) -> list[Any]:
     """Everything in a pytree that is no container, in order."""
     return flatten(value).leaves

@@ -52,11 +52,11 @@ def interpret(
     """
     source = function_source(function)
     interpreter, returned = _run(function, source, arguments, target, family)
-    values, outline = results_of(returned, function.__name__, _header(source), _missing_return_help(source))
+    results = results_of(returned, interpreter.inputs, function.__name__, _header(source), _missing_return_help(source))
     return FrontendResult(
-        interpreter.builder.finish(values, layout),
+        interpreter.builder.finish(results.values, layout, results.updates),
         interpreter.recorder.hand_over(),
-        outline,
+        results.outline,
         opaque=interpreter.recorder.opaque,
         warnings=tuple(interpreter.warnings),
         kernel_operands=tuple(interpreter.builder.kernel_operands),
@@ -101,7 +101,7 @@ def _run(
     interpreter = Interpreter(builder, recorder, hidden, _RULES, observes=observes)
 
     def proxy(name: str, value: Any) -> Any:
-        return interpreter.argument(value.spec, name) if isinstance(value, TensorArgument) else value
+        return interpreter.argument(value, name) if isinstance(value, TensorArgument) else value
 
     proxies = {name: map_leaves(value, partial(proxy, name)) for name, value in arguments.items()}
     for name, value in proxies.items():

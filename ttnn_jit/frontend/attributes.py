@@ -31,9 +31,10 @@ from ttnn_jit.foreign.values import (
 from ttnn_jit.frontend.function_source import is_within_the_language
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.language import is_namespace
-from ttnn_jit.frontend.proxy import ProxyTensor, unsupported_function
+from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.special_methods import NATIVE
 from ttnn_jit.frontend.unseen_code import getter_has_effects
+from ttnn_jit.frontend.unsupported import unsupported_function
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, ITEM_STEP, MEMBER_STEP, OWN_STEP, TYPE_STEP, Path, Step
 from ttnn_jit.runtime.families import has_family
 

@@ -23,9 +23,10 @@ from ttnn_jit.frontend.function_source import function_source
 from ttnn_jit.frontend.interpreter import Interpreter, TensorShownError
 from ttnn_jit.frontend.language import is_namespace_function
 from ttnn_jit.frontend.parameters import bind_parameters
-from ttnn_jit.frontend.proxy import ProxyTensor, foreign_function_help
+from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.python_functions import is_pure
 from ttnn_jit.frontend.read_recorder import is_bound_builtin
+from ttnn_jit.frontend.unsupported import foreign_function_help
 from ttnn_jit.frontend.wrapped_functions import TILE_FUNCTION, wrapped_attribute
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP
 from ttnn_jit.ops import Number, overloads_of

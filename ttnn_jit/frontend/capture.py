@@ -24,7 +24,7 @@ from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.interpreter import failure_text
 from ttnn_jit.frontend.language import PYTHON_FAILURES, is_namespace, is_plain_function, no_plain_function
 from ttnn_jit.frontend.module_builder import ModuleBuilder
-from ttnn_jit.frontend.proxy import Emitter, ProxyTensor, function_of_the_host, unsupported_function
+from ttnn_jit.frontend.proxy import Emitter, ProxyTensor
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
@@ -32,6 +32,7 @@ from ttnn_jit.frontend.spans import location_of_span
 from ttnn_jit.frontend.structure import call_arguments, results_of
 from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.frontend.traced_tensors import tensors_traced
+from ttnn_jit.frontend.unsupported import function_of_the_host, unsupported_function
 from ttnn_jit.guards.reads import Read, compile_guard
 from ttnn_jit.runtime.families import Family
 from ttnn_jit.specs.target import SystemDesc
@@ -137,7 +138,7 @@ def _traced(
     emitter = CaptureEmitter(builder, hidden, definition)
 
     def proxy(name: str, value: Any) -> Any:
-        return emitter.argument(value.spec, name) if isinstance(value, TensorArgument) else value
+        return emitter.argument(value, name) if isinstance(value, TensorArgument) else value
 
     proxies = {name: map_leaves(value, partial(proxy, name)) for name, value in arguments.items()}
     for tensor in [*recorder.tensors.values()]:
@@ -158,13 +159,13 @@ def _traced(
             location=definition,
             help="return the new value",
         )
-    values, outline = results_of(
-        returned, function.__name__, definition, "end it with `return` and the tensors that it computes"
+    results = results_of(
+        returned, emitter.inputs, function.__name__, definition, "end it with `return` and the tensors that it computes"
     )
     return FrontendResult(
-        builder.finish(values, layout),
+        builder.finish(results.values, layout, results.updates),
         recorder.hand_over(),
-        outline,
+        results.outline,
         opaque=recorder.opaque,
         warnings=tuple(emitter.warnings),
         kernel_operands=tuple(builder.kernel_operands),

@@ -33,7 +33,7 @@ class HiddenInputs:
 
     def __init__(self, recorder: ReadRecorder, family: Family | None, target: SystemDesc, function: str) -> None:
         self._recorder = recorder
-        self._family = family
+        self.family = family
         self._target = target
         self._function = function
         self._inputs: dict[Path, Any] = {}
@@ -68,7 +68,7 @@ class HiddenInputs:
             raise type(error)(message, location=location(), help=error.help) from None
 
     def _refuse_elsewhere(self, tensor: Any, subject: str) -> None:
-        family, expected = family_of(tensor), self._family
+        family, expected = family_of(tensor), self.family
         if family is not None and expected is not None and family is not expected:
             raise ArgumentError(
                 f"{subject} a {family.title.removesuffix('s')}, and its arguments are {expected.title}",

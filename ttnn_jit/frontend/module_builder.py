@@ -7,7 +7,7 @@ The forms are those of the ttnn.jit document, step 1: one `ttnn.get_device`, fir
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -18,7 +18,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects import set_system_desc
-from ttnn_jit.dialects.argument_names import argument_attributes
+from ttnn_jit.dialects.argument_notes import ArgumentNotes, argument_attributes
 from ttnn_jit.dialects.creation import create, empty_block, region_of
 from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.layout import spec_of, tensor_type
@@ -27,7 +27,7 @@ from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttcore import data_type_attr
 from ttnn_jit.dialects.ttnn import HOISTED, OP_OF, FullOp, GetDeviceOp
 from ttnn_jit.frontend.result_layout import ResultLayout, lay_out_results, wanted_spec
-from ttnn_jit.ops import COPY, Elementwise, Operation, Shorthand
+from ttnn_jit.ops import COPY, TYPECAST, Elementwise, Operation, Shorthand
 from ttnn_jit.ops.operation import OperandSpec
 from ttnn_jit.ops.parameter import as_float32
 from ttnn_jit.ops.shorthand import Value
@@ -171,21 +171,55 @@ class ModuleBuilder:
         append(self._block, (op,))
         return op.results
 
-    def finish(self, results: Sequence[SSAValue], layout: ResultLayout | None = None) -> ModuleOp:
+    def stored(self, operand: TensorOperand, wanted: TensorSpec, location: Location | None) -> TensorOperand:
+        """`operand` as a value of the program's own that is `wanted`, of which it has the shape.
+
+        Raises:
+            CompileError: It is laid out otherwise.
+        """
+        value, spec = operand
+        if spec is wanted and not isinstance(value, BlockArgument):
+            return operand
+        if spec.layout is not wanted.layout:
+            raise CompileError(
+                f"a tensor in {wanted.layout.name} layout cannot be written from one in {spec.layout.name} layout",
+                location=location,
+                help="bring one of them to the other's with `ttnn.to_layout` before the call",
+            )
+        same = spec.dtype is wanted.dtype
+        written, attributes = (COPY, ()) if same else (TYPECAST, (wanted.dtype,))
+        self._check(written, [operand], location)
+        (copied,) = self._write(written, [operand], attributes, (wanted,), location)
+        return copied, wanted
+
+    def finish(
+        self,
+        results: Sequence[SSAValue],
+        layout: ResultLayout | None = None,
+        updates: Mapping[SSAValue, int] | None = None,
+    ) -> ModuleOp:
         """The module, valid by construction; the function returns `results`, laid out as `layout` says if it is given.
+
+        Args:
+            results: Values of the function.
+            layout: Where those lie that update nothing.
+            updates: The arguments that are written, each with the index of the result that it is after the call.
 
         Raises:
             GridError: A config of `layout` does not hold its result.
         """
+        updates = updates or {}
         if layout is not None:
-            copies = {value: self._copied(value, layout) for value in results}
-            results = lay_out_results(self._block, [copies[value] for value in results], layout)
+            returned = [value for place, value in enumerate(results) if place not in updates.values()]
+            copies = {value: self._copied(value, layout) for value in returned}
+            laid_out = iter(lay_out_results(self._block, [copies[value] for value in returned], layout))
+            results = [value if place in updates.values() else next(laid_out) for place, value in enumerate(results)]
         append(self._block, (create(func.ReturnOp, operands=results, location=self._location),))
         function_type = FunctionType.from_lists(
             [argument.type for argument in self._block.args], [result.type for result in results]
         )
-        hidden = map(self._hidden.get, self._block.args)
-        names = {"arg_attrs": argument_attributes(hidden)} if self._hidden else {}
+        said = [ArgumentNotes(self._hidden.get(value), updates.get(value)) for value in self._block.args]
+        names = {"arg_attrs": argument_attributes(said)} if any(said) else {}
         function = create(
             func.FuncOp,
             properties={"sym_name": StringAttr(self._name), "function_type": function_type, **names},

@@ -6,30 +6,37 @@ Both frontends hand out these objects; they differ in how they walk the program 
 from __future__ import annotations
 
 import operator
-import sys
+import types
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, NoReturn
 
 from xdsl.ir import SSAValue
 
-from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, ShapeError, UnsupportedFunction
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, UnsupportedFunction
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar, python_number
 from ttnn_jit.foreign.pytrees import leaves
-from ttnn_jit.foreign.values import has_member, is_a
 from ttnn_jit.frontend.hidden_inputs import HiddenInputs
-from ttnn_jit.frontend.module_builder import ModuleBuilder
+from ttnn_jit.frontend.module_builder import ModuleBuilder, TensorOperand
+from ttnn_jit.frontend.tensor_argument import TensorArgument
+from ttnn_jit.frontend.unsupported import (
+    foreign_function_help,
+    function_of_the_host,
+    outside_tensor_help,
+    unsupported_function,
+)
+from ttnn_jit.frontend.writes import View, current_value, in_place, into, item, set_item, update, updating
 from ttnn_jit.ops import (
     ABSENT,
     ABSENT_OPERATORS,
     ALIASES,
-    COPY,
-    FOREIGN_NAMES,
     HARDWARE_KEYWORDS,
+    IN_PLACE,
     OPERATIONS,
     OPERATOR_METHODS,
+    OUTPUT_KEYWORDS,
     OVERLOADS,
     REFLECTED_METHODS,
     RESULT_KEYWORDS,
@@ -37,11 +44,9 @@ from ttnn_jit.ops import (
     Number,
     Operation,
     bind,
-    indexed,
-    nearest_names,
     overloads_of,
 )
-from ttnn_jit.runtime.families import has_family
+from ttnn_jit.runtime.families import TORCH, has_family
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, Shape, TensorSpec
 
@@ -62,20 +67,42 @@ class ProxyTensor:
     is a `CompileError` at the user's line.
     """
 
-    __slots__ = ("_deallocated_at", "_emitter", "is_argument", "spec", "value")
+    __slots__ = ("_deallocated_at", "_spec", "_value", "argument", "emitter", "is_argument", "view", "writes")
     __hash__ = object.__hash__
     __array_ufunc__ = None  # numpy scalars on the left leave the operator to us
 
     def __init__(self, emitter: Emitter, value: SSAValue, spec: TensorSpec, *, is_argument: bool = False) -> None:
-        self._emitter = emitter
+        self.emitter = emitter
         self._deallocated_at: Location | None = None
-        self.value = value
-        self.spec = spec
+        self._value = value
+        self._spec = spec
         self.is_argument = is_argument
+        self.argument = value
+        self.view: View | None = None
+        self.writes = 0
 
     def __ttnn_call__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Write the operation `function`, called with these arguments, into the program being compiled."""
-        return self._emitter.call(function, args, kwargs)
+        return self.emitter.call(function, args, kwargs)
+
+    @property
+    def spec(self) -> TensorSpec:
+        """What it is; no write changes shape, dtype or layout."""
+        return self._spec
+
+    @property
+    def operand(self) -> TensorOperand:
+        """What it holds where the program stands."""
+        return self.held if self.view is None else current_value(self.emitter, self, self.view)
+
+    @property
+    def held(self) -> TensorOperand:
+        """What it held when it was last looked at."""
+        return self._value, self._spec
+
+    def put(self, operand: TensorOperand) -> None:
+        """Have it hold `operand`."""
+        self._value, self._spec = operand
 
     @property
     def shape(self) -> Shape:
@@ -105,7 +132,7 @@ class ProxyTensor:
         name = str(getattr(function, "__name__", function))
         raise UnsupportedFunction(
             f"Function {name} not supported",
-            location=proxy._emitter.location(),
+            location=proxy.emitter.location(),
             help=foreign_function_help(function, name),
         )
 
@@ -116,7 +143,11 @@ class ProxyTensor:
 
     def __getitem__(self, index: object) -> ProxyTensor:
         """The elements that `index` names, as torch would."""
-        return self._emitter.index(self, index)
+        return item(self.emitter, self, index)
+
+    def __setitem__(self, index: object, value: Any) -> None:
+        """Write into the elements that `index` names."""
+        set_item(self.emitter, self, index, value)
 
     def deallocate(self, force: bool = True) -> None:  # noqa: ARG002 - as ttnn has it
         """Note that the tensor is gone: nothing happens at run time, but a later use is an error."""
@@ -125,7 +156,7 @@ class ProxyTensor:
                 "an argument cannot be deallocated inside a jitted function: it belongs to the caller",
                 "call `ttnn.deallocate` after the call",
             )
-        self._deallocated_at = self._emitter.location()
+        self._deallocated_at = self.emitter.location()
 
     @property
     def deallocated_at(self) -> Location | None:
@@ -134,16 +165,18 @@ class ProxyTensor:
 
     def refuse(self, message: str, help_text: str | None = None) -> NoReturn:
         """Raise a CompileError at the place where the program stands."""
-        raise CompileError(message, location=self._emitter.location(), help=help_text)
+        raise CompileError(message, location=self.emitter.location(), help=help_text)
 
     def __repr__(self) -> str:
         return f"<tensor of {self.spec} in a function being compiled>"
 
-    def __getattr__(self, name: str) -> NoReturn:
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             # Whoever asks for a protocol, or for the inside of another kind of tensor, must see that it is absent.
             raise AttributeError(name)
-        self.refuse(
+        if name in IN_PLACE and self.emitter.family is TORCH:
+            return types.MethodType(_METHODS_IN_PLACE[name], self)
+        return self.refuse(
             f"a tensor has no attribute `{name}` while a function is compiled",
             _attribute_help(name),
         )
@@ -154,7 +187,7 @@ class ProxyTensor:
 
 def _unary(operation: Operation) -> Callable[[ProxyTensor], Any]:
     def method(self: ProxyTensor) -> Any:
-        return self._emitter.emit((operation,), (self,), {})
+        return self.emitter.emit((operation,), (self,), {})
 
     return method
 
@@ -163,22 +196,24 @@ def _binary(operation: Operation, *, reflected: bool = False) -> Callable[[Proxy
     def method(self: ProxyTensor, other: Any) -> Any:
         if operation.operator in {"==", "!="} and (other is None or isinstance(other, str)):
             return NotImplemented  # a comparison with what no tensor equals is Python's business
-        other = self._emitter.operand(other)
+        other = self.emitter.operand(other)
         if not isinstance(other, ProxyTensor | Number):
             self.refuse(
                 f"`{operation.operator}` needs tensors or numbers, got {type_name(other)}",
                 outside_tensor_help(other),
             )
         operands = (other, self) if reflected else (self, other)
-        return self._emitter.emit((operation,), operands, {})
+        return self.emitter.emit((operation,), operands, {})
 
     return method
 
 
+_METHODS_IN_PLACE = {name: in_place(name) for name in IN_PLACE}
+"""Methods of torch's tensors."""
+
 TENSOR_OPERATORS = frozenset(getattr(operator, OPERATOR_METHODS[each.operator]) for each in OPERATIONS if each.operator)
 """The functions of Python's operators that an operation declares."""
 
-_WRITE_HELP = "operations make new tensors; choose element by element with `ttnn.where(condition, a, b)`"
 _NEEDS_DATA = {
     "__float__": "`float()` of a tensor",
     "__int__": "`int()` of a tensor",
@@ -199,13 +234,13 @@ def _install_operators() -> None:
         setattr(ProxyTensor, OPERATOR_METHODS[operation.operator], method)
         if operation.operator in REFLECTED_METHODS:
             setattr(ProxyTensor, REFLECTED_METHODS[operation.operator], _binary(operation, reflected=True))
+            setattr(ProxyTensor, OPERATOR_METHODS[operation.operator].replace("__", "__i", 1), updating(operation))
     for absent in ABSENT_OPERATORS:
         for name in absent.methods:
             refuse = _refused(f"the operator `{absent.symbol}` is not supported on tensors", absent.instead)
             setattr(ProxyTensor, name, refuse)
     for name, what in _NEEDS_DATA.items():
         setattr(ProxyTensor, name, _needs_data(what))
-    setattr(ProxyTensor, "__setitem__", _refused("writing into a tensor is not supported", _WRITE_HELP))  # noqa: B010
 
 
 def _refused(message: str, help_text: str) -> Callable[..., NoReturn]:
@@ -240,51 +275,6 @@ def _needs_data(what: str) -> Callable[..., NoReturn]:
 _install_operators()
 
 
-def outside_tensor_help(value: Any) -> str | None:
-    """How to bring in a tensor that was made where nothing leads to it; None if `value` is no tensor."""
-    if not is_a(value, type) and has_member(type(value), "shape") and has_member(type(value), "dtype"):
-        return "a tensor is no constant of the program: make it before the call, and keep it where the call can find it"
-    return None
-
-
-def foreign_function_help(function: Any, name: str) -> str:
-    """What to write instead of a function of another library, or of the user's that cannot be compiled."""
-    meant = FOREIGN_NAMES.get(name, name)
-    if (operation := ALIASES.get(meant, meant)) in OVERLOADS:
-        return f"the operation is `ttnn.{operation}`"
-    if meant in ABSENT:
-        return ABSENT[meant]
-    module = getattr(function, "__module__", None) or type(getattr(function, "__self__", function)).__module__
-    library = module.partition(".")[0]
-    called = f"{library}.{name}" if library in sys.modules else name
-    if not hasattr(sys.modules.get(library), name) and hasattr(function, "__self__"):
-        called = f"{type_name(function.__self__)}.{name}"
-    return (
-        f"`{called}` would be called once, when the function is compiled: call it before, and pass its value or tensor "
-        "as an argument"
-    )
-
-
-def unsupported_function(name: str, location: Location) -> UnsupportedFunction:
-    """The error for a call to something that is no operation: why ttnn's is not here, else names that were meant."""
-    from ttnn_jit.ops.public_names import why_absent
-
-    near = nearest_names(name)
-    reason = None if name in ALIASES else why_absent(name)
-    if reason is None and near:
-        reason = f"did you mean {' or '.join(f'`{candidate}`' for candidate in near)}?"
-    return UnsupportedFunction(f"Function {name} not supported", location=location, help=reason)
-
-
-def function_of_the_host(name: str, location: Location) -> UnsupportedFunction:
-    """The error for a call to a function of the host API, which is no part of a program."""
-    return UnsupportedFunction(
-        f"Function {name} not supported",
-        location=location,
-        help=f"`ttnn.{name}` runs on the host: call it before or after the jitted function",
-    )
-
-
 def plain_name(function: Any) -> str:
     """The name of an operation without its namespace: ``ttnn.exp`` is ``exp``."""
     return str(getattr(function, "__name__", type(function).__name__)).rpartition(".")[2]
@@ -297,6 +287,9 @@ class Emitter(ABC):
         self.builder = builder
         self.warnings: dict[str, None] = {}
         self._hidden = hidden
+        self.inputs: list[ProxyTensor] = []
+        self._arguments: dict[int, ProxyTensor] = {}
+        self.family = hidden.family
 
     @abstractmethod
     def location(self) -> Location:
@@ -306,9 +299,20 @@ class Emitter(ABC):
         """Where the function that is being called is named; the whole call, if that is all that is known."""
         return self.location()
 
-    def argument(self, spec: TensorSpec, name: str) -> ProxyTensor:
-        """The function's next argument, or the next tensor of the argument `name`."""
-        return ProxyTensor(self, self.builder.argument(spec, name), spec, is_argument=True)
+    def argument(self, argument: TensorArgument, name: str) -> ProxyTensor:
+        """The function's next argument, or the next tensor of the argument `name`; one of before in the same memory."""
+        value = self.builder.argument(argument.spec, name)
+        known = None if argument.tensor is None else self._arguments.get(argument.tensor)
+        if known is None:
+            known = self._input(value, argument.spec)
+            if argument.tensor is not None:
+                self._arguments[argument.tensor] = known
+        return known
+
+    def _input(self, value: SSAValue, spec: TensorSpec) -> ProxyTensor:
+        tensor = ProxyTensor(self, value, spec, is_argument=True)
+        self.inputs.append(tensor)
+        return tensor
 
     def known(self, value: Any) -> Any:
         """`value`, or the input that stands for it if it is a tensor of the user's world.
@@ -319,7 +323,7 @@ class Emitter(ABC):
         return self._hidden.input(value, self._hidden_input, self.location) if has_family(value) else value
 
     def _hidden_input(self, spec: TensorSpec, name: str) -> ProxyTensor:
-        return ProxyTensor(self, self.builder.hidden_input(spec, name), spec, is_argument=True)
+        return self._input(self.builder.hidden_input(spec, name), spec)
 
     def is_input(self, value: Any) -> bool:
         """Whether `value` is a tensor of the user's world that is an input of the program already."""
@@ -340,50 +344,62 @@ class Emitter(ABC):
             raise function_of_the_host(name, self.callee_location())
         if name in ALIASES:
             raise unsupported_function(name, self.callee_location())
-        kwargs = self._without_result_keywords(kwargs, {name for each in overloads for name in each.parameter_names})
-        return self.emit(overloads, args, kwargs)
+        own = {name for each in overloads for name in each.parameter_names}
+        output = next((kwargs[key] for key in OUTPUT_KEYWORDS if kwargs.get(key) is not None and key not in own), None)
+        kwargs = self._without_result_keywords(kwargs, own)
+        if name in IN_PLACE:
+            return update(self, name, overloads, args, kwargs)
+        return self.emit(overloads, args, kwargs) if output is None else into(self, output, overloads, args, kwargs)
 
     def _without_result_keywords(self, kwargs: Mapping[str, Any], own: Container[str]) -> Mapping[str, Any]:
         """The operation's `own` keywords; the first of the others that says something is warned of."""
-        ignored = [name for name in RESULT_KEYWORDS if kwargs.get(name) is not None and name not in own]
+        ignored = [
+            name
+            for name in RESULT_KEYWORDS
+            if kwargs.get(name) is not None and name not in own and name not in OUTPUT_KEYWORDS
+        ]
         for name in ignored:
             self.warnings[f"`{name}` on an operation is ignored inside a jitted function"] = None
         others = RESULT_KEYWORDS + HARDWARE_KEYWORDS
         return {name: value for name, value in kwargs.items() if name in own or name not in others}
 
-    def emit(self, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """The result of the first of `overloads` that takes these arguments; several are a tuple, or a list."""
+    def emit(
+        self,
+        overloads: Sequence[Operation],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        *,
+        dtype: DataType | None = None,
+    ) -> Any:
+        """What the first of `overloads` that takes these arguments gives, in `dtype` if that is given.
+
+        Several results are a tuple, or a list.
+        """
         args = [self.operand(value) for value in args]
         bound = self._bind(overloads, args, {name: self.operand(value) for name, value in kwargs.items()})
-        location = self.location()
-        for operand in bound.operands:
-            if isinstance(operand, ProxyTensor) and operand.deallocated_at is not None:
-                raise CompileError(
-                    f"`{bound.operation.name}` uses a tensor that was deallocated at {operand.deallocated_at}",
-                    location=location,
-                )
-        operands = [_operand(value) for value in bound.operands]
-        results = self.builder.results(bound.operation, operands, bound.attributes, location)
+        location, what = self.location(), f"`{bound.operation.name}`"
+        operands = [
+            self.live_operand(value, what) if isinstance(value, ProxyTensor) else value for value in bound.operands
+        ]
+        results = self.builder.results(bound.operation, operands, bound.attributes, location, dtype=dtype)
         proxies = tuple(ProxyTensor(self, value, spec) for value, spec in results)
         return bound.operation.packed(proxies)
+
+    def live_operand(self, tensor: ProxyTensor, what: str) -> TensorOperand:
+        """What a tensor holds, for the use of `what`.
+
+        Raises:
+            CompileError: It was deallocated.
+        """
+        if tensor.deallocated_at is not None:
+            tensor.refuse(f"{what} uses a tensor that was deallocated at {tensor.deallocated_at}")
+        return tensor.operand
 
     def operand(self, value: Any) -> Any:
         """What an operation takes for `value`: inputs for tensors, in lists and tuples too, Python's numbers."""
         if type(value) in {list, tuple}:
             return type(value)(map(self.known, value))
         return python_number(self.known(value))
-
-    def index(self, tensor: ProxyTensor, index: object) -> ProxyTensor:
-        """``tensor[index]``; an index that takes everything is a copy."""
-        if any(type(leaf) is ProxyTensor for leaf in leaves([index])):
-            tensor.refuse("a tensor is no index of a tensor", "index by whole numbers, slices, None and ...")
-        try:
-            spelled = tuple(indexed(tuple(tensor.shape), index)) or ((COPY, ()),)
-        except ShapeError as error:
-            raise CompileError(error.message, location=self.location(), help=error.help) from None
-        for operation, statics in spelled:
-            tensor = self.emit((operation,), (tensor, *statics), {})
-        return tensor
 
     def _bind(self, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]) -> BoundCall:
         for value in (*args, *kwargs.values()):
@@ -411,7 +427,3 @@ class Emitter(ABC):
 
 def _dtype_of(value: Any) -> DataType | None:
     return value.dtype if isinstance(value, ProxyTensor) else None
-
-
-def _operand(value: ProxyTensor | Number | None) -> tuple[SSAValue, TensorSpec] | float | None:
-    return (value.value, value.spec) if isinstance(value, ProxyTensor) else value

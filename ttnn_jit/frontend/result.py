@@ -19,7 +19,7 @@ class FrontendResult:
         module: The module, verified.
         reads: What the compile read of the user's world: `reads.compile_guard` makes a guard of it.
         output_structure: None if the function returns one tensor, else a nest of tuples, lists and dicts with result
-            indices as leaves.
+            indices as leaves, or NOTHING.
         opaque: The first thing that was read whose change no guard can see: the module serves one call only.
         warnings: Texts for the user, each once.
         kernel_operands: What kernels read that obey the rules of a chip target: its name for errors, and its spec.

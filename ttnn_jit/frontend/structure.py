@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.ir import SSAValue
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.foreign.pytrees import map_leaves
+from ttnn_jit.foreign.pytrees import NOTHING, leaves, map_leaves
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.guards.receiver import RECEIVER
 
@@ -29,15 +30,38 @@ def call_arguments(
     return bound.args if receiver is None else (receiver.instance, *bound.args), bound.kwargs
 
 
-def results_of(returned: Any, name: str, location: Location, help_text: str | None) -> tuple[list[SSAValue], Any]:
-    """The values that a function returns, and their outline: None for one tensor, else indices in its containers.
+@dataclass(frozen=True)
+class Results:
+    """What a function gives.
+
+    Attributes:
+        values: What it returns, then what it writes into inputs.
+        outline: None for the one tensor that it returns, else indices of values in its containers; NOTHING.
+        updates: Per value that is written: the input, and its index.
+    """
+
+    values: list[SSAValue]
+    outline: Any
+    updates: dict[SSAValue, int]
+
+
+def results_of(
+    returned: Any, inputs: Sequence[ProxyTensor], name: str, location: Location, help_text: str | None
+) -> Results:
+    """What a function gives that returns `returned` and has written into some of its `inputs`.
 
     Raises:
-        CompileError: It returns nothing, or something that is no tensor.
+        CompileError: It gives nothing, or returns something that is no tensor.
     """
-    if returned is None:
+    written = [tensor for tensor in inputs if tensor.writes]
+    if returned is None and not written:
         raise CompileError(f"`{name}` returns nothing", location=location, help=help_text)
+    updates = [tensor.operand[0] for tensor in written]
+    places = {id(tensor): place for place, tensor in enumerate(written)}
+    if returned is None:
+        return Results(updates, NOTHING, _updates(written, 0))
     values: list[SSAValue] = []
+    count = sum(id(leaf) not in places for leaf in leaves(returned))
 
     def index_of(leaf: Any) -> int:
         if not isinstance(leaf, ProxyTensor):
@@ -50,13 +74,20 @@ def results_of(returned: Any, name: str, location: Location, help_text: str | No
             raise CompileError(
                 f"`{name}` returns a tensor that was deallocated at {leaf.deallocated_at}", location=location
             )
-        values.append(leaf.value)
+        if id(leaf) in places:
+            return count + places[id(leaf)]
+        values.append(leaf.operand[0])
         return len(values) - 1
 
     outline = map_leaves(returned, index_of)
-    if not values:
+    if not values and not written:
         raise CompileError(f"`{name}` returns no tensor", location=location, help=help_text)
-    return values, None if isinstance(returned, ProxyTensor) else outline
+    is_one = isinstance(returned, ProxyTensor) and not written
+    return Results([*values, *updates], None if is_one else outline, _updates(written, count))
+
+
+def _updates(written: Sequence[ProxyTensor], first: int) -> dict[SSAValue, int]:
+    return {tensor.argument: first + place for place, tensor in enumerate(written)}
 
 
 def _described(leaf: Any) -> str:

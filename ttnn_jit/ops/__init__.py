@@ -24,6 +24,7 @@ from ttnn_jit.ops import (
     ternary,
     typecast,
     unary,
+    writes,
 )
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
 from ttnn_jit.ops.binding import BoundCall, bind
@@ -35,6 +36,7 @@ from ttnn_jit.ops.movement import Movement
 from ttnn_jit.ops.operation import (
     HARDWARE_KEYWORDS,
     OPERATOR_METHODS,
+    OUTPUT_KEYWORDS,
     REFLECTED_METHODS,
     RESULT_KEYWORDS,
     RESULT_PARAMETERS,
@@ -56,14 +58,20 @@ __all__ = [
     "COPY",
     "EAGER",
     "ELEMENTWISE",
+    "FILL",
     "FOREIGN_NAMES",
     "HARDWARE_KEYWORDS",
+    "IN_PLACE",
     "OPERATIONS",
     "OPERATOR_METHODS",
+    "OUTPUT_KEYWORDS",
     "OVERLOADS",
     "REFLECTED_METHODS",
+    "RESHAPE",
     "RESULT_KEYWORDS",
     "RESULT_PARAMETERS",
+    "SLICE",
+    "SLICE_WRITE",
     "TYPECAST",
     "AbsentOperator",
     "BoundCall",
@@ -104,6 +112,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *typecast.OPERATIONS,
     *data_movement.OPERATIONS,
     *padding.OPERATIONS,
+    *writes.OPERATIONS,
     *reductions.OPERATIONS,
     *contractions.OPERATIONS,
     *composites.OPERATIONS,
@@ -131,11 +140,22 @@ FOREIGN_NAMES = {"fabs": "abs", "power": "pow", "true_divide": "divide"}
 (COPY,) = (operation for operation in ELEMENTWISE if operation.laws.copies)
 """The operation whose result is its operand."""
 
+FILL, SLICE, RESHAPE, SLICE_WRITE = binary.FILL, data_movement.SLICE, data_movement.RESHAPE, writes.SLICE_WRITE
+"""The operations that writes into parts of tensors are made of."""
+
 OVERLOADS = _overloads()
 """Python name -> the declarations that share it, in order of preference."""
 
 EAGER = {name: overloads for name, overloads in OVERLOADS.items() if not isinstance(overloads[0], Typecast)}
 """The same of those whose eager function is derived; a cast takes tensors on the host too (ttnn/transfers.py)."""
+
+IN_PLACE = {
+    f"{name}_": OVERLOADS[operation.name]
+    for operation in OPERATIONS
+    if operation.in_place
+    for name in (operation.name, *operation.aliases)
+}
+"""Names of ttnn whose call writes its result into the first operand -> the declarations of what it computes."""
 
 ALIASES = {alias: operation.name for operation in OPERATIONS for alias in operation.aliases}
 """Further names of eager ttnn -> the name that `@jit` takes."""
@@ -156,7 +176,8 @@ def overloads_of(function: Any) -> tuple[Operation, ...] | None:
         return own  # type: ignore[no-any-return]
     if getattr(function, "__module__", None) != "ttnn.decorators":
         return None
-    return OVERLOADS.get(str(getattr(function, "__name__", "")).removeprefix("ttnn."), ())
+    name = str(getattr(function, "__name__", "")).removeprefix("ttnn.")
+    return OVERLOADS.get(name) or IN_PLACE.get(name, ())
 
 
 def nearest_names(name: str) -> list[str]:

@@ -40,6 +40,7 @@ def comparison(name: str, operator: str, summary: str) -> Elementwise:
         emit=lambda b, x, y: b.select(getattr(b, name)(x, y), b.const(1.0), b.const(0.0)),
         golden=lambda torch, x, y: getattr(torch, name)(x, y).to(x.dtype),
         laws=Laws(chooses=True),
+        in_place=True,
     )
 
 
@@ -53,6 +54,7 @@ def logical(name: str, summary: str, combined: Callable[[Any, Any, Any], Any]) -
         ),
         golden=lambda torch, x, y: getattr(torch, name)(x, y).to(x.dtype),
         laws=Laws(chooses=True),
+        in_place=True,
     )
 
 
@@ -82,6 +84,7 @@ ADD = binary(
     emit=lambda b, x, y: b.add(x, y),
     golden=lambda torch, x, y: torch.add(x, y),
     laws=Laws(neutral=-0.0, commutative=True, propagates_nan=True),
+    in_place=True,
 )
 SUBTRACT = binary(
     "subtract",
@@ -93,6 +96,7 @@ SUBTRACT = binary(
     laws=Laws(neutral=0.0, propagates_nan=True),
     tile_name="tile_sub",
     aliases=("sub",),
+    in_place=True,
 )
 MULTIPLY = binary(
     "multiply",
@@ -104,6 +108,7 @@ MULTIPLY = binary(
     laws=Laws(neutral=1.0, commutative=True, propagates_nan=True),
     tile_name="tile_mul",
     aliases=("mul",),
+    in_place=True,
 )
 DIVIDE = binary(
     "divide",
@@ -116,6 +121,7 @@ DIVIDE = binary(
     others=(Parameter("rounding_mode", CHOICE, None),),
     ttir_name="div",
     aliases=("div",),
+    in_place=True,
 )
 DIVIDE_FLOOR = binary(
     "divide",
@@ -175,6 +181,7 @@ RSUB = binary(
     summary="y - x.",
     emit=lambda b, x, y: b.sub(y, x),
     golden=lambda torch, x, y: torch.sub(y, x),
+    in_place=True,
 )
 RDIV = binary(
     "rdiv",
@@ -257,6 +264,7 @@ LDEXP = binary(
     emit=lambda b, x, y: b.ldexp(x, y),
     golden=_ldexp,
     probe=Probe((-100.0, 100.0), 2.0, ROUNDED_TWICE),
+    in_place=True,
 )
 LOGADDEXP = binary(
     "logaddexp",
@@ -264,6 +272,7 @@ LOGADDEXP = binary(
     emit=lambda b, x, y: b.logaddexp(x, y),
     golden=lambda torch, x, y: torch.logaddexp(x, y),
     probe=Probe((-30.0, 30.0), 2.0, ROUNDED_TWICE, max_absolute=2.0**-23),
+    in_place=True,
 )
 LOGADDEXP2 = binary(
     "logaddexp2",
@@ -272,6 +281,7 @@ LOGADDEXP2 = binary(
     # Where they are equal, torch's is off by the rounding of its constants, also where the result is 0.
     golden=lambda torch, x, y: torch.where(x == y, x + 1, torch.logaddexp2(x, y)),
     probe=Probe((-30.0, 30.0), 2.0, ROUNDED_TWICE, max_absolute=2.0**-23),
+    in_place=True,
 )
 XLOGY = binary(
     "xlogy",
@@ -287,6 +297,7 @@ SQUARED_DIFFERENCE = binary(
     aten="",
     golden=lambda torch, x, y: torch.square(x - y),
     probe=Probe((-100.0, 100.0), 2.0, ROUNDED_TWICE),
+    in_place=True,
 )
 ISCLOSE = binary(
     "isclose",
@@ -305,6 +316,15 @@ PRELU = binary(
     emit=lambda b, x, weight: b.select(b.gt(x, b.const(0.0)), x, b.mul(weight, x)),
     golden=lambda torch, x, weight: torch.where(x > 0, x, weight * x),
 )
+FILL = binary(
+    "fill",
+    operands=(_BASE, Parameter("fill_value", TENSOR_OR_NUMBER)),
+    summary="y, a number or a tensor, in x's shape and dtype.",
+    emit=lambda _, __, y: y,
+    aten="",
+    golden=lambda torch, x, y: torch.where(torch.ones_like(x) == 1, y, x).to(x.dtype),
+    laws=Laws(chooses=True),
+)
 LOGICAL_AND = logical("logical_and", "both x and y are", lambda b, p, q: b.both(p, q))
 LOGICAL_OR = logical("logical_or", "x or y or both are", lambda b, p, q: b.either(p, q))
 LOGICAL_XOR = logical(
@@ -314,5 +334,5 @@ LOGICAL_XOR = logical(
 OPERATIONS = (
     ADD, SUBTRACT, MULTIPLY, DIVIDE, DIVIDE_FLOOR, DIVIDE_TRUNC, MAXIMUM, MINIMUM, POW, EQ, NE, LT, LE, GT, GE, RSUB,
     RDIV, RDIV_FLOOR, RDIV_TRUNC, RPOW, FLOOR_DIVIDE, FMOD, REMAINDER, ATAN2, HYPOT, LDEXP, LOGADDEXP, LOGADDEXP2,
-    XLOGY, SQUARED_DIFFERENCE, ISCLOSE, PRELU, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR,
+    XLOGY, SQUARED_DIFFERENCE, ISCLOSE, PRELU, FILL, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR,
 )  # fmt: skip

@@ -41,7 +41,7 @@ class Movement(Operation):
         access: Of an operation of one tensor: ``access(shape, *attributes)``: which element of an operand of that
             shape every element of the result is. It may count on what `spelled` returned.
         joined: Of an operation of several tensors: ``joined(shapes, *attributes)``: per operand, the block of the
-            result that it makes.
+            result that it makes; of blocks that overlap the last one stays.
         filled: Of an operation whose operands do not make up the result: ``filled(shapes, *attributes)``: what is
             around the blocks that they make.
         spelled: ``spelled(*shapes, *attributes)``: how the IR writes the call: the attributes checked and counted from
@@ -108,7 +108,7 @@ class Movement(Operation):
         if (background := self.background(shapes, statics)) is not None:
             return background.extents
         parts = self.parts(shapes, statics)
-        ends = (tuple(map(sum, zip(part.origin, part.access.extents, strict=True))) for part in parts)
+        ends = (tuple(max(each, default=each.start - 1) + 1 for each in part.ranges) for part in parts)
         return tuple(map(max, zip(*ends, strict=True)))
 
     @property

@@ -21,6 +21,8 @@ RESULT_PARAMETERS = (
 """What every eager operation takes besides its own, by keyword, about its result."""
 RESULT_KEYWORDS = tuple(parameter.name for parameter in RESULT_PARAMETERS)
 """Keywords that every eager operation takes besides its own, about its result; inside `@jit` they are ignored."""
+OUTPUT_KEYWORDS = ("output_tensor", "optional_output_tensor")
+"""Keywords for the tensor that the result is written into."""
 HARDWARE_KEYWORDS = (
     "accurate_mode", "compute_kernel_config", "core_grid", "fast_and_approximate_mode", "program_config", "queue_id",
     "sub_core_grids", "use_legacy", "use_multicore", "vector_mode",
@@ -184,6 +186,7 @@ class Operation(Declaration):
         operator: The Python operator that spells it, one of `OPERATOR_METHODS`.
         body: Of a user's tile operation, the body as the IR spells it (ops/tile_body.py); the IR's name is ``tile_op``.
         result_count: How many results it has; several are a tuple.
+        in_place: ttnn has it under its names with ``_`` behind, too: they write the result into the first operand.
         check: ``check(*arrays, *attributes)``: refuses elements that no call should have, by ShapeError, where they can
             be read before it runs: eagerly. A kernel takes them for the nearest that it can, or for none.
     """
@@ -196,6 +199,7 @@ class Operation(Declaration):
     operator: str = ""
     body: str = ""
     result_count: int = 1
+    in_place: bool = False
     check: Callable[..., None] | None = None
 
     @property

@@ -12,7 +12,12 @@ from ttnn_jit.ops.unary import unary
 
 
 def _predicate(
-    name: str, summary: str, mask: Callable[[Any, Any], Any], golden: Callable[..., Any] | None = None
+    name: str,
+    summary: str,
+    mask: Callable[[Any, Any], Any],
+    golden: Callable[..., Any] | None = None,
+    *,
+    in_place: bool = False,
 ) -> Elementwise:
     golden = golden or (lambda torch, x: getattr(torch, name)(x))
     return unary(
@@ -21,6 +26,7 @@ def _predicate(
         emit=lambda b, x: b.select(mask(b, x), b.const(1.0), b.const(0.0)),
         golden=lambda torch, x: golden(torch, x).to(x.dtype),
         laws=Laws(chooses=True),
+        in_place=in_place,
     )
 
 
@@ -35,7 +41,7 @@ def _heaviside(b: Any, x: Any, value: float) -> Any:
     return b.select(b.gt(x, zero), b.const(1.0), b.select(b.ne(x, x), x, at_zero_or_below))
 
 
-LOGICAL_NOT = _predicate("logical_not", "zero", lambda b, x: b.eq(x, b.const(0.0)))
+LOGICAL_NOT = _predicate("logical_not", "zero", lambda b, x: b.eq(x, b.const(0.0)), in_place=True)
 ISNAN = _predicate("isnan", "NaN", lambda b, x: b.ne(x, x))
 ISINF = _predicate("isinf", "infinite", lambda b, x: b.eq(b.abs(x), b.const(math.inf)))
 ISPOSINF = _predicate("isposinf", "positive infinity", lambda b, x: b.eq(x, b.const(math.inf)))

@@ -17,11 +17,13 @@ from ttnn_jit.runtime.buffer import ALIGNMENT, HOST_POOL, POOLED_RESULT_BYTES
 from ttnn_jit.runtime.chunks import chunks_of
 from ttnn_jit.runtime.device import implicit_cpu_device
 from ttnn_jit.runtime.entry import entry
+from ttnn_jit.runtime.families import TTNN
 from ttnn_jit.runtime.l1 import in_l1
 from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.runtime.structures import LaunchEntry, LaunchTable
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.threads import HELPERS
+from ttnn_jit.runtime.updates import after_updates, check_updates
 from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
 
 RELEASE_GIL_BYTES = 1 << 20
@@ -130,6 +132,7 @@ def run_on_tensors(plan: ProgramPlan, call: NativeCall | None, buffer_bytes: int
     if len(tensors) != len(plan.inputs):
         wrong_count(plan, "tensors", len(plan.inputs), len(tensors))
     _require_fitting(plan, tensors)
+    check_updates(plan, TTNN, tensors)
     device = tensors[0]._device if tensors else implicit_cpu_device()
     assert device is not None  # or it would have been refused
     device.require_open(plan.name)
@@ -146,8 +149,8 @@ def run_on_tensors(plan: ProgramPlan, call: NativeCall | None, buffer_bytes: int
     if call is not None:
         buffers = [tensor.buffer(plan.name) for tensor in every]  # held: other threads may deallocate the tensors
         call.run([buffer.address for buffer in buffers])
-    results = tuple(every[index] for index in plan.results)
-    return results[0] if len(results) == 1 else results
+    results = after_updates(plan, TTNN, tensors, every)
+    return results[0] if len(results) == 1 else tuple(results)
 
 
 def _require_fitting(plan: ProgramPlan, tensors: Sequence[Any]) -> None:

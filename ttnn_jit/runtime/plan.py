@@ -64,6 +64,8 @@ class ProgramPlan:
         launches: In execution order.
         unstored: Specs of the tensors in a device's L1 between kernels that the host runs as one: they are no buffers,
             but lie in the device's account for a call.
+        updates: Per input that the function writes into: its index, and that of the result, an output, which it is
+            after the call and the caller gets in its place.
         results: Buffer index, an input's or an output's, of every value that the function returns; given as None, the
             outputs in order. A function that returns an argument or one value twice needs it.
     """
@@ -74,6 +76,7 @@ class ProgramPlan:
     intermediates: tuple[TensorSpec, ...]
     launches: tuple[Launch, ...]
     unstored: tuple[TensorSpec, ...] = ()
+    updates: tuple[tuple[int, int], ...] = ()
     results: tuple[int, ...] = None  # type: ignore[assignment]  # replaced in __post_init__, so that readers see a tuple
 
     def __post_init__(self) -> None:
@@ -85,12 +88,29 @@ class ProgramPlan:
             raise InternalError(f"program {self.name}: a launch names a buffer that is not there")
         if any(not 0 <= index < visible for index in self.results):
             raise InternalError(f"program {self.name}: a result is neither an input nor an output")
+        for index, result in self.updates:
+            self._check_update(index, result)
         check_launches(self)
+
+    def _check_update(self, index: int, result: int) -> None:
+        inputs = len(self.inputs)
+        if not (0 <= index < inputs and 0 <= result < len(self.results) and self.results[result] >= inputs):
+            raise InternalError(f"program {self.name}: an update is of no input, or by no output")
+        old, new = self.inputs[index], self.buffers[self.results[result]]
+        if (tuple(old.shape), old.dtype) != (tuple(new.shape), new.dtype):
+            raise InternalError(f"program {self.name}: input {index} is {old}, and is updated by {new}")
 
     @cached_property
     def buffers(self) -> tuple[TensorSpec, ...]:
         """The spec of every buffer, by index."""
         return self.inputs + self.outputs + self.intermediates
+
+    @cached_property
+    def used_inputs(self) -> tuple[int, ...]:
+        """The inputs that a kernel reads, that are returned, or that are written."""
+        read = {index for launch in self.launches for index in launch.operands}
+        used = {*read, *self.results, *(index for index, _ in self.updates)}
+        return tuple(sorted(index for index in used if index < len(self.inputs)))
 
     @cached_property
     def kernels(self) -> tuple[str, ...]:
@@ -128,6 +148,7 @@ class ProgramPlan:
                 for launch in self.launches
             ],
             "results": list(self.results),
+            **({"updates": [list(update) for update in self.updates]} if self.updates else {}),
         }
 
     def text(self) -> str:
@@ -148,6 +169,7 @@ class ProgramPlan:
             intermediates=tuple(spec_from_json(spec) for spec in fields["intermediates"]),
             unstored=tuple(spec_from_json(spec) for spec in fields["unstored"]),
             launches=tuple(_launch(*launch) for launch in fields["launches"]),
+            updates=tuple(_pair(update) for update in fields.get("updates", ())),
             results=numbers(fields["results"]),
         )
 
@@ -158,6 +180,11 @@ def _launch(
     time, outputs = numbers([picoseconds, written])
     words = numbers(operands), numbers(params)
     return Launch(_text(kernel), *words, time, outputs, numbers(offsets), numbers(reduced))
+
+
+def _pair(update: Any) -> tuple[int, int]:
+    first, second = numbers(update)
+    return first, second
 
 
 def _text(value: Any) -> str:

@@ -301,6 +301,15 @@ def laid_out(tensor: Tensor, spec: TensorSpec, device: Device | None) -> Tensor:
     return Tensor(spec, device, buffer)
 
 
+def write_elements(source: Tensor, target: Tensor) -> None:
+    """Have `target` hold the elements of `source`, which differs in layout and memory config at most."""
+    read, written = source.buffer("a write"), target.buffer("a write")
+    if source.spec.with_(memory_config=target.spec.memory_config) is target.spec:
+        ctypes.memmove(written.address, read.address, target.spec.nbytes)
+    else:
+        lay_out(source.spec, read, target.spec, written)
+
+
 def _rounded_to_odd(numbers: torch.Tensor) -> torch.Tensor:
     """`numbers` in float32, from where torch rounds them to bfloat16 as if at once.
 

@@ -260,15 +260,24 @@ class Part:
     Attributes:
         origin: The block's first element in the result.
         access: From the block's elements to the operand's.
+        steps: Per dimension, from one of its elements to the next in the result; given as (), ones.
     """
 
     origin: tuple[int, ...]
     access: Access
+    steps: tuple[int, ...] = ()
+
+    @property
+    def ranges(self) -> tuple[range, ...]:
+        """Per dimension, the block's places in the result."""
+        steps = self.steps or (1,) * len(self.origin)
+        bounds = zip(self.origin, self.access.extents, steps, strict=True)
+        return tuple(range(start, start + extent * step, step) for start, extent, step in bounds)
 
     @property
     def place(self) -> Access:
         """From the block's elements to the result's."""
-        indices = (total((Dim(axis), Const(start))) for axis, start in enumerate(self.origin))
+        indices = (total((times(Dim(axis), part.step), Const(part.start))) for axis, part in enumerate(self.ranges))
         return Access(self.access.extents, tuple(indices))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ttnn_jit import jit, ttnn
-from ttnn_jit.ops import ABSENT, ALIASES, HARDWARE_KEYWORDS, OVERLOADS, RESULT_KEYWORDS
+from ttnn_jit.ops import ABSENT, ALIASES, HARDWARE_KEYWORDS, IN_PLACE, OUTPUT_KEYWORDS, OVERLOADS, RESULT_KEYWORDS
 from ttnn_jit.ops.public_names import PUBLIC_NAMES
 from ttnn_jit.tools import markdown
 from ttnn_jit.ttnn import devices
@@ -89,7 +89,7 @@ def _markdown(rows: Iterable[Row]) -> str:
 
 
 def _namespace() -> Iterator[Row]:
-    for name in sorted(set(ttnn.__all__) - set(OVERLOADS) - set(ALIASES)):
+    for name in sorted(set(ttnn.__all__) - set(OVERLOADS) - set(ALIASES) - set(IN_PLACE)):
         if name in WITHOUT_EFFECT:
             yield f"ttnn.{name}", "accepted, no effect", WITHOUT_EFFECT[name]
         else:
@@ -102,11 +102,16 @@ def _operations() -> Iterator[Row]:
             yield f"ttnn.{operation.signature}", "honoured", operation.summary
         for alias in sorted(alias for alias, meant in ALIASES.items() if meant == name):
             yield f"ttnn.{alias}", "honoured eagerly", f"refused inside `@jit`, as ttnn.jit does: write `{name}`"
+        for written in sorted(written for written, meant in IN_PLACE.items() if meant is overloads):
+            yield f"ttnn.{written}", "honoured", f"`{name}`, its result written into the first operand"
 
 
 def _operation_keywords() -> Iterator[Row]:
     for name in RESULT_KEYWORDS:
-        yield name, "honoured eagerly", "ignored inside `@jit`, with a warning"
+        if name in OUTPUT_KEYWORDS:
+            yield name, "honoured", "the result is written into this tensor"
+        else:
+            yield name, "honoured eagerly", "ignored inside `@jit`, with a warning"
     for name in HARDWARE_KEYWORDS:
         yield name, "accepted, no effect", "chooses among ways to compute the same on a chip"
 

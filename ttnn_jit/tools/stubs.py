@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import ttnn_jit
-from ttnn_jit.ops import ALIASES, EAGER, OPERATIONS, OPERATOR_METHODS, REFLECTED_METHODS
+from ttnn_jit.ops import ALIASES, EAGER, IN_PLACE, OPERATIONS, OPERATOR_METHODS, REFLECTED_METHODS
 from ttnn_jit.ops.signature import KEYWORDS, call_stubs, result_annotation
 
 _HEAD = "# Written by `make docs` from the declarations in ttnn_jit/ops; a test proves it current.\n"
@@ -22,7 +22,8 @@ def stubs() -> dict[Path, str]:
 
 
 def _operations() -> Iterator[str]:
-    names = {**{name: name for name in EAGER}, **ALIASES}
+    in_place = {name: overloads[0].name for name, overloads in IN_PLACE.items()}
+    names = {**{name: name for name in EAGER}, **ALIASES, **in_place}
     yield "from collections.abc import Callable, Sequence"
     yield "from typing import Any, Literal, TypedDict, Unpack, overload\n"
     yield "from ttnn_jit.specs.dtypes import DataType"
@@ -68,6 +69,8 @@ def _operators() -> Iterator[str]:
             yield f"    def {method}(self{other}) -> Tensor: ...{narrower}"
         if operation.operator in REFLECTED_METHODS:
             yield f"    def {REFLECTED_METHODS[operation.operator]}(self, other: float) -> Tensor: ..."
+    yield "    def __getitem__(self, index: object) -> Tensor: ..."
+    yield "    def __setitem__(self, index: object, value: Tensor | float) -> None: ..."
     yield "    def __hash__(self) -> int: ..."
 
 

@@ -13,6 +13,7 @@ __all__ = [
     "acos",
     "acosh",
     "add",
+    "add_",
     "addcdiv",
     "addcmul",
     "asin",
@@ -37,10 +38,13 @@ __all__ = [
     "deg2rad",
     "digamma",
     "div",
+    "div_",
     "divide",
+    "divide_",
     "elu",
     "embedding",
     "eq",
+    "eq_",
     "erf",
     "erfc",
     "erfinv",
@@ -48,6 +52,7 @@ __all__ = [
     "exp2",
     "expand",
     "expm1",
+    "fill",
     "flip",
     "floor",
     "floor_div",
@@ -57,8 +62,10 @@ __all__ = [
     "frac",
     "gather",
     "ge",
+    "ge_",
     "gelu",
     "gt",
+    "gt_",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
@@ -76,7 +83,9 @@ __all__ = [
     "isposinf",
     "layer_norm",
     "ldexp",
+    "ldexp_",
     "le",
+    "le_",
     "leaky_relu",
     "lerp",
     "lgamma",
@@ -88,13 +97,20 @@ __all__ = [
     "log_sigmoid",
     "logaddexp",
     "logaddexp2",
+    "logaddexp2_",
+    "logaddexp_",
     "logical_and",
+    "logical_and_",
     "logical_left_shift",
     "logical_not",
+    "logical_not_",
     "logical_or",
+    "logical_or_",
     "logical_right_shift",
     "logical_xor",
+    "logical_xor_",
     "lt",
+    "lt_",
     "mac",
     "matmul",
     "max",
@@ -104,9 +120,12 @@ __all__ = [
     "minimum",
     "mish",
     "mul",
+    "mul_",
     "multiply",
+    "multiply_",
     "nan_to_num",
     "ne",
+    "ne_",
     "neg",
     "pad",
     "permute",
@@ -130,6 +149,7 @@ __all__ = [
     "rpow",
     "rsqrt",
     "rsub",
+    "rsub_",
     "scatter",
     "scatter_add",
     "selu",
@@ -140,6 +160,7 @@ __all__ = [
     "sin",
     "sinh",
     "slice",
+    "slice_write",
     "softmax",
     "softplus",
     "softshrink",
@@ -149,11 +170,14 @@ __all__ = [
     "sqrt",
     "square",
     "squared_difference",
+    "squared_difference_",
     "squeeze",
     "stack",
     "std",
     "sub",
+    "sub_",
     "subtract",
+    "subtract_",
     "sum",
     "swish",
     "tan",
@@ -411,6 +435,14 @@ class _Expm1(TtnnOperation):
     """exp(x) - 1, the digits of small results kept."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Fill(TtnnOperation):
+    """y, a number or a tensor, in x's shape and dtype."""
+
+    @overload
+    def __call__(self, input_tensor_a: Tensor | float, fill_value: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor | float, fill_value: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Flip(TtnnOperation):
     """The tensor with its elements in reverse order along `dims`."""
@@ -984,6 +1016,11 @@ class _Slice(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, slice_start: Sequence[int], slice_end: Sequence[int], slice_step: Sequence[int] = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _SliceWrite(TtnnOperation):
+    """x with `part` in the place of the elements that `slice` would give."""
+
+    def __call__(self, input_tensor: Tensor, part: Tensor, begins: Sequence[int], ends: Sequence[int], step: Sequence[int] = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Softmax(TtnnOperation):
     """exp(x - m) by its sum along `dim`, m the largest element there, whatever `numeric_stable` says."""
 
@@ -1184,6 +1221,7 @@ abs: _Abs
 acos: _Acos
 acosh: _Acosh
 add: _Add
+add_: _Add
 addcdiv: _Addcdiv
 addcmul: _Addcmul
 asin: _Asin
@@ -1208,10 +1246,13 @@ cosh: _Cosh
 deg2rad: _Deg2Rad
 digamma: _Digamma
 div: _Divide
+div_: _Divide
 divide: _Divide
+divide_: _Divide
 elu: _Elu
 embedding: _Embedding
 eq: _Eq
+eq_: _Eq
 erf: _Erf
 erfc: _Erfc
 erfinv: _Erfinv
@@ -1219,6 +1260,7 @@ exp: _Exp
 exp2: _Exp2
 expand: _Expand
 expm1: _Expm1
+fill: _Fill
 flip: _Flip
 floor: _Floor
 floor_div: _FloorDivide
@@ -1228,8 +1270,10 @@ fold: _Fold
 frac: _Frac
 gather: _Gather
 ge: _Ge
+ge_: _Ge
 gelu: _Gelu
 gt: _Gt
+gt_: _Gt
 hardshrink: _Hardshrink
 hardsigmoid: _Hardsigmoid
 hardswish: _Hardswish
@@ -1247,7 +1291,9 @@ isneginf: _Isneginf
 isposinf: _Isposinf
 layer_norm: _LayerNorm
 ldexp: _Ldexp
+ldexp_: _Ldexp
 le: _Le
+le_: _Le
 leaky_relu: _LeakyRelu
 lerp: _Lerp
 lgamma: _Lgamma
@@ -1259,13 +1305,20 @@ log2: _Log2
 log_sigmoid: _LogSigmoid
 logaddexp: _Logaddexp
 logaddexp2: _Logaddexp2
+logaddexp2_: _Logaddexp2
+logaddexp_: _Logaddexp
 logical_and: _LogicalAnd
+logical_and_: _LogicalAnd
 logical_left_shift: _LogicalLeftShift
 logical_not: _LogicalNot
+logical_not_: _LogicalNot
 logical_or: _LogicalOr
+logical_or_: _LogicalOr
 logical_right_shift: _LogicalRightShift
 logical_xor: _LogicalXor
+logical_xor_: _LogicalXor
 lt: _Lt
+lt_: _Lt
 mac: _Mac
 matmul: _Matmul
 max: _Max
@@ -1275,9 +1328,12 @@ min: _Min
 minimum: _Minimum
 mish: _Mish
 mul: _Multiply
+mul_: _Multiply
 multiply: _Multiply
+multiply_: _Multiply
 nan_to_num: _NanToNum
 ne: _Ne
+ne_: _Ne
 neg: _Neg
 pad: _Pad
 permute: _Permute
@@ -1301,6 +1357,7 @@ round: _Round
 rpow: _Rpow
 rsqrt: _Rsqrt
 rsub: _Rsub
+rsub_: _Rsub
 scatter: _Scatter
 scatter_add: _ScatterAdd
 selu: _Selu
@@ -1311,6 +1368,7 @@ silu: _Silu
 sin: _Sin
 sinh: _Sinh
 slice: _Slice
+slice_write: _SliceWrite
 softmax: _Softmax
 softplus: _Softplus
 softshrink: _Softshrink
@@ -1320,11 +1378,14 @@ split: _Split
 sqrt: _Sqrt
 square: _Square
 squared_difference: _SquaredDifference
+squared_difference_: _SquaredDifference
 squeeze: _Squeeze
 stack: _Stack
 std: _Std
 sub: _Subtract
+sub_: _Subtract
 subtract: _Subtract
+subtract_: _Subtract
 sum: _Sum
 swish: _Silu
 tan: _Tan

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,7 @@ from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device
 from ttnn_jit.runtime.families import TTNN, WarmCall
 from ttnn_jit.runtime.program import Program
-from ttnn_jit.runtime.tensor import Tensor, elements_of, foreign_tensor_help
+from ttnn_jit.runtime.tensor import Tensor, check_tensor, elements_of, foreign_tensor_help, write_elements
 from ttnn_jit.runtime.warm_caller import warm_caller
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, dtypes_of_torch
 from ttnn_jit.specs.target import SystemDesc
@@ -160,8 +159,7 @@ class TtnnOperation(WarmCalls):
         result = program(*tensors)
         if output is None:
             return bound.operation.packed(result if isinstance(result, tuple) else (result,))
-        source, target = result.buffer(self.__name__), output.buffer(self.__name__)
-        ctypes.memmove(target.address, source.address, output.spec.nbytes)
+        write_elements(result, output)
         return output
 
     @compiles
@@ -182,6 +180,18 @@ class TtnnOperation(WarmCalls):
 
     def __repr__(self) -> str:
         return f"<{self.__name__}>"
+
+
+class InPlaceOperation(TtnnOperation):
+    """An operation that writes its result into its first operand, and returns that."""
+
+    def _run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+        (operation, *_) = self.__ttnn_overloads__
+        first = operation.operands[0].name
+        keywords = [keyword for keyword, meant in operation.named_by.items() if meant[0] == first and keyword in kwargs]
+        target = args[0] if args else kwargs[keywords[0]] if keywords else None
+        check_tensor(target, f"{self.__name__}: `{first}`")
+        return super()._run(args, {**kwargs, "output_tensor": target})
 
 
 def _may_be_warm(operation: Operation, kwargs: Mapping[str, Any]) -> bool:

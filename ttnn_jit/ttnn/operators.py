@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.ops import ABSENT_OPERATORS, COPY, OPERATIONS, OPERATOR_METHODS, REFLECTED_METHODS, indexed
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.ops import (
+    ABSENT_OPERATORS,
+    COPY,
+    FILL,
+    OPERATIONS,
+    OPERATOR_METHODS,
+    REFLECTED_METHODS,
+    RESHAPE,
+    SLICE,
+    SLICE_WRITE,
+    indexed,
+)
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 
 # Without a refusal Python takes every object for true: `max(x, y)` would be x, and `x and y` would be y.
@@ -24,6 +35,7 @@ def attach_operators(cls: type, operations: Mapping[str, TtnnOperation]) -> None
         if symbol in REFLECTED_METHODS:
             setattr(cls, REFLECTED_METHODS[symbol], _reflected(operations[name]))
     setattr(cls, "__getitem__", _indexing(operations))  # noqa: B010 - beside the others
+    setattr(cls, "__setitem__", _assignment(operations))  # noqa: B010 - beside the others
     for absent in ABSENT_OPERATORS:
         for name in absent.methods:
             setattr(cls, name, _refused(f"the operator `{absent.symbol}` is not supported on tensors", absent.instead))
@@ -57,6 +69,37 @@ def _indexing(operations: Mapping[str, TtnnOperation]) -> Callable[[Any, object]
         return self
 
     return method
+
+
+def _assignment(operations: Mapping[str, TtnnOperation]) -> Callable[[Any, object, Any], None]:
+    def method(self: Any, index: object, value: Any) -> None:
+        spelled = tuple(indexed(tuple(self.shape), index))
+        part = self
+        for operation, statics in spelled:
+            part = operations[operation.name](part, *statics)
+        value = _as_part(operations, part, value)
+        slices = [statics for operation, statics in spelled if operation is SLICE]
+        if not slices:
+            operations[COPY.name](operations[RESHAPE.name](value, tuple(self.shape)), output_tensor=self)
+            return
+        extents = tuple(len(range(*bounds)) for bounds in zip(*slices[0], strict=True))
+        operations[SLICE_WRITE.name](self, operations[RESHAPE.name](value, extents), *slices[0], output_tensor=self)
+
+    return method
+
+
+def _as_part(operations: Mapping[str, TtnnOperation], part: Any, value: Any) -> Any:
+    """`value` in the shape and the dtype of `part`, to which it broadcasts."""
+    if isinstance(value, type(part)):
+        extra = len(value.shape) - len(part.shape)
+        if extra > 0 and set(value.shape[:extra]) == {1}:
+            value = operations[RESHAPE.name](value, tuple(value.shape[extra:]))
+        if value.dtype is not part.dtype:
+            value = operations[COPY.name](value, dtype=part.dtype)
+    filled = operations[FILL.name](part, value)
+    if tuple(filled.shape) != tuple(part.shape):
+        raise ShapeError(f"a tensor of shape {list(value.shape)} does not broadcast to a part of {list(part.shape)}")
+    return filled
 
 
 def _refused(message: str, help_text: str) -> Callable[..., NoReturn]:

@@ -11,14 +11,13 @@ from typing import Any
 from ttnn_jit.foreign.numpy_array import is_numpy_array, spec_of_numpy_array
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, spec_of_torch_tensor
+from ttnn_jit.ops import OUTPUT_KEYWORDS
 from ttnn_jit.runtime.device import Device, implicit_cpu_device
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, Layout
 
 _TARGET: ContextVar[SystemDesc | None] = ContextVar("target of foreign operands", default=None)
-_OUTPUTS = frozenset({"output_tensor", "optional_output_tensor"})
-"""Keywords whose tensor is written: a copy of the caller's would be in vain."""
 
 
 @contextlib.contextmanager
@@ -58,7 +57,7 @@ def call_on_copies(
         return _copy(value, dtype, device) if is_foreign(value) else value
 
     result = run(
-        [own(value) for value in args], {name: v if name in _OUTPUTS else own(v) for name, v in kwargs.items()}
+        [own(value) for value in args], {name: v if name in OUTPUT_KEYWORDS else own(v) for name, v in kwargs.items()}
     )
     return result if isinstance(first, Tensor) else _of_kind(result, first)
 

@@ -6,7 +6,7 @@ import types
 from typing import Any
 
 from ttnn_jit.frontend import FrontendResult, TensorArgument, lower
-from ttnn_jit.ops import ALIASES, OVERLOADS
+from ttnn_jit.ops import ALIASES, IN_PLACE, OVERLOADS
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
@@ -47,6 +47,7 @@ def from_torch(tensor):
 ttnn = types.SimpleNamespace(
     **{name: StandInOperation(name, overloads) for name, overloads in OVERLOADS.items()},
     **{alias: StandInOperation(alias, OVERLOADS[name]) for alias, name in ALIASES.items()},
+    **{name: StandInOperation(name, overloads) for name, overloads in IN_PLACE.items()},
     deallocate=deallocate,
     from_torch=from_torch,
     bfloat16=DataType.BFLOAT16,

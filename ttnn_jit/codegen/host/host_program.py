@@ -18,6 +18,7 @@ from ttnn_jit.codegen.kernel_reader import launches_of
 from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
 from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.dialects.argument_notes import updates_of
 from ttnn_jit.dialects.d2m import EmptyOp, GenericOp, ViewLayoutOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
@@ -129,6 +130,7 @@ def program_plan(module: ModuleOp, host: HostPlan, named: Sequence[tuple[str, in
         unstored=tuple(filter(in_l1, (spec_of(value.type) for value in host.written if value not in index))),
         launches=launches,
         results=tuple(_buffer(index, function, value) for value in returned),
+        updates=updates_of(function),
     )
 
 

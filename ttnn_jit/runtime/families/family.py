@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ttnn_jit.runtime.buffer import HOST_POOL, POOLED_RESULT_BYTES, Buffer
+from ttnn_jit.runtime.overlap import overlap
+from ttnn_jit.runtime.updates import after_updates, check_updates
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -46,6 +48,28 @@ class Family(ABC):
     @abstractmethod
     def run(self, program: Program, *tensors: Any) -> Any:
         """The result of a program, or the tuple of several, as the first call gets it."""
+
+    # --- Writes -------------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def address(self, tensor: Any) -> int:
+        """The address of the first element."""
+
+    @abstractmethod
+    def require_writable(self, tensor: Any, spec: TensorSpec, what: str) -> None:
+        """Refuse a tensor that cannot be written, called `what` in the text.
+
+        Raises:
+            ArgumentError: It is read-only, or has several elements at one address.
+        """
+
+    @abstractmethod
+    def share_memory(self, tensor: Any, other: Any, spec: TensorSpec, other_spec: TensorSpec) -> bool:
+        """Whether two tensors have an element at one address."""
+
+    @abstractmethod
+    def write(self, target: Any, source: Any) -> None:
+        """Have `target` hold the elements of `source`, of its shape and element type."""
 
     # --- How a later call with the same metadata is found -------------------------------------------------------------
 
@@ -121,10 +145,6 @@ class ForeignFamily(Family):
     """
 
     @abstractmethod
-    def address(self, tensor: Any) -> int:
-        """The address of the first element."""
-
-    @abstractmethod
     def wrapped(self, spec: TensorSpec, buffer: Buffer) -> Any:
         """A tensor of `spec` whose memory is `buffer`."""
 
@@ -144,6 +164,11 @@ class ForeignFamily(Family):
             for spec in plan.outputs
         ]
         visible = (*tensors, *outputs)
+        check_updates(plan, self, tensors)
         program.run(*map(self.address, visible))
-        results = tuple(visible[index] for index in plan.results)
-        return results[0] if len(results) == 1 else results
+        results = after_updates(plan, self, tensors, visible)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def share_memory(self, tensor: Any, other: Any, spec: TensorSpec, other_spec: TensorSpec) -> bool:
+        """By the addresses that the strides give."""
+        return overlap(self.address(tensor), spec, self.address(other), other_spec)

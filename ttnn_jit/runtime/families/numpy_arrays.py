@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.foreign.numpy_array import are_plain_numpy, is_numpy_array, spec_of_numpy_array
 from ttnn_jit.runtime.buffer import Buffer
 from ttnn_jit.runtime.families.family import ForeignFamily
+from ttnn_jit.runtime.overlap import has_common_elements
 from ttnn_jit.runtime.tensor import numpy_array
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -47,6 +49,20 @@ class NumpyArrays(ForeignFamily):
         import numpy
 
         return numpy.empty(spec.shape, dtype=spec.dtype.traits.numpy)
+
+    def require_writable(self, tensor: Array, spec: TensorSpec, what: str) -> None:
+        """A read-only one cannot be, nor one whose elements share addresses."""
+        if not tensor.flags.writeable:
+            raise ArgumentError(f"{what}, which the function writes into, is read-only", help="pass `array.copy()`")
+        if has_common_elements(spec):
+            raise ArgumentError(
+                f"{what}, which the function writes into, has several elements at one address",
+                help="pass `array.copy()`",
+            )
+
+    def write(self, target: Array, source: Array) -> None:
+        """By numpy."""
+        target[...] = source
 
     def are_plain(self, tensors: Sequence[Any]) -> bool:
         """Of numpy's own class, and of types that are its own objects."""

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.diagnostics.errors import TtnnJitError
+from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, spec_of_torch_tensor
 from ttnn_jit.runtime.buffer import Buffer
 from ttnn_jit.runtime.families.family import ForeignFamily, WarmCall
 from ttnn_jit.runtime.families.marks import FamilyMark
 from ttnn_jit.runtime.generated import STALE, define
+from ttnn_jit.runtime.overlap import has_common_elements
 from ttnn_jit.runtime.tensor import torch_tensor, torch_wrapper
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -48,6 +49,18 @@ class TorchTensors(ForeignFamily):
         import torch
 
         return torch.empty(spec.shape, dtype=spec.dtype.torch, device="cpu")
+
+    def require_writable(self, _tensor: torch.Tensor, spec: TensorSpec, what: str) -> None:
+        """An expanded one cannot be."""
+        if has_common_elements(spec):
+            raise ArgumentError(
+                f"{what}, which the function writes into, has several elements at one address",
+                help="pass `tensor.clone()`",
+            )
+
+    def write(self, target: torch.Tensor, source: torch.Tensor) -> None:
+        """By torch, which counts versions and refuses what it does not let anybody write."""
+        target.copy_(source)
 
     def are_plain(self, tensors: Sequence[Any]) -> bool:
         """Of torch's own class."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.families.family import Family
 from ttnn_jit.runtime.l1 import in_l1
-from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.runtime.tensor import Tensor, write_elements
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -35,6 +35,22 @@ class TtnnTensors(Family):
     def run(self, program: Program, *tensors: Tensor) -> Any:
         """As the program does itself."""
         return program(*tensors)
+
+    def address(self, tensor: Tensor) -> int:
+        """That of its buffer."""
+        return tensor.buffer_address()
+
+    def require_writable(self, tensor: Tensor, _spec: TensorSpec, what: str) -> None:
+        """Every one can be that was not deallocated."""
+        tensor.buffer(what)
+
+    def share_memory(self, tensor: Tensor, other: Tensor, _spec: TensorSpec, _other_spec: TensorSpec) -> bool:
+        """Copies made by `copy.copy` do."""
+        return tensor.buffer_address() == other.buffer_address()
+
+    def write(self, target: Tensor, source: Tensor) -> None:
+        """The stored elements, in the target's layout."""
+        write_elements(source, target)
 
     def are_plain(self, tensors: Sequence[Any]) -> bool:
         """Every one that a call takes is."""

@@ -1,0 +1,91 @@
+"""What a function says of its arguments, beside their types.
+
+``ttir.name`` says where a tensor stands in the user's world that is no argument of the call. ``ttcore.updated_by`` says
+that the function writes into an argument, and which of its results the argument is after the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
+
+from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+_NAME = "ttir.name"
+_UPDATED_BY = "ttcore.updated_by"
+
+
+class ArgumentNotes(NamedTuple):
+    """What is said of one argument: its name in the user's world, and the index of the result that it becomes."""
+
+    name: str | None = None
+    updated_by: int | None = None
+
+    def __bool__(self) -> bool:
+        return self != (None, None)
+
+
+def argument_attributes(notes: Iterable[ArgumentNotes]) -> ArrayAttr[DictionaryAttr]:
+    """What a function says of its arguments."""
+    return ArrayAttr([DictionaryAttr(_attributes(each)) for each in notes])
+
+
+def _attributes(notes: ArgumentNotes) -> dict[str, Attribute]:
+    name, update = notes
+    said: dict[str, Attribute] = {} if name is None else {_NAME: StringAttr(name)}
+    return said if update is None else said | {_UPDATED_BY: IntegerAttr(update, i64)}
+
+
+def argument_notes(function: FuncOp) -> list[ArgumentNotes]:
+    """The inverse of `argument_attributes`."""
+    attributes = function.arg_attrs
+    if attributes is None:
+        return [ArgumentNotes()] * len(function.args)
+    return [ArgumentNotes(_name(each.data.get(_NAME)), _index(each.data.get(_UPDATED_BY))) for each in attributes]
+
+
+def _name(attribute: Attribute | None) -> str | None:
+    return attribute.data if isinstance(attribute, StringAttr) else None
+
+
+def _index(attribute: Attribute | None) -> int | None:
+    return attribute.value.data if isinstance(attribute, IntegerAttr) else None
+
+
+def hidden_inputs_of(function: FuncOp) -> tuple[tuple[str, TensorSpec], ...]:
+    """The arguments that have names, with what they are."""
+    named = zip(argument_notes(function), function.args, strict=True)
+    return tuple((notes.name, spec_of(argument.type)) for notes, argument in named if notes.name is not None)
+
+
+def updates_of(function: FuncOp) -> tuple[tuple[int, int], ...]:
+    """Per argument that the function writes into: its index, and that of the result that it becomes."""
+    updates = ((place, notes.updated_by) for place, notes in enumerate(argument_notes(function)))
+    return tuple((place, result) for place, result in updates if result is not None)
+
+
+def verify_updates(function: FuncOp) -> None:
+    """Refuses an update by no result of the function, or by one of another shape or element type.
+
+    Raises:
+        VerifyException: The text says which.
+    """
+    outputs = function.function_type.outputs.data
+    for each in function.arg_attrs or ():
+        if _UPDATED_BY in each.data and _index(each.data[_UPDATED_BY]) is None:
+            raise VerifyException(f"{_UPDATED_BY} is the index of a result, got {each.data[_UPDATED_BY]}")
+    updates = updates_of(function)
+    for argument, result in updates:
+        if not 0 <= result < len(outputs):
+            raise VerifyException(f"{_UPDATED_BY} of argument #{argument} names result #{result} of {len(outputs)}")
+        old, new = spec_of(function.args[argument].type), spec_of(outputs[result])
+        if (tuple(old.shape), old.dtype) != (tuple(new.shape), new.dtype):
+            raise VerifyException(f"argument #{argument} is {old}, and is updated by result #{result}, {new}")
+    if len({result for _, result in updates}) < len(updates):
+        raise VerifyException(f"{_UPDATED_BY} names one result for several arguments")

@@ -1,0 +1,57 @@
+"""What is told of values and functions that no program can hold, and what to write instead."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import UnsupportedFunction
+from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.foreign.values import has_member, is_a
+from ttnn_jit.ops import ABSENT, ALIASES, FOREIGN_NAMES, OVERLOADS, nearest_names
+
+
+def outside_tensor_help(value: Any) -> str | None:
+    """How to bring in a tensor that was made where nothing leads to it; None if `value` is no tensor."""
+    if not is_a(value, type) and has_member(type(value), "shape") and has_member(type(value), "dtype"):
+        return "a tensor is no constant of the program: make it before the call, and keep it where the call can find it"
+    return None
+
+
+def foreign_function_help(function: Any, name: str) -> str:
+    """What to write instead of a function of another library, or of the user's that cannot be compiled."""
+    meant = FOREIGN_NAMES.get(name, name)
+    if (operation := ALIASES.get(meant, meant)) in OVERLOADS:
+        return f"the operation is `ttnn.{operation}`"
+    if meant in ABSENT:
+        return ABSENT[meant]
+    module = getattr(function, "__module__", None) or type(getattr(function, "__self__", function)).__module__
+    library = module.partition(".")[0]
+    called = f"{library}.{name}" if library in sys.modules else name
+    if not hasattr(sys.modules.get(library), name) and hasattr(function, "__self__"):
+        called = f"{type_name(function.__self__)}.{name}"
+    return (
+        f"`{called}` would be called once, when the function is compiled: call it before, and pass its value or tensor "
+        "as an argument"
+    )
+
+
+def unsupported_function(name: str, location: Location) -> UnsupportedFunction:
+    """The error for a call to something that is no operation: why ttnn's is not here, else names that were meant."""
+    from ttnn_jit.ops.public_names import why_absent
+
+    near = nearest_names(name)
+    reason = None if name in ALIASES else why_absent(name)
+    if reason is None and near:
+        reason = f"did you mean {' or '.join(f'`{candidate}`' for candidate in near)}?"
+    return UnsupportedFunction(f"Function {name} not supported", location=location, help=reason)
+
+
+def function_of_the_host(name: str, location: Location) -> UnsupportedFunction:
+    """The error for a call to a function of the host API, which is no part of a program."""
+    return UnsupportedFunction(
+        f"Function {name} not supported",
+        location=location,
+        help=f"`ttnn.{name}` runs on the host: call it before or after the jitted function",
+    )

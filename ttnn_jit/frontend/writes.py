@@ -1,0 +1,249 @@
+"""Slices of a program's tensors, and writes: each gives the tensor that is written a new value, which later reads see.
+
+A write into an argument or a hidden input is an update of it, which happens when the program has run.
+
+Slices of torch's and numpy's tensors are views, as they are there: they see what is written into their base, and what
+is written into them is written into a part of the base. Those of ttnn's tensors are tensors of their own.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.diagnostics.errors import CompileError, ShapeError
+from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.foreign.pytrees import leaves
+from ttnn_jit.frontend.module_builder import TensorOperand
+from ttnn_jit.ops import (
+    COPY,
+    FILL,
+    IN_PLACE,
+    OPERATOR_METHODS,
+    RESHAPE,
+    SLICE,
+    SLICE_WRITE,
+    TYPECAST,
+    Elementwise,
+    Number,
+    Operation,
+    indexed,
+)
+from ttnn_jit.ops.movement import Spelling
+from ttnn_jit.runtime.families import NUMPY, TORCH
+
+if TYPE_CHECKING:
+    from ttnn_jit.frontend.proxy import Emitter, ProxyTensor
+
+
+@dataclass
+class View:
+    """That a tensor is a part of another, in whose memory it lies.
+
+    Attributes:
+        base: The other one.
+        spelled: The operations that give the part.
+        location: Where it was taken.
+        seen: How many writes into the base's memory its value has seen.
+    """
+
+    base: ProxyTensor
+    spelled: tuple[Spelling, ...]
+    location: Location
+    seen: int
+
+
+def root_of(tensor: ProxyTensor) -> ProxyTensor:
+    """The tensor in whose memory `tensor` lies: itself unless it is a view."""
+    while tensor.view is not None:
+        tensor = tensor.view.base
+    return tensor
+
+
+def current_value(emitter: Emitter, tensor: ProxyTensor, view: View) -> TensorOperand:
+    """What a view holds now."""
+    seen = root_of(tensor).writes
+    if view.seen != seen:
+        part = view.base.operand
+        for operation, statics in view.spelled:
+            part = emitter.builder.operation(operation, [part], statics, view.location)
+        view.seen = seen
+        tensor.put(part)
+    return tensor.held
+
+
+def item(emitter: Emitter, tensor: ProxyTensor, index: object) -> ProxyTensor:
+    """``tensor[index]``; an index that takes everything is a copy.
+
+    Raises:
+        CompileError: The index names no part.
+    """
+    spelled = _spelled(emitter, tensor, index)
+    part = _part(emitter, tensor, spelled) if spelled else emitter.emit((COPY,), (tensor,), {})
+    # What numpy gives for whole numbers alone is a number of its own.
+    if emitter.family is TORCH or (emitter.family is NUMPY and part.shape):
+        part.view = View(tensor, spelled, emitter.location(), root_of(tensor).writes)
+    return part
+
+
+def _spelled(emitter: Emitter, tensor: ProxyTensor, index: object) -> tuple[Spelling, ...]:
+    if any(map(is_proxy, leaves([index]))):
+        tensor.refuse("a tensor is no index of a tensor", "index by whole numbers, slices, None and ...")
+    try:
+        return tuple(indexed(tuple(tensor.shape), index))
+    except ShapeError as error:
+        raise CompileError(error.message, location=emitter.location(), help=error.help) from None
+
+
+def _part(emitter: Emitter, tensor: ProxyTensor, spelled: Iterable[Spelling]) -> ProxyTensor:
+    for operation, statics in spelled:
+        tensor = emitter.emit((operation,), (tensor, *statics), {})
+    return tensor
+
+
+def write(emitter: Emitter, target: ProxyTensor, value: TensorOperand, what: str) -> ProxyTensor:
+    """Have `target` hold `value`, of its shape, in its own dtype and memory; `what` is called so in errors.
+
+    Raises:
+        CompileError: The shapes or layouts differ, or the target was deallocated.
+    """
+    location = emitter.location()
+    if target.deallocated_at is not None:
+        target.refuse(f"{what} writes into a tensor that was deallocated at {target.deallocated_at}")
+    if tuple(value[1].shape) != tuple(target.shape):
+        target.refuse(
+            f"{what} has a result of shape {list(value[1].shape)}, and writes into a tensor of {list(target.shape)}",
+            "the tensor that is written must have the shape of the result",
+        )
+    _put(emitter, target, emitter.builder.stored(value, target.spec.with_(), location), location)
+    return target
+
+
+def _put(emitter: Emitter, target: ProxyTensor, value: TensorOperand, location: Location) -> None:
+    if target.view is not None:
+        _put(emitter, target.view.base, _replaced(emitter, target.view, value, location), location)
+        target.view.seen = root_of(target).writes
+    else:
+        target.writes += 1
+    target.put(value)
+
+
+def _replaced(emitter: Emitter, view: View, part: TensorOperand, location: Location) -> TensorOperand:
+    """The base of a view with another `part` in its place."""
+    base = view.base.operand
+    slices = [statics for operation, statics in view.spelled if operation is SLICE]
+    extents = tuple(len(range(*bounds)) for bounds in zip(*slices[0], strict=True)) if slices else tuple(base[1].shape)
+    if tuple(part[1].shape) != extents:
+        part = emitter.builder.operation(RESHAPE, [part], (extents,), location)
+    if not slices:
+        return emitter.builder.stored(part, base[1].with_(), location)
+    return emitter.builder.operation(SLICE_WRITE, [base, part], slices[0], location)
+
+
+def set_item(emitter: Emitter, target: ProxyTensor, index: object, value: Any) -> None:
+    """``target[index] = value``: a number, or a tensor that broadcasts to the part.
+
+    Raises:
+        CompileError: It does not broadcast, or the index names no part.
+    """
+    spelled = _spelled(emitter, target, index)
+    value = emitter.operand(value)
+    if is_proxy(value) and value.view is not None and value.view.base is target and value.view.spelled == spelled:
+        return  # `x[i] += y` has written the part before it assigns it to itself
+    if not is_proxy(value) and not isinstance(value, Number):
+        target.refuse(f"a tensor takes numbers and tensors, got {type_name(value)}")
+    part, location = _part(emitter, target, spelled), emitter.location()
+    new = _broadcast(emitter, part, value)
+    if spelled:
+        new = _replaced(emitter, View(target, spelled, location, 0), new, location)
+    _put(emitter, target, new, location)
+
+
+def _broadcast(emitter: Emitter, part: ProxyTensor, value: Any) -> TensorOperand:
+    """`value` in the shape and the dtype of `part`."""
+    location = emitter.location()
+    if is_proxy(value):
+        value = emitter.live_operand(value, "an assignment")
+        extra = len(value[1].shape) - len(part.shape)
+        if extra > 0 and set(value[1].shape[:extra]) == {1}:
+            value = emitter.builder.operation(RESHAPE, [value], (tuple(value[1].shape[extra:]),), location)
+        if value[1].dtype is not part.dtype:
+            value = emitter.builder.operation(TYPECAST, [value], (part.dtype,), location)
+        if tuple(value[1].shape) == tuple(part.shape):
+            return emitter.builder.stored(value, part.spec.with_(), location)
+        filled = emitter.builder.operation(FILL, [part.operand, value], (), location)
+    else:
+        filled = emitter.emit((FILL,), (part, value), {}).operand
+    if tuple(filled[1].shape) != tuple(part.shape):
+        part.refuse(f"a tensor of shape {list(value[1].shape)} does not broadcast to a part of {list(part.shape)}")
+    return filled
+
+
+def is_proxy(value: Any) -> bool:
+    """Whether `value` stands for a tensor."""
+    return hasattr(type(value), "__ttnn_call__")
+
+
+def update(
+    emitter: Emitter, name: str, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    """A call of an operation in place: its result is written into the first operand, which it returns.
+
+    Raises:
+        CompileError: The first operand is no tensor, or the result does not fit into it.
+    """
+    first = overloads[0].operands[0]
+    keywords = [keyword for keyword, meant in overloads[0].named_by.items() if meant[0] == first.name]
+    given = [*args[:1], *(kwargs[keyword] for keyword in keywords if keyword in kwargs)]
+    target: Any = emitter.operand(given[0]) if given else None
+    if not is_proxy(target):
+        raise CompileError(
+            f"`{name}` writes into its first argument, which is {type_name(target)}",
+            location=emitter.location(),
+            help="it must be a tensor",
+        )
+    result = emitter.emit(overloads, args, kwargs)
+    return write(emitter, target, result.operand, f"`{name}`")
+
+
+def into(
+    emitter: Emitter, output: Any, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    """A call of an operation whose result is written into `output`, which it returns.
+
+    Raises:
+        CompileError: That is no tensor, there are several results, or the result does not fit into it.
+    """
+    target, name = emitter.operand(output), overloads[0].name
+    if not is_proxy(target):
+        message = f"`output_tensor` of `{name}` is {type_name(target)}, and no tensor"
+        raise CompileError(message, location=emitter.location())
+    if overloads[0].result_count > 1:
+        raise CompileError(f"`{name}` has several results, and no `output_tensor`", location=emitter.location())
+    dtype = target.dtype if isinstance(overloads[0], Elementwise) else None
+    result = emitter.emit(overloads, args, kwargs, dtype=dtype)
+    return write(emitter, target, result.operand, f"`{name}`")
+
+
+def updating(operation: Operation) -> Callable[[ProxyTensor, Any], Any]:
+    """``x += y`` and its like: a write where tensors are torch's or numpy's; ttnn has none, so that `x` is rebound."""
+    compute = getattr(operator, OPERATOR_METHODS[operation.operator])
+
+    def method(self: ProxyTensor, other: Any) -> Any:
+        if self.emitter.family not in {TORCH, NUMPY}:
+            return NotImplemented
+        return write(self.emitter, self, compute(self, other).operand, f"`{operation.operator}=`")
+
+    return method
+
+
+def in_place(name: str) -> Callable[..., Any]:
+    """The method of torch's tensors that writes into its tensor."""
+
+    def method(self: ProxyTensor, *args: Any, **kwargs: Any) -> Any:
+        return update(self.emitter, name, IN_PLACE[name], (self, *args), kwargs)
+
+    return method

@@ -1,0 +1,57 @@
+"""Whether tensors have elements at one address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+MAX_WORK = 100_000
+"""Steps after which the question for common elements of two tensors, which is hard, is answered with yes."""
+
+
+def overlap(address: int, spec: TensorSpec, other_address: int, other_spec: TensorSpec) -> bool:
+    """Whether an element of one tensor lies where one of another does; yes where that is too hard to tell."""
+    if not (spec.volume and other_spec.volume):
+        return False
+    (low, high), (other_low, other_high) = _bounds(address, spec), _bounds(other_address, other_spec)
+    if high <= other_low or other_high <= low:
+        return False
+    import numpy
+
+    shares_memory: Any = numpy.shares_memory  # its stub knows two numbers of steps
+    try:
+        return bool(shares_memory(_array(address, spec), _array(other_address, other_spec), MAX_WORK))
+    except numpy.exceptions.TooHardError:
+        return True
+
+
+def has_common_elements(spec: TensorSpec) -> bool:
+    """Whether a tensor has more elements than places for them."""
+    low, high = spec.span
+    return spec.volume > high - low + 1
+
+
+def _bounds(address: int, spec: TensorSpec) -> tuple[int, int]:
+    low, high = spec.span
+    return address + low * spec.dtype.itemsize, address + (high + 1) * spec.dtype.itemsize
+
+
+def _array(address: int, spec: TensorSpec) -> Any:
+    import numpy
+
+    return numpy.asarray(_Memory(address, spec))
+
+
+class _Memory:
+    """Memory as numpy asks for it; nothing is read."""
+
+    def __init__(self, address: int, spec: TensorSpec) -> None:
+        size = spec.dtype.itemsize
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": tuple(spec.shape),
+            "strides": tuple(stride * size for stride in spec.element_strides),
+            "typestr": f"|u{size}" if size == 1 else f"<u{size}",
+            "data": (address, False),
+        }
