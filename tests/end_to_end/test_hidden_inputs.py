@@ -18,7 +18,14 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, DeallocatedError, DTypeError, TtnnJitError
+from ttnn_jit.diagnostics.errors import (
+    ArgumentError,
+    CompileError,
+    DeallocatedError,
+    DTypeError,
+    TtnnJitError,
+    UnsupportedFunction,
+)
 from ttnn_jit.frontend import capture
 
 BOTH = pytest.mark.parametrize("graph_capture", [False, True], ids=["ast", "capture"])
@@ -620,15 +627,46 @@ def test_a_call_without_any_tensor_among_its_arguments_is_still_refused(graph_ca
 
 
 @BOTH
-def test_a_hidden_input_is_not_written(graph_capture):
+def test_a_hidden_input_is_written_at_each_call_and_not_when_it_is_compiled(graph_capture):
     def writes(x):
         WEIGHT[0] = x
+        WEIGHT[1] += x
+        WEIGHT.mul_(2.0)
         return x
 
-    before = WEIGHT.clone()
-    with pytest.raises(CompileError):
-        ttnn_jit.jit(graph_capture=graph_capture)(writes)(whole(32))
-    assert torch.equal(WEIGHT, before)
+    before, x = WEIGHT.clone(), whole(32)
+    try:
+        jitted = ttnn_jit.jit(graph_capture=graph_capture)(writes)
+        jitted.ir(x)
+        assert torch.equal(WEIGHT, before)
+        expected = before.clone()
+        for _ in range(2):
+            jitted(x)
+            expected[0] = x
+            expected[1] += x
+            expected *= 2
+            assert torch.equal(WEIGHT, expected)
+    finally:
+        WEIGHT.copy_(before)
+
+
+def test_a_trace_is_refused_that_would_not_see_numpy_write():
+    def writes(x):
+        ARRAY[0] = 1.0
+        return x
+
+    def adds(x):
+        array = ARRAY
+        array += x
+        return x
+
+    for function in (writes, adds):
+        with pytest.raises(UnsupportedFunction, match="a trace does not see numpy write"):
+            ttnn_jit.jit(graph_capture=True)(function)(numpy.ones((3, 4), numpy.float32))
+        assert not ARRAY.any()
+
+
+ARRAY = numpy.zeros((3, 4), numpy.float32)
 
 
 # --- Beside ---------------------------------------------------------------------------------------------------------

@@ -11,6 +11,8 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     **{name: getattr(operator, name) for name in ("add", "sub", "mul", "pow", "matmul", "lt", "le", "gt", "ge", "ne")},
     **{name: getattr(operator, name) for name in ("neg", "abs", "__eq__", "__pow__", "__floordiv__", "__getitem__")},
     **{name: getattr(operator, name) for name in ("__and__", "__or__", "__xor__", "__lshift__", "__rshift__")},
+    **{name: getattr(operator, name) for name in ("__setitem__", "__iadd__", "__isub__", "__imul__")},
+    **dict.fromkeys(("__idiv__", "__itruediv__"), operator.itruediv),
     "div": operator.truediv,
     "remainder": operator.mod,
     "__rsub__": lambda right, left: left - right,
@@ -27,5 +29,5 @@ def operators() -> dict[Any, Callable[..., Any]]:
     """By what torch says that it calls: what Python was asked for, as a function of any operands."""
     import torch
 
-    found = {getattr(torch.Tensor, name): called for name, called in _OPERATORS.items()}
+    found = {getattr(torch.Tensor, name): called for name, called in _OPERATORS.items() if hasattr(torch.Tensor, name)}
     return found | {getattr(torch.Tensor, name).__get__: operator.attrgetter(name) for name in _METADATA}

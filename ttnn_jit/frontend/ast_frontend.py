@@ -17,7 +17,7 @@ from ttnn_jit.frontend.call_expressions import call_value, callback
 from ttnn_jit.frontend.expressions import EXPRESSIONS, refuse_expression
 from ttnn_jit.frontend.function_source import FunctionSource, function_source
 from ttnn_jit.frontend.hidden_inputs import HiddenInputs
-from ttnn_jit.frontend.interpreter import Interpreter, Rules, TensorShownError
+from ttnn_jit.frontend.interpreter import Interpreter, Rules
 from ttnn_jit.frontend.module_builder import ModuleBuilder, SpecBuilder
 from ttnn_jit.frontend.parameters import bind_parameters
 from ttnn_jit.frontend.proxy import ProxyTensor
@@ -29,6 +29,7 @@ from ttnn_jit.frontend.spans import location_of_span, span_of_node
 from ttnn_jit.frontend.statements import execute
 from ttnn_jit.frontend.structure import call_arguments, results_of
 from ttnn_jit.frontend.tensor_argument import TensorArgument
+from ttnn_jit.frontend.unsupported import UnseenInTraceError
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Path
 from ttnn_jit.guards.receiver import RECEIVER, RECEIVER_PATH
 from ttnn_jit.runtime.families import Family
@@ -71,13 +72,13 @@ def observe(
     A trace runs the function itself, whose look-ups nobody sees: this is the other way through the same program.
 
     Raises:
-        UnsupportedFunction: It shows a tensor, which has no value while it is compiled.
+        UnsupportedFunction: It does what a trace does not see.
     """
     if hasattr(function, "__wrapped__"):
         return None  # it has the signature of what it wraps, and parameters of its own
     try:
         return _run(function, function_source(function), arguments, target, family, observes=True)[0].recorder
-    except TensorShownError as error:
+    except UnseenInTraceError as error:
         raise UnsupportedFunction(error.message, location=error.location, help=error.help) from None
     except CompileError:
         return None

@@ -20,13 +20,13 @@ from ttnn_jit.frontend.attributes import Super
 from ttnn_jit.frontend.code_scan import scan_value
 from ttnn_jit.frontend.frame import Frame, local_names_of, parameter_names
 from ttnn_jit.frontend.function_source import function_source
-from ttnn_jit.frontend.interpreter import Interpreter, TensorShownError
+from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.language import is_namespace_function
 from ttnn_jit.frontend.parameters import bind_parameters
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.python_functions import is_pure
 from ttnn_jit.frontend.read_recorder import is_bound_builtin
-from ttnn_jit.frontend.unsupported import foreign_function_help
+from ttnn_jit.frontend.unsupported import UnseenInTraceError, foreign_function_help
 from ttnn_jit.frontend.wrapped_functions import TILE_FUNCTION, wrapped_attribute
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP
 from ttnn_jit.ops import Number, overloads_of
@@ -318,7 +318,7 @@ def _unsupported(
             "it would act once, when the function is compiled: print what the call returns, or use `debug=True` or "
             "`.ir(...)`; else jit the parts around it"
         )
-        kind = TensorShownError if interpreter.observes and _holds_tensor(given) else kind
+        kind = UnseenInTraceError if interpreter.observes and _holds_tensor(given) else kind
     elif getattr(function, "__module__", None) == "builtins":
         help_text = f"`{name}` would act once, when the function is compiled, and not at each call"
     else:

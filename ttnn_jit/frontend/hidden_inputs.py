@@ -59,6 +59,10 @@ class HiddenInputs:
         """Whether `tensor` is one of them."""
         return self._recorder.path_of(tensor) in self._inputs
 
+    def is_input(self, known: Any) -> bool:
+        """Whether `known` stands for one of them."""
+        return any(known is each for each in self._inputs.values())
+
     def _mark(self, tensor: Any, name: str, location: Callable[[], Location]) -> FamilyMark:
         try:
             self._refuse_elsewhere(tensor, f"Invalid arguments for function {self._function}: `{name}` is")

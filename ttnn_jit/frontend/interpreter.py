@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError, UnsupportedFunction
+from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
 from ttnn_jit.diagnostics.origin import is_of_the_standard_library
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.numpy_array import is_numpy_array
@@ -22,16 +22,12 @@ from ttnn_jit.frontend.function_source import FunctionNode, FunctionSource
 from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.language import PYTHON_FAILURES, is_plain_function, no_plain_function
 from ttnn_jit.frontend.module_builder import ModuleBuilder
-from ttnn_jit.frontend.proxy import TENSOR_OPERATORS, Emitter, ProxyTensor
+from ttnn_jit.frontend.proxy import TENSOR_OPERATORS, WRITING_OPERATORS, Emitter, ProxyTensor
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.spans import Span, location_of_span, span_of_node
 from ttnn_jit.guards.reads import Path
 
 MAX_ITERATIONS = 65_536  # of all loops of one compile together
-
-
-class TensorShownError(UnsupportedFunction):
-    """A tensor is handed to what shows values, which is refused in a trace too: it would show what is no value."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +120,8 @@ class Interpreter(Emitter):
         Raises:
             CompileError: It raised; the text is Python's.
         """
-        takes_tensors = function in TENSOR_OPERATORS or any(type(value) is ProxyTensor for value in args)
+        writes = function in WRITING_OPERATORS and is_numpy_array(args[0])
+        takes_tensors = writes or function in TENSOR_OPERATORS or any(type(value) is ProxyTensor for value in args)
         handled = [*map(self.known if takes_tensors else self.met, args)]
         return self.met(self._rules.compute(self, function, handled, kwargs))
 

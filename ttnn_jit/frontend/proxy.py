@@ -214,6 +214,11 @@ _METHODS_IN_PLACE = {name: in_place(name) for name in IN_PLACE}
 TENSOR_OPERATORS = frozenset(getattr(operator, OPERATOR_METHODS[each.operator]) for each in OPERATIONS if each.operator)
 """The functions of Python's operators that an operation declares."""
 
+WRITING_OPERATORS = frozenset(
+    (operator.setitem, *(getattr(operator, f"i{name}") for name in ("add", "sub", "mul", "truediv", "pow", "matmul")))
+)
+"""Those of Python's operators that write into an array of numpy's."""
+
 _NEEDS_DATA = {
     "__float__": "`float()` of a tensor",
     "__int__": "`int()` of a tensor",
@@ -281,7 +286,15 @@ def plain_name(function: Any) -> str:
 
 
 class Emitter(ABC):
-    """Turns calls into operations of the module; each frontend knows in its own way where the program stands."""
+    """Turns calls into operations of the module; each frontend knows in its own way where the program stands.
+
+    Attributes:
+        observes: Another way through the program makes the module; this one is for what it reads.
+        inputs: What stands for the tensors of the call, then for those that the function found.
+        family: Of these tensors; None: any.
+    """
+
+    observes = False
 
     def __init__(self, builder: ModuleBuilder, hidden: HiddenInputs) -> None:
         self.builder = builder
@@ -328,6 +341,10 @@ class Emitter(ABC):
     def is_input(self, value: Any) -> bool:
         """Whether `value` is a tensor of the user's world that is an input of the program already."""
         return has_family(value) and self._hidden.holds(value)
+
+    def is_hidden(self, tensor: ProxyTensor) -> bool:
+        """Whether `tensor` stands for one of the user's world."""
+        return self._hidden.is_input(tensor)
 
     def call(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """A call to an object of the `ttnn` namespace.

@@ -50,9 +50,14 @@ def _torch_operators(emitter: Emitter) -> contextlib.AbstractContextManager[Any]
         def __torch_function__(
             self, function: Any, _types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
         ) -> Any:
-            meant = None if kwargs else table.get(function)
-            if meant is None or not any(map(emitter.is_input, args)):
+            if not any(map(emitter.is_input, args)):
                 return function(*args, **(kwargs or {}))
-            return meant(*map(emitter.known, args))
+            meant = None if kwargs else table.get(function)
+            if meant is not None:
+                return meant(*map(emitter.known, args))
+            name = getattr(function, "__name__", "")
+            if name.endswith("_") and not name.endswith("__"):  # as torch calls what writes into its tensor
+                return getattr(emitter.known(args[0]), name)(*args[1:], **(kwargs or {}))
+            return function(*args, **(kwargs or {}))
 
     return Operators()

@@ -12,6 +12,10 @@ from ttnn_jit.foreign.values import has_member, is_a
 from ttnn_jit.ops import ABSENT, ALIASES, FOREIGN_NAMES, OVERLOADS, nearest_names
 
 
+class UnseenInTraceError(UnsupportedFunction):
+    """What a trace would not see, so that it is refused there too: a tensor is shown, which has no value; a write."""
+
+
 def outside_tensor_help(value: Any) -> str | None:
     """How to bring in a tensor that was made where nothing leads to it; None if `value` is no tensor."""
     if not is_a(value, type) and has_member(type(value), "shape") and has_member(type(value), "dtype"):

@@ -18,6 +18,7 @@ from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.frontend.module_builder import TensorOperand
+from ttnn_jit.frontend.unsupported import UnseenInTraceError
 from ttnn_jit.ops import (
     COPY,
     FILL,
@@ -33,6 +34,7 @@ from ttnn_jit.ops import (
     indexed,
 )
 from ttnn_jit.ops.movement import Spelling
+from ttnn_jit.ops.writes import fits
 from ttnn_jit.runtime.families import NUMPY, TORCH
 
 if TYPE_CHECKING:
@@ -122,6 +124,21 @@ def write(emitter: Emitter, target: ProxyTensor, value: TensorOperand, what: str
     return target
 
 
+def refuse_unseen(emitter: Emitter, target: ProxyTensor) -> None:
+    """Refuse what a trace would not see: that numpy writes into an array of its own.
+
+    Raises:
+        UnseenInTraceError: The program that is traced does that.
+    """
+    root = root_of(target)
+    if emitter.observes and emitter.family is NUMPY and emitter.is_hidden(root):
+        raise UnseenInTraceError(
+            "a trace does not see numpy write into an array that is no argument",
+            location=emitter.location(),
+            help="pass the array as an argument, or leave `graph_capture=True` out",
+        )
+
+
 def _put(emitter: Emitter, target: ProxyTensor, value: TensorOperand, location: Location) -> None:
     if target.view is not None:
         _put(emitter, target.view.base, _replaced(emitter, target.view, value, location), location)
@@ -149,6 +166,7 @@ def set_item(emitter: Emitter, target: ProxyTensor, index: object, value: Any) -
     Raises:
         CompileError: It does not broadcast, or the index names no part.
     """
+    refuse_unseen(emitter, target)
     spelled = _spelled(emitter, target, index)
     value = emitter.operand(value)
     if is_proxy(value) and value.view is not None and value.view.base is target and value.view.spelled == spelled:
@@ -174,11 +192,11 @@ def _broadcast(emitter: Emitter, part: ProxyTensor, value: Any) -> TensorOperand
             value = emitter.builder.operation(TYPECAST, [value], (part.dtype,), location)
         if tuple(value[1].shape) == tuple(part.shape):
             return emitter.builder.stored(value, part.spec.with_(), location)
+        if not fits(value[1].shape, part.shape):
+            part.refuse(f"a tensor of shape {list(value[1].shape)} does not broadcast to a part of {list(part.shape)}")
         filled = emitter.builder.operation(FILL, [part.operand, value], (), location)
     else:
         filled = emitter.emit((FILL,), (part, value), {}).operand
-    if tuple(filled[1].shape) != tuple(part.shape):
-        part.refuse(f"a tensor of shape {list(value[1].shape)} does not broadcast to a part of {list(part.shape)}")
     return filled
 
 
@@ -235,6 +253,7 @@ def updating(operation: Operation) -> Callable[[ProxyTensor, Any], Any]:
     def method(self: ProxyTensor, other: Any) -> Any:
         if self.emitter.family not in {TORCH, NUMPY}:
             return NotImplemented
+        refuse_unseen(self.emitter, self)
         return write(self.emitter, self, compute(self, other).operand, f"`{operation.operator}=`")
 
     return method

@@ -36,6 +36,12 @@ def _golden(_: Any, x: Any, part: Any, begins: Sequence[int], ends: Sequence[int
     return written
 
 
+def fits(shape: Sequence[int], part: Sequence[int]) -> bool:
+    """Whether a tensor broadcasts to a part of a tensor."""
+    rank = len(part) - len(shape)
+    return rank >= 0 and all(extent in {1, whole} for extent, whole in zip(shape, part[rank:], strict=True))
+
+
 SLICE_WRITE = Movement(
     name="slice_write",
     parameters=(

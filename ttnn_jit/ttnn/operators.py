@@ -18,6 +18,7 @@ from ttnn_jit.ops import (
     SLICE_WRITE,
     indexed,
 )
+from ttnn_jit.ops.writes import fits
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 
 # Without a refusal Python takes every object for true: `max(x, y)` would be x, and `x and y` would be y.
@@ -96,10 +97,11 @@ def _as_part(operations: Mapping[str, TtnnOperation], part: Any, value: Any) -> 
             value = operations[RESHAPE.name](value, tuple(value.shape[extra:]))
         if value.dtype is not part.dtype:
             value = operations[COPY.name](value, dtype=part.dtype)
-    filled = operations[FILL.name](part, value)
-    if tuple(filled.shape) != tuple(part.shape):
-        raise ShapeError(f"a tensor of shape {list(value.shape)} does not broadcast to a part of {list(part.shape)}")
-    return filled
+        if not fits(value.shape, part.shape):
+            raise ShapeError(
+                f"a tensor of shape {list(value.shape)} does not broadcast to a part of {list(part.shape)}"
+            )
+    return operations[FILL.name](part, value)
 
 
 def _refused(message: str, help_text: str) -> Callable[..., NoReturn]:
