@@ -247,11 +247,15 @@ def into(
 
 
 def updating(operation: Operation) -> Callable[[ProxyTensor, Any], Any]:
-    """``x += y`` and its like: a write where tensors are torch's or numpy's; ttnn has none, so that `x` is rebound."""
+    """``x += y`` and its like: a write where tensors are torch's or numpy's; ttnn has none, so that `x` is rebound.
+
+    So it is where numpy has a number, and no array.
+    """
     compute = getattr(operator, OPERATOR_METHODS[operation.operator])
 
     def method(self: ProxyTensor, other: Any) -> Any:
-        if self.emitter.family not in {TORCH, NUMPY}:
+        is_number = self.emitter.family is NUMPY and not (self.shape or self.is_argument)
+        if self.emitter.family not in {TORCH, NUMPY} or is_number:
             return NotImplemented
         refuse_unseen(self.emitter, self)
         return write(self.emitter, self, compute(self, other).operand, f"`{operation.operator}=`")
