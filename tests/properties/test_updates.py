@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import ttnn_jit
 from tests.properties.test_families_together import function_of
 from ttnn_jit import ttnn
-from ttnn_jit.codegen.host_program import the_function
+from ttnn_jit.codegen.host.host_program import the_function
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.dialects import parse_module, print_module
 from ttnn_jit.dialects.argument_notes import updates_of
