@@ -66,6 +66,8 @@ class ProgramPlan:
             but lie in the device's account for a call.
         updates: Per input that the function writes into: its index, and that of the result, an output, which it is
             after the call and the caller gets in its place.
+        in_place: The inputs among these whose new value may be made in their memory, where no other input that is used
+            lies in it.
         results: Buffer index, an input's or an output's, of every value that the function returns; given as None, the
             outputs in order. A function that returns an argument or one value twice needs it.
     """
@@ -77,6 +79,7 @@ class ProgramPlan:
     launches: tuple[Launch, ...]
     unstored: tuple[TensorSpec, ...] = ()
     updates: tuple[tuple[int, int], ...] = ()
+    in_place: tuple[int, ...] = ()
     results: tuple[int, ...] = None  # type: ignore[assignment]  # replaced in __post_init__, so that readers see a tuple
 
     def __post_init__(self) -> None:
@@ -90,6 +93,8 @@ class ProgramPlan:
             raise InternalError(f"program {self.name}: a result is neither an input nor an output")
         for index, result in self.updates:
             self._check_update(index, result)
+        if not set(self.in_place) <= {index for index, _ in self.updates}:
+            raise InternalError(f"program {self.name}: an input is written in place that is not written")
         check_launches(self)
 
     def _check_update(self, index: int, result: int) -> None:
@@ -99,6 +104,8 @@ class ProgramPlan:
         old, new = self.inputs[index], self.buffers[self.results[result]]
         if (tuple(old.shape), old.dtype) != (tuple(new.shape), new.dtype):
             raise InternalError(f"program {self.name}: input {index} is {old}, and is updated by {new}")
+        if index in self.in_place and old is not new:
+            raise InternalError(f"program {self.name}: input {index} is {old}, and cannot be made in its place, {new}")
 
     @cached_property
     def buffers(self) -> tuple[TensorSpec, ...]:
@@ -111,6 +118,11 @@ class ProgramPlan:
         read = {index for launch in self.launches for index in launch.operands}
         used = {*read, *self.results, *(index for index, _ in self.updates)}
         return tuple(sorted(index for index in used if index < len(self.inputs)))
+
+    @cached_property
+    def made_in_place(self) -> Mapping[int, int]:
+        """By output that may be made in an input's memory: that input."""
+        return {self.results[result]: index for index, result in self.updates if index in self.in_place}
 
     @cached_property
     def kernels(self) -> tuple[str, ...]:
@@ -149,6 +161,7 @@ class ProgramPlan:
             ],
             "results": list(self.results),
             **({"updates": [list(update) for update in self.updates]} if self.updates else {}),
+            **({"in_place": list(self.in_place)} if self.in_place else {}),
         }
 
     def text(self) -> str:
@@ -170,6 +183,7 @@ class ProgramPlan:
             unstored=tuple(spec_from_json(spec) for spec in fields["unstored"]),
             launches=tuple(_launch(*launch) for launch in fields["launches"]),
             updates=tuple(_pair(update) for update in fields.get("updates", ())),
+            in_place=numbers(fields.get("in_place", ())),
             results=numbers(fields["results"]),
         )
 

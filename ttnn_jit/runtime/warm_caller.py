@@ -21,6 +21,7 @@ from ttnn_jit.runtime.plan import ProgramPlan
 from ttnn_jit.runtime.run_log import run_recorder
 from ttnn_jit.runtime.threads import HELPERS
 from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
     from ttnn_jit.runtime.runnable import Runnable
@@ -56,10 +57,12 @@ def warm_caller(
     examples = dict(zip(range(given, len(plan.inputs)), hidden, strict=True))
     fetched = [f"(a{i} := {tensor}) is not None" for i, tensor in zip(examples, guard.tensors, strict=True)]
     conditions = [*guard.conditions, *fetched, *family.conditions_of_hidden(plan, examples)]
+    conditions += [condition for index in plan.in_place for condition in family.writable(index)]
     lines = [
         f"def {name}({', '.join(f'a{i}' for i in range(given))}):",
         *_checks(plan, family, [*family.conditions(plan, range(given), target), *conditions]),
         *family.account(plan, program.circular_buffer_bytes),
+        *(f" {line}" for index in plan.in_place for line in family.note_write(index)),
         *_buffers(plan, family),
         *_native_call(program),
         *_return(plan, rebuild, counters),
@@ -87,6 +90,7 @@ def _checks(plan: ProgramPlan, family: Family, conditions: Iterable[str]) -> lis
         " try:",
         f"  if not ({' and '.join(f'({condition})' for condition in conditions) or True}): return STALE",
         *(f"  {family.address_of(i)}" for i in range(len(plan.inputs))),
+        *(f"  if {condition}: return STALE" for condition in _meetings(plan)),
         " except TtnnJitError:",  # a tensor that was deallocated says so
         "  raise",
         f" except {GUARD_ERRORS}:",
@@ -94,11 +98,31 @@ def _checks(plan: ProgramPlan, family: Family, conditions: Iterable[str]) -> lis
     ]
 
 
+def _meetings(plan: ProgramPlan) -> Iterator[str]:
+    """Expressions that are true where an input that is written in place may lie in the memory of another."""
+    for index in plan.in_place:
+        for other in plan.used_inputs:
+            if other != index:
+                (low, high), (other_low, other_high) = map(_span, (plan.inputs[index], plan.inputs[other]))
+                yield f"p{index} + {low} < p{other} + {other_high} and p{other} + {other_low} < p{index} + {high}"
+
+
+def _span(spec: TensorSpec) -> tuple[int, int]:
+    """The bytes from a tensor's address to its first, and to where it ends."""
+    if spec.strides is None:
+        return 0, spec.nbytes
+    low, high = spec.span
+    return low * spec.dtype.itemsize, (high + 1) * spec.dtype.itemsize
+
+
 def _buffers(plan: ProgramPlan, family: Family) -> Iterator[str]:
     """Outputs, and memory for intermediates."""
     outputs = len(plan.inputs) + len(plan.outputs)
     for i, spec in enumerate(plan.buffers):
         if i < len(plan.inputs):
+            continue
+        if i in plan.made_in_place:
+            yield f" p{i}, r{i} = p{plan.made_in_place[i]}, a{plan.made_in_place[i]}"
             continue
         if i < outputs and not family.is_pooled(spec):
             yield from family.make(i, spec)

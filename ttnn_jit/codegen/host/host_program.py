@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
 from ttnn_jit.codegen.host.host_steps import HOST_STEPS
+from ttnn_jit.codegen.host.in_place import written_in_place
 from ttnn_jit.codegen.host_kernels import has_kernels, kernels_of
 from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.kernel_reader import launches_of
@@ -122,6 +123,7 @@ def program_plan(module: ModuleOp, host: HostPlan, named: Sequence[tuple[str, in
         )
         for kernel, (name, picoseconds) in zip(kernels, named, strict=True)
     )
+    updates = updates_of(function)
     return ProgramPlan(
         name=function.sym_name.data,
         inputs=tuple(specs[:inputs]),
@@ -130,7 +132,8 @@ def program_plan(module: ModuleOp, host: HostPlan, named: Sequence[tuple[str, in
         unstored=tuple(filter(in_l1, (spec_of(value.type) for value in host.written if value not in index))),
         launches=launches,
         results=tuple(_buffer(index, function, value) for value in returned),
-        updates=updates_of(function),
+        updates=updates,
+        in_place=tuple(written_in_place(block.args, returned, updates, host.launches)),
     )
 
 

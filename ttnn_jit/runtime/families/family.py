@@ -117,6 +117,14 @@ class Family(ABC):
         """Statements that enter a run into the books of the tensors' device, before anything is allocated."""
         return ()
 
+    def writable(self, _index: int) -> Iterable[str]:
+        """Expressions that are true for an argument that may be written in place."""
+        return ()
+
+    def note_write(self, _index: int) -> Iterable[str]:
+        """Statements that tell the argument's library of a write."""
+        return ()
+
     def is_leased(self, _spec: TensorSpec) -> bool:
         """Whether a buffer of the plan keeps a lease ``li`` that `account` took."""
         return False

@@ -84,6 +84,10 @@ class NumpyArrays(ForeignFamily):
         """As `address` finds it."""
         return f"p{index} = a{index}.__array_interface__['data'][0]"
 
+    def writable(self, index: int) -> Iterable[str]:
+        """One that is not read-only."""
+        return (f"a{index}.flags.writeable",)
+
     def wrap(self, index: int) -> Iterable[str]:
         """As `wrapped` does."""
         return (f" r{index} = wrap(S{index}, b{index})",)

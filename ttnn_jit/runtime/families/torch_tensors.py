@@ -114,6 +114,14 @@ class TorchTensors(ForeignFamily):
         """A tensor without memory is refused in the slow path."""
         return f"if not (p{index} := a{index}.data_ptr()): return STALE"
 
+    def writable(self, index: int) -> Iterable[str]:
+        """One that was made in inference mode is torch's to refuse."""
+        return (f"not a{index}.is_inference()",)
+
+    def note_write(self, index: int) -> Iterable[str]:
+        """A new version, by which torch knows what a backward pass may not use any more."""
+        return (f"increment_version(a{index})",)
+
     def wrap(self, index: int) -> Iterable[str]:
         """By a function of that result's own."""
         return (f" r{index} = wrap{index}(b{index})",)
@@ -125,10 +133,13 @@ class TorchTensors(ForeignFamily):
 
     def names(self, plan: ProgramPlan) -> dict[str, Any]:
         """What makes results, and their dtypes."""
+        from torch.autograd.graph import increment_version
+
         from ttnn_jit.foreign.torch_private import empty_strided
 
         outputs = {len(plan.inputs) + number: spec for number, spec in enumerate(plan.outputs)}
         return {
+            "increment_version": increment_version,
             "empty_strided": empty_strided(),
             **{f"wrap{i}": torch_wrapper(spec) for i, spec in outputs.items() if self.is_pooled(spec)},
             **{f"D{i}": spec.dtype.torch for i, spec in outputs.items()},

@@ -78,7 +78,7 @@ class TtnnTensors(Family):
     def account(self, plan: ProgramPlan, circular_buffer_bytes: int) -> Iterator[str]:
         """Count the program on ``device``, and enter what lies in L1."""
         yield from (" if HASH not in device.programs:", "  device.programs.add(HASH)")
-        owned = range(len(plan.inputs), len(plan.buffers))
+        owned = [i for i in range(len(plan.inputs), len(plan.buffers)) if i not in plan.made_in_place]
         yield from (f" l{i} = device.l1.lease(S{i})" for i in owned if in_l1(plan.buffers[i]))
         yield from (f" u{i} = device.l1.lease(U{i})" for i in range(len(plan.unstored)))
         if any(map(in_l1, (*plan.buffers, *plan.unstored))):
