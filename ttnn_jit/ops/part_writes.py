@@ -12,7 +12,9 @@ from ttnn_jit.ops.parameter import EXTENTS, TENSOR, Parameter
 from ttnn_jit.specs.access import Access, Part
 
 
-def _spelled(whole: Extents, part: Extents, begins: Sequence[int], ends: Sequence[int], steps: Sequence[int]) -> Spelling:
+def _spelled(
+    whole: Extents, part: Extents, begins: Sequence[int], ends: Sequence[int], steps: Sequence[int]
+) -> Spelling:
     _, written = SLICE.spelled(whole, begins, ends, steps)
     extents = tuple(len(range(*bounds)) for bounds in zip(*written, strict=True))
     if extents != tuple(part):
