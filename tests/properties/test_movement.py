@@ -60,7 +60,7 @@ def example(operation, shapes, statics, dtype):
     call, xs = getattr(ttnn, operation.name), [any_bits(shape, dtype, seed) for seed, shape in enumerate(shapes)]
 
     def moved(*tensors):
-        return call(list(tensors), *statics) if operation.is_variadic else call(*tensors, *statics)
+        return call(*([list(tensors)] if operation.is_variadic else tensors), *statics)
 
     return moved, xs, operation.golden(torch, *xs, *statics)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ttnn_jit
@@ -49,40 +49,50 @@ def fits(shape, part):
 
 
 @st.composite
-def operands(draw, values, part):
-    """A number, or a tensor that broadcasts to a part, as text."""
-    named = [name for name, shape in values if fits(shape, part)]
-    return draw(st.sampled_from(named)) if named and draw(st.integers(0, 4)) else draw(st.sampled_from(["2.0", "-1.0"]))
+def operands(draw, values, part, *, into_slice):
+    """A number, or a tensor that broadcasts to a part, as text.
+
+    It is a copy where it may overlap in part with what is written: torch refuses that, or leaves the result open.
+    """
+    named = [(name, is_slice) for name, shape, is_slice in values if fits(shape, part)]
+    if not named or not draw(st.integers(0, 4)):
+        return draw(st.sampled_from(["2.0", "-1.0"]))
+    name, is_slice = draw(st.sampled_from(named))
+    return f"({name} + 0.0)" if is_slice or into_slice else name
 
 
 @st.composite
 def programs(draw, *, methods):
     """The source of a function that reads and writes parts of its arguments, and what it makes of them."""
-    values, lines = [("a", SHAPE), ("b", SHAPE)], []
+    values, lines = [("a", SHAPE, False), ("b", SHAPE, False)], []
     kinds = ["slice", "compute", "update", "update", "item", "item", "again"] + ["method"] * methods
     for number in range(draw(st.integers(1, 7))):
-        (name, shape), kind = draw(st.sampled_from(values)), draw(st.sampled_from(kinds))
+        (name, shape, is_slice), kind = draw(st.sampled_from(values)), draw(st.sampled_from(kinds))
         made = None
         if kind == "slice" and shape:
             index, made = draw(indices(shape))
             lines.append(f"v{number} = {name}[{index}]")
+            is_slice = True
         elif kind == "compute":
-            lines.append(f"v{number} = {name} {draw(st.sampled_from('+-'))} {draw(operands(values, shape))}")
-            made = shape
+            other = draw(operands(values, shape, into_slice=False))
+            lines.append(f"v{number} = {name} {draw(st.sampled_from('+-'))} {other}")
+            made, is_slice = shape, False
         elif kind == "item" and shape:
             index, part = draw(indices(shape))
             symbol = draw(st.sampled_from(["=", "=", "+=", "-="]))
-            lines.append(f"{name}[{index}] {symbol} {draw(operands(values, part))}")
+            lines.append(f"{name}[{index}] {symbol} {draw(operands(values, part, into_slice=True))}")
         elif kind == "method":
-            lines.append(f"{name}.{draw(st.sampled_from(['add_', 'sub_']))}({draw(operands(values, shape))})")
+            other = draw(operands(values, shape, into_slice=is_slice))
+            lines.append(f"{name}.{draw(st.sampled_from(['add_', 'sub_']))}({other})")
         elif kind == "again":
             lines.append(f"v{number} = {name}")
             made = shape
         else:
-            lines.append(f"{name} {draw(st.sampled_from(['+=', '-=']))} {draw(operands(values, shape))}")
+            other = draw(operands(values, shape, into_slice=is_slice))
+            lines.append(f"{name} {draw(st.sampled_from(['+=', '-=']))} {other}")
         if made is not None and all(made):
-            values.append((f"v{number}", made))
-    returned = draw(st.lists(st.sampled_from([name for name, _ in values]), min_size=1, max_size=3))
+            values.append((f"v{number}", made, is_slice))
+    returned = draw(st.lists(st.sampled_from([name for name, *_ in values]), min_size=1, max_size=3))
     return "\n    ".join(["def program(a, b):", *lines, f"return {', '.join(returned)},"]) + "\n"
 
 
@@ -107,11 +117,7 @@ def check(source, layout, graph_capture, convert):
     before = torch.randint(-3, 4, shape, generator=torch.Generator().manual_seed(len(source))).float()
     plain = function_of(source, ttnn)
     expected = convert(before)
-    try:
-        results, _ = called(plain, expected, views)
-    except RuntimeError as error:  # torch writes no tensor from one that overlaps it in part
-        assume("memory location" not in str(error))
-        raise
+    results, _ = called(plain, expected, views)
     jitted = ttnn_jit.jit(graph_capture=graph_capture)(plain)
     for function in (jitted, jitted, ttnn_jit.jit(graph_capture=graph_capture)(plain)):
         memory = convert(before)
@@ -138,10 +144,6 @@ def test_random_programs_write_as_numpy_does(source, layout, graph_capture):
 def test_both_frontends_write_the_same_and_the_interpreter_finds_it(source):
     a, b = (torch.randint(-3, 4, SHAPE).float() for _ in range(2))
     function = function_of(source, ttnn)
-    try:
-        function(a.clone(), b.clone())
-    except RuntimeError:
-        assume(False)
     ast, traced = (ttnn_jit.jit(graph_capture=capture)(function) for capture in (False, True))
     text = ast.ir(a, b)
     assert text == traced.ir(a, b)

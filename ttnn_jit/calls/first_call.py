@@ -71,8 +71,8 @@ def compile_variant(request: FunctionRequest, settings: Settings, where: Placeme
     reads = without_tensors([*reads_of_itself(function), *reads_of_original(function), *compilation.reads])
 
     def warm(examples: Sequence[Any]) -> WarmCall | None:
-        if len(program.plan.in_place) < len(program.plan.updates):
-            return None  # what is copied is copied by the slow path
+        if not program.plan.has_warm_calls:
+            return None
         return warm_runner_for(where, program, structure, guard_text(function, reads), examples)
 
     return Variant(compile_fetch(function, reads), program, run, warm, names)

@@ -128,11 +128,13 @@ class ResultPlacement:
         memory_config: Where it lies.
         dtype: Its element type.
         activations: Unary operations that are applied before the one rounding.
+        in_place: It is written into the first operand.
     """
 
     memory_config: MemoryConfig | None = None
     dtype: DataType | None = None
     activations: tuple[Operation, ...] = ()
+    in_place: bool = False
 
 
 @dataclass(frozen=True)
@@ -169,6 +171,7 @@ class OperationRequest:
             "attributes": self.attributes,
             "dtype": self.result.dtype,
             "activations": activations,
+            **({"in_place": True} if self.result.in_place else {}),
         }
 
     @property
@@ -194,8 +197,16 @@ class OperationRequest:
         from ttnn_jit.frontend import lower_operation
 
         layout = _result_layout(self.options, self.target)
-        dtype, activations = self.result.dtype, self.result.activations
-        return lower_operation(self.operation, self.operands, self.attributes, self.target, dtype, layout, activations)
+        return lower_operation(
+            self.operation,
+            self.operands,
+            self.attributes,
+            self.target,
+            self.result.dtype,
+            layout,
+            self.result.activations,
+            in_place=self.result.in_place,
+        )
 
 
 def _result_layout(options: CompileOptions, target: SystemDesc) -> ResultLayout | None:

@@ -75,11 +75,14 @@ def lower_operation(
     dtype: DataType | None = None,
     layout: ResultLayout | None = None,
     activations: Sequence[Operation] = (),
+    *,
+    in_place: bool = False,
 ) -> FrontendResult:
     """The module of one operation, as eager `ttnn` runs it; a TensorSpec is an argument, a number a constant.
 
     The result has the element type `dtype` and lies as `layout` says, if they are given; `activations` are unary
-    operations that it goes through, their attributes at their defaults.
+    operations that it goes through, their attributes at their defaults. With `in_place` the result is written into the
+    first operand, a tensor.
 
     Raises:
         CompileError: The operands do not fit the operation or each other.
@@ -104,6 +107,11 @@ def lower_operation(
     for activation in activations:
         bound = bind([activation], [result], {}, lambda value: value[1].dtype)
         result = builder.operation(activation, [result], bound.attributes, None)
+    if in_place:
+        (first, *_) = values
+        assert isinstance(first, tuple), "it is a tensor"
+        value, _ = builder.stored(result, first[1].with_(), None)
+        return FrontendResult(builder.finish([value], updates={first[0]: 0}), (), None)
     return FrontendResult(builder.finish([result[0]], layout), (), None)
 
 

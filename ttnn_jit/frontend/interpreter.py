@@ -120,7 +120,7 @@ class Interpreter(Emitter):
         Raises:
             CompileError: It raised; the text is Python's.
         """
-        writes = function in WRITING_OPERATORS and is_numpy_array(args[0])
+        writes = function in WRITING_OPERATORS and any(map(is_numpy_array, args[:1]))
         takes_tensors = writes or function in TENSOR_OPERATORS or any(type(value) is ProxyTensor for value in args)
         handled = [*map(self.known if takes_tensors else self.met, args)]
         return self.met(self._rules.compute(self, function, handled, kwargs))

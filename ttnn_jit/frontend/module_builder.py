@@ -109,9 +109,8 @@ class ModuleBuilder:
         Raises:
             CompileError: The operands do not fit the operation or each other.
         """
-        if isinstance(operation, Shorthand):  # what is written in terms of others and computes nothing rounds nothing
-            made = self._written_out(operation, operands, attributes, location)
-            return made if dtype is None else tuple(self.stored(o, o[1].with_(dtype=dtype), location) for o in made)
+        if isinstance(operation, Shorthand):
+            return self._written_out(operation, operands, attributes, location)
         self._count += 1
         if self._count > MAX_OPERATIONS:
             raise CompileError(f"the program has more than {MAX_OPERATIONS} operations", location=location)

@@ -67,7 +67,7 @@ class ProxyTensor:
     is a `CompileError` at the user's line.
     """
 
-    __slots__ = ("_deallocated_at", "_spec", "_value", "argument", "emitter", "is_argument", "view", "writes")
+    __slots__ = ("_deallocated_at", "_spec", "_value", "argument", "emitter", "is_argument", "view_of", "writes")
     __hash__ = object.__hash__
     __array_ufunc__ = None  # numpy scalars on the left leave the operator to us
 
@@ -78,7 +78,7 @@ class ProxyTensor:
         self._spec = spec
         self.is_argument = is_argument
         self.argument = value
-        self.view: View | None = None
+        self.view_of: View | None = None
         self.writes = 0
 
     def __ttnn_call__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -93,7 +93,7 @@ class ProxyTensor:
     @property
     def operand(self) -> TensorOperand:
         """What it holds where the program stands."""
-        return self.held if self.view is None else current_value(self.emitter, self, self.view)
+        return self.held if self.view_of is None else current_value(self.emitter, self, self.view_of)
 
     @property
     def held(self) -> TensorOperand:
@@ -214,9 +214,8 @@ _METHODS_IN_PLACE = {name: in_place(name) for name in IN_PLACE}
 TENSOR_OPERATORS = frozenset(getattr(operator, OPERATOR_METHODS[each.operator]) for each in OPERATIONS if each.operator)
 """The functions of Python's operators that an operation declares."""
 
-WRITING_OPERATORS = frozenset(
-    (operator.setitem, *(getattr(operator, f"i{name}") for name in ("add", "sub", "mul", "truediv", "pow", "matmul")))
-)
+_UPDATING_METHODS = {method.replace("__", "__i", 1) for method in OPERATOR_METHODS.values()}
+WRITING_OPERATORS = {operator.setitem, *(getattr(operator, name) for name in _UPDATING_METHODS & set(dir(operator)))}
 """Those of Python's operators that write into an array of numpy's."""
 
 _NEEDS_DATA = {
@@ -388,7 +387,10 @@ class Emitter(ABC):
         *,
         dtype: DataType | None = None,
     ) -> Any:
-        """What the first of `overloads` that takes these arguments gives, in `dtype` if given; several as it says."""
+        """What the first of `overloads` that takes these arguments gives, in `dtype` if that is given.
+
+        Several results are a tuple, or a list.
+        """
         args = [self.operand(value) for value in args]
         bound = self._bind(overloads, args, {name: self.operand(value) for name, value in kwargs.items()})
         location, what = self.location(), f"`{bound.operation.name}`"

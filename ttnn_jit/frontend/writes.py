@@ -34,7 +34,7 @@ from ttnn_jit.ops import (
     indexed,
 )
 from ttnn_jit.ops.movement import Spelling
-from ttnn_jit.ops.writes import fits
+from ttnn_jit.ops.part_writes import fits
 from ttnn_jit.runtime.families import NUMPY, TORCH
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ class View:
 
 def root_of(tensor: ProxyTensor) -> ProxyTensor:
     """The tensor in whose memory `tensor` lies: itself unless it is a view."""
-    while tensor.view is not None:
-        tensor = tensor.view.base
+    while tensor.view_of is not None:
+        tensor = tensor.view_of.base
     return tensor
 
 
@@ -87,7 +87,7 @@ def item(emitter: Emitter, tensor: ProxyTensor, index: object) -> ProxyTensor:
     part = _part(emitter, tensor, spelled) if spelled else emitter.emit((COPY,), (tensor,), {})
     # What numpy gives for whole numbers alone is a number of its own.
     if emitter.family is TORCH or (emitter.family is NUMPY and part.shape):
-        part.view = View(tensor, spelled, emitter.location(), root_of(tensor).writes)
+        part.view_of = View(tensor, spelled, emitter.location(), root_of(tensor).writes)
     return part
 
 
@@ -140,9 +140,9 @@ def refuse_unseen(emitter: Emitter, target: ProxyTensor) -> None:
 
 
 def _put(emitter: Emitter, target: ProxyTensor, value: TensorOperand, location: Location) -> None:
-    if target.view is not None:
-        _put(emitter, target.view.base, _replaced(emitter, target.view, value, location), location)
-        target.view.seen = root_of(target).writes
+    if target.view_of is not None:
+        _put(emitter, target.view_of.base, _replaced(emitter, target.view_of, value, location), location)
+        target.view_of.seen = root_of(target).writes
     else:
         target.writes += 1
     target.put(value)
@@ -169,7 +169,12 @@ def set_item(emitter: Emitter, target: ProxyTensor, index: object, value: Any) -
     refuse_unseen(emitter, target)
     spelled = _spelled(emitter, target, index)
     value = emitter.operand(value)
-    if is_proxy(value) and value.view is not None and value.view.base is target and value.view.spelled == spelled:
+    if (
+        is_proxy(value)
+        and value.view_of is not None
+        and value.view_of.base is target
+        and value.view_of.spelled == spelled
+    ):
         return  # `x[i] += y` has written the part before it assigns it to itself
     if not is_proxy(value) and not isinstance(value, Number):
         target.refuse(f"a tensor takes numbers and tensors, got {type_name(value)}")
@@ -239,7 +244,7 @@ def into(
     if not is_proxy(target):
         message = f"`output_tensor` of `{name}` is {type_name(target)}, and no tensor"
         raise CompileError(message, location=emitter.location())
-    if overloads[0].result_count > 1:
+    if overloads[0].result_count > 1 or not overloads[0].gives_one_tensor:
         raise CompileError(f"`{name}` has several results, and no `output_tensor`", location=emitter.location())
     dtype = target.dtype if isinstance(overloads[0], Elementwise) else None
     result = emitter.emit(overloads, args, kwargs, dtype=dtype)

@@ -16,6 +16,7 @@ from ttnn_jit.ops import (
     data_movement,
     normalizations,
     padding,
+    part_writes,
     predicates,
     rearrangements,
     reductions,
@@ -24,7 +25,6 @@ from ttnn_jit.ops import (
     ternary,
     typecast,
     unary,
-    writes,
 )
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
 from ttnn_jit.ops.binding import BoundCall, bind
@@ -112,7 +112,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *typecast.OPERATIONS,
     *data_movement.OPERATIONS,
     *padding.OPERATIONS,
-    *writes.OPERATIONS,
+    *part_writes.OPERATIONS,
     *reductions.OPERATIONS,
     *contractions.OPERATIONS,
     *composites.OPERATIONS,
@@ -140,7 +140,7 @@ FOREIGN_NAMES = {"fabs": "abs", "power": "pow", "true_divide": "divide"}
 (COPY,) = (operation for operation in ELEMENTWISE if operation.laws.copies)
 """The operation whose result is its operand."""
 
-FILL, SLICE, RESHAPE, SLICE_WRITE = binary.FILL, data_movement.SLICE, data_movement.RESHAPE, writes.SLICE_WRITE
+FILL, SLICE, RESHAPE, SLICE_WRITE = binary.FILL, data_movement.SLICE, data_movement.RESHAPE, part_writes.SLICE_WRITE
 """The operations that writes into parts of tensors are made of."""
 
 OVERLOADS = _overloads()

@@ -119,6 +119,11 @@ class ProgramPlan:
         used = {*read, *self.results, *(index for index, _ in self.updates)}
         return tuple(sorted(index for index in used if index < len(self.inputs)))
 
+    @property
+    def has_warm_calls(self) -> bool:
+        """Whether calls may go past what copies new values into inputs."""
+        return len(self.in_place) == len(self.updates)
+
     @cached_property
     def made_in_place(self) -> Mapping[int, int]:
         """By output that may be made in an input's memory: that input."""
@@ -183,7 +188,7 @@ class ProgramPlan:
             unstored=tuple(spec_from_json(spec) for spec in fields["unstored"]),
             launches=tuple(_launch(*launch) for launch in fields["launches"]),
             updates=tuple(_pair(update) for update in fields.get("updates", ())),
-            in_place=numbers(fields.get("in_place", ())),
+            in_place=numbers(fields.get("in_place", [])),
             results=numbers(fields["results"]),
         )
 

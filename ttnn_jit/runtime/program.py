@@ -79,11 +79,7 @@ class Program:
             DeviceError: The device is closed.
         """
         try:
-            if (
-                self._ran
-                and len(self.plan.in_place) == len(self.plan.updates)
-                and len(tensors) == len(self.plan.inputs) > 0
-            ):
+            if self._ran and self.plan.has_warm_calls and len(tensors) == len(self.plan.inputs) > 0:
                 result = self._warm(*tensors)
                 if result is not STALE:
                     return result

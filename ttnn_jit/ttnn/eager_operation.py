@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE, dtypes_of_torch
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand
-from ttnn_jit.ttnn.result_keywords import check_output, placement_of, result_keywords, specs_of
+from ttnn_jit.ttnn.result_keywords import NO_KEYWORDS, check_output, placement_of, result_keywords, specs_of
 
 if TYPE_CHECKING:
     import inspect
@@ -132,6 +133,9 @@ class TtnnOperation(WarmCalls):
 
     def _run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         own, wanted = result_keywords(self.__name__, kwargs) if kwargs else ({}, None)
+        target = self._target(args, kwargs)
+        if target is not None:
+            wanted = replace(wanted or NO_KEYWORDS, output_tensor=target)
         try:
             bound = bind(self.__ttnn_overloads__, args, own, _dtype_of)
         except ArgumentError as error:
@@ -140,6 +144,8 @@ class TtnnOperation(WarmCalls):
         tensors = tuple(value for value in bound.operands if isinstance(value, Tensor))
         device = _one_device(self.__name__, tensors, bound)
         placement = None if wanted is None else placement_of(self.__name__, wanted, tensors[0])
+        if placement is not None and target is tensors[0] and not _are_met(target, tensors[1:]):
+            placement = replace(placement, in_place=True)
         key = (
             bound.operation,
             device.target,
@@ -148,19 +154,24 @@ class TtnnOperation(WarmCalls):
         )
         program = self._programs.get(key)
         output = None if wanted is None else wanted.output_tensor
+        is_written = placement is not None and placement.in_place
         if bound.operation.check is not None:
             _check_elements(self.__name__, bound)
-        if program is not None and output is None and _may_be_warm(bound.operation, kwargs):
+        if program is not None and (output is None or is_written) and _may_be_warm(bound.operation, kwargs):
             write = partial(_write_warm, bound.operation, program, device.target)
             self._remember_call(write, args, kwargs, len(tensors))
         if output is not None and placement is not None:
             check_output(self.__name__, output, program, bound, placement)
         program = program or self._compile(key, bound, device, placement)
         result = program(*tensors)
-        if output is None:
+        if output is None or is_written:
             return bound.operation.packed(result if isinstance(result, tuple) else (result,))
         write_elements(result, output)
         return output
+
+    def _target(self, _args: Sequence[Any], _kwargs: Mapping[str, Any]) -> Tensor | None:
+        """The operand that the result is written into; None if it is a tensor of its own."""
+        return None
 
     @compiles
     def _compile(
@@ -185,14 +196,18 @@ class TtnnOperation(WarmCalls):
 class InPlaceOperation(TtnnOperation):
     """An operation that writes its result into its first operand, and returns that."""
 
-    def _run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+    def _target(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
         (operation, *_) = self.__ttnn_overloads__
         first = operation.operands[0].name
         keywords = [keyword for keyword, meant in operation.named_by.items() if meant[0] == first and keyword in kwargs]
-        target = args[0] if args else kwargs[keywords[0]] if keywords else None
+        target: Any = args[0] if args else kwargs[keywords[0]] if keywords else None
         check_tensor(target, f"{self.__name__}: `{first}`")
-        written: Tensor = super()._run(args, {**kwargs, "output_tensor": target})
-        return written
+        return target  # type: ignore[no-any-return]  # as was checked
+
+
+def _are_met(target: Tensor, others: Sequence[Tensor]) -> bool:
+    """Whether `target` lies in the memory of another tensor."""
+    return any(TTNN.share_memory(target, other, target.spec, other.spec) for other in others)
 
 
 def _may_be_warm(operation: Operation, kwargs: Mapping[str, Any]) -> bool:

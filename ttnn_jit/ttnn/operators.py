@@ -18,7 +18,7 @@ from ttnn_jit.ops import (
     SLICE_WRITE,
     indexed,
 )
-from ttnn_jit.ops.writes import fits
+from ttnn_jit.ops.part_writes import fits
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 
 # Without a refusal Python takes every object for true: `max(x, y)` would be x, and `x and y` would be y.

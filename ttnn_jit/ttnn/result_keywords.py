@@ -34,6 +34,10 @@ class ResultKeywords:
     activations: tuple[Operation, ...]
 
 
+NO_KEYWORDS = ResultKeywords(None, None, None, ())
+"""Nothing is asked of a result."""
+
+
 def result_keywords(name: str, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], ResultKeywords | None]:
     """The declaration's keywords, and what is asked of the result, if anything is."""
     own = {key: value for key, value in kwargs.items() if key not in HARDWARE_KEYWORDS}

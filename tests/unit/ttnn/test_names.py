@@ -18,15 +18,9 @@ from ttnn_jit.tools import names
 
 ALPHABET = string.ascii_letters + string.digits + "_"
 OWN = {
-    "MemoryView",
-    "_ttnn",
-    "flip",
-    "floor_divide",
-    "get_maximal_block_sharding_grid",
-    "nan_to_num",
-    "recip",
+    "MemoryView", "_ttnn", "flip", "floor_divide", "get_maximal_block_sharding_grid", "nan_to_num", "recip",
     "slice_write",
-}
+}  # fmt: skip
 """Names that only this package has, or that ttnn does not call public."""
 
 MISSING = sorted(PUBLIC_NAMES - set(ttnn.__all__))
