@@ -9,7 +9,7 @@ one pass over the tiles of every operand is refused; nothing is guessed.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from xdsl.dialects import arith, memref, scf
@@ -36,6 +36,7 @@ from ttnn_jit.dialects.d2m import (
 from ttnn_jit.dialects.declared_ops import ElementwiseOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import NotStridedError
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec

@@ -8,7 +8,6 @@ import functools
 import operator
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, UnsupportedFunction
@@ -29,6 +28,7 @@ from ttnn_jit.frontend.read_recorder import is_bound_builtin
 from ttnn_jit.frontend.wrapped_functions import TILE_FUNCTION, wrapped_attribute
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP
 from ttnn_jit.ops import Number, overloads_of
+from ttnn_jit.process.dataclass import dataclass
 
 _TALKATIVE = (print, breakpoint)
 _TALKATIVE_MODULES = frozenset({"logging", "pprint", "warnings", "_warnings"})

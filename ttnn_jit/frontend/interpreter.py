@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError, UnsupportedFunction
@@ -26,6 +25,7 @@ from ttnn_jit.frontend.proxy import TENSOR_OPERATORS, Emitter, ProxyTensor
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.spans import Span, location_of_span, span_of_node
 from ttnn_jit.guards.reads import Path
+from ttnn_jit.process.dataclass import dataclass
 
 MAX_ITERATIONS = 65_536  # of all loops of one compile together
 
