@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from typing import Any
+from typing import Any, NamedTuple
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.affine import ForOp, YieldOp
@@ -111,8 +111,7 @@ class _Tile:
     broadcast: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Slot:
+class _Slot(NamedTuple):
     """Whatever tile lies in a DST slot when it is read."""
 
     dst: AcquireDstOp
@@ -177,7 +176,7 @@ class _Reader:
 
     def _index(self, op: Operation, value: SSAValue | int) -> _Index:
         known = value if isinstance(value, int) else self.known.get(value)
-        if not isinstance(known, int | _LoopIndex):
+        if not isinstance(known, (int, _LoopIndex)):
             raise refusal(op, "an index is neither a constant nor a loop's")
         return known
 

@@ -202,7 +202,10 @@ def has_own_attributes(value: Any) -> bool:
 
 def own_attribute(value: Any, name: str) -> Any:
     """What an object's own ``__dict__`` has under `name`; ABSENT if it has nothing there, or no ``__dict__``."""
-    return own_attributes(value).get(name, ABSENT)
+    try:
+        return object.__getattribute__(value, "__dict__").get(name, ABSENT)
+    except AttributeError:
+        return ABSENT
 
 
 def has_member(kind: type, name: str) -> bool:
