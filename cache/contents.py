@@ -11,7 +11,6 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from diskcache.core import MODE_RAW
@@ -20,6 +19,7 @@ from ttnn_jit.cache.disk import DATABASE_NAME, PROGRAM, unsealed
 from ttnn_jit.cache.folder import NOT_USED, Folder, UntrustedFolderError
 from ttnn_jit.cache.read_only import ReadOnlyEntries
 from ttnn_jit.diagnostics.errors import ProgramFormatError
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.program import Program, ProgramPlan
 from ttnn_jit.specs.options import Environment
 

@@ -14,7 +14,7 @@ import os
 import struct
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from ttnn_jit.foreign.container_items import plain_parts
 from ttnn_jit.foreign.values import NoStableIdentityError
 from ttnn_jit.guards.fingerprints import fingerprint, read_fingerprint
 from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.native import HostCpu, host_cpu, llvm_version
 from ttnn_jit.runtime.spec_json import spec_to_json
 from ttnn_jit.specs.options import CompileOptions

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from ttnn_jit.cache.disk import CODE, MANIFEST, PROGRAM, DiskStore
 from ttnn_jit.cache.key import Difference, Key, differences
+from ttnn_jit.process.dataclass import dataclass
 
 CANDIDATES_PER_KEY = 16  # the latest; a global that takes more values than this is compiled again now and then
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from ttnn_jit.process.compile_lock import compiling
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.options import Environment
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ results' mantissas apart. So a result takes no division, and is the nearest bflo
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
+
+from ttnn_jit.process.dataclass import dataclass
 
 MANTISSA_BITS = 7
 _BIAS = 127

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 from ttnn_jit.kernels.bfloat16_powers import Bfloat16Power
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.ops.emit import Value
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
 

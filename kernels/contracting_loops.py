@@ -14,7 +14,6 @@ High-Performance Matrix Multiplication", 2008.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import ModuleText
@@ -22,6 +21,7 @@ from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.outer_loops import OuterLoops, word
 from ttnn_jit.kernels.staged_loops import StageCall
 from ttnn_jit.kernels.tile_loop import Stream
+from ttnn_jit.process.dataclass import dataclass
 
 ROWS = 128
 """Of a block: with `DEPTH` steps, 64 KB of the first tensor."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from ttnn_jit.kernels.scalar_call import llvm_text
 from ttnn_jit.ops.tile_body import ScalarFunction
 from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.process.dataclass import dataclass
 
 _MODULE_BREAK = "\n; ---- a module to be linked with the one above ----\n"
 

@@ -11,7 +11,8 @@ least 1.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from ttnn_jit.process.dataclass import dataclass
 
 
 def word(name: str, index: int) -> Iterator[str]:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ttnn_jit.ops.emit import Mask, Value
 from ttnn_jit.ops.tile_body import ScalarFunction
+from ttnn_jit.process.dataclass import dataclass
 
 Int = Any  # an int32 per element, in the backend's own representation
 Self = TypeVar("Self", bound="Primitives")

@@ -12,9 +12,9 @@ crosses stages.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.process.dataclass import dataclass
 
 MANY_STREAMS_BLOCK = 1 << 13
 """Elements of a block of many streams from memory: 32 KB of float32 each (benchmarks/choices.py: `loop fission`)."""

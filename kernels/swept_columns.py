@@ -10,7 +10,6 @@ Bound: the bytes of the tensors; for every element a load and a store in the sec
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import ModuleText
@@ -19,6 +18,7 @@ from ttnn_jit.kernels.outer_loops import OuterLoops, word
 from ttnn_jit.kernels.swept_loops import LEVELS, Buffer, BufferKind, SweepCall
 from ttnn_jit.kernels.tile_loop import Stream
 from ttnn_jit.ops.reduction import BLOCK, CHAINS
+from ttnn_jit.process.dataclass import dataclass
 
 COLUMNS = 512
 """Columns of a block: 64 KB of chains."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_float import LlvmFloat
@@ -21,6 +20,7 @@ from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.outer_loops import OuterLoops, word
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.ops.reduction import BLOCK, CHAINS, SHORT_ROW
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 
 MAX_STACK_BYTES = 1 << 19

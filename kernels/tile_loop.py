@@ -31,11 +31,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from ttnn_jit.kernels.llvm_line import Line
 from ttnn_jit.kernels.outer_loops import OuterLoops, word
 from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 
 Chunk = Sequence[str]

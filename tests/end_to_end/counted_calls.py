@@ -16,7 +16,10 @@ CALLS = 1000
 
 
 def warm_calls() -> Iterator[Callable[[], object]]:
-    """Calls whose programs are in memory, of 1 and 8 inputs, of ttnn tensors and of torch's."""
+    """Calls whose programs are in memory, of 1 and 8 inputs, of ttnn tensors and of torch's; and eager operations.
+
+    Of these, one has been in a jitted function, which looks at the operation's attributes, and one has not.
+    """
     device = ttnn.open_device(device_id=0)
     for function, inputs in ((ttnn.abs, 1), (add_tree_8_to_1, 8)):
         given = [torch.ones(32, 32) for _ in range(inputs)]
@@ -26,6 +29,11 @@ def warm_calls() -> Iterator[Callable[[], object]]:
             for _ in range(5):
                 compiled(*tensors)
             yield lambda compiled=compiled, tensors=tensors: compiled(*tensors)  # type: ignore[misc]
+    x = ttnn.from_torch(torch.ones(32, 32), layout=ttnn.TILE_LAYOUT, device=device)
+    for operation, *numbers in ((ttnn.abs,), (ttnn.neg,), (ttnn.multiply, 0.5)):
+        for _ in range(5):
+            operation(x, *numbers)
+        yield lambda operation=operation, numbers=numbers: operation(x, *numbers)  # type: ignore[misc]
 
 
 def wrapped(function: Callable[..., object], inputs: int) -> Callable[..., object]:

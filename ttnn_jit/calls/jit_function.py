@@ -180,7 +180,7 @@ class JitFunction(WarmCalls):
 
     @raises_for_the_user
     def ir(self, *args: Any, stage: str = "frontend", **kwargs: Any) -> str:
-        """The text after `stage`, without running: one that ``ttnn-jit opt --list`` names, ``codegen`` or ``assembly``.
+        """The text after `stage`, the last to run: one that ``ttnn-jit opt --list`` names, ``codegen`` or ``assembly``.
 
         Raises:
             ArgumentError: No stage has that name.

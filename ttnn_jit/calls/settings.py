@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import SystemDesc
 

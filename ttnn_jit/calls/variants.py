@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.cache import statistics
@@ -13,6 +12,7 @@ from ttnn_jit.diagnostics.tracebacks import level_of_the_user
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.guards.reads import Fetch, Opaque
 from ttnn_jit.process.compile_lock import compiling
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.families import WarmCall
 from ttnn_jit.runtime.program import Program
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.affine import ForOp
@@ -13,6 +12,7 @@ from xdsl.ir import Block, SSAValue
 from ttnn_jit.codegen.loops import affine_bounds
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.declared_ops import ElementwiseOp
+from ttnn_jit.process.dataclass import dataclass
 
 _TILE_OPS = (ElementwiseOp, d2m.TileBcastOp, d2m.TileTypecastOp)
 

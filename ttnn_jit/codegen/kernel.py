@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
@@ -27,6 +26,7 @@ from ttnn_jit.dialects.d2m import ViewLayoutOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.ops.reduction import SHORT_ROW
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
 from ttnn_jit.runtime.host_costs import last_cache_bytes
 from ttnn_jit.specs.access import Access

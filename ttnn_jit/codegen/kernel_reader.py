@@ -9,8 +9,8 @@ one pass over the tiles of every operand is refused; nothing is guessed.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import field
+from typing import Any, NamedTuple
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.affine import ForOp, YieldOp
@@ -36,6 +36,7 @@ from ttnn_jit.dialects.d2m import (
 from ttnn_jit.dialects.declared_ops import ElementwiseOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import NotStridedError
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -110,8 +111,7 @@ class _Tile:
     broadcast: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Slot:
+class _Slot(NamedTuple):
     """Whatever tile lies in a DST slot when it is read."""
 
     dst: AcquireDstOp
@@ -176,7 +176,7 @@ class _Reader:
 
     def _index(self, op: Operation, value: SSAValue | int) -> _Index:
         known = value if isinstance(value, int) else self.known.get(value)
-        if not isinstance(known, int | _LoopIndex):
+        if not isinstance(known, (int, _LoopIndex)):
             raise refusal(op, "an index is neither a constant nor a loop's")
         return known
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.tile_loop import InnerAccess
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import Access, Const, Dim, Expr, NotStridedError, substitute, times, total, walk
 from ttnn_jit.specs.tensor_spec import TensorSpec
 

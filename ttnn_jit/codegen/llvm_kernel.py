@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from ttnn_jit.codegen.body_analysis import reduction_of_tile
@@ -23,6 +22,7 @@ from ttnn_jit.kernels.staged_loops import StageCall, staged_loops
 from ttnn_jit.kernels.swept_columns import SweptColumns, column_functions
 from ttnn_jit.kernels.swept_loops import DECLARATIONS, FoldCall, SweepCall, SweptLoops, fold_functions
 from ttnn_jit.ops.reduction import SHORT_ROW
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.host_costs import HOST_COSTS
 
 

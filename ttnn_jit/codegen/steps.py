@@ -5,10 +5,11 @@ from __future__ import annotations
 import enum
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ttnn_jit.kernels.lookup_table import ENTRIES
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, ComputeType
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType

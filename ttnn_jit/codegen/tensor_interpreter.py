@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.ops import Reduction
 from ttnn_jit.ops.contraction import Labels
 from ttnn_jit.ops.reduction import BLOCK, CHAINS
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import Access, Expr, dims_of, evaluated
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 from ttnn_jit.specs.sharding import dense_strides

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ttnn_jit.codegen.body_analysis import both_signs
 from ttnn_jit.codegen.body_emitter import BodyEmitter
@@ -13,6 +12,7 @@ from ttnn_jit.kernels.llvm_line import Work, usual_lines
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.tile_loop import BODY_BLOCK, TileLoop
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.host_costs import HOST_COSTS
 
 # Chunks of two vectors keep 128 bytes per stream in flight, which bodies bound by memory need. With many live tiles

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.launch_bounds import signature_of
 from ttnn_jit.runtime.plan import ProgramPlan
 

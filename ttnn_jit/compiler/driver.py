@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 Observer = Callable[[str, str], None]
 """Called with a stage's name and the text that it left."""
 
+Text = Callable[[], str]
+"""Writes the text that a stage left; of a module, as long as the next has not begun."""
+
 HOST, CODEGEN, ASSEMBLY = "host", "codegen", "assembly"
 
 
@@ -88,11 +91,12 @@ def _compiled(
 
     texts: dict[str, str] = {}
 
-    def seen(stage: str, text: str) -> None:
+    def seen(stage: str, text: Text) -> None:
+        shown = text()
         if keep_texts:
-            texts[stage] = text
+            texts[stage] = shown
         if observer:
-            observer(stage, text)
+            observer(stage, shown)
 
     code, descriptors = run_stages(module, options, seen if keep_texts or observer else None)
     if keep_texts:
@@ -107,7 +111,7 @@ def _compiled(
 
 
 def run_stages(
-    module: ModuleOp, options: CompileOptions, observer: Observer | None
+    module: ModuleOp, options: CompileOptions, observer: Callable[[str, Text], None] | None
 ) -> tuple[Code, Sequence[Mapping[str, Any]]]:
     """The stages behind the frontend over `module`, in place: its code, and the descriptors of its launches.
 
@@ -121,7 +125,7 @@ def run_stages(
 
     def seen(stage: str, after: ModuleOp) -> None:
         if observer:
-            observer(stage, print_module(after))
+            observer(stage, lambda: print_module(after))
 
     # A pass of the user's own may leave anything.
     checked = observer is not None or bool(options.extra_pipeline_options)
@@ -139,8 +143,8 @@ def run_stages(
     launches = host_text(code.host) if observer else ""  # of ops that the passes behind change
     run(behind)
     if observer:
-        observer(HOST, launches)
-        observer(CODEGEN, "\n".join(code.texts.values()))
+        observer(HOST, lambda: launches)
+        observer(CODEGEN, lambda: "\n".join(code.texts.values()))
     return code, program_descriptors(module, with_source=observer is not None)
 
 

@@ -15,9 +15,11 @@ from ttnn_jit.guards.path_json import path_from_json
 from ttnn_jit.guards.reads import path_text
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.run_log import run_lines
-from ttnn_jit.specs.options import DUMP_FOLDER
+from ttnn_jit.specs.options import DUMP_FOLDER, CompileOptions, Environment
 
 if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
     from ttnn_jit.compiler.report import Report
 
 
@@ -45,7 +47,7 @@ def printing_runs(program: Program, run: Callable[..., Any], file: TextIO | None
 
 
 def stage_text(request: Request, stage: str) -> str:
-    """The text after `stage` of a request's compile, which starts from its source.
+    """The text after `stage` of a request's compile, which starts from its source; stages behind it do not run.
 
     Raises:
         ArgumentError: No stage has that name.
@@ -53,9 +55,30 @@ def stage_text(request: Request, stage: str) -> str:
     names = driver.stages()
     if stage not in names:
         raise ArgumentError(f"no stage is named {stage!r}", help=f"the stages are {', '.join(names)}")
-    texts: dict[str, str] = {}
-    code, _ = driver.run_stages(request.lower().module, request.options, texts.__setitem__)
-    return code.assembly() if stage == driver.ASSEMBLY else texts[stage]
+    module = request.lower().module
+    if stage in names[: names.index(driver.HOST)]:
+        return _module_text(module, request.options, stage)
+    texts: dict[str, driver.Text] = {}
+    code, _ = driver.run_stages(module, request.options, texts.__setitem__)
+    return code.assembly() if stage == driver.ASSEMBLY else texts[stage]()
+
+
+def _module_text(module: ModuleOp, options: CompileOptions, stage: str) -> str:
+    """The text of `module`, which the frontend left, after `stage`."""
+    from ttnn_jit.dialects import print_module, verify
+    from ttnn_jit.transforms import pipeline
+
+    texts: list[str] = []
+
+    def observer(name: str, after: ModuleOp) -> None:
+        if name == stage:  # and before passes of the user's own that follow it
+            texts.append(print_module(after))
+
+    verify(module)
+    observer(pipeline.FRONTEND, module)
+    reproducers = Environment.read().reproducers
+    pipeline.run(module, options, until=stage, observer=observer, verify_each=True, reproducers=reproducers)
+    return texts[0]
 
 
 def explain(request: Request) -> Report:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from ttnn_jit.compiler.backend import Code
 from ttnn_jit.kernels import isa as instruction_sets
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.native import host_cpu
 
 if TYPE_CHECKING:

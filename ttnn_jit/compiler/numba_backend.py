@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from ttnn_jit.compiler.backend import Code
 from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.native import host_cpu
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from ttnn_jit.process.dataclass import dataclass
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ttnn_jit.foreign import pytrees
@@ -12,6 +11,7 @@ from ttnn_jit.guards.fingerprints import fingerprint_code
 from ttnn_jit.guards.reads import Opaque, Path, Read, resolve
 from ttnn_jit.ops import Operation
 from ttnn_jit.ops.operation import OperandSpec
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.families import Family
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.specs.options import CompileOptions, OutputLayout

@@ -5,7 +5,8 @@ from __future__ import annotations
 import linecache
 import types
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from ttnn_jit.process.dataclass import dataclass
 
 SHOWN_COLUMNS = 120
 """An error shows so much of a source line that is longer."""

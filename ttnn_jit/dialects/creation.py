@@ -34,8 +34,11 @@ def create(
     if operands:
         uses = []
         for index, operand in enumerate(operands):
-            use = Use(op, index)
-            operand.add_use(use)
+            first = operand.first_use
+            use = Use(op, index, None, first)  # and what `add_use` does
+            if first is not None:
+                first._prev_use = use
+            operand.first_use = use
             uses.append(use)
         op._operands = SSAValues(operands)
         op._operand_uses = tuple(uses)

@@ -83,7 +83,13 @@ def discard(op: Operation) -> None:
     other in circles waits for the collector, which visits it all before it frees any.
     """
     for operand, use in zip(op._operands, op._operand_uses, strict=True):
-        operand.remove_use(use)
+        before, after = use._prev_use, use._next_use  # what `remove_use` does
+        if before is None:
+            operand.first_use = after
+        else:
+            before._next_use = after
+        if after is not None:
+            after._prev_use = before
     for region in op.regions:
         block = region._first_block
         while block is not None:

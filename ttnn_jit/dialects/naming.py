@@ -6,12 +6,14 @@ counters that its parent ended with. Names come from the ops alone: those in the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1
 from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
 from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ttnn_jit.process.dataclass import dataclass
 
 _RESULT_STEMS: dict[type[Operation], str] = {
     memref.AllocOp: "alloc",

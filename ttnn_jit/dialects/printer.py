@@ -9,7 +9,6 @@ names of xDSL.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -34,6 +33,7 @@ from xdsl.traits import IsTerminator
 from ttnn_jit.dialects.affine_text import affine_map_text
 from ttnn_jit.dialects.float_text import float_text
 from ttnn_jit.dialects.naming import Names, names_of
+from ttnn_jit.process.dataclass import dataclass
 
 _DEFAULT_DIALECTS = {"builtin.module": "builtin", "func.func": "func"}
 _INDENT = "  "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -12,6 +11,7 @@ from ttnn_jit.dispatch.arguments import Arguments
 from ttnn_jit.foreign.container_items import items_of
 from ttnn_jit.foreign.pytrees import LEAF, leaves
 from ttnn_jit.ops import are_numbers
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP
 from ttnn_jit.runtime.families import TTNN, Family
 from ttnn_jit.runtime.tensor import Tensor

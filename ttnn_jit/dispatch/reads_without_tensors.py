@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import types
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.foreign.values import ANYTHING, is_a, is_atom, is_identity, native_class, native_contents
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, CALL_STEP, CONTENTS_STEP, ITEM_STEP, TYPE_STEP, Path, Read
 from ttnn_jit.guards.tensor_mark import TensorMark
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.families import has_family
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import TtnnJitError
@@ -26,8 +27,13 @@ def not_warm(*_: object) -> Any:
     return STALE
 
 
+_SPEC = attrgetter("spec")
+
+
 class WarmCalls(ABC):
     """Something that is called with tensors, and remembers its calls: a jitted function, an eager operation."""
+
+    __slots__ = ("_warm",)  # a look at the ``__dict__`` of an object makes its other attributes slower to find
 
     def __init__(self) -> None:
         # By `call_key`, or by the `table_key` of a family of tensors.
@@ -47,7 +53,7 @@ class WarmCalls(ABC):
                     run = self._warm[call_key(args, kwargs)]
                 else:  # `call_key`, written out for a call of tensors alone
                     device: Any = last._device  # None on the host
-                    run = self._warm[device.open_target, *[tensor.spec for tensor in args]]
+                    run = self._warm[device.open_target, *map(_SPEC, args)]
             except (LookupError, AttributeError):  # something else is among them, or it is not remembered
                 run = self._warm.get(call_key(args, kwargs), not_warm)
             result = run(*args)

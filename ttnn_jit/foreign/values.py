@@ -22,6 +22,7 @@ from typing import Any, Final
 
 from ttnn_jit.diagnostics.origin import is_of_this_package
 from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar_class
+from ttnn_jit.process.dataclass import is_frozen
 
 __all__ = [
     "ABSENT",
@@ -95,17 +96,15 @@ def is_scalar_class(kind: type) -> bool:
     """Whether instances of `kind` itself are atoms, and no containers of such."""
     if kind in _EQUAL_BY_BITS or kind in _SCALARS or is_numpy_scalar_class(kind):
         return True
-    if not (is_of_this_package(kind) and _is_frozen(kind)):
+    if not (is_of_this_package(kind) and _is_value_class(kind)):
         return False
     _EQUAL_BY_BITS.add(kind)
     return True
 
 
-def _is_frozen(kind: type) -> bool:
+def _is_value_class(kind: type) -> bool:
     """Whether a class of this package is one of values that never change."""
-    parameters = kind.__dict__.get("__dataclass_params__")
-    frozen = parameters is not None and bool(parameters.frozen)
-    return frozen or kind.__module__ in _OWN_ROOMS or issubclass(kind, (enum.Enum, tuple))
+    return is_frozen(kind) or kind.__module__ in _OWN_ROOMS or issubclass(kind, (enum.Enum, tuple))
 
 
 def atom_key(atom: Any) -> tuple[type, object]:
@@ -203,7 +202,10 @@ def has_own_attributes(value: Any) -> bool:
 
 def own_attribute(value: Any, name: str) -> Any:
     """What an object's own ``__dict__`` has under `name`; ABSENT if it has nothing there, or no ``__dict__``."""
-    return own_attributes(value).get(name, ABSENT)
+    try:
+        return object.__getattribute__(value, "__dict__").get(name, ABSENT)
+    except AttributeError:
+        return ABSENT
 
 
 def has_member(kind: type, name: str) -> bool:

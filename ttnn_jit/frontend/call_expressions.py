@@ -8,7 +8,6 @@ import functools
 import operator
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, UnsupportedFunction
@@ -30,6 +29,7 @@ from ttnn_jit.frontend.unsupported import UnseenInTraceError, foreign_function_h
 from ttnn_jit.frontend.wrapped_functions import TILE_FUNCTION, wrapped_attribute
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP
 from ttnn_jit.ops import Number, overloads_of
+from ttnn_jit.process.dataclass import dataclass
 
 _TALKATIVE = (print, breakpoint)
 _TALKATIVE_MODULES = frozenset({"logging", "pprint", "warnings", "_warnings"})

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.frontend.function_source import FunctionNode, FunctionSource
 from ttnn_jit.guards.reads import Path
+from ttnn_jit.process.dataclass import dataclass
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

@@ -13,12 +13,12 @@ import operator
 import re
 import types
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.frontend.spans import Span
 from ttnn_jit.guards.fingerprints import code_identity
+from ttnn_jit.process.dataclass import dataclass
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
@@ -26,6 +25,8 @@ from ttnn_jit.frontend.proxy import TENSOR_OPERATORS, WRITING_OPERATORS, Emitter
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.spans import Span, location_of_span, span_of_node
 from ttnn_jit.guards.reads import Path
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.families import has_family
 
 MAX_ITERATIONS = 65_536  # of all loops of one compile together
 
@@ -112,7 +113,7 @@ class Interpreter(Emitter):
 
         An array of numpy's is one where an operation or an operator takes it: before, its items are numbers.
         """
-        return value if type(value) is ProxyTensor or is_numpy_array(value) else self.known(value)
+        return self.known(value) if has_family(value) and not is_numpy_array(value) else value
 
     def python(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """What `function`, a part of Python, returns; what it reads of its arguments is recorded.

@@ -16,7 +16,7 @@ import math
 import operator
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar_class
@@ -30,6 +30,7 @@ from ttnn_jit.frontend.read_recorder import is_bound_builtin
 from ttnn_jit.frontend.special_methods import ARITHMETIC, COMPARISONS, NATIVE, Handler, may_compute
 from ttnn_jit.frontend.unseen_code import changes_when_asked
 from ttnn_jit.guards.fingerprints import is_plain_dataclass
+from ttnn_jit.process.dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ and bits.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import keyword
 import math
@@ -33,6 +32,7 @@ from ttnn_jit.foreign.values import (
     same_value,
 )
 from ttnn_jit.guards.tensor_mark import TensorMark
+from ttnn_jit.process.dataclass import dataclass
 
 Step: TypeAlias = tuple[str, Any]
 """One step of a path: its kind, one of the `*_STEP` names, and the name or key it looks up."""
@@ -64,7 +64,7 @@ Operand: TypeAlias = tuple[Any, ...]
 """An operand of a call step: ("path", path), or ("atom", its `atom_key`, the atom)."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Read:
     """One thing that a compile read.
 
@@ -86,7 +86,7 @@ class Read:
         return path_text(self.path)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Opaque:
     """Something that a compile took in and whose change no guard can see.
 
@@ -216,7 +216,7 @@ STEP_KINDS = (*_STEPS, CALL_STEP)
 # --- Guards ---------------------------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class GuardText:
     """What every read still finds, as the text of conditions, so that a generated function can hold them inline.
 

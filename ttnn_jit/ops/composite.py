@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.ops.operation import Example, OperandSpec, Operation
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 

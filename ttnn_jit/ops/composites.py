@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -143,6 +142,8 @@ def _linear_spelled(
     if bias is not None and not _is_broadcast_to(bias, product):
         raise ShapeError(f"the bias has shape {list(bias)}, and the product {list(product)}")
     if activation is not None and activation not in _ACTIVATIONS:
+        import difflib
+
         near = difflib.get_close_matches(activation, _ACTIVATIONS, n=3)
         raise ShapeError(
             f"{activation!r} is no activation", help=f"did you mean {' or '.join(near)}?" if near else "such as 'relu'"

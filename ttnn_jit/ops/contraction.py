@@ -10,12 +10,12 @@ exponents after rounding, are zeros of their sign: what ``vdpbf16ps`` computes.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.ops.operation import OperandSpec, Operation
 from ttnn_jit.ops.reduction import interleaved
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Labels = tuple[Hashable, ...]

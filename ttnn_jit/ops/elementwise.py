@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
@@ -11,6 +11,7 @@ from ttnn_jit.ops.arithmetic import dtypes_of
 from ttnn_jit.ops.operation import OperandSpec, Operation
 from ttnn_jit.ops.parameter import TensorKind
 from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec

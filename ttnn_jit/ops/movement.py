@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, ShapeError
 from ttnn_jit.ops.operation import Example, OperandSpec, Operation
 from ttnn_jit.ops.parameter import TENSOR, Parameter
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import Access, Part
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 

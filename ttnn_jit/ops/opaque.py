@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ttnn_jit.ops.operation import Declaration
+from ttnn_jit.process.dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 from ttnn_jit.ops.parameter import ACTIVATIONS, CONFIG, DTYPE, OUTPUT, NumberKind, Parameter, TensorsKind, as_float32
 from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 

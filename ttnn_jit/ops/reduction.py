@@ -9,13 +9,13 @@ number further on; the blocks fold pairwise, neighbours, level by level, an odd 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.ops.axes import axes_of, without_axes
 from ttnn_jit.ops.elementwise import Elementwise
 from ttnn_jit.ops.operation import Example, OperandSpec, Operation
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.memory_config import BufferType, MemoryConfig
 from ttnn_jit.specs.tensor_spec import TensorSpec
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, ShapeError
 from ttnn_jit.ops.operation import OperandSpec, Operation
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.tensor_spec import TensorSpec

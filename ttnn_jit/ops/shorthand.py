@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
@@ -11,6 +10,7 @@ from ttnn_jit.ops.data_movement import RESHAPE
 from ttnn_jit.ops.movement import OPERAND, Spelling
 from ttnn_jit.ops.operation import Example, OperandSpec, Operation
 from ttnn_jit.ops.parameter import Parameter
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 

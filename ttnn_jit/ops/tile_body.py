@@ -10,12 +10,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.emit import Emit
 from ttnn_jit.ops.parameter import as_float32
+from ttnn_jit.process.dataclass import dataclass
 
 VALUE, MASK, NUMBER = "Value", "Mask", "float"
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.ops.elementwise import Elementwise
 from ttnn_jit.ops.operation import OperandSpec
 from ttnn_jit.ops.parameter import ELEMENT_TYPE, TENSOR, Parameter
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 

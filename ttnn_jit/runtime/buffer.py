@@ -13,8 +13,9 @@ import mmap
 import os
 import threading
 from bisect import bisect_right
-from dataclasses import dataclass
 from itertools import count, repeat
+
+from ttnn_jit.process.dataclass import dataclass
 
 BIG_BYTES = 1 << 20  # blocks of this size and more are mappings of their own
 POOLED_RESULT_BYTES = BIG_BYTES

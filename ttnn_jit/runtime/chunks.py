@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.host_costs import HOST_COSTS
 from ttnn_jit.runtime.plan import Launch
 

@@ -5,9 +5,10 @@ benchmarks/vector_math.py measures the rates, benchmarks/memory.py the bytes and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from ttnn_jit.process.dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import InternalError
+from ttnn_jit.process.dataclass import dataclass
 
 PAGE_BYTES = 1 << 16
 """The largest page of the hosts: 4 KB on x86-64, 4 to 64 KB on aarch64."""

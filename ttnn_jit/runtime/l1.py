@@ -11,11 +11,11 @@ import math
 import os
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import GridError, L1CapacityError
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.sharding import folded_2d, shard_cores
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
 from ttnn_jit.specs.tensor_spec import CoreCoord, Layout, TensorSpec

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.ops.reduction import SHORT_ROW
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:

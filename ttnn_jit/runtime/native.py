@@ -9,11 +9,11 @@ import ctypes
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 
 from ttnn_jit.diagnostics.errors import InternalError, ProgramFormatError
 from ttnn_jit.process.compile_lock import compiles, compiling, interrupts_postponed
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.executable import address_in_process, mapped
 from ttnn_jit.runtime.helper_ir import HostThreads
 from ttnn_jit.runtime.image import Image, image_of

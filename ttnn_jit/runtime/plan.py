@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.launch_bounds import check_launches
 from ttnn_jit.runtime.spec_json import numbers, spec_from_json, spec_to_json
 from ttnn_jit.specs.tensor_spec import TensorSpec

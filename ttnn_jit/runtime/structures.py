@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
+
+from ttnn_jit.process.dataclass import dataclass
 
 WORD_BYTES = 8
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DeallocatedError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.numpy_array import is_numpy_array
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, require_torch
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor_operators import TensorOperators

@@ -10,9 +10,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.sharding import dense_strides
 
 

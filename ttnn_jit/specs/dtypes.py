@@ -5,11 +5,11 @@ from __future__ import annotations
 import enum
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.process.dataclass import dataclass
 
 NO_DTYPE = "no element type of that name is implemented"
 """Why ttnn's other element types are not here."""

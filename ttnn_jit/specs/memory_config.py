@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import enum
+import functools
 import operator
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError, LayoutError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.process.dataclass import dataclass
 
 MOST_COORDINATE = 255
 """Of a core: sets of cores are listed, so that a range without end would be a list without end."""
@@ -90,12 +91,16 @@ def check_whole_number(value: object, what: str) -> None:
         raise ArgumentError(f"{what} must be a whole number, got {value!r}")
 
 
-@dataclass(frozen=True, order=True)
+@functools.total_ordering
+@dataclass(frozen=True)
 class CoreCoord:
-    """A core: x is the column, y the row."""
+    """A core: x is the column, y the row, which is compared last."""
 
     x: int
     y: int
+
+    def __lt__(self, other: object) -> bool:
+        return (self.x, self.y) < (other.x, other.y) if isinstance(other, CoreCoord) else NotImplemented
 
     def __str__(self) -> str:
         return f"(x={self.x}, y={self.y})"

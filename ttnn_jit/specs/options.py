@@ -8,12 +8,12 @@ from __future__ import annotations
 import enum
 import os
 import warnings
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from ttnn_jit.diagnostics.debugging import debugging, switch
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import MathFidelity, MemoryConfig
 
 DUMP_FOLDER = Path("generated/jit")

@@ -10,11 +10,12 @@ import enum
 import json
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.process.dataclass import dataclass
 
 TILE_HEIGHT = 32  # elements
 TILE_WIDTH = 32  # elements

@@ -210,8 +210,9 @@ def _tile_ops(
         operand: SSAValue = argument
         if broadcast is not None:
             operand = _result_of(d2m.TileBcastOp.make(operand, broadcast.value, op.location), tile_ops)
-        widened = in_float32 and not dtype_of(operand.type).is_integer
-        operands.append(_as_type(operand, compute_type, tile_ops, op) if widened else operand)
+        if in_float32 and operand.type is not compute_type and not dtype_of(operand.type).is_integer:
+            operand = _as_type(operand, compute_type, tile_ops, op)
+        operands.append(operand)
     if isinstance(operation, ops.Typecast):
         (computed,) = operands
     else:

@@ -13,13 +13,12 @@ from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import d2m, system_desc_of
 from ttnn_jit.dialects.editing import ops_of
-from ttnn_jit.dialects.ttcore import TileType
 from ttnn_jit.ops import COPY
 from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.transforms.convert_ttir_to_d2m import NOT_HOISTED
 from ttnn_jit.transforms.function_bodies import function_blocks
 from ttnn_jit.transforms.fused_generic import fuse
-from ttnn_jit.transforms.kernel_body import generics_in, linalg_of, operation_names, tile_dtype
+from ttnn_jit.transforms.kernel_body import dst_dtype, generics_in, linalg_of, operation_names, tile_dtypes
 from ttnn_jit.transforms.partition import FusionNode, Partition, partition
 
 NOT_FUSED = "d2m.not_fused"
@@ -84,7 +83,8 @@ def _fusion_node(kernel: d2m.GenericOp, number_of: dict[SSAValue, int]) -> Fusio
     )
     body = linalg_of(kernel).body.block
     tiles = [*body.args, *(op.results[0] for op in ops_of(body) if op.results)]
-    dtype = tile_dtype(tiles)
+    dtypes = tile_dtypes(tiles)
+    dtype = dst_dtype(dtypes)
     users = [use.operation for use in kernel.results[0].uses]
     return FusionNode(
         # Tensors made elsewhere need only be told apart: negative numbers do that.
@@ -93,7 +93,7 @@ def _fusion_node(kernel: d2m.GenericOp, number_of: dict[SSAValue, int]) -> Fusio
         space=spaces[-1],
         users=len(users),
         returned=not all(isinstance(user, d2m.GenericOp) for user in users),
-        wide=any(isinstance(tile.type, TileType) and tile.type.dtype.is_wide for tile in tiles),
+        wide=any(dtype.is_wide for dtype in dtypes),
         integers=dtype if dtype.is_integer else None,
         hoisted=NOT_HOISTED not in kernel.attributes,
         elementwise=all(iterator.data == "parallel" for iterator in kernel.iterator_types),

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
 from xdsl.dialects.linalg.ops import YieldOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.editing import ops_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import TileType
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.transforms.function_bodies import function_blocks
 from ttnn_jit.transforms.tile_graph import TileGraph
@@ -51,15 +51,28 @@ def operation_names(ops: Iterable[Operation]) -> tuple[str, ...]:
     return tuple(name for op in ops if (name := d2m.called(op)) is not None)
 
 
-def tile_dtype(values: Iterable[SSAValue]) -> DataType:
-    """What DST must hold for a kernel over `values`, inputs first: the widest of its floats, or the integers it reads.
+def tile_dtypes(values: Iterable[SSAValue]) -> list[DataType]:
+    """The element types of the tiles among `values`, in the order in which they are met."""
+    found: list[DataType] = []
+    last: Attribute | None = None
+    for value in values:
+        if (type_ := value.type) is last:
+            continue
+        last = type_
+        if isinstance(type_, TileType) and (dtype := type_.dtype) not in found:
+            found.append(dtype)
+    return found
+
+
+def dst_dtype(dtypes: Sequence[DataType]) -> DataType:
+    """What DST must hold for a kernel over tiles of `dtypes`, inputs first: its widest float, or the integers it reads.
 
     A cast from or to integers ends a kernel, where it is stored.
     """
-    first, *others = (value.type.dtype for value in values if isinstance(value.type, TileType))
-    return (
-        first if first.is_integer else max((first, *others), key=lambda dtype: (not dtype.is_integer, dtype.itemsize))
-    )
+    first = dtypes[0]
+    if first.is_integer or len(dtypes) == 1:
+        return first
+    return max(dtypes, key=lambda dtype: (not dtype.is_integer, dtype.itemsize))
 
 
 def tiles_read(op: Operation, numbers: Mapping[SSAValue, int]) -> tuple[int, ...]:
@@ -106,4 +119,4 @@ class TileBody:
 
     def dtype(self, block: Block) -> DataType:
         """The element type that DST must hold for this body in `block`."""
-        return tile_dtype((*block.args, *(op.results[0] for op in self.ops)))
+        return dst_dtype(tile_dtypes((*block.args, *(op.results[0] for op in self.ops))))

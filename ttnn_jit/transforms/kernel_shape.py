@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from xdsl.dialects.builtin import AffineMapAttr
@@ -13,6 +12,7 @@ from ttnn_jit.dialects.builders import identity_map, tile_memref
 from ttnn_jit.dialects.d2m import CBType, cb_type
 from ttnn_jit.dialects.layout import layout_attribute
 from ttnn_jit.dialects.ttcore import GridAttr, grid_attr, tile_type
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.transforms.iteration_space import Access, IterationSpace, TileBroadcast, core_grid, iteration_space
 

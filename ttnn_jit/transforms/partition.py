@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.transforms.schedule import schedule, tiles_needed
 from ttnn_jit.transforms.slots import assign_slots

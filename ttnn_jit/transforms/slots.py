@@ -11,9 +11,9 @@ a slot between uses would take that slot from other tiles.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.transforms.tile_graph import TileGraph
 
 

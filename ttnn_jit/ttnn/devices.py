@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.specs.target import SystemDesc, resolve_target

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops import ALIASES, HARDWARE_KEYWORDS, OVERLOADS, RESULT_PARAMETERS, BoundCall, Operation, overloads_of
 from ttnn_jit.ops.operation import OperandSpec
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
 from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from xdsl.passes import ModulePass
 
 from ttnn_jit import ttnn
 from ttnn_jit.cache.disk import MANIFEST, PROGRAM, store_of
@@ -17,11 +18,12 @@ from ttnn_jit.compiler.driver import compile_program
 from ttnn_jit.compiler.inspection import stage_text
 from ttnn_jit.compiler.request import FunctionRequest, OperationRequest, ResultPlacement
 from ttnn_jit.compiler.stored_programs import request_key
-from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError, PassError
 from ttnn_jit.ops import OVERLOADS
 from ttnn_jit.specs.options import BACKENDS, CompileOptions, Environment
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.transforms import pipeline
 
 DOCS = Path(__file__).parents[3] / "docs"
 SPEC = TensorSpec((32, 64), DataType.FLOAT32, Layout.TILE)
@@ -173,6 +175,23 @@ def test_a_compile_leaves_the_text_of_every_stage_in_order(backend):
     assert {stage: stage_text(request, stage) for stage in driver.stages()} == program.texts
     with pytest.raises(ArgumentError, match=f"the stages are {', '.join(driver.stages())}"):
         stage_text(request, "no stage")
+
+
+def test_the_text_of_a_stage_is_had_where_a_later_one_fails(monkeypatch):
+    @dataclasses.dataclass(frozen=True)
+    class Failing(ModulePass):
+        name = "failing"
+
+        def apply(self, _context, _module):
+            raise ValueError("not today")
+
+    monkeypatch.setitem(pipeline.USER_PASSES, Failing.name, (Failing, "d2m-generic-fusion"))
+    options = CompileOptions(extra_pipeline_options="after-d2m-generic-fusion{failing}")
+    request = dataclasses.replace(FUNCTION, options=options)
+    assert "ttir.multiply" in stage_text(request, "convert-ttnn-to-ttir")
+    for stage in ("d2m-op-scheduler", "host", "assembly"):
+        with pytest.raises(PassError, match="not today"):
+            stage_text(request, stage)
 
 
 def test_the_stages_that_docs_list_are_those_of_a_compile():

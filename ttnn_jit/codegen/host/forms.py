@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ttnn_jit.codegen.body_analysis import operation_of_tile
 from ttnn_jit.codegen.host.fission import Fission
@@ -13,6 +13,7 @@ from ttnn_jit.codegen.stages import Stage
 from ttnn_jit.codegen.steps import Apply, KernelBody
 from ttnn_jit.codegen.vector_loop import VectorLoop
 from ttnn_jit.kernels.swept_loops import BufferKind
+from ttnn_jit.process.dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue
 
@@ -12,6 +12,7 @@ from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.dialects.declared_ops import DeclaredOp
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.ops import COPY
+from ttnn_jit.process.dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ttnn_jit.codegen.steps import Apply, Call, Cast, KernelBody, Load, LookUp, Step, Store, operands_of, with_operands
 from ttnn_jit.codegen.vector_loop import VectorLoop, vector_loop
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 
 _WORDS = Stream(DataType.BFLOAT16, InnerAccess.CONTIGUOUS)

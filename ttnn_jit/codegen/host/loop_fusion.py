@@ -8,7 +8,7 @@ Bound: the bytes of the distinct tensors that enter and leave the loop.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue
 
@@ -21,6 +21,7 @@ from ttnn_jit.codegen.steps import Load, Step, Store, with_operands
 from ttnn_jit.dialects.d2m import GenericOp
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.ops.axes import without_axes
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import NotStridedError
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import Layout

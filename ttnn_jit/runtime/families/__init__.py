@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any, Final
 
+from ttnn_jit.diagnostics.origin import is_of_this_package
 from ttnn_jit.runtime.families.family import Family, WarmCall
 from ttnn_jit.runtime.families.marks import FamilyMark
 from ttnn_jit.runtime.families.numpy_arrays import NumpyArrays
@@ -40,10 +41,20 @@ def family_of(value: object) -> Family | None:
 
 def has_family(value: object) -> bool:
     """Whether `value` is a tensor of any family."""
-    return type(value) not in _NO_TENSORS and family_of(value) is not None
+    kind = type(value)
+    if kind in _NO_TENSORS:
+        return False
+    found = family_of(value) is not None
+    if not found and is_of_this_package(kind):
+        _NO_TENSORS.add(kind)
+    return found
 
 
-_NO_TENSORS = frozenset({bool, int, float, str, type(None), list, tuple, dict, type, types.FunctionType})
+_NO_TENSORS: set[type] = {
+    bool, int, float, str, type(None), list, tuple, dict, range, type(iter(range(0))), object, type,
+    types.FunctionType, types.ModuleType,
+}  # fmt: skip
+"""Classes of which no instance is a tensor; this package's own are added when they are met."""
 
 
 def mark_of(tensor: Any) -> FamilyMark:

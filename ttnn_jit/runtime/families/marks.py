@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.guards.tensor_mark import TensorMark
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.families.family import Family
 from ttnn_jit.specs.tensor_spec import TensorSpec
 

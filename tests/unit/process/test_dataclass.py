@@ -1,0 +1,155 @@
+"""`process.dataclass` is compared with Python's own, on random classes."""
+
+import copy
+import dataclasses
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ttnn_jit
+from ttnn_jit.process.dataclass import dataclass, is_frozen
+
+FLAGS = ("frozen", "eq", "repr", "slots", "kw_only")
+VALUES = st.lists(st.sampled_from([0, -0.0, 1, True, float("nan"), "text", (), []]), max_size=4)
+
+
+@st.composite
+def declarations(draw):
+    """Fields, those without a default first, the arguments of the decorator, and whether there is a `__post_init__`."""
+    kinds = draw(st.lists(st.fixed_dictionaries({"repr": st.booleans(), "compare": st.booleans()}), max_size=3))
+    for position in range(draw(st.integers(0, len(kinds))), len(kinds)):
+        kinds[position] |= draw(st.sampled_from([{"default": position}, {"default_factory": list}]))
+    flags = draw(st.fixed_dictionaries({}, optional=dict.fromkeys(FLAGS, st.booleans())))
+    return {f"f{k}": kind for k, kind in enumerate(kinds)}, flags, draw(st.booleans())
+
+
+def declared(decorator, kinds, flags, checked):
+    def check(self):
+        if "text" in (getattr(self, name) for name in kinds):
+            raise OverflowError
+
+    members = {name: dataclasses.field(**kind) for name, kind in kinds.items()}
+    members |= {"__annotations__": dict.fromkeys(kinds, "object"), "__module__": __name__, "__doc__": "One."}
+    return decorator(**flags)(type("Declared", (), members | ({"__post_init__": check} if checked else {})))
+
+
+def changed(instance):
+    instance.f0 = 5
+    return repr(instance)
+
+
+def without_f0(instance):
+    del instance.f0
+    return hasattr(instance, "f0")
+
+
+QUESTIONS = {
+    "how it is shown": lambda one, _: repr(one).replace(hex(id(one)), "itself"),
+    "whether two are equal": lambda one, other: (one == other, one != other, one == one, one == "text"),
+    "whether they have one hash": lambda one, other: hash(one) == hash(other),
+    "that it may be changed": lambda one, _: changed(one),
+    "that it may lose a field": lambda one, _: without_f0(one),
+    "how it is copied": lambda one, _: dataclasses.asdict(copy.copy(one)),
+    "how it is copied with all it holds": lambda one, _: dataclasses.asdict(copy.deepcopy(one)),
+    "how one is made of it": lambda one, _: dataclasses.asdict(dataclasses.replace(one, f0=7)),
+    "whether it has further attributes": lambda one, _: hasattr(one, "__dict__"),
+}
+
+
+def outcome(action):
+    """What comes of it, or the kind of error."""
+    try:
+        return repr(action())
+    except Exception as error:  # noqa: BLE001 - whatever Python's own raises
+        return type(error)
+
+
+@given(declarations(), st.lists(VALUES, min_size=2, max_size=2), st.booleans())
+def test_a_class_does_what_one_of_pythons_does(declaration, given_values, named):
+    ours, pythons = (declared(decorator, *declaration) for decorator in (dataclass, dataclasses.dataclass))
+    assert str(inspect.signature(ours)) == str(inspect.signature(pythons))
+    assert getattr(ours, "__match_args__", ()) == pythons.__match_args__
+
+    def made(cls, values):
+        names = [f"f{k}" for k in range(len(values))]
+        return cls(**dict(zip(names, values, strict=True))) if named else cls(*values)
+
+    for question, ask in QUESTIONS.items():
+        ours_does, pythons_does = (
+            outcome(lambda cls=cls, ask=ask: ask(*(made(cls, values) for values in given_values)))
+            for cls in (ours, pythons)
+        )
+        assert ours_does == pythons_does, question
+
+
+def test_a_class_keeps_the_methods_that_it_has():
+    @dataclass(frozen=True)
+    class Modulo:
+        number: int
+
+        def __eq__(self, other):
+            return isinstance(other, Modulo) and self.number % 7 == other.number % 7
+
+        def __hash__(self):
+            return self.number % 7
+
+        def __repr__(self):
+            return f"{self.number} mod 7"
+
+    assert Modulo(8) == Modulo(1)
+    assert len({Modulo(8), Modulo(1)}) == 1
+    assert repr(Modulo(8)) == "8 mod 7"
+
+
+def test_a_subclass_has_the_fields_of_its_base_first():
+    @dataclass(frozen=True, kw_only=True)
+    class Base:
+        name: str = "base"
+
+    @dataclass(frozen=True, kw_only=True)
+    class Derived(Base):
+        size: int
+
+    assert repr(Derived(size=3)).endswith("Derived(name='base', size=3)")
+    assert Derived(size=3, name="other") != Derived(size=3)
+
+
+def test_a_class_says_whether_its_own_instances_never_change():
+    @dataclass(frozen=True)
+    class Frozen:
+        number: int
+
+    @dataclass
+    class Changing:
+        number: int
+
+    class Plain(Frozen):
+        pass
+
+    assert [is_frozen(cls) for cls in (Frozen, Changing, Plain, int)] == [True, False, False, False]
+
+
+def test_a_class_of_pythons_own_that_never_changes_is_no_base():
+    @dataclasses.dataclass(frozen=True)
+    class Pythons:
+        number: int
+
+    with pytest.raises(TypeError, match="frozen"):
+
+        @dataclass(frozen=True)
+        class Derived(Pythons):
+            pass
+
+
+def test_the_package_makes_its_dataclasses_here_but_for_passes_which_are_xdsls():
+    package = Path(ttnn_jit.__file__).parent
+    files = {*package.rglob("*.py"), *(package / "cache").glob("*.py"), *(package / "kernels").glob("*.py")}
+    texts = {str(path.relative_to(package)): path.read_text(encoding="utf-8") for path in files}
+    pythons = {
+        name for name, text in texts.items() if re.search(r"^from dataclasses import .*\bdataclass\b", text, re.M)
+    }
+    assert pythons - {"process/dataclass.py"} == {name for name, text in texts.items() if "(ModulePass):" in text}
