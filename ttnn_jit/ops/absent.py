@@ -23,7 +23,7 @@ _BY_REASON: dict[str, tuple[str, ...]] = {
     _NO_MESH: ("all_gather", "all_reduce", "reduce_scatter"),
     _NO_TRACE: ("begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace"),
     NO_DTYPE: ("bfloat4_b", "bfloat8_b", "fp8_e4m3", "int8"),
-    _NO_PROFILER: ("ReadDeviceProfiler", "get_all_programs_perf_data"),
+    _NO_PROFILER: ("get_all_programs_perf_data",),
     _NO_FILES: ("dump_tensor", "load_tensor"),
 }  # fmt: skip
 

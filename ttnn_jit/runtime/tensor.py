@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DeallocatedError, ShapeError
@@ -20,7 +19,7 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor_operators import TensorOperators
 from ttnn_jit.runtime.tensor_text import tensor_html, tensor_text
 from ttnn_jit.runtime.tensor_words import fill, lay_out, numbers, owning_bytes, zero_padding
-from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
+from ttnn_jit.specs.storage_type import StorageType
 from ttnn_jit.specs.tensor_spec import (
     DRAM_MEMORY_CONFIG,
     HOST_MEMORY_CONFIG,
@@ -32,34 +31,12 @@ from ttnn_jit.specs.tensor_spec import (
     check_kind,
     checked,
     dense_strides,
-    whole_numbers,
 )
+from ttnn_jit.specs.tile import Tile
 
 if TYPE_CHECKING:
     import numpy
     import torch
-
-
-@dataclass(frozen=True)
-class Tile:
-    """The shape of a tile, of which there is one: 32x32 elements."""
-
-    shape: tuple[int, int] = (TILE_HEIGHT, TILE_WIDTH)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", whole_numbers(self.shape, "a tile"))
-        if self.shape != (TILE_HEIGHT, TILE_WIDTH):
-            raise ShapeError(f"a tile is {TILE_HEIGHT}x{TILE_WIDTH} elements, got {'x'.join(map(str, self.shape))}")
-
-    @property
-    def tile_shape(self) -> tuple[int, int]:
-        """Height and width."""
-        return self.shape
-
-    def get_tile_size(self, dtype: DataType) -> int:
-        """Bytes of a tile of such elements."""
-        check_kind(dtype, DataType, "`dtype`")
-        return self.shape[0] * self.shape[1] * dtype.itemsize
 
 
 class Tensor(TensorOperators):
@@ -115,6 +92,10 @@ class Tensor(TensorOperators):
     def device(self) -> Device | None:
         """The device that holds the tensor; None on the host."""
         return self._device
+
+    def storage_type(self) -> StorageType:
+        """Whether it is on the host or on a device."""
+        return StorageType.HOST if self.device() is None else StorageType.DEVICE
 
     def volume(self) -> int:
         """Number of logical elements."""

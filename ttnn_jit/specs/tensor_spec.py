@@ -97,10 +97,12 @@ MOST_BYTES = 2**62
 
 
 class Layout(enum.Enum):
-    """How the elements of the last two dimensions lie: by rows, or in tiles of 32x32."""
+    """How the elements of the last two dimensions lie: by rows, or in tiles of 32x32; of two spellings."""
 
     ROW_MAJOR = 0
     TILE = 1
+    RowMajor = 0
+    Tile = 1
 
 
 class MathFidelity(enum.Enum):

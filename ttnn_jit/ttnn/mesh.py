@@ -48,6 +48,10 @@ class MeshDevice(Device):
         """Devices in the mesh."""
         return len(self.devices)
 
+    def get_device_ids(self) -> list[int]:
+        """The numbers of the devices, row by row."""
+        return [device.device_id for device in self.devices]
+
     def num_program_cache_entries(self) -> int:
         """Programs that each device counts."""
         return self.devices[0].num_program_cache_entries()

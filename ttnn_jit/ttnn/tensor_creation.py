@@ -12,7 +12,7 @@ from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.ops.parameter import Number
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.tensor import Tensor, Tile, check_tensor
+from ttnn_jit.runtime.tensor import Tensor, check_tensor
 from ttnn_jit.specs.dtypes import dtypes_made_of_torch
 from ttnn_jit.specs.tensor_spec import (
     HOST_MEMORY_CONFIG,
@@ -24,6 +24,7 @@ from ttnn_jit.specs.tensor_spec import (
     check_whole_number,
     checked,
 )
+from ttnn_jit.specs.tile import Tile
 from ttnn_jit.ttnn.mesh import (
     ConcatMeshToTensor,
     Mapper,

@@ -18,6 +18,7 @@ from ttnn_jit.tools import names
 
 ALPHABET = string.ascii_letters + string.digits + "_"
 OWN = {
+    "BlackholeComputeKernelConfig",
     "MemoryView",
     "_ttnn",
     "flip",
