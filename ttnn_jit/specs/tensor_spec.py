@@ -135,6 +135,18 @@ class Shape(tuple[int, ...]):
         """Number of dimensions."""
         return len(self)
 
+    def to_rank(self, rank: int) -> Shape:
+        """The same shape with extents of 1 in front, or without as many as it has there.
+
+        Raises:
+            ShapeError: Another extent would have to go.
+        """
+        if len(self) <= rank:
+            return Shape((1,) * (rank - len(self)) + tuple(self))
+        if math.prod(self[: len(self) - rank]) != 1:  # type: ignore[arg-type]  # a slice of a Shape is one
+            raise ShapeError(f"{self} has no form of rank {rank}: an extent in front is not 1")
+        return Shape(tuple(self)[len(self) - rank :])
+
     def __getitem__(self, index: int | slice) -> int | Shape:  # type: ignore[override]  # a slice of a Shape is a Shape
         item = tuple.__getitem__(self, index)
         return Shape(item) if isinstance(item, tuple) else item

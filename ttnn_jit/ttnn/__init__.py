@@ -76,10 +76,9 @@ from ttnn_jit.ttnn.mesh import (
     ShardTensor2dMesh,
     ShardTensorToMesh,
 )
-from ttnn_jit.ttnn.names_on_demand import loaded, unknown_name
+from ttnn_jit.ttnn.names_on_demand import construct, loaded, unknown_name
 from ttnn_jit.ttnn.tensor_creation import (
     arange,
-    as_tensor,
     empty,
     empty_like,
     from_torch,
@@ -156,7 +155,6 @@ __all__ = [
     "_ttnn",
     "allocate_tensor_on_device",
     "arange",
-    "as_tensor",
     "bfloat16",
     "clone",
     "close_device",
@@ -224,6 +222,7 @@ uint8 = DataType.UINT8
 MeshDevice = Device
 """A single device is a mesh of one in current ttnn."""
 
+Tensor.parts_of = staticmethod(construct)
 __all__ += eager_functions.__all__
 __all__ += lazy_names.__all__
 

@@ -50,6 +50,13 @@ HOMES = (
         "corerange_to_cores create_sharded_memory_config_ grid_to_cores num_cores_to_corerangeset "
         "num_cores_to_corerangeset_in_subcoregrids split_work_to_cores",
     ),
+    Home("ttnn.transfers", "allocate_tensor_on_host move reallocate to_dtype"),
+    Home("ttnn.tensor_files", "as_tensor dump_tensor load_tensor"),
+    Home(
+        "ttnn.session_config",
+        "CONFIG Config load_config_from_dictionary load_config_from_json_file manage_config save_config_to_json_file",
+        "kept and given back; settings that ask for what is not here are refused",
+    ),
     Home("ttnn.topology", "Topology", _NO_LINKS),
     Home(
         "ttnn.device_registry",
@@ -62,7 +69,7 @@ HOMES = (
     Home("ttnn.types", "DEVICE_STORAGE_TYPE"),
 )
 
-SUBMODULES = ("core", "types")
+SUBMODULES = ("core", "model_preprocessing", "types")
 """Modules that ttnn has, which are names too."""
 
 MODULE_OF = {name: f"ttnn_jit.{home.module}" for home in HOMES for name in home.names.split()}

@@ -29,6 +29,19 @@ from ttnn_jit.specs.core_sets import grid_to_cores as grid_to_cores
 from ttnn_jit.specs.core_sets import num_cores_to_corerangeset as num_cores_to_corerangeset
 from ttnn_jit.specs.core_sets import num_cores_to_corerangeset_in_subcoregrids as num_cores_to_corerangeset_in_subcoregrids
 from ttnn_jit.specs.core_sets import split_work_to_cores as split_work_to_cores
+from ttnn_jit.ttnn.transfers import allocate_tensor_on_host as allocate_tensor_on_host
+from ttnn_jit.ttnn.transfers import move as move
+from ttnn_jit.ttnn.transfers import reallocate as reallocate
+from ttnn_jit.ttnn.transfers import to_dtype as to_dtype
+from ttnn_jit.ttnn.tensor_files import as_tensor as as_tensor
+from ttnn_jit.ttnn.tensor_files import dump_tensor as dump_tensor
+from ttnn_jit.ttnn.tensor_files import load_tensor as load_tensor
+from ttnn_jit.ttnn.session_config import CONFIG as CONFIG
+from ttnn_jit.ttnn.session_config import Config as Config
+from ttnn_jit.ttnn.session_config import load_config_from_dictionary as load_config_from_dictionary
+from ttnn_jit.ttnn.session_config import load_config_from_json_file as load_config_from_json_file
+from ttnn_jit.ttnn.session_config import manage_config as manage_config
+from ttnn_jit.ttnn.session_config import save_config_to_json_file as save_config_to_json_file
 from ttnn_jit.ttnn.topology import Topology as Topology
 from ttnn_jit.ttnn.device_registry import CloseDevice as CloseDevice
 from ttnn_jit.ttnn.device_registry import CloseDevices as CloseDevices
@@ -47,6 +60,7 @@ from ttnn_jit.ttnn.core import has_tile_padding as has_tile_padding
 from ttnn_jit.ttnn.core import tile_size as tile_size
 from ttnn_jit.ttnn.types import DEVICE_STORAGE_TYPE as DEVICE_STORAGE_TYPE
 from ttnn_jit.ttnn import core as core
+from ttnn_jit.ttnn import model_preprocessing as model_preprocessing
 from ttnn_jit.ttnn import types as types
 
 __all__ = [
@@ -54,8 +68,10 @@ __all__ = [
     "BcastOpDim",
     "BcastOpMath",
     "BlackholeComputeKernelConfig",
+    "CONFIG",
     "CloseDevice",
     "CloseDevices",
+    "Config",
     "CreateDevice",
     "CreateDevices",
     "DEVICE_STORAGE_TYPE",
@@ -85,19 +101,31 @@ __all__ = [
     "UnaryOpType",
     "UnaryWithParam",
     "WormholeComputeKernelConfig",
+    "allocate_tensor_on_host",
+    "as_tensor",
     "core",
     "corerange_to_cores",
     "create_sharded_memory_config_",
+    "dump_tensor",
     "element_size",
     "get_device_ids",
     "grid_to_cores",
     "has_storage_type_of",
     "has_tile_padding",
     "init_device_compute_kernel_config",
+    "load_config_from_dictionary",
+    "load_config_from_json_file",
+    "load_tensor",
+    "manage_config",
+    "model_preprocessing",
+    "move",
     "num_cores_to_corerangeset",
     "num_cores_to_corerangeset_in_subcoregrids",
+    "reallocate",
+    "save_config_to_json_file",
     "split_work_to_cores",
     "tile_size",
+    "to_dtype",
     "types",
 ]
 

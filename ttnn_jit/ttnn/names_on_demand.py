@@ -22,6 +22,17 @@ def loaded(name: str) -> Any:
     return getattr(import_module(MODULE_OF[name]), name)
 
 
+def construct(*args: Any, **keywords: Any) -> Any:
+    """What `Tensor.parts_of` is: ttnn's constructor, which loads when it is called."""
+    return loaded_constructor()(*args, **keywords)
+
+
+@compiles
+def loaded_constructor() -> Any:
+    """`ttnn_jit.ttnn.tensor_constructor.parts_of`."""
+    return import_module("ttnn_jit.ttnn.tensor_constructor").parts_of
+
+
 def unknown_name(name: str, known: Iterable[str]) -> AttributeError:
     """The error for a name that the namespace lacks: the reason, if ttnn has it, else names that differ by one slip."""
     from ttnn_jit.ops.public_names import names_within_a_slip, why_absent

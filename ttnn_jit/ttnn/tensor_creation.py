@@ -117,28 +117,6 @@ class SpecConflictError(ArgumentError, RuntimeError):
     """A spec was given beside what it holds (a TT_FATAL in ttnn, hence also a RuntimeError)."""
 
 
-def as_tensor(
-    tensor: torch.Tensor,
-    dtype: DataType | None = None,
-    *,
-    layout: Layout | None = None,
-    device: Device | None = None,
-    memory_config: MemoryConfig | None = None,
-    cache_file_name: None = None,
-    mesh_mapper: Mapper | None = None,
-) -> Tensor:
-    """`from_torch`, without the cache of converted weights in files (ttnn.as_tensor).
-
-    Raises:
-        ArgumentError: A cache file is asked for; and whatever `from_torch` raises.
-    """
-    if cache_file_name is not None:
-        raise ArgumentError(
-            "as_tensor: `cache_file_name` is not supported", help="leave it out: the tensor is converted at each start"
-        )
-    return from_torch(tensor, dtype, layout=layout, device=device, memory_config=memory_config, mesh_mapper=mesh_mapper)
-
-
 def _spec(
     shape: Iterable[int],
     dtype: DataType,
