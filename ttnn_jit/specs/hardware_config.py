@@ -32,25 +32,32 @@ class FieldError(ArgumentError, TypeError):
     """A config was given a field that it lacks, or misses one (a TypeError in ttnn)."""
 
 
-class HardwareConfig:
-    """Settings of a chip. A field may be assigned later and is checked then too; hash and equality are the fields'."""
+class FrozenConfigError(ArgumentError, AttributeError):
+    """A field of a config was assigned."""
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        kind: Any = type(self)
-        rule = rules_of(kind).get(name)
-        if rule is None:
-            raise _no_field(kind, name)
-        object.__setattr__(self, name, rule(value, f"`{name}` of {type(self).__name__}"))
+
+class HardwareConfig:
+    """Settings of a chip, told apart by their fields alone. They do not change: programs are known by them."""
 
     def __repr__(self) -> str:
         kind: Any = type(self)
         return f"{kind.__name__}({', '.join(f'{name}={getattr(self, name)}' for name in rules_of(kind))})"
 
 
+def _refuse_assignment(config: HardwareConfig, name: str, _: Any = None) -> None:
+    kind: Any = type(config)
+    if name not in rules_of(kind):
+        raise _no_field(kind, name)
+    raise FrozenConfigError(
+        f"a {kind.__name__} does not change once it is made: programs are known by it",
+        help=f"make another: `dataclasses.replace(config, {name}=...)`",
+    )
+
+
 @dataclass_transform(kw_only_default=True)
 def hardware_config(cls: type[C]) -> type[C]:
     """`cls`, annotated fields, as a class whose fields are keyword arguments; those without a default are needed."""
-    made: Any = dataclasses.dataclass(kw_only=True, unsafe_hash=True, repr=False)(cls)
+    made: Any = dataclasses.dataclass(frozen=True, kw_only=True, repr=False)(cls)
     required = {field.name for field in dataclasses.fields(made) if field.default is dataclasses.MISSING}
     initialise: Callable[..., None] = made.__init__
 
@@ -63,9 +70,11 @@ def hardware_config(cls: type[C]) -> type[C]:
         for name in rules:
             if name in required and name not in given:
                 raise FieldError(f"{made.__name__} misses its field `{name}`", help=_fields(made))
-        initialise(self, **given)
+        checked = {name: rules[name](value, f"`{name}` of {made.__name__}") for name, value in given.items()}
+        initialise(self, **checked)
 
     made.__init__ = __init__
+    made.__setattr__ = made.__delattr__ = _refuse_assignment
     return cls
 
 

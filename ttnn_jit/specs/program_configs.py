@@ -54,7 +54,7 @@ def _check_blocks(config: Any) -> None:
     """Blocks are what a core makes where they are not given."""
     for block, whole_of_core in (("out_block_h", "per_core_M"), ("out_block_w", "per_core_N")):
         if getattr(config, block) is None:
-            setattr(config, block, getattr(config, whole_of_core))
+            object.__setattr__(config, block, getattr(config, whole_of_core))
         check_divides(config, block, whole_of_core)
     _check_subblocks(config, "out_block_h", "out_block_w")
 

@@ -203,6 +203,8 @@ class Keywords(TypedDict, total=False):
     output_tensor: Tensor | None
     optional_output_tensor: Tensor | None
     activations: Sequence[str | Callable[..., Any]] | None
+    input_tensor_a_activations: Sequence[str | Callable[..., Any]] | None
+    input_tensor_b_activations: Sequence[str | Callable[..., Any]] | None
     accurate_mode: object
     compute_kernel_config: object
     core_grid: object

@@ -15,6 +15,7 @@ from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.ops import (
     HARDWARE_KEYWORDS,
+    OPERAND_PARAMETERS,
     RESULT_KEYWORDS,
     BoundCall,
     Elementwise,
@@ -32,7 +33,7 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE, dtypes_of_torch
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand
-from ttnn_jit.ttnn.result_keywords import check_output, placement_of, result_keywords, specs_of
+from ttnn_jit.ttnn.result_keywords import check_operands, check_output, placement_of, result_keywords, specs_of
 
 if TYPE_CHECKING:
     import inspect
@@ -139,6 +140,8 @@ class TtnnOperation(WarmCalls):
             raise ArgumentError(error.message, help=next(filter(None, foreign), error.help)) from None
         tensors = tuple(value for value in bound.operands if isinstance(value, Tensor))
         device = _one_device(self.__name__, tensors, bound)
+        if wanted is not None:
+            check_operands(self.__name__, bound, wanted)
         placement = None if wanted is None else placement_of(self.__name__, wanted, tensors[0])
         key = (
             bound.operation,
@@ -195,9 +198,13 @@ class InPlaceOperation(TtnnOperation):
         return written
 
 
+_SEVERAL_OPERATIONS = ("activations", *(parameter.name for parameter in OPERAND_PARAMETERS))
+"""Keywords by which several operations run in one call."""
+
+
 def _may_be_warm(operation: Operation, kwargs: Mapping[str, Any]) -> bool:
     """Whether a call like one before may go straight to its program."""
-    return not (operation.body or operation.check or kwargs.get("activations"))
+    return not (operation.body or operation.check or any(kwargs.get(name) for name in _SEVERAL_OPERATIONS))
 
 
 def _check_elements(name: str, bound: BoundCall) -> None:
