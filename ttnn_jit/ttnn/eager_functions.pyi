@@ -209,9 +209,11 @@ class Keywords(TypedDict, total=False):
     compute_kernel_config: object
     core_grid: object
     fast_and_approximate_mode: object
+    global_cb: object
     program_config: object
     queue_id: object
     sub_core_grids: object
+    sub_device_id: object
     use_legacy: object
     use_multicore: object
     vector_mode: object
