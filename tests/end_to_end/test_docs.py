@@ -18,7 +18,7 @@ from ttnn_jit import ttnn
 from ttnn_jit.ops import ABSENT
 from ttnn_jit.tools.cli import main
 from ttnn_jit.tools.names import with_table
-from ttnn_jit.ttnn.names_without_effect import WITHOUT_EFFECT
+from ttnn_jit.ttnn.lazy_names import WITHOUT_EFFECT
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

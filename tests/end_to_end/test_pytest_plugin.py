@@ -61,11 +61,11 @@ REPORT = """
     import ttnn
 
     def test_report(device, pytestconfig):
-        print("<", device.target.name, ttnn.get_arch_name(), device.core_grid.x, ttnn.open_device().arch(), ">")
+        print("<", device.target.name, ttnn.get_arch_name(), device.core_grid.x, ttnn.open_device().arch().value, ">")
 
     @pytest.mark.parametrize("number", range(4))
     def test_again(device, number):
-        print("<", device.target.name, ttnn.get_arch_name(), device.core_grid.x, ttnn.open_device().arch(), ">")
+        print("<", device.target.name, ttnn.get_arch_name(), device.core_grid.x, ttnn.open_device().arch().value, ">")
 """
 
 

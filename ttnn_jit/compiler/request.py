@@ -10,6 +10,7 @@ from ttnn_jit.foreign import pytrees
 from ttnn_jit.guards.fingerprints import fingerprint_code
 from ttnn_jit.guards.reads import Opaque, Path, Read, resolve
 from ttnn_jit.ops import Operation
+from ttnn_jit.ops.applied_unary import AppliedUnary
 from ttnn_jit.ops.operation import OperandSpec
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.families import Family
@@ -128,13 +129,20 @@ class ResultPlacement:
         memory_config: Where it lies.
         dtype: Its element type.
         activations: Unary operations that are applied before the one rounding.
+        operand_activations: Those that are applied to the operands before, for each of the first ones.
         in_place: It is written into the first operand.
     """
 
     memory_config: MemoryConfig | None = None
     dtype: DataType | None = None
-    activations: tuple[Operation, ...] = ()
+    activations: tuple[AppliedUnary, ...] = ()
+    operand_activations: tuple[tuple[AppliedUnary, ...], ...] = ()
     in_place: bool = False
+
+    @property
+    def has_activations(self) -> bool:
+        """Whether several operations run in the one call."""
+        return bool(self.activations) or any(self.operand_activations)
 
 
 @dataclass(frozen=True)
@@ -163,7 +171,8 @@ class OperationRequest:
     @property
     def parts(self) -> Mapping[str, Any]:
         """The operation, its operands, and what is asked of its result."""
-        activations = tuple((activation.ttnn_name, activation.body) for activation in self.result.activations)
+        activations = tuple(activation.key for activation in self.result.activations)
+        of_operands = tuple(tuple(each.key for each in of_one) for of_one in self.result.operand_activations)
         return {
             "operation": self.operation.ttnn_name,
             "body": self.operation.body,
@@ -171,6 +180,7 @@ class OperationRequest:
             "attributes": self.attributes,
             "dtype": self.result.dtype,
             "activations": activations,
+            **({"operand activations": of_operands} if any(of_operands) else {}),
             **({"in_place": True} if self.result.in_place else {}),
         }
 
@@ -186,7 +196,7 @@ class OperationRequest:
     @property
     def options(self) -> CompileOptions:
         """One call of the user's rounds once: what comes before an activation stays float32."""
-        return CompileOptions(memory_config=self.result.memory_config, fp32_dest_acc=bool(self.result.activations))
+        return CompileOptions(memory_config=self.result.memory_config, fp32_dest_acc=self.result.has_activations)
 
     def value_at(self, path: Path) -> Any:
         """Nothing: an operation reads its operands alone."""
@@ -197,15 +207,17 @@ class OperationRequest:
         from ttnn_jit.frontend import lower_operation
 
         layout = _result_layout(self.options, self.target)
+        result = self.result
         return lower_operation(
             self.operation,
             self.operands,
             self.attributes,
             self.target,
-            self.result.dtype,
+            result.dtype,
             layout,
-            self.result.activations,
-            in_place=self.result.in_place,
+            result.activations,
+            result.operand_activations,
+            in_place=result.in_place,
         )
 
 

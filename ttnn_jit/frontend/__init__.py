@@ -19,9 +19,11 @@ from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.tensor_argument import TensorArgument
-from ttnn_jit.ops import COPY, Movement, Operation, Shorthand, bind
+from ttnn_jit.ops import COPY, Composite, Contraction, Movement, Operation, Reduction, Shorthand
+from ttnn_jit.ops.applied_unary import AppliedUnary
 from ttnn_jit.ops.operation import OperandSpec
 from ttnn_jit.runtime.families import Family
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
@@ -67,32 +69,37 @@ def lower(
     return trace(function, arguments, target, layout, family)
 
 
-def lower_operation(
+def lower_operation(  # noqa: PLR0913 - what a caller may ask of a result
     operation: Operation,
     operands: tuple[OperandSpec, ...],
     attributes: tuple[Any, ...],
     target: SystemDesc,
     dtype: DataType | None = None,
     layout: ResultLayout | None = None,
-    activations: Sequence[Operation] = (),
+    activations: Sequence[AppliedUnary] = (),
+    operand_activations: Sequence[Sequence[AppliedUnary]] = (),
     *,
     in_place: bool = False,
 ) -> FrontendResult:
     """The module of one operation, as eager `ttnn` runs it; a TensorSpec is an argument, a number a constant.
 
     The result has the element type `dtype` and lies as `layout` says, if they are given; `activations` are unary
-    operations that it goes through, their attributes at their defaults. With `in_place` the result is written into the
-    first operand, a tensor.
+    operations that it goes through, `operand_activations` those of the first operands. With `in_place` the result is
+    written into the first operand, a tensor.
 
     Raises:
+        ArgumentError: The numbers of an activation do not fit it.
         CompileError: The operands do not fit the operation or each other.
         GridError: The config of `layout` does not hold the result.
     """
     home = "tile_op" if operation.body else "ttnn"
     builder = ModuleBuilder(f"{home}.{operation.name}", target, None)
-    values = [
+    values: list[Any] = [
         (builder.argument(operand), operand) if isinstance(operand, TensorSpec) else operand for operand in operands
     ]
+    (first, *_) = values
+    for place, applied in enumerate(operand_activations):
+        values[place] = _activated(builder, values[place], applied, None)
     if not operation.gives_one_tensor:
         _refuse_for_several(operation, dtype, activations)
         results = builder.results(operation, values, attributes, None)
@@ -102,20 +109,36 @@ def lower_operation(
         result = (
             result if dtype in {None, result[1].dtype} else builder.operation(COPY, [result], (), None, dtype=dtype)
         )
+        result = _activated(builder, result, activations, None)
+    elif activations and isinstance(operation, (Composite, Contraction, Reduction)):
+        result = _unrounded(builder, operation, values, attributes)
+        result = _activated(builder, result, activations, dtype or values[0][1].dtype)
     else:
         result = builder.operation(operation, values, attributes, None, dtype=dtype)
-    for activation in activations:
-        bound = bind([activation], [result], {}, lambda value: value[1].dtype)
-        result = builder.operation(activation, [result], bound.attributes, None)
+        result = _activated(builder, result, activations, None)
     if in_place:
-        (first, *_) = values
         assert isinstance(first, tuple), "it is a tensor"
         value, _ = builder.stored(result, first[1].with_(), None)
         return FrontendResult(builder.finish([value], updates={first[0]: 0}), (), None)
     return FrontendResult(builder.finish([result[0]], layout), (), None)
 
 
-def _refuse_for_several(operation: Operation, dtype: DataType | None, activations: Sequence[Operation]) -> None:
+def _unrounded(builder: ModuleBuilder, operation: Operation, values: Sequence[Any], attributes: Sequence[Any]) -> Any:
+    """The result of an operation of floats as it is computed, in float32: what follows rounds it."""
+    dtype = None if values[0][1].dtype.is_integer else COMPUTE_TYPE
+    return builder.operation(operation, values, attributes, None, dtype=dtype)
+
+
+def _activated(builder: ModuleBuilder, value: Any, activations: Sequence[AppliedUnary], dtype: DataType | None) -> Any:
+    """`value` through unary operations, the last of which results in `dtype` if it is given."""
+    for place, activation in enumerate(activations):
+        bound = activation.bound(value, value[1].dtype)
+        wanted = dtype if place == len(activations) - 1 else None
+        value = builder.operation(bound.operation, bound.operands, bound.attributes, None, dtype=wanted)
+    return value
+
+
+def _refuse_for_several(operation: Operation, dtype: DataType | None, activations: Sequence[AppliedUnary]) -> None:
     for name, asked in (("dtype", dtype), ("activations", activations)):
         if asked:
             raise CompileError(f"`{name}` says nothing of `{operation.name}`, which has several results")

@@ -30,7 +30,7 @@ from ttnn_jit.foreign.values import (
 )
 from ttnn_jit.frontend.function_source import is_within_the_language
 from ttnn_jit.frontend.interpreter import Interpreter
-from ttnn_jit.frontend.language import is_namespace
+from ttnn_jit.frontend.language import lacks
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.special_methods import NATIVE
 from ttnn_jit.frontend.unseen_code import getter_has_effects
@@ -130,7 +130,7 @@ def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name:
     if path is not None:
         interpreter.recorder.met(base, path)
         return _world_attribute(interpreter, base, path, name)
-    if is_namespace(base) and own_attribute(base, name) is ABSENT:
+    if lacks(base, name):
         raise unsupported_function(name, interpreter.location())
     if kind is ProxyTensor or not (is_python_class(kind) or is_identity(base)) or is_atom(base):
         return interpreter.natively(getattr, base, name), None
@@ -152,7 +152,7 @@ def _is_constant(base: Any) -> bool:
 
 def _world_attribute(interpreter: Interpreter, base: Any, path: Path, name: str) -> tuple[Any, Path | None]:
     kind = type(base)
-    if is_namespace(base) and own_attribute(base, name) is ABSENT:
+    if lacks(base, name):
         raise unsupported_function(name, interpreter.location())
     if not is_a(base, type, types.ModuleType) and is_python_class(kind):
         getter = _getter(kind, base, name)

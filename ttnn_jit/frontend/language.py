@@ -7,7 +7,7 @@ import types
 from typing import Any
 
 from ttnn_jit.diagnostics.origin import is_of_this_package
-from ttnn_jit.foreign.values import is_a, own_attribute
+from ttnn_jit.foreign.values import ABSENT, is_a, own_attribute
 from ttnn_jit.ops import overloads_of
 
 ROOMS_OF_VALUES = frozenset(
@@ -47,6 +47,14 @@ def no_plain_function(name: str, *, is_async: bool) -> tuple[str, str]:
 def is_namespace(value: Any) -> bool:
     """Whether `value` is the `ttnn` namespace, under whatever name."""
     return is_a(value, types.ModuleType, types.SimpleNamespace) and bool(overloads_of(own_attribute(value, "add")))
+
+
+def lacks(base: Any, name: str) -> bool:
+    """Whether `base` is the namespace and has no `name`; what it lists and has not loaded yet, it loads."""
+    if not is_namespace(base) or own_attribute(base, name) is not ABSENT:
+        return False
+    listed = own_attribute(base, "__all__")
+    return not (is_a(listed, list) and name in listed and hasattr(base, name))
 
 
 def is_namespace_function(value: Any) -> bool:

@@ -22,6 +22,7 @@ from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.module_builder import ModuleBuilder, TensorOperand
 from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.frontend.unsupported import (
+    check_hardware_keywords,
     foreign_function_help,
     function_of_the_host,
     outside_tensor_help,
@@ -376,6 +377,7 @@ class Emitter(ABC):
         ]
         for name in ignored:
             self.warnings[f"`{name}` on an operation is ignored inside a jitted function"] = None
+        check_hardware_keywords({name: value for name, value in kwargs.items() if name not in own}, self.location)
         others = RESULT_KEYWORDS + HARDWARE_KEYWORDS
         return {name: value for name, value in kwargs.items() if name in own or name not in others}
 

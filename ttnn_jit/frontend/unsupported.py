@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import UnsupportedFunction
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, UnsupportedFunction
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.values import has_member, is_a
-from ttnn_jit.ops import ABSENT, ALIASES, FOREIGN_NAMES, OVERLOADS, nearest_names
+from ttnn_jit.ops import ABSENT, ALIASES, FOREIGN_NAMES, HARDWARE_PARAMETERS, OVERLOADS, nearest_names
 
 
 class UnseenInTraceError(UnsupportedFunction):
@@ -21,6 +22,25 @@ def outside_tensor_help(value: Any) -> str | None:
     if not is_a(value, type) and has_member(type(value), "shape") and has_member(type(value), "dtype"):
         return "a tensor is no constant of the program: make it before the call, and keep it where the call can find it"
     return None
+
+
+def check_hardware_keywords(given: Mapping[str, Any], location: Callable[[], Location]) -> None:
+    """Refuse a config of another kind, or one that holds what would have to be computed.
+
+    Raises:
+        CompileError: One of them does.
+    """
+    for parameter in HARDWARE_PARAMETERS:
+        try:
+            config = parameter.kind.bind(given.get(parameter.name), None, f"`{parameter.name}`")
+        except ArgumentError as error:
+            raise CompileError(error.message, location=location(), help=error.help) from None
+        if getattr(config, "fused_activation", None) is not None:
+            raise CompileError(
+                f"`{parameter.name}` holds {config.fused_activation}, which a jitted function does not apply",
+                location=location(),
+                help="leave `fused_activation` out, and apply it to the result",
+            )
 
 
 def foreign_function_help(function: Any, name: str) -> str:

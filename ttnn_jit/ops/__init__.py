@@ -35,6 +35,8 @@ from ttnn_jit.ops.elementwise import DeviceForm, Elementwise, Forms, Laws
 from ttnn_jit.ops.movement import Movement
 from ttnn_jit.ops.operation import (
     HARDWARE_KEYWORDS,
+    HARDWARE_PARAMETERS,
+    OPERAND_PARAMETERS,
     OPERATOR_METHODS,
     OUTPUT_KEYWORDS,
     REFLECTED_METHODS,
@@ -61,7 +63,9 @@ __all__ = [
     "FILL",
     "FOREIGN_NAMES",
     "HARDWARE_KEYWORDS",
+    "HARDWARE_PARAMETERS",
     "IN_PLACE",
+    "OPERAND_PARAMETERS",
     "OPERATIONS",
     "OPERATOR_METHODS",
     "OUTPUT_KEYWORDS",

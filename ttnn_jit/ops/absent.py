@@ -11,7 +11,6 @@ _NO_COMPOSITE = "normalisations are not implemented"
 _NO_MESH = "devices of a mesh exchange nothing here"
 _NO_TRACE = "traces are not implemented; a call of a jitted function costs about a microsecond"
 _NO_PROFILER = "there is no device profiler; time the calls"
-_NO_FILES = "tensors in files are not implemented; use `torch.save` and `torch.load`"
 
 _BY_REASON: dict[str, tuple[str, ...]] = {
     _NO_REDUCTION: ("argmax",),
@@ -22,8 +21,7 @@ _BY_REASON: dict[str, tuple[str, ...]] = {
     _NO_MESH: ("all_gather", "all_reduce", "reduce_scatter"),
     _NO_TRACE: ("begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace"),
     NO_DTYPE: ("bfloat4_b", "bfloat8_b", "fp8_e4m3", "int8"),
-    _NO_PROFILER: ("ReadDeviceProfiler", "get_all_programs_perf_data"),
-    _NO_FILES: ("dump_tensor", "load_tensor"),
+    _NO_PROFILER: ("get_all_programs_perf_data",),
 }  # fmt: skip
 
 ABSENT = {name: reason for reason, names in _BY_REASON.items() for name in names}

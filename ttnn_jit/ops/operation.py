@@ -6,7 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, TypeAlias
 
-from ttnn_jit.ops.parameter import ACTIVATIONS, CONFIG, DTYPE, OUTPUT, NumberKind, Parameter, TensorsKind, as_float32
+from ttnn_jit.ops.parameter import (
+    ACTIVATIONS,
+    COMPUTE_CONFIG,
+    CONFIG,
+    DTYPE,
+    IGNORED,
+    OUTPUT,
+    PROGRAM_CONFIG,
+    NumberKind,
+    Parameter,
+    TensorsKind,
+    as_float32,
+)
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import FLOATS
@@ -24,11 +36,27 @@ RESULT_KEYWORDS = tuple(parameter.name for parameter in RESULT_PARAMETERS)
 """Keywords that every eager operation takes besides its own, about its result; inside `@jit` they are ignored."""
 OUTPUT_KEYWORDS = ("output_tensor", "optional_output_tensor")
 """Keywords for the tensor that the result is written into."""
-HARDWARE_KEYWORDS = (
-    "accurate_mode", "compute_kernel_config", "core_grid", "fast_and_approximate_mode", "program_config", "queue_id",
-    "sub_core_grids", "use_legacy", "use_multicore", "vector_mode",
-)  # fmt: skip
-"""Keywords of ttnn's operations that choose among ways to compute the same on a chip: accepted and ignored."""
+OPERAND_PARAMETERS = (
+    Parameter("input_tensor_a_activations", ACTIVATIONS),
+    Parameter("input_tensor_b_activations", ACTIVATIONS),
+)
+"""What eager operations of two operands take besides, by keyword, about these."""
+HARDWARE_PARAMETERS = (
+    Parameter("accurate_mode", IGNORED),
+    Parameter("compute_kernel_config", COMPUTE_CONFIG),
+    Parameter("core_grid", IGNORED),
+    Parameter("fast_and_approximate_mode", IGNORED),
+    Parameter("global_cb", IGNORED),
+    Parameter("program_config", PROGRAM_CONFIG),
+    Parameter("queue_id", IGNORED),
+    Parameter("sub_core_grids", IGNORED),
+    Parameter("sub_device_id", IGNORED),
+    Parameter("use_legacy", IGNORED),
+    Parameter("use_multicore", IGNORED),
+    Parameter("vector_mode", IGNORED),
+)
+"""Keywords of ttnn's operations that choose among ways to compute the same on a chip: checked, and without effect."""
+HARDWARE_KEYWORDS = tuple(parameter.name for parameter in HARDWARE_PARAMETERS)
 
 OPERATOR_METHODS = {
     "neg": "__neg__", "abs": "__abs__", "+": "__add__", "-": "__sub__", "*": "__mul__", "/": "__truediv__",

@@ -336,6 +336,30 @@ class LayoutKind(Kind):
         return f"ttnn.{value.name}_LAYOUT"
 
 
+class ComputeConfigKind(Kind):
+    """How exactly a chip's kernels compute."""
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - configs have none
+        """The config itself."""
+        if value is not None:
+            from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
+
+            check_kind(value, DeviceComputeKernelConfig, what)
+        return value
+
+
+class ProgramConfigKind(Kind):
+    """How a chip splits the operation over its cores; it may hold an activation."""
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - configs have none
+        """The config itself."""
+        if value is not None:
+            from ttnn_jit.specs.program_configs import ProgramConfig
+
+            check_kind(value, ProgramConfig, what)
+        return value
+
+
 class ElementTypeKind(Kind):
     """An element type that decides what is computed, and not only how the result is stored."""
 
@@ -374,6 +398,8 @@ ELEMENT_TYPE = ElementTypeKind("DataType", property_type="#ttcore.supportedDataT
 OUTPUT = Kind("Tensor | None", has_none=True)
 ACTIVATIONS = Kind("Sequence[str | Callable[..., Any]] | None", has_none=True)
 IGNORED = Kind("object", has_none=True)
+COMPUTE_CONFIG = ComputeConfigKind("object", has_none=True)
+PROGRAM_CONFIG = ProgramConfigKind("object", has_none=True)
 
 
 def integers(first: int, last: int) -> IntKind:

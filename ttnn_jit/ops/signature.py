@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Sequence
 
-from ttnn_jit.ops.operation import HARDWARE_KEYWORDS, RESULT_PARAMETERS, Operation
-from ttnn_jit.ops.parameter import IGNORED, Parameter
+from ttnn_jit.ops.operation import HARDWARE_PARAMETERS, OPERAND_PARAMETERS, RESULT_PARAMETERS, Operation
+from ttnn_jit.ops.parameter import Parameter
 from ttnn_jit.ops.shorthand import Shorthand
 
-KEYWORDS = (*RESULT_PARAMETERS, *(Parameter(name, IGNORED) for name in HARDWARE_KEYWORDS))
+KEYWORDS = (*RESULT_PARAMETERS, *OPERAND_PARAMETERS, *HARDWARE_PARAMETERS)
 """What every operation takes besides its own parameters, by keyword."""
 
 

@@ -8,6 +8,7 @@ from ttnn_jit.diagnostics.errors import DeviceError
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.l1 import L1Account, MemoryView, in_l1
 from ttnn_jit.runtime.mesh_shape import MeshShape
+from ttnn_jit.specs.arch import Arch
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 from ttnn_jit.specs.tensor_spec import CoreCoord, CoreGrid, TensorSpec, check_memory_of_device
 
@@ -53,9 +54,13 @@ class Device:
         """The number it was opened with."""
         return self.device_id
 
-    def arch(self) -> str:
-        """The name of the target's architecture."""
-        return self.target.arch
+    def arch(self) -> Arch:
+        """The target's architecture."""
+        return Arch(self.target.arch)
+
+    def get_device_ids(self) -> list[int]:
+        """The numbers of the devices in the mesh: its own."""
+        return [self.device_id]
 
     def is_blackhole(self) -> bool:
         """Whether the target is a Blackhole chip."""

@@ -8,31 +8,27 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, overload
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DeallocatedError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.numpy_array import is_numpy_array
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, require_torch
-from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.tensor_operators import TensorOperators
+from ttnn_jit.runtime.tensor_queries import TensorQueries
 from ttnn_jit.runtime.tensor_text import tensor_html, tensor_text
 from ttnn_jit.runtime.tensor_words import fill, lay_out, numbers, owning_bytes, zero_padding
-from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
+from ttnn_jit.specs.storage_type import StorageType
 from ttnn_jit.specs.tensor_spec import (
     DRAM_MEMORY_CONFIG,
     HOST_MEMORY_CONFIG,
-    DataType,
     Layout,
     MemoryConfig,
-    Shape,
     TensorSpec,
     check_kind,
     checked,
     dense_strides,
-    whole_numbers,
 )
 
 if TYPE_CHECKING:
@@ -40,30 +36,15 @@ if TYPE_CHECKING:
     import torch
 
 
-@dataclass(frozen=True)
-class Tile:
-    """The shape of a tile, of which there is one: 32x32 elements."""
-
-    shape: tuple[int, int] = (TILE_HEIGHT, TILE_WIDTH)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", whole_numbers(self.shape, "a tile"))
-        if self.shape != (TILE_HEIGHT, TILE_WIDTH):
-            raise ShapeError(f"a tile is {TILE_HEIGHT}x{TILE_WIDTH} elements, got {'x'.join(map(str, self.shape))}")
-
-    @property
-    def tile_shape(self) -> tuple[int, int]:
-        """Height and width."""
-        return self.shape
-
-    def get_tile_size(self, dtype: DataType) -> int:
-        """Bytes of a tile of such elements."""
-        check_kind(dtype, DataType, "`dtype`")
-        return self.shape[0] * self.shape[1] * dtype.itemsize
+class ItemError(ShapeError, RuntimeError):
+    """A tensor was asked for its only element and has another number of them (a TT_FATAL in ttnn)."""
 
 
-class Tensor(TensorOperators):
+class Tensor(TensorQueries):
     """A tensor on a device, or on the host when `device()` is None.
+
+    Users make one of numbers, of a torch tensor or of a numpy array, as ttnn does (`ttnn_jit.ttnn.tensor_constructor`):
+    ``Tensor([1.0, 2.0], [1, 2], ttnn.float32, ttnn.ROW_MAJOR_LAYOUT)``, ``Tensor(torch_tensor, ttnn.bfloat16)``.
 
     Attributes:
         spec: Shape, dtype, layout, memory config; interned, so that two tensors' metadata compare by identity.
@@ -72,53 +53,26 @@ class Tensor(TensorOperators):
     __slots__ = ("__weakref__", "_buffer", "_device", "spec")
     __array_ufunc__ = None  # numpy scalars on the left leave the operator to us
 
+    _device: Device | None
     _buffer: Buffer | None
+    parts_of: ClassVar[Callable[..., tuple[TensorSpec, Device | None, Buffer]]]
+    """From the arguments of ttnn's constructor to what a tensor has; the host API gives it."""
 
-    def __init__(self, spec: TensorSpec, device: Device | None, buffer: Buffer) -> None:
-        self.spec = spec
-        self._device = device
-        self._buffer = buffer
-
-    @property
-    def shape(self) -> Shape:
-        """Logical extents."""
-        return self.spec.shape
-
-    @property
-    def padded_shape(self) -> Shape:
-        """Extents as stored."""
-        return Shape(self.spec.padded_shape)
-
-    @property
-    def dtype(self) -> DataType:
-        """Element type."""
-        return self.spec.dtype
-
-    @property
-    def layout(self) -> Layout:
-        """ROW_MAJOR or TILE."""
-        return self.spec.layout
-
-    @property
-    def tile(self) -> Tile:
-        """The shape of its tiles."""
-        return Tile()
-
-    def memory_config(self) -> MemoryConfig:
-        """Where the tensor lies."""
-        return self.spec.memory_config
-
-    def is_sharded(self) -> bool:
-        """Whether the tensor is split into shards, one per core."""
-        return self.spec.memory_config.is_sharded()
+    @overload
+    def __init__(self, spec: TensorSpec, device: Device | None, buffer: Buffer) -> None: ...
+    @overload
+    def __init__(self, *args: Any, **keywords: Any) -> None: ...
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        is_made = len(args) == 3 and type(args[0]) is TensorSpec
+        self.spec, self._device, self._buffer = args if is_made else Tensor.parts_of(*args, **keywords)
 
     def device(self) -> Device | None:
         """The device that holds the tensor; None on the host."""
         return self._device
 
-    def volume(self) -> int:
-        """Number of logical elements."""
-        return self.spec.volume
+    def storage_type(self) -> StorageType:
+        """Whether it is on the host or on a device."""
+        return StorageType.HOST if self.device() is None else StorageType.DEVICE
 
     def is_allocated(self) -> bool:
         """Whether the tensor still has its memory."""
@@ -154,8 +108,8 @@ class Tensor(TensorOperators):
             self._buffer.lease = None  # even if somebody, a traceback perhaps, still holds the buffer
         self._buffer = None
 
-    def cpu(self) -> Tensor:
-        """A copy on the host; a tensor that is there already is returned as it is."""
+    def cpu(self, blocking: bool = True, cq_id: int | None = None) -> Tensor:  # noqa: ARG002 - as ttnn has it
+        """A copy on the host; a tensor that is there already is returned as it is. Every call waits for it."""
         if self._device is None:
             return self
         source = self.buffer("cpu")
@@ -163,10 +117,18 @@ class Tensor(TensorOperators):
         ctypes.memmove(copy.address, source.address, self.spec.nbytes)
         return Tensor(self.spec, None, copy)
 
-    def to(self, place: Device | Layout, memory_config: MemoryConfig | None = None) -> Tensor:
+    def to(
+        self,
+        place: Device | Layout,
+        memory_config: MemoryConfig | None = None,
+        cq_id: int | None = None,  # noqa: ARG002 - as ttnn has it
+        *,
+        mem_config: MemoryConfig | None = None,
+    ) -> Tensor:
         """A copy on a device, or in another layout where the tensor is.
 
-        On a device it lies where `memory_config` says, else where this tensor's own does, which on the host is DRAM.
+        On a device it lies where `memory_config` says, else where this tensor's own does, which on the host is DRAM;
+        `mem_config` is another name of it.
 
         Raises:
             ArgumentError: `place` is neither.
@@ -174,6 +136,7 @@ class Tensor(TensorOperators):
             GridError, LayoutError, L1CapacityError: It does not fit.
         """
         own = self.spec.memory_config
+        memory_config = mem_config if memory_config is None else memory_config
         source = self.buffer("to")
         if isinstance(place, Layout):
             spec = TensorSpec(self.shape, self.dtype, place, own if memory_config is None else memory_config)
@@ -193,6 +156,29 @@ class Tensor(TensorOperators):
             DeallocatedError: The tensor was deallocated.
         """
         return to_torch(self)
+
+    def to_list(self) -> Any:
+        """The logical elements in nested lists, from a device or the host; a number where there are no dimensions.
+
+        Raises:
+            DeallocatedError: The tensor was deallocated.
+        """
+        return numbers(self.spec, self.buffer("to_list")).tolist()
+
+    def item(self) -> float:
+        """The only element, as a number of Python's.
+
+        Raises:
+            ItemError: There are more, or none.
+            DeallocatedError: The tensor was deallocated.
+        """
+        if self.spec.volume != 1:
+            raise ItemError(
+                f"item: a tensor of shape {self.spec.shape} has {self.spec.volume} elements",
+                help="choose one: `x[i, j]`",
+            )
+        number: float = numbers(self.spec, self.buffer("item")).reshape(-1)[0].item()
+        return number
 
     def __copy__(self) -> Tensor:
         """Another name for the same memory."""

@@ -60,6 +60,21 @@ def lay_out(source_spec: TensorSpec, source: Buffer, spec: TensorSpec, buffer: B
     _logical_words(spec, buffer)[...] = _logical_words(source_spec, source)
 
 
+def dense_elements(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
+    """The logical elements as they are stored, row by row and without padding, as words in an array of its own."""
+    import numpy
+
+    return numpy.array(_logical_words(spec, buffer), order="C")
+
+
+def store_elements(spec: TensorSpec, buffer: Buffer, elements: bytes | memoryview) -> None:
+    """Fill a tensor's memory with what `dense_elements` gave; padding becomes zero."""
+    import numpy
+
+    zero_padding(spec, buffer)
+    _logical_words(spec, buffer)[...] = numpy.frombuffer(elements, _word(spec.dtype)).reshape(tuple(spec.shape))
+
+
 def zero_padding(spec: TensorSpec, buffer: Buffer) -> None:
     """Make every element that is stored beside the logical ones zero."""
     if spec.layout is Layout.ROW_MAJOR or not spec.nbytes:

@@ -27,11 +27,12 @@ class TensorMemoryLayout(enum.Enum):
 
 
 class BufferType(enum.Enum):
-    """The memory that holds a tensor; the numbers are ttnn's."""
+    """The memory that holds a tensor; the numbers are ttnn's. SystemMemory is another spelling."""
 
     DRAM = 0
     L1 = 1
     SYSTEM_MEMORY = 2
+    SystemMemory = 2
     L1_SMALL = 3
     TRACE = 4
 
@@ -51,6 +52,10 @@ class ShardStrategy(enum.Enum):
     BLOCK = 3
 
 
+_MOST_LISTED = 12
+"""Members of an enumeration that an error lists."""
+
+
 def check_kind(value: object, kind: type, what: str) -> None:
     """Refuse a `value` that is no `kind`, named `what` in the text.
 
@@ -58,7 +63,7 @@ def check_kind(value: object, kind: type, what: str) -> None:
         ArgumentError: It is something else.
     """
     if not isinstance(value, kind):
-        members = [str(member) for member in kind] if issubclass(kind, enum.Enum) else []
+        members = [str(member) for member in kind][:_MOST_LISTED] if issubclass(kind, enum.Enum) else []
         simple = isinstance(value, (str, int, float, enum.Enum, type(None)))
         raise ArgumentError(
             f"{what} must be a ttnn.{kind.__name__}, got " + (repr(value) if simple else f"a {type_name(value)}"),
@@ -163,16 +168,14 @@ def core_coord(value: CoreCoord | tuple[int, int]) -> CoreCoord:
 
 
 class CoreRangeSet:
-    """A set of core ranges, compared as a set."""
+    """A set of core ranges, compared as a set; one without cores says that there are none."""
 
-    def __init__(self, ranges: Iterable[CoreRange] | CoreRange) -> None:
+    def __init__(self, ranges: Iterable[CoreRange] | CoreRange = ()) -> None:
         if not isinstance(ranges, CoreRange | Iterable):
             raise ArgumentError(f"core ranges must be a list or set of ttnn.CoreRange, got {type_name(ranges)}")
         self._ranges = frozenset((ranges,) if isinstance(ranges, CoreRange) else ranges)
         for core_range in self._ranges:
             check_kind(core_range, CoreRange, "a core range")
-        if not self._ranges:
-            raise GridError("a core range set needs at least one range")
         if len(self.cores()) != self.num_cores():
             raise GridError(f"core ranges overlap: {self.ranges()}")
 
@@ -195,7 +198,12 @@ class CoreRangeSet:
         return tuple(sorted(found, key=lambda core: (core.y, core.x)))
 
     def bounding_box(self) -> CoreRange:
-        """The smallest range that holds every range."""
+        """The smallest range that holds every range.
+
+        Raises:
+            GridError: There are no cores.
+        """
+        require_cores(self)
         return CoreRange(
             (min(r.start.x for r in self._ranges), min(r.start.y for r in self._ranges)),
             (max(r.end.x for r in self._ranges), max(r.end.y for r in self._ranges)),
@@ -209,6 +217,17 @@ class CoreRangeSet:
 
     def __repr__(self) -> str:
         return f"CoreRangeSet({self.ranges()})"
+
+
+def require_cores(grid: object) -> None:
+    """Refuse a `grid` that is no set of cores, or has none.
+
+    Raises:
+        ArgumentError, GridError: It is something else, or has no cores.
+    """
+    check_kind(grid, CoreRangeSet, "the grid of a shard spec")
+    if isinstance(grid, CoreRangeSet) and not grid.ranges():
+        raise GridError("a core range set needs at least one range here")
 
 
 @dataclass(frozen=True)
@@ -228,7 +247,7 @@ class ShardSpec:
         extents = whole_numbers(shard_shape, "a shard")
         if len(extents) != 2 or min(extents) < 1:
             raise GridError(f"a shard has a height and a width of at least 1, got {list(extents)}")
-        check_kind(grid, CoreRangeSet, "the grid of a shard spec")
+        require_cores(grid)
         check_kind(shard_orientation, ShardOrientation, "the orientation of a shard spec")
         object.__setattr__(self, "grid", grid)
         object.__setattr__(self, "shape", extents)
@@ -252,7 +271,7 @@ class NdShardSpec:
         grid: CoreRangeSet,
         orientation: ShardOrientation = ShardOrientation.ROW_MAJOR,
     ) -> None:
-        check_kind(grid, CoreRangeSet, "the grid of a shard spec")
+        require_cores(grid)
         check_kind(orientation, ShardOrientation, "the orientation of a shard spec")
         extents = whole_numbers(shard_shape, "a shard")
         if not extents or min(extents) < 1:

@@ -97,10 +97,12 @@ MOST_BYTES = 2**62
 
 
 class Layout(enum.Enum):
-    """How the elements of the last two dimensions lie: by rows, or in tiles of 32x32."""
+    """How the elements of the last two dimensions lie: by rows, or in tiles of 32x32; of two spellings."""
 
     ROW_MAJOR = 0
     TILE = 1
+    RowMajor = 0
+    Tile = 1
 
 
 class MathFidelity(enum.Enum):
@@ -132,6 +134,18 @@ class Shape(tuple[int, ...]):
     def rank(self) -> int:
         """Number of dimensions."""
         return len(self)
+
+    def to_rank(self, rank: int) -> Shape:
+        """The same shape with extents of 1 in front, or without as many as it has there.
+
+        Raises:
+            ShapeError: Another extent would have to go.
+        """
+        if len(self) <= rank:
+            return Shape((1,) * (rank - len(self)) + tuple(self))
+        if math.prod(self[: len(self) - rank]) != 1:  # type: ignore[arg-type]  # a slice of a Shape is one
+            raise ShapeError(f"{self} has no form of rank {rank}: an extent in front is not 1")
+        return Shape(tuple(self)[len(self) - rank :])
 
     def __getitem__(self, index: int | slice) -> int | Shape:  # type: ignore[override]  # a slice of a Shape is a Shape
         item = tuple.__getitem__(self, index)

@@ -13,7 +13,7 @@ from ttnn_jit.ops import ABSENT, ALIASES, HARDWARE_KEYWORDS, IN_PLACE, OUTPUT_KE
 from ttnn_jit.ops.public_names import PUBLIC_NAMES
 from ttnn_jit.tools import markdown
 from ttnn_jit.ttnn import devices
-from ttnn_jit.ttnn.names_without_effect import WITHOUT_EFFECT
+from ttnn_jit.ttnn.lazy_names import WITHOUT_EFFECT
 
 COLUMNS = ("name", "here", "meaning, or reason")
 

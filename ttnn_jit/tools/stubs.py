@@ -8,8 +8,10 @@ from pathlib import Path
 import ttnn_jit
 from ttnn_jit.ops import ALIASES, EAGER, IN_PLACE, OPERATIONS, OPERATOR_METHODS, REFLECTED_METHODS
 from ttnn_jit.ops.signature import KEYWORDS, call_stubs, result_annotation
+from ttnn_jit.ttnn.lazy_names import MODULE_OF, SUBMODULES
 
 _HEAD = "# Written by `make docs` from the declarations in ttnn_jit/ops; a test proves it current.\n"
+_HEAD_OF_NAMES = "# Written by `make docs` from the table in lazy_names.py; a test proves it current.\n"
 
 
 def stubs() -> dict[Path, str]:
@@ -17,6 +19,7 @@ def stubs() -> dict[Path, str]:
     package = Path(ttnn_jit.__file__).parent
     return {
         package / "ttnn" / "eager_functions.pyi": _HEAD + "\n".join(_operations()) + "\n",
+        package / "ttnn" / "lazy_names.pyi": _HEAD_OF_NAMES + "\n".join(_lazy_names()) + "\n",
         package / "runtime" / "tensor_operators.pyi": _HEAD + "\n".join(_operators()) + "\n",
     }
 
@@ -53,6 +56,18 @@ def _class(name: str) -> Iterator[str]:
         if len(calls) > 1:
             yield "    @overload"
         yield f"    def __call__({parameters}) -> {result_annotation(EAGER[name])}: ..."
+
+
+def _lazy_names() -> Iterator[str]:
+    """The names as imports, and what else the module has."""
+    for module in dict.fromkeys(MODULE_OF.values()):
+        names = sorted(name for name, home in MODULE_OF.items() if home == module)
+        yield from (f"from {module} import {name} as {name}" for name in names)
+    yield from (f"from ttnn_jit.ttnn import {name} as {name}" for name in SUBMODULES)
+    yield from ["", "__all__ = [", *(f'    "{name}",' for name in sorted([*MODULE_OF, *SUBMODULES])), "]", ""]
+    yield "MODULE_OF: dict[str, str]"
+    yield "SUBMODULES: tuple[str, ...]"
+    yield "WITHOUT_EFFECT: dict[str, str]"
 
 
 _OF_ANY_OBJECT = ("__eq__", "__ne__")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.l1 import MemoryView
 from ttnn_jit.runtime.mesh_shape import MeshShape
-from ttnn_jit.runtime.tensor import Tensor, Tile
+from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.tensor_text import set_printoptions
 from ttnn_jit.specs.sharding import create_sharded_memory_config, get_maximal_block_sharding_grid
 from ttnn_jit.specs.target import TILE_HEIGHT
@@ -44,7 +44,8 @@ from ttnn_jit.specs.tensor_spec import (
     TensorMemoryLayout,
     TensorSpec,
 )
-from ttnn_jit.ttnn import _ttnn, cluster, device, eager_functions
+from ttnn_jit.specs.tile import Tile
+from ttnn_jit.ttnn import _ttnn, cluster, device, eager_functions, lazy_names
 from ttnn_jit.ttnn.comparison import pearson_correlation_coefficient
 from ttnn_jit.ttnn.devices import (
     DispatchCoreAxis,
@@ -75,10 +76,9 @@ from ttnn_jit.ttnn.mesh import (
     ShardTensor2dMesh,
     ShardTensorToMesh,
 )
-from ttnn_jit.ttnn.names_without_effect import unknown_name
+from ttnn_jit.ttnn.names_on_demand import construct, loaded, unknown_name
 from ttnn_jit.ttnn.tensor_creation import (
     arange,
-    as_tensor,
     empty,
     empty_like,
     from_torch,
@@ -155,7 +155,6 @@ __all__ = [
     "_ttnn",
     "allocate_tensor_on_device",
     "arange",
-    "as_tensor",
     "bfloat16",
     "clone",
     "close_device",
@@ -223,12 +222,19 @@ uint8 = DataType.UINT8
 MeshDevice = Device
 """A single device is a mesh of one in current ttnn."""
 
+Tensor.parts_of = staticmethod(construct)
 __all__ += eager_functions.__all__
+__all__ += lazy_names.__all__
 
-if not TYPE_CHECKING:  # a type checker says itself which names are missing
+if TYPE_CHECKING:  # a type checker reads the stub, and says itself which names are missing
+    from ttnn_jit.ttnn.lazy_names import *  # noqa: F403 - one name per line of the stub
+else:
 
     def __getattr__(name: str) -> Any:
-        raise unknown_name(name, __all__)
+        if name not in lazy_names.__all__:
+            raise unknown_name(name, __all__)
+        value = globals()[name] = loaded(name)
+        return value
 
 
 def __dir__() -> list[str]:

@@ -14,6 +14,18 @@ class ClusterType(enum.Enum):
     T3K = 3
     P100 = 4
     P150 = 5
+    INVALID = 6
+    GALAXY = 7
+    TG = 8
+    P150_X2 = 9
+    P150_X4 = 10
+    P150_X8 = 11
+    SIMULATOR_WORMHOLE_B0 = 12
+    SIMULATOR_BLACKHOLE = 13
+    N300_2x2 = 14
+    P300 = 15
+    BLACKHOLE_GALAXY = 16
+    P300_X2 = 17
 
 
 def get_cluster_type() -> ClusterType:

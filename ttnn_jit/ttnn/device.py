@@ -3,21 +3,50 @@
 from __future__ import annotations
 
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.specs.arch import Arch
 from ttnn_jit.specs.target import resolve_target
-from ttnn_jit.ttnn.devices import close_device, open_device, synchronize_device
+from ttnn_jit.ttnn.devices import (
+    DispatchCoreAxis,
+    DispatchCoreConfig,
+    DispatchCoreType,
+    close_device,
+    get_arch_name,
+    manage_device,
+    open_device,
+    synchronize_device,
+)
 
-__all__ = ["Device", "close_device", "is_blackhole", "is_wormhole_b0", "open_device", "synchronize_device"]
+__all__ = [
+    "Arch",
+    "Device",
+    "DispatchCoreAxis",
+    "DispatchCoreConfig",
+    "DispatchCoreType",
+    "close_device",
+    "get_arch_name",
+    "is_blackhole",
+    "is_grayskull",
+    "is_wormhole_b0",
+    "manage_device",
+    "open_device",
+    "synchronize_device",
+]
 
 
 def is_blackhole(device: Device | None = None) -> bool:
     """Whether a device, or the one that `open_device` would open, is a Blackhole chip."""
-    return _arch(device) == "blackhole"
+    return _arch(device) is Arch.BLACKHOLE
 
 
 def is_wormhole_b0(device: Device | None = None) -> bool:
     """Whether a device, or the one that `open_device` would open, is a Wormhole chip."""
-    return _arch(device) == "wormhole_b0"
+    return _arch(device) is Arch.WORMHOLE_B0
 
 
-def _arch(device: Device | None) -> str:
-    return (resolve_target(None) if device is None else device.target).arch
+def is_grayskull(device: Device | None = None) -> bool:
+    """Whether a device is a Grayskull chip, which none is."""
+    return _arch(device) is Arch.GRAYSKULL
+
+
+def _arch(device: Device | None) -> Arch:
+    return Arch(resolve_target(None).arch) if device is None else device.arch()

@@ -171,6 +171,14 @@ class FabricConfig(enum.Enum):
     """The links between chips, of which there are none."""
 
     DISABLED = 0
+    FABRIC_1D_NEIGHBOR_EXCHANGE = 1
+    FABRIC_1D = 2
+    FABRIC_1D_RING = 3
+    FABRIC_2D = 4
+    FABRIC_2D_TORUS_X = 5
+    FABRIC_2D_TORUS_Y = 6
+    FABRIC_2D_TORUS_XY = 7
+    CUSTOM = 8
 
 
 class FabricReliabilityMode(enum.Enum):
@@ -178,6 +186,7 @@ class FabricReliabilityMode(enum.Enum):
 
     STRICT_INIT = 0
     RELAXED_INIT = 1
+    DYNAMIC_RECONFIG = 2
 
 
 class FabricTensixConfig(enum.Enum):
@@ -193,5 +202,5 @@ def set_fabric_config(
     num_routing_planes: int | None = None,  # noqa: ARG001
     fabric_tensix_config: FabricTensixConfig | None = None,  # noqa: ARG001
 ) -> None:
-    """Accepts the one setting that fits a host without links, and does nothing (ttnn.set_fabric_config)."""
+    """Takes any setting of links, and sets nothing: devices of a mesh exchange nothing (ttnn.set_fabric_config)."""
     check_kind(config, FabricConfig, "`config`")

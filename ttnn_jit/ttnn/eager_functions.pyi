@@ -203,13 +203,17 @@ class Keywords(TypedDict, total=False):
     output_tensor: Tensor | None
     optional_output_tensor: Tensor | None
     activations: Sequence[str | Callable[..., Any]] | None
+    input_tensor_a_activations: Sequence[str | Callable[..., Any]] | None
+    input_tensor_b_activations: Sequence[str | Callable[..., Any]] | None
     accurate_mode: object
     compute_kernel_config: object
     core_grid: object
     fast_and_approximate_mode: object
+    global_cb: object
     program_config: object
     queue_id: object
     sub_core_grids: object
+    sub_device_id: object
     use_legacy: object
     use_multicore: object
     vector_mode: object

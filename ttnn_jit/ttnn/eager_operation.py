@@ -16,6 +16,7 @@ from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.ops import (
     HARDWARE_KEYWORDS,
+    OPERAND_PARAMETERS,
     RESULT_KEYWORDS,
     BoundCall,
     Elementwise,
@@ -33,7 +34,14 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE, dtypes_of_torch
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand
-from ttnn_jit.ttnn.result_keywords import NO_KEYWORDS, check_output, placement_of, result_keywords, specs_of
+from ttnn_jit.ttnn.result_keywords import (
+    NO_KEYWORDS,
+    check_operands,
+    check_output,
+    placement_of,
+    result_keywords,
+    specs_of,
+)
 
 if TYPE_CHECKING:
     import inspect
@@ -143,6 +151,8 @@ class TtnnOperation(WarmCalls):
             raise ArgumentError(error.message, help=next(filter(None, foreign), error.help)) from None
         tensors = tuple(value for value in bound.operands if isinstance(value, Tensor))
         device = _one_device(self.__name__, tensors, bound)
+        if wanted is not None:
+            check_operands(self.__name__, bound, wanted)
         placement = None if wanted is None else placement_of(self.__name__, wanted, tensors[0])
         if placement is not None and target is tensors[0] and not _are_met(target, tensors[1:]):
             placement = replace(placement, in_place=True)
@@ -210,9 +220,13 @@ def _are_met(target: Tensor, others: Sequence[Tensor]) -> bool:
     return any(TTNN.share_memory(target, other, target.spec, other.spec) for other in others)
 
 
+_SEVERAL_OPERATIONS = ("activations", *(parameter.name for parameter in OPERAND_PARAMETERS))
+"""Keywords by which several operations run in one call."""
+
+
 def _may_be_warm(operation: Operation, kwargs: Mapping[str, Any]) -> bool:
     """Whether a call like one before may go straight to its program."""
-    return not (operation.body or operation.check or kwargs.get("activations"))
+    return not (operation.body or operation.check or any(kwargs.get(name) for name in _SEVERAL_OPERATIONS))
 
 
 def _check_elements(name: str, bound: BoundCall) -> None:

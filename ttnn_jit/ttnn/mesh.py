@@ -48,6 +48,10 @@ class MeshDevice(Device):
         """Devices in the mesh."""
         return len(self.devices)
 
+    def get_device_ids(self) -> list[int]:
+        """The numbers of the devices, row by row."""
+        return [device.device_id for device in self.devices]
+
     def num_program_cache_entries(self) -> int:
         """Programs that each device counts."""
         return self.devices[0].num_program_cache_entries()
@@ -122,13 +126,13 @@ class MeshTensor(Tensor):
         for tensor in self.tensors:
             tensor.deallocate()
 
-    def cpu(self) -> MeshTensor:
+    def cpu(self, blocking: bool = True, cq_id: int | None = None) -> MeshTensor:  # noqa: ARG002 - as ttnn has it
         """The tensors on the host."""
         return MeshTensor(self.mesh, [tensor.cpu() for tensor in self.tensors])
 
-    def to(self, place: Any, memory_config: Any = None) -> Any:
+    def to(self, place: Any, memory_config: Any = None, cq_id: Any = None, *, mem_config: Any = None) -> Any:
         """Copies on the devices of a mesh, or in another layout."""
-        return on_every_device(self.mesh, Tensor.to, (self, place, memory_config), {})
+        return on_every_device(self.mesh, Tensor.to, (self, place, memory_config, cq_id), {"mem_config": mem_config})
 
     def __copy__(self) -> MeshTensor:
         """Another name for the same memory."""

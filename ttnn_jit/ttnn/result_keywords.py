@@ -6,7 +6,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
-from ttnn_jit.ops import ALIASES, HARDWARE_KEYWORDS, OVERLOADS, RESULT_PARAMETERS, BoundCall, Operation, overloads_of
+from ttnn_jit.ops import (
+    ALIASES,
+    HARDWARE_PARAMETERS,
+    OPERAND_PARAMETERS,
+    OVERLOADS,
+    RESULT_PARAMETERS,
+    BoundCall,
+    Elementwise,
+    overloads_of,
+)
+from ttnn_jit.ops.applied_unary import AppliedUnary, of_type
 from ttnn_jit.ops.operation import OperandSpec
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.program import Program
@@ -26,12 +36,14 @@ class ResultKeywords:
         dtype: Its element type, rounded to once; None: as the declaration says.
         output_tensor: The tensor to write into and return.
         activations: Unary operations to apply before the one rounding of the call.
+        operand_activations: Those to apply to the first operand and to the second, before the operation.
     """
 
     memory_config: MemoryConfig | None
     dtype: DataType | None
     output_tensor: Tensor | None
-    activations: tuple[Operation, ...]
+    activations: tuple[AppliedUnary, ...]
+    operand_activations: tuple[tuple[AppliedUnary, ...], ...] = ()
 
 
 NO_KEYWORDS = ResultKeywords(None, None, None, ())
@@ -40,25 +52,47 @@ NO_KEYWORDS = ResultKeywords(None, None, None, ())
 
 def result_keywords(name: str, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], ResultKeywords | None]:
     """The declaration's keywords, and what is asked of the result, if anything is."""
-    own = {key: value for key, value in kwargs.items() if key not in HARDWARE_KEYWORDS}
-    found = {each.name: each.kind.bind(own.pop(each.name, None), None, f"`{each.name}`") for each in RESULT_PARAMETERS}
-    activations = found["activations"]
-    if not isinstance(activations, (list, tuple, type(None))):
-        raise ArgumentError(
-            f"{name}: `activations` must be a list of unary operations, got {activations!r}",
-            help="give their names, as `activations=['relu']`",
-        )
+    own = dict(kwargs)
+    found = {
+        each.name: each.kind.bind(own.pop(each.name, None), None, f"`{each.name}`")
+        for each in (*RESULT_PARAMETERS, *OPERAND_PARAMETERS, *HARDWARE_PARAMETERS)
+    }
+    fused = getattr(found["program_config"], "fused_activation", None)
+    activations = (*_applied(name, "activations", found), *(() if fused is None else (_activation(fused),)))
+    applied = tuple(_applied(name, each.name, found) for each in OPERAND_PARAMETERS)
+    of_operands = applied if any(applied) else ()
     outputs = [found[key] for key in ("output_tensor", "optional_output_tensor") if found[key] is not None]
     if len(outputs) > 1:
         raise ArgumentError(f"{name}: `output_tensor` and `optional_output_tensor` are two names of one argument")
     output = outputs[0] if outputs else None
     if output is not None:
         check_tensor(output, f"{name}: `output_tensor`")
-    if output is activations is found["memory_config"] is found["dtype"] is None:
+    if output is found["memory_config"] is found["dtype"] is None and not activations and not of_operands:
         return own, None
-    return own, ResultKeywords(
-        found["memory_config"], found["dtype"], output, tuple(map(_activation, activations or ()))
-    )
+    return own, ResultKeywords(found["memory_config"], found["dtype"], output, activations, of_operands)
+
+
+def _applied(name: str, keyword: str, found: Mapping[str, Any]) -> tuple[AppliedUnary, ...]:
+    """What a keyword that lists activations names."""
+    activations = found[keyword]
+    if not isinstance(activations, (list, tuple, type(None))):
+        raise ArgumentError(
+            f"{name}: `{keyword}` must be a list of unary operations, got {activations!r}",
+            help=f"give their names, as `{keyword}=['relu']`",
+        )
+    return tuple(map(_activation, activations or ()))
+
+
+def check_operands(name: str, bound: BoundCall, wanted: ResultKeywords) -> None:
+    """Refuse activations of operands that the operation does not have, or does not compute with."""
+    takes = isinstance(bound.operation, Elementwise) and bound.operation.arity > 1
+    for place, activations in enumerate(wanted.operand_activations):
+        is_tensor = takes and isinstance(bound.operands[place], Tensor)
+        if activations and not is_tensor:
+            raise ArgumentError(
+                f"{name}: `{OPERAND_PARAMETERS[place].name}` applies to a tensor of an elementwise operation of two",
+                help="apply the operation yourself, before the call",
+            )
 
 
 def placement_of(name: str, wanted: ResultKeywords, first: Tensor) -> ResultPlacement:
@@ -70,7 +104,7 @@ def placement_of(name: str, wanted: ResultKeywords, first: Tensor) -> ResultPlac
         config = own if config.buffer_type is own.buffer_type else config
     output = wanted.output_tensor
     if output is None:
-        return ResultPlacement(config, wanted.dtype, wanted.activations)
+        return ResultPlacement(config, wanted.dtype, wanted.activations, wanted.operand_activations)
     if output.device() is not first.device():
         raise ArgumentError(f"{name}: `output_tensor` does not lie on {first.device()}")
     for keyword, asked, has in (
@@ -79,7 +113,7 @@ def placement_of(name: str, wanted: ResultKeywords, first: Tensor) -> ResultPlac
     ):
         if asked is not None and asked != has:
             raise ArgumentError(f"{name}: `{keyword}` and `output_tensor` disagree: {asked} and {has}")
-    return ResultPlacement(output.memory_config(), output.dtype, wanted.activations)
+    return ResultPlacement(output.memory_config(), output.dtype, wanted.activations, wanted.operand_activations)
 
 
 def check_output(
@@ -101,7 +135,10 @@ def specs_of(bound: BoundCall) -> tuple[OperandSpec, ...]:
     return tuple(value.spec if isinstance(value, Tensor) else value for value in bound.operands)
 
 
-def _activation(activation: Any) -> Operation:
+def _activation(activation: Any) -> AppliedUnary:
+    typed = of_type(activation, OVERLOADS)
+    if typed is not None:
+        return typed
     overloads = overloads_of(activation) or ()
     if isinstance(activation, str):
         overloads = OVERLOADS.get(ALIASES.get(activation, activation), ())
@@ -110,4 +147,4 @@ def _activation(activation: Any) -> Operation:
         raise ArgumentError(
             f"{activation!r} is no activation", help="give names of unary operations, as `activations=['relu']`"
         )
-    return unary
+    return AppliedUnary((unary,))

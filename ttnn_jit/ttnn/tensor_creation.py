@@ -12,7 +12,7 @@ from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.ops.parameter import Number
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.tensor import Tensor, Tile, check_tensor
+from ttnn_jit.runtime.tensor import Tensor, check_tensor
 from ttnn_jit.specs.dtypes import dtypes_made_of_torch
 from ttnn_jit.specs.tensor_spec import (
     HOST_MEMORY_CONFIG,
@@ -24,6 +24,7 @@ from ttnn_jit.specs.tensor_spec import (
     check_whole_number,
     checked,
 )
+from ttnn_jit.specs.tile import Tile
 from ttnn_jit.ttnn.mesh import (
     ConcatMeshToTensor,
     Mapper,
@@ -114,28 +115,6 @@ def _mesh_of_mapper(mapper: Mapper, device: Device | None) -> Device:
 
 class SpecConflictError(ArgumentError, RuntimeError):
     """A spec was given beside what it holds (a TT_FATAL in ttnn, hence also a RuntimeError)."""
-
-
-def as_tensor(
-    tensor: torch.Tensor,
-    dtype: DataType | None = None,
-    *,
-    layout: Layout | None = None,
-    device: Device | None = None,
-    memory_config: MemoryConfig | None = None,
-    cache_file_name: None = None,
-    mesh_mapper: Mapper | None = None,
-) -> Tensor:
-    """`from_torch`, without the cache of converted weights in files (ttnn.as_tensor).
-
-    Raises:
-        ArgumentError: A cache file is asked for; and whatever `from_torch` raises.
-    """
-    if cache_file_name is not None:
-        raise ArgumentError(
-            "as_tensor: `cache_file_name` is not supported", help="leave it out: the tensor is converted at each start"
-        )
-    return from_torch(tensor, dtype, layout=layout, device=device, memory_config=memory_config, mesh_mapper=mesh_mapper)
 
 
 def _spec(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
@@ -19,6 +19,7 @@ from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import (
     DRAM_MEMORY_CONFIG,
     HOST_MEMORY_CONFIG,
+    CoreRangeSet,
     DataType,
     Layout,
     MemoryConfig,
@@ -30,7 +31,14 @@ from ttnn_jit.ttnn.mesh import MeshTensor, over_meshes
 
 
 @over_meshes
-def to_device(tensor: Tensor, device: Device, memory_config: MemoryConfig | None = None) -> Tensor:
+def to_device(
+    tensor: Tensor,
+    device: Device,
+    memory_config: MemoryConfig | None = None,
+    *,
+    cq_id: int | None = None,  # noqa: ARG001 - there are no queues
+    queue_id: int | None = None,  # noqa: ARG001
+) -> Tensor:
     """A copy on `device` (ttnn.to_device): where `memory_config` says, else where the tensor's own does.
 
     Raises:
@@ -42,35 +50,62 @@ def to_device(tensor: Tensor, device: Device, memory_config: MemoryConfig | None
 
 
 @over_meshes
-def from_device(tensor: Tensor) -> Tensor:
-    """A copy on the host (ttnn.from_device)."""
+def from_device(
+    tensor: Tensor,
+    blocking: bool = True,  # noqa: ARG001 - every call waits for its copy
+    *,
+    cq_id: int | None = None,  # noqa: ARG001 - there are no queues
+    queue_id: int | None = None,  # noqa: ARG001
+) -> Tensor:
+    """A copy on the host (ttnn.from_device), which is there when the call returns."""
     check_tensor(tensor, "the argument of from_device")
     return _stored_as(tensor, tensor.spec.with_(memory_config=HOST_MEMORY_CONFIG), None, "from_device")
 
 
 @over_meshes
-def to_memory_config(tensor: Tensor, memory_config: MemoryConfig, dtype: DataType | None = None) -> Tensor:
+def to_memory_config(
+    tensor: Tensor,
+    memory_config: MemoryConfig,
+    dtype: DataType | None = None,
+    output_tensor: Tensor | None = None,
+) -> Tensor:
     """The same values under another memory config (ttnn.to_memory_config): sharded or not, L1 or DRAM.
+
+    They are written into `output_tensor` and it is returned, where it is given.
 
     Raises:
         ArgumentError: The tensor is on the host, or an argument is of another kind.
+        ShapeError: `output_tensor` is another tensor than the result would be.
         GridError, L1CapacityError: It does not fit.
     """
     device = _device_of(tensor, "to_memory_config")
     check_kind(memory_config, MemoryConfig, "`memory_config`")
     if dtype is not None and dtype is not tensor.dtype:
         tensor = typecast(tensor, dtype)
-    return _stored_as(tensor, tensor.spec.with_(memory_config=memory_config), device, "to_memory_config")
+    spec = checked(tensor.spec.with_(memory_config=memory_config))
+    if output_tensor is not None:
+        return _written_into(output_tensor, tensor, spec, device, "to_memory_config")
+    return _stored_as(tensor, spec, device, "to_memory_config")
 
 
-def reshard(tensor: Tensor, memory_config: MemoryConfig) -> Tensor:
-    """A sharded tensor's values under another sharded memory config (ttnn.reshard).
+def _written_into(output: Tensor, tensor: Tensor, spec: TensorSpec, device: Device, name: str) -> Tensor:
+    check_tensor(output, f"{name}: `output_tensor`")
+    if output.spec is not spec or output.device() is not device:
+        raise ShapeError(
+            f"{name}: `output_tensor` is {output.spec} on {output.device()}, the result {spec} on {device}"
+        )
+    _overwrite(output, tensor, name)
+    return output
+
+
+def reshard(tensor: Tensor, memory_config: MemoryConfig, output_tensor: Tensor | None = None) -> Tensor:
+    """A sharded tensor's values under another sharded memory config (ttnn.reshard), in `output_tensor` if it is given.
 
     Raises:
         ArgumentError: One of the two is not sharded; and whatever `to_memory_config` raises.
     """
     _check_way("reshard", tensor, memory_config, (True, True), "reshard: both memory configs must be sharded")
-    return to_memory_config(tensor, memory_config)
+    return to_memory_config(tensor, memory_config, None, output_tensor)
 
 
 def interleaved_to_sharded(tensor: Tensor, memory_config: MemoryConfig) -> Tensor:
@@ -110,8 +145,9 @@ def to_layout(
     layout: Layout,
     dtype: DataType | None = None,
     memory_config: MemoryConfig | None = None,
+    device: Device | None = None,  # noqa: ARG001 - where ttnn tilizes
 ) -> Tensor:
-    """The same values in rows or in tiles (ttnn.to_layout), padded with zeros to whole tiles.
+    """The same values in rows or in tiles (ttnn.to_layout), padded with zeros to whole tiles, where the tensor lies.
 
     Raises:
         GridError, L1CapacityError: It does not fit.
@@ -125,7 +161,13 @@ def to_layout(
 
 
 @over_meshes
-def typecast(input_tensor: Tensor, dtype: DataType, memory_config: MemoryConfig | None = None) -> Tensor:
+def typecast(
+    input_tensor: Tensor,
+    dtype: DataType,
+    memory_config: MemoryConfig | None = None,
+    *,
+    sub_core_grids: CoreRangeSet | None = None,  # noqa: ARG001 - which cores of a chip cast
+) -> Tensor:
     """The same values in another element type (ttnn.typecast): floats are rounded once, to nearest even.
 
     A float becomes the integer toward zero, the nearest there is beyond the range, and 0 where it is NaN; an integer
@@ -164,6 +206,41 @@ def _cast_program(spec: TensorSpec, dtype: DataType, memory_config: MemoryConfig
 
 
 @over_meshes
+def to_dtype(tensor: Tensor, dtype: DataType) -> Tensor:
+    """A host tensor's values in another element type (ttnn.to_dtype), rounded as `typecast` rounds on the host.
+
+    Raises:
+        ArgumentError: The tensor is on a device, or an argument is of another kind.
+    """
+    check_tensor(tensor, "the first argument of to_dtype")
+    if tensor.device() is not None:
+        raise ArgumentError(
+            f"to_dtype takes a tensor on the host, and this one lies on {tensor.device()}",
+            help="use `ttnn.typecast`, or `ttnn.from_device` first",
+        )
+    return typecast(tensor, dtype)
+
+
+@over_meshes
+def reallocate(tensor: Tensor, memory_config: MemoryConfig | None = None) -> Tensor:
+    """A device tensor's values in other memory; the tensor itself is deallocated (ttnn.reallocate).
+
+    Raises:
+        ArgumentError: The tensor is on the host.
+        GridError, L1CapacityError: It does not fit beside itself; the tensor then stays.
+    """
+    device = _device_of(tensor, "reallocate")
+    moved = _stored_as(tensor, tensor.spec.with_(memory_config=memory_config), device, "reallocate")
+    tensor.deallocate()
+    return moved
+
+
+def move(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
+    """`reallocate` by another name (ttnn.move)."""
+    return reallocate(input_tensor, memory_config)
+
+
+@over_meshes
 def clone(tensor: Tensor, memory_config: MemoryConfig | None = None, dtype: DataType | None = None) -> Tensor:
     """A copy (ttnn.clone)."""
     check_tensor(tensor, "the first argument of clone")
@@ -182,21 +259,36 @@ def allocate_tensor_on_device(spec: TensorSpec | Iterable[int], *args: Any, **kw
         ArgumentError: An argument of another kind.
         GridError, L1CapacityError: It does not fit.
     """
-    form: Callable[..., Tensor] = _allocated if isinstance(spec, TensorSpec) else _allocated_as
+    return _by_form("allocate_tensor_on_device", _allocated, spec, args, kwargs)
+
+
+def _by_form(
+    name: str,
+    allocated: Callable[[TensorSpec, Device], Tensor],
+    spec: TensorSpec | Iterable[int],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+) -> Tensor:
+    """What `allocated` gives for a spec, or for the parts of one."""
+
+    def of_parts(
+        shape: Iterable[int], dtype: DataType, layout: Layout, device: Device, memory_config: MemoryConfig | None = None
+    ) -> Tensor:
+        return allocated(TensorSpec(shape, dtype, layout, memory_config), device)
+
+    def of_spec(spec: TensorSpec, device: Device) -> Tensor:
+        return allocated(spec, device)
+
+    form: Callable[..., Tensor] = of_spec if isinstance(spec, TensorSpec) else of_parts
+    renamed = {"device" if key == "mesh_device" else key: value for key, value in kwargs.items()}
     try:
-        bound = inspect.signature(form).bind(spec, *args, **kwargs)
+        bound = inspect.signature(form).bind(spec, *args, **renamed)
     except TypeError as error:
         raise ArgumentError(
-            f"allocate_tensor_on_device: {error}",
+            f"{name}: {error}",
             help="it is written `(spec, device)` or `(shape, dtype, layout, device, memory_config=None)`",
         ) from None
-    return form(*bound.args)
-
-
-def _allocated_as(
-    shape: Iterable[int], dtype: DataType, layout: Layout, device: Device, memory_config: MemoryConfig | None = None
-) -> Tensor:
-    return _allocated(TensorSpec(shape, dtype, layout, memory_config), device)
+    return form(*bound.args, **bound.kwargs)
 
 
 def _allocated(spec: TensorSpec, device: Device) -> Tensor:
@@ -205,7 +297,34 @@ def _allocated(spec: TensorSpec, device: Device) -> Tensor:
     return Tensor(checked(spec), device, device.allocate_tensor(spec))
 
 
-def copy_host_to_device_tensor(host: Tensor, device: Tensor) -> None:
+def allocate_tensor_on_host(
+    spec: TensorSpec | Iterable[int],
+    *args: Any,
+    **kwargs: Any,
+) -> Tensor:
+    """A host tensor with unspecified elements, here zeros, such as a device's would be (ttnn.allocate_tensor_on_host).
+
+    Written ``(spec, device)`` or ``(shape, dtype, layout, device, memory_config=None)``; of a mesh there is one for
+    each device.
+
+    Raises:
+        ArgumentError: An argument of another kind.
+        GridError: The memory config does not hold it.
+    """
+
+    def allocated(spec: TensorSpec, device: Device) -> Tensor:
+        check_kind(device, Device, "`device`")
+        storage.check_dense(spec)
+        return storage.filled(0.0, checked(spec), None)
+
+    return _by_form("allocate_tensor_on_host", over_meshes(allocated), spec, args, kwargs)
+
+
+def copy_host_to_device_tensor(
+    host: Tensor,
+    device: Tensor,
+    cq_id: int | None = None,  # noqa: ARG001 - there are no queues
+) -> None:
     """Overwrite a device tensor's elements with a host tensor's; the device tensor stays the object that it is.
 
     Raises:
@@ -217,7 +336,12 @@ def copy_host_to_device_tensor(host: Tensor, device: Tensor) -> None:
     _overwrite(device, host, name)
 
 
-def copy_device_to_host_tensor(device: Tensor, host: Tensor) -> None:
+def copy_device_to_host_tensor(
+    device: Tensor,
+    host: Tensor,
+    blocking: bool = True,  # noqa: ARG001 - every call waits for its copy
+    cq_id: int | None = None,  # noqa: ARG001 - there are no queues
+) -> None:
     """Overwrite a host tensor's elements with a device tensor's (ttnn.copy_device_to_host_tensor).
 
     Raises:

@@ -20,6 +20,7 @@ from ttnn_jit.compiler.request import FunctionRequest, OperationRequest, ResultP
 from ttnn_jit.compiler.stored_programs import request_key
 from ttnn_jit.diagnostics.errors import ArgumentError, PassError
 from ttnn_jit.ops import OVERLOADS
+from ttnn_jit.ops.applied_unary import AppliedUnary
 from ttnn_jit.specs.options import BACKENDS, CompileOptions, Environment
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
@@ -44,7 +45,11 @@ REQUESTS = {
     "an operation": OperationRequest(EXP, (SPEC,), (), CPU),
     "an operation with a number": OperationRequest(ADD, (SPEC, 0.5), (), CPU),
     "an operation and what follows": OperationRequest(
-        ADD, (SPEC, SPEC), (), PRESETS["wormhole_b0"], ResultPlacement(dtype=DataType.BFLOAT16, activations=(RELU,))
+        ADD,
+        (SPEC, SPEC),
+        (),
+        PRESETS["wormhole_b0"],
+        ResultPlacement(dtype=DataType.BFLOAT16, activations=(AppliedUnary((RELU,)),)),
     ),
 }
 
@@ -147,7 +152,7 @@ def test_a_manifest_that_has_an_operation_read_something_is_no_hit(monkeypatch):
         (OperationRequest(EXP, (SPEC.with_(dtype=DataType.BFLOAT16),), (), CPU), ["operands"]),
         (OperationRequest(EXP, (SPEC,), (), CPU, ResultPlacement(dtype=DataType.BFLOAT16)), ["dtype"]),
         (
-            OperationRequest(EXP, (SPEC,), (), CPU, ResultPlacement(activations=(RELU,))),
+            OperationRequest(EXP, (SPEC,), (), CPU, ResultPlacement(activations=(AppliedUnary((RELU,)),))),
             ["activations", "option fp32_dest_acc"],
         ),
     ],

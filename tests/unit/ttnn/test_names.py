@@ -18,7 +18,8 @@ from ttnn_jit.tools import names
 
 ALPHABET = string.ascii_letters + string.digits + "_"
 OWN = {
-    "MemoryView", "_ttnn", "flip", "floor_divide", "get_maximal_block_sharding_grid", "nan_to_num", "recip",
+    "BlackholeComputeKernelConfig", "MemoryView", "_ttnn", "flip", "floor_divide", "get_maximal_block_sharding_grid",
+    "nan_to_num", "recip",
     "slice_write",
 }  # fmt: skip
 """Names that only this package has, or that ttnn does not call public."""

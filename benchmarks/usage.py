@@ -1,0 +1,170 @@
+"""How much of what public programs use of ttnn is here: the page docs/usage.md, from ``ttnn_usage.tsv`` and the code.
+
+python -m benchmarks.usage --write docs/usage.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import inspect
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ttnn_jit import ttnn
+from ttnn_jit.ops import ABSENT
+from ttnn_jit.tools import markdown
+from ttnn_jit.ttnn.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.lazy_names import WITHOUT_EFFECT
+
+TABLE = Path(__file__).with_name("ttnn_usage.tsv")
+STATUSES = ("honoured", "accepted, no effect", "refused, with a reason", "not here yet")
+MOST_LISTED = 40
+
+
+@dataclass(frozen=True)
+class Use:
+    """A name that programs use.
+
+    Attributes:
+        set: The set of names that it belongs to.
+        category: What it is about.
+        name: As programs write it behind ``ttnn.``, or a function with one keyword, ``typecast(sub_core_grids=)``.
+        uses: How often.
+        keywords: Keyword -> how often a call gives it.
+    """
+
+    set: str
+    category: str
+    name: str
+    uses: int
+    keywords: dict[str, int]
+
+
+def uses() -> list[Use]:
+    """The table of what is used."""
+    lines = [line for line in TABLE.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    return [
+        Use(row["set"], row["category"], row["name"], int(row["uses"]), _keywords(row["keywords and their uses"]))
+        for row in csv.DictReader(lines, delimiter="\t")
+    ]
+
+
+def _keywords(text: str) -> dict[str, int]:
+    return {name: int(count) for name, _, count in (each.partition(":") for each in text.split())}
+
+
+def status(name: str) -> str:
+    """What becomes of a name, or of a keyword of a function."""
+    function, _, keyword = name.removesuffix("=)").partition("(")
+    value = _resolved(function)
+    first = function.partition(".")[0]
+    if value is None:
+        return STATUSES[2] if first in ABSENT else STATUSES[3]
+    if keyword and not accepts(value, keyword):
+        return STATUSES[3]
+    return STATUSES[1] if first in WITHOUT_EFFECT or (function, keyword) in KEYWORDS_WITHOUT_EFFECT else STATUSES[0]
+
+
+KEYWORDS_WITHOUT_EFFECT = {
+    ("copy_host_to_device_tensor", "cq_id"),
+    ("from_device", "blocking"),
+    ("to_layout", "device"),
+    ("typecast", "sub_core_grids"),
+}
+"""Function and keyword that is accepted and says how a chip does the same."""
+
+
+def _resolved(dotted: str) -> Any:
+    """What a dotted name is; None where there is no such thing."""
+    value: Any = ttnn
+    for part in dotted.split("."):
+        value = getattr(value, part, None)
+    return value
+
+
+def accepts(value: Any, keyword: str) -> bool:
+    """Whether a call of `value` may give `keyword`."""
+    parameters = inspect.signature(value).parameters
+    if isinstance(value, TtnnOperation) and any(keyword in each.named_by for each in value.__ttnn_overloads__):
+        return True
+    return keyword in parameters or any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+
+
+def page() -> str:
+    """The page in Markdown."""
+    found = uses()
+    named = [use for use in found if use.set != "keywords"]
+    return "\n\n".join(
+        (
+            "# What public programs use of ttnn, and what of it is here",
+            "Written by `make docs` from the code and from `benchmarks/ttnn_usage.tsv`, which says what was counted\n"
+            "and how; a test holds it current. The table leaves out the names that were here when it was counted,\n"
+            "71 % of all uses. Shares are of uses: a name that programs write a hundred times counts a hundredfold.",
+            "## By set",
+            "Sets are numbered in the order in which they complete programs.",
+            _shares(named, "set", lambda use: use.set),
+            "## By category",
+            _shares(named, "category", lambda use: use.category),
+            "## Keywords",
+            "Of functions that are here, the keywords that calls give:",
+            _keyword_shares(named),
+            "Keywords that functions once refused:",
+            markdown.table(
+                ("keyword", "uses", "here"),
+                ((f"`{use.name}`", str(use.uses), status(use.name)) for use in found if use.set == "keywords"),
+            ),
+            "## What is missing most",
+            markdown.table(("name", "set", "uses", "here"), _missing(named)),
+        )
+    ) + "\n"  # fmt: skip
+
+
+def _shares(found: Iterable[Use], title: str, group: Callable[[Use], str]) -> str:
+    by_group: dict[str, Counter[str]] = {}
+    for use in found:
+        by_group.setdefault(group(use), Counter())[status(use.name)] += use.uses
+    rows = sorted(
+        by_group.items(), key=lambda item: (not item[0].isupper(), item[0]) if title == "set" else (False, "")
+    )
+    total: Counter[str] = sum(by_group.values(), Counter())
+    return markdown.table((title, "uses", *STATUSES), [*(_row(*row) for row in rows), _row("all", total)])
+
+
+def _row(name: str, counted: Counter[str]) -> tuple[str, ...]:
+    return (name, str(counted.total()), *(f"{counted[each] / counted.total():.1%}" for each in STATUSES))
+
+
+def _keyword_shares(found: Iterable[Use]) -> str:
+    taken, refused = Counter[str](), Counter[str]()
+    for use in found:
+        value = _resolved(use.name)
+        for keyword, count in use.keywords.items() if callable(value) else ():
+            (taken if accepts(value, keyword) else refused)[f"{use.name}({keyword}=)"] += count
+    whole = taken.total() + refused.total()
+    rest = ", ".join(f"`{name}` {count}" for name, count in refused.most_common())
+    return f"{taken.total() / whole:.1%} of {whole} are accepted; refused by name are {rest or 'none'}."
+
+
+def _missing(found: Iterable[Use]) -> Iterator[tuple[str, ...]]:
+    absent = [use for use in found if status(use.name) in STATUSES[2:]]
+    for use in sorted(absent, key=lambda use: (-use.uses, use.name))[:MOST_LISTED]:
+        yield f"`{use.name}`", use.set, str(use.uses), status(use.name)
+
+
+def main() -> None:
+    """Prints the page, or writes it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", type=Path)
+    options = parser.parse_args()
+    if options.write is None:
+        print(page())
+    else:
+        options.write.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""Activations that a call applies to its result or to its operands, however they are named."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import ttnn_jit
+from ttnn_jit import ttnn
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
+
+RELU, SILU, GELU = ttnn.UnaryOpType.RELU, ttnn.UnaryOpType.SILU, ttnn.UnaryOpType.GELU
+A, B = torch.randn(64, 64), torch.randn(64, 64)
+SILU_OF = torch.nn.functional.silu
+ONE_D = ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(
+    compute_with_storage_grid_size=(8, 8), in0_block_w=1, out_subblock_h=1, out_subblock_w=1, per_core_M=1,
+    per_core_N=1, fuse_batch=True, mcast_in0=True,
+)  # fmt: skip
+
+
+def fused(activation):
+    config = ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(
+        compute_with_storage_grid_size=(8, 8), in0_block_w=1, out_subblock_h=1, out_subblock_w=1, per_core_M=1,
+        per_core_N=1, fuse_batch=True, mcast_in0=True, fused_activation=activation,
+    )  # fmt: skip
+    assert config != ONE_D
+    return config
+
+
+@pytest.fixture(params=["wormhole_b0", "cpu"])
+def device(request):
+    with ttnn.open_device(target=request.param) as opened:
+        yield opened
+
+
+def on(device, x, dtype=ttnn.float32):
+    return ttnn.from_torch(x, dtype, layout=ttnn.TILE_LAYOUT, device=device)
+
+
+def rounded_once(result, expected, dtype):
+    """Of bfloat16: within half a unit of the reference in float64, and a hundredth for float32 inside."""
+    if dtype is ttnn.float32:
+        torch.testing.assert_close(result.double(), expected, rtol=3e-6, atol=1e-6)
+        return
+    unit = torch.exp2(torch.frexp(expected.abs())[1] - 8.0)
+    assert ((result == expected) | ((result.double() - expected).abs() <= 0.51 * unit)).all()
+
+
+@pytest.mark.parametrize("dtype", [ttnn.bfloat16, ttnn.float32])
+@pytest.mark.parametrize(
+    ("activations", "expected"),
+    [
+        ([RELU], torch.relu),
+        ([ttnn.UnaryWithParam(GELU, True)], torch.nn.functional.gelu),
+        ([ttnn.UnaryOpType.GELU_TANH], lambda x: torch.nn.functional.gelu(x, approximate="tanh")),
+        ([ttnn.UnaryWithParam(ttnn.UnaryOpType.LEAKY_RELU, 0.25)], lambda x: torch.nn.functional.leaky_relu(x, 0.25)),
+        ([ttnn.UnaryWithParam(ttnn.UnaryOpType.POWER, 2)], lambda x: x**2),
+        ([ttnn.UnaryWithParam(ttnn.UnaryOpType.CLAMP_TSS, [-0.5, 0.5])], lambda x: x.clamp(-0.5, 0.5)),
+        ([ttnn.UnaryOpType.RECIP, "neg"], lambda x: -1 / x),
+    ],
+)
+def test_a_result_goes_through_activations_and_is_rounded_once(device, dtype, activations, expected):
+    a, b = on(device, A, dtype), on(device, B, dtype)
+    result = ttnn.add(a, b, activations=activations).to_torch()
+    rounded_once(result, expected(a.to_torch().double() + b.to_torch().double()), dtype)
+
+
+@pytest.mark.parametrize("dtype", [ttnn.bfloat16, ttnn.float32])
+def test_operands_go_through_activations_of_their_own(device, dtype):
+    a, b = on(device, A, dtype), on(device, B, dtype)
+    x, y = a.to_torch().double(), b.to_torch().double()
+    result = ttnn.mul(a, b, input_tensor_a_activations=[SILU]).to_torch()
+    rounded_once(result, SILU_OF(x) * y, dtype)
+    both = ttnn.multiply(
+        a, b, input_tensor_a_activations=["silu"], input_tensor_b_activations=[RELU], activations=[ttnn.neg]
+    )
+    rounded_once(both.to_torch(), -(SILU_OF(x) * y.relu()), dtype)
+    assert torch.equal(ttnn.mul(a, b).to_torch(), ttnn.multiply(a, b).to_torch())
+
+
+@pytest.mark.parametrize("dtype", [ttnn.bfloat16, ttnn.float32])
+def test_the_activation_of_a_program_config_is_applied_before_the_one_rounding(device, dtype):
+    a, b = on(device, A, dtype), on(device, B, dtype)
+    product = a.to_torch().double() @ b.to_torch().double()
+    for activation, expected in ((RELU, torch.relu), ((GELU, True), torch.nn.functional.gelu), ("silu", SILU_OF)):
+        result = ttnn.matmul(a, b, program_config=fused(activation))
+        assert result.dtype is dtype
+        tolerance = {"rtol": 4e-3, "atol": 1e-3} if dtype is ttnn.bfloat16 else {"rtol": 1e-5, "atol": 1e-4}
+        torch.testing.assert_close(result.to_torch().double(), expected(product), **tolerance)
+    plain = ttnn.matmul(a, b, program_config=ONE_D, compute_kernel_config=ttnn.WormholeComputeKernelConfig())
+    assert torch.equal(plain.to_torch(), ttnn.matmul(a, b).to_torch())
+
+
+@pytest.mark.parametrize(
+    ("keywords", "text"),
+    [
+        ({"program_config": "fast"}, "`program_config` must be a ttnn.ProgramConfig, got 'fast'"),
+        ({"compute_kernel_config": ONE_D}, "`compute_kernel_config` must be a ttnn.DeviceComputeKernelConfig"),
+        ({"activations": [3]}, "3 is no activation"),
+        (
+            {"activations": [ttnn.UnaryOpType.XIELU]},
+            r"`ttnn.UnaryOpType.XIELU` is no operation here\nhelp: give another",
+        ),
+        ({"input_tensor_a_activations": RELU}, "`input_tensor_a_activations` must be a list"),
+        ({"activations": [ttnn.UnaryWithParam(RELU, 1.0)]}, "takes at most 1 arguments, got 2"),
+    ],
+)
+def test_what_is_no_config_and_no_activation_is_refused(device, keywords, text):
+    a = on(device, A)
+    with pytest.raises(ArgumentError, match=text):
+        ttnn.add(a, a, **keywords)
+
+
+def test_operands_that_are_not_there_have_no_activations(device):
+    a = on(device, A)
+    for call in (
+        lambda: ttnn.exp(a, input_tensor_a_activations=[RELU]),
+        lambda: ttnn.add(a, 1.0, input_tensor_b_activations=[RELU]),
+        lambda: ttnn.matmul(a, a, input_tensor_a_activations=[RELU]),
+    ):
+        with pytest.raises(ArgumentError, match=r"applies to a tensor of an elementwise operation of two\nhelp: apply"):
+            call()
+
+
+@ttnn_jit.jit()
+def with_config(a, b, config):
+    return ttnn.matmul(a, b, program_config=config)
+
+
+CONFIG = ONE_D
+
+
+@ttnn_jit.jit()
+def with_global_config(a, b):
+    return ttnn.matmul(a, b, program_config=CONFIG, compute_kernel_config=None)
+
+
+def test_a_jitted_function_takes_a_config_without_activation_and_refuses_one_with(device, monkeypatch):
+    a, b = on(device, A), on(device, B)
+    assert torch.equal(with_global_config(a, b).to_torch(), ttnn.matmul(a, b).to_torch())
+    monkeypatch.setitem(globals(), "CONFIG", fused(RELU))
+    with pytest.raises(
+        CompileError, match=r"`program_config` holds UnaryWithParam\(op_type=UnaryOpType.RELU\).*\n(.*\n)*help: leave"
+    ):
+        with_global_config(a, b)
+
+
+@ttnn_jit.jit()
+def with_names(a):
+    topology = ttnn.Topology.Linear
+    return ttnn.add(a, 1.0 if topology == ttnn.Topology.Linear else 2.0)
+
+
+def test_a_jitted_function_reads_names_that_load_on_demand(device):
+    a = on(device, A)
+    assert torch.equal(with_names(a).to_torch(), A + 1)

@@ -1,0 +1,59 @@
+"""The page of what public programs use of ttnn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import usage
+from ttnn_jit import ttnn
+
+ROOT = Path(usage.__file__).parents[1]
+ELSEWHERE = {"bfloat8_b", "bfloat4_b", "DataType.BFLOAT8_B", "DataType.BFLOAT4_B", "ir"}
+"""Names without arithmetic that are not here: block floats, and the Python bindings of a compiler's IR."""
+
+
+def test_the_page_is_current():
+    assert (ROOT / "docs" / "usage.md").read_text(encoding="utf-8") == usage.page()
+
+
+def test_every_name_without_arithmetic_is_here_with_every_keyword_that_programs_give():
+    for use in usage.uses():
+        if use.set == "A" and use.name not in ELSEWHERE:
+            assert usage.status(use.name) in usage.STATUSES[:2], use.name
+            value = usage._resolved(use.name)
+            assert all(usage.accepts(value, keyword) for keyword in use.keywords), use
+        if use.set == "keywords":
+            assert usage.status(use.name) in usage.STATUSES[:2], use.name
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("exp", "honoured"),
+        ("Topology.Ring", "accepted, no effect"),
+        ("all_gather", "refused, with a reason"),
+        ("view_of_nothing", "not here yet"),
+        ("UnaryOpType.NO_SUCH", "not here yet"),
+        ("exp(queue_id=)", "honoured"),
+        ("exp(no_such=)", "not here yet"),
+        ("from_device(blocking=)", "accepted, no effect"),
+    ],
+)
+def test_a_name_is_what_the_namespace_says_of_it(name, status):
+    assert usage.status(name) == status
+
+
+def test_names_are_counted_once_and_uses_are_numbers():
+    found = usage.uses()
+    assert len({use.name for use in found}) == len(found) > 250
+    assert all(use.uses > 0 and min(use.keywords.values(), default=1) > 0 for use in found)
+    total = sum(use.uses for use in found if use.set != "keywords")
+    assert f"| all | {total} |" in usage.page()
+
+
+def test_an_operation_takes_its_own_keywords_their_aliases_and_those_of_results():
+    assert all(usage.accepts(ttnn.softmax, keyword) for keyword in ("dim", "memory_config", "compute_kernel_config"))
+    assert usage.accepts(ttnn.slice, "starts") == usage.accepts(ttnn.slice, "slice_start")
+    assert not usage.accepts(ttnn.to_torch, "no_such")

@@ -1,0 +1,75 @@
+"""A unary operation that a call applies to its result or to an operand, by the ways in which programs name it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.ops.binding import BoundCall, bind
+from ttnn_jit.ops.operation import Operation
+from ttnn_jit.specs.tensor_spec import DataType
+
+_OTHER_NAMES = {
+    "RECIP": "reciprocal", "POWER": "pow", "LOGSIGMOID": "log_sigmoid", "CLAMP_TSS": "clamp", "GELU_TANH": "gelu",
+    "ADD_UNARY_SFPU": "add", "SUB_UNARY_SFPU": "subtract", "MUL_UNARY_SFPU": "multiply", "DIV_UNARY_SFPU": "divide",
+    "UNARY_NE": "ne", "UNARY_EQ": "eq", "UNARY_GT": "gt", "UNARY_LT": "lt", "UNARY_GE": "ge", "UNARY_LE": "le",
+    "LOGICAL_NOT_UNARY": "logical_not", "PRELU_SFPU": "prelu",
+}  # fmt: skip
+"""Type of ttnn -> the operation, where its name is not the type's in small letters."""
+
+_CHOOSES_A_KERNEL = frozenset(
+    {"EXP", "GELU", "GELU_TANH", "RSQRT", "SQRT", "SIGMOID", "ERF", "ERFC", "TANH", "LOG", "SILU"}
+)
+"""Types whose numbers choose how exactly a chip computes, and say nothing of what."""
+
+
+@dataclass(frozen=True)
+class AppliedUnary:
+    """An operation of one tensor, and the numbers behind it.
+
+    Attributes:
+        overloads: The declarations of its name.
+        numbers: Further arguments, in order.
+    """
+
+    overloads: tuple[Operation, ...]
+    numbers: tuple[float, ...] = ()
+
+    def bound(self, operand: Any, dtype: DataType) -> BoundCall:
+        """The call with `operand`, of element type `dtype`, for its tensor.
+
+        Raises:
+            ArgumentError: The numbers do not fit.
+        """
+        return bind(self.overloads, (operand, *self.numbers), {}, lambda value: dtype if value is operand else None)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What tells it from others."""
+        first = self.overloads[0]
+        return first.ttnn_name, first.body, self.numbers
+
+
+def of_type(activation: Any, overloads: Mapping[str, Sequence[Operation]]) -> AppliedUnary | None:
+    """What a `UnaryOpType` or a `UnaryWithParam` names, among `overloads` by name; None of what is neither.
+
+    Raises:
+        ArgumentError: ttnn has the operation, and it is not here.
+    """
+    from ttnn_jit.specs.unary_op_type import UnaryOpType, UnaryWithParam
+
+    if isinstance(activation, UnaryOpType):
+        activation = UnaryWithParam(activation)
+    if not isinstance(activation, UnaryWithParam):
+        return None
+    kind = activation.op_type.name
+    named = tuple(overloads.get(_OTHER_NAMES.get(kind, kind.lower()), ()))
+    if not named:
+        raise ArgumentError(
+            f"`ttnn.UnaryOpType.{kind}` is no operation here",
+            help="give another, or the name of one of `ttnn_jit.supported_ops()`",
+        )
+    meant = tuple(operation for operation in named if operation.ttnn_name == kind.lower())
+    return AppliedUnary(meant or named, () if kind in _CHOOSES_A_KERNEL else activation.params)

@@ -1,0 +1,92 @@
+"""The names of ttnn that load when they are asked for: where each stands, and why some have no effect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_NO_CORES = "chooses how a chip splits its work over cores; checked, printed and compared, and no value depends on it"
+_FIDELITY = "checked, printed and compared; arithmetic here is that of HiFi4 with float32 accumulation"
+_NO_LINKS = "there are no links between chips"
+_NO_PROFILER = "there is no device profiler; time the calls"
+_NO_QUEUE = "kept and returned; operations run where their tensors lie"
+
+
+@dataclass(frozen=True)
+class Home:
+    """Names that a module has.
+
+    Attributes:
+        module: The module, below the package.
+        names: As users write them behind ``ttnn.``.
+        without_effect: Why they are accepted and have no effect; empty of those that are honoured.
+    """
+
+    module: str
+    names: str
+    without_effect: str = ""
+
+
+HOMES = (
+    Home("specs.arch", "Arch"),
+    Home("specs.storage_type", "StorageType"),
+    Home("specs.unary_op_type", "BcastOpDim BcastOpMath UnaryOpType UnaryWithParam"),
+    Home(
+        "specs.compute_config",
+        "BlackholeComputeKernelConfig DeviceComputeKernelConfig GrayskullComputeKernelConfig ThrottleLevel "
+        "WormholeComputeKernelConfig init_device_compute_kernel_config",
+        _FIDELITY,
+    ),
+    Home(
+        "specs.program_configs",
+        "LayerNormDefaultProgramConfig LayerNormShardedMultiCoreProgramConfig "
+        "MatmulMultiCoreReuseMultiCast1DProgramConfig MatmulMultiCoreReuseMultiCastBatchedDRAMShardedProgramConfig "
+        "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig MatmulMultiCoreReuseMultiCastProgramConfig "
+        "MatmulMultiCoreReuseProgramConfig MinimalMatmulConfig SDPAProgramConfig "
+        "SoftmaxDefaultProgramConfig SoftmaxProgramConfig SoftmaxShardedMultiCoreProgramConfig",
+        _NO_CORES,
+    ),
+    Home(
+        "specs.core_sets",
+        "corerange_to_cores create_sharded_memory_config_ grid_to_cores num_cores_to_corerangeset "
+        "num_cores_to_corerangeset_in_subcoregrids split_work_to_cores",
+    ),
+    Home("ttnn.transfers", "allocate_tensor_on_host move reallocate to_dtype"),
+    Home("ttnn.tensor_files", "as_tensor dump_tensor load_tensor"),
+    Home(
+        "ttnn.session_config",
+        "CONFIG Config load_config_from_dictionary load_config_from_json_file manage_config save_config_to_json_file",
+        "kept and given back; settings that ask for what is not here are refused",
+    ),
+    Home("ttnn.topology", "Topology", _NO_LINKS),
+    Home(
+        "ttnn.device_registry",
+        "CloseDevice CloseDevices CreateDevice CreateDevices GetNumAvailableDevices GetNumPCIeDevices GetPCIeDeviceID "
+        "get_device_ids",
+    ),
+    Home("ttnn.device_registry", "GetDefaultDevice SetDefaultDevice", _NO_QUEUE),
+    Home("ttnn.device_registry", "ReadDeviceProfiler", _NO_PROFILER),
+    Home("ttnn.core", "element_size has_storage_type_of has_tile_padding tile_size"),
+    Home("ttnn.types", "DEVICE_STORAGE_TYPE"),
+)
+
+SUBMODULES = ("core", "model_preprocessing", "types")
+"""Modules that ttnn has, which are names too."""
+
+MODULE_OF = {name: f"ttnn_jit.{home.module}" for home in HOMES for name in home.names.split()}
+"""Name -> the module that has it."""
+
+WITHOUT_EFFECT = {
+    "DispatchCoreAxis": "a CPU has no dispatch cores",
+    "DispatchCoreConfig": "a CPU has no dispatch cores",
+    "DispatchCoreType": "a CPU has no dispatch cores",
+    "FabricConfig": _NO_LINKS,
+    "FabricReliabilityMode": _NO_LINKS,
+    "FabricTensixConfig": _NO_LINKS,
+    "MathFidelity": "printed on kernels and part of the cache key; CPU arithmetic is that of HiFi4",
+    "set_fabric_config": _NO_LINKS,
+    "synchronize_device": "every call returns when its work is done",
+    **{name: home.without_effect for home in HOMES if home.without_effect for name in home.names.split()},
+}
+"""Name that is accepted -> why it has no effect."""
+
+__all__ = [*MODULE_OF, *SUBMODULES]  # noqa: PLE0604 - the names are the table's

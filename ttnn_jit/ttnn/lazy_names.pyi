@@ -1,0 +1,134 @@
+# Written by `make docs` from the table in lazy_names.py; a test proves it current.
+from ttnn_jit.specs.arch import Arch as Arch
+from ttnn_jit.specs.storage_type import StorageType as StorageType
+from ttnn_jit.specs.unary_op_type import BcastOpDim as BcastOpDim
+from ttnn_jit.specs.unary_op_type import BcastOpMath as BcastOpMath
+from ttnn_jit.specs.unary_op_type import UnaryOpType as UnaryOpType
+from ttnn_jit.specs.unary_op_type import UnaryWithParam as UnaryWithParam
+from ttnn_jit.specs.compute_config import BlackholeComputeKernelConfig as BlackholeComputeKernelConfig
+from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig as DeviceComputeKernelConfig
+from ttnn_jit.specs.compute_config import GrayskullComputeKernelConfig as GrayskullComputeKernelConfig
+from ttnn_jit.specs.compute_config import ThrottleLevel as ThrottleLevel
+from ttnn_jit.specs.compute_config import WormholeComputeKernelConfig as WormholeComputeKernelConfig
+from ttnn_jit.specs.compute_config import init_device_compute_kernel_config as init_device_compute_kernel_config
+from ttnn_jit.specs.program_configs import LayerNormDefaultProgramConfig as LayerNormDefaultProgramConfig
+from ttnn_jit.specs.program_configs import LayerNormShardedMultiCoreProgramConfig as LayerNormShardedMultiCoreProgramConfig
+from ttnn_jit.specs.program_configs import MatmulMultiCoreReuseMultiCast1DProgramConfig as MatmulMultiCoreReuseMultiCast1DProgramConfig
+from ttnn_jit.specs.program_configs import MatmulMultiCoreReuseMultiCastBatchedDRAMShardedProgramConfig as MatmulMultiCoreReuseMultiCastBatchedDRAMShardedProgramConfig
+from ttnn_jit.specs.program_configs import MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig as MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig
+from ttnn_jit.specs.program_configs import MatmulMultiCoreReuseMultiCastProgramConfig as MatmulMultiCoreReuseMultiCastProgramConfig
+from ttnn_jit.specs.program_configs import MatmulMultiCoreReuseProgramConfig as MatmulMultiCoreReuseProgramConfig
+from ttnn_jit.specs.program_configs import MinimalMatmulConfig as MinimalMatmulConfig
+from ttnn_jit.specs.program_configs import SDPAProgramConfig as SDPAProgramConfig
+from ttnn_jit.specs.program_configs import SoftmaxDefaultProgramConfig as SoftmaxDefaultProgramConfig
+from ttnn_jit.specs.program_configs import SoftmaxProgramConfig as SoftmaxProgramConfig
+from ttnn_jit.specs.program_configs import SoftmaxShardedMultiCoreProgramConfig as SoftmaxShardedMultiCoreProgramConfig
+from ttnn_jit.specs.core_sets import corerange_to_cores as corerange_to_cores
+from ttnn_jit.specs.core_sets import create_sharded_memory_config_ as create_sharded_memory_config_
+from ttnn_jit.specs.core_sets import grid_to_cores as grid_to_cores
+from ttnn_jit.specs.core_sets import num_cores_to_corerangeset as num_cores_to_corerangeset
+from ttnn_jit.specs.core_sets import num_cores_to_corerangeset_in_subcoregrids as num_cores_to_corerangeset_in_subcoregrids
+from ttnn_jit.specs.core_sets import split_work_to_cores as split_work_to_cores
+from ttnn_jit.ttnn.transfers import allocate_tensor_on_host as allocate_tensor_on_host
+from ttnn_jit.ttnn.transfers import move as move
+from ttnn_jit.ttnn.transfers import reallocate as reallocate
+from ttnn_jit.ttnn.transfers import to_dtype as to_dtype
+from ttnn_jit.ttnn.tensor_files import as_tensor as as_tensor
+from ttnn_jit.ttnn.tensor_files import dump_tensor as dump_tensor
+from ttnn_jit.ttnn.tensor_files import load_tensor as load_tensor
+from ttnn_jit.ttnn.session_config import CONFIG as CONFIG
+from ttnn_jit.ttnn.session_config import Config as Config
+from ttnn_jit.ttnn.session_config import load_config_from_dictionary as load_config_from_dictionary
+from ttnn_jit.ttnn.session_config import load_config_from_json_file as load_config_from_json_file
+from ttnn_jit.ttnn.session_config import manage_config as manage_config
+from ttnn_jit.ttnn.session_config import save_config_to_json_file as save_config_to_json_file
+from ttnn_jit.ttnn.topology import Topology as Topology
+from ttnn_jit.ttnn.device_registry import CloseDevice as CloseDevice
+from ttnn_jit.ttnn.device_registry import CloseDevices as CloseDevices
+from ttnn_jit.ttnn.device_registry import CreateDevice as CreateDevice
+from ttnn_jit.ttnn.device_registry import CreateDevices as CreateDevices
+from ttnn_jit.ttnn.device_registry import GetDefaultDevice as GetDefaultDevice
+from ttnn_jit.ttnn.device_registry import GetNumAvailableDevices as GetNumAvailableDevices
+from ttnn_jit.ttnn.device_registry import GetNumPCIeDevices as GetNumPCIeDevices
+from ttnn_jit.ttnn.device_registry import GetPCIeDeviceID as GetPCIeDeviceID
+from ttnn_jit.ttnn.device_registry import ReadDeviceProfiler as ReadDeviceProfiler
+from ttnn_jit.ttnn.device_registry import SetDefaultDevice as SetDefaultDevice
+from ttnn_jit.ttnn.device_registry import get_device_ids as get_device_ids
+from ttnn_jit.ttnn.core import element_size as element_size
+from ttnn_jit.ttnn.core import has_storage_type_of as has_storage_type_of
+from ttnn_jit.ttnn.core import has_tile_padding as has_tile_padding
+from ttnn_jit.ttnn.core import tile_size as tile_size
+from ttnn_jit.ttnn.types import DEVICE_STORAGE_TYPE as DEVICE_STORAGE_TYPE
+from ttnn_jit.ttnn import core as core
+from ttnn_jit.ttnn import model_preprocessing as model_preprocessing
+from ttnn_jit.ttnn import types as types
+
+__all__ = [
+    "Arch",
+    "BcastOpDim",
+    "BcastOpMath",
+    "BlackholeComputeKernelConfig",
+    "CONFIG",
+    "CloseDevice",
+    "CloseDevices",
+    "Config",
+    "CreateDevice",
+    "CreateDevices",
+    "DEVICE_STORAGE_TYPE",
+    "DeviceComputeKernelConfig",
+    "GetDefaultDevice",
+    "GetNumAvailableDevices",
+    "GetNumPCIeDevices",
+    "GetPCIeDeviceID",
+    "GrayskullComputeKernelConfig",
+    "LayerNormDefaultProgramConfig",
+    "LayerNormShardedMultiCoreProgramConfig",
+    "MatmulMultiCoreReuseMultiCast1DProgramConfig",
+    "MatmulMultiCoreReuseMultiCastBatchedDRAMShardedProgramConfig",
+    "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig",
+    "MatmulMultiCoreReuseMultiCastProgramConfig",
+    "MatmulMultiCoreReuseProgramConfig",
+    "MinimalMatmulConfig",
+    "ReadDeviceProfiler",
+    "SDPAProgramConfig",
+    "SetDefaultDevice",
+    "SoftmaxDefaultProgramConfig",
+    "SoftmaxProgramConfig",
+    "SoftmaxShardedMultiCoreProgramConfig",
+    "StorageType",
+    "ThrottleLevel",
+    "Topology",
+    "UnaryOpType",
+    "UnaryWithParam",
+    "WormholeComputeKernelConfig",
+    "allocate_tensor_on_host",
+    "as_tensor",
+    "core",
+    "corerange_to_cores",
+    "create_sharded_memory_config_",
+    "dump_tensor",
+    "element_size",
+    "get_device_ids",
+    "grid_to_cores",
+    "has_storage_type_of",
+    "has_tile_padding",
+    "init_device_compute_kernel_config",
+    "load_config_from_dictionary",
+    "load_config_from_json_file",
+    "load_tensor",
+    "manage_config",
+    "model_preprocessing",
+    "move",
+    "num_cores_to_corerangeset",
+    "num_cores_to_corerangeset_in_subcoregrids",
+    "reallocate",
+    "save_config_to_json_file",
+    "split_work_to_cores",
+    "tile_size",
+    "to_dtype",
+    "types",
+]
+
+MODULE_OF: dict[str, str]
+SUBMODULES: tuple[str, ...]
+WITHOUT_EFFECT: dict[str, str]

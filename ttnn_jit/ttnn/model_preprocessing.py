@@ -1,0 +1,418 @@
+"""The module `ttnn.model_preprocessing`: parameters of torch modules as ttnn tensors, in the modules' own nesting."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.foreign.torch_tensor import require_torch
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MathFidelity, check_kind
+from ttnn_jit.ttnn.mesh import Mapper
+from ttnn_jit.ttnn.model_parameters import (
+    Conv2dArgs,
+    ConvTranspose2dArgs,
+    MaxPool2dArgs,
+    ModuleArgs,
+    ParameterDict,
+    ParameterList,
+    make_parameter_dict,
+)
+from ttnn_jit.ttnn.tensor_creation import check_torch, from_torch
+from ttnn_jit.ttnn.transfers import to_device
+
+if TYPE_CHECKING:
+    import torch
+
+    Convert = Callable[[torch.nn.Module, str], bool]
+    Preprocessor = Callable[..., Mapping[Any, Any] | None]
+
+__all__ = [
+    "Conv2dArgs",
+    "ConvTranspose2dArgs",
+    "MaxPool2dArgs",
+    "ModuleArgs",
+    "ParameterDict",
+    "ParameterList",
+    "convert_torch_model_to_ttnn_model",
+    "default_preprocessor",
+    "fold_batch_norm2d_into_conv2d",
+    "infer_ttnn_module_args",
+    "make_parameter_dict",
+    "move_to_device",
+    "preprocess_embedding_weight",
+    "preprocess_layernorm_parameter",
+    "preprocess_linear_bias",
+    "preprocess_linear_weight",
+    "preprocess_model",
+    "preprocess_model_parameters",
+]
+
+_CONVERTED_TO = DataType.BFLOAT16
+"""What floats become where nothing else is asked for."""
+
+# --- One parameter --------------------------------------------------------------------------------------------------
+
+
+def preprocess_linear_weight(
+    weight: torch.Tensor,
+    *,
+    dtype: DataType,
+    layout: Layout = Layout.TILE,
+    weights_mesh_mapper: Mapper | None = None,
+) -> Tensor:
+    """The weight of a linear layer as `ttnn.linear` wants it: transposed, on the host.
+
+    Args:
+        weight: Outputs x inputs.
+        dtype: Element type.
+        layout: TILE when omitted.
+        weights_mesh_mapper: What each device of a mesh gets.
+
+    Raises:
+        ArgumentError, DTypeError: As `ttnn.from_torch`.
+    """
+    check_torch(weight, "preprocess_linear_weight")
+    return from_torch(weight.T.contiguous(), dtype, layout=layout, mesh_mapper=weights_mesh_mapper)
+
+
+def preprocess_linear_bias(
+    bias: torch.Tensor, *, dtype: DataType, layout: Layout = Layout.TILE, weights_mesh_mapper: Mapper | None = None
+) -> Tensor:
+    """The bias of a linear layer as one row; the arguments are those of `preprocess_linear_weight`."""
+    return _as_row(bias, "preprocess_linear_bias", dtype, layout, weights_mesh_mapper)
+
+
+def preprocess_layernorm_parameter(
+    parameter: torch.Tensor,
+    *,
+    dtype: DataType,
+    layout: Layout = Layout.TILE,
+    weights_mesh_mapper: Mapper | None = None,
+) -> Tensor:
+    """Weight or bias of a norm as one row; the arguments are those of `preprocess_linear_weight`."""
+    return _as_row(parameter, "preprocess_layernorm_parameter", dtype, layout, weights_mesh_mapper)
+
+
+def preprocess_embedding_weight(
+    weight: torch.Tensor,
+    *,
+    dtype: DataType,
+    layout: Layout = Layout.ROW_MAJOR,
+    weights_mesh_mapper: Mapper | None = None,
+) -> Tensor:
+    """The table of an embedding; the arguments are those of `preprocess_linear_weight`, in rows when omitted."""
+    check_torch(weight, "preprocess_embedding_weight")
+    return from_torch(weight, dtype, layout=layout, mesh_mapper=weights_mesh_mapper)
+
+
+def _as_row(parameter: torch.Tensor, name: str, dtype: DataType, layout: Layout, mapper: Mapper | None) -> Tensor:
+    check_torch(parameter, name)
+    return from_torch(parameter.reshape((1, -1)), dtype, layout=layout, mesh_mapper=mapper)
+
+
+def fold_batch_norm2d_into_conv2d(conv: torch.nn.Conv2d, bn: torch.nn.BatchNorm2d) -> tuple[torch.Tensor, torch.Tensor]:
+    """Weight and bias of one convolution that does what `conv` and then `bn` do when they are evaluated.
+
+    Raises:
+        ArgumentError: `bn` has no running statistics, by which it would be known what it does.
+    """
+    if bn.running_mean is None or bn.running_var is None:
+        raise ArgumentError(
+            "fold_batch_norm2d_into_conv2d: the BatchNorm2d keeps no running statistics",
+            help="make it with `track_running_stats=True`",
+        )
+    scale = (bn.running_var + bn.eps).rsqrt()
+    scale = scale if bn.weight is None else scale * bn.weight
+    shift = -bn.running_mean if conv.bias is None else conv.bias - bn.running_mean
+    bias = shift * scale
+    return conv.weight * scale[:, None, None, None], bias if bn.bias is None else bias + bn.bias
+
+
+# --- A model --------------------------------------------------------------------------------------------------------
+
+
+def default_preprocessor(model: torch.nn.Module, name: str, ttnn_module_args: Any) -> ParameterDict:  # noqa: ARG001
+    """Parameters of a Linear, a LayerNorm or an Embedding in BFLOAT16; nothing of other modules."""
+    import torch
+
+    dtype = _CONVERTED_TO
+    if isinstance(model, torch.nn.Linear):
+        bias = {} if model.bias is None else {"bias": preprocess_linear_bias(model.bias, dtype=dtype)}
+        return ParameterDict(weight=preprocess_linear_weight(model.weight, dtype=dtype), **bias)
+    if isinstance(model, torch.nn.LayerNorm):
+        return ParameterDict(
+            (key, preprocess_layernorm_parameter(value, dtype=dtype)) for key, value in _own_parameters(model)
+        )
+    if isinstance(model, torch.nn.Embedding):
+        return ParameterDict(weight=preprocess_embedding_weight(model.weight, dtype=dtype))
+    return ParameterDict()
+
+
+def convert_torch_model_to_ttnn_model(
+    model: torch.nn.Module,
+    *,
+    convert_to_ttnn: Convert,
+    custom_preprocessor: Preprocessor | None = None,
+    name: str = "",
+    ttnn_module_args: Any = None,
+) -> ParameterDict | ParameterList:
+    """The parameters of a module and of its children, on the host (ttnn.model_preprocessing).
+
+    Args:
+        model: The module.
+        convert_to_ttnn: Called with a module and its full name: whether its parameters become ttnn tensors.
+        custom_preprocessor: Called with a module, its full name and, if it has parameters of these names,
+            `ttnn_module_args` and `convert_to_ttnn`: the module's parameters, or nothing for the default.
+        name: Full name of the module.
+        ttnn_module_args: What `infer_ttnn_module_args` found.
+
+    Raises:
+        ArgumentError: A preprocessor of another kind; and whatever `ttnn.from_torch` raises.
+    """
+    import torch
+
+    def child_of(key: Any, child: torch.nn.Module) -> Any:
+        args = None if ttnn_module_args is None else ttnn_module_args.get(key)
+        return convert_torch_model_to_ttnn_model(
+            child,
+            convert_to_ttnn=convert_to_ttnn,
+            custom_preprocessor=custom_preprocessor,
+            name=f"{name}.{key}" if name else str(key),
+            ttnn_module_args=args,
+        )
+
+    if isinstance(model, torch.nn.ModuleList):
+        return ParameterList(child_of(index, child) for index, child in enumerate(model.children()))
+    if custom_preprocessor is not None:
+        own = _preprocessed(custom_preprocessor, model, name, ttnn_module_args, convert_to_ttnn)
+        if own:
+            return make_parameter_dict(own)
+    parameters = _converted(model, name, ttnn_module_args, is_converted=convert_to_ttnn(model, name))
+    for child_name, child in model.named_children():
+        key = int(child_name) if child_name.isdigit() else child_name
+        if converted := child_of(key, child):
+            parameters[key] = converted
+    return parameters
+
+
+def _preprocessed(
+    preprocessor: Preprocessor, model: torch.nn.Module, name: str, module_args: Any, convert: Convert
+) -> Mapping[Any, Any] | None:
+    known = {"ttnn_module_args": module_args, "convert_to_ttnn": convert}
+    parameters = list(inspect.signature(preprocessor).parameters)
+    if len(parameters) < 2 or not set(parameters[2:]) <= set(known):
+        raise ArgumentError(
+            f"a custom_preprocessor takes (model, name) and may take {' and '.join(known)} after them, and this one "
+            f"takes ({', '.join(parameters)})"
+        )
+    return preprocessor(model, name, **{key: known[key] for key in parameters[2:]})
+
+
+def _converted(model: torch.nn.Module, name: str, module_args: Any, *, is_converted: bool) -> ParameterDict:
+    """A module's own parameters, without its children's."""
+    import torch
+
+    own = dict(_own_parameters(model))
+    if is_converted:
+        found = default_preprocessor(model, name, module_args)
+        return found or ParameterDict((key, _as_ttnn(value)) for key, value in own.items())
+    if isinstance(model, torch.nn.Linear):
+        own["weight"] = model.weight.T.contiguous()
+    return ParameterDict(own)
+
+
+def _own_parameters(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
+    return model.named_parameters(recurse=False)
+
+
+def _as_ttnn(parameter: torch.Tensor) -> Tensor:
+    return from_torch(parameter, _CONVERTED_TO if parameter.is_floating_point() else None)
+
+
+def preprocess_model_parameters(
+    *,
+    initialize_model: Callable[[], torch.nn.Module],
+    device: Device | None = None,
+    custom_preprocessor: Preprocessor | None = None,
+    convert_to_ttnn: Convert | None = None,
+    model_name: str | None = None,
+    version: str | None = None,  # noqa: ARG001 - of the cache of models
+    prefix: str = "",
+) -> Any:
+    """The parameters of a torch model as ttnn tensors (ttnn.model_preprocessing.preprocess_model_parameters).
+
+    Args:
+        initialize_model: Makes the model, which is put into evaluation mode.
+        device: Where the tensors go; None keeps them on the host.
+        custom_preprocessor: See `convert_torch_model_to_ttnn_model`.
+        convert_to_ttnn: See there; all modules when omitted.
+        model_name: Of the cache of whole models, which ttnn has off by default and which is not here.
+        version: Likewise.
+        prefix: In front of the modules' names.
+
+    Returns:
+        `ParameterDict` and `ParameterList` objects nested as the modules are.
+
+    Raises:
+        ArgumentError: An argument of another kind; the model gives the rest.
+    """
+    return preprocess_model(
+        initialize_model=initialize_model,
+        device=device,
+        custom_preprocessor=custom_preprocessor,
+        convert_to_ttnn=convert_to_ttnn,
+        model_name=model_name,
+        prefix=prefix,
+    )
+
+
+def preprocess_model(  # noqa: PLR0913 - ttnn's keywords
+    *,
+    initialize_model: Callable[[], torch.nn.Module],
+    device: Device | None = None,
+    custom_preprocessor: Preprocessor | None = None,
+    convert_to_ttnn: Convert | None = None,
+    model_name: str | None = None,  # noqa: ARG001 - of the cache of models
+    version: str | None = None,  # noqa: ARG001
+    prefix: str = "",
+    run_model: Callable[[Any], Any] | None = None,
+    reader_patterns_cache: dict[Any, Any] | None = None,  # noqa: ARG001 - of a chip's convolutions
+) -> Any:
+    """`preprocess_model_parameters`, where convolutions and pools get their `ttnn_module_args` from a run of the model.
+
+    Args:
+        initialize_model: As there, and so on.
+        device: Where the tensors go.
+        custom_preprocessor: See `convert_torch_model_to_ttnn_model`.
+        convert_to_ttnn: See there.
+        model_name: Of the cache of whole models, which is not here.
+        version: Likewise.
+        prefix: In front of the modules' names.
+        run_model: Called with the model: runs it once, so that the shapes that meet its modules are known.
+        reader_patterns_cache: Of a chip's convolutions; nothing here.
+
+    Raises:
+        ArgumentError: An argument of another kind.
+    """
+    require_torch("preprocess_model", "make the tensors by `ttnn.full` and its kin")
+    import torch
+
+    if device is not None:
+        check_kind(device, Device, "`device`")
+    model = initialize_model() if callable(initialize_model) else initialize_model
+    if not isinstance(model, torch.nn.Module):
+        raise ArgumentError(f"`initialize_model` must return a torch.nn.Module, got {type_name(model)}")
+    model.eval()
+    module_args = infer_ttnn_module_args(model=model, run_model=run_model, device=device)
+    parameters = convert_torch_model_to_ttnn_model(
+        model,
+        convert_to_ttnn=convert_to_ttnn or (lambda *_: True),
+        custom_preprocessor=custom_preprocessor,
+        name=prefix,
+        ttnn_module_args=module_args,
+    )
+    if module_args is not None:
+        _merge_module_args(parameters, module_args)
+    return parameters if device is None else move_to_device(parameters, device)
+
+
+def move_to_device(parameters: Any, device: Device) -> Any:
+    """A nest of parameters with its ttnn tensors on a device; everything else stays as it is."""
+    if isinstance(parameters, ParameterList):
+        return ParameterList(move_to_device(each, device) for each in parameters)
+    if isinstance(parameters, ParameterDict):
+        return ParameterDict((key, move_to_device(value, device)) for key, value in parameters.items())
+    return to_device(parameters, device) if isinstance(parameters, Tensor) else parameters
+
+
+# --- What modules are run on ----------------------------------------------------------------------------------------
+
+
+def infer_ttnn_module_args(
+    *, model: torch.nn.Module, run_model: Callable[[Any], Any] | None, device: Device | None = None
+) -> ParameterDict | None:
+    """What each convolution and pool of a model is built with and run on, nested as the modules are.
+
+    Args:
+        model: The model.
+        run_model: Called with the model, and runs it once; None gives None.
+        device: Kept in the arguments of convolutions.
+    """
+    if run_model is None:
+        return None
+    import torch
+
+    found: dict[str, ModuleArgs] = {}
+
+    def hook_of(name: str) -> Callable[..., None]:
+        def hook(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
+            if (args := _args_of(module, inputs[0].shape, device)) is not None:
+                found[name] = args
+
+        return hook
+
+    hooks = [module.register_forward_pre_hook(hook_of(name)) for name, module in model.named_modules()]
+    try:
+        with torch.no_grad():
+            run_model(model)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return _nested_by_name(found)
+
+
+def _nested_by_name(found: Mapping[str, ModuleArgs]) -> ParameterDict:
+    nest = ParameterDict()
+    for name, args in found.items():
+        *outer, last = (int(part) if part.isdigit() else part for part in name.split("."))
+        inner = nest
+        for part in outer:
+            inner = inner.setdefault(part, ParameterDict())
+        inner[last] = args
+    return nest
+
+
+_SHARED = ("kernel_size", "stride", "padding", "dilation")
+_CONVOLUTION = ("in_channels", "out_channels", *_SHARED, "groups", "padding_mode")
+
+
+def _args_of(module: torch.nn.Module, shape: torch.Size, device: Device | None) -> ModuleArgs | None:
+    import torch
+
+    kinds: tuple[tuple[type, type[ModuleArgs], tuple[str, ...]], ...] = (
+        (torch.nn.Conv2d, Conv2dArgs, _CONVOLUTION),
+        (torch.nn.ConvTranspose2d, ConvTranspose2dArgs, (*_CONVOLUTION, "output_padding")),
+        (torch.nn.MaxPool2d, MaxPool2dArgs, _SHARED),
+    )
+    for kind, args, names in kinds:
+        if isinstance(module, kind):
+            run_on = {"batch_size": shape[0], "input_height": shape[-2], "input_width": shape[-1]}
+            of_kernel = {} if args is MaxPool2dArgs else _of_kernel(device)
+            return args({name: getattr(module, name) for name in names} | run_on | of_kernel | {"dtype": _CONVERTED_TO})
+    return None
+
+
+def _of_kernel(device: Device | None) -> dict[str, Any]:
+    return {
+        "math_fidelity": MathFidelity.HiFi4,
+        "weights_dtype": _CONVERTED_TO,
+        "use_1d_systolic_array": True,
+        "enable_auto_formatting": False,
+        "conv_blocking_and_parallelization_config_override": {},
+        "device": device,
+    }
+
+
+def _merge_module_args(parameters: Any, module_args: Any) -> None:
+    """Give every module's parameters what was found of it, as `ttnn_module_args`."""
+    if isinstance(module_args, ModuleArgs):
+        parameters["ttnn_module_args"] = type(module_args)({k: v for k, v in module_args.items() if k != "device"})
+        return
+    for key, args in module_args.items():
+        if key in parameters:
+            _merge_module_args(parameters[key], args)

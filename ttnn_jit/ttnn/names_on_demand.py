@@ -1,0 +1,45 @@
+"""What the namespace answers for a name that it has not loaded: the name's own module, or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+from ttnn_jit.process.compile_lock import compiles
+from ttnn_jit.ttnn.lazy_names import MODULE_OF, SUBMODULES
+
+
+@compiles
+def loaded(name: str) -> Any:
+    """What a lazy `name` stands for; its module is imported if it was not.
+
+    Raises:
+        LookupError: The name is none of them.
+    """
+    if name in SUBMODULES:
+        return import_module(f"ttnn_jit.ttnn.{name}")
+    return getattr(import_module(MODULE_OF[name]), name)
+
+
+def construct(*args: Any, **keywords: Any) -> Any:
+    """What `Tensor.parts_of` is: ttnn's constructor, which loads when it is called."""
+    return loaded_constructor()(*args, **keywords)
+
+
+@compiles
+def loaded_constructor() -> Any:
+    """`ttnn_jit.ttnn.tensor_constructor.parts_of`."""
+    return import_module("ttnn_jit.ttnn.tensor_constructor").parts_of
+
+
+def unknown_name(name: str, known: Iterable[str]) -> AttributeError:
+    """The error for a name that the namespace lacks: the reason, if ttnn has it, else names that differ by one slip."""
+    from ttnn_jit.ops.public_names import names_within_a_slip, why_absent
+
+    missing = f"module 'ttnn_jit.ttnn' has no attribute {name!r}"
+    if reason := why_absent(name):
+        return AttributeError(f"{missing}: {reason}", name=name)
+    near = names_within_a_slip(name, known)
+    hint = f"; did you mean {' or '.join(f'`{n}`' for n in near)}?" if near else ""
+    return AttributeError(f"{missing}{hint}", name=name)

@@ -1,0 +1,133 @@
+"""`ttnn.CONFIG`: settings of a session, as programs read and write them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.origin import type_name
+
+_HOME = Path("~/.cache/ttnn")
+
+_DEFAULTS: dict[str, Any] = {
+    "cache_path": _HOME,
+    "model_cache_path": _HOME / "models",
+    "tmp_dir": Path("/tmp/ttnn"),
+    "enable_model_cache": False,
+    "enable_fast_runtime_mode": True,
+    "throw_exception_on_fallback": False,
+    "enable_logging": False,
+    "enable_graph_report": False,
+    "enable_detailed_buffer_report": False,
+    "enable_detailed_tensor_report": False,
+    "enable_comparison_mode": False,
+    "comparison_mode_should_raise_exception": False,
+    "comparison_mode_pcc": 0.9999,
+    "root_report_path": Path("generated/ttnn/reports"),
+    "report_name": None,
+}
+"""Setting -> what it is at first."""
+
+_REFUSED = {
+    "enable_model_cache": "keep converted weights by `ttnn.as_tensor(..., cache_file_name=...)`",
+    "enable_comparison_mode": "compare with `ttnn.get_golden_function(operation)` and "
+    '`ttnn_jit.testing.assert_allclose`, or run `ttnn_jit.jit(backend="numba")`',
+    "enable_graph_report": "see `.ir(x)` and `.explain(x)` of a jitted function",
+    "enable_logging": "set `TTMLIR_RUNTIME_LOGGER_LEVEL=Debug`, which logs every launch",
+}
+"""Setting that cannot be turned on -> what there is instead."""
+
+
+class Config:
+    """Settings by name, which are attributes; those that ask for what is not here are refused."""
+
+    def __init__(self) -> None:
+        vars(self).update(_DEFAULTS)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in _DEFAULTS:
+            raise ArgumentError(
+                f"ttnn.CONFIG has no setting `{name}`", help=f"it has {', '.join(f'`{key}`' for key in _DEFAULTS)}"
+            )
+        if name in _REFUSED and value:
+            raise ArgumentError(f"ttnn.CONFIG.{name} is not supported", help=_REFUSED[name])
+        vars(self)[name] = _of_kind(name, value, _DEFAULTS[name])
+
+    @property
+    def report_path(self) -> Path | None:
+        """Where the reports of this session would be; None without a `report_name`."""
+        name = vars(self)["report_name"]
+        return None if name is None else vars(self)["root_report_path"] / name
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"ttnn.CONFIG has no setting `{name}`", name=name, obj=self)
+
+    def __repr__(self) -> str:
+        return f"Config({', '.join(f'{name}={value}' for name, value in vars(self).items())})"
+
+
+def _of_kind(name: str, value: Any, default: Any) -> Any:
+    wanted, kinds = next(rule for kind, rule in _KINDS.items() if isinstance(default, kind))
+    if not isinstance(value, kinds):
+        raise ArgumentError(f"ttnn.CONFIG.{name} must be {wanted}, got {type_name(value)}")
+    return Path(str(value)) if isinstance(default, Path) else value
+
+
+_KINDS: dict[type, tuple[str, tuple[type, ...]]] = {
+    Path: ("a path", (str, Path)),
+    bool: ("True or False", (bool,)),
+    float: ("a number", (float, int)),
+    type(None): ("a name or None", (str, Path, type(None))),
+}
+"""Kind of a default -> what a value must be."""
+
+
+CONFIG = Config()
+"""The settings of this process."""
+
+
+@contextlib.contextmanager
+def manage_config(name: str, value: Any) -> Iterator[None]:
+    """A setting that is `value` in the body of a ``with`` (ttnn.manage_config), and as it was afterwards."""
+    before = getattr(CONFIG, name)
+    setattr(CONFIG, name, value)
+    try:
+        yield
+    finally:
+        setattr(CONFIG, name, before)
+
+
+def load_config_from_dictionary(config: Mapping[str, Any]) -> None:
+    """Set every setting that `config` names (ttnn.load_config_from_dictionary).
+
+    Raises:
+        ArgumentError: One that there is not, or a value that it refuses; those before it are set.
+    """
+    for name, value in config.items():
+        setattr(CONFIG, name, value)
+
+
+def load_config_from_json_file(json_path: str | Path) -> None:
+    """Set every setting that a file names (ttnn.load_config_from_json_file).
+
+    Raises:
+        ArgumentError: The file is no JSON object; and as `load_config_from_dictionary`.
+        OSError: It cannot be read.
+    """
+    try:
+        config = json.loads(Path(json_path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ArgumentError(f"{json_path} is no JSON: {error}") from None
+    if not isinstance(config, dict):
+        raise ArgumentError(f"{json_path} holds no JSON object of settings")
+    load_config_from_dictionary(config)
+
+
+def save_config_to_json_file(json_path: str | Path) -> None:
+    """Write every setting to a file (ttnn.save_config_to_json_file)."""
+    config = {name: str(value) if isinstance(value, Path) else value for name, value in vars(CONFIG).items()}
+    Path(json_path).write_text(json.dumps(config, indent=4), encoding="utf-8")

@@ -1,0 +1,136 @@
+"""`ttnn.Tensor(...)`: a tensor of numbers and a shape, or of what torch or numpy hold."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.foreign.numpy_array import is_numpy_array
+from ttnn_jit.foreign.torch_tensor import is_torch_tensor, require_torch
+from ttnn_jit.ops.parameter import are_numbers
+from ttnn_jit.runtime.buffer import Buffer
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, check_kind, whole_numbers
+from ttnn_jit.specs.tile import Tile
+from ttnn_jit.ttnn.mesh import MeshDevice, MeshTensor
+from ttnn_jit.ttnn.tensor_creation import from_torch
+
+if TYPE_CHECKING:
+    import torch
+
+Parts = tuple[TensorSpec, Device | None, Buffer]
+
+FORMS = "`ttnn.Tensor(numbers, shape, data_type, layout, device=None)` or `ttnn.Tensor(torch_tensor, data_type=None)`"
+
+
+def parts_of(*args: Any, **keywords: Any) -> Parts:
+    """What a tensor has, from the arguments of ttnn's constructor in one of its forms (ttnn.Tensor).
+
+    Raises:
+        ArgumentError: They are those of no form, or one is of another kind.
+        ShapeError: There are more or fewer numbers than the shape has elements.
+        DTypeError: An element type that ttnn_jit lacks.
+        GridError, L1CapacityError: It does not fit.
+    """
+    data = args[0] if args else keywords.get("data", keywords.get("tensor"))
+    is_array = is_torch_tensor(data) or is_numpy_array(data) or isinstance(data, Tensor)
+    has_shape = "shape" in keywords or (len(args) > 1 and isinstance(args[1], (list, tuple)))
+    form: Callable[..., Tensor] = _of_array if is_array and not has_shape else _of_numbers
+    try:
+        bound = inspect.signature(form).bind(*args, **keywords)
+    except TypeError as error:
+        raise ArgumentError(f"ttnn.Tensor: {error}", help=f"it is written {FORMS}") from None
+    made = form(*bound.args, **bound.kwargs)
+    return made.spec, made.device(), made.buffer("ttnn.Tensor")
+
+
+def _of_numbers(
+    data: Any,
+    shape: Sequence[int],
+    data_type: DataType,
+    layout: Layout,
+    device: Device | None = None,
+    memory_config: MemoryConfig | None = None,
+    tile: Tile | None = None,
+    pad_value: float = 0,
+) -> Tensor:
+    extents = whole_numbers(shape, "a shape")
+    check_kind(data_type, DataType, "`data_type`")
+    check_kind(layout, Layout, "`layout`")
+    numbers = _as_torch(data) if is_numpy_array(data) or is_torch_tensor(data) else _listed(data, data_type)
+    if numbers.numel() != math.prod(extents) or min(extents, default=1) < 0:
+        raise ShapeError(
+            f"ttnn.Tensor: {numbers.numel()} numbers do not make up a shape of {list(extents)}",
+            help=f"give {math.prod(extents)} of them in one list, row by row" if min(extents, default=1) >= 0 else None,
+        )
+    return _of_array(numbers.reshape(extents), data_type, device, layout, memory_config, tile, pad_value=pad_value)
+
+
+def _of_array(  # noqa: PLR0913, PLR0917 - ttnn's
+    tensor: Any,
+    data_type: DataType | None = None,
+    device: Device | None = None,
+    layout: Layout | None = None,
+    mem_config: MemoryConfig | None = None,
+    tile: Tile | None = None,
+    cq_id: int | None = None,  # noqa: ARG001 - as ttnn has it
+    pad_value: float | None = None,
+    mesh_mapper: object = None,
+) -> Tensor:
+    if isinstance(device, MeshDevice) or isinstance(tensor, MeshTensor) or mesh_mapper is not None:
+        raise ArgumentError(
+            "ttnn.Tensor makes the tensor of one device",
+            help="use `ttnn.from_torch(..., device=mesh, mesh_mapper=...)`",
+        )
+    if isinstance(tensor, Tensor):
+        if any(given is not None for given in (data_type, device, layout, mem_config)):
+            raise ArgumentError("ttnn.Tensor of a ttnn tensor is another name of it", help="use `ttnn.clone` or `.to`")
+        return tensor
+    return from_torch(
+        _as_torch(tensor),
+        data_type,
+        layout=layout,
+        device=device,
+        memory_config=mem_config,
+        tile=tile,
+        pad_value=pad_value,
+    )
+
+
+def _as_torch(array: Any) -> torch.Tensor:
+    """A torch tensor itself, and one of a numpy array's elements."""
+    require_torch("ttnn.Tensor", "make tensors by `ttnn.full` and its kin")
+    import torch
+
+    if is_torch_tensor(array):
+        tensor: torch.Tensor = array
+        return tensor
+    try:
+        return torch.as_tensor(array)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"ttnn.Tensor: torch makes no tensor of a numpy array of {array.dtype}: {error}") from None
+
+
+def _listed(data: Any, dtype: DataType) -> torch.Tensor:
+    require_torch("ttnn.Tensor", "make tensors by `ttnn.full` and its kin")
+    import torch
+
+    if not isinstance(data, Sequence) or isinstance(data, (str, bytes)):
+        raise ArgumentError(
+            f"ttnn.Tensor takes numbers in a list, a torch tensor or a numpy array, got {type_name(data)}",
+            help=f"it is written {FORMS}",
+        )
+    for number in data:
+        if isinstance(number, (list, tuple)) or not are_numbers(number):
+            raise ArgumentError(
+                f"ttnn.Tensor takes a flat list of numbers, got {type_name(number)} in it",
+                help="give the numbers row by row in one list, and the shape beside it",
+            )
+    if dtype.is_integer and all(isinstance(number, int) for number in data):
+        return torch.tensor([dtype.whole(number, "a number of ttnn.Tensor") for number in data], dtype=torch.int64)
+    return torch.tensor([float(number) for number in data], dtype=torch.float32)

@@ -1,0 +1,316 @@
+"""Tensors in files, and the cache of converted weights that `as_tensor` keeps in them.
+
+A file is one of the safetensors format, which every reader of that format takes: eight bytes with the length of a
+header, the header in JSON, and the logical elements row by row. Its metadata say what the format does not: layout,
+memory config, and a checksum over all of it. Nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+import warnings
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.runtime.buffer import HOST_POOL
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.mesh_shape import MeshShape
+from ttnn_jit.runtime.spec_json import spec_from_json, spec_to_json
+from ttnn_jit.runtime.tensor import Tensor, check_tensor
+from ttnn_jit.runtime.tensor_words import dense_elements, store_elements
+from ttnn_jit.specs.memory_config import HOST_MEMORY_CONFIG
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, check_kind, checked
+from ttnn_jit.ttnn.mesh import Mapper, MeshDevice, MeshTensor, ReplicateTensorToMesh
+from ttnn_jit.ttnn.tensor_creation import from_torch
+from ttnn_jit.ttnn.transfers import to_device
+
+if TYPE_CHECKING:
+    import torch
+
+FORMAT = "ttnn_jit 1"
+_LENGTH = 8
+_MOST_HEADER = 1 << 20
+
+
+class TensorFileError(ArgumentError, RuntimeError):
+    """A file holds no tensor, is damaged, or holds another one than was asked for (a RuntimeError in ttnn)."""
+
+
+# --- One file -------------------------------------------------------------------------------------------------------
+
+
+def dump_tensor(file_name: str | Path, tensor: Tensor, *, mode: object = None) -> None:  # noqa: ARG001 - one host
+    """Write a tensor to a file (ttnn.dump_tensor), from a device or the host; the tensors of a mesh one by one.
+
+    The file is complete or not there: it is written beside its place and put there at once.
+
+    Args:
+        file_name: Where; what is there is replaced.
+        tensor: Of any layout, dtype and memory config.
+        mode: How several hosts share the work; there is one.
+
+    Raises:
+        ArgumentError: It is no tensor.
+        DeallocatedError: It was deallocated.
+        OSError: The file cannot be written.
+    """
+    check_tensor(tensor, "the second argument of dump_tensor")
+    path = Path(file_name)
+    tensors = tensor.tensors if isinstance(tensor, MeshTensor) else (tensor,)
+    mesh = list(tensor.mesh.shape) if isinstance(tensor, MeshTensor) else None
+    parts = [dense_elements(own.spec, own.buffer("dump_tensor")).tobytes() for own in tensors]
+    _write(path, _header([own.spec for own in tensors], mesh, parts), parts)
+
+
+def load_tensor(file_name: str | Path, *, device: Device | None = None) -> Tensor:
+    """The tensor in a file that `dump_tensor` wrote (ttnn.load_tensor).
+
+    Args:
+        file_name: Which.
+        device: Where it goes, and lies as the one that was written; None keeps it on the host.
+
+    Raises:
+        TensorFileError: There is no such file, it holds none of our tensors, or those of another mesh than `device`.
+        GridError, L1CapacityError: It does not fit on `device`.
+    """
+    if device is not None:
+        check_kind(device, Device, "`device`")
+    path = Path(file_name)
+    contents = _read(path)
+    tensors = [_host_tensor(spec, part) for spec, part in zip(contents.specs, contents.parts, strict=True)]
+    if contents.mesh is None:
+        return tensors[0] if device is None else _placed(tensors[0], contents.specs[0].memory_config, device)
+    if not isinstance(device, MeshDevice) or list(device.shape) != contents.mesh:
+        raise TensorFileError(
+            f"{path} holds the tensors of a mesh of {MeshShape(contents.mesh)}, and `device` is {device}",
+            help=f"pass `device=ttnn.open_mesh_device({tuple(contents.mesh)})`",
+        )
+    return MeshTensor(
+        device,
+        [_placed(own, own.memory_config(), place) for own, place in zip(tensors, device.devices, strict=True)],
+    )
+
+
+def _placed(tensor: Tensor, config: MemoryConfig, device: Device) -> Tensor:
+    return to_device(tensor, device, None if config == HOST_MEMORY_CONFIG else config)
+
+
+def _host_tensor(spec: TensorSpec, elements: memoryview) -> Tensor:
+    buffer = HOST_POOL.allocate(spec.nbytes)
+    store_elements(spec, buffer, elements)
+    return Tensor(spec, None, buffer)
+
+
+# --- The format -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Contents:
+    specs: Sequence[TensorSpec]
+    mesh: list[int] | None
+    parts: Sequence[memoryview]
+
+
+def _header(specs: Sequence[TensorSpec], mesh: list[int] | None, parts: Sequence[bytes]) -> bytes:
+    told = json.dumps({"specs": [spec_to_json(spec) for spec in specs], "mesh": mesh}, separators=(",", ":"))
+    metadata = {"format": FORMAT, "ttnn": told, "crc32": str(_checksum(told, parts))}
+    entries: dict[str, Any] = {"__metadata__": metadata}
+    offset = 0
+    for name, spec, part in zip(_names(len(specs)), specs, parts, strict=True):
+        extents = {"dtype": _format_dtype(spec.dtype), "shape": list(spec.shape)}
+        entries[name] = extents | {"data_offsets": [offset, offset + len(part)]}
+        offset += len(part)
+    text = json.dumps(entries, separators=(",", ":")).encode()
+    return text + b" " * (-len(text) % _LENGTH)
+
+
+def _names(count: int) -> list[str]:
+    return ["tensor"] if count == 1 else [f"tensor.{number}" for number in range(count)]
+
+
+def _format_dtype(dtype: DataType) -> str:
+    """What safetensors calls an element type: ``BF16``, ``F32``, ``U8``, ``I32``."""
+    return dtype.mlir.upper().replace("UI", "U").replace("SI", "I")
+
+
+def _checksum(told: str, parts: Sequence[bytes | memoryview]) -> int:
+    value = zlib.crc32(told.encode())
+    for part in parts:
+        value = zlib.crc32(part, value)
+    return value
+
+
+def _write(path: Path, header: bytes, parts: Sequence[bytes]) -> None:
+    """Put a complete file at `path` in one step, so that readers and other writers never meet half of one."""
+    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        with beside.open("xb") as file:
+            file.write(len(header).to_bytes(_LENGTH, "little") + header)
+            for part in parts:
+                file.write(part)
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _read(path: Path) -> _Contents:
+    if not path.exists():
+        raise TensorFileError(f"Unable to load the tensor from {path}: the file does not exist")
+    if not path.is_file():
+        raise TensorFileError(f"Unable to load the tensor from {path}: it is no file")
+    data = memoryview(path.read_bytes())
+    length = int.from_bytes(data[:_LENGTH], "little")
+    if len(data) < _LENGTH or not 0 < length <= min(_MOST_HEADER, len(data) - _LENGTH):
+        raise _no_tensor(path, "its header is not that of one")
+    try:
+        contents = _parsed(bytes(data[_LENGTH : _LENGTH + length]), data[_LENGTH + length :])
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise _no_tensor(path, f"its header says {error}") from None
+    if contents is None:
+        raise _no_tensor(path, "it is damaged: its contents and its checksum do not agree")
+    return contents
+
+
+def _parsed(header: bytes, data: memoryview) -> _Contents | None:
+    """What a file holds; None where the checksum is another.
+
+    Raises:
+        KeyError, TypeError, ValueError: The header is none of ours.
+    """
+    entries = json.loads(header)
+    metadata = entries["__metadata__"]
+    if metadata["format"] != FORMAT:
+        raise ValueError(f"the format {metadata['format']!r}, not {FORMAT!r}")
+    told = json.loads(metadata["ttnn"])
+    specs = [checked(spec_from_json(fields)) for fields in told["specs"]]
+    parts, offset = [], 0
+    for spec in specs:
+        parts.append(data[offset : offset + spec.volume * spec.dtype.itemsize])
+        offset += spec.volume * spec.dtype.itemsize
+    mesh, whole = told["mesh"], offset == len(data)
+    if not whole or str(_checksum(metadata["ttnn"], parts)) != metadata["crc32"]:
+        return None
+    if len(specs) != (1 if mesh is None else MeshShape(mesh).mesh_size()):
+        raise ValueError(f"{len(specs)} tensors of a mesh of {mesh}")
+    return _Contents(specs, mesh, parts)
+
+
+def _no_tensor(path: Path, why: str) -> TensorFileError:
+    return TensorFileError(
+        f"{path} is no tensor file of ttnn_jit: {why}",
+        help="write it again with `ttnn.dump_tensor`; files that ttnn itself wrote are not read",
+    )
+
+
+# --- The cache ------------------------------------------------------------------------------------------------------
+
+
+def as_tensor(  # noqa: PLR0913 - ttnn's keywords
+    tensor: torch.Tensor | None,
+    dtype: DataType | None = None,
+    *,
+    layout: Layout | None = Layout.ROW_MAJOR,
+    device: Device | None = None,
+    memory_config: MemoryConfig | None = None,
+    cache_file_name: str | Path | None = None,
+    preprocess: Callable[[torch.Tensor], torch.Tensor] | None = None,
+    mesh_mapper: Mapper | None = None,
+    cache_dump_mode: object = None,  # noqa: ARG001 - one host
+) -> Tensor:
+    """`from_torch`, with a cache of converted weights in files (ttnn.as_tensor).
+
+    Args:
+        tensor: Any strides; it may be None where a file holds the result.
+        dtype: As of `from_torch`.
+        layout: As of `from_torch`.
+        device: As of `from_torch`.
+        memory_config: As of `from_torch`.
+        cache_file_name: The beginning of the file's name, behind which dtype and layout stand. The result is read from
+            the file; where there is none, or a damaged one, or one of another shape, dtype or layout, of which a
+            warning says so, it is made and written there. Processes may do so at once.
+        preprocess: Applied to `tensor` before it is converted; a result from a file went through it when it was made.
+        mesh_mapper: What each device of a mesh gets; parts are kept in the file, a replicated tensor once.
+        cache_dump_mode: How several hosts share the work; there is one.
+
+    Raises:
+        ArgumentError: There is neither a tensor nor a file; and whatever `from_torch` raises.
+        OSError: The file cannot be written.
+    """
+
+    def converted(device: Device | None, mapper: Mapper | None) -> Tensor:
+        if tensor is None:
+            raise ArgumentError("as_tensor: there is no tensor, and no file that holds the result")
+        source = tensor if preprocess is None else preprocess(tensor)
+        return from_torch(source, dtype, layout=layout, device=device, memory_config=memory_config, mesh_mapper=mapper)
+
+    if cache_file_name is None:
+        return converted(device, mesh_mapper)
+    if not isinstance(cache_file_name, (str, Path)):
+        raise ArgumentError(f"`cache_file_name` must be a path, got {type_name(cache_file_name)}")
+    path = cache_path(cache_file_name, dtype, layout)
+    mapper = None if isinstance(mesh_mapper, ReplicateTensorToMesh) else mesh_mapper
+    shape = None if preprocess or mapper or tensor is None else tuple(tensor.shape)
+    asked = _Asked(
+        shape, dtype, layout, memory_config or HOST_MEMORY_CONFIG, None if mapper is None else mapper.mesh_device
+    )
+    found = _cached(path, asked)
+    if found is None:
+        found = converted(None, mapper)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        dump_tensor(path, found)
+    return found if device is None else to_device(found, device, memory_config)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a file must hold; None of what is not known, or may be anything."""
+
+    shape: tuple[int, ...] | None
+    dtype: DataType | None
+    layout: Layout | None
+    memory_config: MemoryConfig
+    mesh: Device | None
+
+
+def cache_path(cache_file_name: str | Path, dtype: DataType | None, layout: Layout | None) -> Path:
+    """The file in which `as_tensor` keeps a tensor, as ttnn names it."""
+    names = ["None" if each is None else each.name for each in (dtype, layout)]
+    return Path(f"{cache_file_name}_dtype_{names[0]}_layout_{names[1]}.tensorbin")
+
+
+def _cached(path: Path, asked: _Asked) -> Tensor | None:
+    """The tensor in the file, on the host; None where there is no such file, or it must be made anew."""
+    if not path.is_file():
+        return None
+    try:
+        return _as_asked(_read(path), asked)
+    except TensorFileError as error:
+        warnings.warn(f"as_tensor: {path} is made anew: {error.message}", stacklevel=3)
+        return None
+
+
+def _as_asked(contents: _Contents, asked: _Asked) -> Tensor:
+    """What a file holds, on the host.
+
+    Raises:
+        TensorFileError: It is something else than is asked for.
+    """
+    for field in ("shape", "dtype", "layout"):
+        wanted, has = getattr(asked, field), getattr(contents.specs[0], field)
+        if wanted is not None and wanted != has:
+            raise TensorFileError(f"its {field} is {has}, and {wanted} is asked for")
+    mesh = asked.mesh if isinstance(asked.mesh, MeshDevice) else None
+    if contents.mesh != (None if mesh is None else list(mesh.shape)):
+        raise TensorFileError(f"its tensors are of a mesh {contents.mesh}, and {mesh} is asked for")
+    tensors = [
+        _host_tensor(spec.with_(memory_config=asked.memory_config), part)
+        for spec, part in zip(contents.specs, contents.parts, strict=True)
+    ]
+    return tensors[0] if mesh is None else MeshTensor(mesh, tensors)
