@@ -14,7 +14,7 @@ from ttnn_jit.codegen.loops import affine_bounds
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.declared_ops import ElementwiseOp
 
-_TILE_OPS = (ElementwiseOp, d2m.TileBcastOp, d2m.TileTypecastOp)
+_TILE_OPS = (ElementwiseOp, d2m.AccumulatingOp, d2m.TileBcastOp, d2m.TileTypecastOp)
 
 
 @dataclass(frozen=True)
