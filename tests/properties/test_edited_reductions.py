@@ -145,3 +145,24 @@ def test_padding_that_is_not_masked_is_not_reduced(program):
             op.result.replace_all_uses_with(op.input)
     with pytest.raises(CompileError, match="would take part"):
         native(module, INPUTS[program])
+
+
+def factors(x, y):
+    return ttnn.matmul(x, y, transpose_b=True)
+
+
+@pytest.mark.parametrize(("program", "inputs"), [(rows, (X,)), (factors, (X, X))])
+@pytest.mark.parametrize(("column", "is_walked"), [("d1 * -1 + 39", True), ("d1 mod 5", False), ("d1 mod 7", False)])
+def test_an_operation_beside_kernels_reduces_a_view_or_is_refused_at_its_place(program, inputs, column, is_walked):
+    lines = jit()(program).ir(*inputs, stage="cse").splitlines(keepends=True)
+    at, line = next((at, line) for at, line in enumerate(lines) if '= "ttir.' in line)
+    tensor = re.search(r"tensor<33x40[^>]*>", line)[0]
+    lines[at] = line.replace('"(%arg0', '"(%view')
+    remapping = f"affine_map<(d0, d1) -> (d0, {column})>"
+    lines.insert(at, f'%view = "d2m.view_layout"(%arg0) <{{remapping = {remapping}}}> : ({tensor}) -> {tensor}\n')
+    result = result_of(native, "".join(lines), pipeline.SCHEDULED, inputs)
+    if not is_walked:
+        assert result is REFUSED
+        return
+    viewed = X[:, eval(column.replace("mod", "%"), {"d1": torch.arange(40)})]
+    assert torch.equal(result, viewed.sum(1, keepdim=True) if program is rows else viewed @ X.T)
