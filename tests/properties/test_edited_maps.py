@@ -41,11 +41,21 @@ def joined(x, y):
     return ttnn.concat([ttnn.permute(x, (1, 0)), ttnn.slice(y, (0, 1), (8, 8))], dim=1)
 
 
+def summed(x, y):
+    return ttnn.subtract(ttnn.sum(x, dim=1), ttnn.sum(ttnn.multiply(y, 2.0), dim=1))
+
+
+def multiplied(x, y):
+    return ttnn.matmul(x, y, transpose_b=True)
+
+
 PROGRAMS = {
     transposed: ((8, 12), lambda edited, x, y: edited(x) - edited(y)),
     regrouped: ((3, 32), lambda edited, x, y: edited(x) + edited(y * 2.0)),
     cut_in_threes: ((3, 12), lambda edited, x, y: torch.minimum(edited(x), y[:, :3].reshape(3, 12))),
     joined: ((8, 12), lambda edited, x, y: torch.cat([edited(x), y[:8, 1:]], 1)),
+    summed: ((8, 12), lambda edited, x, y: edited(x).sum(0) - edited(y * 2.0).sum(0)),
+    multiplied: ((8, 12), lambda edited, x, y: x @ edited(y)),
 }
 """Program -> extents of its first view, and what it computes in torch where that is edited."""
 STAGES = {
@@ -133,10 +143,19 @@ def edited_and_run(program, stage, expressions, and_edited=lambda _: None):
     return found[0] is not None
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.sampled_from(list(PROGRAMS)), st.sampled_from(list(STAGES)), st.tuples(inside(SHAPE[0]), inside(SHAPE[1])))
 def test_an_edited_map_gives_what_it_says_or_an_error_at_its_place(program, stage, expressions):
     edited_and_run(program, stage, expressions)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("program", [summed, multiplied])
+@pytest.mark.parametrize(
+    ("column", "is_walked"), [("d0", True), ("d0 mod 4", True), ("d0 floordiv 2", True), ("d0 mod 5", False)]
+)
+def test_a_reduction_loop_reads_an_edited_view_or_a_copy_of_it_or_is_refused(program, column, is_walked, stage):
+    assert edited_and_run(program, stage, ("d1", column)) == is_walked
 
 
 @pytest.mark.parametrize("stage", STAGES)

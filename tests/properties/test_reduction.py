@@ -302,3 +302,39 @@ def test_many_reductions_that_meet_in_one_result_fit_on_the_stack(dim):
     x = torch.ones(40, 64)
     got = ttnn_jit.jit(graph_capture=True)(program)(x)
     assert torch.equal(got, torch.full_like(got, 80 * 81 / 2 * x.shape[dim]))
+
+
+@pytest.mark.parametrize("target", ["wormhole_b0", "blackhole"])
+@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize(
+    ("strategy", "cores"),
+    [(ttnn.ShardStrategy.HEIGHT, (1, 8)), (ttnn.ShardStrategy.WIDTH, (4, 1)), (ttnn.ShardStrategy.BLOCK, (2, 4))],
+)
+def test_chips_reduce_shards_in_kernels_that_are_not_fused_with_the_bits_of_eager(strategy, cores, dtype, target):
+    device = ttnn.open_device(device_id=0, target=target)
+    columns, rows = cores
+    config = ttnn.create_sharded_memory_config((256, 128), ttnn.CoreGrid(x=columns, y=rows), strategy)
+    x = torch.randn(256, 128, generator=torch.Generator().manual_seed(6)).to(dtype)
+    tensor = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device, memory_config=config)
+    for name in ("sum", "max"):
+        for dim in (0, 1):
+            reduce = getattr(ttnn, name)
+            function = ttnn_jit.jit()(lambda x: reduce(ttnn.neg(x), dim=dim, keepdim=True))  # noqa: B023 - called here
+            got = ttnn.to_torch(function(tensor))
+            assert_bits(got, ttnn.to_torch(reduce(ttnn.neg(tensor), dim=dim, keepdim=True)))
+            if name == "sum":
+                assert_bits(got, in_order(-x, dim).unsqueeze(dim).to(dtype))
+            report = function.explain(tensor)
+            assert [kernel.ops for kernel in report.kernels] == [("neg",), (name,)]
+            assert [pair.predicate for pair in report.not_fused] == ["not_elementwise"]
+            assert not report.host_operations
+            module = parse_module(function.ir(tensor, stage="d2m-insert-dst-register-access"))
+            words = x.view(torch.int16).numpy().view("uint16") if dtype is torch.bfloat16 else x.numpy()
+            assert_bits(torch.from_numpy(np.array(interpret(module, [words])[0])).view(dtype), got)
+
+
+def test_chips_reduce_other_tensors_as_operations_of_the_host_program(device):
+    tensor = ttnn.from_torch(torch.randn(64, 96), layout=ttnn.TILE_LAYOUT, device=device)
+    report = ttnn_jit.jit()(lambda x: ttnn.sum(ttnn.exp(x), dim=1, keepdim=True)).explain(tensor)
+    assert [kernel.ops for kernel in report.kernels] == [("exp",)]
+    assert report.host_operations == ("sum",)

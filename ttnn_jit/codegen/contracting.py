@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
 from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over
 from ttnn_jit.codegen.launch import View
+from ttnn_jit.codegen.loops import NOT_STRIDED, followed, refusal
+from ttnn_jit.codegen.reduced_operands import ReducedOperands, extents_in, require_extents, require_masked
 from ttnn_jit.codegen.stages import Stage, StageWriter
-from ttnn_jit.codegen.steps import Cast, Contract, KernelBody, Load, Step, Store
+from ttnn_jit.codegen.steps import Cast, Constant, Contract, KernelBody, Load, Step, Store
+from ttnn_jit.dialects.d2m import GenericOp, TileContractOp
 from ttnn_jit.dialects.declared_ops import ContractionOp
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.ops.contraction import Labels
-from ttnn_jit.specs.access import Access, Const, Dim
+from ttnn_jit.specs.access import Access, Const, Dim, NotStridedError
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import DataType
 
 
 def contracting_kernels(op: ContractionOp, numerics: Numerics) -> list[Kernel]:
@@ -27,12 +31,47 @@ def contracting_kernels(op: ContractionOp, numerics: Numerics) -> list[Kernel]:
     if result.view.spec.dtype is not COMPUTE_TYPE:
         steps.append(Cast(len(steps) - 1, result.view.spec.dtype, None))
     steps.append(Store(len(steps) - 1, len(inputs)))
-    return [kernel_over(inputs, (result,), steps, numerics, axis=0)]
+    try:
+        return [kernel_over(inputs, (result,), steps, numerics, axis=0)]
+    except NotStridedError:
+        raise refusal(op, NOT_STRIDED) from None
+
+
+def contracting_steps(
+    op: TileContractOp,
+    tiles: Sequence[tuple[int, DataType]],
+    numbers: Sequence[Constant],
+    following: int,  # noqa: ARG001
+) -> list[Step]:
+    """As `accumulating_steps` says."""
+    if numbers:
+        raise refusal(op, "it multiplies by a number")
+    (left, _), (right, _) = tiles
+    return [Contract(left, right)]
+
+
+def contracted_operands(
+    generic: GenericOp, op: TileContractOp, dim: int, operands: Sequence[Operand]
+) -> ReducedOperands:
+    """As `accumulated_operands` says: the contracted dimension first, then the result's."""
+    left, right, result = operands
+    rows, columns, written = (followed(each.data) for each in generic.indexing_maps)
+    if rows[-2:] != (written[-2], dim) or columns[-2:] != (dim, written[-1]):
+        raise refusal(op, "its tiles are not of rows, and of columns, that the indexing map of the result names")
+    domain: dict[Hashable, int] = {dim: extents_in(generic, left, rows)[-1]}
+    domain.update(zip(written, extents_in(generic, result, written), strict=True))
+    for name, number, operand, own in (("a factor", 0, left, rows), ("a factor", 1, right, columns)):
+        wanted = [1 if loop is None else domain[loop] for loop in own]
+        require_extents(generic, name, extents_in(generic, operand, own), wanted)
+        require_masked(generic, number, domain[dim], op.identity)
+    inputs = _spread(left, rows, domain), _spread(right, columns, domain)
+    return ReducedOperands(inputs, (result,), 0)
 
 
 def _spread(operand: Operand, own: Labels, domain: Mapping[Hashable, int]) -> Operand:
-    """An operand whose dimensions are named as those of a domain: broadcast along the others."""
-    kept = {label for label, extent in zip(own, operand.view.shape, strict=True) if extent == domain[label]}
+    """An operand whose dimensions are named as those of a domain, or not: broadcast along the others."""
+    shape = operand.view.shape
+    kept = {label for label, extent in zip(own, shape, strict=True) if label in domain and extent == domain[label]}
     places = {label: place for place, label in enumerate(domain)}
     extents = tuple(extent if label in kept else 1 for label, extent in domain.items())
     access = Access(extents, tuple(Dim(places[label]) if label in kept else Const(0) for label in own))

@@ -14,7 +14,7 @@ from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.declared_ops import ElementwiseOp
 from ttnn_jit.process.dataclass import dataclass
 
-_TILE_OPS = (ElementwiseOp, d2m.TileBcastOp, d2m.TileTypecastOp)
+_TILE_OPS = (ElementwiseOp, d2m.AccumulatingOp, d2m.TileBcastOp, d2m.TileTypecastOp)
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.codegen.launch import LoopNest, View, contraction_nest_of, loop_nest_of, reduction_nest_of
 from ttnn_jit.codegen.steps import (
@@ -22,7 +22,7 @@ from ttnn_jit.codegen.steps import (
     Store,
     contracted_streams,
 )
-from ttnn_jit.dialects.d2m import ViewLayoutOp
+from ttnn_jit.dialects.d2m import GenericOp, MaskOp, ViewLayoutOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.ops.reduction import SHORT_ROW
@@ -53,12 +53,27 @@ class Operand:
 
     @staticmethod
     def of(value: SSAValue) -> Operand:
-        """The tensor behind the views that `value` is of, and all of them as one."""
+        """The tensor behind the views that `value` is of, and all of them as one; loops meet no padding, nor masks."""
         access: Access | None = None
-        while isinstance(value.owner, ViewLayoutOp):
-            own = value.owner.access
-            access, value = own if access is None else access.after(own), value.owner.input
+        while isinstance(owner := value.owner, ViewLayoutOp | MaskOp):
+            if isinstance(owner, ViewLayoutOp):
+                access = owner.access if access is None else access.after(owner.access)
+            value = owner.input
         return Operand(value, View(spec_of(value.type), access))
+
+
+def is_elementwise(op: Operation) -> bool:
+    """Whether `op` is a kernel all of whose loops are parallel."""
+    return isinstance(op, GenericOp) and all(kind.data == "parallel" for kind in op.iterator_types)
+
+
+def readers_of(value: SSAValue) -> Iterator[Operation]:
+    """The ops that read `value`, or a view of it."""
+    for use in value.uses:
+        if isinstance(use.operation, ViewLayoutOp | MaskOp):
+            yield from readers_of(use.operation.result)
+        else:
+            yield use.operation
 
 
 @dataclass(frozen=True)

@@ -10,36 +10,52 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from typing import Any, NamedTuple
+from functools import cache
+from typing import Any
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.affine import ForOp, YieldOp
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, MemRefType, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr
 
+from ttnn_jit.codegen.accumulating import accumulated_operands, accumulating_steps
 from ttnn_jit.codegen.copies import copy_of
+from ttnn_jit.codegen.coverage import check_accesses, check_shards, reduced_dimension, tile_broadcast
 from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over
-from ttnn_jit.codegen.loops import NOT_STRIDED, affine_bounds, refusal, subview_window, tile_extents
+from ttnn_jit.codegen.loops import NOT_STRIDED, affine_bounds, refusal, subview_window
+from ttnn_jit.codegen.reader_values import (
+    Accumulation,
+    BufferAccess,
+    Filled,
+    Index,
+    Known,
+    LoopIndex,
+    Slot,
+    Tile,
+    Window,
+    covers,
+)
 from ttnn_jit.codegen.steps import Apply, Cast, Constant, KernelBody, Load, Step, Store
 from ttnn_jit.dialects.affine import LoadOp, StoreOp
 from ttnn_jit.dialects.d2m import (
+    AccumulatingOp,
     AcquireDstOp,
     CBType,
     GenericOp,
+    MaskOp,
     ReserveOp,
     TileBcastOp,
+    TileFillOp,
     TileTypecastOp,
     ViewLayoutOp,
     WaitOp,
 )
-from ttnn_jit.dialects.declared_ops import ElementwiseOp
+from ttnn_jit.dialects.declared_ops import DeclaredOp, ElementwiseOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import NotStridedError
 from ttnn_jit.specs.target import Numerics
-from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 def read_kernels(module: ModuleOp) -> tuple[KernelBody, ...]:
@@ -64,70 +80,30 @@ def launches_of(generic: GenericOp, numerics: Numerics) -> list[tuple[Operation,
         try:
             return [*copies, (generic, _kernel(generic, numerics, copied))]
         except NotStridedError:
-            views = (value.owner for value in generic.inputs if value not in copied)
-            view = next((owner for owner in views if isinstance(owner, ViewLayoutOp)), None)
-            if view is None:
+            views = ((value, _view_behind(value)) for value in generic.inputs if value not in copied)
+            value, view = next((pair for pair in views if pair[1] is not None), (None, None))
+            if value is None or view is None:
                 raise refusal(generic, NOT_STRIDED) from None
             copy = copy_of(view, numerics)
-            (copied[view.result],) = copy.outputs
+            (copied[value],) = copy.outputs
             copies.append((view, copy))
+
+
+def _view_behind(value: SSAValue) -> ViewLayoutOp | None:
+    owner = value.owner.input.owner if isinstance(value.owner, MaskOp) else value.owner
+    return owner if isinstance(owner, ViewLayoutOp) else None
 
 
 def _kernel(generic: GenericOp, numerics: Numerics, copied: Mapping[SSAValue, Operand]) -> Kernel:
     reader = _Reader(generic)
     reader.run(generic.body.block)
-    reader.check()
-    inputs = tuple(copied.get(value) or Operand.of(value) for value in dict.fromkeys(generic.inputs))
+    reduced = reader.check()
+    inputs = tuple(copied.get(value) or Operand.of(value) for value in reader.inputs)
     outputs = tuple(map(Operand.of, generic.results or generic.outputs))
-    return kernel_over(inputs, outputs, reader.steps, numerics)
-
-
-@dataclass(frozen=True, slots=True)
-class _LoopIndex:
-    """A loop from 0 with more than one iteration; affine loops of equal depth and bounds are one and the same."""
-
-    place: object
-    upper: int
-    step: int
-
-
-_Index = int | _LoopIndex
-
-
-@dataclass(frozen=True, slots=True)
-class _View:
-    """A window of a circular buffer: offsets and sizes in tiles."""
-
-    operand: int
-    offsets: tuple[_Index, ...]
-    sizes: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Tile:
-    """The tile of a step; `broadcast` is the broadcast within the tile that its reader must apply."""
-
-    step: int
-    broadcast: str | None
-
-
-class _Slot(NamedTuple):
-    """Whatever tile lies in a DST slot when it is read."""
-
-    dst: AcquireDstOp
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class _BufferAccess:
-    """An access to a circular buffer: per dimension the block loop and the loop within the block."""
-
-    op: Operation
-    operand: int
-    loops: tuple[tuple[_Index, _Index], ...]
-
-
-_Known = _View | _Tile | _Slot | _LoopIndex | Constant | int | AcquireDstOp
+    if reduced is None or reader.accumulation is None:
+        return kernel_over(inputs, outputs, reader.steps, numerics)
+    inputs, outputs, axis = accumulated_operands(generic, reader.accumulation.op, reduced, (*inputs, *outputs))
+    return kernel_over(inputs, outputs, reader.steps, numerics, axis=axis)
 
 
 @dataclass
@@ -138,45 +114,50 @@ class _Reader:
     steps: list[Step] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.known: dict[SSAValue, _Known] = {}
-        self.slots: dict[_Slot, _Tile] = {}
+        self.known: dict[SSAValue, Known] = {}
+        self.slots: dict[Slot, Tile | Filled] = {}
+        self.accumulation: Accumulation | None = None
         self.dst_shapes: dict[AcquireDstOp, tuple[int, ...]] = {}
-        self.dst_loops: tuple[_Index, ...] | None = None
-        self.nest: list[_LoopIndex] = []
+        self.dst_loops: tuple[Index, ...] | None = None
+        self.open: list[LoopIndex] = []
+        self.nest: list[LoopIndex] = []
         self.depth = 0
-        self.loads: list[_BufferAccess] = []
-        self.stores: dict[int, _BufferAccess] = {}
+        self.loads: list[BufferAccess] = []
+        self.stores: dict[int, BufferAccess] = {}
         generic = self.generic
-        self.rank = len(generic.iterator_types.data)
         self.input_count = len(generic.inputs)
         self.specs = [spec_of(value.type) for value in generic.operands]
-        distinct = {value: k for k, value in enumerate(dict.fromkeys(generic.inputs))}
-        self.streams = [distinct[value] for value in generic.inputs]
-        self.streams += range(len(distinct), len(distinct) + len(generic.outputs))
-        for k, argument in enumerate(generic.body.block.args):
-            self.known[argument] = self._whole(k, argument)
+        self.reduces = any(kind.data != "parallel" for kind in generic.iterator_types)
+        # Two factors are two streams, though they be one tensor: its rows, and its columns.
+        self.inputs = tuple(generic.inputs if self.reduces else dict.fromkeys(generic.inputs))
+        distinct = {value: k for k, value in enumerate(self.inputs)}
+        self.streams = [*range(self.input_count)] if self.reduces else [distinct[value] for value in generic.inputs]
+        self.streams += range(len(self.inputs), len(self.inputs) + len(generic.outputs))
+        self.windows = [self._whole(k, argument) for k, argument in enumerate(generic.body.block.args)]
+        self.known.update(zip(generic.body.block.args, self.windows, strict=True))
 
-    def _whole(self, operand: int, argument: SSAValue) -> _View:
+    def _whole(self, operand: int, argument: SSAValue) -> Window:
         if not isinstance(argument.type, CBType):
             raise refusal(self.generic, f"its argument {operand} is no circular buffer")
+        tile, dtype = argument.type.underlying.element_type, self.specs[operand].dtype
+        if not isinstance(tile, TileType) or tile.dtype is not dtype:
+            raise refusal(self.generic, f"its argument {operand} holds other elements than {dtype.mlir}")
         shape = argument.type.underlying.get_shape()
-        return _View(operand, (0,) * len(shape), tuple(shape))
+        return Window(operand, (0,) * len(shape), tuple(shape))
 
     def run(self, block: Block) -> None:
         """Executes the ops of `block`."""
         for op in block.ops:
-            handler = _HANDLERS.get(type(op))
-            if handler is None and isinstance(op, ElementwiseOp):
-                handler = _Reader._apply
+            handler = _handler_of(op.__class__)
             if handler is None:
                 raise refusal(op, "it is unknown here", "run the stages up to `d2m-insert-dst-register-access`")
             handler(self, op)
 
     # Values
 
-    def _index(self, op: Operation, value: SSAValue | int) -> _Index:
+    def _index(self, op: Operation, value: SSAValue | int) -> Index:
         known = value if isinstance(value, int) else self.known.get(value)
-        if not isinstance(known, (int, _LoopIndex)):
+        if not isinstance(known, (int, LoopIndex)):
             raise refusal(op, "an index is neither a constant nor a loop's")
         return known
 
@@ -186,13 +167,15 @@ class _Reader:
             raise refusal(op, "a number is not constant")
         return index
 
-    def _tile(self, op: Operation, value: SSAValue) -> _Tile:
-        known = self.known.get(value)
-        if isinstance(known, _Slot):
-            known = self.slots[known]
-        if not isinstance(known, _Tile):
+    def _tile(self, op: Operation, value: SSAValue) -> Tile:
+        known = self._held(value)
+        if not isinstance(known, Tile):
             raise refusal(op, "an operand is no tile")
         return known
+
+    def _held(self, value: SSAValue) -> Known | None:
+        known = self.known.get(value)
+        return self.slots[known] if isinstance(known, Slot) else known
 
     def _usable(self, op: Operation, value: SSAValue) -> int | Constant:
         known = self.known.get(value)
@@ -204,7 +187,7 @@ class _Reader:
         return tile.step
 
     def _add(self, result: SSAValue, step: Step, broadcast: str | None = None) -> None:
-        self.known[result] = _Tile(len(self.steps), broadcast)
+        self.known[result] = Tile(len(self.steps), broadcast)
         self.steps.append(step)
 
     # Ops
@@ -227,10 +210,10 @@ class _Reader:
 
     def _subview(self, op: memref.SubviewOp) -> None:
         source = self.known.get(op.source)
-        if not isinstance(source, _View) or any(source.offsets):
+        if not isinstance(source, Window) or any(source.offsets):
             raise refusal(op, "it is no view of a circular buffer")
         offsets, sizes = subview_window(op)
-        self.known[op.result] = _View(source.operand, tuple(self._index(op, o) for o in offsets), tuple(sizes))
+        self.known[op.result] = Window(source.operand, tuple(self._index(op, o) for o in offsets), tuple(sizes))
 
     def _block_loop(self, op: scf.ForOp) -> None:
         bounds = [self._number(op, bound) for bound in (op.lb, op.ub, op.step)]
@@ -248,18 +231,19 @@ class _Reader:
         trips = max(0, -(-(upper - lower) // step)) if step > 0 else 0
         if trips == 0:
             raise refusal(op, "it never runs")
-        index: _Index = lower
+        index: Index = lower
         if trips > 1:
             if lower != 0 or upper % step:
                 raise refusal(op, f"it must run from 0 in whole steps, not from {lower} to {upper} by {step}")
-            index = _LoopIndex(place, upper, step)
+            index = LoopIndex(place, upper, step)
         self.known[body.args[0]] = index
-        within_block = isinstance(index, _LoopIndex) and isinstance(op, ForOp)
-        if isinstance(index, _LoopIndex) and within_block:
-            self.nest.append(index)
+        entered = [index] if isinstance(index, LoopIndex) else []
+        self.open += entered
+        if isinstance(op, ForOp):
+            self.nest += entered
         self.run(body)
-        if within_block:
-            self.nest.pop()
+        for loops in (self.open, self.nest) if isinstance(op, ForOp) else (self.open,):
+            del loops[len(loops) - len(entered) :]
 
     def _load(self, op: LoadOp) -> None:
         source = self.known.get(op.memref)
@@ -273,25 +257,35 @@ class _Reader:
         if access.operand >= self.input_count:
             raise refusal(op, "it reads an output")
         self.loads.append(access)
-        self._add(op.result, Load(self.streams[access.operand], None), self._broadcast(access.operand))
+        broadcast = None if self.reduces else tile_broadcast(self.specs[access.operand], self.specs[-1])
+        self._add(op.result, Load(self.streams[access.operand], None), broadcast)
 
     def _store(self, op: StoreOp) -> None:
-        tile = self._tile(op, op.value)
         target = self.known.get(op.memref)
         if isinstance(target, AcquireDstOp):
-            slot = self._slot(op, target, op.indices)
-            self.slots[slot] = tile
-            self._remember_slot(tile.step, slot.number)
+            self._store_in_slot(op, self._slot(op, target, op.indices))
             return
         access = self._buffer_access(op, op.memref, op.indices)
         if access.operand < self.input_count:
             raise refusal(op, "it writes an input")
         if access.operand in self.stores:
             raise refusal(op, "it writes an output a second time")
-        step = self._usable(op, op.value)
-        assert isinstance(step, int)
+        step = self._tile(op, op.value).step
+        self._usable(op, op.value)
+        if self.accumulation is not None and tuple(self.open) != self.accumulation.outside:
+            raise refusal(op, "it stores what is not complete before the reduction loop has ended")
         self.stores[access.operand] = access
         self.steps.append(Store(step, self.streams[access.operand]))
+
+    def _store_in_slot(self, op: StoreOp, slot: Slot) -> None:
+        filled = self._held(op.value)
+        if isinstance(filled, Filled):
+            self.slots[slot] = Filled(filled.number, tuple(self.open))
+            return
+        tile = self.slots[slot] = self._tile(op, op.value)
+        if self.accumulation is not None and (tile.step, slot) != (self.accumulation.step, self.accumulation.slot):
+            raise refusal(op, f"the accumulator lies in slot {self.accumulation.slot.number}, and nothing else in DST")
+        self._remember_slot(tile.step, slot.number)
 
     def _remember_slot(self, index: int, slot: int) -> None:
         match self.steps[index]:
@@ -309,6 +303,37 @@ class _Reader:
         numbers = tuple(Constant.of(number) for number in op.statics)
         self._add(op.result, Apply(op.operation.tile_name, operands, numbers, _tile_type(op).dtype, None))
 
+    def _fill(self, op: TileFillOp) -> None:
+        number = self.known.get(op.value)
+        if not isinstance(number, Constant):
+            raise refusal(op, "its operand is no number")
+        self.known[op.result] = Filled(number)
+
+    def _accumulate(self, op: AccumulatingOp) -> None:
+        slot = self.known.get(op.accumulator)
+        filled = self.slots.get(slot) if isinstance(slot, Slot) else None
+        if not isinstance(slot, Slot) or not isinstance(filled, Filled) or self.accumulation is not None:
+            raise refusal(op, "its accumulator is not the slot that `d2m.tile_fill` filled for it alone")
+        if filled.number != Constant.of(op.identity):
+            raise refusal(op, f"its accumulator begins with {filled.number.value}, not {op.identity}")
+        operands = [self._usable(op, value) for value in op.operands[:-1]]
+        loaded = [(step, self._loaded(op, step)) for step in operands if isinstance(step, int)]
+        if [operand for _, operand in loaded] != [*range(self.input_count)] or len(self.generic.outputs) != 1:
+            raise refusal(op, "it must read the tiles of its kernel's inputs, each once and in their order")
+        tiles = [(step, self.specs[operand].dtype) for step, operand in loaded]
+        numbers = [number for number in operands if isinstance(number, Constant)]
+        *before, last = accumulating_steps(op, tiles, numbers, len(self.steps))
+        self.steps += before
+        self._add(op.results[0], last)
+        self.accumulation = Accumulation(op, slot, len(self.steps) - 1, filled.loops, tuple(self.open))
+
+    def _loaded(self, op: Operation, step: int) -> int:
+        match self.steps[step]:
+            case Load(stream):
+                return self.streams.index(stream)
+            case _:
+                raise refusal(op, "what it accumulates comes straight from a circular buffer")
+
     def _cast(self, op: TileTypecastOp) -> None:
         tile = self._tile(op, op.operand)
         self._add(op.result, Cast(tile.step, _tile_type(op).dtype, None), tile.broadcast)
@@ -319,98 +344,54 @@ class _Reader:
         if tile.broadcast != kind:
             wanted = f"one of kind {tile.broadcast}" if tile.broadcast else "none"
             raise refusal(op, f"it spreads a {kind} where the shapes need {wanted}")
-        self.known[op.result] = _Tile(tile.step, None)
+        self.known[op.result] = Tile(tile.step, None)
 
     # Indices
 
-    def _slot(self, op: Operation, dst: AcquireDstOp, indices: Sequence[SSAValue | int]) -> _Slot:
+    def _slot(self, op: Operation, dst: AcquireDstOp, indices: Sequence[SSAValue | int]) -> Slot:
         slot = self._number(op, indices[0])
         loops = tuple(self._index(op, index) for index in indices[1:])
         shape = self.dst_shapes[dst]
         if not 0 <= slot < shape[0]:
             raise refusal(op, f"there is no DST slot {slot}: {shape[0]} were acquired")
         for index, extent in zip(loops, shape[1:], strict=True):
-            if (index.upper if isinstance(index, _LoopIndex) else index + 1) > extent:
+            if (index.upper if isinstance(index, LoopIndex) else index + 1) > extent:
                 raise refusal(op, "it leaves the DST slot")
-        moving = [index for index in loops if isinstance(index, _LoopIndex)]
+        moving = [index for index in loops if isinstance(index, LoopIndex)]
         self.dst_loops = self.dst_loops or loops
         if loops != self.dst_loops or moving != self.nest:
             raise refusal(op, "loops over DST that touch different tiles cannot be merged")
-        return _Slot(dst, slot)
+        return Slot(dst, slot)
 
-    def _buffer_access(self, op: Operation, memref_: SSAValue, indices: Sequence[SSAValue | int]) -> _BufferAccess:
+    def _buffer_access(self, op: Operation, memref_: SSAValue, indices: Sequence[SSAValue | int]) -> BufferAccess:
         view = self.known.get(memref_)
-        if not isinstance(view, _View):
+        if not isinstance(view, Window):
             raise refusal(op, "it accesses neither a circular buffer nor DST")
-        whole = self.known[self.generic.body.block.args[view.operand]]
-        assert isinstance(whole, _View)
+        whole = self.windows[view.operand]
         inner = [self._index(op, index) for index in indices]
         loops = tuple(zip(view.offsets, inner, strict=True))
         for (outer, within), size, extent in zip(loops, view.sizes, whole.sizes, strict=True):
-            if not (_covers(outer, size, extent) and _covers(within, 1, size)):
+            if not (covers(outer, size, extent) and covers(within, 1, size)):
                 raise refusal(op, "its loops do not run over each tile of the circular buffer once")
-        moving = [index for pair in loops for index in pair if isinstance(index, _LoopIndex)]
+        moving = [index for pair in loops for index in pair if isinstance(index, LoopIndex)]
         if len(set(moving)) != len(moving):
             raise refusal(op, "one loop moves along two dimensions")
-        return _BufferAccess(op, view.operand, loops)
+        return BufferAccess(op, view.operand, loops)
 
-    def _broadcast(self, operand: int) -> str | None:
-        own, full = (_matrix(spec) for spec in (self.specs[operand], self.specs[-1]))
-        rows, columns = own[0] != full[0], own[1] != full[1]
-        if rows and columns:
-            return "scalar"
-        if rows:
-            return "row"
-        return "col" if columns else None
-
-    # Checks of the whole
-
-    def check(self) -> None:
-        """Refuses a generic whose grid and maps do not cover every tile of the outputs."""
+    def check(self) -> int | None:
+        """Refuses a generic whose loops do not cover every tile of the operands; the dimension that is reduced."""
         generic = self.generic
         if len(self.stores) != len(generic.outputs):
             raise refusal(generic, "it leaves an output unwritten")
-        if len(generic.grid.data) != self.rank:
-            raise refusal(generic, f"its grid needs {self.rank} extents")
-        first = self.stores[self.input_count]
-        for access in (*self.loads, *self.stores.values()):
-            self._check_follows(access, first)
+        loops_of = check_accesses(generic, (*self.stores.values(), *self.loads), reorders=self.reduces)
         for store in self.stores.values():
-            within = [inner for _, inner in store.loops if isinstance(inner, _LoopIndex)]
-            if within != [index for index in self.dst_loops or () if isinstance(index, _LoopIndex)]:
+            within = [inner for _, inner in store.loops if isinstance(inner, LoopIndex)]
+            if within != [index for index in self.dst_loops or () if isinstance(index, LoopIndex)]:
                 raise refusal(store.op, "its loops are not those of the DST slots")
-        for operand in range(len(generic.operands)):
-            self._check_shards(operand)
-
-    def _check_follows(self, access: _BufferAccess, leader: _BufferAccess) -> None:
-        results = self.generic.indexing_maps.data[access.operand].data.results
-        for dim, (result, loops) in enumerate(zip(results, access.loops, strict=True)):
-            if isinstance(result, AffineDimExpr) and result.position != dim:
-                raise refusal(access.op, "its operand's indexing map reorders dimensions")
-            expected = leader.loops[dim] if isinstance(result, AffineDimExpr) else (0, 0)
-            if loops != expected:
-                raise refusal(access.op, "it does not meet the tile that the output's store names")
-
-    def _check_shards(self, operand: int) -> None:
-        view = self.known[self.generic.body.block.args[operand]]
-        assert isinstance(view, _View)
-        results = self.generic.indexing_maps.data[operand].data.results
-        tiles = tile_extents(self.specs[operand].shape, self.rank)
-        for result, extent, cores, wanted in zip(results, view.sizes, self.generic.grid.data, tiles, strict=True):
-            held = extent * cores if isinstance(result, AffineDimExpr) else extent
-            if held < wanted:
-                raise refusal(self.generic, f"operand {operand} has {wanted} tiles where its shards hold {held}")
-
-
-def _covers(index: _Index, step: int, extent: int) -> bool:
-    """Whether `index` takes each multiple of `step` below `extent` once."""
-    if isinstance(index, _LoopIndex):
-        return index.upper == extent and index.step == step
-    return index == 0 and step >= extent
-
-
-def _matrix(spec: TensorSpec) -> tuple[int, int]:
-    return (1, 1, *spec.shape)[-2], (1, 1, *spec.shape)[-1]
+        check_shards(generic, self.windows, self.specs)
+        if self.accumulation is None and self.reduces:
+            raise refusal(generic, "one of its dimensions is a reduction, and nothing accumulates along it")
+        return None if self.accumulation is None else reduced_dimension(generic, self.accumulation, loops_of)
 
 
 def _tile_type(op: Operation) -> TileType:
@@ -441,6 +422,18 @@ _HANDLERS: dict[type[Operation], Callable[[_Reader, Any], None]] = {
     StoreOp: _Reader._store,
     TileTypecastOp: _Reader._cast,
     TileBcastOp: _Reader._broadcast_tile,
+    TileFillOp: _Reader._fill,
     scf.YieldOp: _skip,
     YieldOp: _skip,
 }
+
+_FAMILIES: dict[type[DeclaredOp], Callable[[_Reader, Any], None]] = {
+    ElementwiseOp: _Reader._apply,
+    AccumulatingOp: _Reader._accumulate,
+}
+
+
+@cache
+def _handler_of(kind: type[Operation]) -> Callable[[_Reader, Any], None] | None:
+    families = (handler for family, handler in _FAMILIES.items() if issubclass(kind, family))
+    return _HANDLERS.get(kind) or next(families, None)

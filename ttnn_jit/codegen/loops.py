@@ -9,7 +9,7 @@ from xdsl.dialects import memref
 from xdsl.dialects.affine import ForOp
 from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineConstantExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
@@ -47,6 +47,11 @@ def tile_extents(shape: Sequence[int], rank: int) -> tuple[int, ...]:
     folded = math.prod(batch[: len(batch) - (rank - 2)])
     kept = batch[len(batch) - (rank - 2) :]
     return (*kept, folded * rows, columns) if rank == 2 else (folded * kept[0], *kept[1:], rows, columns)
+
+
+def followed(indexing_map: AffineMap) -> tuple[int | None, ...]:
+    """Per dimension of an operand, the kernel's dimension whose index it has; None where that is a constant."""
+    return tuple(each.position if isinstance(each, AffineDimExpr) else None for each in indexing_map.results)
 
 
 def _constant(op: ForOp, bound: AffineMapAttr) -> int:

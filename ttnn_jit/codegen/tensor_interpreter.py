@@ -26,10 +26,11 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Tensor:
-    """A tensor's logical elements, in their compute type."""
+    """A tensor's logical elements, in their compute type; `fill` is what a mask put beyond them, None if none did."""
 
     values: Array
     spec: TensorSpec
+    fill: float | None = None
 
 
 def results_of(op: TensorOp, operands: Sequence[Tensor], math: NumpyVector, numerics: Numerics) -> Sequence[Array]:

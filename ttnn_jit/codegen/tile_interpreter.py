@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,34 +22,37 @@ from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, MemRefType,
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.ir.affine import AffineConstantExpr
+from xdsl.ir.affine import AffineMap
 
+from ttnn_jit.codegen.accumulator import Accumulator, reduced_extent
 from ttnn_jit.codegen.host.host_program import the_function
-from ttnn_jit.codegen.loops import affine_bounds, refusal, subview_window, tile_extents
+from ttnn_jit.codegen.interpreted_tiles import InPlace, Memref, tiles_of, untiled
+from ttnn_jit.codegen.loops import affine_bounds, followed, refusal, subview_window, tile_extents
 from ttnn_jit.codegen.steps import Constant
 from ttnn_jit.codegen.tensor_interpreter import WHOLE_TENSOR_OPS, Tensor, gathered, results_of
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dialects.affine import LoadOp, StoreOp
 from ttnn_jit.dialects.d2m import (
+    AccumulatingOp,
     AcquireDstOp,
     CBType,
     EmptyOp,
     GenericOp,
+    MaskOp,
     ReserveOp,
     TileBcastOp,
+    TileFillOp,
     TileTypecastOp,
     ViewLayoutOp,
     WaitOp,
 )
-from ttnn_jit.dialects.declared_ops import ElementwiseOp, TensorOp
+from ttnn_jit.dialects.declared_ops import DeclaredOp, ElementwiseOp, TensorOp
 from ttnn_jit.dialects.layout import dtype_of, spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.dialects.ttir import FullOp
 from ttnn_jit.kernels.numpy_vector import NumpyVector
-from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, Numerics
-from ttnn_jit.specs.tensor_spec import round_up
 
 Array = np.ndarray[Any, Any]
 
@@ -105,34 +110,15 @@ def _elements(type_: Attribute) -> int:
             return 0
 
 
-@dataclass(frozen=True)
-class _Memref:
-    """A window on tiles: `tiles` has two more dimensions than the memref; `written` says which were ever stored."""
-
-    tiles: Array
-    written: Array
-
-
-@dataclass(frozen=True)
-class _InPlace:
-    """A tile where it lies, read when it is used."""
-
-    where: _Memref
-    at: tuple[int, ...]
-
-    def tile(self) -> Array:
-        """What lies there now."""
-        tile: Array = self.where.tiles[self.at].copy()
-        return tile
-
-
 class _Machine:
     def __init__(self, numerics: Numerics) -> None:
         self.numerics = numerics
         self.math = NumpyVector()
         self.known: dict[SSAValue, Any] = {}
         self.results: list[Array] = []
-        self.yielded: list[Array] = []
+        self.yielded: list[Any] = []
+        self.windows: dict[memref.SubviewOp, tuple[Sequence[int | SSAValue], Sequence[int]]] = {}
+        self.generic: tuple[GenericOp, Sequence[Tensor]] | None = None
 
     def bind(self, block: Block, inputs: Sequence[Array]) -> None:
         """Makes `inputs` the arguments of the function."""
@@ -148,13 +134,7 @@ class _Machine:
     def run(self, block: Block) -> None:
         """Executes the ops of `block`."""
         for op in block.ops:
-            if isinstance(op, WHOLE_TENSOR_OPS):
-                self._of_whole_tensors(op)
-                continue
-            if isinstance(op, ElementwiseOp):
-                self._apply(op)
-                continue
-            handler = _HANDLERS.get(type(op))
+            handler = _handler_of(op.__class__)
             if handler is None:
                 raise refusal(op, "it is unknown to the tile interpreter")
             handler(self, op)
@@ -168,6 +148,9 @@ class _Machine:
     def _view(self, op: ViewLayoutOp) -> None:
         source, spec = self.known[op.input], spec_of(op.result.type)
         self.known[op.result] = Tensor(gathered(source.values, op.access), spec)
+
+    def _mask(self, op: MaskOp) -> None:
+        self.known[op.result] = replace(self.known[op.input], fill=op.fill_value.number)
 
     def _of_whole_tensors(self, op: TensorOp) -> None:
         made = results_of(op, [self.known[value] for value in op.operands], self.math, self.numerics)
@@ -188,31 +171,32 @@ class _Machine:
             self.results.append(self.math.stored(tensor.values, tensor.spec.dtype))
 
     def _generic(self, op: GenericOp) -> None:
-        rank = len(op.iterator_types.data)
+        maps = [indexing_map.data for indexing_map in op.indexing_maps]
         buffers = [_buffer_shape(argument.type) for argument in op.body.block.args]
-        moves = [
-            [not isinstance(result, AffineConstantExpr) for result in indexing_map.data.results]
-            for indexing_map in op.indexing_maps
-        ]
+        cores = {dim: cut for cut, dim in enumerate(followed(maps[-1])) if dim is not None}
+        # Per operand and dimension of it, the dimension of the grid along which it is cut.
+        cuts = [[None if dim is None else cores.get(dim) for dim in followed(each)] for each in maps]
+        grids = [tuple(1 if cut is None else op.grid.data[cut] for cut in own) for own in cuts]
         tensors = [self.known[value] for value in op.operands]
-        grids = [
-            tuple(cores if moving else 1 for cores, moving in zip(op.grid.data, mapped, strict=True))
-            for mapped in moves
-        ]
         self._require_shards(op, tensors, grids, buffers)
+        self.generic = op, tensors
         tiled = [
-            _tiles_of(tensor, rank, tuple(c * e for c, e in zip(grid, buffer, strict=True)))
+            tiles_of(tensor, tuple(c * e for c, e in zip(grid, buffer, strict=True)))
             for tensor, grid, buffer in zip(tensors, grids, buffers, strict=True)
         ]
         for core in np.ndindex(*op.grid.data):
-            for argument, tiles, grid, buffer in zip(op.body.block.args, tiled, grids, buffers, strict=True):
-                at = tuple(c if g > 1 else 0 for c, g in zip(core, grid, strict=True))
+            shards = []
+            for argument, tiles, own, buffer in zip(op.body.block.args, tiled, cuts, buffers, strict=True):
+                at = tuple(0 if cut is None else core[cut] for cut in own)
                 shard = tiles[tuple(slice(c * e, (c + 1) * e) for c, e in zip(at, buffer, strict=True))]
-                self.known[argument] = _Memref(shard, np.ones(buffer, bool))
+                self.known[argument] = Memref.of(shard, np.ones(buffer, bool))
+                shards.append(self.known[argument])
             self.run(op.body.block)
+            for shard in shards[len(op.inputs) :]:
+                shard.settle()
         for k, value in enumerate(op.results or op.outputs):
             tensor = tensors[len(op.inputs) + k]
-            self.known[value] = Tensor(_untiled(tiled[len(op.inputs) + k], tensor), tensor.spec)
+            self.known[value] = Tensor(untiled(tiled[len(op.inputs) + k], tensor), tensor.spec)
 
     def _require_shards(
         self,
@@ -248,18 +232,18 @@ class _Machine:
         compute = dtype_of(op.result.type).compute
         nothing = -1 if compute.is_integer else np.nan
         tiles = np.full((*shape, TILE_HEIGHT, TILE_WIDTH), nothing, compute.numpy)
-        self.known[op.result] = _Memref(tiles, np.zeros(shape, bool))
+        self.known[op.result] = Memref.of(tiles, np.zeros(shape, bool))
 
     def _subview(self, op: memref.SubviewOp) -> None:
-        source: _Memref = self.known[op.source]
-        offsets, sizes = subview_window(op)
+        source: Memref = self.known[op.source]
+        offsets, sizes = self.windows.get(op) or self.windows.setdefault(op, subview_window(op))
         window = []
         for offset, size, extent in zip(offsets, sizes, source.written.shape, strict=True):
             start = self._number(offset)
             if not 0 <= start <= extent - size:
                 raise refusal(op, "it leaves its source")
             window.append(slice(start, start + size))
-        self.known[op.result] = _Memref(source.tiles[tuple(window)], source.written[tuple(window)])
+        self.known[op.result] = source.window(tuple(window))
 
     def _block_loop(self, op: scf.ForOp) -> None:
         self._loop(op, op.body.block, *(self._number(bound) for bound in (op.lb, op.ub, op.step)))
@@ -279,21 +263,19 @@ class _Machine:
     def _linalg(self, op: linalg.GenericOp) -> None:
         maps = [indexing_map.data for indexing_map in op.indexing_maps]
         operands = [self.known[value] for value in op.operands]
-        output = operands[-1]
         body = op.body.block
-        for point in np.ndindex(*output.written.shape):
-            at = [indexing_map.eval(point, ()) for indexing_map in maps]
-            for argument, operand, index in zip(body.args, operands, at, strict=True):
-                self.known[argument] = operand.tiles[tuple(index)].copy()
+        for point in np.ndindex(*_domain(maps, operands)):
+            at = [tuple(indexing_map.eval(point, ())) for indexing_map in maps]
+            for k, (argument, operand, index) in enumerate(zip(body.args, operands, at, strict=True)):
+                self.known[argument] = InPlace(operand, index, is_output=k >= len(op.inputs))
             self.run(body)
             for operand, index, value in zip(
                 operands[len(op.inputs) :], at[len(op.inputs) :], self.yielded, strict=True
             ):
-                operand.tiles[tuple(index)] = value
-                operand.written[tuple(index)] = True
+                operand.put(index, value)
 
     def _linalg_yield(self, op: linalg.YieldOp) -> None:
-        self.yielded = [self._tile(value) for value in op.operands]
+        self.yielded = [self._value(value) for value in op.operands]
 
     def _number(self, value: SSAValue | int) -> int:
         number = value if isinstance(value, int) else self.known[value]
@@ -303,24 +285,28 @@ class _Machine:
     # Tiles
 
     def _load(self, op: LoadOp) -> None:
-        source: _Memref = self.known[op.memref]
+        source: Memref = self.known[op.memref]
         at = self._place(op, source, op.indices)
         if not source.written[at]:
             raise refusal(op, f"DST slot {at[0]} was never written")
-        self.known[op.result] = _InPlace(source, at)
+        self.known[op.result] = InPlace(source, at)
 
     def _store(self, op: StoreOp) -> None:
-        target: _Memref = self.known[op.memref]
+        target: Memref = self.known[op.memref]
         at = self._place(op, target, op.indices)
-        target.tiles[at] = self._tile(op.value)
-        target.written[at] = True
+        target.put(at, self._value(op.value))
+
+    def _value(self, value: SSAValue) -> Any:
+        """The tile, the number, or the accumulator that `value` stands for."""
+        known = self.known[value]
+        return known.tile() if isinstance(known, InPlace) else known
 
     def _tile(self, value: SSAValue) -> Array:
         """The tile, or the number, that `value` stands for."""
-        known = self.known[value]
-        return known.tile() if isinstance(known, _InPlace) else known
+        known = self._value(value)
+        return known.tile() if isinstance(known, Accumulator) else known
 
-    def _place(self, op: Operation, where: _Memref, indices: Sequence[SSAValue | int]) -> tuple[int, ...]:
+    def _place(self, op: Operation, where: Memref, indices: Sequence[SSAValue | int]) -> tuple[int, ...]:
         at = tuple(self._number(index) for index in indices)
         if any(not 0 <= index < extent for index, extent in zip(at, where.written.shape, strict=True)):
             raise refusal(op, f"there is no tile {list(at)} in {list(where.written.shape)}")
@@ -333,9 +319,29 @@ class _Machine:
         exact = op.operation.tile_body(self.numerics)(arithmetic, *operands, *op.statics)
         self.known[op.results[0]] = self.math.round_to(exact, dtype, self.numerics)
 
+    def _fill(self, op: TileFillOp) -> None:
+        self.known[op.result] = np.full((TILE_HEIGHT, TILE_WIDTH), self._value(op.value), np.float32)
+
+    def _accumulate(self, op: AccumulatingOp) -> None:
+        place = self.known[op.accumulator]
+        if not isinstance(place, InPlace):
+            raise refusal(op, "its accumulator lies in no slot, nor in the output")
+        before = place.where.running[place.at]
+        if before is None and not place.is_output and not (place.tile() == np.float32(op.identity)).all():
+            raise refusal(op, f"its accumulator does not begin with {op.identity}")
+        terms = tuple(self._tile(value) for value in op.operands[:-1])
+        assert self.generic is not None, "tile ops stand in kernels"
+        before = before or Accumulator(op, self.math, reduced_extent(*self.generic, op.identity))
+        self.known[op.results[0]] = before.joined_by(terms)
+
     def _cast(self, op: TileTypecastOp) -> None:
-        tile, source, target = self._tile(op.operand), dtype_of(op.operand.type), dtype_of(op.result.type)
-        self.known[op.result] = tile if source is target else self.math.typecast(tile, source, target, self.numerics)
+        source, target = dtype_of(op.operand.type), dtype_of(op.result.type)
+
+        def cast(tile: Array) -> Array:
+            return tile if source is target else self.math.typecast(tile, source, target, self.numerics)
+
+        value = self._value(op.operand)
+        self.known[op.result] = value.stored_as(cast) if isinstance(value, Accumulator) else cast(value)
 
     def _broadcast_tile(self, op: TileBcastOp) -> None:
         rows, columns = {"row": (1, None), "col": (None, 1), "scalar": (1, 1)}[op.bcast_type.data]
@@ -346,41 +352,13 @@ class _Machine:
         """Terminators need no action."""
 
 
-def _tiles_of(tensor: Tensor, rank: int, extents: tuple[int, ...]) -> Array:
-    """The tensor as `extents` tiles, zeros beyond its own."""
-    tiles = _split(tensor.values, rank)
-    held = np.zeros((*extents, TILE_HEIGHT, TILE_WIDTH), tiles.dtype)
-    held[tuple(slice(0, extent) for extent in tiles.shape[:rank])] = tiles
-    return held
-
-
-def _untiled(tiles: Array, tensor: Tensor) -> Array:
-    """The logical elements of `tensor` out of `tiles`."""
-    shape = tensor.values.shape
-    matrix = (1,) * (2 - len(shape)) + tuple(shape)
-    rank = tiles.ndim - 2
-    extents = tile_extents(shape, rank)
-    kept = tiles[tuple(slice(0, extent) for extent in extents)]
-    rows, columns = -(-matrix[-2] // TILE_HEIGHT), -(-matrix[-1] // TILE_WIDTH)
-    batched = kept.reshape(-1, rows, columns, TILE_HEIGHT, TILE_WIDTH) if kept.size else kept.reshape(0, 1, 1, 32, 32)
-    if not kept.size:
-        return np.zeros(shape, tiles.dtype)
-    padded = batched.swapaxes(2, 3).reshape(-1, rows * TILE_HEIGHT, columns * TILE_WIDTH)
-    return padded[:, : matrix[-2], : matrix[-1]].reshape(shape)
-
-
-def _split(values: Array, rank: int) -> Array:
-    """Logical elements -> tiles of an iteration space of `rank` dimensions."""
-    shape = (1,) * (2 - values.ndim) + values.shape
-    height, width = shape[-2:]
-    rows, columns = round_up(height, TILE_HEIGHT), round_up(width, TILE_WIDTH)
-    extents = tile_extents(values.shape, rank)
-    if not values.size:
-        return np.zeros((*extents, TILE_HEIGHT, TILE_WIDTH), values.dtype)
-    padded = np.zeros((int(np.prod(shape[:-2])), rows, columns), values.dtype)
-    padded[:, :height, :width] = values.reshape(-1, height, width)
-    split = padded.reshape(-1, rows // TILE_HEIGHT, TILE_HEIGHT, columns // TILE_WIDTH, TILE_WIDTH).swapaxes(2, 3)
-    return split.reshape(*extents, TILE_HEIGHT, TILE_WIDTH)
+def _domain(maps: Sequence[AffineMap], operands: Sequence[Memref]) -> tuple[int, ...]:
+    """The extents of the loops over what `operands` have, by what their maps follow."""
+    extents = dict.fromkeys(range(maps[0].num_dims), 1)
+    for indexing_map, operand in zip(maps, operands, strict=True):
+        followers = zip(followed(indexing_map), operand.written.shape, strict=True)
+        extents |= {dim: extent for dim, extent in followers if dim is not None}
+    return tuple(extents.values())
 
 
 def _shape_of(type_: Attribute) -> tuple[int, ...]:
@@ -395,6 +373,7 @@ def _buffer_shape(type_: Attribute) -> tuple[int, ...]:
 
 _HANDLERS: dict[type[Operation], Callable[[_Machine, Any], None]] = {
     EmptyOp: _Machine._empty,
+    MaskOp: _Machine._mask,
     ViewLayoutOp: _Machine._view,
     FullOp: _Machine._full,
     GenericOp: _Machine._generic,
@@ -412,6 +391,19 @@ _HANDLERS: dict[type[Operation], Callable[[_Machine, Any], None]] = {
     StoreOp: _Machine._store,
     TileTypecastOp: _Machine._cast,
     TileBcastOp: _Machine._broadcast_tile,
+    TileFillOp: _Machine._fill,
     scf.YieldOp: _Machine.skip,
     YieldOp: _Machine.skip,
 }
+
+_FAMILIES: dict[type[DeclaredOp] | tuple[type[TensorOp], ...], Callable[[_Machine, Any], None]] = {
+    WHOLE_TENSOR_OPS: _Machine._of_whole_tensors,
+    ElementwiseOp: _Machine._apply,
+    AccumulatingOp: _Machine._accumulate,
+}
+
+
+@cache
+def _handler_of(kind: type[Operation]) -> Callable[[_Machine, Any], None] | None:
+    families = (handler for family, handler in _FAMILIES.items() if issubclass(kind, family))
+    return _HANDLERS.get(kind) or next(families, None)

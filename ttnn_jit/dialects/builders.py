@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.dialects.linalg.attrs import IteratorTypeAttr
+from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
 from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
 from xdsl.dialects.linalg.ops import YieldOp as LinalgYieldOp
 from xdsl.ir import Attribute, Block, SSAValue
@@ -161,8 +161,8 @@ def subview(
 
 
 @cache
-def _parallel(rank: int) -> ArrayAttr[Attribute]:
-    return ArrayAttr([IteratorTypeAttr.parallel()] * rank)
+def _iterators(kinds: tuple[str, ...]) -> ArrayAttr[Attribute]:
+    return ArrayAttr([IteratorTypeAttr(IteratorType(kind)) for kind in kinds])
 
 
 def linalg_generic(
@@ -171,14 +171,16 @@ def linalg_generic(
     indexing_maps: Sequence[AffineMapAttr],
     body: Block,
     location: LocationAttr | None = None,
+    *,
+    kinds: tuple[str, ...] | None = None,
 ) -> LinalgGenericOp:
-    """``linalg.generic`` over memrefs, every dimension parallel; `body` ends with `linalg_yield`."""
+    """``linalg.generic`` over memrefs, every dimension parallel or of these kinds; `body` ends with `linalg_yield`."""
     return create(
         LinalgGenericOp,
         operands=(*inputs, *outputs),
         properties={
             "indexing_maps": ArrayAttr(indexing_maps),
-            "iterator_types": _parallel(indexing_maps[0].data.num_dims),
+            "iterator_types": _iterators(kinds or ("parallel",) * indexing_maps[0].data.num_dims),
             "operandSegmentSizes": DenseArrayBase.from_list(i32, [len(inputs), len(outputs)]),
         },
         regions=(region_of(body),),

@@ -27,7 +27,16 @@ from ttnn_jit.dialects.access_maps import access_of, map_of
 from ttnn_jit.dialects.affine_text import affine_map_text
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.d2m_generic import CBType, GenericOp, ThreadAttr
-from ttnn_jit.dialects.declared_ops import ElementwiseOp, operation_of
+from ttnn_jit.dialects.d2m_reductions import (
+    AccumulatingOp,
+    FillValueAttr,
+    MaskOp,
+    ReduceDimAttr,
+    TileContractOp,
+    TileFillOp,
+    TileReduceOp,
+)
+from ttnn_jit.dialects.declared_ops import DeclaredOp, ElementwiseOp
 from ttnn_jit.dialects.derive import derive
 from ttnn_jit.dialects.nullary import NullaryOp
 from ttnn_jit.dialects.ttcore import KeywordAttr, TileType, parse_keyword
@@ -37,16 +46,21 @@ __all__ = [
     "BCAST_TYPES",
     "D2M",
     "TILE_OP_OF",
+    "AccumulatingOp",
     "AcquireDstOp",
     "CBType",
     "EmptyOp",
     "GenericOp",
+    "MaskOp",
     "ReserveOp",
     "ThreadAttr",
     "TileBcastOp",
     "TileBcastTypeAttr",
+    "TileContractOp",
     "TileElementwiseOp",
+    "TileFillOp",
     "TileInitOp",
+    "TileReduceOp",
     "TileTypecastOp",
     "ViewLayoutOp",
     "WaitOp",
@@ -262,9 +276,8 @@ class TileTypecastOp(QuickOperation, IRDLOperation):
 
 def called(op: Operation) -> str | None:
     """The name of the operation that an op of tiles is; None for what passes write."""
-    declared = operation_of(op)
-    if declared is not None:
-        return declared.name
+    if isinstance(op, DeclaredOp):
+        return op.operation.name
     return ops.TYPECAST.name if isinstance(op, TileTypecastOp) and op.is_called else None
 
 
@@ -316,7 +329,11 @@ def _parse_buffer(parser: Parser) -> Attribute:
     return cb_type(memref)
 
 
-TILE_OP_OF = derive("d2m", "tile_name", {ops.Elementwise: TileElementwiseOp})
+TILE_OP_OF = derive(
+    "d2m",
+    "tile_name",
+    {ops.Elementwise: TileElementwiseOp, ops.Reduction: TileReduceOp, ops.Contraction: TileContractOp},
+)
 """Declared operation -> its tile op class."""
 
 D2M = Dialect(
@@ -325,13 +342,15 @@ D2M = Dialect(
         AcquireDstOp,
         EmptyOp,
         GenericOp,
+        MaskOp,
         ReserveOp,
         TileBcastOp,
+        TileFillOp,
         TileInitOp,
         TileTypecastOp,
         ViewLayoutOp,
         WaitOp,
         *TILE_OP_OF.classes(),
     ],
-    [CBType, ThreadAttr, TileBcastTypeAttr],
+    [CBType, FillValueAttr, ReduceDimAttr, ThreadAttr, TileBcastTypeAttr],
 )

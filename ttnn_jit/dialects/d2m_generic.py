@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, ParametrizedAttribute, Region, SSAValue, TypeAttribute
-from xdsl.ir.affine import AffineMap
+from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -34,7 +34,8 @@ from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.dialects.creation import QuickOperation
-from ttnn_jit.dialects.foreign_rules import require_projection
+from ttnn_jit.dialects.d2m_reductions import TileContractOp, TileReduceOp
+from ttnn_jit.dialects.foreign_rules import require_kinds, require_projection
 from ttnn_jit.dialects.ttcore import GridAttr, IteratorTypeAttr, KeywordAttr, iterator_type
 
 _SEGMENTS = "operandSegmentSizes"
@@ -165,6 +166,8 @@ class GenericOp(QuickOperation, IRDLOperation):
     def verify_(self) -> None:
         """Checks the counts that belong together: maps, buffers and results per operand; dimensions."""
         operands = len(self.operands)
+        if not self.outputs:
+            raise VerifyException("a kernel has an output")
         if len(self.indexing_maps.data) != operands:
             raise VerifyException(f"{operands} operands need as many indexing maps, got {len(self.indexing_maps.data)}")
         rank = len(self.iterator_types.data)
@@ -178,21 +181,51 @@ class GenericOp(QuickOperation, IRDLOperation):
             raise VerifyException(f"{operands} operands need as many buffers, got {len(self.body.block.args)}")
         if rank < 2:
             raise VerifyException(f"a kernel runs over rows and columns of tiles at least, got {rank} dimensions")
-        if len(self.grid.data) != rank:
-            raise VerifyException(f"every dimension needs an extent of the grid: {rank}, got {len(self.grid.data)}")
-        for indexing_map, buffer in zip(self.indexing_maps, self.body.block.args, strict=True):
-            self._verify_buffer(indexing_map.data, buffer, rank)
+        self._verify_loops(rank)
         if self.results and [value.type for value in self.results] != [value.type for value in self.outputs]:
             raise VerifyException("the results of a d2m.generic have the types of its outputs")
 
+    def _verify_loops(self, rank: int) -> None:
+        """Checks what follows which loop: every operand's buffer, the grid, and the kinds of the loops."""
+        written = self.indexing_maps.data[-1].data.results
+        if len(self.grid.data) != len(written):
+            raise VerifyException(
+                f"every dimension needs an extent of the grid: {len(written)}, got {len(self.grid.data)}"
+            )
+        for indexing_map, buffer in zip(self.indexing_maps, self.body.block.args, strict=True):
+            self._verify_buffer(indexing_map.data, buffer, rank)
+        require_kinds(written, [kind.data for kind in self.iterator_types])
+        if any(kind.data != "parallel" for kind in self.iterator_types):
+            self._verify_accumulation()
+
+    def _verify_accumulation(self) -> None:
+        """Refuses tiles whose rows and columns are not those that the op accumulates."""
+        reduced = {dim for dim, kind in enumerate(self.iterator_types) if kind.data == "reduction"}
+        lanes = zip(("C", "R"), self.indexing_maps.data[0].data.results[-2:], strict=True)
+        own = [lane for lane, result in lanes if isinstance(result, AffineDimExpr) and result.position in reduced]
+        for op in self.body.walk():
+            if isinstance(op, TileContractOp):
+                self._verify_contraction(op)
+            if isinstance(op, TileReduceOp) and op.reduce_dim != next(iter(own), None):
+                raise VerifyException(f"{op.name} has reduce_dim {op.reduce_dim}, where dimension {own} is reduced")
+
+    def _verify_contraction(self, op: TileContractOp) -> None:
+        if len(self.operands) != 3:
+            raise VerifyException(f"{op.name} is of a kernel of two inputs and one output")
+        (row, inner), (own, column), result = (each.data.results[-2:] for each in self.indexing_maps.data)
+        if own != inner or result != (row, column):
+            raise VerifyException(f"{op.name} takes tiles of a row and of a column, and gives those where they meet")
+
     def _verify_buffer(self, indexing_map: AffineMap, buffer: SSAValue, rank: int) -> None:
         require_projection(indexing_map, rank)
-        if len(indexing_map.results) != rank:
-            raise VerifyException(f"every indexing map gives {rank} dimensions, got {len(indexing_map.results)}")
+        if len(indexing_map.results) < 2:
+            raise VerifyException(f"an indexing map gives rows and columns at least, got {len(indexing_map.results)}")
         if not isinstance(buffer.type, CBType):
             raise VerifyException(f"the region takes circular buffers, got {buffer.type}")
-        if buffer.type.underlying.get_num_dims() != rank:
-            raise VerifyException(f"a circular buffer has {rank} dimensions here, got {buffer.type.underlying}")
+        if buffer.type.underlying.get_num_dims() != len(indexing_map.results):
+            raise VerifyException(
+                f"a circular buffer has {len(indexing_map.results)} dimensions here, got {buffer.type.underlying}"
+            )
 
 
 _PRINTED_PROPERTIES = ("block_factors", "grid", "indexing_maps", "iterator_types", "threads")

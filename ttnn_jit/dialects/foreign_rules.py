@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.dialects import affine, arith, memref, scf
@@ -11,7 +11,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
 from xdsl.dialects.linalg.ops import YieldOp as LinalgYieldOp
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.dialects.affine_text import affine_map_text
@@ -48,6 +48,20 @@ def require_projection(indexing_map: AffineMap, dims: int) -> None:
             )
 
 
+def require_kinds(written: Sequence[AffineExpr], kinds: Sequence[str]) -> None:
+    """Refuses an output's map that follows a dimension that is reduced, or not one that is parallel.
+
+    Raises:
+        VerifyException: It does.
+    """
+    followed = {result.position for result in written if isinstance(result, AffineDimExpr)}
+    for dim, kind in enumerate(kinds):
+        if (kind == "parallel") != (dim in followed):
+            raise VerifyException(
+                f"the output's map {'follows' if dim in followed else 'lacks'} d{dim}, which is {kind}"
+            )
+
+
 def _linalg_generic(op: LinalgGenericOp) -> None:
     if len(op.outputs) != 1 or op.results:
         raise VerifyException(
@@ -55,8 +69,10 @@ def _linalg_generic(op: LinalgGenericOp) -> None:
         )
     for indexing_map in op.indexing_maps:
         require_projection(indexing_map.data, len(op.iterator_types.data))
+    kinds = [kind.data.value for kind in op.iterator_types]
+    require_kinds(op.indexing_maps.data[-1].data.results, kinds)
     output = op.body.block.args[-1]
-    if output.first_use is not None:
+    if output.first_use is not None and all(kind == "parallel" for kind in kinds):
         raise VerifyException("the block does not read the output's element: every dimension is parallel")
     last = op.body.block.last_op
     if not isinstance(last, LinalgYieldOp) or [value.type for value in last.operands] != [output.type]:

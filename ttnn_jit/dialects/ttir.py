@@ -11,12 +11,22 @@ from xdsl.traits import Pure
 
 from ttnn_jit.dialects.builders import number_attr
 from ttnn_jit.dialects.creation import QuickOperation
-from ttnn_jit.dialects.declared_ops import MovementOp, TensorElementwiseOp, TensorOp
+from ttnn_jit.dialects.declared_ops import ContractionOp, MovementOp, ReductionOp, TensorElementwiseOp, TensorOp
 from ttnn_jit.dialects.derive import derive_opaque, derive_tensor_ops
 from ttnn_jit.dialects.nullary import NullaryOp
 from ttnn_jit.dialects.properties import verify_fill
 
-__all__ = ["OP_OF", "TTIR", "EmptyOp", "FullOp", "MovementOp", "TensorElementwiseOp", "TensorOp"]
+__all__ = [
+    "OP_OF",
+    "TTIR",
+    "ContractionOp",
+    "EmptyOp",
+    "FullOp",
+    "MovementOp",
+    "ReductionOp",
+    "TensorElementwiseOp",
+    "TensorOp",
+]
 
 
 @irdl_op_definition

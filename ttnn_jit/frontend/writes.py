@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
@@ -35,6 +34,7 @@ from ttnn_jit.ops import (
 )
 from ttnn_jit.ops.movement import Spelling
 from ttnn_jit.ops.part_writes import fits
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.families import NUMPY, TORCH
 
 if TYPE_CHECKING:

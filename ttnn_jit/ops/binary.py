@@ -320,6 +320,7 @@ FILL = binary(
     "fill",
     operands=(_BASE, Parameter("fill_value", TENSOR_OR_NUMBER)),
     summary="y, a number or a tensor, in x's shape and dtype.",
+    tile_name="tile_fill_like",  # tt-mlir's tile_fill takes a number alone
     emit=lambda _, __, y: y,
     aten="",
     golden=lambda torch, x, y: torch.where(torch.ones_like(x) == 1, y, x).to(x.dtype),

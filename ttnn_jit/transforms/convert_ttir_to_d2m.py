@@ -28,6 +28,13 @@ from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebui
 from ttnn_jit.transforms.kernel_body import linalg_of
 from ttnn_jit.transforms.kernel_ops import block_with_views, compute_op, kernel_op
 from ttnn_jit.transforms.kernel_shape import KernelShape, elementwise_space, kernel_shape
+from ttnn_jit.transforms.reducing_generics import (
+    contracting_generic,
+    contracts_matrices,
+    is_in_shards_of_tiles,
+    reduces_in_place,
+    reducing_generic,
+)
 
 NOT_HOISTED = "d2m.not_hoisted"
 """Unit attribute of a generic whose op lacked `ttnn.hoist_generic_via_d2m`: it is never fused."""
@@ -72,6 +79,10 @@ class _Conversion:
     def rewrite(self, op: Operation, values: ValueMap) -> Iterable[Operation] | None:
         if isinstance(op, ttir.MovementOp) and self.fuses_movement:
             return self._moved(op, values) if op.is_view else self._through_views(op, values)
+        if isinstance(op, ttir.ReductionOp):
+            return self._reduced(op, values)
+        if isinstance(op, ttir.ContractionOp):
+            return self._contracted(op, values)
         if not isinstance(op, ttir.TensorElementwiseOp) or (operation := operation_of(op)) is None:
             return None
         output = spec_of(op.results[0].type)
@@ -89,6 +100,23 @@ class _Conversion:
             generic.attributes[NOT_HOISTED] = UnitAttr()
         values[op.results[0]] = generic.results[0]
         return empty, generic
+
+    def _reduced(self, op: ttir.ReductionOp, values: ValueMap) -> Iterable[Operation] | None:
+        """A kernel with a reduction loop; on chips, of tensors sharded in L1, in whole tiles, whose rows stay rows."""
+        source = values[op.operands[0]]
+        if not self.fuses_movement and not (reduces_in_place(op) and is_in_shards_of_tiles(spec_of(source.type))):
+            return None
+        made = reducing_generic(op, source, self.last_core)
+        values[op.results[0]] = made[-1].results[0]
+        return made
+
+    def _contracted(self, op: ttir.ContractionOp, values: ValueMap) -> Iterable[Operation] | None:
+        """A kernel with a reduction loop; vectors stay operations of the host program."""
+        if not self.fuses_movement or not contracts_matrices(op):
+            return None
+        made = contracting_generic(op, [values[operand] for operand in op.operands], self.last_core)
+        values[op.results[0]] = made[-1].results[0]
+        return made
 
     def _moved(self, op: ttir.MovementOp, values: ValueMap) -> Iterable[Operation]:
         """A kernel that copies a view: of what the operand is a view of itself, if loops can walk that."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.builtin import AffineMapAttr, MemRefType, ModuleOp
+from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
 from xdsl.ir import Block, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineDimExpr
 from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import d2m, system_desc_of
@@ -49,20 +50,35 @@ def add_block_loops(generic: d2m.GenericOp, target: SystemDesc) -> None:
     whole = linalg_of(generic)
     body = whole.body.block
     tiles = TileBody.of(body)
-    shard = _extents(whole.operands[-1])
+    shard = _shard_extents(whole)
     block = block_tiles(shard, dst_capacity(tiles, body, target), unary_chain=tiles.graph.is_unary_chain)
     parent = whole.parent_block()
     assert parent is not None, "a linalg.generic stands in its kernel"
     parent.detach_op(whole)
     constants = IndexConstants(generic.body.block)
-    innermost, indices = _loop_nest(parent, shard, block, constants, whole)
-    views = [
-        _view(innermost, operand, indexing_map.data.results, indices, block, constants, whole)
-        for operand, indexing_map in zip(whole.operands, whole.indexing_maps.data, strict=True)
-    ]
-    whole.operands = views
-    innermost.add_op(whole)
-    _terminate(innermost, parent)
+    nest = _Nest(parent, shard, block, constants, whole)
+    reduced = [dim for dim, kind in enumerate(whole.iterator_types) if kind.data is IteratorType.REDUCTION]
+    nest.enter(dim for dim in range(len(shard)) if dim not in reduced)
+    *inputs, output = zip(whole.operands, whole.indexing_maps.data, strict=True)
+    written = [nest.view(*output)] if reduced else []  # the output's part is one for all of a reduction loop
+    nest.enter(reduced)
+    views = [nest.view(*operand) for operand in inputs]
+    whole.operands = [*views, *(written or [nest.view(*output)])]
+    nest.innermost.add_op(whole)
+    _terminate(nest.innermost, parent)
+
+
+def _shard_extents(whole: LinalgGenericOp) -> tuple[int, ...]:
+    """Of one core's loops, in tiles."""
+    output = whole.indexing_maps.data[-1].data
+    if len(output.results) == output.num_dims and all(isinstance(each, AffineDimExpr) for each in output.results):
+        return _extents(whole.operands[-1])
+    extents = dict.fromkeys(range(output.num_dims), 1)
+    for operand, indexing_map in zip(whole.operands, whole.indexing_maps.data, strict=True):
+        for result, extent in zip(indexing_map.data.results, _extents(operand), strict=True):
+            if isinstance(result, AffineDimExpr):
+                extents[result.position] = extent
+    return tuple(extents.values())
 
 
 def _extents(value: SSAValue) -> tuple[int, ...]:
@@ -70,37 +86,44 @@ def _extents(value: SSAValue) -> tuple[int, ...]:
     return tuple(value.type.get_shape())
 
 
-def _loop_nest(
-    parent: Block, shard: Sequence[int], block: Sequence[int], constants: IndexConstants, whole: LinalgGenericOp
-) -> tuple[Block, list[SSAValue]]:
-    zero = constants.value(0)
-    indices: list[SSAValue] = []
-    for extent, step in zip(shard, block, strict=True):
-        loop = scf_loop(zero, constants.value(extent), constants.value(step), whole.location)
-        parent.add_op(loop)
-        parent = loop.body.block
-        indices.append(parent.args[0])
-    return parent, indices
+class _Nest:
+    """The loops over blocks, as they are entered, and the parts of buffers that a block reads or writes."""
 
+    def __init__(
+        self,
+        parent: Block,
+        shard: Sequence[int],
+        block: Sequence[int],
+        constants: IndexConstants,
+        whole: LinalgGenericOp,
+    ) -> None:
+        self.innermost = parent
+        self._shard, self._block = shard, block
+        self._constants = constants
+        self._location = whole.location
+        self._zero = constants.value(0)
+        self._indices: dict[int, SSAValue] = {}
 
-def _view(
-    innermost: Block,
-    operand: SSAValue,
-    results: Sequence[AffineExpr],
-    indices: Sequence[SSAValue],
-    block: Sequence[int],
-    constants: IndexConstants,
-    whole: LinalgGenericOp,
-) -> SSAValue:
-    """The part of `operand` that one block reads or writes; dimensions that are broadcast stay at index 0."""
-    dims = [result.position if isinstance(result, AffineDimExpr) else None for result in results]
-    offsets = [constants.value(0) if dim is None else indices[dim] for dim in dims]
-    sizes = tuple(1 if dim is None else block[dim] for dim in dims)
-    strides = dense_strides(_extents(operand))
-    view_type = tile_memref(sizes, dtype_of(operand.type), "l1", strides, None)
-    view = subview(operand, offsets, sizes, view_type, whole.location)
-    innermost.add_op(view)
-    return view.results[0]
+    def enter(self, dims: Iterable[int]) -> None:
+        """Puts a loop for each of `dims` inside those that are there."""
+        for dim in dims:
+            upper, step = self._constants.value(self._shard[dim]), self._constants.value(self._block[dim])
+            loop = scf_loop(self._zero, upper, step, self._location)
+            self.innermost.add_op(loop)
+            self.innermost = loop.body.block
+            self._indices[dim] = self.innermost.args[0]
+
+    def view(self, operand: SSAValue, indexing_map: AffineMapAttr) -> SSAValue:
+        """The part of `operand` that one block reads or writes; dimensions that are broadcast stay at index 0."""
+        results = indexing_map.data.results
+        dims = [result.position if isinstance(result, AffineDimExpr) else None for result in results]
+        offsets = [self._constants.value(0) if dim is None else self._indices[dim] for dim in dims]
+        sizes = tuple(1 if dim is None else self._block[dim] for dim in dims)
+        strides = dense_strides(_extents(operand))
+        view_type = tile_memref(sizes, dtype_of(operand.type), "l1", strides, None)
+        view = subview(operand, offsets, sizes, view_type, self._location)
+        self.innermost.add_op(view)
+        return view.results[0]
 
 
 def _terminate(innermost: Block, outermost: Block) -> None:

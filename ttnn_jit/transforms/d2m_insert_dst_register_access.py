@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.linalg.attrs import IteratorType
+from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
 from xdsl.passes import ModulePass
 
 from ttnn_jit.diagnostics.errors import CompileError
@@ -25,7 +28,9 @@ class D2MInsertDstRegisterAccess(ModulePass):
 
     ``d2m.acquire_dst`` stands before the loops over a block. A unary chain has one nest that loads the block into DST,
     one nest per op, and one that stores. Any other kernel has one nest in which each input tile is loaded right before
-    the op that reads it, and one that stores.
+    the op that reads it, and one that stores. Where there is a reduction loop they stand around it: before it the
+    accumulator's slot is filled by ``d2m.tile_fill``, in it loaded and stored, and what joins it comes straight from
+    circular buffers; behind it the slot is stored to the output.
 
     DST holds tiles of one element type, the widest of the kernel. A narrower tile is widened by a
     ``d2m.tile_typecast`` between its load from a circular buffer, or the op that makes it, and its store to DST, and
@@ -67,9 +72,22 @@ def insert_dst_access(generic: d2m.GenericOp, target: SystemDesc) -> None:
             location=location_of(generic),
         )
     access.acquire(dst_tiles(access.block_tiles, capacity, unary_chain=chain))
-    if chain:
+    if loops := _reduction_loops(compute):
+        access.accumulate(loops)
+    elif chain:
         access.compute_in_nests()
     else:
         access.compute_in_one_nest()
     access.store_result()
     access.replace()
+
+
+def _reduction_loops(compute: LinalgGenericOp) -> list[scf.ForOp]:
+    """The loops around `compute` that are reduced, outermost first: the innermost ones."""
+    loops: list[scf.ForOp] = []
+    for kind in compute.iterator_types:
+        if kind.data is IteratorType.REDUCTION:
+            loop = (loops[0] if loops else compute).parent_op()
+            assert isinstance(loop, scf.ForOp), "every dimension has a loop"
+            loops.insert(0, loop)
+    return loops

@@ -51,10 +51,11 @@ def scalarize(generic: d2m.GenericOp) -> None:
         return
     body = linalg_of(generic)
     block = body.body.block
-    if len(constants) == len(inputs):
-        names = ", ".join(operation_names(block.ops))
+    reduces = any(isinstance(inner, d2m.AccumulatingOp) for inner in block.ops)
+    if reduces or len(constants) == len(inputs):
+        names, which = ", ".join(operation_names(block.ops)), "an" if reduces else "every"
         raise CompileError(
-            f"every operand of `{names}` is a constant", location=location_of(generic), help="compute it in Python"
+            f"{which} operand of `{names}` is a constant", location=location_of(generic), help="compute it in Python"
         )
     for number in constants:
         full = inputs[number].owner

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import LocationAttr, MemRefType
 from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
 from xdsl.dialects.linalg.ops import YieldOp
@@ -12,7 +13,7 @@ from xdsl.ir.affine import AffineDimExpr
 
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.affine import Index, LoadOp, StoreOp
-from ttnn_jit.dialects.builders import affine_loop, end_affine_loop, tile_memref
+from ttnn_jit.dialects.builders import affine_loop, constant_number, end_affine_loop, f32_attr, tile_memref
 from ttnn_jit.dialects.editing import append, erase, ops_of
 from ttnn_jit.dialects.ttcore import TileType, tile_type
 from ttnn_jit.specs.tensor_spec import DataType
@@ -39,6 +40,7 @@ class DstAccess:
         self._dtype = dtype
         self._constants = constants
         self._new_ops: list[Operation] = []
+        self._place: Operation = compute
         self._body = DstBody(compute.body.block, tile_type(dtype))
         self._slots = assign_slots(self._body.graph, self._body.graph.source_order)
         self._dst: SSAValue = compute.operands[-1]
@@ -88,6 +90,25 @@ class DstAccess:
         self._end(nest)
         self._load_copied_input()
 
+    def accumulate(self, loops: Sequence[scf.ForOp]) -> None:
+        """Writes an op that accumulates: its slot filled before the reduction `loops`, read and written inside them.
+
+        The tiles that it reads come straight from their buffers; what follows goes behind the loops.
+        """
+        (op,) = (op for op in self._body.ops if isinstance(op, d2m.AccumulatingOp))
+        slot = self._slots.result_slot
+        identity = constant_number(f32_attr(op.identity), op.location)
+        self._constants.append(identity)
+        nest = self._nest(op.location)
+        nest.store(nest.fill(identity.result), slot)
+        self._end(nest)
+        self._put_before(loops[0])
+        nest = self._nest(op.location)
+        nest.store(nest.accumulated(op, self._body.numbers, slot), slot)
+        self._end(nest)
+        self._put_before(self._compute)
+        self._place = loops[0]
+
     def store_result(self) -> None:
         """Writes the nest that stores the result to the output's buffer."""
         nest = self._nest(self._compute.location)
@@ -96,10 +117,20 @@ class DstAccess:
 
     def replace(self) -> None:
         """Puts the loops in the place of the `linalg.generic`."""
-        block = self._compute.parent_block()
-        assert block is not None, "a linalg.generic stands in its kernel"
-        block.insert_ops_before(self._new_ops, self._compute)
+        if self._place is self._compute:
+            self._put_before(self._compute)
+        else:
+            self._block_of(self._place).insert_ops_after(self._new_ops, self._place)
         erase(self._compute)
+
+    def _put_before(self, place: Operation) -> None:
+        self._block_of(place).insert_ops_before(self._new_ops, place)
+        self._new_ops = []
+
+    def _block_of(self, op: Operation) -> Block:
+        block = op.parent_block()
+        assert block is not None, "a linalg.generic and its loops stand in their kernel"
+        return block
 
     def _compute_and_store(self, step: Step, nest: _Nest, tiles: Tiles) -> None:
         result = nest.apply(self._body.ops[step.op], self._body.numbers, tiles)
@@ -176,6 +207,12 @@ class _Nest:
         self._loops = [affine_loop(extent, location) for extent in extents]
         self._blocks = [loop.body.block for loop in self._loops]
         self._indices = [block.args[0] for block in self._blocks]
+        written = compute.indexing_maps.data[-1].data.results
+        self._index_of = {
+            result.position: index
+            for result, index in zip(written, self._indices, strict=True)
+            if isinstance(result, AffineDimExpr)
+        }
         self._ops: list[Operation] = []
 
     def load(self, slot: Index) -> SSAValue:
@@ -198,11 +235,24 @@ class _Nest:
         tile = self._converted(tile, buffer.type.element_type)
         self._add(StoreOp.make(tile, buffer, indices, self._location))
 
+    def fill(self, number: SSAValue) -> SSAValue:
+        """A tile of one number."""
+        assert isinstance(self._dst_tile, TileType)
+        return self._add(d2m.TileFillOp.make(number, self._dst_tile, self._location)).results[0]
+
+    def accumulated(self, op: d2m.AccumulatingOp, numbers: Mapping[SSAValue, int], slot: Index) -> SSAValue:
+        """The result of `op` on tiles of buffers and the accumulator in a slot."""
+        read = [self.load_input(numbers[value]) if value in numbers else value for value in op.operands[:-1]]
+        return self._again(op, [*read, self.load(slot)], op.results[0].type)
+
     def apply(self, op: Operation, numbers: Mapping[SSAValue, int], tiles: Tiles) -> SSAValue:
         """The result of `op` on `tiles`; operands that are no tiles stay."""
         operands = [tiles[numbers[value]] if value in numbers else value for value in op.operands]
         # What a broadcast copies keeps the type that it has in DST; other ops say themselves what they round to.
         result_type = operands[0].type if isinstance(op, d2m.TileBcastOp) else op.results[0].type
+        return self._again(op, operands, result_type)
+
+    def _again(self, op: Operation, operands: Sequence[SSAValue], result_type: Attribute) -> SSAValue:
         new_op = type(op).create(
             operands=operands,
             result_types=(result_type,),
@@ -224,8 +274,9 @@ class _Nest:
     def _access(self, number: int) -> tuple[SSAValue, list[Index]]:
         """A buffer's view and the indices of the tile that belongs to the loops' indices."""
         results = self._compute.indexing_maps.data[number].data.results
+        # A block has one tile along a dimension that is reduced.
         indices: list[Index] = [
-            self._indices[result.position] if isinstance(result, AffineDimExpr) else 0 for result in results
+            self._index_of.get(result.position, 0) if isinstance(result, AffineDimExpr) else 0 for result in results
         ]
         return self._compute.operands[number], indices
 

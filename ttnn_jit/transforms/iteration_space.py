@@ -59,12 +59,12 @@ def iteration_space(
         fold: Whether leading dimensions fold into the rows where they can; they never do where they cannot.
     """
     rank = max(2, len(result_shape))
-    result = _padded(result_shape, rank)
-    operands = [_padded(shape, rank) for shape in operand_shapes]
+    result = padded(result_shape, rank)
+    operands = [padded(shape, rank) for shape in operand_shapes]
     if fold and all(_folds(operand, result) for operand in operands):
         accesses = (_folded_access(operand, result) for operand in operands)
         return IterationSpace(_folded_tiles(result), tuple(accesses))
-    return IterationSpace(_tiles(result), tuple(_access(operand, result) for operand in operands))
+    return IterationSpace(tiles_of(result), tuple(_access(operand, result) for operand in operands))
 
 
 def core_grid(result_shape: tuple[int, ...], dimensions: int, last_core: tuple[int, int]) -> tuple[int, ...]:
@@ -77,25 +77,27 @@ def core_grid(result_shape: tuple[int, ...], dimensions: int, last_core: tuple[i
         dimensions: Rank of the space.
         last_core: Coordinate (x, y) of the last core that may be used.
     """
-    shape = _padded(result_shape, 2)
+    shape = padded(result_shape, 2)
     if shape[-2] % TILE_HEIGHT or shape[-1] % TILE_WIDTH:
         return (1,) * dimensions
     columns, rows = maximal_block_sharding_grid(shape if dimensions == 2 else shape[-2:], last_core)
     return (*(1 for _ in range(dimensions - 2)), rows, columns)
 
 
-def _padded(shape: Sequence[int], rank: int) -> tuple[int, ...]:
+def padded(shape: Sequence[int], rank: int) -> tuple[int, ...]:
+    """`shape` with leading extents of 1 up to a rank."""
     return (1,) * (rank - len(shape)) + tuple(shape)
 
 
-def _tiles(shape: tuple[int, ...]) -> tuple[int, ...]:
+def tiles_of(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The extents of a matrix, or of several, in tiles."""
     # A tensor without elements has one tile without elements, so that every loop and buffer has a size.
     tiles = (*shape[:-2], -(-shape[-2] // TILE_HEIGHT), -(-shape[-1] // TILE_WIDTH))
     return tuple(max(1, extent) for extent in tiles)
 
 
 def _folded_tiles(shape: tuple[int, ...]) -> tuple[int, int]:
-    tiles = _tiles(shape)
+    tiles = tiles_of(shape)
     return math.prod(tiles[:-1]), tiles[-1]
 
 
@@ -113,7 +115,7 @@ def _folded_access(operand: tuple[int, ...], result: tuple[int, ...]) -> Access:
 
 def _access(operand: tuple[int, ...], result: tuple[int, ...]) -> Access:
     varies = tuple(own == full for own, full in zip(operand, result, strict=True))
-    return Access(_tiles(operand), varies, _tile_broadcast(operand, result))
+    return Access(tiles_of(operand), varies, _tile_broadcast(operand, result))
 
 
 def _tile_broadcast(operand: tuple[int, ...], result: tuple[int, ...]) -> TileBroadcast | None:

@@ -76,7 +76,12 @@ def dst_dtype(dtypes: Sequence[DataType]) -> DataType:
 
 
 def tiles_read(op: Operation, numbers: Mapping[SSAValue, int]) -> tuple[int, ...]:
-    """The numbers of the tiles that `op` reads, in operand order; other operands have none."""
+    """The numbers of the tiles that `op` reads in DST, in operand order; other operands have none.
+
+    What accumulates has its accumulator alone there, which is no value of the graph: the slot of the result.
+    """
+    if isinstance(op, d2m.AccumulatingOp):
+        return ()
     found = [numbers.get(value, -1) for value in op.operands]
     return tuple([number for number in found if number >= 0])
 

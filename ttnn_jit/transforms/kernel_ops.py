@@ -18,6 +18,9 @@ from ttnn_jit.dialects.ttcore import GridAttr
 Maps = tuple[AffineMapAttr, ...]
 """Indexing maps, one per input and then the output's."""
 
+Kinds = tuple[str, ...]
+"""``parallel`` or ``reduction``, per dimension."""
+
 
 def kernel_op(
     inputs: Sequence[SSAValue],
@@ -26,39 +29,43 @@ def kernel_op(
     grid: GridAttr,
     maps: Maps,
     location: LocationAttr,
+    kinds: Kinds | None = None,
 ) -> d2m.GenericOp:
-    """A `d2m.generic` with one output whose dimensions are all parallel."""
+    """A `d2m.generic` with one output; all its dimensions are parallel, or of these kinds."""
     return d2m.GenericOp.create(
         operands=(*inputs, output),
         result_types=(output.type,),
-        properties=kernel_properties(grid, maps),
+        properties=kernel_properties(grid, maps, kinds),
         regions=(region_of(block),),
         location=location,
     )
 
 
-def compute_op(views: Sequence[SSAValue], body: Block, maps: Maps, location: LocationAttr) -> LinalgGenericOp:
-    """A `linalg.generic` with one output, the last of `views`; `body` ends with `linalg.yield`."""
+def compute_op(
+    views: Sequence[SSAValue], body: Block, maps: Maps, location: LocationAttr, kinds: Kinds | None = None
+) -> LinalgGenericOp:
+    """A `linalg.generic` with one output, the last of `views`; `body` ends with `linalg.yield`; kinds as there."""
     return create(
         LinalgGenericOp,
         operands=views,
-        properties=compute_properties(maps),
+        properties=compute_properties(maps, kinds),
         regions=(region_of(body),),
         location=location,
     )
 
 
 @cache
-def kernel_properties(grid: GridAttr, maps: Maps) -> dict[str, Attribute]:
+def kernel_properties(grid: GridAttr, maps: Maps, kinds: Kinds | None = None) -> dict[str, Attribute]:
     """The properties of `kernel_op`; not to be changed."""
-    model = d2m.GenericOp.make((), (), region_of(Block()), grid=grid, indexing_maps=maps, result_types=())
+    region = region_of(Block())
+    model = d2m.GenericOp.make((), (), region, grid=grid, indexing_maps=maps, iterator_types=kinds, result_types=())
     return model.properties | _segments(len(maps))
 
 
 @cache
-def compute_properties(maps: Maps) -> dict[str, Attribute]:
+def compute_properties(maps: Maps, kinds: Kinds | None = None) -> dict[str, Attribute]:
     """The properties of `compute_op`; not to be changed."""
-    return linalg_generic((), (), maps, Block()).properties | _segments(len(maps))
+    return linalg_generic((), (), maps, Block(), kinds=kinds).properties | _segments(len(maps))
 
 
 def _segments(operands: int) -> dict[str, Attribute]:

@@ -17,7 +17,7 @@ from ttnn_jit.dialects.affine import LoadOp, StoreOp
 from ttnn_jit.dialects.declared_ops import ElementwiseOp
 from ttnn_jit.dialects.editing import erase, insert_before, ops_of
 
-_COMPUTE = (ElementwiseOp, d2m.TileBcastOp, d2m.TileTypecastOp)
+_COMPUTE = (ElementwiseOp, d2m.AccumulatingOp, d2m.TileBcastOp, d2m.TileTypecastOp)
 _MOVES = frozenset({LoadOp, StoreOp})  # most of a nest; a set tells them by identity, isinstance asks every base
 
 

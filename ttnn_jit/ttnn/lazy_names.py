@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ttnn_jit.process.dataclass import dataclass
 
 _NO_CORES = "chooses how a chip splits its work over cores; checked, printed and compared, and no value depends on it"
 _FIDELITY = "checked, printed and compared; arithmetic here is that of HiFi4 with float32 accumulation"

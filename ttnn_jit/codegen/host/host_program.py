@@ -19,7 +19,7 @@ from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
 from ttnn_jit.codegen.loops import refusal
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.argument_notes import updates_of
-from ttnn_jit.dialects.d2m import EmptyOp, GenericOp, ViewLayoutOp
+from ttnn_jit.dialects.d2m import EmptyOp, GenericOp, MaskOp, ViewLayoutOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import system_desc_of
@@ -84,7 +84,7 @@ def _kernels(op: Operation, numerics: Numerics) -> Iterable[tuple[Operation, Ker
             return launches_of(op, numerics)
         case _ if has_kernels(op):
             return ((op, kernel) for kernel in kernels_of(op, numerics))
-        case EmptyOp() | ViewLayoutOp() | ReturnOp():
+        case EmptyOp() | ViewLayoutOp() | MaskOp() | ReturnOp():
             return ()
         case _:
             raise refusal(op, "it is no kernel", "run the stages up to `d2m-insert-dst-register-access`")

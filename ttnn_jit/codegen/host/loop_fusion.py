@@ -15,10 +15,9 @@ from xdsl.ir import Operation, SSAValue
 from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
 from ttnn_jit.codegen.host.sweeps import fits_stack
-from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over
+from ttnn_jit.codegen.kernel import Kernel, Operand, is_elementwise, kernel_over, readers_of
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.steps import Load, Step, Store, with_operands
-from ttnn_jit.dialects.d2m import GenericOp
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.ops.axes import without_axes
 from ttnn_jit.process.dataclass import dataclass
@@ -124,7 +123,7 @@ def _joined_where(launches: Sequence[HostLaunch], allowed: Callable[[_FusedLoop]
         elif kernel.axis is not None:
             frames = frozenset([_Frame(kernel.shape, kernel.axis)])
         else:
-            spaces = frozenset(_space(each.view) if isinstance(op, GenericOp) else op for each in kernel.outputs)
+            spaces = frozenset(_space(each.view) if is_elementwise(op) else op for each in kernel.outputs)
         producers = {writer[operand.value] for operand in kernel.inputs if operand.value in writer}
         found = _FusedLoop(number, (launch,), spaces, frames, int(contracts), producers)
         while (joined := _with_last_producer(found)) is not None and allowed(joined[1]):
@@ -196,7 +195,7 @@ def _concatenated(kernels: Sequence[Kernel], ops: Container[Operation]) -> Kerne
                     steps.append(with_operands(step, places.__getitem__))
     read = dict.fromkeys(operand for kernel in kernels for operand in kernel.inputs)
     inputs = tuple(operand for operand in read if operand not in stored)
-    outputs = tuple(output for output in stored if any(use.operation not in ops for use in output.value.uses))
+    outputs = tuple(output for output in stored if any(op not in ops for op in readers_of(output.value)))
     streams = {operand: k for k, operand in enumerate((*inputs, *outputs))}
     # A load's stream is still one of its own kernel's.
     loaded = {tile_of[operand]: streams[operand] for operand in inputs}

@@ -1,0 +1,266 @@
+"""What kernels with a reduction loop are made of: tile ops with an accumulator, what fills it, and masked padding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from typing import ClassVar, Self
+
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, LocationAttr, TensorType, f32, i64
+from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.parser import AttrParser, Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ttnn_jit import ops
+from ttnn_jit.dialects.creation import QuickOperation
+from ttnn_jit.dialects.declared_ops import DeclaredOp
+from ttnn_jit.dialects.ttcore import KeywordAttr, TileType, parse_keyword
+
+REDUCE_DIMS = ("R", "C")
+FILLS = {"zero": 0.0, "one": 1.0, "inf": math.inf, "neginf": -math.inf}
+"""What padding may be filled with, by its name in the text."""
+
+
+@irdl_attr_definition
+class ReduceDimAttr(KeywordAttr, SpacedOpaqueSyntaxAttribute):
+    """``#d2m<reduce_dim R>``: whether the elements of a tile's rows are reduced, or those of its columns, C."""
+
+    name = "d2m.reduce_dim"
+    keywords = REDUCE_DIMS
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> str:
+        """The bare keyword."""
+        return parse_keyword(parser, cls.keywords)
+
+    def print_parameter(self, printer: Printer) -> None:
+        """The bare keyword."""
+        printer.print_string(self.data)
+
+
+@irdl_attr_definition
+class FillValueAttr(KeywordAttr, SpacedOpaqueSyntaxAttribute):
+    """``#d2m<fill_value zero>``: what padding is filled with."""
+
+    name = "d2m.fill_value"
+    keywords = tuple(FILLS)
+
+    @property
+    def number(self) -> float:
+        """The number."""
+        return FILLS[self.data]
+
+
+class AccumulatingOp(DeclaredOp):
+    """A tile op whose last operand is its accumulator: the tile that holds what the reduction loop has made so far.
+
+    The accumulator is exact, whatever the type of the tile that stands for it: it is rounded where it is stored, and
+    goes on unrounded. In a ``linalg.generic`` it is the output's tile, and begins anew with every output tile.
+    """
+
+    @property
+    def accumulator(self) -> SSAValue:
+        """The last operand."""
+        return self.operands[-1]
+
+    @property
+    def identity(self) -> float:
+        """What it begins with."""
+        raise NotImplementedError
+
+    def verify_(self) -> None:
+        """Refuses other than three operands, the first and the last of them tiles of floats, and a tile of f32."""
+        if len(self.operands) != 3 or len(self.results) != 1:
+            raise VerifyException(f"{self.name} takes 3 operands and has one result")
+        first, second, last = (value.type for value in self.operands)
+        for type_ in (first, last):
+            if not isinstance(type_, TileType) or type_.dtype not in self.operation.dtypes:
+                raise VerifyException(f"{self.name} takes tiles of floats, got {type_}")
+        self.verify_second(second)
+        result = self.results[0].type
+        if not isinstance(result, TileType) or not result.dtype.is_compute_type:
+            raise VerifyException(f"{self.name} results in a tile of f32, got {result}")
+
+    def verify_second(self, type_: Attribute) -> None:
+        """Refuses another second operand than the op takes."""
+        raise NotImplementedError
+
+
+class TileReduceOp(AccumulatingOp):
+    """``"d2m.tile_reduce_sum"(%tile, %one, %acc) <{reduce_dim = #d2m<reduce_dim R>}>``.
+
+    The elements of a row, or of a column, join the accumulator's; without ``reduce_dim`` each joins that in its own
+    place. The order in which they do is that of ops/reduction.py, over all tiles of the reduction loop. The second
+    operand, by which elements are multiplied, is 1.
+    """
+
+    declared: ClassVar[ops.Reduction]
+
+    @property
+    def operation(self) -> ops.Reduction:
+        """The declaration of how it reduces."""
+        return self.declared
+
+    @property
+    def identity(self) -> float:
+        """That of its declaration."""
+        return self.operation.identity
+
+    @property
+    def reduce_dim(self) -> str | None:
+        """``R``, ``C``, or None."""
+        attribute = self.properties.get("reduce_dim")
+        return attribute.data if isinstance(attribute, ReduceDimAttr) else None
+
+    def verify_second(self, type_: Attribute) -> None:
+        """Refuses what is no f32, and a ``reduce_dim`` that is none."""
+        if type_ != f32:
+            raise VerifyException(f"{self.name} takes an f32 between the tiles, got {type_}")
+        if unknown := self.properties.keys() - {"reduce_dim"}:
+            raise VerifyException(f"{self.name} has no property `{min(unknown)}`")
+        if "reduce_dim" in self.properties and self.reduce_dim is None:
+            raise VerifyException(f"{self.name} takes a #d2m<reduce_dim ...>, got {self.properties['reduce_dim']}")
+
+
+class TileContractOp(AccumulatingOp):
+    """``"d2m.tile_matmul"(%a, %b, %acc)``: the products of a's rows and b's columns join the accumulator.
+
+    The order in which they do is that of ops/contraction.py.
+    """
+
+    declared: ClassVar[ops.Contraction]
+
+    @property
+    def operation(self) -> ops.Contraction:
+        """The declaration of what it contracts."""
+        return self.declared
+
+    @property
+    def identity(self) -> float:
+        """Nothing was added yet."""
+        return 0.0
+
+    def verify_second(self, type_: Attribute) -> None:
+        """Refuses what is no tile of floats."""
+        if not isinstance(type_, TileType) or type_.dtype not in self.operation.dtypes:
+            raise VerifyException(f"{self.name} takes tiles of floats, got {type_}")
+
+
+@irdl_op_definition
+class TileFillOp(QuickOperation, IRDLOperation):
+    """``"d2m.tile_fill"(%cst) : (f32) -> !ttcore.tile<32x32, f32>``: a tile of one number."""
+
+    name = "d2m.tile_fill"
+
+    value = operand_def(f32)
+    result = result_def(TileType)
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def make(value: SSAValue, result_type: TileType, location: LocationAttr | None = None) -> TileFillOp:
+        """A tile of `value`."""
+        return TileFillOp.create(operands=(value,), result_types=(result_type,), location=location)
+
+
+@irdl_op_definition
+class MaskOp(QuickOperation, IRDLOperation):
+    """``d2m.mask %x, %out logical_shape = [50, 50] fill_value = <zero> : T into T -> T``.
+
+    The tensor, its padding beyond the logical extents filled with a number: for kernels whose tiles reach into it.
+    """
+
+    name = "d2m.mask"
+
+    input = operand_def(TensorType)
+    output = operand_def(TensorType)
+    logical_shape = prop_def(ArrayAttr[IntegerAttr])
+    fill_value = prop_def(FillValueAttr)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    @staticmethod
+    def make(tensor: SSAValue, output: SSAValue, fill: str, location: LocationAttr | None = None) -> MaskOp:
+        """`tensor` with all its padding filled."""
+        assert isinstance(tensor.type, TensorType)
+        return MaskOp.create(
+            operands=(tensor, output),
+            result_types=(tensor.type,),
+            properties={"logical_shape": _shape(tensor.type.get_shape()), "fill_value": fill_value(fill)},
+            location=location,
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """The form of `print`."""
+        position = parser.pos
+        operands = [parser.parse_unresolved_operand()]
+        parser.parse_punctuation(",")
+        operands.append(parser.parse_unresolved_operand())
+        parser.parse_keyword("logical_shape")
+        parser.parse_punctuation("=")
+        shape = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+        parser.parse_keyword("fill_value")
+        parser.parse_punctuation("=")
+        with parser.in_angle_brackets():
+            fill = parse_keyword(parser, FillValueAttr.keywords)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        types = [parser.parse_type()]
+        parser.parse_keyword("into")
+        types.append(parser.parse_type())
+        parser.parse_punctuation("->")
+        return cls.create(
+            operands=parser.resolve_operands(operands, types, position),
+            result_types=(parser.parse_type(),),
+            properties={"logical_shape": _shape(shape), "fill_value": fill_value(fill)},
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        """``%x, %out logical_shape = [...] fill_value = <...> : type into type -> type``."""
+        printer.print_string(" ")
+        printer.print_list(self.operands, printer.print_operand)
+        extents = ", ".join(str(extent.value.data) for extent in self.logical_shape)
+        printer.print_string(f" logical_shape = [{extents}] fill_value = <{self.fill_value.data}>")
+        printer.print_op_attributes(self.attributes)
+        for before, type_ in ((" : ", self.input.type), (" into ", self.output.type), (" -> ", self.result.type)):
+            printer.print_string(before)
+            printer.print_attribute(type_)
+
+    def verify_(self) -> None:
+        """Refuses another shape than the tensor's, and other types."""
+        if not self.input.type == self.output.type == self.result.type:
+            raise VerifyException(
+                f"{self.name} has one type, got {self.input.type}, {self.output.type}, {self.result.type}"
+            )
+        assert isinstance(self.input.type, TensorType)
+        if self.logical_shape != _shape(self.input.type.get_shape()):
+            raise VerifyException(f"{self.name} fills what lies beyond {list(self.input.type.get_shape())}, not less")
+
+
+@cache
+def reduce_dim(name: str) -> ReduceDimAttr:
+    """``#d2m<reduce_dim ...>``."""
+    return ReduceDimAttr(name)
+
+
+@cache
+def fill_value(name: str) -> FillValueAttr:
+    """``#d2m<fill_value ...>``."""
+    return FillValueAttr(name)
+
+
+def _shape(extents: Sequence[int]) -> ArrayAttr[IntegerAttr]:
+    return ArrayAttr([IntegerAttr(extent, i64) for extent in extents])

@@ -1,0 +1,102 @@
+"""The shape of a kernel with a reduction loop, from what each operand follows: grid, maps, kinds of loops, buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from xdsl.dialects.builtin import AffineMapAttr
+from xdsl.ir import Attribute
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
+
+from ttnn_jit.dialects.builders import tile_memref
+from ttnn_jit.dialects.d2m import CBType, cb_type
+from ttnn_jit.dialects.layout import layout_attribute
+from ttnn_jit.dialects.ttcore import GridAttr, grid_attr, tile_type
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.target import TILE_WIDTH
+from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.transforms.iteration_space import core_grid, padded, tiles_of
+from ttnn_jit.transforms.kernel_ops import Kinds
+
+Follows = tuple[int | None, ...]
+"""Per dimension of an operand, the loop whose index it has; None where that is 0. The last two are those of tiles."""
+
+
+@dataclass(frozen=True)
+class ReducingShape:
+    """What a `d2m.generic` says besides its ops; maps, buffers and tiles are one per input, then the output's."""
+
+    grid: GridAttr
+    maps: tuple[AffineMapAttr, ...]
+    kinds: Kinds
+    buffers: tuple[CBType, ...]
+    tiles: tuple[Attribute, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """An operand: its tensor, and what its dimensions follow, leading ones of extent 1 added up to two."""
+
+    spec: TensorSpec
+    follows: Follows
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """In elements."""
+        return padded(self.spec.shape, len(self.follows))
+
+    def of_loops(self, extents: Sequence[int]) -> dict[int, int]:
+        """By loop that it follows, of `extents` that of its dimension."""
+        return {loop: extent for loop, extent in zip(self.follows, extents, strict=True) if loop is not None}
+
+
+@cache
+def reducing_shape(operands: tuple[Reads, ...], kinds: Kinds, last_core: tuple[int, int]) -> ReducingShape:
+    """The shape of a kernel with these operands, inputs first and one output.
+
+    Args:
+        operands: What each of them follows.
+        kinds: Of the loops.
+        last_core: Coordinate (x, y) of the last core of an interleaved tensor's grid.
+    """
+    *_, output = operands
+    tiles: dict[int, int] = {}
+    for operand in operands:
+        tiles |= operand.of_loops(tiles_of(operand.extents))
+    grid = _grid(operands, last_core)
+    cores = output.of_loops(grid.data)
+    return ReducingShape(
+        grid,
+        tuple(_map(operand.follows, len(kinds)) for operand in operands),
+        kinds,
+        tuple(_buffer(operand, tiles, cores) for operand in operands),
+        tuple(tile_type(operand.spec.dtype) for operand in operands),
+    )
+
+
+def _grid(operands: tuple[Reads, ...], last_core: tuple[int, int]) -> GridAttr:
+    """That of a sharded operand which is cut along loops of the output's; else the largest for the output."""
+    output = operands[-1]
+    for operand in operands:
+        config = operand.spec.memory_config
+        if config.is_sharded() and not config.is_nd_sharded() and len(operand.follows) == len(output.follows) == 2:
+            cores = operand.of_loops(layout_attribute(operand.spec).grid.data)
+            return grid_attr(*(1 if loop is None else cores.get(loop, 1) for loop in output.follows))
+    # A dimension that is reduced counts as a whole tile.
+    extents = (
+        TILE_WIDTH if loop is None else extent for loop, extent in zip(output.follows, output.extents, strict=True)
+    )
+    return grid_attr(*core_grid(tuple(extents), len(output.follows), last_core))
+
+
+@cache
+def _map(follows: Follows, loops: int) -> AffineMapAttr:
+    results = (AffineConstantExpr(0) if loop is None else AffineDimExpr(loop) for loop in follows)
+    return AffineMapAttr(AffineMap(loops, 0, tuple(results)))
+
+
+def _buffer(operand: Reads, tiles: Mapping[int, int], cores: Mapping[int, int]) -> CBType:
+    """One core's part: whole along loops that are not cut."""
+    extents = (1 if loop is None else -(-tiles[loop] // cores.get(loop, 1)) for loop in operand.follows)
+    return cb_type(tile_memref(tuple(extents), operand.spec.dtype, "l1"))
