@@ -69,8 +69,8 @@ def _called(op: RoutineOp, operands: Sequence[Tensor], math_: NumpyVector, numer
 
 
 def _loaded(element: Any) -> Any:
-    """The number that an element is: of integers Python's, which has no bounds."""
-    return int(element) if isinstance(element, np.integer) else element
+    """The number that an element is, Python's: of integers without bounds, of floats a float64."""
+    return element.item()
 
 
 def _stored_as(dtype: DataType, math_: NumpyVector, numerics: Numerics) -> Callable[[Any], Any]:

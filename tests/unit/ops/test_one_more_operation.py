@@ -1,0 +1,113 @@
+"""An operation of any family is one declaration: the text of docs/adding_an_operation.md adds them to a copy."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+USE = """
+import sys
+import torch
+import ttnn_jit
+from ttnn_jit import ttnn
+from ttnn_jit.codegen.tile_interpreter import interpret
+from ttnn_jit.dialects import parse_module, print_module
+from ttnn_jit.ops import OVERLOADS
+
+STAGE = "d2m-insert-dst-register-access"
+WORDS = {torch.float32: "i4", torch.bfloat16: "i2"}
+
+
+def program_of(name, statics):
+    return lambda *tensors: getattr(ttnn, name)(*tensors, *statics)
+
+
+def words(x):
+    return x.contiguous().view(torch.int16).numpy().view("uint16") if x.dtype is torch.bfloat16 else x.numpy()
+
+
+for name in sys.argv[1:]:
+    (operation,) = OVERLOADS[name]
+    for shapes, statics in operation.examples or [(((33, 40),), ())]:
+        for dtype in WORDS:
+            generator = torch.Generator().manual_seed(1)
+            tensors = [torch.randn(shape, generator=generator).to(dtype) for shape in shapes]
+            program = program_of(name, statics)
+            jitted = ttnn_jit.jit()(program)
+            got = jitted(*tensors)
+            want = operation.golden(torch, *(x.double() for x in tensors), *statics)
+            torch.testing.assert_close(got.double(), want, rtol=2**-8, atol=2**-8)
+            for options in ({"graph_capture": True}, {"backend": "numba"}):
+                assert torch.equal(ttnn_jit.jit(**options)(program)(*tensors), got), (name, options)
+            text = jitted.ir(*tensors, stage=STAGE)
+            module = parse_module(text)
+            assert print_module(module) == text
+            (interpreted,) = interpret(module, [words(x) for x in tensors])
+            assert (interpreted.reshape(-1).view(WORDS[dtype]) == words(got).reshape(-1).view(WORDS[dtype])).all(), name
+            assert jitted.explain(*tensors).launches
+            for target in ("cpu", "wormhole_b0"):
+                with ttnn.manage_device(0, target=target) as device:
+                    placed = [ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device) for x in tensors]
+                    assert torch.equal(program(*placed).to_torch(), got), (name, target)
+            (before,) = (jitted.num_entries,)
+            jitted.clear()
+            assert before == 1 and torch.equal(jitted(*tensors), got)  # from disk
+print("done", ttnn_jit.cache_info().disk_hits)
+"""
+
+
+def declared_in(text):
+    """Of the first block of a section, what declares: imports, functions and names in capitals; and the last name."""
+    block = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)[0]
+    kept, name = [], ""
+    for node in ast.parse(block).body:
+        is_declaration = isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+        if is_declaration or isinstance(node, ast.ImportFrom | ast.FunctionDef):
+            kept.append(ast.unparse(node))
+        if is_declaration:
+            name = node.targets[0].id
+    return "\n".join(kept), name
+
+
+def sections():
+    """Family -> the file that its section names, its text, and the constant that holds the declaration."""
+    page = (ROOT / "docs" / "adding_an_operation.md").read_text()
+    found = {}
+    for section in page.split("\n## ")[1:]:
+        if "```python" in section:
+            (file, *_) = re.findall(r"`ops/(\w+\.py)`", section)
+            found[section.partition(":")[0]] = file, *declared_in(section)
+    return found
+
+
+@pytest.mark.process
+@pytest.mark.slow
+def test_the_page_adds_an_operation_of_every_family_with_one_declaration_and_no_other_file(tmp_path):
+    families = sections()
+    assert {*families} >= {"Elementwise", "Movement", "Reduction", "Contraction", "Composite", "Routine"}
+    copy = tmp_path / "ttnn_jit"
+    shutil.copytree(ROOT / "ttnn_jit", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for file, text, name in families.values():
+        with (copy / "ops" / file).open("a") as declarations:
+            declarations.write(f"\n\n{text}\n\nOPERATIONS = (*OPERATIONS, {name})\n")
+    names = [re.search(r"""name='(\w+)'|\w+ = \w+\('(\w+)'""", text) for _, text, _ in families.values()]
+    (tmp_path / "use.py").write_text(USE)
+    done = subprocess.run(
+        [sys.executable, "use.py", *(found[1] or found[2] for found in names)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "TTNN_JIT_CACHE_DIR": str(tmp_path / "cache")},
+    )
+    assert done.stdout.startswith("done"), done.stderr
+    assert int(done.stdout.split()[1]) > 0
