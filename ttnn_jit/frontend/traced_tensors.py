@@ -13,6 +13,7 @@ from typing import Any
 
 from ttnn_jit.frontend.proxy import Emitter
 from ttnn_jit.frontend.wrapped_functions import wrapped_attribute
+from ttnn_jit.ops.creation import creations_taken
 from ttnn_jit.ops.traced_calls import tracing
 
 
@@ -26,7 +27,7 @@ def tensors_traced(emitter: Emitter) -> Iterator[None]:
         jitted = wrapped_attribute(operation)
         return emitter.call(operation, args, kwargs) if jitted is None else getattr(operation, jitted)(*args, **kwargs)
 
-    with tracing(called), _torch_operators(emitter):
+    with tracing(called), creations_taken(emitter.create), _torch_operators(emitter):
         yield
 
 

@@ -9,7 +9,9 @@ from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.foreign.torch_tensor import require_torch
+from ttnn_jit.ops.creation import creates_tensor, maker
 from ttnn_jit.ops.parameter import Number
+from ttnn_jit.ops.sequences import ARANGE
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
@@ -223,6 +225,7 @@ def to_torch(
 # --- Tensors of one value -------------------------------------------------------------------------------------------
 
 
+@creates_tensor
 @over_meshes
 def full(
     shape: Iterable[int],
@@ -241,7 +244,8 @@ def full(
     if not isinstance(python_number(fill_value), Number):
         raise ArgumentError(f"`fill_value` must be a number, got {type(fill_value).__name__}")
     spec = _spec(shape, DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
-    return storage.filled(_fill_value(python_number(fill_value), spec.dtype), spec, device)
+    number = _fill_value(python_number(fill_value), spec.dtype)
+    return storage.filled(number, spec, device) if (made := maker()) is None else made.filled(number, spec)
 
 
 def _fill_value(value: Number, dtype: DataType) -> float:
@@ -253,6 +257,7 @@ def _fill_value(value: Number, dtype: DataType) -> float:
         raise ArgumentError(f"`fill_value` has no float: {error}") from None
 
 
+@creates_tensor
 def zeros(
     shape: Iterable[int],
     dtype: DataType | None = None,
@@ -264,6 +269,7 @@ def zeros(
     return full(shape, 0, dtype, layout, device, memory_config)
 
 
+@creates_tensor
 def ones(
     shape: Iterable[int],
     dtype: DataType | None = None,
@@ -275,6 +281,7 @@ def ones(
     return full(shape, 1, dtype, layout, device, memory_config)
 
 
+@creates_tensor
 def empty(
     shape: Iterable[int],
     dtype: DataType | None = None,
@@ -286,6 +293,7 @@ def empty(
     return full(shape, 0, dtype, layout, device, memory_config)
 
 
+@creates_tensor
 @over_meshes
 def arange(
     start: int,
@@ -317,13 +325,15 @@ def arange(
         check_whole_number(value, f"`{name}` of arange")
     if step == 0:
         raise ArgumentError("`step` of arange is 0")
-    require_torch("arange", "give `numpy.arange` to a jitted function")
-    import torch
-
     numbers = range(first, beyond, step)
     spec = _spec((len(numbers),), DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
     for number in (numbers[0], numbers[-1]) if spec.dtype.is_integer and numbers else ():
         spec.dtype.whole(number, "a number of arange")
+    if (made := maker()) is not None:
+        return made.made(ARANGE, (first, beyond, step, spec.dtype, spec.layout), spec)  # type: ignore[no-any-return]
+    require_torch("arange", "give `numpy.arange` to a jitted function")
+    import torch
+
     return storage.from_torch(torch.arange(first, beyond, step) if numbers else torch.empty(0), spec, device)
 
 
@@ -343,6 +353,7 @@ def rand(
     return storage.from_torch(torch.rand(tuple(spec.shape), dtype=torch.float32), spec, device)
 
 
+@creates_tensor
 @over_meshes
 def full_like(
     tensor: Tensor,
@@ -353,19 +364,25 @@ def full_like(
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
     """A tensor of `fill_value` that is otherwise like `tensor` (ttnn.full_like)."""
-    check_tensor(tensor, "the tensor that the result is like")
-    if memory_config is None and tensor.device() is not None:
+    own = None
+    if (made := maker()) is not None:
+        made.check_tensor(tensor)
+    else:
+        check_tensor(tensor, "the tensor that the result is like")
+        own = tensor.device()
+    if memory_config is None and (own is not None or made is not None):
         memory_config = tensor.memory_config()
     return full(
         tensor.shape,
         fill_value,
         tensor.dtype if dtype is None else dtype,
         tensor.layout if layout is None else layout,
-        tensor.device() if device is None else device,
+        own if device is None else device,
         memory_config,
     )
 
 
+@creates_tensor
 def zeros_like(
     tensor: Tensor,
     dtype: DataType | None = None,
@@ -377,6 +394,7 @@ def zeros_like(
     return full_like(tensor, 0, dtype, layout, device, memory_config)
 
 
+@creates_tensor
 def ones_like(
     tensor: Tensor,
     dtype: DataType | None = None,
@@ -388,6 +406,7 @@ def ones_like(
     return full_like(tensor, 1, dtype, layout, device, memory_config)
 
 
+@creates_tensor
 def empty_like(
     tensor: Tensor,
     dtype: DataType | None = None,
