@@ -9,16 +9,16 @@ import operator
 import types
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from xdsl.ir import SSAValue
 
-from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, TtnnJitError, UnsupportedFunction
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, UnsupportedFunction
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar, python_number
 from ttnn_jit.foreign.pytrees import leaves
+from ttnn_jit.frontend.creations import create
 from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.module_builder import ModuleBuilder, TensorOperand
 from ttnn_jit.frontend.tensor_argument import TensorArgument
@@ -48,8 +48,7 @@ from ttnn_jit.ops import (
     bind,
     overloads_of,
 )
-from ttnn_jit.ops.creation import creation_of, making
-from ttnn_jit.runtime.device import Device
+from ttnn_jit.ops.creation import creation_of
 from ttnn_jit.runtime.families import TORCH, has_family
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, Shape, TensorSpec
@@ -325,6 +324,10 @@ class Emitter(ABC):
                 self._arguments[argument.tensor] = known
         return known
 
+    def tensor(self, made: TensorOperand) -> ProxyTensor:
+        """What the function handles for a tensor of the program."""
+        return ProxyTensor(self, *made)
+
     def _input(self, value: SSAValue, spec: TensorSpec) -> ProxyTensor:
         tensor = ProxyTensor(self, value, spec, is_argument=True)
         self.inputs.append(tensor)
@@ -358,7 +361,7 @@ class Emitter(ABC):
         """
         creation = creation_of(function)
         if creation is not None:
-            return self.create(creation, args, kwargs)
+            return create(self, creation, args, kwargs)
         name = plain_name(function)
         overloads = overloads_of(function) or ()
         if not overloads and name == "deallocate":
@@ -373,23 +376,6 @@ class Emitter(ABC):
         if name in IN_PLACE:
             return update(self, name, overloads, args, kwargs)
         return self.emit(overloads, args, kwargs) if output is None else into(self, output, overloads, args, kwargs)
-
-    def create(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """What a function of the host API makes of no tensor's elements; it is on the device of the program.
-
-        Raises:
-            CompileError: The function refuses the arguments.
-        """
-        location = self.location()
-        given = [_without_device(self.operand(value)) for value in args]
-        named = {name: _without_device(self.operand(value)) for name, value in kwargs.items()}
-        try:
-            with making(_Maker(self, location)):
-                return function(*given, **named)
-        except TtnnJitError as error:
-            raise CompileError(error.message, location=location, help=error.help) from None
-        except TypeError as error:
-            raise CompileError(str(error), location=location) from None
 
     def _without_result_keywords(self, kwargs: Mapping[str, Any], own: Container[str]) -> Mapping[str, Any]:
         """The operation's `own` keywords; the first of the others that says something is warned of."""
@@ -464,35 +450,6 @@ class Emitter(ABC):
         if len(tensors) != 1:
             raise CompileError("`deallocate` takes one tensor", location=self.location())
         tensors[0].deallocate()
-
-
-@dataclass(frozen=True)
-class _Maker:
-    """Writes what functions of the host API make into a program."""
-
-    emitter: Emitter
-    location: Location
-
-    def check_tensor(self, value: object) -> None:
-        """Refuses what is no tensor of the program.
-
-        Raises:
-            ArgumentError: It is something else.
-        """
-        if type(value) is not ProxyTensor:
-            raise ArgumentError(f"the tensor that the result is like is a {type_name(value)}")
-
-    def filled(self, number: float, spec: TensorSpec) -> ProxyTensor:
-        """A tensor of one number."""
-        return ProxyTensor(self.emitter, *self.emitter.builder.filled(number, spec, self.location))
-
-    def made(self, operation: Operation, statics: Sequence[Any], spec: TensorSpec) -> ProxyTensor:
-        """The result of an operation without operands."""
-        return ProxyTensor(self.emitter, *self.emitter.builder.made(operation, statics, spec, self.location))
-
-
-def _without_device(value: Any) -> Any:
-    return None if isinstance(value, Device) else value
 
 
 def _dtype_of(value: Any) -> DataType | None:

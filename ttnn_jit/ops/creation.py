@@ -1,4 +1,4 @@
-"""Functions that make tensors of no tensor's elements: while a program is compiled, they write into it."""
+"""Functions of the host API that programs may call: what they call and make is written into the program."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 Creator = Callable[[Callable[..., Any], Sequence[Any], Mapping[str, Any]], Any]
-"""From such a function and a call's arguments to what stands for its tensor."""
+"""From such a function and a call's arguments to what stands for its result."""
 
 
 class Maker(Protocol):
@@ -37,8 +37,8 @@ _MAKER: ContextVar[Maker | None] = ContextVar("maker of tensors in a program", d
 _CREATES = "__ttnn_creates__"
 
 
-def creates_tensor(function: Callable[P, T]) -> Callable[P, T]:
-    """`function`, which asks `maker()` what makes its tensor; a trace takes its calls."""
+def callable_in_programs(function: Callable[P, T]) -> Callable[P, T]:
+    """`function`, which makes tensors by `maker()` and operations, and reads no elements; a trace takes its calls."""
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -50,7 +50,7 @@ def creates_tensor(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def creation_of(function: Any) -> Callable[..., Any] | None:
-    """What a function that was made by `creates_tensor` was made of; None of every other object."""
+    """What a function that was made by `callable_in_programs` was made of; None of every other object."""
     found = own_attribute(function, _CREATES)
     return None if found is ABSENT else found
 
