@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ttnn_jit.ops import OPERATIONS, Routine
+from ttnn_jit.ops import DECLARED, Routine
 
 
 def compiled(name: str, load: Callable[..., Any], store: Callable[..., Any]) -> Callable[..., Any]:
@@ -18,6 +18,6 @@ def compiled(name: str, load: Callable[..., Any], store: Callable[..., Any]) -> 
     """
     from numba import njit
 
-    (loop,) = (each.loop for each in OPERATIONS if isinstance(each, Routine) and each.ttir_name == name)
+    (loop,) = (each.loop for each in DECLARED if isinstance(each, Routine) and each.ttir_name == name)
     dispatcher: Callable[..., Any] = njit(error_model="numpy", boundscheck=False)(loop(load, store))
     return dispatcher

@@ -60,7 +60,7 @@ def example(operation, shapes, statics, dtype):
     call, xs = getattr(ttnn, operation.name), [any_bits(shape, dtype, seed) for seed, shape in enumerate(shapes)]
 
     def moved(*tensors):
-        return call(*([list(tensors)] if operation.is_variadic else tensors), *statics)
+        return call(*([list(tensors)] if operation.is_variadic else tensors), *statics, **operation.chosen_by)
 
     return moved, xs, operation.golden(torch, *xs, *statics)
 

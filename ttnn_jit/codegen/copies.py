@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from ttnn_jit.codegen.kernel import COPY, Kernel, Operand, kernel_over
+from ttnn_jit.codegen.kernel import COPY, Kernel, Operand, filled_with, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.loops import NOT_STRIDED, refusal
-from ttnn_jit.codegen.steps import Apply, Constant, Store
 from ttnn_jit.dialects.d2m import EmptyOp, ViewLayoutOp
 from ttnn_jit.dialects.declared_ops import MovementOp
 from ttnn_jit.dialects.layout import spec_of, tensor_type
-from ttnn_jit.ops import COPY as COPYING
+from ttnn_jit.dialects.ttir import FullOp
 from ttnn_jit.specs.access import Access, NotStridedError, around
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -34,6 +33,15 @@ def copying_kernels(op: MovementOp, numerics: Numerics) -> list[Kernel]:
     return kernels
 
 
+def filling_kernels(op: FullOp, numerics: Numerics) -> list[Kernel]:
+    """The launch that writes a tensor of one number."""
+    return [_fill(Operand.of(op.result), op.fill_value.value.data, numerics)]
+
+
+def _fill(place: Operand, number: float, numerics: Numerics) -> Kernel:
+    return kernel_over((), (place,), filled_with(number, place.view.spec.dtype), numerics)
+
+
 def _filling(op: MovementOp, result: Operand, numerics: Numerics) -> list[Kernel]:
     """The launches that write what is around the one block that `op` moves; none if that is all of the result."""
     background = op.background
@@ -41,10 +49,8 @@ def _filling(op: MovementOp, result: Operand, numerics: Numerics) -> list[Kernel
         return []
     (part,) = op.parts
     spec = result.view.spec
-    constant = Constant.of(background.number)
-    steps = (Apply(COPYING.tile_name, (constant,), (), spec.dtype, None), Store(0, 0))
     return [
-        kernel_over((), (Operand(result.value, View(spec, slab.place)),), steps, numerics)
+        _fill(Operand(result.value, View(spec, slab.place)), background.number, numerics)
         for slab in around(part, background.extents)
     ]
 

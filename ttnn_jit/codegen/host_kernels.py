@@ -8,14 +8,16 @@ from typing import Any
 from xdsl.ir import Operation
 
 from ttnn_jit.codegen.contracting import contracting_kernels
-from ttnn_jit.codegen.copies import copying_kernels
+from ttnn_jit.codegen.copies import copying_kernels, filling_kernels
 from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.reducing import reducing_kernels
 from ttnn_jit.codegen.routine_kernels import routine_kernels
-from ttnn_jit.dialects.declared_ops import ContractionOp, MovementOp, ReductionOp, RoutineOp, TensorOp
+from ttnn_jit.dialects.declared_ops import ContractionOp, MovementOp, ReductionOp, RoutineOp
+from ttnn_jit.dialects.ttir import FullOp
 from ttnn_jit.specs.target import Numerics
 
-_KERNELS_OF: dict[type[TensorOp], Callable[[Any, Numerics], Sequence[Kernel]]] = {
+_KERNELS_OF: dict[type[Operation], Callable[[Any, Numerics], Sequence[Kernel]]] = {
+    FullOp: filling_kernels,
     MovementOp: copying_kernels,
     ReductionOp: reducing_kernels,
     RoutineOp: routine_kernels,

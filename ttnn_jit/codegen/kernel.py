@@ -11,8 +11,10 @@ from xdsl.ir import Operation, SSAValue
 from ttnn_jit.codegen.launch import LoopNest, View, contraction_nest_of, loop_nest_of, reduction_nest_of
 from ttnn_jit.codegen.steps import (
     Accumulate,
+    Apply,
     Call,
     Cast,
+    Constant,
     Contract,
     KernelBody,
     Load,
@@ -25,13 +27,14 @@ from ttnn_jit.codegen.steps import (
 from ttnn_jit.dialects.d2m import GenericOp, MaskOp, ViewLayoutOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.ops import COPY as COPYING
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.buffer import POOLED_RESULT_BYTES
 from ttnn_jit.runtime.host_costs import last_cache_bytes
 from ttnn_jit.specs.access import Access
 from ttnn_jit.specs.target import Numerics
-from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 SHARE_OF_LAST_CACHE = 0.75
 """Stores are non-temporal in a kernel whose inputs, or whose outputs, exceed this multiple of the last cache, so that
@@ -162,7 +165,14 @@ def _reduced(nest: LoopNest) -> Reduced:
     return Reduced(loop, nest.moves_along(loop), nest.extents[-1 - loop] <= SHORT_ROW)
 
 
+def filled_with(number: float, dtype: DataType) -> Sequence[Step]:
+    """The steps of a kernel without inputs that writes one number."""
+    return (Apply(COPYING.tile_name, (Constant.of(number),), (), dtype, None), Store(0, 0))
+
+
 def _copies_of_nothing(inputs: int, outputs: Sequence[Operand]) -> Sequence[Step]:
+    if not inputs:
+        return filled_with(0, outputs[0].view.spec.dtype)
     casts = [Cast(0, output.view.spec.dtype, None) for output in outputs]
     return (Load(0, None), *casts, *(Store(1 + k, inputs + k) for k, _ in enumerate(casts)))
 

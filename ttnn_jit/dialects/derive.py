@@ -65,7 +65,7 @@ def derive(dialect: str, name_field: str, bases: Mapping[type[ops.Operation], ty
         "__module__": elementwise.__module__,
     }
     table = OpClasses(type(f"{dialect.upper()}TileOp", (_UserOp, elementwise), fields))
-    for operation in ops.OPERATIONS:
+    for operation in ops.DECLARED:
         if (base := bases.get(type(operation))) is not None:
             table[operation] = _op_class(f"{dialect}.{getattr(operation, name_field)}", operation, base)
     return table

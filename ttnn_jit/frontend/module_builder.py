@@ -33,7 +33,7 @@ from ttnn_jit.ops.parameter import as_float32
 from ttnn_jit.ops.shorthand import Value
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import Numerics, SystemDesc
-from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, MemoryConfig, TensorSpec
 
 MAX_OPERATIONS = 100_000  # of one program; a loop that never ends stops here
 
@@ -278,6 +278,30 @@ class ModuleBuilder:
         op = FullOp.make(self._device_value(place), number, spec, tensor_type(spec), place)
         append(self._block, (op,))
         return op.results[0]
+
+    def filled(self, number: float, spec: TensorSpec, location: Location | None) -> TensorOperand:
+        """A tensor of `spec`, which is on the host where the arguments are, of one number."""
+        place, spec = _attribute(location), self._at_home(spec)
+        op = FullOp.make(self._device_value(place), number, spec, tensor_type(spec), place)
+        append(self._block, (op,))
+        return op.results[0], spec
+
+    def made(
+        self, operation: Operation, attributes: Sequence[Any], spec: TensorSpec, location: Location | None
+    ) -> TensorOperand:
+        """The result of `operation`, which has no operands, as `spec` says; see `filled`."""
+        spec = self._at_home(spec)
+        properties = properties_of(operation, attributes, ())
+        op = OP_OF[operation].make((), tensor_type(spec), properties=properties, location=_attribute(location))
+        append(self._block, (op,))
+        return op.results[0], spec
+
+    def _at_home(self, spec: TensorSpec) -> TensorSpec:
+        """`spec`, in device memory unless the arguments lie on the host."""
+        on_host = any(spec_of(own.type).memory_config == HOST_MEMORY_CONFIG for own in self._block.args)
+        if spec.memory_config != HOST_MEMORY_CONFIG:
+            return spec.with_(memory_config=HOST_MEMORY_CONFIG) if on_host else spec
+        return spec if on_host else spec.with_(memory_config=MemoryConfig())
 
     def _device_value(self, place: LocationAttr) -> SSAValue:
         if self._device is None:

@@ -18,6 +18,7 @@ from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar, python_number
 from ttnn_jit.foreign.pytrees import leaves
+from ttnn_jit.frontend.creations import create
 from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.module_builder import ModuleBuilder, TensorOperand
 from ttnn_jit.frontend.tensor_argument import TensorArgument
@@ -47,6 +48,7 @@ from ttnn_jit.ops import (
     bind,
     overloads_of,
 )
+from ttnn_jit.ops.creation import creation_of
 from ttnn_jit.runtime.families import TORCH, has_family
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, Shape, TensorSpec
@@ -322,6 +324,10 @@ class Emitter(ABC):
                 self._arguments[argument.tensor] = known
         return known
 
+    def tensor(self, made: TensorOperand) -> ProxyTensor:
+        """What the function handles for a tensor of the program."""
+        return ProxyTensor(self, *made)
+
     def _input(self, value: SSAValue, spec: TensorSpec) -> ProxyTensor:
         tensor = ProxyTensor(self, value, spec, is_argument=True)
         self.inputs.append(tensor)
@@ -353,6 +359,9 @@ class Emitter(ABC):
             UnsupportedFunction: It is no operation, or an alias that only eager ttnn has.
             CompileError: The arguments do not fit the operation or each other.
         """
+        creation = creation_of(function)
+        if creation is not None:
+            return create(self, creation, args, kwargs)
         name = plain_name(function)
         overloads = overloads_of(function) or ()
         if not overloads and name == "deallocate":

@@ -9,10 +9,13 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
+from ttnn_jit.frontend.creations import create
 from ttnn_jit.frontend.proxy import Emitter
 from ttnn_jit.frontend.wrapped_functions import wrapped_attribute
+from ttnn_jit.ops.creation import creations_taken
 from ttnn_jit.ops.traced_calls import tracing
 
 
@@ -26,7 +29,7 @@ def tensors_traced(emitter: Emitter) -> Iterator[None]:
         jitted = wrapped_attribute(operation)
         return emitter.call(operation, args, kwargs) if jitted is None else getattr(operation, jitted)(*args, **kwargs)
 
-    with tracing(called), _torch_operators(emitter):
+    with tracing(called), creations_taken(partial(create, emitter)), _torch_operators(emitter):
         yield
 
 

@@ -22,6 +22,7 @@ from ttnn_jit.ops import (
     reductions,
     routines,
     selections,
+    sequences,
     ternary,
     typecast,
     unary,
@@ -58,6 +59,7 @@ __all__ = [
     "ABSENT_OPERATORS",
     "ALIASES",
     "COPY",
+    "DECLARED",
     "EAGER",
     "ELEMENTWISE",
     "FILL",
@@ -126,6 +128,9 @@ OPERATIONS: tuple[Operation, ...] = (
     *rearrangements.OPERATIONS,
 )
 """Every operation that may be called, of every family."""
+
+DECLARED: tuple[Operation, ...] = (*OPERATIONS, *sequences.OPERATIONS)
+"""Every operation that programs have."""
 
 
 def _overloads() -> Mapping[str, tuple[Operation, ...]]:

@@ -15,7 +15,7 @@ _NO_PROFILER = "there is no device profiler; time the calls"
 _BY_REASON: dict[str, tuple[str, ...]] = {
     _NO_REDUCTION: ("argmax",),
     _NO_MOVEMENT: (
-        "rearrange", "tilize", "untilize",
+        "tilize", "untilize",
     ),
     _NO_COMPOSITE: ("batch_norm", "group_norm"),
     _NO_MESH: ("all_gather", "all_reduce", "reduce_scatter"),

@@ -82,7 +82,7 @@ class Routine(Operation):
             raise CompileError(f"{named} of `{self.name}` have different element types", help="cast one of them first")
         try:
             written = self.spelled(*(tuple(spec.shape) for spec in tensors), *statics)
-            return self, self.with_numbers_of(tensors[0].dtype, written)
+            return self, self.with_numbers_of(tensors[0].dtype, written) if tensors else written
         except (ShapeError, ArgumentError) as error:
             raise CompileError(f"`{self.name}`: {error.message}", help=error.help) from None
 

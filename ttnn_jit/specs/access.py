@@ -434,7 +434,7 @@ def _divided(form: _Linear, divisor: int, digits: Mapping[_Digit, int]) -> tuple
         carried = least // divisor
         return _Linear(quotient + carried, high), _Linear(rest - carried * divisor, low)
     for (axis, place), weight in low.items():
-        inner = divisor // weight if weight > 0 and divisor % weight == 0 else 0
+        inner = divisor // abs(weight) if divisor % abs(weight) == 0 else 0
         if 1 < inner < digits[axis, place] and digits[axis, place] % inner == 0:
             raise _CutError(axis, place * inner)
     raise NotStridedError

@@ -114,6 +114,8 @@ class _Outlining:
     def rewrite(self, op: Operation, values: ValueMap) -> Iterable[Operation] | None:
         if isinstance(op, ttir.TensorOp):
             return (_operation_of_the_host(op, values),)
+        if isinstance(op, ttir.FullOp):
+            return _created(op, values)
         if not isinstance(op, d2m.GenericOp):
             return None
         symbol = f"{self._name}_kernel{len(self.kernels)}"
@@ -166,6 +168,15 @@ def _operation_of_the_host(op: ttir.TensorOp, values: ValueMap) -> Operation:
     )
     values.update(zip(op.results, own.results, strict=True))
     return own
+
+
+def _created(op: ttir.FullOp, values: ValueMap) -> tuple[Operation, ...]:
+    """A tensor of one number, and the device on which it is made."""
+    device = ttnn.GetDeviceOp.make(op.location)
+    spec = spec_of(op.result.type)
+    full = ttnn.FullOp.make(device.results[0], op.fill_value.value.data, spec, op.result.type, op.location)
+    values[op.results[0]] = full.results[0]
+    return device, full
 
 
 _NO_SEMAPHORES = ArrayAttr[Attribute](())

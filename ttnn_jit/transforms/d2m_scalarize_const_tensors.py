@@ -9,15 +9,13 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import d2m, ttir
 from ttnn_jit.dialects.builders import constant_number, number_attr
 from ttnn_jit.dialects.editing import erase, insert_before, ops_of
 from ttnn_jit.dialects.layout import dtype_of
-from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.transforms.function_bodies import function_blocks
 from ttnn_jit.transforms.generic_operands import erase_inputs
-from ttnn_jit.transforms.kernel_body import generics, linalg_of, operation_names
+from ttnn_jit.transforms.kernel_body import generics, linalg_of
 
 
 @dataclass(frozen=True)
@@ -42,21 +40,18 @@ class D2MScalarizeConstTensors(ModulePass):
 def scalarize(generic: d2m.GenericOp) -> None:
     """Moves the constant inputs of one kernel into its body.
 
-    Raises:
-        CompileError: All inputs are constant: no tile is left to compute with.
+    Where all are constant, the first stays a tensor: a kernel computes with a tile.
     """
     inputs = generic.operands[:-1]
     constants = [number for number, value in enumerate(inputs) if isinstance(value.owner, ttir.FullOp)]
+    if len(constants) == len(inputs):
+        del constants[0]
     if not constants:
         return
     body = linalg_of(generic)
     block = body.body.block
-    reduces = any(isinstance(inner, d2m.AccumulatingOp) for inner in block.ops)
-    if reduces or len(constants) == len(inputs):
-        names, which = ", ".join(operation_names(block.ops)), "an" if reduces else "every"
-        raise CompileError(
-            f"{which} operand of `{names}` is a constant", location=location_of(generic), help="compute it in Python"
-        )
+    if any(isinstance(inner, d2m.AccumulatingOp) for inner in block.ops):
+        return
     for number in constants:
         full = inputs[number].owner
         assert isinstance(full, ttir.FullOp)

@@ -67,9 +67,13 @@ HOMES = (
     Home("ttnn.device_registry", "ReadDeviceProfiler", _NO_PROFILER),
     Home("ttnn.core", "element_size has_storage_type_of has_tile_padding tile_size"),
     Home("ttnn.types", "DEVICE_STORAGE_TYPE"),
+    Home("ttnn.random_tensors", "bernoulli manual_seed rand randn"),
+    Home("ttnn.found_elements", "nonzero unique"),
+    Home("ttnn.rearranging", "rearrange"),
+    Home("ttnn.tensor_creation", "eye"),
 )
 
-SUBMODULES = ("core", "model_preprocessing", "types")
+SUBMODULES = ("core", "experimental", "model_preprocessing", "types")
 """Modules that ttnn has, which are names too."""
 
 MODULE_OF = {name: f"ttnn_jit.{home.module}" for home in HOMES for name in home.names.split()}

@@ -59,7 +59,16 @@ from ttnn_jit.ttnn.core import has_storage_type_of as has_storage_type_of
 from ttnn_jit.ttnn.core import has_tile_padding as has_tile_padding
 from ttnn_jit.ttnn.core import tile_size as tile_size
 from ttnn_jit.ttnn.types import DEVICE_STORAGE_TYPE as DEVICE_STORAGE_TYPE
+from ttnn_jit.ttnn.random_tensors import bernoulli as bernoulli
+from ttnn_jit.ttnn.random_tensors import manual_seed as manual_seed
+from ttnn_jit.ttnn.random_tensors import rand as rand
+from ttnn_jit.ttnn.random_tensors import randn as randn
+from ttnn_jit.ttnn.found_elements import nonzero as nonzero
+from ttnn_jit.ttnn.found_elements import unique as unique
+from ttnn_jit.ttnn.rearranging import rearrange as rearrange
+from ttnn_jit.ttnn.tensor_creation import eye as eye
 from ttnn_jit.ttnn import core as core
+from ttnn_jit.ttnn import experimental as experimental
 from ttnn_jit.ttnn import model_preprocessing as model_preprocessing
 from ttnn_jit.ttnn import types as types
 
@@ -103,11 +112,14 @@ __all__ = [
     "WormholeComputeKernelConfig",
     "allocate_tensor_on_host",
     "as_tensor",
+    "bernoulli",
     "core",
     "corerange_to_cores",
     "create_sharded_memory_config_",
     "dump_tensor",
     "element_size",
+    "experimental",
+    "eye",
     "get_device_ids",
     "grid_to_cores",
     "has_storage_type_of",
@@ -117,16 +129,22 @@ __all__ = [
     "load_config_from_json_file",
     "load_tensor",
     "manage_config",
+    "manual_seed",
     "model_preprocessing",
     "move",
+    "nonzero",
     "num_cores_to_corerangeset",
     "num_cores_to_corerangeset_in_subcoregrids",
+    "rand",
+    "randn",
     "reallocate",
+    "rearrange",
     "save_config_to_json_file",
     "split_work_to_cores",
     "tile_size",
     "to_dtype",
     "types",
+    "unique",
 ]
 
 MODULE_OF: dict[str, str]

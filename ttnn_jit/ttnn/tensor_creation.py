@@ -9,7 +9,9 @@ from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.foreign.torch_tensor import require_torch
+from ttnn_jit.ops.creation import callable_in_programs, maker
 from ttnn_jit.ops.parameter import Number
+from ttnn_jit.ops.sequences import ARANGE
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
@@ -81,7 +83,7 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
         mesh_mapper = ReplicateTensorToMesh(device)
 
     def on(own: torch.Tensor, device: Device | None) -> Tensor:
-        whole = spec or _spec(
+        whole = spec or spec_of_new(
             own.shape, _inferred_dtype(own) if dtype is None else dtype, layout, device, memory_config
         )
         return storage.from_torch(own, checked(whole), device)
@@ -117,13 +119,19 @@ class SpecConflictError(ArgumentError, RuntimeError):
     """A spec was given beside what it holds (a TT_FATAL in ttnn, hence also a RuntimeError)."""
 
 
-def _spec(
+def spec_of_new(
     shape: Iterable[int],
     dtype: DataType,
     layout: Layout | None,
     device: Device | None,
     memory_config: MemoryConfig | None,
 ) -> TensorSpec:
+    """What a tensor of these arguments is: on the host, ROW_MAJOR, where they say nothing else.
+
+    Raises:
+        ArgumentError: An argument of another kind.
+        GridError: The shards do not hold the tensor.
+    """
     if device is not None:
         check_kind(device, Device, "`device`")
     elif memory_config is None:
@@ -223,6 +231,7 @@ def to_torch(
 # --- Tensors of one value -------------------------------------------------------------------------------------------
 
 
+@callable_in_programs
 @over_meshes
 def full(
     shape: Iterable[int],
@@ -240,8 +249,9 @@ def full(
     """
     if not isinstance(python_number(fill_value), Number):
         raise ArgumentError(f"`fill_value` must be a number, got {type(fill_value).__name__}")
-    spec = _spec(shape, DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
-    return storage.filled(_fill_value(python_number(fill_value), spec.dtype), spec, device)
+    spec = spec_of_new(shape, DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
+    number = _fill_value(python_number(fill_value), spec.dtype)
+    return storage.filled(number, spec, device) if (made := maker()) is None else made.filled(number, spec)
 
 
 def _fill_value(value: Number, dtype: DataType) -> float:
@@ -253,6 +263,7 @@ def _fill_value(value: Number, dtype: DataType) -> float:
         raise ArgumentError(f"`fill_value` has no float: {error}") from None
 
 
+@callable_in_programs
 def zeros(
     shape: Iterable[int],
     dtype: DataType | None = None,
@@ -264,6 +275,7 @@ def zeros(
     return full(shape, 0, dtype, layout, device, memory_config)
 
 
+@callable_in_programs
 def ones(
     shape: Iterable[int],
     dtype: DataType | None = None,
@@ -275,6 +287,7 @@ def ones(
     return full(shape, 1, dtype, layout, device, memory_config)
 
 
+@callable_in_programs
 def empty(
     shape: Iterable[int],
     dtype: DataType | None = None,
@@ -286,6 +299,7 @@ def empty(
     return full(shape, 0, dtype, layout, device, memory_config)
 
 
+@callable_in_programs
 @over_meshes
 def arange(
     start: int,
@@ -317,32 +331,19 @@ def arange(
         check_whole_number(value, f"`{name}` of arange")
     if step == 0:
         raise ArgumentError("`step` of arange is 0")
+    numbers = range(first, beyond, step)
+    spec = spec_of_new((len(numbers),), DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
+    for number in (numbers[0], numbers[-1]) if spec.dtype.is_integer and numbers else ():
+        spec.dtype.whole(number, "a number of arange")
+    if (made := maker()) is not None:
+        return made.made(ARANGE, (first, beyond, step, spec.dtype, spec.layout), spec)  # type: ignore[no-any-return]
     require_torch("arange", "give `numpy.arange` to a jitted function")
     import torch
 
-    numbers = range(first, beyond, step)
-    spec = _spec((len(numbers),), DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
-    for number in (numbers[0], numbers[-1]) if spec.dtype.is_integer and numbers else ():
-        spec.dtype.whole(number, "a number of arange")
     return storage.from_torch(torch.arange(first, beyond, step) if numbers else torch.empty(0), spec, device)
 
 
-@over_meshes
-def rand(
-    shape: Iterable[int],
-    dtype: DataType | None = None,
-    layout: Layout | None = None,
-    device: Device | None = None,
-    memory_config: MemoryConfig | None = None,
-) -> Tensor:
-    """Random elements, uniform in [0, 1), from torch's generator (ttnn.rand); BFLOAT16 and ROW_MAJOR when omitted."""
-    require_torch("rand", "give numpy's random numbers to a jitted function")
-    import torch
-
-    spec = _spec(shape, DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
-    return storage.from_torch(torch.rand(tuple(spec.shape), dtype=torch.float32), spec, device)
-
-
+@callable_in_programs
 @over_meshes
 def full_like(
     tensor: Tensor,
@@ -353,19 +354,25 @@ def full_like(
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
     """A tensor of `fill_value` that is otherwise like `tensor` (ttnn.full_like)."""
-    check_tensor(tensor, "the tensor that the result is like")
-    if memory_config is None and tensor.device() is not None:
+    own = None
+    if (made := maker()) is not None:
+        made.check_tensor(tensor)
+    else:
+        check_tensor(tensor, "the tensor that the result is like")
+        own = tensor.device()
+    if memory_config is None and (own is not None or made is not None):
         memory_config = tensor.memory_config()
     return full(
         tensor.shape,
         fill_value,
         tensor.dtype if dtype is None else dtype,
         tensor.layout if layout is None else layout,
-        tensor.device() if device is None else device,
+        own if device is None else device,
         memory_config,
     )
 
 
+@callable_in_programs
 def zeros_like(
     tensor: Tensor,
     dtype: DataType | None = None,
@@ -377,6 +384,7 @@ def zeros_like(
     return full_like(tensor, 0, dtype, layout, device, memory_config)
 
 
+@callable_in_programs
 def ones_like(
     tensor: Tensor,
     dtype: DataType | None = None,
@@ -388,6 +396,7 @@ def ones_like(
     return full_like(tensor, 1, dtype, layout, device, memory_config)
 
 
+@callable_in_programs
 def empty_like(
     tensor: Tensor,
     dtype: DataType | None = None,
@@ -397,3 +406,26 @@ def empty_like(
 ) -> Tensor:
     """A tensor like `tensor` whose elements nobody has chosen (ttnn.empty_like); here zeros."""
     return full_like(tensor, 0, dtype, layout, device, memory_config)
+
+
+@over_meshes
+def eye(
+    rows: int,
+    columns: int | None = None,
+    *,
+    dtype: DataType | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    memory_config: MemoryConfig | None = None,
+) -> Tensor:
+    """Ones where row and column are equal, zeros elsewhere, as torch.eye; BFLOAT16 and ROW_MAJOR when omitted.
+
+    Raises:
+        ArgumentError: An argument of another kind.
+    """
+    shape = (rows, rows if columns is None else columns)
+    spec = spec_of_new(shape, DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
+    require_torch("eye", "give `numpy.eye` to a jitted function")
+    import torch
+
+    return storage.from_torch(torch.eye(*shape), spec, device)

@@ -1,7 +1,8 @@
-// PASSES: d2m-scalarize-const-tensors
-// FAILS
-// CHECK: Failed to run pass manager: `d2m-scalarize-const-tensors`: every operand of `add` is a constant
-// CHECK: help: compute it in Python
+// CHECK:      [[FULL:%.*]] = "ttir.full"() <{fill_value = 1.000000e+00 : f32
+// CHECK-NOT:  ttir.full
+// CHECK:      ins([[FULL]] : tensor<32x32xbf16, #ttnn_layout>)
+// CHECK:      [[NUMBER:%.*]] = arith.constant 2.000000e+00 : f32
+// CHECK-NEXT: "d2m.tile_add"(%in, [[NUMBER]]) : (!ttcore.tile<32x32, bf16>, f32) -> !ttcore.tile<32x32, bf16>
 
 #dram = #ttnn.buffer_type<dram>
 #l1 = #ttcore.memory_space<l1>

@@ -8,7 +8,7 @@ from xdsl.passes import ModulePass
 
 from tests.unit.transforms.ttnn_modules import Graph, cosh, kernels, lowered, tiled
 from ttnn_jit.diagnostics.errors import ArgumentError, PassError
-from ttnn_jit.dialects import parse_module, print_module, ttnn
+from ttnn_jit.dialects import parse_module, print_module, ttir, ttnn
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import PRESETS
@@ -167,12 +167,12 @@ def test_pipelines_are_parsed_by_name_with_options():
     assert fusion == D2MGenericFusion(fuse=False)
 
 
-def test_an_all_constant_op_is_refused_at_its_line():
+def test_an_op_of_constants_alone_reads_the_first_of_them_as_a_tensor():
     graph = Graph(tiled(32, 32))
     (x,) = graph.args
     value = graph.op("add", graph.full(1.0, x), graph.full(2.0, x))
-    with pytest.raises(PassError, match="every operand of `add` is a constant"):
-        lowered(graph.module(graph.op("multiply", value, x)))
+    module = lowered(graph.module(graph.op("multiply", value, x)))
+    assert [op.fill_value.value.data for op in module.walk() if isinstance(op, ttir.FullOp)] == [1.0]
 
 
 def test_a_kernel_that_does_not_fit_into_dst_is_refused_at_its_line():

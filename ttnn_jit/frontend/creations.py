@@ -1,0 +1,70 @@
+"""Calls of functions of the host API that programs may call: what they make is written into the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, TtnnJitError
+from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.ops import Operation
+from ttnn_jit.ops.creation import making
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+if TYPE_CHECKING:
+    from ttnn_jit.frontend.proxy import Emitter
+
+
+def create(emitter: Emitter, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What `function` makes, on the device of the program that `emitter` writes.
+
+    Raises:
+        CompileError: The function refuses the arguments.
+    """
+    location = emitter.location()
+    given = [_without_device(emitter.operand(value)) for value in args]
+    named = {name: _without_device(emitter.operand(value)) for name, value in kwargs.items()}
+    try:
+        with making(_Maker(emitter, location)):
+            return function(*given, **named)
+    except TtnnJitError as error:
+        raise CompileError(error.message, location=location, help=error.help) from None
+    except TypeError as error:
+        raise CompileError(str(error), location=location) from None
+
+
+def _without_device(value: Any) -> Any:
+    return None if isinstance(value, Device) else value
+
+
+@dataclass(frozen=True)
+class _Maker:
+    """Writes what such functions make.
+
+    Attributes:
+        emitter: Of the program.
+        location: Of the call.
+    """
+
+    emitter: Emitter
+    location: Location
+
+    def check_tensor(self, value: object) -> None:
+        """Refuses what is no tensor of the program.
+
+        Raises:
+            ArgumentError: It is something else.
+        """
+        if getattr(type(value), "__ttnn_call__", None) is None:
+            raise ArgumentError(f"the tensor that the result is like is a {type_name(value)}")
+
+    def filled(self, number: float, spec: TensorSpec) -> Any:
+        """A tensor of one number."""
+        return self.emitter.tensor(self.emitter.builder.filled(number, spec, self.location))
+
+    def made(self, operation: Operation, statics: Sequence[Any], spec: TensorSpec) -> Any:
+        """The result of an operation without operands."""
+        return self.emitter.tensor(self.emitter.builder.made(operation, statics, spec, self.location))

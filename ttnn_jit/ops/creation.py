@@ -1,0 +1,81 @@
+"""Functions of the host API that programs may call: what they call and make is written into the program."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, ParamSpec, Protocol, TypeVar
+
+from ttnn_jit.foreign.values import ABSENT, own_attribute
+from ttnn_jit.ops.operation import Operation
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+Creator = Callable[[Callable[..., Any], Sequence[Any], Mapping[str, Any]], Any]
+"""From such a function and a call's arguments to what stands for its result."""
+
+
+class Maker(Protocol):
+    """Who writes what such a function makes; its `spec` says where it would lie outside a program."""
+
+    def check_tensor(self, value: object) -> None:
+        """Refuses what is no tensor of the program."""
+
+    def filled(self, number: float, spec: TensorSpec) -> Any:
+        """A tensor of one number."""
+
+    def made(self, operation: Operation, statics: Sequence[Any], spec: TensorSpec) -> Any:
+        """The result of an operation without operands."""
+
+
+_CREATOR: ContextVar[Creator | None] = ContextVar("creator of tensors in a program", default=None)
+_MAKER: ContextVar[Maker | None] = ContextVar("maker of tensors in a program", default=None)
+_CREATES = "__ttnn_creates__"
+
+
+def callable_in_programs(function: Callable[P, T]) -> Callable[P, T]:
+    """`function`, which makes tensors by `maker()` and operations, and reads no elements; a trace takes its calls."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        creator = _CREATOR.get()
+        return function(*args, **kwargs) if creator is None else creator(function, args, kwargs)
+
+    setattr(call, _CREATES, function)
+    return call
+
+
+def creation_of(function: Any) -> Callable[..., Any] | None:
+    """What a function that was made by `callable_in_programs` was made of; None of every other object."""
+    found = own_attribute(function, _CREATES)
+    return None if found is ABSENT else found
+
+
+def maker() -> Maker | None:
+    """Who makes the tensor that is asked for; None outside programs."""
+    return _MAKER.get()
+
+
+@contextmanager
+def creations_taken(creator: Creator) -> Iterator[None]:
+    """In its body calls of such functions go to `creator`."""
+    token = _CREATOR.set(creator)
+    try:
+        yield
+    finally:
+        _CREATOR.reset(token)
+
+
+@contextmanager
+def making(chosen: Maker) -> Iterator[None]:
+    """In its body such functions run themselves, and `chosen` makes their tensors."""
+    taken, token = _CREATOR.set(None), _MAKER.set(chosen)
+    try:
+        yield
+    finally:
+        _MAKER.reset(token)
+        _CREATOR.reset(taken)

@@ -1,0 +1,52 @@
+"""Operations without operands, which functions of the host API stand for in a program (ops/creation.py)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ttnn_jit.ops.parameter import DIMENSION, ELEMENT_TYPE, LAYOUT, Parameter
+from ttnn_jit.ops.routine import Routine, RoutineLoops
+from ttnn_jit.specs.access import Access
+from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
+
+
+def _arange_loop(_load: Any, store: Any) -> Any:
+    def loop(result, rs, count, start, step):  # type: ignore[no-untyped-def]
+        for i in range(count):
+            result[i * rs] = store(start + i * step)
+
+    return loop
+
+
+def _arange_loops(start: int, end: int, step: int, *_: Any) -> RoutineLoops:
+    extents = (len(range(start, end, step)),)
+    return RoutineLoops(extents, 1, (Access.identity(extents),))
+
+
+def _arange_result(start: int, end: int, step: int, dtype: DataType, layout: Layout) -> tuple[TensorSpec, ...]:
+    return (TensorSpec((len(range(start, end, step)),), dtype, layout),)
+
+
+ARANGE = Routine(
+    name="arange",
+    parameters=(
+        Parameter("start", DIMENSION),
+        Parameter("end", DIMENSION),
+        Parameter("step", DIMENSION),
+        Parameter("dtype", ELEMENT_TYPE),
+        Parameter("layout", LAYOUT),
+    ),
+    summary="The integers from `start` up to `end`, which is not among them, `step` apart.",
+    source="ttnn.arange",
+    loop=_arange_loop,
+    loops=_arange_loops,
+    spelled=lambda *attributes: attributes,
+    result=_arange_result,
+    operand_dtypes=(),
+    constants=lambda start, _end, step, *_: (start, step),
+    golden=lambda torch, start, end, step, *_: torch.arange(start, end, step),
+    examples=(),
+)
+
+OPERATIONS = (ARANGE,)

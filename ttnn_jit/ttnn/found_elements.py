@@ -1,0 +1,60 @@
+"""Functions whose results have as many elements as the data says: they run on the host, between programs."""
+
+from __future__ import annotations
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.foreign.torch_tensor import require_torch
+from ttnn_jit.runtime import tensor as storage
+from ttnn_jit.runtime.tensor import Tensor, check_tensor
+from ttnn_jit.specs.tensor_spec import DataType, Layout
+from ttnn_jit.ttnn.mesh import over_meshes
+
+
+@over_meshes
+def nonzero(input_tensor: Tensor) -> list[Tensor]:
+    """How many elements are not 0, and their places in front of a tensor of the operand's shape (ttnn.nonzero).
+
+    Args:
+        input_tensor: All extents but the last one are 1.
+
+    Returns:
+        A UINT32 tensor of shape [1, 1, 1, 1], and a UINT32 tensor whose other elements are 0; both ROW_MAJOR.
+
+    Raises:
+        ShapeError: Another extent is not 1.
+        DeallocatedError: The tensor was deallocated.
+    """
+    check_tensor(input_tensor, "`input_tensor` of nonzero")
+    shape = tuple(input_tensor.shape)
+    if not shape or any(extent != 1 for extent in shape[:-1]):
+        raise ShapeError(
+            f"nonzero: the tensor has shape {list(shape)}", help="all extents but the last one are 1: reshape it first"
+        )
+    require_torch("nonzero", "give `numpy.nonzero` to a jitted function")
+    import torch
+
+    places = torch.nonzero(input_tensor.to_torch().reshape(-1)).reshape(-1)
+    padded = torch.zeros(shape, dtype=torch.int64)
+    padded.view(-1)[: len(places)] = places
+    spec = input_tensor.spec.with_(dtype=DataType.UINT32, layout=Layout.ROW_MAJOR)
+    counted = torch.full((1, 1, 1, 1), len(places))
+    return [
+        storage.from_torch(counted, spec.with_(shape=(1, 1, 1, 1)), input_tensor.device()),
+        storage.from_torch(padded, spec, input_tensor.device()),
+    ]
+
+
+@over_meshes
+def unique(input_tensor: Tensor) -> Tensor:
+    """The different elements in ascending order, in one dimension, ROW_MAJOR; every NaN is one of its own.
+
+    Raises:
+        DeallocatedError: The tensor was deallocated.
+    """
+    check_tensor(input_tensor, "`input_tensor` of unique")
+    require_torch("unique", "give `numpy.unique` to a jitted function")
+    import torch
+
+    found: torch.Tensor = torch.unique(input_tensor.to_torch())
+    spec = input_tensor.spec.with_(shape=tuple(found.shape), layout=Layout.ROW_MAJOR)
+    return storage.from_torch(found, spec, input_tensor.device())
