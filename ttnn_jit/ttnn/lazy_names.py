@@ -69,7 +69,7 @@ HOMES = (
     Home("ttnn.types", "DEVICE_STORAGE_TYPE"),
 )
 
-SUBMODULES = ("core", "model_preprocessing", "types")
+SUBMODULES = ("core", "experimental", "model_preprocessing", "types")
 """Modules that ttnn has, which are names too."""
 
 MODULE_OF = {name: f"ttnn_jit.{home.module}" for home in HOMES for name in home.names.split()}

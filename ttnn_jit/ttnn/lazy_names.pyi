@@ -60,6 +60,7 @@ from ttnn_jit.ttnn.core import has_tile_padding as has_tile_padding
 from ttnn_jit.ttnn.core import tile_size as tile_size
 from ttnn_jit.ttnn.types import DEVICE_STORAGE_TYPE as DEVICE_STORAGE_TYPE
 from ttnn_jit.ttnn import core as core
+from ttnn_jit.ttnn import experimental as experimental
 from ttnn_jit.ttnn import model_preprocessing as model_preprocessing
 from ttnn_jit.ttnn import types as types
 
@@ -108,6 +109,7 @@ __all__ = [
     "create_sharded_memory_config_",
     "dump_tensor",
     "element_size",
+    "experimental",
     "get_device_ids",
     "grid_to_cores",
     "has_storage_type_of",
