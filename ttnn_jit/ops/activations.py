@@ -73,6 +73,7 @@ SIGMOID = unary(
     forms=Forms(bfloat16=lambda b, x: b.sigmoid_bfloat16(x)),
     golden=torch_function("sigmoid"),
     probe=Probe(domain=(-100.0, 100.0), max_ulp=2.0),
+    aliases=("sigmoid_accurate",),
 )
 RELU = unary(
     "relu",

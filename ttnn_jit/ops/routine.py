@@ -37,8 +37,8 @@ class Routine(Operation):
         loop: ``loop(load, store)`` is the function ``(*operands, *results, *extents, *constants)``, in the Python that
             numba takes. An operand or result is a pointer to its first element, and then its stride along each own loop
             along which it moves; `load` gives the number that an element of the first operand is, of floats a float64,
-            and `store` the element of the first result that is nearest to a number, through float32. The function reads and writes nothing but elements that
-            indices below the extents name.
+            and `store` the element of the first result that is nearest to a number, through float32. The function reads
+            and writes nothing but elements that indices below the extents name.
         loops: ``loops(*shapes, *attributes)``: its loops.
         spelled: ``spelled(*shapes, *attributes)``: the attributes checked and as the IR has them. Raises ShapeError
             where they do not fit.

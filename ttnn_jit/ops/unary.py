@@ -199,6 +199,7 @@ CLAMP = unary(
     golden=lambda torch, x, low, high: torch.clamp(x, low, high),
     ttnn_name="clamp_scalar",
     ttir_name="clamp_scalar",
+    aliases=("clip",),
 )
 
 SQUARE = unary(

@@ -32,6 +32,7 @@ __all__ = [
     "celu",
     "chunk",
     "clamp",
+    "clip",
     "concat",
     "cos",
     "cosh",
@@ -154,6 +155,7 @@ __all__ = [
     "scatter_add",
     "selu",
     "sigmoid",
+    "sigmoid_accurate",
     "sign",
     "signbit",
     "silu",
@@ -1262,6 +1264,7 @@ ceil: _Ceil
 celu: _Celu
 chunk: _Chunk
 clamp: _Clamp
+clip: _Clamp
 concat: _Concat
 cos: _Cos
 cosh: _Cosh
@@ -1384,6 +1387,7 @@ scatter: _Scatter
 scatter_add: _ScatterAdd
 selu: _Selu
 sigmoid: _Sigmoid
+sigmoid_accurate: _Sigmoid
 sign: _Sign
 signbit: _Signbit
 silu: _Silu

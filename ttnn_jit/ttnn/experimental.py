@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NoReturn
+
 from ttnn_jit.ttnn.eager_functions import view
 from ttnn_jit.ttnn.random_tensors import dropout
 from ttnn_jit.ttnn.transfers import typecast
 
 __all__ = ["dropout", "typecast", "view"]
+
+if not TYPE_CHECKING:  # a type checker says itself which names are missing
+
+    def __getattr__(name: str) -> NoReturn:
+        raise AttributeError(
+            f"module 'ttnn_jit.ttnn.experimental' has no attribute {name!r}: of ttnn's experimental operations "
+            f"{', '.join(f'`{here}`' for here in __all__)} are here",
+            name=name,
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ttnn_jit import ttnn
@@ -132,6 +132,7 @@ def test_what_is_no_preprocessor_or_model_is_refused(model):
         make_parameter_dict([1])
 
 
+@settings(deadline=None)
 @given(shape=st.tuples(st.integers(1, 40), st.integers(1, 40)), dtype=st.sampled_from([BF16, ttnn.float32]))
 def test_single_parameters_are_converted_without_a_model(shape, dtype):
     weight = torch.randn(shape)

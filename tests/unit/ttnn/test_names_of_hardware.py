@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import importlib
 import subprocess
 import sys
 
 import pytest
-from hypothesis import given
+import torch
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ttnn_jit import ttnn
@@ -312,6 +314,7 @@ def test_the_profiler_of_a_device_reads_nothing_and_wants_a_device(device):
 # --- Cores ----------------------------------------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(x=st.integers(1, 9), y=st.integers(1, 9), row_wise=st.booleans(), data=st.data())
 def test_the_first_cores_of_a_grid_fill_it_line_by_line(x, y, row_wise, data):
     count = data.draw(st.integers(0, x * y))
@@ -323,6 +326,7 @@ def test_the_first_cores_of_a_grid_fill_it_line_by_line(x, y, row_wise, data):
     assert [(core.x, core.y) for core in listed] == cores[:count]
 
 
+@settings(deadline=None)
 @given(row_wise=st.booleans(), count=st.integers(0, 50))
 def test_cores_of_sub_grids_are_taken_range_after_range(row_wise, count):
     grids = ttnn.CoreRangeSet([ttnn.CoreRange((1, 0), (3, 9)), ttnn.CoreRange((5, 0), (6, 9))])
@@ -332,6 +336,7 @@ def test_cores_of_sub_grids_are_taken_range_after_range(row_wise, count):
     assert ttnn.corerange_to_cores(grids, count, row_wise) == ordered[:count]
 
 
+@settings(deadline=None)
 @given(x=st.integers(1, 6), y=st.integers(1, 6), units=st.integers(0, 200), row_wise=st.booleans())
 def test_work_is_split_so_that_cores_differ_by_one_unit_at_most(x, y, units, row_wise):
     count, every, more, fewer, per_more, per_fewer = ttnn.split_work_to_cores(ttnn.CoreCoord(x, y), units, row_wise)
@@ -398,6 +403,7 @@ def test_shards_that_cannot_be_made_are_refused():
 # --- Whole numbers, tensors -----------------------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(a=st.integers(-1000, 1000), b=st.integers(1, 100))
 def test_divup_and_roundup_are_the_next_quotient_and_multiple(a, b):
     assert (ttnn.core.divup(a, b) - 1) * b < a <= ttnn.core.divup(a, b) * b == ttnn.core.roundup(a, b)
@@ -420,3 +426,24 @@ def test_a_tensor_tells_where_it_is_stored_and_what_is_padded(device):
     assert (ttnn.element_size(ttnn.bfloat16), ttnn.tile_size(ttnn.float32)) == (2, 4096)
     with pytest.raises(ArgumentError, match="has no dimension 2"):
         ttnn.has_tile_padding(host, dim=2)
+
+
+def test_experimental_operations_are_those_that_are_here_elsewhere(device):
+    x = ttnn.from_torch(torch.randn(32, 64), layout=ttnn.TILE_LAYOUT, device=device)
+    assert ttnn.experimental.typecast is ttnn.typecast
+    assert torch.equal(ttnn.experimental.view(x, (1, 32, 64)).to_torch(), x.to_torch()[None])
+    with pytest.raises(AttributeError, match=r"no attribute 'rotary_embedding': of ttnn's experimental operations"):
+        _ = ttnn.experimental.rotary_embedding
+    assert not hasattr(ttnn.experimental, "no_such")
+    assert importlib.import_module("ttnn_jit.ttnn.experimental") is ttnn.experimental
+
+
+@settings(deadline=None)
+@given(values=st.lists(st.floats(width=32), min_size=1, max_size=20))
+def test_operations_answer_to_the_names_of_other_versions(values):
+    with ttnn.open_device(target="cpu") as device:
+        source = torch.tensor(values, dtype=torch.float32)
+        x = ttnn.from_torch(source, device=device)
+        assert torch.equal(ttnn.clip(x, -0.5, 0.5).to_torch().nan_to_num(7), source.clip(-0.5, 0.5).nan_to_num(7))
+        accurate = ttnn.sigmoid_accurate(x, fast_and_approximate_mode=False).to_torch()
+        torch.testing.assert_close(accurate.double(), source.double().sigmoid(), equal_nan=True, rtol=1e-6, atol=1e-37)

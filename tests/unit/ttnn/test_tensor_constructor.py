@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -18,6 +18,7 @@ DTYPES = st.sampled_from([ttnn.bfloat16, ttnn.float32, ttnn.int32, ttnn.uint32, 
 SHAPES = st.lists(st.integers(0, 5), min_size=1, max_size=4)
 
 
+@settings(deadline=None)
 @given(shape=SHAPES, dtype=DTYPES, layout=st.sampled_from([ROWS, TILES]), data=st.data())
 def test_numbers_and_a_shape_make_the_tensor_that_torch_makes(shape, dtype, layout, data):
     size = int(np.prod(shape))
@@ -30,6 +31,7 @@ def test_numbers_and_a_shape_make_the_tensor_that_torch_makes(shape, dtype, layo
     assert (tensor.volume(), tensor.logical_volume()) == (size, size)
 
 
+@settings(deadline=None)
 @given(values=st.lists(st.floats(width=32), min_size=1, max_size=40))
 def test_floats_are_rounded_once_as_torch_rounds_them(values):
     tensor = ttnn.Tensor(values, [len(values)], ttnn.bfloat16, ROWS)
@@ -37,6 +39,7 @@ def test_floats_are_rounded_once_as_torch_rounds_them(values):
     assert torch.equal(tensor.to_torch().nan_to_num(7), expected.nan_to_num(7))
 
 
+@settings(deadline=None)
 @given(array=arrays.arrays(np.float32, arrays.array_shapes(max_dims=3, max_side=5)), transposed=st.booleans())
 def test_numpy_arrays_and_torch_tensors_of_any_strides_are_copied(array, transposed):
     array = array.T if transposed else array
@@ -117,6 +120,7 @@ def test_a_tensor_tells_its_stored_size():
     assert (tensor.get_dtype(), tensor.get_layout(), tensor.tile.tile_shape) == (ttnn.bfloat16, TILES, (32, 32))
 
 
+@settings(deadline=None)
 @given(shape=SHAPES, rank=st.integers(0, 6))
 def test_a_shape_of_another_rank_gains_or_loses_ones_in_front(shape, rank):
     extents = ttnn.Shape(shape)

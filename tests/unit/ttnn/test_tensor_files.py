@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ttnn_jit import ttnn
@@ -40,7 +40,7 @@ def same_bits(a, b):
     return torch.equal(a.to_torch().view(width), b.to_torch().view(width))
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None)
 @given(
     shape=st.lists(st.integers(0, 40), max_size=3),
     dtype=st.sampled_from(DTYPES),
@@ -75,7 +75,7 @@ def test_a_file_is_one_of_the_safetensors_format(folder):
     assert data[8 + length :] == x.view(torch.int16).numpy().tobytes()
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None)
 @given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 def test_a_file_with_any_bit_flipped_is_refused_or_the_same(folder, place, bit):
     tensor = of_random_bits((5, 7), ttnn.bfloat16, ttnn.TILE_LAYOUT)
@@ -93,7 +93,7 @@ def test_a_file_with_any_bit_flipped_is_refused_or_the_same(folder, place, bit):
         assert same_bits(loaded, tensor)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None)
 @given(kept=st.floats(0, 1, exclude_max=True))
 def test_a_file_cut_short_is_refused(folder, kept):
     path = folder / "short.tensorbin"
@@ -104,7 +104,7 @@ def test_a_file_cut_short_is_refused(folder, kept):
         ttnn.load_tensor(path)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None)
 @given(data=st.binary(max_size=200))
 def test_bytes_of_anything_else_are_refused(folder, data):
     path = folder / "junk.tensorbin"
