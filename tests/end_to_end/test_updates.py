@@ -10,11 +10,13 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, ShapeError, TtnnJitError
+from ttnn_jit.compiler.driver import compile_program
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, InternalError, ShapeError, TtnnJitError
 from ttnn_jit.dialects import parse_module, print_module
 from ttnn_jit.dialects.verifier import InvalidModule, verify
 from ttnn_jit.ops import IN_PLACE
 from ttnn_jit.ops.public_names import PUBLIC_NAMES
+from ttnn_jit.runtime.plan import ProgramPlan
 
 BOTH = pytest.mark.parametrize("graph_capture", [False, True], ids=["ast", "capture"])
 _generator = torch.Generator().manual_seed(0)
@@ -357,6 +359,64 @@ def test_warm_calls_refuse_what_cold_ones_do():
             jitted(tensor, whole(4, 6))
         assert torch.equal(tensor.clone(), torch.ones(4, 6))
     assert torch.equal(memory, before)
+
+
+def into_part(x, y):
+    x[1:3] = ttnn.multiply(y, 2.0)
+
+
+def within_itself(x, y):
+    x[1:3] = ttnn.add(x[0:2], y)
+
+
+def with_an_old_part(x, y):
+    old = ttnn.multiply(x, 2.0)
+    x[1:3] = y
+    return ttnn.add(old, x)
+
+
+def _into_part(x, y):
+    x[1:3] = y * 2
+
+
+def _within_itself(x, y):
+    x[1:3] = x[0:2] + y
+
+
+def _with_an_old_part(x, y):
+    old = x * 2
+    x[1:3] = y
+    return old + x
+
+
+REFERENCES = {into_part: _into_part, within_itself: _within_itself, with_an_old_part: _with_an_old_part}
+
+
+@EVERY_FAMILY
+@pytest.mark.parametrize("function", list(REFERENCES))
+def test_a_part_is_written_where_it_lies_if_nothing_reads_the_old_one_then(family, function, cpu_device):
+    make, read = FAMILIES[family]
+    jitted = ttnn_jit.jit()(function)
+    for _ in range(4):
+        x, y = whole(5, 32), whole(2, 32)
+        given = make(cpu_device, x)
+        result = jitted(given, make(cpu_device, y))
+        expected = REFERENCES[function](x, y)
+        assert torch.equal(read(given), x)
+        assert expected is result is None or torch.equal(read(result), expected)
+
+
+@pytest.mark.parametrize("damage", [{"in_place": [1]}, {"copies": [0]}, {"copies": [7]}, {"updates": [[0, 3]]}])
+def test_a_plan_whose_updates_are_damaged_is_refused(damage):
+    plan = plan_of(into_part, whole(5, 32), whole(2, 32))
+    assert (plan.updates, plan.in_place, len(plan.copies)) == (((0, 0),), (0,), 1)
+    assert ProgramPlan.from_json(plan.to_json()) == plan
+    with pytest.raises(InternalError):
+        ProgramPlan.from_json({**plan.to_json(), **damage})
+
+
+def plan_of(function: Any, *arguments: torch.Tensor) -> ProgramPlan:
+    return compile_program(ttnn_jit.jit()(function).request(*arguments), use_disk=False).program.plan
 
 
 @pytest.mark.parametrize("jitted", [False, True])
