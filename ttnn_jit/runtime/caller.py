@@ -6,7 +6,7 @@ Runs that repeat take the functions of `ttnn_jit.runtime.warm_caller`, which do 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -53,17 +53,21 @@ class NativeCall:
         self.function(self.table, HELPERS.lend() if self.shares else 0, *addresses)
 
 
-def link(plan: ProgramPlan, objects: Mapping[str, bytes]) -> NativeCall | None:
-    """Load the kernels of `plan`, and the other `objects`, which they call; None if it launches nothing."""
-    if not plan.launches:
+def link(plan: ProgramPlan, objects: Mapping[str, bytes], *, without: Collection[int] = ()) -> NativeCall | None:
+    """Load the kernels of `plan`, and the other `objects`, which they call; None if it launches nothing.
+
+    Launches are left out whose index is one of `without`.
+    """
+    launches = [launch for place, launch in enumerate(plan.launches) if place not in without]
+    if not launches:
         return None
     called = {name: native.kernel_address(name, code) for name, code in objects.items() if name not in plan.kernels}
     addresses = {kernel: native.kernel_address(kernel, objects[kernel], called) for kernel in plan.kernels}
-    widest = max(len(launch.operands) for launch in plan.launches)
-    table = LaunchTable.words(kernels=len(plan.launches), widest=widest)
+    widest = max(len(launch.operands) for launch in launches)
+    table = LaunchTable.words(kernels=len(launches), widest=widest)
     keeps: list[ctypes.Array[ctypes.c_int64]] = []
     shares = wakes = False
-    for launch in plan.launches:
+    for launch in launches:
         specs = [plan.buffers[index] for index in launch.operands]
         chunks = chunks_of(launch, [spec.dtype.itemsize for spec in specs], sum(spec.nbytes for spec in specs))
         shares = shares or chunks is not None

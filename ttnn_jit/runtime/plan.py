@@ -68,6 +68,7 @@ class ProgramPlan:
             after the call and the caller gets in its place.
         in_place: The inputs among these whose new value may be made in their memory, where no other input that is used
             lies in it.
+        copies: The launches that only copy such an input to where its new value is made.
         results: Buffer index, an input's or an output's, of every value that the function returns; given as None, the
             outputs in order. A function that returns an argument or one value twice needs it.
     """
@@ -80,6 +81,7 @@ class ProgramPlan:
     unstored: tuple[TensorSpec, ...] = ()
     updates: tuple[tuple[int, int], ...] = ()
     in_place: tuple[int, ...] = ()
+    copies: tuple[int, ...] = ()
     results: tuple[int, ...] = None  # type: ignore[assignment]  # replaced in __post_init__, so that readers see a tuple
 
     def __post_init__(self) -> None:
@@ -95,6 +97,9 @@ class ProgramPlan:
             self._check_update(index, result)
         if not set(self.in_place) <= {index for index, _ in self.updates}:
             raise InternalError(f"program {self.name}: an input is written in place that is not written")
+        copied = [self.launches[copy].operands for copy in self.copies if 0 <= copy < len(self.launches)]
+        if len(copied) < len(self.copies) or any(self.made_in_place.get(each[-1]) != each[0] for each in copied):
+            raise InternalError(f"program {self.name}: a launch copies no input to where its new value is made")
         check_launches(self)
 
     def _check_update(self, index: int, result: int) -> None:
@@ -167,6 +172,7 @@ class ProgramPlan:
             "results": list(self.results),
             **({"updates": [list(update) for update in self.updates]} if self.updates else {}),
             **({"in_place": list(self.in_place)} if self.in_place else {}),
+            **({"copies": list(self.copies)} if self.copies else {}),
         }
 
     def text(self) -> str:
@@ -189,6 +195,7 @@ class ProgramPlan:
             launches=tuple(_launch(*launch) for launch in fields["launches"]),
             updates=tuple(_pair(update) for update in fields.get("updates", ())),
             in_place=numbers(fields.get("in_place", [])),
+            copies=numbers(fields.get("copies", [])),
             results=numbers(fields["results"]),
         )
 

@@ -236,6 +236,12 @@ class Program:
         record_load(self)
         return caller.link(self.plan, self.objects)
 
+    @cached_property
+    def native_in_place(self) -> caller.NativeCall | None:
+        """The kernels that run where new values of inputs are made in their memory, to which none is copied."""
+        native = self.native
+        return caller.link(self.plan, self.objects, without=self.plan.copies) if self.plan.copies else native
+
     def __repr__(self) -> str:
         return f"<Program {self.name}: {len(self.plan.kernels)} kernels, {len(self.plan.launches)} launches>"
 

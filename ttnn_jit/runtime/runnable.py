@@ -29,5 +29,9 @@ class Runnable(Protocol):
         """Its kernels, loaded when first asked for; None if it launches nothing."""
 
     @property
+    def native_in_place(self) -> NativeCall | None:
+        """The kernels that run where new values of inputs are made in their memory."""
+
+    @property
     def circular_buffer_bytes(self) -> int:
         """L1 of a core that circular buffers take while it runs, those that are shards apart."""

@@ -162,7 +162,7 @@ def _memory(plan: ProgramPlan) -> dict[str, Any]:
 
 def _native_call(program: Runnable) -> list[str]:
     """The lines that run a program's kernels on addresses ``pi``, and log that where somebody wants to know."""
-    call = program.native
+    call = program.native_in_place
     record = [" record_run()"] if run_recorder(program) else []
     if call is None:
         return record
@@ -173,7 +173,7 @@ def _native_call(program: Runnable) -> list[str]:
 def _native_names(program: Runnable) -> dict[str, Any]:
     """What the lines of `_native_call` use."""
     names: dict[str, Any] = {"record_run": run_recorder(program), "lend_helpers": HELPERS.lend}
-    call = program.native
+    call = program.native_in_place
     return names if call is None else names | {"native": call.function, "TABLE": call.table, "KEEPS": call.keeps}
 
 

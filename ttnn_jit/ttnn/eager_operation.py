@@ -26,7 +26,7 @@ from ttnn_jit.ops import (
 from ttnn_jit.ops.traced_calls import traceable
 from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device
-from ttnn_jit.runtime.families import TTNN, WarmCall
+from ttnn_jit.runtime.families import TTNN, WarmCall, family_of
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor, check_tensor, elements_of, foreign_tensor_help, write_elements
 from ttnn_jit.runtime.warm_caller import warm_caller
@@ -115,8 +115,12 @@ class TtnnOperation(WarmCalls):
                 return tracer(self, args, kwargs)
         self._check_depth(args, kwargs)
         if has_foreign_operand(values):
-            return call_on_copies(self._run, args, kwargs)
+            return self._run_on_copies(args, kwargs)
         return self._run(args, kwargs)
+
+    def _run_on_copies(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The result where tensors of another library are among the arguments."""
+        return call_on_copies(self._run, args, kwargs)
 
     def _check_depth(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         for place, value in enumerate(args):
@@ -206,13 +210,23 @@ class TtnnOperation(WarmCalls):
 class InPlaceOperation(TtnnOperation):
     """An operation that writes its result into its first operand, and returns that."""
 
+    def _run_on_copies(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        result, target = super()._run_on_copies(args, kwargs), self._first(args, kwargs)
+        family = family_of(target)
+        if family is not None and result is not target:
+            family.write(target, result)
+        return target
+
     def _target(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
+        target = self._first(args, kwargs)
+        check_tensor(target, f"{self.__name__}: its first operand")
+        return target  # type: ignore[no-any-return]  # as was checked
+
+    def _first(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         (operation, *_) = self.__ttnn_overloads__
         first = operation.operands[0].name
         keywords = [keyword for keyword, meant in operation.named_by.items() if meant[0] == first and keyword in kwargs]
-        target: Any = args[0] if args else kwargs[keywords[0]] if keywords else None
-        check_tensor(target, f"{self.__name__}: `{first}`")
-        return target  # type: ignore[no-any-return]  # as was checked
+        return args[0] if args else kwargs[keywords[0]] if keywords else None
 
 
 def _are_met(target: Tensor, others: Sequence[Tensor]) -> bool:

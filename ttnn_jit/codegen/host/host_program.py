@@ -124,6 +124,7 @@ def program_plan(module: ModuleOp, host: HostPlan, named: Sequence[tuple[str, in
         for kernel, (name, picoseconds) in zip(kernels, named, strict=True)
     )
     updates = updates_of(function)
+    in_place = tuple(written_in_place(block.args, returned, updates, host.launches))
     return ProgramPlan(
         name=function.sym_name.data,
         inputs=tuple(specs[:inputs]),
@@ -133,7 +134,8 @@ def program_plan(module: ModuleOp, host: HostPlan, named: Sequence[tuple[str, in
         launches=launches,
         results=tuple(_buffer(index, function, value) for value in returned),
         updates=updates,
-        in_place=tuple(written_in_place(block.args, returned, updates, host.launches)),
+        in_place=tuple(each.argument for each in in_place),
+        copies=tuple(each.copy for each in in_place if each.copy is not None),
     )
 
 

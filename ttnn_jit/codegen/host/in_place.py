@@ -8,8 +8,23 @@ from xdsl.ir import SSAValue
 
 from ttnn_jit.codegen.host.host_plan import HostLaunch
 from ttnn_jit.codegen.kernel import Kernel
-from ttnn_jit.codegen.steps import Accumulate, Call, Contract
+from ttnn_jit.codegen.steps import Accumulate, Call, Contract, Load, Store
 from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.process.dataclass import dataclass
+
+
+@dataclass(frozen=True)
+class InPlace:
+    """An argument whose new value may be made in its memory, as far as other arguments lie elsewhere.
+
+    Attributes:
+        argument: Its index.
+        copy: The launch that copies it to where the new value is made, of which parts are written then; in its own
+            memory there is nothing to copy. None if there is none.
+    """
+
+    argument: int
+    copy: int | None
 
 
 def written_in_place(
@@ -17,21 +32,28 @@ def written_in_place(
     returned: Sequence[SSAValue],
     updates: Sequence[tuple[int, int]],
     launches: Sequence[HostLaunch],
-) -> Iterator[int]:
-    """The arguments whose new value may be made in their memory, as far as other arguments lie elsewhere.
+) -> Iterator[InPlace]:
+    """The arguments that may be written where they lie.
 
-    The new value has the argument's places, one launch makes it and nothing else, element by element, and reads of the
-    argument come before it or are of the very element that it writes.
+    The new value has the argument's places. One launch makes it, element by element, or one copies the argument and
+    others write parts of the copy. Reads of the argument come before, or are of the very element that is written.
     """
     for argument, result in updates:
         old, new = arguments[argument], returned[result]
         writers = [place for place, launch in enumerate(launches) if _reads_or_writes(launch.kernel, new, written=True)]
-        if len(writers) != 1 or returned.count(new) > 1 or spec_of(old.type) is not spec_of(new.type):
+        if not writers or returned.count(new) > 1 or spec_of(old.type) is not spec_of(new.type):
             continue
-        (writer,) = writers
-        later = any(_reads_or_writes(launch.kernel, old) for launch in launches[writer + 1 :])
-        if not later and _is_elementwise(launches[writer].kernel, old):
-            yield argument
+        first, later = launches[writers[0]].kernel, launches[writers[0] + 1 :]
+        if any(_reads_or_writes(launch.kernel, old) for launch in later) or not _is_elementwise(first, old):
+            continue
+        if len(writers) == 1:
+            yield InPlace(argument, None)
+        elif [operand.value for operand in first.inputs] == [old] and _only_copies(first):
+            yield InPlace(argument, writers[0])
+
+
+def _only_copies(kernel: Kernel) -> bool:
+    return all(isinstance(step, Load | Store) for step in kernel.body.steps)
 
 
 def _reads_or_writes(kernel: Kernel, value: SSAValue, *, written: bool = False) -> bool:

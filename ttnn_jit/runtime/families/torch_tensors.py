@@ -50,8 +50,15 @@ class TorchTensors(ForeignFamily):
 
         return torch.empty(spec.shape, dtype=spec.dtype.torch, device="cpu")
 
-    def require_writable(self, _tensor: torch.Tensor, spec: TensorSpec, what: str) -> None:
-        """An expanded one cannot be."""
+    def require_writable(self, tensor: torch.Tensor, spec: TensorSpec, what: str) -> None:
+        """An expanded one cannot be; one of inference mode only there, as torch has it."""
+        import torch
+
+        if tensor.is_inference() and not torch.is_inference_mode_enabled():
+            raise ArgumentError(
+                f"{what}, which the function writes into, was made in inference mode",
+                help="call it in `torch.inference_mode()`, or pass `tensor.clone()`",
+            )
         if has_common_elements(spec):
             raise ArgumentError(
                 f"{what}, which the function writes into, has several elements at one address",
