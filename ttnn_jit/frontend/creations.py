@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, TtnnJitError
@@ -11,6 +10,7 @@ from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.ops import Operation
 from ttnn_jit.ops.creation import making
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.specs.tensor_spec import TensorSpec
 

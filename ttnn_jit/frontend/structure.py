@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -15,6 +14,7 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.pytrees import NOTHING, leaves, map_leaves
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.guards.receiver import RECEIVER
+from ttnn_jit.process.dataclass import dataclass
 
 
 def call_arguments(
