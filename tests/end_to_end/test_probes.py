@@ -169,7 +169,7 @@ def test_a_probe_is_in_every_dump_in_reports_in_descriptors_and_on_disk(probe):
     tensors = operands(probe)
     jitted, traced = (ttnn_jit.jit(graph_capture=capture)(probe.program) for capture in (False, True))
     texts, request = {}, jitted.request(*copies(tensors))
-    driver.run_stages(request.lower().module, request.options, texts.__setitem__)
+    driver.run_stages(request.lower().module, request.options, lambda stage, text: texts.update({stage: text()}))
     assert {*texts, driver.ASSEMBLY} == {*driver.stages()}
     for stage in (pipeline.FRONTEND, *pipeline.STAGES):
         assert print_module(parse_module(texts[stage])) == texts[stage]
