@@ -406,6 +406,23 @@ def test_a_part_is_written_where_it_lies_if_nothing_reads_the_old_one_then(famil
         assert expected is result is None or torch.equal(read(result), expected)
 
 
+def test_explain_says_what_is_written_and_where():
+    x, y = whole(5, 32), whole(2, 32)
+    assert "writes argument 0 where it lies" in str(ttnn_jit.jit()(into_part).explain(x, y))
+    strided = whole(5, 64)[:, ::2]
+    assert "writes argument 0\n" in str(ttnn_jit.jit()(into_part).explain(strided, y))
+
+
+def test_every_device_of_a_mesh_is_written():
+    mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 2))
+    x = whole(32, 32)
+    given = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=mesh, mesh_mapper=ttnn.ReplicateTensorToMesh(mesh))
+    for times, run in ((2, ttnn.add_), (4, ttnn_jit.jit()(added))):
+        run(given, given)
+        assert all(torch.equal(ttnn.to_torch(each), times * x) for each in ttnn.get_device_tensors(given))
+    ttnn.close_mesh_device(mesh)
+
+
 @pytest.mark.parametrize("damage", [{"in_place": [1]}, {"copies": [0]}, {"copies": [7]}, {"updates": [[0, 3]]}])
 def test_a_plan_whose_updates_are_damaged_is_refused(damage):
     plan = plan_of(into_part, whole(5, 32), whole(2, 32))

@@ -6,13 +6,14 @@ Everything here is read from the module that ``d2m-insert-dst-register-access`` 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ttnn_jit.process.dataclass import dataclass
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
+    from xdsl.dialects.func import FuncOp
     from xdsl.ir import Operation
 
     from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
@@ -95,6 +96,8 @@ class Report:
         host_operations: Python names of the operations that no kernel holds.
         launches: What the host runs for all of them, in order.
         hidden_inputs: Where the tensors stand that the function takes beside its arguments, and what they are.
+        updates: The arguments that it writes into, by number, hidden inputs behind the others; and whether where they
+            lie.
     """
 
     name: str
@@ -104,6 +107,7 @@ class Report:
     host_operations: tuple[str, ...] = ()
     launches: tuple[LaunchReport, ...] = ()
     hidden_inputs: tuple[tuple[str, TensorSpec], ...] = ()
+    updates: tuple[tuple[int, bool], ...] = ()
 
     def __str__(self) -> str:
         ops = sum(len(kernel.ops) for kernel in self.kernels)
@@ -121,6 +125,7 @@ class Report:
             )
             lines += [f"            tile_op {text}" for text in kernel.tile_ops]
         lines += [f"  hidden input {name}: {spec}" for name, spec in self.hidden_inputs]
+        lines += [f"  writes argument {place}{' where it lies' if lies else ''}" for place, lies in self.updates]
         lines += [f"  beside kernels: {name}" for name in self.host_operations]
         lines += [f"  launch {number}: {_launch_text(launch)}" for number, launch in enumerate(self.launches)]
         lines += [
@@ -139,7 +144,7 @@ class Report:
         return f"<div><div>{html.escape(first)}</div>{table}{listed}</div>"
 
 
-_NOTES = ("hidden input ", "beside kernels:", "launch ", "not fused:", "tile_op ")
+_NOTES = ("hidden input ", "writes argument ", "beside kernels:", "launch ", "not fused:", "tile_op ")
 _COLUMNS = ("kernel", "ops", "inputs", "DST peak", "DST peak in source order", "DST tiles", "init calls", "place")
 
 
@@ -187,7 +192,18 @@ def report_of(module: ModuleOp, host: HostPlan) -> Report:
         tuple(op.operation.name for op in module.walk() if isinstance(op, TensorOp)),
         tuple(map(_launch, host.launches)),
         hidden_inputs_of(function),
+        tuple(_updates(function, host)),
     )
+
+
+def _updates(function: FuncOp, host: HostPlan) -> Iterator[tuple[int, bool]]:
+    from ttnn_jit.codegen.host.in_place import written_in_place
+    from ttnn_jit.dialects.argument_notes import updates_of
+
+    updates, block = updates_of(function), function.body.block
+    returned = block.last_op.operands if block.last_op is not None else ()
+    in_place = {each.argument for each in written_in_place(block.args, returned, updates, host.launches)}
+    yield from ((argument, argument in in_place) for argument, _ in updates)
 
 
 def _launch(launch: HostLaunch) -> LaunchReport:

@@ -100,6 +100,8 @@ class Program:
     def run(self, *addresses: int) -> None:
         """Run on memory of the plan's specs that outlives the call; intermediates come from the pool.
 
+        What an input becomes that the function writes into is an output; the input stays as it is.
+
         Args:
             *addresses: Of inputs and outputs, in order; those of outputs of 1 MB and more are multiples of 64.
 

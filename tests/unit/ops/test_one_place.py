@@ -19,7 +19,6 @@ FILES = sorted(path for path in {*PACKAGE.rglob("*.py"), *LINKED} if path.relati
 OTHER_MEANINGS = {
     ("codegen/numba_kernel.py", "i0"): "the variable of an innermost loop",
     ("dialects/d2m.py", "tile_typecast"): "the op of tiles, which every pass may write",
-    ("frontend/proxy.py", "view"): "that a tensor is a part of another",
     ("ttnn/experimental.py", "typecast"): "the function of the host API, under ttnn's other name",
     ("ttnn/experimental.py", "view"): "the eager function, under ttnn's other name",
     ("ttnn/__init__.py", "typecast"): "the function of the host API, which takes tensors on the host too",
