@@ -9,7 +9,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, TtnnJitErro
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.ops import Operation
-from ttnn_jit.ops.creation import making
+from ttnn_jit.ops.created_tensors import making
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.specs.tensor_spec import TensorSpec

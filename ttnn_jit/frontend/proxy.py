@@ -48,7 +48,7 @@ from ttnn_jit.ops import (
     bind,
     overloads_of,
 )
-from ttnn_jit.ops.creation import creation_of
+from ttnn_jit.ops.created_tensors import creation_of
 from ttnn_jit.runtime.families import TORCH, has_family
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, Shape, TensorSpec

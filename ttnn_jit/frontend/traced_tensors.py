@@ -15,7 +15,7 @@ from typing import Any
 from ttnn_jit.frontend.creations import create
 from ttnn_jit.frontend.proxy import Emitter
 from ttnn_jit.frontend.wrapped_functions import wrapped_attribute
-from ttnn_jit.ops.creation import creations_taken
+from ttnn_jit.ops.created_tensors import creations_taken
 from ttnn_jit.ops.traced_calls import tracing
 
 

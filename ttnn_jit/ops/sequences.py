@@ -1,4 +1,4 @@
-"""Operations without operands, which functions of the host API stand for in a program (ops/creation.py)."""
+"""Operations without operands, which functions of the host API stand for in a program (ops/created_tensors.py)."""
 
 from __future__ import annotations
 
