@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError
+from ttnn_jit.foreign.values import is_atom
+from ttnn_jit.guards.fingerprints import fingerprint
 from ttnn_jit.ttnn.lazy_names import HOMES, MODULE_OF, SUBMODULES, WITHOUT_EFFECT
 
 GRID = ttnn.CoreCoord(8, 8)
@@ -198,6 +200,15 @@ def test_a_config_does_not_change_and_says_how_to_make_another(name, field):
     ):
         setattr(config, field, getattr(config, field))
     assert dataclasses.replace(config, **{field: getattr(config, field)}) == config == made(name)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_config_says_everything_of_itself_to_keys_and_guards(name):
+    assert is_atom(made(name))
+    assert fingerprint(made(name)) == fingerprint(made(name))
+    changed = [key for key, value in CONFIGS[name].items() if type(value) is bool]
+    for key in changed:
+        assert fingerprint(made(name, **{key: not CONFIGS[name][key]})) != fingerprint(made(name))
 
 
 def test_configs_of_other_fields_differ():
