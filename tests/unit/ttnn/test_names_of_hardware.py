@@ -357,6 +357,41 @@ def test_work_is_split_so_that_cores_differ_by_one_unit_at_most(x, y, units, row
     assert not fewer.num_cores() or per_more == per_fewer + 1
 
 
+def cores_of(pairs):
+    return ttnn.CoreRangeSet([ttnn.CoreRange(pair, pair) for pair in pairs])
+
+
+PAIRS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=12)
+
+
+@settings(deadline=None)
+@given(a=PAIRS, b=PAIRS)
+def test_sets_of_cores_are_joined_cut_and_compared_as_sets(a, b):
+    first, second = cores_of(a), cores_of(b)
+    pairs = lambda cores: {(core.x, core.y) for core in cores.cores()}  # noqa: E731
+    assert pairs(first.merge(second)) == a | b
+    assert pairs(first.subtract(second)) == a - b
+    assert first.contains(second) == (b <= a)
+    assert all(first.contains(ttnn.CoreCoord(*pair)) == (pair in a) for pair in a | b)
+    assert first.merge(second) == second.merge(first)
+    assert first.merge(second).size() <= len(a | b)
+    assert (first.empty(), first.size()) == (not a, len(a))
+
+
+def test_a_rectangle_of_cores_is_one_range_again():
+    whole = ttnn.CoreRange((1, 2), (4, 6))
+    hole = ttnn.CoreRangeSet(ttnn.CoreRange((2, 3), (3, 4)))
+    without = ttnn.CoreRangeSet(core_ranges=[whole]).subtract(hole)
+    assert without.num_cores() == 16
+    assert without.merge(hole) == ttnn.CoreRangeSet(whole)
+    assert whole.contains(hole)
+    assert not whole.contains(ttnn.CoreCoord(0, 2))
+    spec = ttnn.ShardSpec(hole, (32, 32), ttnn.ShardOrientation.ROW_MAJOR)
+    assert spec.num_cores() == 4
+    with pytest.raises(ArgumentError, match=r"the cores must be a ttnn.CoreRangeSet"):
+        without.merge([whole])
+
+
 def test_more_cores_than_a_grid_has_are_refused():
     with pytest.raises(GridError, match=r"65 cores are asked for, and there are 64 from .* on\nhelp: ask for 0 to 64"):
         ttnn.num_cores_to_corerangeset(65, (8, 8))
