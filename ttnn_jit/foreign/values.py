@@ -72,7 +72,8 @@ _SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None), type(..
 _FROZEN_CONTAINERS = frozenset({tuple, frozenset})
 _CONTAINERS = (list, tuple, dict, set, frozenset)
 _OWN_ROOMS = frozenset(
-    {"ttnn_jit.specs.memory_config", "ttnn_jit.specs.sharding", "ttnn_jit.specs.target", "ttnn_jit.specs.tensor_spec"}
+    f"ttnn_jit.specs.{name}"
+    for name in ("compute_config", "memory_config", "program_configs", "sharding", "target", "tensor_spec")
 )
 
 

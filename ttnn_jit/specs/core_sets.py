@@ -78,19 +78,19 @@ def num_cores_to_corerangeset_in_subcoregrids(
 
 
 def corerange_to_cores(
-    core_range: CoreRangeSet | CoreRange, max_cores: int | None = None, row_wise: bool = False
+    core_range_set: CoreRangeSet | CoreRange, max_cores: int | None = None, row_wise: bool = False
 ) -> list[CoreCoord]:
     """The cores of ranges, one range after the other (ttnn.corerange_to_cores).
 
     Args:
-        core_range: A set of ranges, or one.
+        core_range_set: A set of ranges, or one.
         max_cores: At most so many; None: all.
         row_wise: Within a range go row by row, else column by column.
 
     Raises:
         ArgumentError: An argument of another kind.
     """
-    cores = core_range if isinstance(core_range, CoreRange) else _checked_set(core_range)
+    cores = core_range_set if isinstance(core_range_set, CoreRange) else _checked_set(core_range_set)
     ranges = [cores] if isinstance(cores, CoreRange) else cores.ranges()
     if max_cores is not None:
         check_whole_number(max_cores, "`max_cores`")

@@ -19,6 +19,7 @@ from typing import Any, TypeVar, dataclass_transform, get_args, get_type_hints
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.memory_config import CoreCoord, CoreGrid, CoreRangeSet, check_kind
 from ttnn_jit.specs.target import TILE_HEIGHT
 
@@ -57,7 +58,7 @@ def _refuse_assignment(config: HardwareConfig, name: str, _: Any = None) -> None
 @dataclass_transform(kw_only_default=True)
 def hardware_config(cls: type[C]) -> type[C]:
     """`cls`, annotated fields, as a class whose fields are keyword arguments; those without a default are needed."""
-    made: Any = dataclasses.dataclass(frozen=True, kw_only=True, repr=False)(cls)
+    made: Any = dataclass(frozen=True, kw_only=True, repr=False)(cls)
     required = {field.name for field in dataclasses.fields(made) if field.default is dataclasses.MISSING}
     initialise: Callable[..., None] = made.__init__
 

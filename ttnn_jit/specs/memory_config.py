@@ -148,6 +148,10 @@ class CoreRange:
         """Columns and rows of the range."""
         return CoreCoord(self.end.x - self.start.x + 1, self.end.y - self.start.y + 1)
 
+    def contains(self, other: CoreCoord | CoreRange | CoreRangeSet) -> bool:
+        """Whether a core, or every core of a range or set, is in this range."""
+        return CoreRangeSet(self).contains(other)
+
     def __repr__(self) -> str:
         return f"CoreRange({self.start} to {self.end})"
 
@@ -170,10 +174,10 @@ def core_coord(value: CoreCoord | tuple[int, int]) -> CoreCoord:
 class CoreRangeSet:
     """A set of core ranges, compared as a set; one without cores says that there are none."""
 
-    def __init__(self, ranges: Iterable[CoreRange] | CoreRange = ()) -> None:
-        if not isinstance(ranges, CoreRange | Iterable):
-            raise ArgumentError(f"core ranges must be a list or set of ttnn.CoreRange, got {type_name(ranges)}")
-        self._ranges = frozenset((ranges,) if isinstance(ranges, CoreRange) else ranges)
+    def __init__(self, core_ranges: Iterable[CoreRange] | CoreRange = ()) -> None:
+        if not isinstance(core_ranges, CoreRange | Iterable):
+            raise ArgumentError(f"core ranges must be a list or set of ttnn.CoreRange, got {type_name(core_ranges)}")
+        self._ranges = frozenset((core_ranges,) if isinstance(core_ranges, CoreRange) else core_ranges)
         for core_range in self._ranges:
             check_kind(core_range, CoreRange, "a core range")
         if len(self.cores()) != self.num_cores():
@@ -197,6 +201,26 @@ class CoreRangeSet:
         }
         return tuple(sorted(found, key=lambda core: (core.y, core.x)))
 
+    def size(self) -> int:
+        """Ranges in the set."""
+        return len(self._ranges)
+
+    def empty(self) -> bool:
+        """Whether there are no cores."""
+        return not self._ranges
+
+    def contains(self, other: CoreCoord | CoreRange | CoreRangeSet) -> bool:
+        """Whether a core, or every core of a range or set, is in this set."""
+        return _cores_of(other) <= set(self.cores())
+
+    def subtract(self, other: CoreRangeSet) -> CoreRangeSet:
+        """The cores that `other` has not."""
+        return _of_cores(set(self.cores()) - _cores_of(other))
+
+    def merge(self, other: CoreRangeSet) -> CoreRangeSet:
+        """The cores of both, in as few ranges as rows of them make."""
+        return _of_cores(set(self.cores()) | _cores_of(other))
+
     def bounding_box(self) -> CoreRange:
         """The smallest range that holds every range.
 
@@ -217,6 +241,29 @@ class CoreRangeSet:
 
     def __repr__(self) -> str:
         return f"CoreRangeSet({self.ranges()})"
+
+
+def _cores_of(cores: CoreCoord | CoreRange | CoreRangeSet) -> set[CoreCoord]:
+    if isinstance(cores, (CoreCoord, tuple)):
+        return {core_coord(cores)}
+    found = CoreRangeSet(cores) if isinstance(cores, CoreRange) else cores
+    check_kind(found, CoreRangeSet, "the cores")
+    return set(found.cores())
+
+
+def _of_cores(cores: Iterable[CoreCoord]) -> CoreRangeSet:
+    """Cores as rectangles: runs along the rows, and equal runs in rows below each other as one."""
+    runs: list[CoreRange] = []
+    for core in sorted(cores, key=lambda core: (core.y, core.x)):
+        if runs and runs[-1].end == CoreCoord(core.x - 1, core.y):
+            runs[-1] = CoreRange(runs[-1].start, core)
+        else:
+            runs.append(CoreRange(core, core))
+    blocks: dict[tuple[int, int, int], CoreRange] = {}
+    for run in runs:  # by its columns and its row: the block above that it continues
+        above = blocks.pop((run.start.x, run.end.x, run.start.y - 1), run)
+        blocks[run.start.x, run.end.x, run.end.y] = CoreRange(above.start, run.end)
+    return CoreRangeSet(blocks.values())
 
 
 def require_cores(grid: object) -> None:
@@ -252,6 +299,10 @@ class ShardSpec:
         object.__setattr__(self, "grid", grid)
         object.__setattr__(self, "shape", extents)
         object.__setattr__(self, "orientation", shard_orientation)
+
+    def num_cores(self) -> int:
+        """Cores in the grid."""
+        return self.grid.num_cores()
 
     def __repr__(self) -> str:
         return f"ShardSpec({self.grid}, {list(self.shape)}, {self.orientation})"

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError
+from ttnn_jit.foreign.values import is_atom
+from ttnn_jit.guards.fingerprints import fingerprint
 from ttnn_jit.ttnn.lazy_names import HOMES, MODULE_OF, SUBMODULES, WITHOUT_EFFECT
 
 GRID = ttnn.CoreCoord(8, 8)
@@ -200,6 +202,15 @@ def test_a_config_does_not_change_and_says_how_to_make_another(name, field):
     assert dataclasses.replace(config, **{field: getattr(config, field)}) == config == made(name)
 
 
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_config_says_everything_of_itself_to_keys_and_guards(name):
+    assert is_atom(made(name))
+    assert fingerprint(made(name)) == fingerprint(made(name))
+    changed = [key for key, value in CONFIGS[name].items() if type(value) is bool]
+    for key in changed:
+        assert fingerprint(made(name, **{key: not CONFIGS[name][key]})) != fingerprint(made(name))
+
+
 def test_configs_of_other_fields_differ():
     config = made("SDPAProgramConfig")
     assert dataclasses.replace(config, q_chunk_size=64) == made("SDPAProgramConfig", q_chunk_size=64) != config
@@ -344,6 +355,41 @@ def test_work_is_split_so_that_cores_differ_by_one_unit_at_most(x, y, units, row
     assert set(more.cores()) | set(fewer.cores()) == set(every.cores())
     assert more.num_cores() * per_more + fewer.num_cores() * per_fewer == units
     assert not fewer.num_cores() or per_more == per_fewer + 1
+
+
+def cores_of(pairs):
+    return ttnn.CoreRangeSet([ttnn.CoreRange(pair, pair) for pair in pairs])
+
+
+PAIRS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=12)
+
+
+@settings(deadline=None)
+@given(a=PAIRS, b=PAIRS)
+def test_sets_of_cores_are_joined_cut_and_compared_as_sets(a, b):
+    first, second = cores_of(a), cores_of(b)
+    pairs = lambda cores: {(core.x, core.y) for core in cores.cores()}  # noqa: E731
+    assert pairs(first.merge(second)) == a | b
+    assert pairs(first.subtract(second)) == a - b
+    assert first.contains(second) == (b <= a)
+    assert all(first.contains(ttnn.CoreCoord(*pair)) == (pair in a) for pair in a | b)
+    assert first.merge(second) == second.merge(first)
+    assert first.merge(second).size() <= len(a | b)
+    assert (first.empty(), first.size()) == (not a, len(a))
+
+
+def test_a_rectangle_of_cores_is_one_range_again():
+    whole = ttnn.CoreRange((1, 2), (4, 6))
+    hole = ttnn.CoreRangeSet(ttnn.CoreRange((2, 3), (3, 4)))
+    without = ttnn.CoreRangeSet(core_ranges=[whole]).subtract(hole)
+    assert without.num_cores() == 16
+    assert without.merge(hole) == ttnn.CoreRangeSet(whole)
+    assert whole.contains(hole)
+    assert not whole.contains(ttnn.CoreCoord(0, 2))
+    spec = ttnn.ShardSpec(hole, (32, 32), ttnn.ShardOrientation.ROW_MAJOR)
+    assert spec.num_cores() == 4
+    with pytest.raises(ArgumentError, match=r"the cores must be a ttnn.CoreRangeSet"):
+        without.merge([whole])
 
 
 def test_more_cores_than_a_grid_has_are_refused():
