@@ -236,11 +236,13 @@ def test_a_result_of_another_element_type_is_rounded_once_and_lies_where_it_is_a
 
 
 @pytest.mark.parametrize("dtype", WORDS)
-def test_on_chip_targets_a_product_is_an_operation_of_the_host_program(dtype, device):
-    a, b = random((64, 96), dtype, 3), random((96, 32), dtype, 4)
+def test_on_chip_targets_a_transposed_product_is_an_operation_of_the_host_program(dtype, device):
+    a, b = random((64, 96), dtype, 3), random((32, 96), dtype, 4)
     left, right = (ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device) for x in (a, b))
-    function = ttnn_jit.jit()(lambda x, y: ttnn.exp(x @ y))
-    assert_bits(ttnn.to_torch(function(left, right)), ttnn.to_torch(ttnn.exp(left @ right)))
+    function = ttnn_jit.jit()(lambda x, y: ttnn.exp(ttnn.matmul(x, y, transpose_b=True)))
+    assert_bits(
+        ttnn.to_torch(function(left, right)), ttnn.to_torch(ttnn.exp(ttnn.matmul(left, right, transpose_b=True)))
+    )
     assert '"ttnn.matmul"' in function.ir(left, right, stage="convert-d2m-to-ttnn")
     explained = str(function.explain(left, right))
     assert "launch 0: matmul -> exp  (2 kernels as one, loops 64 x 96 reduced x 32" in explained
@@ -406,3 +408,32 @@ def test_the_interpreter_rounds_a_result_of_another_element_type_as_native_code(
 
 def native_here(module, inputs):
     return native(module, inputs, host_isa())
+
+
+def sharded(shape, columns, rows):
+    return ttnn.create_sharded_memory_config(shape, ttnn.CoreGrid(x=columns, y=rows), ttnn.ShardStrategy.BLOCK)
+
+
+@pytest.mark.parametrize("target", ["wormhole_b0", "blackhole"])
+@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize(
+    "configs",
+    [(None, None), (sharded((128, 96), 3, 4), sharded((96, 64), 2, 3)), (sharded((128, 96), 1, 2), None)],
+    ids=["in DRAM", "block sharded", "one of each"],
+)
+def test_chips_multiply_whole_tiles_in_kernels_with_the_bits_of_eager(configs, dtype, target):
+    device = ttnn.open_device(device_id=0, target=target)
+    matrices = random((128, 96), dtype, 5), random((96, 64), dtype, 6)
+    a, b = (
+        ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device, memory_config=config or ttnn.DRAM_MEMORY_CONFIG)
+        for x, config in zip(matrices, configs, strict=True)
+    )
+    function = ttnn_jit.jit()(lambda a, b: ttnn.neg(ttnn.matmul(a, b)))
+    got = ttnn.to_torch(function(a, b))
+    assert_bits(got, -ttnn.to_torch(ttnn.matmul(a, b)))
+    assert_bits(got, -ttnn_jit.jit()(matmul)(*matrices))
+    report = function.explain(a, b)
+    assert [kernel.ops for kernel in report.kernels] == [("matmul",), ("neg",)]
+    assert not report.host_operations
+    module = parse_module(function.ir(a, b, stage="d2m-insert-dst-register-access"))
+    assert_bits(torch.from_numpy(interpret(module, [words_of(x) for x in matrices])[0]).view(dtype), got)

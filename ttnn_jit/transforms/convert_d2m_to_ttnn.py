@@ -81,13 +81,13 @@ class ConvertD2MToTTNN(ModulePass):
             rebuild(block, outlining.rewrite)
             op.body.block.insert_ops_after(outlining.kernels, function)
 
-    def _dst_capacity(self, module: ModuleOp) -> Callable[[Iterable[d2m.CBType]], int]:
-        """From a kernel's buffers to the tiles that DST holds for it."""
+    def _dst_capacity(self, module: ModuleOp) -> Callable[[d2m.GenericOp, Iterable[d2m.CBType]], int]:
+        """From a kernel and its buffers to the tiles that DST holds for it; what accumulates does so in f32."""
         target = system_desc_of(module)
 
-        def capacity(buffers: Iterable[d2m.CBType]) -> int:
-            wide = any(_tile_of(buffer).dtype.is_wide for buffer in buffers)
-            return target.dst_capacity(wide=wide or self.fp32_dest_acc)
+        def capacity(generic: d2m.GenericOp, buffers: Iterable[d2m.CBType]) -> int:
+            wide = self.fp32_dest_acc or any(_tile_of(buffer).dtype.is_wide for buffer in buffers)
+            return target.dst_capacity(wide=wide or any(kind.data != "parallel" for kind in generic.iterator_types))
 
         return capacity
 
@@ -104,7 +104,7 @@ class _Outlining:
         self,
         function: FuncOp,
         configuration: Mapping[str, Attribute],
-        dst_capacity: Callable[[Iterable[d2m.CBType]], int],
+        dst_capacity: Callable[[d2m.GenericOp, Iterable[d2m.CBType]], int],
     ) -> None:
         self._name = function.sym_name.data
         self._configuration = configuration
@@ -132,7 +132,7 @@ class _Outlining:
 
     def _program(self, generic: d2m.GenericOp, symbol: str) -> DictionaryAttr:
         buffers = [argument.type for argument in generic.body.block.args if isinstance(argument.type, d2m.CBType)]
-        streamed = 2 * self._dst_capacity(buffers)
+        streamed = 2 * self._dst_capacity(generic, buffers)
         shards = [
             _shards(operand.type, buffer, generic.grid)
             for operand, buffer in zip(generic.operands, buffers, strict=True)

@@ -29,10 +29,10 @@ from ttnn_jit.transforms.kernel_body import linalg_of
 from ttnn_jit.transforms.kernel_ops import block_with_views, compute_op, kernel_op
 from ttnn_jit.transforms.kernel_shape import KernelShape, elementwise_space, kernel_shape
 from ttnn_jit.transforms.reducing_generics import (
+    chips_contract,
+    chips_reduce,
     contracting_generic,
     contracts_matrices,
-    is_in_shards_of_tiles,
-    reduces_in_place,
     reducing_generic,
 )
 
@@ -102,17 +102,16 @@ class _Conversion:
         return empty, generic
 
     def _reduced(self, op: ttir.ReductionOp, values: ValueMap) -> Iterable[Operation] | None:
-        """A kernel with a reduction loop; on chips, of tensors sharded in L1, in whole tiles, whose rows stay rows."""
-        source = values[op.operands[0]]
-        if not self.fuses_movement and not (reduces_in_place(op) and is_in_shards_of_tiles(spec_of(source.type))):
+        """A kernel with a reduction loop; on chips where their rules allow."""
+        if not self.fuses_movement and not chips_reduce(op):
             return None
-        made = reducing_generic(op, source, self.last_core)
+        made = reducing_generic(op, values[op.operands[0]], self.last_core)
         values[op.results[0]] = made[-1].results[0]
         return made
 
     def _contracted(self, op: ttir.ContractionOp, values: ValueMap) -> Iterable[Operation] | None:
-        """A kernel with a reduction loop; vectors stay operations of the host program."""
-        if not self.fuses_movement or not contracts_matrices(op):
+        """A kernel with a reduction loop for products of matrices; on chips where their rules allow."""
+        if not contracts_matrices(op) or (not self.fuses_movement and not chips_contract(op)):
             return None
         made = contracting_generic(op, [values[operand] for operand in op.operands], self.last_core)
         values[op.results[0]] = made[-1].results[0]

@@ -14,9 +14,10 @@ from ttnn_jit.dialects.d2m_reductions import FILLS, reduce_dim
 from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.ttcore import tile_type
-from ttnn_jit.ops.contraction import Dimensions
+from ttnn_jit.ops.contraction import Dimensions, Labels
 from ttnn_jit.specs.access import Access, Dim
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.memory_config import MemoryConfig, TensorMemoryLayout
 from ttnn_jit.specs.target import TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 from ttnn_jit.transforms.kernel_ops import block_with_views, compute_op, kernel_op
@@ -34,11 +35,19 @@ def reduces_in_place(op: ttir.ReductionOp) -> bool:
     return op.keeps_dimensions or rank == 1 or axis <= max(0, rank - 3)
 
 
-def is_in_shards_of_tiles(spec: TensorSpec) -> bool:
-    """Whether chips reduce such a tensor in kernels: tiled, of whole tiles, sharded in L1 (ttnn.jit document)."""
+def chips_reduce(op: ttir.ReductionOp) -> bool:
+    """Whether a kernel of a chip may: rows stay rows, and the tensor is sharded in L1, in whole tiles."""
+    spec = spec_of(op.operands[0].type)
+    return reduces_in_place(op) and _is_of_whole_tiles(spec) and _is_sharded_in_l1(spec)
+
+
+def _is_of_whole_tiles(spec: TensorSpec) -> bool:
+    return spec.layout is Layout.TILE and tuple(spec.shape) == tuple(spec.padded_shape)
+
+
+def _is_sharded_in_l1(spec: TensorSpec) -> bool:
     config = spec.memory_config
-    whole = spec.layout is Layout.TILE and tuple(spec.shape) == tuple(spec.padded_shape)
-    return whole and config.is_sharded() and not config.is_nd_sharded() and config.is_l1()
+    return config.is_sharded() and not config.is_nd_sharded() and config.is_l1()
 
 
 def reducing_generic(op: ttir.ReductionOp, source: SSAValue, last_core: LastCore) -> list[Operation]:
@@ -77,22 +86,39 @@ def contracts_matrices(op: ttir.ContractionOp) -> bool:
     return row in named.left and row not in named.right and column in named.right and column not in named.left
 
 
+def chips_contract(op: ttir.ContractionOp) -> bool:
+    """Whether a kernel of a chip may: matrices as they lie, in whole tiles, in DRAM or block sharded in L1."""
+    named, _ = _named(op)
+    specs = [spec_of(value.type) for value in op.operands]
+    return _ordered(named) == (named.left, named.right) and all(
+        _is_of_whole_tiles(spec) and (_is_block_sharded(spec) or spec.memory_config == MemoryConfig()) for spec in specs
+    )
+
+
+def _is_block_sharded(spec: TensorSpec) -> bool:
+    return _is_sharded_in_l1(spec) and spec.memory_config.memory_layout is TensorMemoryLayout.BLOCK_SHARDED
+
+
 def _named(op: ttir.ContractionOp) -> tuple[Dimensions, dict[Hashable, int]]:
     return op.operation.extents([tuple(spec_of(value.type).shape) for value in op.operands], op.statics)
+
+
+def _ordered(named: Dimensions) -> tuple[Labels, Labels]:
+    """The dimensions of both operands as kernels read them: batches, then those of the matrix."""
+    *batch, row, column = named.result
+    left, right = ([label for label in batch if label in own] for own in (named.left, named.right))
+    return (*left, row, named.contracted), (*right, named.contracted, column)
 
 
 def contracting_generic(op: ttir.ContractionOp, sources: Sequence[SSAValue], last_core: LastCore) -> list[Operation]:
     """The ops that multiply two matrices, or several, the kernel last; transposed ones are read through a view."""
     named, extents = _named(op)
-    *batch, row, column = named.result
     loops = {label: loop for loop, label in enumerate((*named.result, named.contracted))}
     kinds = tuple("reduction" if label == named.contracted else "parallel" for label in loops)
     made: list[Operation] = []
     read: list[SSAValue] = []
     operands: list[Reads] = []
-    matrices = (named.left, (row, named.contracted)), (named.right, (named.contracted, column))
-    for source, (own, matrix) in zip(sources, matrices, strict=True):
-        labels = (*(label for label in batch if label in own), *matrix)
+    for source, own, labels in zip(sources, (named.left, named.right), _ordered(named), strict=True):
         ordering = [] if labels == own else [_permuted(source, [own.index(label) for label in labels], op.location)]
         ordered = ordering[0].result if ordering else source
         spec = spec_of(ordered.type)

@@ -76,18 +76,18 @@ def reducing_shape(operands: tuple[Reads, ...], kinds: Kinds, last_core: tuple[i
 
 
 def _grid(operands: tuple[Reads, ...], last_core: tuple[int, int]) -> GridAttr:
-    """That of a sharded operand which is cut along loops of the output's; else the largest for the output."""
-    output = operands[-1]
-    for operand in operands:
-        config = operand.spec.memory_config
-        if config.is_sharded() and not config.is_nd_sharded() and len(operand.follows) == len(output.follows) == 2:
-            cores = operand.of_loops(layout_attribute(operand.spec).grid.data)
-            return grid_attr(*(1 if loop is None else cores.get(loop, 1) for loop in output.follows))
+    """The cores of sharded operands along the loops that the output follows; where there are none, as many as fit."""
+    follows, output = operands[-1].follows, operands[-1].extents
     # A dimension that is reduced counts as a whole tile.
-    extents = (
-        TILE_WIDTH if loop is None else extent for loop, extent in zip(output.follows, output.extents, strict=True)
-    )
-    return grid_attr(*core_grid(tuple(extents), len(output.follows), last_core))
+    extents = (TILE_WIDTH if loop is None else extent for loop, extent in zip(follows, output, strict=True))
+    most = core_grid(tuple(extents), len(follows), last_core)
+    cores: dict[int, int] = {}
+    for operand in reversed(operands):
+        config = operand.spec.memory_config
+        if config.is_sharded() and not config.is_nd_sharded() and len(operand.follows) == len(follows) == 2:
+            cores |= operand.of_loops(layout_attribute(operand.spec).grid.data)
+    along = zip(follows, most, strict=True)
+    return grid_attr(*(most_cores if loop is None else cores.get(loop, most_cores) for loop, most_cores in along))
 
 
 @cache
