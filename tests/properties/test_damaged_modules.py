@@ -21,6 +21,14 @@ def clamped_row(x, row):
     return ttnn.clamp(ttnn.exp(x + row) * 2.0, -1.0, 2.0), row
 
 
+def reduced_product(x, y):
+    return ttnn.sum(ttnn.matmul(x, y, transpose_b=True), dim=1)
+
+
+def largest_of_rows(x):
+    return ttnn.max(ttnn.exp(x), dim=1, keepdim=True)
+
+
 @pytest.fixture(scope="module")
 def texts():
     """Dumps of every stage of programs on a chip, on shards, and on the memory of torch."""
@@ -36,6 +44,8 @@ def texts():
             (programs.cosh, [tiles(64, 64, memory_config=shards)]),
             (clamped_row, [tiles(2, 32, 64), tiles(1, 64)]),
             (programs.add_mul_exp_sigmoid, [torch.randn(7, 5), torch.randn(5, 7).T]),
+            (reduced_product, [torch.randn(33, 40), torch.randn(7, 40)]),
+            (largest_of_rows, [tiles(64, 64, memory_config=shards)]),
         ):
             jitted = ttnn_jit.jit()(function)
             found += [jitted.ir(*arguments, stage=stage) for stage in ("frontend", *pipeline.STAGES)]

@@ -166,3 +166,13 @@ def test_an_operation_beside_kernels_reduces_a_view_or_is_refused_at_its_place(p
         return
     viewed = X[:, eval(column.replace("mod", "%"), {"d1": torch.arange(40)})]
     assert torch.equal(result, viewed.sum(1, keepdim=True) if program is rows else viewed @ X.T)
+
+
+def test_a_reduction_whose_result_nobody_reads_is_no_matter():
+    x, function = X.bfloat16(), jit()(lambda x: rows(ttnn.neg(x)))
+    lines = function.ir(x, stage=pipeline.SCHEDULED).splitlines(keepends=True)
+    *_, first = (at for at, line in enumerate(lines) if "d2m.generic" in line)
+    *_, last = (at for at, line in enumerate(lines) if line.startswith("    } : tensor"))
+    unread = re.sub(r"%\d+ = d2m.generic", "%unread = d2m.generic", "".join(lines[first : last + 1]))
+    text = "".join([*lines[: last + 1], unread, *lines[last + 1 :]])
+    assert torch.equal(result_of(native, text, pipeline.SCHEDULED, (x,)), function(x))

@@ -186,7 +186,7 @@ class _Order:
             step = self._steps[index]
             if not isinstance(step, Apply | Cast) or self._reads_computed_row(step):
                 continue
-            first = min(self.sweep[user] for user in users[index])
+            first = min((self.sweep[user] for user in users.get(index, ())), default=self.sweep[index])
             if (first - self.sweep[index]) % 2 == 0:
                 self.sweep[index] = first
 
