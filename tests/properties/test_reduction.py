@@ -304,11 +304,14 @@ def test_many_reductions_that_meet_in_one_result_fit_on_the_stack(dim):
     assert torch.equal(got, torch.full_like(got, 80 * 81 / 2 * x.shape[dim]))
 
 
-@pytest.mark.parametrize("target", ["wormhole_b0", "blackhole"])
 @pytest.mark.parametrize("dtype", WORDS)
 @pytest.mark.parametrize(
-    ("strategy", "cores"),
-    [(ttnn.ShardStrategy.HEIGHT, (1, 8)), (ttnn.ShardStrategy.WIDTH, (4, 1)), (ttnn.ShardStrategy.BLOCK, (2, 4))],
+    ("target", "strategy", "cores"),
+    [
+        ("wormhole_b0", ttnn.ShardStrategy.HEIGHT, (1, 8)),
+        ("blackhole", ttnn.ShardStrategy.WIDTH, (4, 1)),
+        ("wormhole_b0", ttnn.ShardStrategy.BLOCK, (2, 4)),
+    ],
 )
 def test_chips_reduce_shards_in_kernels_that_are_not_fused_with_the_bits_of_eager(strategy, cores, dtype, target):
     device = ttnn.open_device(device_id=0, target=target)
