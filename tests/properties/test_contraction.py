@@ -227,7 +227,7 @@ def test_a_result_of_another_element_type_is_rounded_once_and_lies_where_it_is_a
     a, b = random((33, 70), bf16, 3), random((70, 40), bf16, 4)
     left, right = (ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device) for x in (a, b))
     got = ttnn.matmul(
-        left, right, dtype=dtype, memory_config=ttnn.L1_MEMORY_CONFIG, program_config=object(), core_grid=None
+        left, right, dtype=dtype, memory_config=ttnn.L1_MEMORY_CONFIG, program_config=None, core_grid=None
     )
     assert got.memory_config() == ttnn.L1_MEMORY_CONFIG
     exact = torch.tensor([[chain(row.tolist(), column.tolist(), pairs=True) for column in b.T] for row in a])
