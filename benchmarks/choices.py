@@ -30,7 +30,7 @@ import torch
 
 from benchmarks.harness import table
 from ttnn_jit import ttnn
-from ttnn_jit.codegen import body_emitter, kernel, vector_loop
+from ttnn_jit.codegen import body_emitter, kernel, launch, vector_loop
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.codegen.host import fission, host_steps, lookup, tiers
 from ttnn_jit.codegen.host.host_program import generate
@@ -102,6 +102,10 @@ CHOICES: Mapping[str, Choice] = {
         [*over(["abs(a)", "a + b", SUM], "f32 bf16", [256]), *over([COSH, "a * b + c"], "bf16", [256], "wormhole_b0")],
     ),
     "software pipelining": Choice([(tile_loop, "_MAX_PIPELINED", -1)], over([COSH, LONG, GATE], "f32", [256])),
+    "blocked loops": Choice(
+        [(launch, "LEAST_BLOCKED_STRIDE", math.inf)],
+        over(["transpose(a, 0, 1)", "exp(transpose(a, 0, 1))"], "f32 bf16", [512, 2048]),
+    ),
     "prefetch": Choice([(tile_loop, "_MAX_PREFETCHED", 0)], over(["a + b", SUM], "f32 bf16", [256, 4096])),
     "non-temporal stores": Choice(
         [(kernel, "SHARE_OF_LAST_CACHE", math.inf)], over(["abs(a)", "a + b", SUM], "f32", [2048, 4096])

@@ -375,3 +375,11 @@ def test_a_movement_in_a_text_keeps_the_element_type(dialect):
     verify(parse_module(text.format(wide, wide)))
     with pytest.raises(InvalidModule, match="computes nothing"):
         verify(parse_module(text.format(wide, narrow)))
+
+
+@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("shape", [(512, 64), (64, 2, 1024), (544, 33)])
+def test_a_transpose_of_far_rows_moves_every_bit_in_blocks_or_not(shape, dtype):
+    x, dims = any_bits(shape, dtype), tuple(reversed(range(len(shape))))
+    assert_bits(jit()(lambda x: ttnn.permute(x, dims))(x), x.permute(dims))
+    assert_bits(jit(backend="numba")(lambda x: ttnn.permute(x, dims))(x), x.permute(dims))

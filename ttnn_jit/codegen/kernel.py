@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.codegen.launch import LoopNest, View, contraction_nest_of, loop_nest_of, reduction_nest_of
+from ttnn_jit.codegen.launch import LoopNest, View, blocked, contraction_nest_of, loop_nest_of, reduction_nest_of
 from ttnn_jit.codegen.steps import (
     Accumulate,
     Apply,
@@ -123,7 +123,7 @@ def kernel_over(
     """
     views = tuple(each.view for each in inputs), tuple(each.view for each in outputs)
     if axis is None:
-        nest = loop_nest_of(*views)
+        nest = blocked(loop_nest_of(*views))
     else:
         every = (*views[0], *views[1])
         shape = broadcast_shape(view.shape for view in every)

@@ -218,6 +218,35 @@ def _stored_run(operands: Sequence[TensorSpec], output: TensorSpec) -> LoopNest 
     return LoopNest((math.prod(output.padded_shape),), tuple(strides), (0,) * len(strides))
 
 
+BLOCK = 32
+"""Rows and columns of the blocks of transposed loops; both extents are multiples of it."""
+LEAST_BLOCKED_STRIDE = 512
+"""Elements between neighbours along the innermost loop from which on loops are blocked: rows further apart than that
+lie in pages of their own, and share few sets of the first cache (benchmarks/choices.py: `blocked loops`)."""
+
+
+def blocked(nest: LoopNest) -> LoopNest:
+    """The loops in blocks, where an operand is contiguous along another loop than the innermost: a transpose.
+
+    Every cache line of it is used as long as it lies in the cache. Bound: a strided load per element.
+    """
+    last = len(nest.extents) - 1
+    across = next((k for k in range(last) if any(_crosses(own, k) for own in nest.strides)), None)
+    if across is None or nest.extents[across] % BLOCK or nest.extents[last] % BLOCK:
+        return nest
+    others = [k for k in range(last) if k != across]
+    extents = [nest.extents[k] // BLOCK if k in {across, last} else nest.extents[k] for k in (*others, across, last)]
+    strides = [
+        (*(own[k] for k in others), own[across] * BLOCK, own[last] * BLOCK, own[across], own[last])
+        for own in nest.strides
+    ]
+    return LoopNest((*extents, BLOCK, BLOCK), tuple(strides), nest.offsets)
+
+
+def _crosses(strides: Sequence[int], loop: int) -> bool:
+    return strides[loop] == 1 and abs(strides[-1]) >= LEAST_BLOCKED_STRIDE
+
+
 def _merged(extents: tuple[int, ...], strides: tuple[tuple[int, ...], ...], offsets: tuple[int, ...]) -> LoopNest:
     """Loops without extents of 1, adjacent ones merged where the outer stride is the inner one times its extent."""
     columns = zip(*strides, strict=True) if extents else ()

@@ -70,7 +70,6 @@ HOMES = (
     Home("ttnn.random_tensors", "bernoulli manual_seed rand randn"),
     Home("ttnn.found_elements", "nonzero unique"),
     Home("ttnn.rearranging", "rearrange"),
-    Home("ttnn.tensor_creation", "eye"),
 )
 
 SUBMODULES = ("core", "experimental", "model_preprocessing", "types")

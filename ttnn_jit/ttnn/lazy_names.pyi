@@ -66,7 +66,6 @@ from ttnn_jit.ttnn.random_tensors import randn as randn
 from ttnn_jit.ttnn.found_elements import nonzero as nonzero
 from ttnn_jit.ttnn.found_elements import unique as unique
 from ttnn_jit.ttnn.rearranging import rearrange as rearrange
-from ttnn_jit.ttnn.tensor_creation import eye as eye
 from ttnn_jit.ttnn import core as core
 from ttnn_jit.ttnn import experimental as experimental
 from ttnn_jit.ttnn import model_preprocessing as model_preprocessing
@@ -119,7 +118,6 @@ __all__ = [
     "dump_tensor",
     "element_size",
     "experimental",
-    "eye",
     "get_device_ids",
     "grid_to_cores",
     "has_storage_type_of",

@@ -1,8 +1,10 @@
 """Loops of a launch: what collapses to one run, and what does not."""
 
+import itertools
+
 import pytest
 
-from ttnn_jit.codegen.launch import LoopNest, View, loop_nest_of
+from ttnn_jit.codegen.launch import BLOCK, LEAST_BLOCKED_STRIDE, LoopNest, View, blocked, loop_nest_of
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
@@ -78,3 +80,22 @@ def test_a_single_element_is_one_step(shape):
 def test_shapes_that_do_not_broadcast_are_this_compilers_fault():
     with pytest.raises(InternalError, match="cannot be broadcast"):
         walked((spec(2, 3),), (spec(4, 3),))
+
+
+def places(nest):
+    """Where every operand is, for all indices of the loops."""
+    for index in itertools.product(*map(range, nest.extents)):
+        yield tuple(
+            offset + sum(i * stride for i, stride in zip(index, own, strict=True))
+            for offset, own in zip(nest.offsets, nest.strides, strict=True)
+        )
+
+
+@pytest.mark.parametrize("extents", [(64, 512), (512, 96), (3, 32, 1024), (2, 33, 64)])
+def test_loops_in_blocks_meet_the_same_elements(extents):
+    *outer, rows, columns = extents
+    strides = [rows * columns] * len(outer)
+    nest = LoopNest(extents, ((*strides, 1, max(rows, LEAST_BLOCKED_STRIDE)), (*strides, columns, 1)), (7, 0))
+    in_blocks = blocked(nest)
+    assert (in_blocks is not nest) == (rows % BLOCK == 0)
+    assert sorted(places(in_blocks)) == sorted(places(nest))
