@@ -39,6 +39,7 @@ docs: $(VENV)/.dev  ## Renew what is made from the code: the tables in docs/ and
 
 accuracy: $(VENV)/.dev $(VENV)/.bench  ## Measure every operation against float64 and mpmath: docs/accuracy.md
 	$(BIN)/python -W ignore -m benchmarks.accuracy --write docs/accuracy.md
+	$(BIN)/python -W ignore -m benchmarks.accuracy.sums --write docs/accuracy.md
 
 format: $(VENV)/.dev  ## Rewrite the sources as `make check` wants them
 	$(BIN)/ruff check --fix .

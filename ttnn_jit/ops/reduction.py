@@ -88,6 +88,12 @@ class Reduction(Operation):
         )
 
 
+def roundings(extent: int) -> int:
+    """The most additions that an element goes through on its way into the sum of `extent`."""
+    blocks = max(1, -(-extent // BLOCK))
+    return -(-min(extent, BLOCK) // CHAINS) + (CHAINS - 1).bit_length() + (blocks - 1).bit_length()
+
+
 def interleaved(spec: TensorSpec) -> TensorSpec:
     """`spec` as results lie that are not laid out as their operand: interleaved, in DRAM if it is on a device."""
     if spec.memory_config.buffer_type is BufferType.SYSTEM_MEMORY:
