@@ -28,8 +28,8 @@ from ttnn_jit.dialects.ttcore import data_type_attr
 from ttnn_jit.dialects.ttnn import HOISTED, OP_OF, FullOp, GetDeviceOp
 from ttnn_jit.frontend.result_layout import ResultLayout, lay_out_results, wanted_spec
 from ttnn_jit.ops import COPY, TYPECAST, Elementwise, Operation, Shorthand
+from ttnn_jit.ops.kinds import as_float32
 from ttnn_jit.ops.operation import OperandSpec
-from ttnn_jit.ops.parameter import as_float32
 from ttnn_jit.ops.shorthand import Value
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import Numerics, SystemDesc

@@ -33,6 +33,7 @@ from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.contraction import Contraction
 from ttnn_jit.ops.data_movement import indexed
 from ttnn_jit.ops.elementwise import DeviceForm, Elementwise, Forms, Laws
+from ttnn_jit.ops.kinds import Number, are_numbers
 from ttnn_jit.ops.movement import Movement
 from ttnn_jit.ops.operation import (
     HARDWARE_KEYWORDS,
@@ -47,7 +48,7 @@ from ttnn_jit.ops.operation import (
     Operation,
     Probe,
 )
-from ttnn_jit.ops.parameter import Number, Parameter, are_numbers
+from ttnn_jit.ops.parameter import Parameter
 from ttnn_jit.ops.reduction import Reduction
 from ttnn_jit.ops.routine import Routine
 from ttnn_jit.ops.shorthand import Shorthand

@@ -7,8 +7,9 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.ops.kinds import TensorsKind
 from ttnn_jit.ops.operation import OperandSpec, Operation
-from ttnn_jit.ops.parameter import Parameter, TensorsKind
+from ttnn_jit.ops.parameter import Parameter
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 

@@ -12,14 +12,7 @@ from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.ops.axes import axes_of, axis_of
 from ttnn_jit.ops.movement import OPERAND, Extents, Movement, Spelling
-from ttnn_jit.ops.parameter import (
-    AXES,
-    DIMENSION,
-    DIMENSIONS,
-    EXTENTS,
-    TENSORS,
-    Parameter,
-)
+from ttnn_jit.ops.parameter import AXES, DIMENSION, DIMENSIONS, EXTENTS, TENSORS, Parameter
 from ttnn_jit.specs.access import Access, Const, Dim, Expr, Part, divided, remainder, reshaped, times, total
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, TypeAlias
 
+from ttnn_jit.ops.kinds import NumberKind, TensorsKind, as_float32
 from ttnn_jit.ops.parameter import (
     ACTIVATIONS,
     COMPUTE_CONFIG,
@@ -14,10 +15,7 @@ from ttnn_jit.ops.parameter import (
     IGNORED,
     OUTPUT,
     PROGRAM_CONFIG,
-    NumberKind,
     Parameter,
-    TensorsKind,
-    as_float32,
 )
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass

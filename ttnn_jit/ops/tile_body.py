@@ -15,7 +15,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.emit import Emit
-from ttnn_jit.ops.parameter import as_float32
+from ttnn_jit.ops.kinds import as_float32
 from ttnn_jit.process.dataclass import dataclass
 
 VALUE, MASK, NUMBER = "Value", "Mask", "float"

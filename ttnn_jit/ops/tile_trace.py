@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.ops import OVERLOADS, Elementwise, bind
-from ttnn_jit.ops.parameter import Number, as_float32
+from ttnn_jit.ops.kinds import Number, as_float32
 from ttnn_jit.ops.rebind import rebind
 from ttnn_jit.ops.tile_body import DEFAULTS, FUNCTIONS, MASK, VALUE, Call, Operand, TracedBody
 from ttnn_jit.specs.tensor_spec import DataType

@@ -18,7 +18,7 @@ from ttnn_jit.dialects.editing import ops_of
 from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttnn import HOISTED
-from ttnn_jit.ops.parameter import as_float32
+from ttnn_jit.ops.kinds import as_float32
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild

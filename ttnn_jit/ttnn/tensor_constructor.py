@@ -11,7 +11,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.numpy_array import is_numpy_array
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, require_torch
-from ttnn_jit.ops.parameter import are_numbers
+from ttnn_jit.ops.kinds import are_numbers
 from ttnn_jit.runtime.buffer import Buffer
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor

@@ -10,7 +10,7 @@ from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.ops.created_tensors import callable_in_programs, maker
-from ttnn_jit.ops.parameter import Number
+from ttnn_jit.ops.kinds import Number
 from ttnn_jit.ops.sequences import ARANGE
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device

@@ -18,7 +18,8 @@ from ttnn_jit.dialects.layout import tensor_type
 from ttnn_jit.dialects.properties import PROPERTY_TYPES, properties_of, statics_of
 from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.ops import opaque, parameter
-from ttnn_jit.ops.parameter import BOOL, FLOAT, LIMIT, TENSOR_OR_NUMBER, Parameter, as_float32, integers
+from ttnn_jit.ops.kinds import as_float32
+from ttnn_jit.ops.parameter import BOOL, FLOAT, LIMIT, TENSOR_OR_NUMBER, Parameter, integers
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 from ttnn_jit.transforms import pipeline
