@@ -12,12 +12,18 @@ from ttnn_jit import jit, ttnn
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects import parse_module
-from ttnn_jit.ops import selections
+from ttnn_jit.ops import scans, selections
 
 DTYPES = [torch.float32, torch.bfloat16, torch.int32]
+
+
+def takers_of_integers(operations):
+    return [operation for operation in operations if ttnn.int32 in operation.dtypes]
+
+
 EXAMPLES = [
     pytest.param(operation, place, DTYPES[(number + place) % 3], id=f"{operation.ttnn_name}-{place}")
-    for number, operation in enumerate(selections.OPERATIONS)
+    for number, operation in enumerate((*selections.OPERATIONS, *takers_of_integers(scans.OPERATIONS)))
     for place, _ in enumerate(operation.examples)
 ]
 LAYOUTS = (ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT)
@@ -64,7 +70,7 @@ def test_every_executor_and_frontend_gives_what_torch_does(operation, place, dty
     module = parse_module(jit()(program).ir(*xs, stage="d2m-insert-dst-register-access"))
     interpreted = interpret(module, [array_of(x) for x in xs])
     for got, expected in zip(interpreted, listed(want), strict=True):
-        found = torch.from_numpy(np.ascontiguousarray(got))
+        found = torch.from_numpy(np.array(got, order="C"))
         floats = found.view(torch.int16).view(torch.bfloat16) if found.dtype is torch.uint16 else found
         assert_equal(floats if expected.is_floating_point() else found, expected)
     for layout in LAYOUTS if place == 0 else ():

@@ -74,7 +74,7 @@ def routine_source(body: KernelBody, call: Call) -> str:
     """A Python module with the function ``kernel(pointers, params)``; see `ttnn_jit.codegen.launch` for the words."""
     source, target = body.streams[0].dtype, next(stream.dtype for stream in body.streams if stream.written)
     builder, storing = PythonScalar(), PythonScalar()
-    number = "element" if source.is_integer else f"float({builder.loaded('element', source)})"
+    number = "element" if source.is_integer else str(builder.call("f64", builder.loaded("element", source)))
     element = "number" if target.is_integer else _stored(storing, target, body.numerics)
     kinds = [stream.dtype for stream in body.streams]
     names = sorted({f"{kind.name.lower()}_at" for kind in kinds} | builder.imported | storing.imported)

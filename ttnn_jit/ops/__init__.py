@@ -21,6 +21,7 @@ from ttnn_jit.ops import (
     rearrangements,
     reductions,
     routines,
+    scans,
     selections,
     sequences,
     ternary,
@@ -125,6 +126,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *composites.OPERATIONS,
     *normalizations.OPERATIONS,
     *routines.OPERATIONS,
+    *scans.OPERATIONS,
     *selections.OPERATIONS,
     *rearrangements.OPERATIONS,
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import NO_DTYPE
 
-_NO_REDUCTION = "this reduction is not implemented"
 _NO_MOVEMENT = "operations that move data are not implemented; do it in torch before `from_torch`"
 _NO_COMPOSITE = "normalisations are not implemented"
 _NO_MESH = "devices of a mesh exchange nothing here"
@@ -13,7 +12,6 @@ _NO_TRACE = "traces are not implemented; a call of a jitted function costs about
 _NO_PROFILER = "there is no device profiler; time the calls"
 
 _BY_REASON: dict[str, tuple[str, ...]] = {
-    _NO_REDUCTION: ("argmax",),
     _NO_MOVEMENT: (
         "tilize", "untilize",
     ),

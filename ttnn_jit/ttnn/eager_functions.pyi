@@ -16,6 +16,7 @@ __all__ = [
     "add_",
     "addcdiv",
     "addcmul",
+    "argmax",
     "asin",
     "asinh",
     "atan",
@@ -36,6 +37,8 @@ __all__ = [
     "concat",
     "cos",
     "cosh",
+    "cumprod",
+    "cumsum",
     "deg2rad",
     "digamma",
     "div",
@@ -250,6 +253,14 @@ class _Addcmul(TtnnOperation):
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, input_tensor_c: Tensor | float, value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Argmax(TtnnOperation):
+    """The place of the largest element along `dim`, of equal ones the first; NaN is the largest."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Asin(TtnnOperation):
     """The inverse of sin, in [-pi/2, pi/2]; NaN beyond [-1, 1]."""
 
@@ -361,6 +372,22 @@ class _Cosh(TtnnOperation):
     """Hyperbolic cosine."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Cumprod(TtnnOperation):
+    """The products of the elements up to each along `dim`, in float64 and each rounded once."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Cumsum(TtnnOperation):
+    """The sums of the elements up to each along `dim`, in float64 and each rounded once."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Deg2Rad(TtnnOperation):
     """x degrees in radians."""
@@ -1248,6 +1275,7 @@ add: _Add
 add_: _Add
 addcdiv: _Addcdiv
 addcmul: _Addcmul
+argmax: _Argmax
 asin: _Asin
 asinh: _Asinh
 atan: _Atan
@@ -1268,6 +1296,8 @@ clip: _Clamp
 concat: _Concat
 cos: _Cos
 cosh: _Cosh
+cumprod: _Cumprod
+cumsum: _Cumsum
 deg2rad: _Deg2Rad
 digamma: _Digamma
 div: _Divide
