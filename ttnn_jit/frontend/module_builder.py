@@ -244,7 +244,7 @@ class ModuleBuilder:
     def _check(self, operation: Operation, tensors: Sequence[TensorOperand], location: Location | None) -> None:
         """Refuses dtypes that the operation does not take, and what a kernel of the target's does not."""
         for _, spec in tensors:
-            if spec.dtype not in operation.dtypes:
+            if not operation.accepts(spec.dtype):
                 allowed = ", ".join(sorted(dtype.name for dtype in operation.dtypes))
                 raise CompileError(
                     f"`{operation.name}` does not take {spec.dtype.name} tensors",

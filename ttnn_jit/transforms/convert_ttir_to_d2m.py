@@ -85,6 +85,8 @@ class _Conversion:
             return self._contracted(op, values)
         if not isinstance(op, ttir.TensorElementwiseOp) or (operation := operation_of(op)) is None:
             return None
+        if any(dtype_of(value.type).is_block_float for value in (*op.operands, *op.results)):
+            return None  # a cast, which packs or unpacks
         output = spec_of(op.results[0].type)
         shape = kernel_shape(_input_specs(op), output, self.last_core, fold=output.shape not in self.not_to_fold)
         empty = d2m.EmptyOp.make(op.results[0].type, op.location)
