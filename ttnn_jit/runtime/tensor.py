@@ -427,7 +427,7 @@ def elements_of(tensor: Tensor, what: str) -> numpy.ndarray[Any, Any]:
 
 
 def _logical_bytes(spec: TensorSpec) -> int:
-    return spec.volume * spec.dtype.itemsize
+    return spec.nbytes_of_elements
 
 
 def _stored_view(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:

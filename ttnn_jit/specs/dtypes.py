@@ -119,6 +119,11 @@ class DataType(enum.Enum, metaclass=_DataTypes):
         """Bytes of an item, which is what strides count: an element; of block floats a tile."""
         return self.traits.itemsize
 
+    @property
+    def element_bytes(self) -> int:
+        """Bytes of an element, whole ones: 1 of block floats."""
+        return max(1, self.traits.itemsize // self.traits.elements)
+
     def nbytes(self, elements: int) -> int:
         """Bytes of so many elements; of block floats, whole tiles of them."""
         return elements // self.traits.elements * self.traits.itemsize

@@ -286,13 +286,20 @@ class TensorSpec:
         return self.dtype.nbytes(math.prod(self.padded_shape))
 
     @property
+    def nbytes_of_elements(self) -> int:
+        """Bytes of the logical elements alone; of block floats, of the tiles that hold them."""
+        return self.nbytes if self.dtype.is_block_float else self.volume * self.dtype.itemsize
+
+    @property
     def items(self) -> int:
         """How many items, which is what strides count, a dense buffer stores: elements, or tiles of block floats."""
         return self.nbytes // self.dtype.itemsize
 
     @cached_property
     def span(self) -> tuple[int, int]:
-        """The lowest and the highest offset of a logical element from the first one, counted in elements."""
+        """The lowest and the highest offset of a logical element from the first one, counted in items."""
+        if self.dtype.is_block_float:
+            return 0, max(0, self.items - 1)
         moves = [max(0, extent - 1) * stride for extent, stride in zip(self.shape, self.element_strides, strict=True)]
         return sum(move for move in moves if move < 0), sum(move for move in moves if move > 0)
 
