@@ -8,9 +8,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ttnn_jit
 from tests.unit.kernels import block_float_codec as codec
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
+from ttnn_jit.dialects import parse_module, print_module
 from ttnn_jit.runtime.l1 import packed_bytes
 from ttnn_jit.specs.dtypes import BLOCK_FLOATS
 
@@ -202,7 +204,9 @@ def test_what_is_in_rows_is_refused_with_the_way_out(device):
         lambda: ttnn.typecast(rows, ttnn.bfloat8_b),
         lambda: ttnn.full((3, 4), 1.0, dtype=ttnn.bfloat4_b, layout=ttnn.ROW_MAJOR_LAYOUT),
     ):
-        with pytest.raises(ValueError, match=r"BFLOAT._B is packed tile by tile(.|\n)*layout=ttnn\.TILE_LAYOUT"):
+        with pytest.raises(
+            (CompileError, ArgumentError), match=r"BFLOAT._B is packed tile by tile(.|\n)*layout=ttnn\.TILE_LAYOUT"
+        ):
             action()
 
 
@@ -210,3 +214,63 @@ def test_integer_operations_refuse_block_floats_by_name(device):
     x = on(device, torch.ones(32, 32), ttnn.bfloat8_b)
     with pytest.raises((CompileError, ArgumentError), match="`bitwise_and` does not take BFLOAT8_B"):
         ttnn.bitwise_and(x, x)
+
+
+@ttnn_jit.jit()
+def cast(x):
+    return ttnn.typecast(x, ttnn.bfloat8_b)
+
+
+def test_a_cast_of_a_torch_tensor_which_is_in_rows_is_refused_at_its_place():
+    with pytest.raises(CompileError, match="BFLOAT8_B is packed tile by tile") as refused:
+        cast(torch.ones(32, 32))
+    assert refused.value.location.file == __file__
+
+
+@pytest.mark.parametrize("graph_capture", [False, True], ids=["ast", "trace"])
+@DTYPES
+def test_on_a_chip_a_jitted_function_has_the_bytes_of_eager_calls(graph_capture, dtype, device):
+    def program(a, b):
+        x = ttnn.exp(ttnn.add(ttnn.multiply(a, 0.3), b))
+        return ttnn.matmul(ttnn.relu(b), ttnn.softmax(x, dim=-1)), ttnn.sum(x, dim=0, keepdim=True)
+
+    a, b = (on(device, torch.randn(64, 64), dtype) for _ in range(2))
+    jitted = ttnn_jit.jit(graph_capture=graph_capture)(program)
+    for got, wanted in zip(jitted(a, b), program(a, b), strict=True):
+        assert got.dtype is dtype
+        assert got.stored_bytes() == wanted.stored_bytes()
+
+
+@DTYPES
+def test_under_ieee_numerics_a_fused_value_is_packed_once_and_an_explicit_cast_rounds(dtype):
+    device = ttnn.open_device(device_id=0, target="cpu")
+    x = on(device, torch.randn(40, 40), dtype)
+    fused = ttnn_jit.jit()(lambda x: ttnn.add(ttnn.multiply(x, 0.3), 0.01))
+    exact = x.to_torch() * 0.3 + 0.01
+    assert fused(x).stored_bytes() == ttnn.from_torch(exact, dtype=dtype).stored_bytes()
+    rounding = ttnn_jit.jit()(lambda x: ttnn.typecast(ttnn.typecast(x, dtype), ttnn.float32))
+    y = on(device, torch.randn(40, 40), ttnn.float32)
+    assert torch.equal(rounding(y).to_torch(), ttnn.from_torch(y.to_torch(), dtype=dtype).to_torch())
+
+
+@DTYPES
+def test_arguments_are_updated_and_files_keep_the_packed_tiles(dtype, device, tmp_path):
+    a, b = (on(device, torch.randn(33, 40), dtype) for _ in range(2))
+    wanted = ttnn.add(a, b)
+    assert ttnn.add_(a, b) is a
+    assert a.stored_bytes() == wanted.stored_bytes()
+    ttnn.dump_tensor(tmp_path / "tensor.bin", a)
+    assert ttnn.load_tensor(tmp_path / "tensor.bin").stored_bytes() == a.stored_bytes()
+    assert "dtype=DataType.BFLOAT" in repr(a)
+    assert np.array_equal(np.asarray(a.cpu()), a.to_torch().numpy())
+
+
+def test_the_module_spells_block_floats_as_tiles_and_reads_them_back(device):
+    a = on(device, torch.randn(64, 32), ttnn.bfloat8_b)
+    jitted = ttnn_jit.jit()(lambda a: ttnn.exp(ttnn.typecast(ttnn.abs(a), ttnn.bfloat4_b)))
+    text = jitted.ir(a, stage="frontend")
+    assert "tensor<64x32x!ttcore.tile<32x32, bfp_bf8>" in text
+    assert "tensor<64x32x!ttcore.tile<32x32, bfp_bf4>" in text
+    for stage in ("frontend", "ttir-decompose-composites", "d2m-insert-dst-register-access", "convert-d2m-to-ttnn"):
+        text = jitted.ir(a, stage=stage)
+        assert print_module(parse_module(text)).strip() == text.strip()
