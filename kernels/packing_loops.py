@@ -3,7 +3,8 @@
 All is arithmetic of integers, the same on every host; kernels/block_floats.py says what it computes. LLVM cuts the
 vectors of 16 words into those that the host has.
 
-Bound: the bytes of both tensors. Of an element a kernel moves 2 or 4 bytes, and 1 1/16 or 9/16 of the packed tile.
+Bound: in memory the bytes of both tensors, 2 or 4 of an element and 1 1/16 or 9/16 of it packed; in a cache the
+instructions, about 35 to pack a group and 20 to unpack it (benchmarks/block_floats.py).
 """
 
 from __future__ import annotations
@@ -12,12 +13,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ttnn_jit.kernels.outer_loops import OuterLoops, word
+from ttnn_jit.kernels.tile_loop import NONTEMPORAL
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.target import TILE_HEIGHT, Numerics
 
 GROUP = 16
 _GROUPS = 64
 _WORDS = f"<{GROUP} x i32>"
+
+_PREFETCH = "@llvm.prefetch.p0"
+PREFETCH = f"declare void {_PREFETCH}(ptr, i32, i32, i32)"
+
+LINE = 64
+"""Bytes of a cache line, of which a packed tile is a whole number."""
+
+STRIP = 16
+"""Tiles beside each other that are walked row by row: rows of 1 or 2 KB, which hardware prefetches, and packed tiles
+that fit the first cache."""
 
 MAXIMUM = f"declare i32 @llvm.vector.reduce.umax.v{GROUP}i32({_WORDS})"
 MINIMUM = f"declare {_WORDS} @llvm.umin.v{GROUP}i32({_WORDS}, {_WORDS})"
@@ -35,17 +47,20 @@ class PackingLoops:
         source: Element type of what is read.
         target: Element type of what is written.
         numerics: Under those of devices a NaN is packed as an infinity.
+        nontemporal: Whether elements are written past the caches; they are aligned then.
     """
 
     name: str
     source: DataType
     target: DataType
     numerics: Numerics
+    nontemporal: bool = False
 
     @property
     def declarations(self) -> tuple[str, ...]:
         """Of what it calls."""
-        return (MAXIMUM, MINIMUM) if self._packs else ()
+        called = (MAXIMUM, MINIMUM, PREFETCH) if self._packs else (PREFETCH,)
+        return (NONTEMPORAL, *called) if self.nontemporal else called
 
     @property
     def _packs(self) -> bool:
@@ -69,6 +84,11 @@ class PackingLoops:
         """What is subtracted from an exponent to get that of the unit of magnitudes."""
         return 127 + self._bits - 1
 
+    @property
+    def _hint(self) -> str:
+        size = self.target.itemsize
+        return f"align {GROUP * size}, !nontemporal !0" if self.nontemporal else f"align {size}"
+
     def text(self) -> str:
         """The function."""
         return "\n".join(self._lines())
@@ -76,43 +96,110 @@ class PackingLoops:
     def _lines(self) -> Iterator[str]:
         tile = f"[{self._packed.itemsize} x i8]"
         element = self._elements.traits.llvm
-        outer = OuterLoops((element, tile) if self._packs else (tile, element), rank=3, innermost=2)
+        outer = OuterLoops((element, tile) if self._packs else (tile, element), rank=3, innermost=3)
         dense, packed = (0, 1) if self._packs else (1, 0)
         yield f"define void @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
         yield "entry:"
+        if self._packs:
+            yield f"  %strip.tiles = alloca [{STRIP} x {tile}], align 64"
         for k in range(2):
             yield f"  %pointer.at_{k} = getelementptr ptr, ptr %pointers, i64 {k}"
             yield f"  %at4_{k} = load ptr, ptr %pointer.at_{k}"
-        yield from word("%columns", 0)
+        yield from word("%width", 0)
+        yield from word("%tiles", 2)
         yield from word("%down", outer.stride_index(dense, 1))
-        yield "  %empty = icmp eq i64 %columns, 0"
+        yield from word("%across", outer.stride_index(dense, 2))
+        yield "  %empty = icmp eq i64 %width, 0"
         yield f"  br i1 %empty, label %close4, label %{outer.first}"
         yield from outer.open()
-        yield "row:"
-        yield f"  %codes = getelementptr i8, ptr %at2_{packed}, i64 {_GROUPS}"
-        yield "  br label %line"
-        yield from self._line(f"%at2_{dense}", f"%at2_{packed}")
+        yield from self._strips(f"%at3_{dense}", f"%at3_{packed}")
         yield from outer.close()
+        if self.nontemporal:
+            yield "  fence seq_cst"  # other threads see these stores in no order otherwise
         yield "  ret void"
         yield "}"
 
-    def _line(self, dense: str, packed: str) -> Iterator[str]:
-        """The loop over the rows of a tile, of two groups each, which lie in neighbouring faces."""
+    def _strips(self, dense: str, packed: str) -> Iterator[str]:
+        """The loops over a row of tiles: strips of `STRIP` tiles, in each of these rows, in each of these tiles.
+
+        A strip is packed beside, because no line of memory would be written as a whole.
+        """
+        element, tile = self._elements.traits.llvm, f"[{self._packed.itemsize} x i8]"
+        yield "row:"
+        yield "  br label %strip"
+        yield "strip:"
+        yield "  %first = phi i64 [0, %row], [%beyond, %strip.end]"
+        yield f"  %wanted = add i64 %first, {STRIP}"
+        yield "  %is_last = icmp uge i64 %wanted, %tiles"
+        yield "  %beyond = select i1 %is_last, i64 %tiles, i64 %wanted"
+        yield "  br label %line"
         yield "line:"
-        yield "  %r = phi i64 [0, %row], [%r.next, %line]"
+        yield "  %r = phi i64 [0, %strip], [%r.next, %line.end]"
         yield "  %move = mul i64 %r, %down"
-        yield f"  %dense0 = getelementptr {self._elements.traits.llvm}, ptr {dense}, i64 %move"
-        yield f"  %dense1 = getelementptr {self._elements.traits.llvm}, ptr %dense0, i64 {GROUP}"
+        yield f"  %line.at = getelementptr {element}, ptr {dense}, i64 %move"
         yield f"  %faces = and i64 %r, {GROUP}"
         yield "  %group0 = add i64 %r, %faces"
         yield f"  %group1 = add i64 %group0, {GROUP}"
+        yield from self._prefetched_strip(packed)
+        yield "  br label %tile"
+        yield "tile:"
+        yield "  %c = phi i64 [%first, %line], [%c.next, %tile]"
+        yield "  %moved = mul i64 %c, %across"
+        yield f"  %dense0 = getelementptr {element}, ptr %line.at, i64 %moved"
+        yield f"  %dense1 = getelementptr {element}, ptr %dense0, i64 {GROUP}"
+        if self._packs:
+            yield "  %place = sub i64 %c, %first"
+            yield f"  %tile.at = getelementptr {tile}, ptr %strip.tiles, i64 %place"
+            yield f"  %next.line = getelementptr {element}, ptr %dense0, i64 %down"
+            yield f"  call void {_PREFETCH}(ptr %next.line, i32 0, i32 3, i32 1)"
+        else:
+            yield f"  %tile.at = getelementptr {tile}, ptr {packed}, i64 %c"
+        yield f"  %codes = getelementptr i8, ptr %tile.at, i64 {_GROUPS}"
         for half in range(2):
-            yield f"  %exponent{half} = getelementptr i8, ptr {packed}, i64 %group{half}"
+            yield f"  %exponent{half} = getelementptr i8, ptr %tile.at, i64 %group{half}"
             yield f"  %code{half} = getelementptr [{GROUP * (self._bits + 1) // 8} x i8], ptr %codes, i64 %group{half}"
             yield from (f"  {line}" for line in (self._pack(half) if self._packs else self._unpack(half)))
+        yield "  %c.next = add i64 %c, 1"
+        yield "  %more.tiles = icmp ult i64 %c.next, %beyond"
+        yield "  br i1 %more.tiles, label %tile, label %line.end"
+        yield "line.end:"
         yield "  %r.next = add i64 %r, 1"
-        yield f"  %more = icmp ult i64 %r.next, {TILE_HEIGHT}"
-        yield "  br i1 %more, label %line, label %close2"
+        yield f"  %more.lines = icmp ult i64 %r.next, {TILE_HEIGHT}"
+        yield f"  br i1 %more.lines, label %line, label %{'copy' if self._packs else 'strip.end'}"
+        if self._packs:
+            yield from self._copied_strip(packed)
+        yield "strip.end:"
+        yield "  br i1 %is_last, label %close3, label %strip"
+
+    def _prefetched_strip(self, packed: str) -> Iterator[str]:
+        """Asks for a share of the next strip, whose lines no hardware finds: they are read in 16 pieces of a tile."""
+        if self._packs:
+            return
+        share = STRIP * self._packed.itemsize // TILE_HEIGHT
+        yield f"  %share = mul i64 %r, {share}"
+        yield f"  %next.strip = getelementptr [{self._packed.itemsize} x i8], ptr {packed}, i64 %wanted"
+        for line in range(-(-share // LINE)):
+            yield f"  %ahead{line} = add i64 %share, {LINE * line}"
+            yield f"  %prefetched{line} = getelementptr i8, ptr %next.strip, i64 %ahead{line}"
+            yield f"  call void {_PREFETCH}(ptr %prefetched{line}, i32 0, i32 2, i32 1)"
+
+    def _copied_strip(self, packed: str) -> Iterator[str]:
+        """Takes a packed strip to where it belongs, line by line of memory."""
+        hint = f"align {LINE}, !nontemporal !0" if self.nontemporal else f"align {LINE}"
+        yield "copy:"
+        yield f"  %target = getelementptr [{self._packed.itemsize} x i8], ptr {packed}, i64 %first"
+        yield "  %packed.tiles = sub i64 %beyond, %first"
+        yield f"  %lines = mul i64 %packed.tiles, {self._packed.itemsize // LINE}"
+        yield "  br label %copy.line"
+        yield "copy.line:"
+        yield "  %k = phi i64 [0, %copy], [%k.next, %copy.line]"
+        yield f"  %from = getelementptr {_WORDS}, ptr %strip.tiles, i64 %k"
+        yield f"  %to = getelementptr {_WORDS}, ptr %target, i64 %k"
+        yield f"  %copied = load {_WORDS}, ptr %from, align {LINE}"
+        yield f"  store {_WORDS} %copied, ptr %to, {hint}"
+        yield "  %k.next = add i64 %k, 1"
+        yield "  %more.copied = icmp ult i64 %k.next, %lines"
+        yield "  br i1 %more.copied, label %copy.line, label %strip.end"
 
     def _pack(self, h: int) -> Iterator[str]:
         count, lost = self._bits, 24 - self._bits
@@ -192,11 +279,11 @@ class PackingLoops:
         yield f"%signed{h} = or {_WORDS} %bits{h}, %minus{h}"
         yield f"%value{h} = select <{GROUP} x i1> %zero{h}, {_WORDS} zeroinitializer, {_WORDS} %signed{h}"
         if not self.target.is_upper_half:
-            yield f"store {_WORDS} %value{h}, ptr %dense{h}, align 4"
+            yield f"store {_WORDS} %value{h}, ptr %dense{h}, {self._hint}"
             return
         yield f"%upper{h} = lshr {_WORDS} %value{h}, {_splat(16)}"
         yield f"%stored{h} = trunc {_WORDS} %upper{h} to <{GROUP} x i16>"
-        yield f"store <{GROUP} x i16> %stored{h}, ptr %dense{h}, align 2"
+        yield f"store <{GROUP} x i16> %stored{h}, ptr %dense{h}, {self._hint}"
 
     def _load_codes(self, h: int) -> Iterator[str]:
         if self._bits > 3:
