@@ -31,7 +31,7 @@ STRIP = 16
 """Tiles beside each other that are walked row by row: rows of 1 or 2 KB, which hardware prefetches, and packed tiles
 that fit the first cache."""
 
-MAXIMUM = f"declare i32 @llvm.vector.reduce.umax.v{GROUP}i32({_WORDS})"
+MAXIMUM = f"declare i8 @llvm.vector.reduce.umax.v{GROUP}i8(<{GROUP} x i8>)"
 MINIMUM = f"declare {_WORDS} @llvm.umin.v{GROUP}i32({_WORDS}, {_WORDS})"
 
 
@@ -86,8 +86,7 @@ class PackingLoops:
 
     @property
     def _hint(self) -> str:
-        size = self.target.itemsize
-        return f"align {GROUP * size}, !nontemporal !0" if self.nontemporal else f"align {size}"
+        return f"align {LINE}, !nontemporal !0" if self.nontemporal else f"align {self.target.itemsize}"
 
     def text(self) -> str:
         """The function."""
@@ -205,9 +204,10 @@ class PackingLoops:
         count, lost = self._bits, 24 - self._bits
         yield from self._load(h)
         yield f"%magnitude{h} = and {_WORDS} %bits{h}, {_splat(0x7FFF_FFFF)}"
-        yield f"%largest{h} = call i32 @llvm.vector.reduce.umax.v{GROUP}i32({_WORDS} %magnitude{h})"
-        yield f"%top{h} = lshr i32 %largest{h}, 23"
         yield f"%own{h} = lshr {_WORDS} %magnitude{h}, {_splat(23)}"
+        yield f"%narrow{h} = trunc {_WORDS} %own{h} to <{GROUP} x i8>"
+        yield f"%byte{h} = call i8 @llvm.vector.reduce.umax.v{GROUP}i8(<{GROUP} x i8> %narrow{h})"
+        yield f"%top{h} = zext i8 %byte{h} to i32"
         yield from _splatted(f"%shared{h}", f"%top{h}")
         yield f"%below{h} = sub {_WORDS} %shared{h}, %own{h}"
         yield f"%shift{h} = call {_WORDS} @llvm.umin.v{GROUP}i32({_WORDS} %below{h}, {_WORDS} {_splat(31)})"
@@ -230,7 +230,6 @@ class PackingLoops:
         yield f"%coded{h} = select <{GROUP} x i1> %zero{h}, {_WORDS} zeroinitializer, {_WORDS} %signed{h}"
         yield f"%bytes{h} = trunc {_WORDS} %coded{h} to <{GROUP} x i8>"
         yield from self._store_codes(h)
-        yield f"%byte{h} = trunc i32 %top{h} to i8"
         yield f"store i8 %byte{h}, ptr %exponent{h}"
 
     def _load(self, h: int) -> Iterator[str]:
@@ -283,7 +282,11 @@ class PackingLoops:
             return
         yield f"%upper{h} = lshr {_WORDS} %value{h}, {_splat(16)}"
         yield f"%stored{h} = trunc {_WORDS} %upper{h} to <{GROUP} x i16>"
-        yield f"store <{GROUP} x i16> %stored{h}, ptr %dense{h}, {self._hint}"
+        if h == 1:  # both groups in one line
+            order = ", ".join(f"i32 {lane}" for lane in range(2 * GROUP))
+            both = f"<{GROUP} x i16> %stored0, <{GROUP} x i16> %stored1, <{2 * GROUP} x i32> <{order}>"
+            yield f"%both = shufflevector {both}"
+            yield f"store <{2 * GROUP} x i16> %both, ptr %dense0, {self._hint}"
 
     def _load_codes(self, h: int) -> Iterator[str]:
         if self._bits > 3:
