@@ -12,7 +12,7 @@ BITS = {"bfp_bf8": 7, "bfp_bf4": 3}
 
 def bits_of(value):
     """The fields of a float32: sign, exponent, fraction."""
-    (word,) = struct.unpack("<I", struct.pack("<f", value))
+    word = int(np.float32(value).view(np.uint32))  # Python's floats have no signalling NaN
     return word >> 31, word >> 23 & 255, word & 0x7FFFFF
 
 
