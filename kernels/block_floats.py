@@ -10,6 +10,8 @@ This is the reference of the kernels that pack and unpack (kernels/packing_loops
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,8 @@ Array = np.ndarray[Any, Any]
 GROUP = 16
 """Elements that share an exponent: the width, and the height, of a face."""
 
+_CACHED_ELEMENTS = 1 << 15
+
 
 def packed(values: Array, dtype: DataType) -> Array:
     """The bytes of `values`, float32 whose last two dimensions are whole tiles, as block floats of `dtype`.
@@ -30,6 +34,40 @@ def packed(values: Array, dtype: DataType) -> Array:
     ties to even, and saturate. Denormals become zero, and zero has no sign. Beside an infinity or a NaN, which count as
     the exponent 255, all but the largest numbers vanish.
     """
+    rows = values.reshape(_rows_of_tiles(values.shape))
+    stored = np.empty((len(rows), dtype.nbytes(rows.shape[1] * rows.shape[2])), np.uint8)
+    for part in _cached_parts(rows.shape):
+        stored[part] = _packed(rows[part], dtype).reshape(stored[part].shape)
+    return stored.reshape(-1)
+
+
+def unpacked(stored: Array, shape: tuple[int, ...], dtype: DataType) -> Array:
+    """The numbers of packed tiles as float32 of `shape`, whose last two extents are whole tiles.
+
+    A magnitude whose float32 would be denormal is zero.
+    """
+    values = np.empty(_rows_of_tiles(shape), np.float32)
+    count, height, width = values.shape
+    tiles = stored.reshape(count, width // TILE_WIDTH * (height // TILE_HEIGHT), dtype.itemsize)
+    for part in _cached_parts(values.shape):
+        values[part] = _unpacked(tiles[part], values[part].shape, dtype)
+    return values.reshape(shape)
+
+
+def _rows_of_tiles(shape: tuple[int, ...]) -> tuple[int, int, int]:
+    """Extents that have as many elements in the same order: rows of tiles, by rows and columns of elements."""
+    *batch, height, width = shape
+    return math.prod(batch) * (height // TILE_HEIGHT), TILE_HEIGHT, width
+
+
+def _cached_parts(shape: tuple[int, int, int]) -> Iterator[slice]:
+    """Rows of tiles, as many at a time as a core's cache has room for while they are computed with."""
+    count, height, width = shape
+    step = max(1, _CACHED_ELEMENTS // max(1, height * width))
+    return (slice(at, at + step) for at in range(0, count, step))
+
+
+def _packed(values: Array, dtype: DataType) -> Array:
     bits = np.ascontiguousarray(_groups(values)).view(np.uint32)
     exponents = bits >> 23 & 0xFF
     shared = exponents.max(axis=-1)
@@ -48,11 +86,7 @@ def packed(values: Array, dtype: DataType) -> Array:
     return np.concatenate(parts, axis=1).reshape(-1)
 
 
-def unpacked(stored: Array, shape: tuple[int, ...], dtype: DataType) -> Array:
-    """The numbers of packed tiles as float32 of `shape`, whose last two extents are whole tiles.
-
-    A magnitude whose float32 would be denormal is zero.
-    """
+def _unpacked(stored: Array, shape: tuple[int, ...], dtype: DataType) -> Array:
     tiles = stored.reshape(-1, dtype.itemsize)
     groups = TILE_HEIGHT * TILE_WIDTH // GROUP
     shared = tiles[:, :groups].astype(np.int32)[..., np.newaxis]
