@@ -15,6 +15,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.dialects import parse_module, print_module
 from ttnn_jit.runtime.l1 import packed_bytes
 from ttnn_jit.specs.dtypes import BLOCK_FLOATS
+from ttnn_jit.tools.cli import main
 
 BY_NAME = sorted(BLOCK_FLOATS, key=lambda dtype: dtype.name)
 DTYPES = pytest.mark.parametrize("dtype", BY_NAME, ids=lambda dtype: dtype.name)
@@ -263,6 +264,17 @@ def test_arguments_are_updated_and_files_keep_the_packed_tiles(dtype, device, tm
     assert ttnn.load_tensor(tmp_path / "tensor.bin").stored_bytes() == a.stored_bytes()
     assert "dtype=DataType.BFLOAT" in repr(a)
     assert np.array_equal(np.asarray(a.cpu()), a.to_torch().numpy())
+
+
+def test_a_dump_runs_natively_and_interpreted_with_one_result(tmp_path, device):
+    a = on(device, torch.zeros(40, 64), ttnn.bfloat8_b)
+    dump, result = tmp_path / "dump.mlir", tmp_path / "result.pt"
+    dump.write_text(ttnn_jit.jit()(lambda a: ttnn.permute(ttnn.add(a, 0.3), (1, 0))).ir(a))
+    found = []
+    for mode in ([], ["--interpret"]):
+        assert main(["run", str(dump), *mode, "--save", str(result)]) == 0
+        found += torch.load(result, weights_only=True)
+    assert torch.equal(*found)
 
 
 def test_the_module_spells_block_floats_as_tiles_and_reads_them_back(device):
