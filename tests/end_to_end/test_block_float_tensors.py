@@ -15,12 +15,16 @@ from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.dialects import parse_module, print_module
 from ttnn_jit.runtime.l1 import packed_bytes
 from ttnn_jit.specs.dtypes import BLOCK_FLOATS
+from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.tools.cli import main
+from ttnn_jit.transforms import pipeline
 
 BY_NAME = sorted(BLOCK_FLOATS, key=lambda dtype: dtype.name)
 DTYPES = pytest.mark.parametrize("dtype", BY_NAME, ids=lambda dtype: dtype.name)
 SHAPES = st.sampled_from([(32, 32), (5, 37), (1, 1), (33, 65), (2, 3, 40, 16), (37,), (), (64, 96), (3, 0, 4)])
 INF, NAN = float("inf"), float("nan")
+
+KERNEL_STAGES = ("d2m-generic-tile-compute-loops", "d2m-op-scheduler", "d2m-insert-dst-register-access")
 
 # Of the specification: a row, and of both types the shared exponent, the codes and the numbers.
 EXAMPLES = {
@@ -275,6 +279,22 @@ def test_a_dump_runs_natively_and_interpreted_with_one_result(tmp_path, device):
         assert main(["run", str(dump), *mode, "--save", str(result)]) == 0
         found += torch.load(result, weights_only=True)
     assert torch.equal(*found)
+
+
+@pytest.mark.parametrize(
+    "call", [lambda a: ttnn.add(a, a), lambda a: ttnn.permute(a, (1, 0)), lambda a: ttnn.sum(a, 0)]
+)
+def test_a_dump_in_which_packed_elements_are_computed_with_is_refused_by_both_executors(tmp_path, device, capsys, call):
+    a = on(device, torch.zeros(64, 64), ttnn.bfloat8_b)
+    module = parse_module(ttnn_jit.jit()(call).ir(a, stage="convert-ttnn-to-ttir"))
+    passes = [
+        each for each in pipeline.stage_passes(CompileOptions()) if each.name in {"convert-ttir-to-d2m", *KERNEL_STAGES}
+    ]
+    pipeline.run_passes(module, passes)
+    (tmp_path / "dump.mlir").write_text(print_module(module))
+    for mode in ([], ["--interpret"]):
+        assert main(["run", str(tmp_path / "dump.mlir"), "--after", pipeline.SCHEDULED, *mode]) == 1
+        assert "the elements of block floats are packed" in capsys.readouterr().err
 
 
 def test_the_module_spells_block_floats_as_tiles_and_reads_them_back(device):

@@ -28,7 +28,7 @@ from xdsl.ir.affine import AffineMap
 from ttnn_jit.codegen.accumulator import Accumulator, reduced_extent
 from ttnn_jit.codegen.host.host_program import the_function
 from ttnn_jit.codegen.interpreted_tiles import InPlace, Memref, tiles_of, untiled
-from ttnn_jit.codegen.loops import affine_bounds, followed, refusal, subview_window, tile_extents
+from ttnn_jit.codegen.loops import affine_bounds, followed, refusal, refuse_packed, subview_window, tile_extents
 from ttnn_jit.codegen.steps import Constant
 from ttnn_jit.codegen.tensor_interpreter import (
     WHOLE_TENSOR_OPS,
@@ -84,6 +84,8 @@ def interpret(module: ModuleOp, inputs: Sequence[Array]) -> list[Array]:
     """
     function = the_function(module)
     _require_small(module, function)
+    for op in function.body.block.ops:
+        refuse_packed(op)
     machine = _Machine(system_desc_of(module).numerics)
     with NumpyVector.quiet():
         machine.bind(function.body.block, inputs)

@@ -12,8 +12,7 @@ from ttnn_jit import ops
 from ttnn_jit.dialects import ttir
 from ttnn_jit.dialects.declared_ops import ContractionOp, MovementOp, RoutineOp, TypecastOp
 from ttnn_jit.dialects.editing import ops_of
-from ttnn_jit.dialects.layout import dtype_of, spec_of, tensor_type
-from ttnn_jit.dialects.ttcore import TileType
+from ttnn_jit.dialects.layout import dtype_of, is_packed, spec_of, tensor_type
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, DataType
@@ -26,17 +25,12 @@ def unpack_block_floats(block: Block, numerics: Numerics) -> None:
     Under IEEE numerics what was packed is not read again but by contractions and by the user's casts: others take the
     float32 that it was made of, as inside of one kernel.
     """
-    if any(_has_block_floats(op) for op in ops_of(block)):
+    if any(map(is_packed, (*block.args, *(result for op in ops_of(block) for result in op.results)))):
         rebuild(block, _Unpacking(numerics).rewrite)
 
 
 def _has_block_floats(op: Operation) -> bool:
-    return not isinstance(op, ReturnOp) and any(map(_is_packed, (*op.operands, *op.results)))
-
-
-def _is_packed(value: SSAValue) -> bool:
-    # No other tensor's elements are tiles.
-    return isinstance(value.type, TensorType) and isinstance(value.type.element_type, TileType)
+    return not isinstance(op, ReturnOp) and any(map(is_packed, (*op.operands, *op.results)))
 
 
 class _Unpacking:
@@ -92,11 +86,11 @@ class _Unpacking:
         given = [values[operand] for operand in op.operands]
         dtype = self._operand_type(op, given)
         operands = [
-            self._numbers(new, dtype, op) if _is_packed(old) else new
+            self._numbers(new, dtype, op) if is_packed(old) else new
             for old, new in zip(op.operands, given, strict=True)
         ]
         kept = dtype if isinstance(op, MovementOp) and dtype is not None else COMPUTE_TYPE
-        types = [_unpacked_type(each.type, kept) if _is_packed(each) else each.type for each in op.results]
+        types = [_unpacked_type(each.type, kept) if is_packed(each) else each.type for each in op.results]
         again = type(op).create(
             operands=operands,
             result_types=types,
@@ -106,11 +100,11 @@ class _Unpacking:
         )
         self._written.append(again)
         for old, new in zip(op.results, again.results, strict=True):
-            values[old] = self._pack(new, old.type, op) if _is_packed(old) else new
+            values[old] = self._pack(new, old.type, op) if is_packed(old) else new
 
     def _operand_type(self, op: Operation, given: Iterable[SSAValue]) -> DataType | None:
         """What packed operands become; None where each may have its own type."""
-        packed = [value for value in given if _is_packed(value)]
+        packed = [value for value in given if is_packed(value)]
         if isinstance(op, RoutineOp):
             return COMPUTE_TYPE
         if isinstance(op, ContractionOp) or not any(value in self.exact for value in packed):
