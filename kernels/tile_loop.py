@@ -149,7 +149,7 @@ class TileLoop:
     @property
     def declarations(self) -> list[str]:
         """Declarations that a module with the definition needs once."""
-        metadata = [_NONTEMPORAL] if self._is_nontemporal else []
+        metadata = [NONTEMPORAL] if self._is_nontemporal else []
         return [*metadata, _DECLARATION, *([_PREFETCH_DECLARATION] if self._prefetched else [])]
 
     @cached_property
@@ -427,4 +427,4 @@ _LINE_BYTES = 64
 _PREFETCH_BYTES = 256
 _MAX_PREFETCHED = 12  # streams: ways of a set
 _MAX_PIPELINED = 4  # streams
-_NONTEMPORAL = "!0 = !{i32 1}"
+NONTEMPORAL = "!0 = !{i32 1}"

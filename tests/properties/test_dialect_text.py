@@ -29,12 +29,13 @@ from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.locations import fused_location, location_attribute
 from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttcore import data_type_attr, grid_attr, tile_type
+from ttnn_jit.specs.dtypes import SCALARS
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import BufferType, DataType, Layout, MemoryConfig, TensorSpec
 
 SETTINGS = settings(max_examples=30, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 
-dtypes = st.sampled_from(list(DataType))
+dtypes = st.sampled_from(sorted(SCALARS, key=lambda dtype: dtype.value))
 float32_values = st.integers(0, 2**32 - 1).map(lambda bits: struct.unpack("<f", struct.pack("<I", bits))[0])
 places = st.builds(Location, st.sampled_from(["a.py", 'b "c".py', "d\\é.py"]), st.integers(1, 99), st.integers(0, 99))
 discardable: st.SearchStrategy[dict[str, Attribute]] = st.dictionaries(
@@ -58,10 +59,11 @@ def specs(draw: st.DrawFn) -> TensorSpec:
     shape = draw(st.lists(st.integers(0, 70), max_size=4))
     config = MemoryConfig(buffer_type=draw(st.sampled_from(list(BufferType))))
     strides = None
-    layout = draw(st.sampled_from(list(Layout)))
+    dtype = draw(st.sampled_from(list(DataType)))
+    layout = Layout.TILE if dtype.is_block_float else draw(st.sampled_from(list(Layout)))
     if layout is Layout.ROW_MAJOR and draw(st.booleans()):
         strides = tuple(draw(st.lists(st.integers(-9, 9), min_size=len(shape), max_size=len(shape))))
-    return TensorSpec(shape, draw(dtypes), layout, config, strides=strides)
+    return TensorSpec(shape, dtype, layout, config, strides=strides)
 
 
 @st.composite
@@ -73,7 +75,7 @@ def tensor_modules(draw: st.DrawFn) -> ModuleOp:
     values: list[SSAValue] = list(block.args)
     if draw(st.booleans()):
         values.append(_full(draw, block, spec.with_(), table is ttnn.OP_OF))
-    for operation in draw(st.lists(st.sampled_from(ops.operations_on(frozenset([spec.dtype]))), max_size=5)):
+    for operation in draw(st.lists(st.sampled_from(ops.operations_on(frozenset([spec.dtype.unpacked]))), max_size=5)):
         op_class = table[operation]
         operands = [draw(st.sampled_from(values)) for _ in range(operation.arity)]
         properties = properties_of(operation, [draw(float32_values) for _ in operation.attributes])

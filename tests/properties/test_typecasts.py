@@ -14,17 +14,21 @@ import ttnn_jit
 from tests.properties.test_backends_agree import EXACT as EXACT_ON_FLOATS
 from tests.properties.test_backends_agree import by_numba
 from tests.unit.codegen.programs import assert_same_bits, lowered, native
+from tests.unit.kernels.block_float_codec import packed
 from ttnn_jit import ttnn
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.frontend import lower_operation
 from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.ops import TYPECAST, operations_on
-from ttnn_jit.specs.dtypes import INTEGERS
+from ttnn_jit.specs.dtypes import INTEGERS, SCALARS
 from ttnn_jit.specs.target import PRESETS, resolve_target
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 SPEC = TensorSpec((64, 64), DataType.FLOAT32, Layout.TILE)
-PAIRS = [pytest.param(*pair, id=f"{pair[0].mlir}-{pair[1].mlir}") for pair in permutations(DataType, 2)]
+PAIRS = [
+    pytest.param(*pair, id=f"{pair[0].mlir}-{pair[1].mlir}")
+    for pair in permutations(sorted(SCALARS, key=lambda dtype: dtype.value), 2)
+]
 
 
 def numbers(dtype):
@@ -62,7 +66,10 @@ def reference(given, target):
     return (torch.round(exact / unit) * unit).to(torch.bfloat16)
 
 
-def as_array(tensor):
+def as_array(tensor, dtype=None):
+    """What lies in memory of it, or of block floats of `dtype` that it becomes."""
+    if dtype is not None and dtype.is_block_float:
+        return np.frombuffer(packed(tensor.numpy(), dtype), np.uint8)
     return (tensor.view(torch.uint16) if tensor.dtype is torch.bfloat16 else tensor).numpy()
 
 
@@ -107,7 +114,7 @@ def programs(draw):
 
 
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
-@given(program=programs(), shape=st.sampled_from([(32, 64), (64, 96)]))
+@given(program=programs(), shape=st.sampled_from([(32, 64), (64, 96), (5, 37)]))
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_program_of_several_types_has_one_result_whatever_computes_it(target, program, shape):
     dtypes, calls = program
@@ -118,7 +125,7 @@ def test_a_program_of_several_types_has_one_result_whatever_computes_it(target, 
         values.append(builder.operation(operation, [values[place] for place in operands], attributes, None))
     module = lowered(builder.finish([values[-1][0]]))
     arrays = [
-        as_array(numbers(dtype)[: shape[0] * shape[1]].repeat(2)[-shape[0] * shape[1] :].reshape(shape))
+        as_array(numbers(dtype)[: shape[0] * shape[1]].repeat(2)[-shape[0] * shape[1] :].reshape(shape), dtype)
         for dtype in dtypes
     ]
     (wanted,) = interpret(module, arrays)

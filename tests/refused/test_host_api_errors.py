@@ -522,11 +522,11 @@ def test_a_numpy_array_given_to_eager_ttnn_is_told_how_to_become_a_tensor(device
 
 def test_a_missing_element_type_says_why_under_both_its_names():
     reason = "no element type of that name is implemented"
-    for find in (lambda: ttnn.DataType.BFLOAT8_B, lambda: ttnn.bfloat8_b, lambda: ttnn.DataType.INT8):
+    for find in (lambda: ttnn.DataType.FP8_E4M3, lambda: ttnn.fp8_e4m3, lambda: ttnn.DataType.INT8):
         with pytest.raises(AttributeError, match=reason):
             find()
     assert ttnn.DataType.BFLOAT16 is ttnn.bfloat16
-    assert not hasattr(ttnn.DataType, "BFLOAT8_B")
+    assert not hasattr(ttnn.DataType, "FP8_E4M3")
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from ttnn_jit.codegen.steps import (
     KernelBody,
     Load,
     LookUp,
+    Repack,
     Store,
     operands_of,
 )
@@ -88,7 +89,7 @@ class BodyEmitter:
                     values[index] = self._widened(step.stream, loaded[step.stream])
                 case Store():
                     results[step.stream] = self._narrowed(step.stream, values[step.operand])
-                case Accumulate() | Contract() | Call():
+                case Accumulate() | Contract() | Call() | Repack():
                     raise AssertionError("a sweep's body stores what is accumulated, and a call is no vector code")
                 case _:
                     values[index] = self._value(index, step, values, exact)

@@ -10,9 +10,10 @@ from xdsl.ir import Operation
 from ttnn_jit.codegen.contracting import contracting_kernels
 from ttnn_jit.codegen.copies import copying_kernels, filling_kernels
 from ttnn_jit.codegen.kernel import Kernel
+from ttnn_jit.codegen.packing import packing_kernels
 from ttnn_jit.codegen.reducing import reducing_kernels
 from ttnn_jit.codegen.routine_kernels import routine_kernels
-from ttnn_jit.dialects.declared_ops import ContractionOp, MovementOp, ReductionOp, RoutineOp
+from ttnn_jit.dialects.declared_ops import ContractionOp, MovementOp, ReductionOp, RoutineOp, TypecastOp
 from ttnn_jit.dialects.ttir import FullOp
 from ttnn_jit.specs.target import Numerics
 
@@ -22,6 +23,7 @@ _KERNELS_OF: dict[type[Operation], Callable[[Any, Numerics], Sequence[Kernel]]] 
     ReductionOp: reducing_kernels,
     RoutineOp: routine_kernels,
     ContractionOp: contracting_kernels,
+    TypecastOp: packing_kernels,
 }
 """Base of a family's op classes -> the launches of one of its ops, in order."""
 

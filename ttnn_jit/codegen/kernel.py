@@ -19,6 +19,7 @@ from ttnn_jit.codegen.steps import (
     KernelBody,
     Load,
     Reduced,
+    Repack,
     SizeClass,
     Step,
     Store,
@@ -150,7 +151,8 @@ def kernel_of_nest(
         steps, axis = _copies_of_nothing(len(inputs), outputs), None
     reduced = _reduced(nest) if any(isinstance(step, Accumulate | Contract) for step in steps) else None
     read, written = (tuple(each.view.spec for each in operands) for operands in (inputs, outputs))
-    far = nest.rank == 0 and not nest.reduced and _exceeds_last_cache(read, written)
+    walks_tiles = any(isinstance(step, Repack) for step in steps)
+    far = (walks_tiles or (nest.rank == 0 and not nest.reduced)) and _exceeds_last_cache(read, written)
     streams = tuple(
         Stream(spec.dtype, access, written=False) if k < len(inputs) else _written(spec, access, far)
         for k, (spec, access) in enumerate(zip((*read, *written), nest.accesses, strict=True))
@@ -192,5 +194,6 @@ def _exceeds_last_cache(read: Sequence[TensorSpec], written: Sequence[TensorSpec
 
 def _written(spec: TensorSpec, access: InnerAccess, far: bool) -> Stream:
     # Smaller results may lie in memory of numpy's, which is not aligned.
-    nontemporal = far and access is InnerAccess.CONTIGUOUS and spec.nbytes >= POOLED_RESULT_BYTES
+    in_lines = access is InnerAccess.CONTIGUOUS or spec.dtype.is_block_float
+    nontemporal = far and in_lines and spec.nbytes >= POOLED_RESULT_BYTES
     return Stream(spec.dtype, access, written=True, nontemporal=nontemporal)

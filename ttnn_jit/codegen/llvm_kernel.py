@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ttnn_jit.codegen.body_analysis import reduction_of_tile
 from ttnn_jit.codegen.contracting import in_pairs
-from ttnn_jit.codegen.host.forms import Contracted, Form, OneLoop, RoutineForm, Staged, Swept, Tabulated
+from ttnn_jit.codegen.host.forms import Contracted, Form, OneLoop, Repacked, RoutineForm, Staged, Swept, Tabulated
 from ttnn_jit.codegen.host.tiers import Tier
 from ttnn_jit.codegen.numba_module import numba_module
 from ttnn_jit.codegen.routine_kernels import routine_source
@@ -18,6 +18,7 @@ from ttnn_jit.kernels.contracting_loops import Contraction
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import KernelModules, ModuleText
 from ttnn_jit.kernels.lookup_table import ENTRIES, lookup_table
+from ttnn_jit.kernels.packing_loops import PackingLoops
 from ttnn_jit.kernels.staged_loops import StageCall, staged_loops
 from ttnn_jit.kernels.swept_columns import SweptColumns, column_functions
 from ttnn_jit.kernels.swept_loops import DECLARATIONS, FoldCall, SweepCall, SweptLoops, fold_functions
@@ -95,6 +96,8 @@ class _Draft:
 
 def _draft(form: Form, isa: HostIsa) -> _Draft:
     match form:
+        case Repacked():
+            return _repacked(form.body)
         case Contracted():
             return _contracted(form, isa)
         case Swept():
@@ -109,6 +112,19 @@ def _draft(form: Form, isa: HostIsa) -> _Draft:
             return _Draft([form.definition], module, form.loop.picoseconds, remarks=remarks, tier=form.tier)
         case _:
             raise AssertionError("the loops of a body are chosen before its text is written")
+
+
+def _repacked(body: KernelBody) -> _Draft:
+    """A kernel that packs or unpacks block floats."""
+    read, written = (stream.dtype for stream in body.streams)
+    loops, module = PackingLoops(KERNEL, read, written, body.numerics, body.streams[1].nontemporal), ModuleText()
+    module.declarations.update(dict.fromkeys(loops.declarations))
+    streams = f"; streams: {read.mlir}, {written.mlir}"
+    return _Draft([loops.text()], module, _PICOSECONDS_OF_PACKING, remarks=[streams])
+
+
+_PICOSECONDS_OF_PACKING = 100
+"""Of an element: about 25 instructions for a group of 16."""
 
 
 def _tabulated(form: Tabulated) -> _Draft:

@@ -8,10 +8,13 @@ from collections.abc import Sequence
 from xdsl.dialects import memref
 from xdsl.dialects.affine import ForOp
 from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr
+from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
 from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.dialects.declared_ops import TypecastOp
+from ttnn_jit.dialects.layout import is_packed
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
@@ -59,3 +62,13 @@ def _constant(op: ForOp, bound: AffineMapAttr) -> int:
     if len(bound.data.results) != 1 or not isinstance(result, AffineConstantExpr):
         raise refusal(op, "its bounds are not constant")
     return result.value
+
+
+def refuse_packed(op: Operation) -> None:
+    """Refuses an op on block floats that is no cast of them, which alone has a kernel.
+
+    Raises:
+        CompileError: It is one.
+    """
+    if not isinstance(op, TypecastOp | ReturnOp) and any(map(is_packed, (*op.operands, *op.results))):
+        raise refusal(op, "the elements of block floats are packed", "run the stage `ttir-decompose-composites`")

@@ -19,8 +19,9 @@ from ttnn_jit.codegen.host.host_program import host_plan, program_plan
 from ttnn_jit.codegen.numba_contraction import chain
 from ttnn_jit.codegen.numba_steps import StepWriter
 from ttnn_jit.codegen.numba_sweeps import SweepWriter
+from ttnn_jit.codegen.packing import packing_source
 from ttnn_jit.codegen.routine_kernels import routine_source
-from ttnn_jit.codegen.steps import Call, KernelBody
+from ttnn_jit.codegen.steps import Call, KernelBody, Repack
 from ttnn_jit.kernels.python_scalar import PythonScalar
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.ops.reduction import SHORT_ROW
@@ -47,7 +48,13 @@ def numba_program(module: ModuleOp) -> tuple[HostPlan, ProgramPlan, dict[str, st
 def kernel_source(body: KernelBody) -> str:
     """A Python module with the function ``kernel(pointers, params)``; see `ttnn_jit.codegen.launch` for the words."""
     (first, *_) = body.steps
-    return routine_source(body, first) if isinstance(first, Call) else _SourceWriter(body).text()
+    match first:
+        case Call():
+            return routine_source(body, first)
+        case Repack():
+            return packing_source(body)
+        case _:
+            return _SourceWriter(body).text()
 
 
 class _SourceWriter:

@@ -15,6 +15,7 @@ from ttnn_jit.codegen.steps import (
     KernelBody,
     Load,
     LookUp,
+    Repack,
     Step,
     Store,
 )
@@ -42,7 +43,7 @@ class StepWriter:
             values.append(self._step(step, values))
 
     def _step(self, step: Step, values: Sequence[str]) -> str:
-        assert not isinstance(step, LookUp | Accumulate | Contract | Call), "no steps of one element"
+        assert not isinstance(step, LookUp | Accumulate | Contract | Call | Repack), "no steps of one element"
         builder, body = self._builder, self._body
         match step:
             case Load():

@@ -135,7 +135,12 @@ class Call:
     has_short_rows: bool
 
 
-Step = Load | Apply | Cast | LookUp | Accumulate | Contract | Store | Call
+@dataclass(frozen=True, slots=True)
+class Repack:
+    """The tiles of the stream that is read packed into block floats, or unpacked from them; by itself a body."""
+
+
+Step = Load | Apply | Cast | LookUp | Accumulate | Contract | Store | Call | Repack
 
 
 class SizeClass(enum.Enum):
@@ -245,12 +250,12 @@ class KernelBody:
     def dtype_of(self, index: int) -> DataType:
         """Element type of the tile of the step at `index`."""
         step = self.steps[index]
-        assert not isinstance(step, Store | Call), "a store makes no tile"
+        assert not isinstance(step, Store | Call | Repack), "a store makes no tile"
         return self.streams[step.stream].dtype if isinstance(step, Load) else step.dtype
 
     def _slot(self, index: int) -> int | None:
         step = self.steps[index]
-        return None if isinstance(step, Store | Call) else step.slot
+        return None if isinstance(step, Store | Call | Repack) else step.slot
 
 
 def contracted_streams(steps: Sequence[Step]) -> tuple[int, int]:
@@ -265,7 +270,7 @@ def contracted_streams(steps: Sequence[Step]) -> tuple[int, int]:
 def operands_of(step: Step) -> tuple[int, ...]:
     """Indices of the steps whose tiles `step` reads."""
     match step:
-        case Load() | Call():
+        case Load() | Call() | Repack():
             return ()
         case Apply():
             return tuple(operand for operand in step.operands if isinstance(operand, int))
@@ -278,7 +283,7 @@ def operands_of(step: Step) -> tuple[int, ...]:
 def with_operands(step: Step, renamed: Callable[[int], int]) -> Step:
     """`step` with other operands."""
     match step:
-        case Load() | Call():
+        case Load() | Call() | Repack():
             return step
         case Apply():
             operands = (renamed(operand) if isinstance(operand, int) else operand for operand in step.operands)

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ttnn_jit.dialects.declared_ops import ContractionOp, MovementOp, ReductionOp, RoutineOp, TensorOp
+from ttnn_jit.dialects.declared_ops import ContractionOp, MovementOp, ReductionOp, RoutineOp, TensorOp, TypecastOp
 from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.kernels.block_floats import packed, unpacked
 from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.ops import Reduction
 from ttnn_jit.ops.contraction import Labels
@@ -19,7 +20,7 @@ from ttnn_jit.specs.access import Access, Expr, dims_of, evaluated
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 from ttnn_jit.specs.sharding import dense_strides
 from ttnn_jit.specs.target import Numerics
-from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
 Array = np.ndarray[Any, Any]
 
@@ -101,11 +102,43 @@ def _contracted(
     return [math.typecast(values, COMPUTE_TYPE, spec.dtype, numerics)]
 
 
+def _repacked(op: TypecastOp, operands: Sequence[Tensor], _: NumpyVector, numerics: Numerics) -> Sequence[Array]:
+    """The numbers that block floats hold, or that what is packed becomes."""
+    (operand,), dtype = operands, spec_of(op.results[0].type).dtype
+    if not dtype.is_block_float:
+        return [operand.values]
+    values = operand.values
+    if numerics is Numerics.DEVICE:
+        values = np.where(np.isnan(values), np.float32(np.inf), values)
+    return [unpacked_array(packed_array(values, dtype), values.shape, dtype)]
+
+
+def packed_array(values: Array, dtype: DataType) -> Array:
+    """The bytes of a tensor of block floats; padding is zero."""
+    padded = np.zeros(_in_tiles(values.shape), np.float32)
+    padded[_logical(values.shape)] = values
+    return packed(padded, dtype)
+
+
+def unpacked_array(stored: Array, shape: tuple[int, ...], dtype: DataType) -> Array:
+    """The elements of a tensor of block floats that is stored in tiles."""
+    return unpacked(stored, _in_tiles(shape), dtype)[_logical(shape)].reshape(shape)
+
+
+def _in_tiles(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return TensorSpec(shape, COMPUTE_TYPE, Layout.TILE).padded_shape
+
+
+def _logical(shape: tuple[int, ...]) -> tuple[slice, ...]:
+    return tuple(slice(extent) for extent in (1,) * (2 - len(shape)) + tuple(shape))
+
+
 _RESULTS: dict[type[TensorOp], Callable[..., Sequence[Array]]] = {
     MovementOp: _moved,
     RoutineOp: _called,
     ReductionOp: _reduced,
     ContractionOp: _contracted,
+    TypecastOp: _repacked,
 }
 
 WHOLE_TENSOR_OPS = tuple(_RESULTS)

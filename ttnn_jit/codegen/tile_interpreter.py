@@ -4,7 +4,8 @@ It takes the module after any stage from ``convert-ttir-to-d2m`` to ``d2m-insert
 code with codegen, so that equal bits are evidence for both. Elements beyond a tensor's extents are zeros. A tile loaded
 from DST does not leave its slot: an op reads the slot when it runs, as on the chip.
 
-Arrays stand for tensors: of their elements' type in numpy, bfloat16 as uint16 words.
+Arrays stand for tensors: of their elements' type in numpy, bfloat16 as uint16 words, block floats as the bytes of their
+packed tiles in one dimension.
 """
 
 from __future__ import annotations
@@ -27,9 +28,16 @@ from xdsl.ir.affine import AffineMap
 from ttnn_jit.codegen.accumulator import Accumulator, reduced_extent
 from ttnn_jit.codegen.host.host_program import the_function
 from ttnn_jit.codegen.interpreted_tiles import InPlace, Memref, tiles_of, untiled
-from ttnn_jit.codegen.loops import affine_bounds, followed, refusal, subview_window, tile_extents
+from ttnn_jit.codegen.loops import affine_bounds, followed, refusal, refuse_packed, subview_window, tile_extents
 from ttnn_jit.codegen.steps import Constant
-from ttnn_jit.codegen.tensor_interpreter import WHOLE_TENSOR_OPS, Tensor, gathered, results_of
+from ttnn_jit.codegen.tensor_interpreter import (
+    WHOLE_TENSOR_OPS,
+    Tensor,
+    gathered,
+    packed_array,
+    results_of,
+    unpacked_array,
+)
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dialects.affine import LoadOp, StoreOp
 from ttnn_jit.dialects.d2m import (
@@ -76,6 +84,8 @@ def interpret(module: ModuleOp, inputs: Sequence[Array]) -> list[Array]:
     """
     function = the_function(module)
     _require_small(module, function)
+    for op in function.body.block.ops:
+        refuse_packed(op)
     machine = _Machine(system_desc_of(module).numerics)
     with NumpyVector.quiet():
         machine.bind(function.body.block, inputs)
@@ -127,6 +137,9 @@ class _Machine:
         for argument, array in zip(block.args, inputs, strict=True):
             spec = spec_of(argument.type)
             wanted = spec.dtype.traits.numpy
+            if spec.dtype.is_block_float and (array.shape, array.dtype) == ((spec.nbytes,), wanted):
+                self.known[argument] = Tensor(unpacked_array(array, tuple(spec.shape), spec.dtype), spec)
+                continue
             if array.shape != tuple(spec.shape) or array.dtype != wanted:
                 raise ArgumentError(f"an argument is {array.dtype}{array.shape}, the function takes {spec}")
             self.known[argument] = Tensor(self.math.loaded(array, spec.dtype), spec)
@@ -167,8 +180,9 @@ class _Machine:
 
     def _return(self, op: ReturnOp) -> None:
         for value in op.arguments:
-            tensor = self.known[value]
-            self.results.append(self.math.stored(tensor.values, tensor.spec.dtype))
+            tensor, dtype = self.known[value], self.known[value].spec.dtype
+            stored = packed_array if dtype.is_block_float else self.math.stored
+            self.results.append(stored(tensor.values, dtype))
 
     def _generic(self, op: GenericOp) -> None:
         maps = [indexing_map.data for indexing_map in op.indexing_maps]

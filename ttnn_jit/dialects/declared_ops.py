@@ -54,7 +54,7 @@ class DeclaredOp(QuickOperation):
     def verify_dtypes(self, dtypes: Sequence[DataType]) -> None:
         """Refuses element types that the operation does not take, and integers beside numbers of another type."""
         for dtype in dtypes:
-            if dtype not in self.operation.dtypes:
+            if not self.operation.accepts(dtype):
                 raise VerifyException(f"{self.name} takes no numbers of {dtype.mlir}")
         if len(set(dtypes)) > 1 and any(dtype.is_integer for dtype in dtypes):
             raise VerifyException(f"{self.name} got {' and '.join(sorted({dtype.mlir for dtype in dtypes}))}")

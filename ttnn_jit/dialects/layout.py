@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
 from ttnn_jit.diagnostics.errors import LayoutError
@@ -244,3 +244,8 @@ def dtype_of(type_: Attribute) -> DataType:
     if type_ in _DTYPES:
         return _DTYPES[type_]
     raise LayoutError(f"{type_} has no element type known here")
+
+
+def is_packed(value: SSAValue) -> bool:
+    """Whether it is a tensor of block floats: no other one's elements are tiles."""
+    return isinstance(value.type, TensorType) and isinstance(value.type.element_type, TileType)

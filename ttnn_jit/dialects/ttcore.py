@@ -32,17 +32,6 @@ from ttnn_jit.specs.tensor_spec import DataType
 DATA_TYPES = {dtype.traits.ttcore: dtype for dtype in DataType}
 """The spelling of a tile's element type -> the DataType."""
 
-
-def _element_type(dtype: DataType) -> Attribute:
-    if not dtype.is_integer:
-        element: Attribute = getattr(builtin, dtype.mlir)
-        return element
-    return IntegerType(8 * dtype.itemsize, Signedness.SIGNED if dtype.compute.is_signed else Signedness.UNSIGNED)
-
-
-ELEMENT_TYPES = {dtype: _element_type(dtype) for dtype in DataType}
-"""DataType -> the builtin element type."""
-
 SYSTEM_DESC = "ttcore.system_desc"
 DEFAULT_TARGET = PRESETS["wormhole_b0"]
 
@@ -164,7 +153,7 @@ class TileType(ParametrizedAttribute, TypeAttribute):
     @property
     def nbytes(self) -> int:
         """Bytes of one tile."""
-        return self.height.data * self.width.data * self.dtype.itemsize
+        return self.dtype.nbytes(self.height.data * self.width.data)
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -232,6 +221,19 @@ def data_type_attr(dtype: DataType) -> DataTypeAttr:
 def tile_type(dtype: DataType) -> TileType:
     """``!ttcore.tile<32x32, dtype>``."""
     return TileType(IntAttr(TILE_HEIGHT), IntAttr(TILE_WIDTH), data_type_attr(dtype))
+
+
+def _element_type(dtype: DataType) -> Attribute:
+    if dtype.is_block_float:
+        return tile_type(dtype)
+    if not dtype.is_integer:
+        element: Attribute = getattr(builtin, dtype.mlir)
+        return element
+    return IntegerType(8 * dtype.itemsize, Signedness.SIGNED if dtype.compute.is_signed else Signedness.UNSIGNED)
+
+
+ELEMENT_TYPES = {dtype: _element_type(dtype) for dtype in DataType}
+"""DataType -> the element type of a tensor: a builtin one, or of block floats a tile."""
 
 
 @cache

@@ -15,7 +15,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import CallSiteLoc, FunctionType, LocationAttr, ModuleOp, StringAttr
 from xdsl.ir import BlockArgument, SSAValue
 
-from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.diagnostics.errors import CompileError, LayoutError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects import set_system_desc
 from ttnn_jit.dialects.argument_notes import ArgumentNotes, argument_attributes
@@ -117,10 +117,8 @@ class ModuleBuilder:
         tensors = [operand for operand in operands if isinstance(operand, tuple)]
         self._check(operation, tensors, location)
         written, attributes, results = _results(
-            operation, [o[1] if isinstance(o, tuple) else o for o in operands], attributes, location
+            operation, [o[1] if isinstance(o, tuple) else o for o in operands], attributes, location, dtype
         )
-        if dtype is not None:
-            results = tuple(result.with_(dtype=dtype) for result in results)
         values = self._write(written, operands, attributes, results, location)
         return tuple(zip(values, results, strict=True))
 
@@ -244,7 +242,7 @@ class ModuleBuilder:
     def _check(self, operation: Operation, tensors: Sequence[TensorOperand], location: Location | None) -> None:
         """Refuses dtypes that the operation does not take, and what a kernel of the target's does not."""
         for _, spec in tensors:
-            if spec.dtype not in operation.dtypes:
+            if not operation.accepts(spec.dtype):
                 allowed = ", ".join(sorted(dtype.name for dtype in operation.dtypes))
                 raise CompileError(
                     f"`{operation.name}` does not take {spec.dtype.name} tensors",
@@ -329,13 +327,19 @@ class SpecBuilder(ModuleBuilder):
 
 
 def _results(
-    operation: Operation, specs: Sequence[OperandSpec], attributes: Sequence[Any], location: Location | None
+    operation: Operation,
+    specs: Sequence[OperandSpec],
+    attributes: Sequence[Any],
+    location: Location | None,
+    dtype: DataType | None,
 ) -> tuple[Operation, tuple[Any, ...], tuple[TensorSpec, ...]]:
-    """What the IR writes for a call, and what it results in."""
+    """What the IR writes for a call, and what it results in, of element type `dtype` if that is given."""
     try:
         results = operation.results(specs, attributes)
+        if dtype is not None:
+            results = tuple(result.with_(dtype=dtype) for result in results)
         return *operation.written(specs, attributes), results
-    except CompileError as error:
+    except (CompileError, LayoutError) as error:  # of a layout: block floats in rows
         raise CompileError(error.message, location=location, help=error.help) from None
 
 

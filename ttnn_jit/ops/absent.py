@@ -18,7 +18,7 @@ _BY_REASON: dict[str, tuple[str, ...]] = {
     _NO_COMPOSITE: ("batch_norm", "group_norm"),
     _NO_MESH: ("all_gather", "all_reduce", "reduce_scatter"),
     _NO_TRACE: ("begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace"),
-    NO_DTYPE: ("bfloat4_b", "bfloat8_b", "fp8_e4m3", "int8"),
+    NO_DTYPE: ("fp8_e4m3", "int8"),
     _NO_PROFILER: ("get_all_programs_perf_data",),
 }  # fmt: skip
 

@@ -66,7 +66,7 @@ def bind(
         except ArgumentError as error:
             of_values.append(error)
             continue
-        if all(dtype is None or dtype in operation.dtypes for dtype in map(dtype_of, bound.operands)):
+        if all(dtype is None or operation.accepts(dtype) for dtype in map(dtype_of, bound.operands)):
             return bound
         of_dtypes.append(bound)
     if of_dtypes:

@@ -141,7 +141,7 @@ class Elementwise(Operation):
     def _check_dtypes(self, tensors: Sequence[TensorSpec]) -> None:
         """Refuses integers beside numbers of another type."""
         dtypes = {spec.dtype for spec in tensors}
-        if len(dtypes) > 1 and not dtypes <= FLOATS:
+        if len(dtypes) > 1 and any(dtype.is_integer for dtype in dtypes):
             named = " and ".join(sorted(dtype.name for dtype in dtypes))
             raise CompileError(
                 f"`{self.name}` got tensors of {named}", help="cast them to one dtype first, with `ttnn.typecast`"

@@ -10,6 +10,7 @@ from ttnn_jit.ops.operation import Example, OperandSpec, Operation
 from ttnn_jit.ops.parameter import TENSOR, Parameter
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import Access, Part
+from ttnn_jit.specs.dtypes import SCALARS
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 Extents = tuple[int, ...]
@@ -53,7 +54,7 @@ class Movement(Operation):
     joined: Callable[..., tuple[Part, ...]] | None = None
     filled: Callable[..., Background] | None = None
     spelled: Callable[..., Spelling]
-    dtypes: frozenset[DataType] = frozenset(DataType)
+    dtypes: frozenset[DataType] = SCALARS
     examples: tuple[Example, ...]
 
     def parts(self, shapes: Sequence[Extents], statics: Sequence[Any]) -> tuple[Part, ...]:

@@ -234,6 +234,10 @@ class Operation(Declaration):
         """The element types that it takes."""
         return FLOATS
 
+    def accepts(self, dtype: DataType) -> bool:
+        """Whether it takes tensors of `dtype`: block floats where it takes what they are unpacked to."""
+        return dtype.unpacked in self.dtypes
+
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
         """What it results in, by rule, for operands and attributes in the declaration's order.
 

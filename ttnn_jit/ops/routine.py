@@ -71,7 +71,7 @@ class Routine(Operation):
         """
         tensors = [spec for spec in specs if isinstance(spec, TensorSpec)]
         for operand, spec, dtypes in zip(self.operands, tensors, self.operand_dtypes, strict=True):
-            if spec.dtype not in dtypes:
+            if spec.dtype.unpacked not in dtypes:
                 named = ", ".join(sorted(dtype.name for dtype in dtypes))
                 raise CompileError(
                     f"`{operand.name}` of `{self.name}` does not take {spec.dtype.name} tensors",

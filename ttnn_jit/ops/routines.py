@@ -10,7 +10,7 @@ from ttnn_jit.ops.parameter import DIMENSION, FLAG, LAYOUT, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.specs.access import Access, Const, Dim
-from ttnn_jit.specs.dtypes import FLOATS, DataType
+from ttnn_jit.specs.dtypes import FLOATS, INTEGERS, SCALARS, DataType
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
 Extents = tuple[int, ...]
@@ -155,7 +155,7 @@ EMBEDDING = Routine(
     result=lambda indices, weight, layout: (
         interleaved(weight).with_(shape=(*indices.shape, weight.shape[-1]), layout=layout),
     ),
-    operand_dtypes=(frozenset(dtype for dtype in DataType if dtype.is_integer), frozenset(DataType)),
+    operand_dtypes=(INTEGERS, SCALARS),
     golden=lambda torch, indices, weight, _: weight.reshape(-1, weight.shape[-1])[indices.long()],  # noqa: ARG005 - goldens are given torch
     check=_check_indices,
     aten="embedding",

@@ -12,13 +12,10 @@ from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.ops.routines import MOST_UINT16
 from ttnn_jit.specs.access import Access, Dim
-from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.specs.dtypes import INTEGERS, SCALARS, DataType
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Extents = tuple[int, ...]
-
-EVERY = frozenset(DataType)
-INTEGERS = frozenset(dtype for dtype in DataType if dtype.is_integer)
 
 
 def _along(axis: int, shape: Extents, *own: int) -> tuple[tuple[int, ...], Any]:
@@ -89,7 +86,7 @@ GATHER = Routine(
     loops=_gather_loops,
     spelled=_spelled_gather,
     result=lambda x, index, _: (interleaved(x).with_(shape=index.shape),),
-    operand_dtypes=(EVERY, INTEGERS),
+    operand_dtypes=(SCALARS, INTEGERS),
     golden=lambda torch, x, index, dim: torch.gather(x, dim, index.long()),
     check=_check_places,
     aten="gather",
@@ -176,7 +173,7 @@ def _scatter(ttnn_name: str, way: int, said: str, in_torch: str | None, *choices
         loops=_scatter_loops,
         spelled=_spelled_scatter,
         result=lambda x, *_: (interleaved(x),),
-        operand_dtypes=(EVERY, INTEGERS, EVERY),
+        operand_dtypes=(SCALARS, INTEGERS, SCALARS),
         same_dtype=(0, 2),
         constants=lambda _: (way,),
         golden=_scattered_in_torch(in_torch),
@@ -236,7 +233,7 @@ INDEX_FILL = Routine(
     loops=_index_fill_loops,
     spelled=_spelled_index_fill,
     result=lambda x, *_: (interleaved(x),),
-    operand_dtypes=(EVERY, INTEGERS),
+    operand_dtypes=(SCALARS, INTEGERS),
     constants=lambda _, value: (value,),
     golden=lambda torch, x, index, dim, value: torch.index_fill(x, dim, index.long(), value),
     check=lambda x, index, dim, _: _check_places(x, index, dim),
@@ -311,7 +308,7 @@ SORT = Routine(
     loops=_sort_loops,
     spelled=lambda shape, dim, *ways: (axis_of(dim, len(shape)), *ways),
     result=_sort_results,
-    operand_dtypes=(EVERY,),
+    operand_dtypes=(SCALARS,),
     constants=lambda _, descending, stable: (descending,),  # noqa: ARG005 - every sort is stable
     result_count=2,
     golden=lambda torch, x, dim, descending, _: tuple(torch.sort(x, dim=dim, descending=descending, stable=True)),
@@ -361,7 +358,7 @@ def _triangle(name: str, summary: str, *, lower: bool) -> Routine:
         loops=_triangle_loops,
         spelled=_spelled_triangle,
         result=lambda x, _: (interleaved(x),),
-        operand_dtypes=(EVERY,),
+        operand_dtypes=(SCALARS,),
         constants=lambda diagonal: (diagonal, lower),
         golden=lambda torch, x, diagonal: getattr(torch, name)(x, diagonal),
         aten=name,

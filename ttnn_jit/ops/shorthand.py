@@ -11,6 +11,7 @@ from ttnn_jit.ops.movement import OPERAND, Spelling
 from ttnn_jit.ops.operation import Example, OperandSpec, Operation
 from ttnn_jit.ops.parameter import Parameter
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.dtypes import SCALARS
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 
@@ -50,7 +51,7 @@ class Shorthand(Operation):
     calls: Callable[..., Value | list[Value]]
     examples: tuple[Example, ...]
     is_list: bool = False
-    takes_dtypes: frozenset[DataType] = frozenset(DataType)
+    takes_dtypes: frozenset[DataType] = SCALARS
 
     @property
     def dtypes(self) -> frozenset[DataType]:

@@ -180,7 +180,7 @@ def circular_buffer_bytes(descriptor: Mapping[str, Any]) -> int:
 
 
 def _tile_bytes(spec: TensorSpec) -> int:
-    return TILE_HEIGHT * TILE_WIDTH * spec.dtype.itemsize
+    return spec.dtype.nbytes(TILE_HEIGHT * TILE_WIDTH)
 
 
 @cache
@@ -199,7 +199,7 @@ def packed_bytes(spec: TensorSpec, grid: tuple[int, int]) -> int:
     bytes_of_lane = [0] * (rows * columns)
     config = spec.memory_config
     if config.is_sharded():
-        shard_bytes = math.prod(config.shard_shape) * spec.dtype.itemsize
+        shard_bytes = spec.dtype.nbytes(math.prod(config.shard_shape))
         for core in shard_cores(spec.padded_shape, config):
             if core.x >= columns or core.y >= rows:
                 raise GridError(f"{spec} has a shard on core {core}; the device has x={columns}, y={rows} cores")

@@ -69,7 +69,9 @@ def check_launches(plan: ProgramPlan) -> None:
     for spec in plan.buffers[len(plan.inputs) :]:
         if spec.strides is not None and spec.span != (0, max(0, spec.volume - 1)):
             raise InternalError(f"program {plan.name}: {spec} would not lie in the memory that it gets")
-    missing = {index: spec.volume for index, spec in enumerate(plan.buffers) if index >= len(plan.inputs)}
+    missing = {
+        index: min(spec.volume, spec.items) for index, spec in enumerate(plan.buffers) if index >= len(plan.inputs)
+    }
     for launch in plan.launches:
         if reason := next(_faults(plan, launch, missing), None):
             raise InternalError(f"program {plan.name}: a launch of {launch.kernel} {reason}")
@@ -119,7 +121,7 @@ def _operand_faults(
         yield f"leaves the memory of operand {place}, {spec}"
     if place < len(launch.operands) - launch.written:
         return
-    if (count := _elements_written(launch, place)) > _stored(spec):
+    if (count := _elements_written(launch, place)) > spec.items:
         yield f"writes {count} elements of operand {place}, {spec}"
 
 
@@ -145,9 +147,5 @@ def _stays_inside(extents: Sequence[int], strides: Sequence[int], offset: int, s
         else:
             highest += move
     if spec.strides is None:
-        return lowest >= 0 and highest < _stored(spec)
+        return lowest >= 0 and highest < spec.items
     return spec.volume > 0 and spec.span[0] <= lowest and highest <= spec.span[1]
-
-
-def _stored(spec: TensorSpec) -> int:
-    return math.prod(spec.padded_shape)

@@ -18,7 +18,7 @@ from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor_queries import TensorQueries
 from ttnn_jit.runtime.tensor_text import tensor_html, tensor_text
-from ttnn_jit.runtime.tensor_words import fill, lay_out, numbers, owning_bytes, zero_padding
+from ttnn_jit.runtime.tensor_words import fill, lay_out, numbers, owning_bytes, pack, unpack, zero_padding
 from ttnn_jit.specs.storage_type import StorageType
 from ttnn_jit.specs.tensor_spec import (
     DRAM_MEMORY_CONFIG,
@@ -97,6 +97,10 @@ class Tensor(TensorQueries):
             f"{operation}: the tensor was deallocated: {self!r}",
             help="use it before `ttnn.deallocate`, or keep a copy of it",
         )
+
+    def stored_bytes(self) -> bytes:
+        """A copy of the bytes that hold the elements, padding included; of block floats, the packed tiles."""
+        return ctypes.string_at(self.buffer("stored_bytes").address, self.spec.nbytes)
 
     def buffer_address(self) -> int:
         """Address of the first stored element."""
@@ -254,16 +258,22 @@ def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) ->
     check_dense(spec)
     buffer = HOST_POOL.allocate(spec.nbytes) if device is None else device.allocate_tensor(spec)
     if spec.nbytes:
-        stored = _stored_view(spec, buffer)
-        zero_padding(spec, buffer)
-        source = tensor.detach()
-        if spec.dtype.is_integer and source.is_floating_point():
-            limits = spec.dtype.values
-            source = source.double().nan_to_num(0.0).clamp(limits[0], limits[-1]).long()
-        if spec.dtype.is_upper_half and source.element_size() > spec.dtype.itemsize:
-            source = _rounded_to_odd(source)
-        _logical_view(stored, spec).copy_(source)
+        _write_torch(tensor.detach(), spec, buffer)
     return Tensor(spec, device, buffer)
+
+
+def _write_torch(source: torch.Tensor, spec: TensorSpec, buffer: Buffer) -> None:
+    if spec.dtype.is_block_float:
+        pack(source.float().numpy(), spec, buffer)
+        return
+    stored = _stored_view(spec, buffer)
+    zero_padding(spec, buffer)
+    if spec.dtype.is_integer and source.is_floating_point():
+        limits = spec.dtype.values
+        source = source.double().nan_to_num(0.0).clamp(limits[0], limits[-1]).long()
+    if spec.dtype.is_upper_half and source.element_size() > spec.dtype.itemsize:
+        source = _rounded_to_odd(source)
+    _logical_view(stored, spec).copy_(source)
 
 
 def filled(number: float, spec: TensorSpec, device: Device | None) -> Tensor:
@@ -325,7 +335,7 @@ def check_dense(spec: TensorSpec) -> None:
 
 
 def to_torch(tensor: Tensor) -> torch.Tensor:
-    """The logical elements of `tensor` as a fresh, contiguous torch tensor of the same dtype.
+    """The logical elements of `tensor` as a fresh, contiguous torch tensor of the same dtype; block floats in float32.
 
     Raises:
         DeallocatedError: The tensor was deallocated.
@@ -334,6 +344,10 @@ def to_torch(tensor: Tensor) -> torch.Tensor:
     require_torch("to_torch", "`numpy.asarray(tensor.cpu())` needs numpy alone")
     spec = tensor.spec
     source = tensor.buffer("to_torch")
+    if spec.dtype.is_block_float:
+        import torch
+
+        return torch.from_numpy(unpack(spec, source))
     result = torch_tensor(spec, HOST_POOL.allocate(_logical_bytes(spec)))
     if spec.volume:
         result.copy_(_logical_view(_stored_view(spec, source), spec))
@@ -413,7 +427,7 @@ def elements_of(tensor: Tensor, what: str) -> numpy.ndarray[Any, Any]:
 
 
 def _logical_bytes(spec: TensorSpec) -> int:
-    return spec.volume * spec.dtype.itemsize
+    return spec.nbytes_of_elements
 
 
 def _stored_view(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:

@@ -62,8 +62,8 @@ class TensorQueries(TensorOperators):
         return math.prod(self.spec.padded_shape)
 
     def element_size(self) -> int:
-        """Bytes of an element."""
-        return self.spec.dtype.itemsize
+        """Bytes of an element, whole ones; 1 of block floats."""
+        return self.spec.dtype.element_bytes
 
     def get_dtype(self) -> DataType:
         """Element type."""

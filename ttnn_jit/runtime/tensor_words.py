@@ -27,6 +27,8 @@ def numbers(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
     """
     import numpy
 
+    if spec.dtype.is_block_float:
+        return unpack(spec, buffer)
     words = _logical_words(spec, buffer)
     if spec.dtype.is_upper_half:
         words = words.astype(numpy.uint32) << 16
@@ -38,6 +40,12 @@ def fill(spec: TensorSpec, buffer: Buffer, number: float) -> None:
 
     It is rounded to float32 and then to the dtype of `spec`, which has it exactly if that is one of integers.
     """
+    if spec.dtype.is_block_float:
+        import numpy
+
+        with numpy.errstate(over="ignore"):
+            pack(numpy.broadcast_to(numpy.float32(number), tuple(spec.shape)), spec, buffer)
+        return
     zero_padding(spec, buffer)
     _logical_words(spec, buffer)[...] = _bits_of(number, spec.dtype)
 
@@ -56,14 +64,22 @@ def _bits_of(number: float, dtype: DataType) -> int:
 
 def lay_out(source_spec: TensorSpec, source: Buffer, spec: TensorSpec, buffer: Buffer) -> None:
     """Copy the logical elements of a tensor to where `spec`, of the same shape and dtype, has them in `buffer`."""
+    if spec.dtype.is_block_float:
+        ctypes.memmove(buffer.address, source.address, spec.nbytes)
+        return
     zero_padding(spec, buffer)
     _logical_words(spec, buffer)[...] = _logical_words(source_spec, source)
 
 
 def dense_elements(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
-    """The logical elements as they are stored, row by row and without padding, as words in an array of its own."""
+    """The logical elements as they are stored, row by row and without padding, as words in an array of its own.
+
+    Of block floats, the bytes of the packed tiles.
+    """
     import numpy
 
+    if spec.dtype.is_block_float:
+        return numpy.array(_stored_bytes(spec, buffer))
     return numpy.array(_logical_words(spec, buffer), order="C")
 
 
@@ -71,8 +87,47 @@ def store_elements(spec: TensorSpec, buffer: Buffer, elements: bytes | memoryvie
     """Fill a tensor's memory with what `dense_elements` gave; padding becomes zero."""
     import numpy
 
+    if spec.dtype.is_block_float:
+        _stored_bytes(spec, buffer)[...] = numpy.frombuffer(elements, numpy.uint8)
+        return
+
     zero_padding(spec, buffer)
     _logical_words(spec, buffer)[...] = numpy.frombuffer(elements, _word(spec.dtype)).reshape(tuple(spec.shape))
+
+
+def pack(values: numpy.ndarray[Any, Any], spec: TensorSpec, buffer: Buffer) -> None:
+    """Make the logical elements of a tensor of block floats what `values`, of float32, become; padding becomes zero."""
+    import numpy
+
+    from ttnn_jit.kernels.block_floats import packed
+
+    if not spec.nbytes:
+        return
+    padded = numpy.zeros(spec.padded_shape, numpy.float32)
+    padded[tuple(slice(extent) for extent in _shape_of_tiles(spec))] = values
+    _stored_bytes(spec, buffer)[...] = packed(padded, spec.dtype)
+
+
+def unpack(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
+    """The logical elements of a tensor of block floats, in a dense array of float32."""
+    import numpy
+
+    from ttnn_jit.kernels.block_floats import unpacked
+
+    padded = unpacked(_stored_bytes(spec, buffer), spec.padded_shape, spec.dtype)
+    logical = padded[tuple(slice(extent) for extent in _shape_of_tiles(spec))]
+    return numpy.ascontiguousarray(logical).reshape(tuple(spec.shape))
+
+
+def _stored_bytes(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
+    import numpy
+
+    return numpy.frombuffer(memoryview(owning_bytes(buffer, spec.nbytes)), numpy.uint8)
+
+
+def _shape_of_tiles(spec: TensorSpec) -> tuple[int, ...]:
+    """The logical extents, of rank 2 at least."""
+    return (1,) * (2 - len(spec.shape)) + tuple(spec.shape)
 
 
 def zero_padding(spec: TensorSpec, buffer: Buffer) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 import struct
 from collections.abc import Mapping
 from functools import cache
@@ -51,11 +52,14 @@ class Storage(enum.Enum):
         UPPER_HALF: An element is the upper half: it is loaded by a shift, and stored by rounding away the lower half.
         LOW_BITS: An element is the low bits: it is loaded by filling up with its sign, or with zeros where it has none,
             and stored by cutting.
+        BLOCKS: Elements are signs and magnitudes, packed tile by tile, of which 16 share an exponent. Kernels do not
+            compute with them: they are packed and unpacked as a whole (kernels/block_floats.py).
     """
 
     WHOLE = "whole"
     UPPER_HALF = "upper half"
     LOW_BITS = "low bits"
+    BLOCKS = "blocks"
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class DTypeTraits:
     """All that any room needs to know of an element type.
 
     Attributes:
-        itemsize: Bytes of one element.
+        itemsize: Bytes of an item, which is what strides count: an element; of block floats a tile.
         mlir: The MLIR spelling of an element of a tensor.
         ttcore: The spelling in `!ttcore.tile` and `#ttcore.supportedDataTypes`.
         torch: Its name in torch, then those of torch's types that `from_torch` makes it of.
@@ -72,6 +76,8 @@ class DTypeTraits:
         compute: What kernels compute in.
         storage: How that is loaded and stored.
         largest: The largest finite number.
+        elements: How many an item holds.
+        magnitude_bits: Of a block float: the bits of an element beside its sign.
     """
 
     itemsize: int
@@ -83,6 +89,8 @@ class DTypeTraits:
     compute: ComputeType
     storage: Storage
     largest: float
+    elements: int = 1
+    magnitude_bits: int = 0
 
 
 class _DataTypes(enum.EnumMeta):
@@ -100,14 +108,35 @@ class DataType(enum.Enum, metaclass=_DataTypes):
     BFLOAT16 = 0
     FLOAT32 = 1
     UINT32 = 2
+    BFLOAT8_B = 3
+    BFLOAT4_B = 4
     UINT8 = 5
     UINT16 = 6
     INT32 = 7
 
     @property
     def itemsize(self) -> int:
-        """Bytes of one element."""
+        """Bytes of an item, which is what strides count: an element; of block floats a tile."""
         return self.traits.itemsize
+
+    @property
+    def element_bytes(self) -> int:
+        """Bytes of an element, whole ones: 1 of block floats."""
+        return max(1, self.traits.itemsize // self.traits.elements)
+
+    def nbytes(self, elements: int) -> int:
+        """Bytes of so many elements; of block floats, whole tiles of them."""
+        return elements // self.traits.elements * self.traits.itemsize
+
+    @property
+    def is_block_float(self) -> bool:
+        """Whether 16 elements share an exponent, so that none of them can be read or written by itself."""
+        return self.traits.storage is Storage.BLOCKS
+
+    @property
+    def unpacked(self) -> DataType:
+        """The type that operations take it as: of block floats, the narrowest that holds their numbers; else itself."""
+        return DataType.BFLOAT16 if self.is_block_float else self
 
     @property
     def mlir(self) -> str:
@@ -137,7 +166,7 @@ class DataType(enum.Enum, metaclass=_DataTypes):
     @property
     def is_wide(self) -> bool:
         """Whether an element has more than 16 bits, so that DST holds half as many tiles."""
-        return self.traits.itemsize > 2
+        return self.unpacked.itemsize > 2
 
     @property
     def mantissa_bits(self) -> int:
@@ -177,12 +206,19 @@ class DataType(enum.Enum, metaclass=_DataTypes):
         return int(value)
 
     def rounded(self, value: float) -> float:
-        """The number nearest to the float32 `value` that this type can hold, ties to even; NaN stays NaN."""
-        if not self.is_upper_half or value != value:  # noqa: PLR0124 - NaN
+        """The number nearest to the float32 `value` that this type can hold, ties to even; NaN stays NaN.
+
+        Of block floats, what it becomes among its equals: never infinite, and zero if it is denormal.
+        """
+        if not (self.is_upper_half or self.is_block_float) or not math.isfinite(value):
             return value
         bits: int = struct.unpack("<I", struct.pack("<f", value))[0]
-        bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
-        return float(struct.unpack("<f", struct.pack("<I", bits))[0])
+        lost = 24 - (self.traits.magnitude_bits or 8)
+        nearest = (bits + (1 << lost - 1) - 1 + (bits >> lost & 1)) >> lost << lost
+        if self.is_block_float:
+            has_carried = nearest >> 23 != bits >> 23
+            nearest = 0 if not bits >> 23 & 0xFF else nearest - (1 << lost) if has_carried else nearest
+        return float(struct.unpack("<f", struct.pack("<I", nearest))[0])
 
     def decoded(self, element: bytes) -> float:
         """The number that the bytes of one element are."""
@@ -257,21 +293,55 @@ DataType.INT32.traits = DTypeTraits(
     storage=Storage.WHOLE,
     largest=2**31 - 1,
 )
+_GROUPS = 64  # of a tile, 16 elements each, with a byte for the exponent that they share
+
+DataType.BFLOAT8_B.traits = DTypeTraits(
+    itemsize=_GROUPS * (1 + 16),
+    mlir="!ttcore.tile<32x32, bfp_bf8>",
+    ttcore="bfp_bf8",
+    torch=("float32",),
+    numpy="uint8",
+    llvm="i8",
+    compute=ComputeType.F32,
+    storage=Storage.BLOCKS,
+    largest=127 * 2.0**121,
+    elements=_GROUPS * 16,
+    magnitude_bits=7,
+)
+DataType.BFLOAT4_B.traits = DTypeTraits(
+    itemsize=_GROUPS * (1 + 8),
+    mlir="!ttcore.tile<32x32, bfp_bf4>",
+    ttcore="bfp_bf4",
+    torch=("float32",),
+    numpy="uint8",
+    llvm="i8",
+    compute=ComputeType.F32,
+    storage=Storage.BLOCKS,
+    largest=7 * 2.0**125,
+    elements=_GROUPS * 16,
+    magnitude_bits=3,
+)
 
 COMPUTE_TYPE = DataType.FLOAT32
 """What kernels compute with floats in."""
 
-FLOATS = frozenset(dtype for dtype in DataType if not dtype.is_integer)
+BLOCK_FLOATS = frozenset(dtype for dtype in DataType if dtype.is_block_float)
+"""The types that operations take as what they are unpacked to, and whose results are packed."""
+
+INTEGERS = frozenset(dtype for dtype in DataType if dtype.is_integer)
+"""The types whose arithmetic is exact, modulo a power of two."""
+
+FLOATS = frozenset(DataType) - INTEGERS - BLOCK_FLOATS
 """The types whose arithmetic is that of `COMPUTE_TYPE`."""
 
-INTEGERS = frozenset(DataType) - FLOATS
-"""The types whose arithmetic is exact, modulo a power of two."""
+SCALARS = FLOATS | INTEGERS
+"""The types whose elements kernels read and write one by one."""
 
 
 @cache
 def dtypes_of_torch() -> Mapping[Any, DataType]:
     """Type of torch -> the DataType whose elements are its, bit for bit."""
-    return {dtype.torch: dtype for dtype in DataType}
+    return {dtype.torch: dtype for dtype in SCALARS}
 
 
 @cache
@@ -279,7 +349,7 @@ def dtypes_of_numpy() -> Mapping[Any, DataType]:
     """Type of numpy -> the DataType whose elements are its, bit for bit."""
     import numpy
 
-    return {numpy.dtype(dtype.traits.numpy): dtype for dtype in DataType if not dtype.is_upper_half}
+    return {numpy.dtype(dtype.traits.numpy): dtype for dtype in SCALARS if not dtype.is_upper_half}
 
 
 @cache
@@ -287,4 +357,4 @@ def dtypes_made_of_torch() -> Mapping[Any, DataType]:
     """Type of torch -> the DataType that `from_torch` makes of it where none is asked for."""
     import torch
 
-    return {getattr(torch, name): dtype for dtype in DataType for name in dtype.traits.torch}
+    return {getattr(torch, name): dtype for dtype in SCALARS for name in dtype.traits.torch}

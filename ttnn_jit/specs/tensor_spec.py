@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import ClassVar
 
-from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError, ShapeError
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.memory_config import (
@@ -168,6 +168,7 @@ class TensorSpec:
     Raises:
         ArgumentError: Strides on a tiled tensor, or of the wrong rank; a field of another kind; two memories.
         ShapeError: Extents that are no ints, negative, or beyond `MOST_EXTENT` or `MOST_BYTES`.
+        LayoutError: Block floats in rows.
     """
 
     __slots__ = ("__dict__", "dtype", "layout", "memory_config", "shape", "strides")
@@ -212,6 +213,7 @@ class TensorSpec:
             return found
         check_kind(dtype, DataType, "`dtype`")
         check_kind(layout, Layout, "`layout`")
+        _check_tiles(dtype, layout)
         _check_size(shape, dtype, layout)
         if strides is not None and (layout is Layout.TILE or len(strides) != len(shape)):
             raise ArgumentError(f"strides {strides} do not describe a {layout} tensor of shape {shape}")
@@ -281,11 +283,23 @@ class TensorSpec:
     @cached_property
     def nbytes(self) -> int:
         """Bytes of a dense buffer that stores the tensor, padding included."""
-        return math.prod(self.padded_shape) * self.dtype.itemsize
+        return self.dtype.nbytes(math.prod(self.padded_shape))
+
+    @property
+    def nbytes_of_elements(self) -> int:
+        """Bytes of the logical elements alone; of block floats, of the tiles that hold them."""
+        return self.nbytes if self.dtype.is_block_float else self.volume * self.dtype.itemsize
+
+    @property
+    def items(self) -> int:
+        """How many items, which is what strides count, a dense buffer stores: elements, or tiles of block floats."""
+        return self.nbytes // self.dtype.itemsize
 
     @cached_property
     def span(self) -> tuple[int, int]:
-        """The lowest and the highest offset of a logical element from the first one, counted in elements."""
+        """The lowest and the highest offset of a logical element from the first one, counted in items."""
+        if self.dtype.is_block_float:
+            return 0, max(0, self.items - 1)
         moves = [max(0, extent - 1) * stride for extent, stride in zip(self.shape, self.element_strides, strict=True)]
         return sum(move for move in moves if move < 0), sum(move for move in moves if move > 0)
 
@@ -330,6 +344,14 @@ def _whole(shape: Shape) -> Shape:
     return Shape(map(operator.index, shape))
 
 
+def _check_tiles(dtype: DataType, layout: Layout) -> None:
+    if dtype.is_block_float and layout is not Layout.TILE:
+        raise LayoutError(
+            f"{dtype.name} is packed tile by tile, and a tensor in rows has no tiles",
+            help="give it `layout=ttnn.TILE_LAYOUT`, or another element type, such as `ttnn.bfloat16`",
+        )
+
+
 def _check_size(shape: Shape, dtype: DataType, layout: Layout) -> None:
     if min(shape, default=0) < 0:
         raise _no_extents(shape)
@@ -338,7 +360,7 @@ def _check_size(shape: Shape, dtype: DataType, layout: Layout) -> None:
             f"an extent of {shape} is beyond {MOST_EXTENT:,}: those of ttnn have 32 bits",
             help="give the tensor more dimensions",
         )
-    if math.prod(_padded_shape(shape, layout)) * dtype.itemsize > MOST_BYTES:
+    if dtype.nbytes(math.prod(_padded_shape(shape, layout))) > MOST_BYTES:
         raise ShapeError(f"a tensor of {shape} has more than {MOST_BYTES:,} bytes, which no memory has")
 
 

@@ -28,4 +28,4 @@ class Tile:
     def get_tile_size(self, dtype: DataType) -> int:
         """Bytes of a tile of such elements."""
         check_kind(dtype, DataType, "`dtype`")
-        return self.shape[0] * self.shape[1] * dtype.itemsize
+        return dtype.nbytes(self.shape[0] * self.shape[1])

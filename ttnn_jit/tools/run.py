@@ -19,9 +19,11 @@ from ttnn_jit.dialects import operation_of, system_desc_of, ttnn, verify
 from ttnn_jit.dialects.d2m import AcquireDstOp, GenericOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.program import Program
-from ttnn_jit.runtime.tensor import from_torch, torch_tensor
+from ttnn_jit.runtime.tensor import Tensor, from_torch, torch_tensor
+from ttnn_jit.runtime.tensor_words import store_elements
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
@@ -194,14 +196,31 @@ def _on_device(program: Program, inputs: Sequence[torch.Tensor], target: SystemD
 
 
 def _interpreted(module: ModuleOp, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    import torch
-
     from ttnn_jit.codegen.tile_interpreter import interpret
 
-    arrays: list[Any] = [
-        tensor.view(torch.uint16).numpy() if tensor.dtype is torch.bfloat16 else tensor.numpy() for tensor in inputs
-    ]
-    returned = the_function(module).body.block.last_op
+    function = the_function(module)
+    arrays = list(map(_as_array, inputs, _argument_specs(function)))
+    returned = function.body.block.last_op
     assert returned is not None, "a function ends with its return"
-    dtypes = [spec_of(value.type).dtype.torch for value in returned.operands]
-    return [torch.from_numpy(array).view(dtype) for array, dtype in zip(interpret(module, arrays), dtypes, strict=True)]
+    return list(map(_as_tensor, interpret(module, arrays), (spec_of(value.type) for value in returned.operands)))
+
+
+def _as_array(tensor: torch.Tensor, spec: TensorSpec) -> Any:
+    """A tensor as the interpreter has it."""
+    import numpy
+    import torch
+
+    if spec.dtype.is_block_float:
+        return numpy.frombuffer(from_torch(tensor, spec, None).stored_bytes(), numpy.uint8)
+    return tensor.view(torch.uint16).numpy() if tensor.dtype is torch.bfloat16 else tensor.numpy()
+
+
+def _as_tensor(array: Any, spec: TensorSpec) -> torch.Tensor:
+    """The inverse of `_as_array`."""
+    import torch
+
+    if not spec.dtype.is_block_float:
+        return torch.from_numpy(array).view(spec.dtype.torch)
+    buffer = HOST_POOL.allocate(spec.nbytes)
+    store_elements(spec, buffer, array.tobytes())
+    return Tensor(spec, None, buffer).to_torch()

@@ -16,8 +16,9 @@ from ttnn_jit import ops
 from ttnn_jit.dialects import d2m, operation_of, system_desc_of, ttir
 from ttnn_jit.dialects.builders import linalg_yield
 from ttnn_jit.dialects.creation import empty_block
+from ttnn_jit.dialects.declared_ops import TypecastOp
 from ttnn_jit.dialects.editing import append, erase, ops_of
-from ttnn_jit.dialects.layout import dtype_of, spec_of, tensor_type
+from ttnn_jit.dialects.layout import dtype_of, is_packed, spec_of, tensor_type
 from ttnn_jit.dialects.ttcore import TileType, tile_type
 from ttnn_jit.dialects.ttnn import HOIST
 from ttnn_jit.specs.access import Access, NotStridedError, walk
@@ -84,6 +85,8 @@ class _Conversion:
         if isinstance(op, ttir.ContractionOp):
             return self._contracted(op, values)
         if not isinstance(op, ttir.TensorElementwiseOp) or (operation := operation_of(op)) is None:
+            return None
+        if isinstance(op, TypecastOp) and any(map(is_packed, (op.operands[0], op.results[0]))):
             return None
         output = spec_of(op.results[0].type)
         shape = kernel_shape(_input_specs(op), output, self.last_core, fold=output.shape not in self.not_to_fold)

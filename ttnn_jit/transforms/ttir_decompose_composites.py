@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ttnn_jit import ops
-from ttnn_jit.dialects import ttir
+from ttnn_jit.dialects import system_desc_of, ttir
 from ttnn_jit.dialects.declared_ops import CompositeOp, ReductionOp
 from ttnn_jit.dialects.editing import ops_of
 from ttnn_jit.dialects.layout import spec_of, tensor_type
@@ -22,13 +22,15 @@ from ttnn_jit.ops.kinds import as_float32
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
+from ttnn_jit.transforms.unpacked_operands import unpack_block_floats
 
 
 @dataclass(frozen=True)
 class TTIRDecomposeComposites(ModulePass):
     """Every composite becomes what its declaration says, with float32 between the ops.
 
-    Every reduction becomes reductions of one dimension each, the last one first, with float32 between them.
+    Every reduction becomes reductions of one dimension each, the last one first, with float32 between them. Operations
+    on block floats become casts, and operations on what these unpack to (`ttnn_jit.transforms.unpacked_operands`).
     """
 
     name = "ttir-decompose-composites"
@@ -38,6 +40,8 @@ class TTIRDecomposeComposites(ModulePass):
         for block in function_blocks(op):
             if any(isinstance(inner, CompositeOp | ReductionOp) for inner in ops_of(block)):
                 rebuild(block, _rewrite)
+        for block in function_blocks(op):
+            unpack_block_floats(block, system_desc_of(op).numerics)
 
 
 def _rewrite(op: Operation, values: ValueMap) -> Iterable[Operation] | None:

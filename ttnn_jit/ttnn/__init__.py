@@ -155,6 +155,8 @@ __all__ = [
     "_ttnn",
     "allocate_tensor_on_device",
     "arange",
+    "bfloat4_b",
+    "bfloat8_b",
     "bfloat16",
     "clone",
     "close_device",
@@ -214,6 +216,8 @@ TILE_LAYOUT = Layout.TILE
 ROW_MAJOR_LAYOUT = Layout.ROW_MAJOR
 TILE_SIZE = TILE_HEIGHT
 bfloat16 = DataType.BFLOAT16
+bfloat8_b = DataType.BFLOAT8_B
+bfloat4_b = DataType.BFLOAT4_B
 float32 = DataType.FLOAT32
 int32 = DataType.INT32
 uint32 = DataType.UINT32

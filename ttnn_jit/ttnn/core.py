@@ -79,11 +79,12 @@ def has_tile_padding(tensor: Tensor, *, dim: int | None = None) -> bool:
 
 
 def element_size(dtype: DataType) -> int:
-    """Bytes of an element (ttnn.element_size)."""
+    """Bytes of an element, whole ones (ttnn.element_size); 1 of block floats."""
     check_kind(dtype, DataType, "`dtype`")
-    return dtype.itemsize
+    return dtype.element_bytes
 
 
 def tile_size(dtype: DataType) -> int:
     """Bytes of a tile of 32x32 elements (ttnn.tile_size)."""
-    return 32 * 32 * element_size(dtype)
+    check_kind(dtype, DataType, "`dtype`")
+    return dtype.nbytes(32 * 32)

@@ -59,7 +59,7 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
         dtype: Element type of the copy; floats are rounded to nearest even, integers keep their low bits in a narrower
             type. When omitted it is the tensor's own; float16 becomes BFLOAT16, int64 UINT32, int16 UINT16, bool UINT8.
         spec: Shape, dtype, layout and memory config at once, instead of the others.
-        layout: ROW_MAJOR when omitted.
+        layout: ROW_MAJOR when omitted; TILE for block floats, which have no other.
         device: Where it goes; None keeps it on the host.
         memory_config: Interleaved DRAM when omitted; a host tensor keeps it for `to_device`.
         mesh_mapper: What each device of a mesh gets; the whole tensor when omitted.
@@ -136,7 +136,9 @@ def spec_of_new(
         check_kind(device, Device, "`device`")
     elif memory_config is None:
         memory_config = HOST_MEMORY_CONFIG
-    return checked(TensorSpec(shape, dtype, Layout.ROW_MAJOR if layout is None else layout, memory_config))
+    if layout is None:
+        layout = Layout.TILE if isinstance(dtype, DataType) and dtype.is_block_float else Layout.ROW_MAJOR
+    return checked(TensorSpec(shape, dtype, layout, memory_config))
 
 
 def _inferred_dtype(tensor: torch.Tensor) -> DataType:

@@ -123,7 +123,8 @@ def _header(specs: Sequence[TensorSpec], mesh: list[int] | None, parts: Sequence
     entries: dict[str, Any] = {"__metadata__": metadata}
     offset = 0
     for name, spec, part in zip(_names(len(specs)), specs, parts, strict=True):
-        extents = {"dtype": _format_dtype(spec.dtype), "shape": list(spec.shape)}
+        shape = [spec.nbytes] if spec.dtype.is_block_float else list(spec.shape)
+        extents = {"dtype": _format_dtype(spec.dtype), "shape": shape}
         entries[name] = extents | {"data_offsets": [offset, offset + len(part)]}
         offset += len(part)
     text = json.dumps(entries, separators=(",", ":")).encode()
@@ -135,7 +136,9 @@ def _names(count: int) -> list[str]:
 
 
 def _format_dtype(dtype: DataType) -> str:
-    """What safetensors calls an element type: ``BF16``, ``F32``, ``U8``, ``I32``."""
+    """What safetensors calls an element type: ``BF16``, ``F32``, ``U8``, ``I32``; bytes hold block floats."""
+    if dtype.is_block_float:
+        return "U8"
     return dtype.mlir.upper().replace("UI", "U").replace("SI", "I")
 
 
@@ -192,8 +195,8 @@ def _parsed(header: bytes, data: memoryview) -> _Contents | None:
     specs = [checked(spec_from_json(fields)) for fields in told["specs"]]
     parts, offset = [], 0
     for spec in specs:
-        parts.append(data[offset : offset + spec.volume * spec.dtype.itemsize])
-        offset += spec.volume * spec.dtype.itemsize
+        parts.append(data[offset : offset + spec.nbytes_of_elements])
+        offset += spec.nbytes_of_elements
     mesh, whole = told["mesh"], offset == len(data)
     if not whole or str(_checksum(metadata["ttnn"], parts)) != metadata["crc32"]:
         return None

@@ -89,6 +89,9 @@ NOT_OF_FUNCTIONS = {
     "scalar_math",
     "python_scalar",
     "scalar_call",
+    "block_floats",
+    "packed_tiles",
+    "packing_loops",
 }
 
 

@@ -74,7 +74,12 @@ def scheduled(specs, calls, **fields):
 
 
 def stored(values: np.ndarray, spec: TensorSpec) -> np.ndarray:
-    """The buffer of a tensor, uint16 words of bfloat16; where its layout pads, numbers that show misuse."""
+    """The buffer of a tensor, uint16 words of bfloat16; where its layout pads, numbers that show misuse.
+
+    Of block floats `values` are the bytes of packed tiles.
+    """
+    if spec.dtype.is_block_float:
+        return np.frombuffer(bytes(values), np.uint8).copy() if len(values) else np.zeros(1, np.uint8)
     span = sum((extent - 1) * abs(stride) for extent, stride in zip(spec.shape, spec.element_strides, strict=True))
     size = spec.nbytes // spec.dtype.itemsize if spec.strides is None else span + 1
     buffer = np.full(max(size, 1), 77, _numpy(spec))
@@ -83,7 +88,9 @@ def stored(values: np.ndarray, spec: TensorSpec) -> np.ndarray:
 
 
 def logical(buffer: np.ndarray, spec: TensorSpec) -> np.ndarray:
-    """The logical elements of a stored tensor, a view."""
+    """The logical elements of a stored tensor, a view; of block floats the bytes of packed tiles."""
+    if spec.dtype.is_block_float:
+        return buffer[: spec.nbytes]
     start = _start(spec)
     strides = [stride * buffer.itemsize for stride in spec.element_strides]
     return np.lib.stride_tricks.as_strided(buffer[start:], spec.shape, strides)
@@ -120,7 +127,7 @@ def _fresh(spec: TensorSpec) -> np.ndarray:
 def run_kernel(launch, plan, code, buffers) -> None:
     """One kernel on `buffers`."""
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(kernel_address(launch.kernel, code))
-    addresses = [buffers[k].ctypes.data + _start(plan.buffers[k]) * buffers[k].itemsize for k in launch.operands]
+    addresses = [buffers[k].ctypes.data + move for k, move in zip(launch.operands, _moves(launch, plan), strict=True)]
     function((ctypes.c_void_p * len(addresses))(*addresses), (ctypes.c_int64 * len(launch.params))(*launch.params))
 
 
@@ -128,11 +135,18 @@ def emulate_kernel(launch, plan, code, buffers) -> None:
     """`run_kernel`, of aarch64 code on another machine."""
     machine = Machine(code)
     places = {k: machine.place(buffers[k]) for k in launch.operands}
-    addresses = [places[k] + _start(plan.buffers[k]) * buffers[k].itemsize for k in launch.operands]
+    addresses = [places[k] + move for k, move in zip(launch.operands, _moves(launch, plan), strict=True)]
     pointers, params = np.array(addresses, np.int64), np.array(launch.params, np.int64)
     machine.call(launch.kernel, machine.place(pointers), machine.place(params))
     for k in set(launch.operands):
         buffers[k][...] = machine.read(places[k], buffers[k])
+
+
+def _moves(launch, plan) -> list[int]:
+    """Per operand, the bytes from the start of its buffer to the first element that the launch meets."""
+    specs = [plan.buffers[k] for k in launch.operands]
+    places = [_start(spec) + offset for spec, offset in zip(specs, launch.offsets, strict=True)]
+    return [place * spec.dtype.itemsize for place, spec in zip(places, specs, strict=True)]
 
 
 @dataclass(frozen=True)

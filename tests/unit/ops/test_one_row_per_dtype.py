@@ -18,6 +18,7 @@ from ttnn_jit.specs.dtypes import (
     COMPUTE_TYPE,
     FLOATS,
     INTEGERS,
+    SCALARS,
     DataType,
     dtypes_made_of_torch,
     dtypes_of_numpy,
@@ -27,7 +28,7 @@ from ttnn_jit.specs.dtypes import (
 PACKAGE = Path(ttnn_jit.__file__).parent
 LINKED = (path for room in ("cache", "kernels") for path in (PACKAGE / room).rglob("*.py"))
 FILES = sorted(path for path in {*PACKAGE.rglob("*.py"), *LINKED} if path != PACKAGE / "specs" / "dtypes.py")
-DTYPES = pytest.mark.parametrize("dtype", DataType, ids=lambda dtype: dtype.mlir)
+DTYPES = pytest.mark.parametrize("dtype", sorted(SCALARS, key=lambda dtype: dtype.name), ids=lambda dtype: dtype.mlir)
 
 
 def is_member(node):

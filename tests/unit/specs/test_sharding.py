@@ -245,7 +245,19 @@ def test_enums_print_their_class_and_member():
 @pytest.mark.parametrize(
     ("kind", "numbers"),
     [
-        (DataType, {"BFLOAT16": 0, "FLOAT32": 1, "UINT32": 2, "UINT8": 5, "UINT16": 6, "INT32": 7}),
+        (
+            DataType,
+            {
+                "BFLOAT16": 0,
+                "FLOAT32": 1,
+                "UINT32": 2,
+                "BFLOAT8_B": 3,
+                "BFLOAT4_B": 4,
+                "UINT8": 5,
+                "UINT16": 6,
+                "INT32": 7,
+            },
+        ),
         (Layout, {"ROW_MAJOR": 0, "TILE": 1}),
         (
             TensorMemoryLayout,

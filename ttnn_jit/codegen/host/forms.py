@@ -43,6 +43,16 @@ class RoutineForm(Form):
 
 
 @dataclass(frozen=True, eq=False)
+class Repacked(Form):
+    """Loops over tiles that are packed or unpacked, a group of 16 elements at a time."""
+
+    @property
+    def remark(self) -> str:
+        """Which of the two."""
+        return "block floats packed" if self.body.streams[1].dtype.is_block_float else "block floats unpacked"
+
+
+@dataclass(frozen=True, eq=False)
 class Contracted(Form):
     """A product of packed operands, and a loop over each of its rows.
 

@@ -16,7 +16,7 @@ from ttnn_jit.codegen.host_kernels import has_kernels, kernels_of
 from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.kernel_reader import launches_of
 from ttnn_jit.codegen.llvm_kernel import LlvmKernel, kernel_of
-from ttnn_jit.codegen.loops import refusal
+from ttnn_jit.codegen.loops import refusal, refuse_packed
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.argument_notes import updates_of
 from ttnn_jit.dialects.d2m import EmptyOp, GenericOp, MaskOp, ViewLayoutOp
@@ -79,6 +79,7 @@ def _launches(module: ModuleOp) -> Iterator[HostLaunch]:
 
 
 def _kernels(op: Operation, numerics: Numerics) -> Iterable[tuple[Operation, Kernel]]:
+    refuse_packed(op)
     match op:
         case GenericOp():
             return launches_of(op, numerics)

@@ -11,13 +11,13 @@ from functools import lru_cache, reduce
 
 from ttnn_jit.codegen.contracting import epilogue
 from ttnn_jit.codegen.host.fission import fission_of
-from ttnn_jit.codegen.host.forms import Contracted, Form, OneLoop, RoutineForm, Staged, Swept, Tabulated
+from ttnn_jit.codegen.host.forms import Contracted, Form, OneLoop, Repacked, RoutineForm, Staged, Swept, Tabulated
 from ttnn_jit.codegen.host.host_plan import HostPlan
 from ttnn_jit.codegen.host.lookup import best_lookup, looking_up
 from ttnn_jit.codegen.host.loop_fusion import join_loops
 from ttnn_jit.codegen.host.sweeps import swept
 from ttnn_jit.codegen.host.tiers import tier_of
-from ttnn_jit.codegen.steps import Call, KernelBody, SizeClass
+from ttnn_jit.codegen.steps import Call, KernelBody, Repack, SizeClass
 from ttnn_jit.codegen.vector_loop import vector_loop
 from ttnn_jit.kernels.isa import HostIsa
 
@@ -37,6 +37,8 @@ def vectorize(form: Form, isa: HostIsa) -> Form:
 def _vectorized(body: KernelBody, isa: HostIsa) -> Form:
     if isinstance(body.steps[0], Call):
         return RoutineForm(body)
+    if isinstance(body.steps[0], Repack):
+        return Repacked(body)
     if body.contraction is not None:
         stage = epilogue(body)
         return Contracted(body, stage, vector_loop(stage.body, isa))

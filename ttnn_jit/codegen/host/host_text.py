@@ -20,6 +20,7 @@ from ttnn_jit.codegen.steps import (
     KernelBody,
     Load,
     LookUp,
+    Repack,
     Step,
     Store,
 )
@@ -97,6 +98,8 @@ def _step(index: int, step: Step, numbers: Sequence[int]) -> str:
     match step:
         case Call():
             return f"call {step.routine}, whose own loops are the {step.own} innermost"
+        case Repack():
+            return "pack s0 into s1, or unpack it"
         case Store():
             return f"store t{step.operand} to s{numbers[step.stream]}"
         case _:

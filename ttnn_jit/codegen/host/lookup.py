@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ttnn_jit.codegen.steps import Apply, Call, Cast, KernelBody, Load, LookUp, Step, Store, operands_of, with_operands
+from ttnn_jit.codegen.steps import (
+    Apply,
+    Call,
+    Cast,
+    KernelBody,
+    Load,
+    LookUp,
+    Repack,
+    Step,
+    Store,
+    operands_of,
+    with_operands,
+)
 from ttnn_jit.codegen.vector_loop import VectorLoop, vector_loop
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
@@ -68,7 +80,7 @@ def _is_bfloat16(body: KernelBody, index: int) -> bool:
         case Load(stream):
             found = body.streams[stream]
             return found.dtype.is_upper_half and found.access is not InnerAccess.SCALAR
-        case Store() | Call():
+        case Store() | Call() | Repack():
             return False
         case step:
             return step.dtype.is_upper_half

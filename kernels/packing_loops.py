@@ -1,0 +1,311 @@
+"""LLVM IR text of kernels that pack tiles into block floats, and unpack them: a group of 16 elements in vectors.
+
+All is arithmetic of integers, the same on every host; kernels/block_floats.py says what it computes. LLVM cuts the
+vectors of 16 words into those that the host has.
+
+Bound: in memory the bytes of both tensors, 2 or 4 of an element and 1 1/16 or 9/16 of it packed; in a cache the
+instructions, about 35 to pack a group and 20 to unpack it (benchmarks/block_floats.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ttnn_jit.kernels.outer_loops import OuterLoops, word
+from ttnn_jit.kernels.tile_loop import NONTEMPORAL
+from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.specs.target import TILE_HEIGHT, Numerics
+
+GROUP = 16
+_GROUPS = 64
+_WORDS = f"<{GROUP} x i32>"
+
+_PREFETCH = "@llvm.prefetch.p0"
+PREFETCH = f"declare void {_PREFETCH}(ptr, i32, i32, i32)"
+
+LINE = 64
+"""Bytes of a cache line, of which a packed tile is a whole number."""
+
+STRIP = 16
+"""Tiles beside each other that are walked row by row: rows of 1 or 2 KB, which hardware prefetches, and packed tiles
+that fit the first cache."""
+
+MAXIMUM = f"declare i8 @llvm.vector.reduce.umax.v{GROUP}i8(<{GROUP} x i8>)"
+MINIMUM = f"declare {_WORDS} @llvm.umin.v{GROUP}i32({_WORDS}, {_WORDS})"
+
+
+@dataclass(frozen=True)
+class PackingLoops:
+    """The function ``void @name(ptr pointers, ptr params)``; the words are those of kernels/outer_loops.py.
+
+    Of a tile, loop 0 walks columns and loop 1 rows; loop 2 walks tiles along a row of them, loop 3 rows of tiles.
+    Operand 0 is read, operand 1 written; one of them is packed, and moves by whole tiles along loops 2 and 3 alone.
+
+    Attributes:
+        name: Its symbol.
+        source: Element type of what is read.
+        target: Element type of what is written.
+        numerics: Under those of devices a NaN is packed as an infinity.
+        nontemporal: Whether elements are written past the caches; they are aligned then.
+    """
+
+    name: str
+    source: DataType
+    target: DataType
+    numerics: Numerics
+    nontemporal: bool = False
+
+    @property
+    def declarations(self) -> tuple[str, ...]:
+        """Of what it calls."""
+        called = (MAXIMUM, MINIMUM, PREFETCH) if self._packs else (PREFETCH,)
+        return (NONTEMPORAL, *called) if self.nontemporal else called
+
+    @property
+    def _packs(self) -> bool:
+        return self.target.is_block_float
+
+    @property
+    def _packed(self) -> DataType:
+        return self.target if self._packs else self.source
+
+    @property
+    def _elements(self) -> DataType:
+        return self.source if self._packs else self.target
+
+    @property
+    def _bits(self) -> int:
+        """Of a magnitude."""
+        return self._packed.traits.magnitude_bits
+
+    @property
+    def _unit(self) -> int:
+        """What is subtracted from an exponent to get that of the unit of magnitudes."""
+        return 127 + self._bits - 1
+
+    @property
+    def _hint(self) -> str:
+        return f"align {LINE}, !nontemporal !0" if self.nontemporal else f"align {self.target.itemsize}"
+
+    def text(self) -> str:
+        """The function."""
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        tile = f"[{self._packed.itemsize} x i8]"
+        element = self._elements.traits.llvm
+        outer = OuterLoops((element, tile) if self._packs else (tile, element), rank=3, innermost=3)
+        dense, packed = (0, 1) if self._packs else (1, 0)
+        yield f"define void @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
+        yield "entry:"
+        if self._packs:
+            yield f"  %strip.tiles = alloca [{STRIP} x {tile}], align 64"
+        for k in range(2):
+            yield f"  %pointer.at_{k} = getelementptr ptr, ptr %pointers, i64 {k}"
+            yield f"  %at4_{k} = load ptr, ptr %pointer.at_{k}"
+        yield from word("%width", 0)
+        yield from word("%tiles", 2)
+        yield from word("%down", outer.stride_index(dense, 1))
+        yield from word("%across", outer.stride_index(dense, 2))
+        yield "  %empty = icmp eq i64 %width, 0"
+        yield f"  br i1 %empty, label %close4, label %{outer.first}"
+        yield from outer.open()
+        yield from self._strips(f"%at3_{dense}", f"%at3_{packed}")
+        yield from outer.close()
+        if self.nontemporal:
+            yield "  fence seq_cst"  # other threads see these stores in no order otherwise
+        yield "  ret void"
+        yield "}"
+
+    def _strips(self, dense: str, packed: str) -> Iterator[str]:
+        """The loops over a row of tiles: strips of `STRIP` tiles, in each of these rows, in each of these tiles.
+
+        A strip is packed beside, because no line of memory would be written as a whole.
+        """
+        element, tile = self._elements.traits.llvm, f"[{self._packed.itemsize} x i8]"
+        yield "row:"
+        yield "  br label %strip"
+        yield "strip:"
+        yield "  %first = phi i64 [0, %row], [%beyond, %strip.end]"
+        yield f"  %wanted = add i64 %first, {STRIP}"
+        yield "  %is_last = icmp uge i64 %wanted, %tiles"
+        yield "  %beyond = select i1 %is_last, i64 %tiles, i64 %wanted"
+        yield "  br label %line"
+        yield "line:"
+        yield "  %r = phi i64 [0, %strip], [%r.next, %line.end]"
+        yield "  %move = mul i64 %r, %down"
+        yield f"  %line.at = getelementptr {element}, ptr {dense}, i64 %move"
+        yield f"  %faces = and i64 %r, {GROUP}"
+        yield "  %group0 = add i64 %r, %faces"
+        yield f"  %group1 = add i64 %group0, {GROUP}"
+        yield from self._prefetched_strip(packed)
+        yield "  br label %tile"
+        yield "tile:"
+        yield "  %c = phi i64 [%first, %line], [%c.next, %tile]"
+        yield "  %moved = mul i64 %c, %across"
+        yield f"  %dense0 = getelementptr {element}, ptr %line.at, i64 %moved"
+        yield f"  %dense1 = getelementptr {element}, ptr %dense0, i64 {GROUP}"
+        if self._packs:
+            yield "  %place = sub i64 %c, %first"
+            yield f"  %tile.at = getelementptr {tile}, ptr %strip.tiles, i64 %place"
+            yield f"  %next.line = getelementptr {element}, ptr %dense0, i64 %down"
+            yield f"  call void {_PREFETCH}(ptr %next.line, i32 0, i32 3, i32 1)"
+        else:
+            yield f"  %tile.at = getelementptr {tile}, ptr {packed}, i64 %c"
+        yield f"  %codes = getelementptr i8, ptr %tile.at, i64 {_GROUPS}"
+        for half in range(2):
+            yield f"  %exponent{half} = getelementptr i8, ptr %tile.at, i64 %group{half}"
+            yield f"  %code{half} = getelementptr [{GROUP * (self._bits + 1) // 8} x i8], ptr %codes, i64 %group{half}"
+            yield from (f"  {line}" for line in (self._pack(half) if self._packs else self._unpack(half)))
+        yield "  %c.next = add i64 %c, 1"
+        yield "  %more.tiles = icmp ult i64 %c.next, %beyond"
+        yield "  br i1 %more.tiles, label %tile, label %line.end"
+        yield "line.end:"
+        yield "  %r.next = add i64 %r, 1"
+        yield f"  %more.lines = icmp ult i64 %r.next, {TILE_HEIGHT}"
+        yield f"  br i1 %more.lines, label %line, label %{'copy' if self._packs else 'strip.end'}"
+        if self._packs:
+            yield from self._copied_strip(packed)
+        yield "strip.end:"
+        yield "  br i1 %is_last, label %close3, label %strip"
+
+    def _prefetched_strip(self, packed: str) -> Iterator[str]:
+        """Asks for a share of the next strip, whose lines no hardware finds: they are read in 16 pieces of a tile."""
+        if self._packs:
+            return
+        share = STRIP * self._packed.itemsize // TILE_HEIGHT
+        yield f"  %share = mul i64 %r, {share}"
+        yield f"  %next.strip = getelementptr [{self._packed.itemsize} x i8], ptr {packed}, i64 %wanted"
+        for line in range(-(-share // LINE)):
+            yield f"  %ahead{line} = add i64 %share, {LINE * line}"
+            yield f"  %prefetched{line} = getelementptr i8, ptr %next.strip, i64 %ahead{line}"
+            yield f"  call void {_PREFETCH}(ptr %prefetched{line}, i32 0, i32 2, i32 1)"
+
+    def _copied_strip(self, packed: str) -> Iterator[str]:
+        """Takes a packed strip to where it belongs, line by line of memory."""
+        hint = f"align {LINE}, !nontemporal !0" if self.nontemporal else f"align {LINE}"
+        yield "copy:"
+        yield f"  %target = getelementptr [{self._packed.itemsize} x i8], ptr {packed}, i64 %first"
+        yield "  %packed.tiles = sub i64 %beyond, %first"
+        yield f"  %lines = mul i64 %packed.tiles, {self._packed.itemsize // LINE}"
+        yield "  br label %copy.line"
+        yield "copy.line:"
+        yield "  %k = phi i64 [0, %copy], [%k.next, %copy.line]"
+        yield f"  %from = getelementptr {_WORDS}, ptr %strip.tiles, i64 %k"
+        yield f"  %to = getelementptr {_WORDS}, ptr %target, i64 %k"
+        yield f"  %copied = load {_WORDS}, ptr %from, align {LINE}"
+        yield f"  store {_WORDS} %copied, ptr %to, {hint}"
+        yield "  %k.next = add i64 %k, 1"
+        yield "  %more.copied = icmp ult i64 %k.next, %lines"
+        yield "  br i1 %more.copied, label %copy.line, label %strip.end"
+
+    def _pack(self, h: int) -> Iterator[str]:
+        count, lost = self._bits, 24 - self._bits
+        yield from self._load(h)
+        yield f"%magnitude{h} = and {_WORDS} %bits{h}, {_splat(0x7FFF_FFFF)}"
+        yield f"%own{h} = lshr {_WORDS} %magnitude{h}, {_splat(23)}"
+        yield f"%narrow{h} = trunc {_WORDS} %own{h} to <{GROUP} x i8>"
+        yield f"%byte{h} = call i8 @llvm.vector.reduce.umax.v{GROUP}i8(<{GROUP} x i8> %narrow{h})"
+        yield f"%top{h} = zext i8 %byte{h} to i32"
+        yield from _splatted(f"%shared{h}", f"%top{h}")
+        yield f"%below{h} = sub {_WORDS} %shared{h}, %own{h}"
+        yield f"%shift{h} = call {_WORDS} @llvm.umin.v{GROUP}i32({_WORDS} %below{h}, {_WORDS} {_splat(31)})"
+        yield f"%fraction{h} = and {_WORDS} %bits{h}, {_splat(0x7F_FFFF)}"
+        yield f"%significand{h} = or {_WORDS} %fraction{h}, {_splat(0x80_0000)}"
+        yield f"%cut{h} = lshr {_WORDS} %significand{h}, %shift{h}"
+        yield f"%lowest{h} = lshr {_WORDS} %cut{h}, {_splat(lost)}"
+        yield f"%odd{h} = and {_WORDS} %lowest{h}, {_splat(1)}"
+        yield f"%half{h} = add {_WORDS} %cut{h}, {_splat((1 << lost - 1) - 1)}"
+        yield f"%carried{h} = add {_WORDS} %half{h}, %odd{h}"
+        yield f"%rounded{h} = lshr {_WORDS} %carried{h}, {_splat(lost)}"
+        most = _splat((1 << count) - 1)
+        yield f"%clamped{h} = call {_WORDS} @llvm.umin.v{GROUP}i32({_WORDS} %rounded{h}, {_WORDS} {most})"
+        yield f"%denormal{h} = icmp eq {_WORDS} %own{h}, zeroinitializer"
+        yield f"%kept{h} = select <{GROUP} x i1> %denormal{h}, {_WORDS} zeroinitializer, {_WORDS} %clamped{h}"
+        yield f"%sign{h} = lshr {_WORDS} %bits{h}, {_splat(31 - count)}"
+        yield f"%minus{h} = and {_WORDS} %sign{h}, {_splat(1 << count)}"
+        yield f"%signed{h} = or {_WORDS} %kept{h}, %minus{h}"
+        yield f"%zero{h} = icmp eq {_WORDS} %kept{h}, zeroinitializer"
+        yield f"%coded{h} = select <{GROUP} x i1> %zero{h}, {_WORDS} zeroinitializer, {_WORDS} %signed{h}"
+        yield f"%bytes{h} = trunc {_WORDS} %coded{h} to <{GROUP} x i8>"
+        yield from self._store_codes(h)
+        yield f"store i8 %byte{h}, ptr %exponent{h}"
+
+    def _load(self, h: int) -> Iterator[str]:
+        """``%bits<h>``: the elements as float32."""
+        read = f"%bits{h}" if self.numerics is Numerics.IEEE else f"%read{h}"
+        if self.source.is_upper_half:
+            yield f"%upper{h} = load <{GROUP} x i16>, ptr %dense{h}, align 2"
+            yield f"%wide{h} = zext <{GROUP} x i16> %upper{h} to {_WORDS}"
+            yield f"{read} = shl {_WORDS} %wide{h}, {_splat(16)}"
+        else:
+            yield f"{read} = load {_WORDS}, ptr %dense{h}, align 4"
+        if self.numerics is Numerics.DEVICE:
+            yield f"%unsigned{h} = and {_WORDS} {read}, {_splat(0x7FFF_FFFF)}"
+            yield f"%nan{h} = icmp ugt {_WORDS} %unsigned{h}, {_splat(0x7F80_0000)}"
+            yield f"%bits{h} = select <{GROUP} x i1> %nan{h}, {_WORDS} {_splat(0x7F80_0000)}, {_WORDS} {read}"
+
+    def _store_codes(self, h: int) -> Iterator[str]:
+        if self._bits > 3:
+            yield f"store <{GROUP} x i8> %bytes{h}, ptr %code{h}, align 1"
+            return
+        pairs, half = f"<{GROUP // 2} x i16>", GROUP // 2
+        yield f"%pairs{h} = bitcast <{GROUP} x i8> %bytes{h} to {pairs}"
+        yield f"%upper.half{h} = lshr {pairs} %pairs{h}, {_splat(4, 'i16', half)}"
+        yield f"%joined{h} = or {pairs} %pairs{h}, %upper.half{h}"
+        yield f"%nibbles{h} = trunc {pairs} %joined{h} to <{half} x i8>"
+        yield f"store <{half} x i8> %nibbles{h}, ptr %code{h}, align 1"
+
+    def _unpack(self, h: int) -> Iterator[str]:
+        count = self._bits
+        yield f"%byte{h} = load i8, ptr %exponent{h}"
+        yield f"%top{h} = zext i8 %byte{h} to i32"
+        yield f"%unit{h} = sub i32 %top{h}, {self._unit}"
+        yield f"%scale{h} = shl i32 %unit{h}, 23"
+        yield from _splatted(f"%scales{h}", f"%scale{h}")
+        yield from self._load_codes(h)
+        yield f"%codes{h} = zext <{GROUP} x i8> %bytes{h} to {_WORDS}"
+        yield f"%magnitude{h} = and {_WORDS} %codes{h}, {_splat((1 << count) - 1)}"
+        yield f"%number{h} = uitofp {_WORDS} %magnitude{h} to <{GROUP} x float>"
+        yield f"%word{h} = bitcast <{GROUP} x float> %number{h} to {_WORDS}"
+        yield f"%bits{h} = add {_WORDS} %word{h}, %scales{h}"
+        yield f"%none{h} = icmp eq {_WORDS} %magnitude{h}, zeroinitializer"
+        yield f"%denormal{h} = icmp slt {_WORDS} %bits{h}, {_splat(1 << 23)}"
+        yield f"%zero{h} = or <{GROUP} x i1> %none{h}, %denormal{h}"
+        yield f"%sign{h} = shl {_WORDS} %codes{h}, {_splat(31 - count)}"
+        yield f"%minus{h} = and {_WORDS} %sign{h}, {_splat(-(1 << 31))}"
+        yield f"%signed{h} = or {_WORDS} %bits{h}, %minus{h}"
+        yield f"%value{h} = select <{GROUP} x i1> %zero{h}, {_WORDS} zeroinitializer, {_WORDS} %signed{h}"
+        if not self.target.is_upper_half:
+            yield f"store {_WORDS} %value{h}, ptr %dense{h}, {self._hint}"
+            return
+        yield f"%upper{h} = lshr {_WORDS} %value{h}, {_splat(16)}"
+        yield f"%stored{h} = trunc {_WORDS} %upper{h} to <{GROUP} x i16>"
+        if h == 1:  # both groups in one line
+            order = ", ".join(f"i32 {lane}" for lane in range(2 * GROUP))
+            both = f"<{GROUP} x i16> %stored0, <{GROUP} x i16> %stored1, <{2 * GROUP} x i32> <{order}>"
+            yield f"%both = shufflevector {both}"
+            yield f"store <{2 * GROUP} x i16> %both, ptr %dense0, {self._hint}"
+
+    def _load_codes(self, h: int) -> Iterator[str]:
+        if self._bits > 3:
+            yield f"%bytes{h} = load <{GROUP} x i8>, ptr %code{h}, align 1"
+            return
+        pairs, half = f"<{GROUP // 2} x i16>", GROUP // 2
+        yield f"%nibbles{h} = load <{half} x i8>, ptr %code{h}, align 1"
+        yield f"%pairs{h} = zext <{half} x i8> %nibbles{h} to {pairs}"
+        yield f"%moved{h} = shl {pairs} %pairs{h}, {_splat(4, 'i16', half)}"
+        yield f"%both{h} = or {pairs} %pairs{h}, %moved{h}"
+        yield f"%apart{h} = and {pairs} %both{h}, {_splat(0x0F0F, 'i16', half)}"
+        yield f"%bytes{h} = bitcast {pairs} %apart{h} to <{GROUP} x i8>"
+
+
+def _splat(number: int, kind: str = "i32", lanes: int = GROUP) -> str:
+    return f"<{', '.join(f'{kind} {number}' for _ in range(lanes))}>"
+
+
+def _splatted(name: str, word: str) -> Iterator[str]:
+    """``name``: a vector of one word."""
+    yield f"{name}.first = insertelement {_WORDS} poison, i32 {word}, i64 0"
+    yield f"{name} = shufflevector {_WORDS} {name}.first, {_WORDS} poison, {_WORDS} zeroinitializer"

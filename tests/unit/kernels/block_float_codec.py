@@ -1,0 +1,104 @@
+"""Block floats one element at a time, in the words of their specification: what the project's own codecs must equal."""
+
+from __future__ import annotations
+
+import struct
+from fractions import Fraction
+
+import numpy as np
+
+BITS = {"bfp_bf8": 7, "bfp_bf4": 3}
+
+
+def bits_of(value):
+    """The fields of a float32: sign, exponent, fraction."""
+    word = int(np.float32(value).view(np.uint32))  # Python's floats have no signalling NaN
+    return word >> 31, word >> 23 & 255, word & 0x7FFFFF
+
+
+def encoded_group(values, bits):
+    """(shared exponent, codes) of 16 float32 numbers."""
+    fields = [bits_of(value) for value in values]
+    shared = max(exponent for _, exponent, _ in fields)
+    codes = []
+    for sign, exponent, fraction in fields:
+        if exponent == 0:
+            codes.append(0)
+            continue
+        distance = shared - exponent
+        cut = 0 if distance >= 32 else (0x800000 | fraction) >> distance
+        magnitude = min(round(Fraction(cut, 1 << 24 - bits)), (1 << bits) - 1)  # ties to even
+        codes.append(magnitude | sign << bits if magnitude else 0)
+    return shared, codes
+
+
+def decoded(code, shared, bits):
+    """The number that a code is, as a float32."""
+    magnitude, exponent = code & (1 << bits) - 1, shared
+    if magnitude == 0:
+        return np.float32(0)
+    while not magnitude >> bits - 1:
+        magnitude, exponent = magnitude << 1, exponent - 1
+    if exponent <= 0:
+        return np.float32(0)
+    fraction = (magnitude & (1 << bits - 1) - 1) << 24 - bits
+    word = (code >> bits) << 31 | exponent << 23 | fraction
+    return np.frombuffer(struct.pack("<I", word), np.float32)[0]
+
+
+def place(row, column):
+    """Of an element of a tile: the number of its group, and its number among all."""
+    face = 2 * (row // 16) + column // 16
+    group = 16 * face + row % 16
+    return group, 16 * group + column % 16
+
+
+def packed_tile(tile, bits):
+    """The bytes of a tile of 32x32."""
+    exponents, codes = bytearray(64), bytearray(1024 * (bits + 1) // 8)
+    for row in range(32):
+        for first in (0, 16):
+            group, start = place(row, first)
+            exponents[group], own = encoded_group(tile[row, first : first + 16], bits)
+            for number, code in enumerate(own, start):
+                codes[number * (bits + 1) // 8] |= code << (bits + 1) * number % 8
+    return bytes(exponents + codes)
+
+
+def unpacked_tile(stored, bits):
+    """The numbers of a packed tile."""
+    tile = np.zeros((32, 32), np.float32)
+    for row in range(32):
+        for column in range(32):
+            group, number = place(row, column)
+            byte = stored[64 + number * (bits + 1) // 8]
+            tile[row, column] = decoded(byte >> (bits + 1) * number % 8 & (1 << bits + 1) - 1, stored[group], bits)
+    return tile
+
+
+def packed(values, dtype):
+    """The bytes of a tensor of rank 2 at least."""
+    return b"".join(packed_tile(tile, BITS[dtype.traits.ttcore]) for tile in tiles(values))
+
+
+def unpacked(stored, shape, dtype):
+    """The numbers of a tensor of rank 2 at least."""
+    padded = np.zeros((*shape[:-2], *(-(-extent // 32) * 32 for extent in shape[-2:])), np.float32)
+    size = 64 + 128 * (BITS[dtype.traits.ttcore] + 1)
+    parts = [stored[at : at + size] for at in range(0, len(stored), size)]
+    for window, part in zip(tiles(padded), parts, strict=True):
+        window[...] = unpacked_tile(part, BITS[dtype.traits.ttcore])
+    return padded[..., : shape[-2], : shape[-1]]
+
+
+def tiles(values):
+    """The tiles of an array in order: windows on it where it has whole ones, else copies with zeros around."""
+    height, width = (-(-extent // 32) * 32 for extent in values.shape[-2:])
+    padded = values
+    if values.shape[-2:] != (height, width):
+        padded = np.zeros((*values.shape[:-2], height, width), np.float32)
+        padded[..., : values.shape[-2], : values.shape[-1]] = values
+    for index in np.ndindex(*padded.shape[:-2]):
+        for row in range(0, height, 32):
+            for column in range(0, width, 32):
+                yield padded[index][row : row + 32, column : column + 32]
