@@ -24,7 +24,10 @@ OPERATIONS: dict[str, Callable[..., float]] = {
 
 
 class Reference:
-    """Stands for a tensor all of whose elements are equal; ``ttnn`` operations reach it as they reach a trace."""
+    """Stands for a tensor of torch's, which augmented assignments write, all of whose elements are equal.
+
+    ``ttnn`` operations reach it as they reach a trace.
+    """
 
     __array_ufunc__ = None
 
@@ -64,8 +67,13 @@ def _operator(name: str, function: Callable[[float, float], float]) -> None:
     def reflected(self: Reference, other: Any) -> Reference:
         return Reference(function(_number(other), self.value))
 
+    def in_place(self: Reference, other: Any) -> Reference:
+        self.value = function(self.value, _number(other))
+        return self
+
     setattr(Reference, f"__{name}__", method)
     setattr(Reference, f"__r{name}__", reflected)
+    setattr(Reference, f"__i{name}__", in_place)
 
 
 for _name, _function in {"add": operator.add, "sub": operator.sub, "mul": operator.mul}.items():
