@@ -6,7 +6,6 @@ Elements are stored row-major, padded to whole tiles under TILE layout; the padd
 from __future__ import annotations
 
 import ctypes
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, overload
 
@@ -18,7 +17,8 @@ from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor_queries import TensorQueries
 from ttnn_jit.runtime.tensor_text import tensor_html, tensor_text
-from ttnn_jit.runtime.tensor_words import fill, lay_out, numbers, owning_bytes, pack, unpack, zero_padding
+from ttnn_jit.runtime.tensor_words import fill, lay_out, numbers, owning_bytes, unpack
+from ttnn_jit.runtime.torch_elements import logical_view, write_torch
 from ttnn_jit.specs.storage_type import StorageType
 from ttnn_jit.specs.tensor_spec import (
     DRAM_MEMORY_CONFIG,
@@ -258,22 +258,8 @@ def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) ->
     check_dense(spec)
     buffer = HOST_POOL.allocate(spec.nbytes) if device is None else device.allocate_tensor(spec)
     if spec.nbytes:
-        _write_torch(tensor.detach(), spec, buffer)
+        write_torch(tensor.detach(), spec, buffer)
     return Tensor(spec, device, buffer)
-
-
-def _write_torch(source: torch.Tensor, spec: TensorSpec, buffer: Buffer) -> None:
-    if spec.dtype.is_block_float:
-        pack(source.float().numpy(), spec, buffer)
-        return
-    stored = _stored_view(spec, buffer)
-    zero_padding(spec, buffer)
-    if spec.dtype.is_integer and source.is_floating_point():
-        limits = spec.dtype.values
-        source = source.double().nan_to_num(0.0).clamp(limits[0], limits[-1]).long()
-    if spec.dtype.is_upper_half and source.element_size() > spec.dtype.itemsize:
-        source = _rounded_to_odd(source)
-    _logical_view(stored, spec).copy_(source)
 
 
 def filled(number: float, spec: TensorSpec, device: Device | None) -> Tensor:
@@ -306,24 +292,6 @@ def write_elements(source: Tensor, target: Tensor) -> None:
         lay_out(source.spec, read, target.spec, written)
 
 
-def _rounded_to_odd(numbers: torch.Tensor) -> torch.Tensor:
-    """`numbers` in float32, from where torch rounds them to bfloat16 as if at once.
-
-    torch itself goes by way of float32, and of two roundings to nearest the first may make a tie. Here what is not
-    exact gets the neighbour whose last bit is odd, which is no tie (Boldo and Melquiond 2008). Integers beyond 2**53
-    are rounded to float64 first.
-    """
-    import torch
-
-    if numbers.dtype is torch.float32:
-        return numbers
-    exact = numbers.double()
-    nearest = exact.float()
-    beyond = torch.nextafter(nearest, torch.where(exact > nearest, math.inf, -math.inf).float())
-    keep = (nearest.double() == exact) | (nearest.view(torch.int32) % 2 == 1)
-    return torch.where(keep, nearest, beyond)
-
-
 def check_dense(spec: TensorSpec) -> None:
     """Refuse a `spec` that a tensor of ttnn's cannot have.
 
@@ -350,7 +318,7 @@ def to_torch(tensor: Tensor) -> torch.Tensor:
         return torch.from_numpy(unpack(spec, source))
     result = torch_tensor(spec, HOST_POOL.allocate(_logical_bytes(spec)))
     if spec.volume:
-        result.copy_(_logical_view(_stored_view(spec, source), spec))
+        result.copy_(logical_view(spec, source))
     return result
 
 
@@ -415,12 +383,16 @@ def numpy_array(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
 def elements_of(tensor: Tensor, what: str) -> numpy.ndarray[Any, Any]:
     """The logical elements of a tensor where they lie, without padding, as they are stored.
 
+    Of block floats, which are packed, no more than the shape: every number is NaN.
+
     Raises:
         DeallocatedError: The tensor, named `what` in the text, was deallocated.
     """
     import numpy
 
     spec = tensor.spec
+    if spec.dtype.is_block_float:
+        return numpy.broadcast_to(numpy.float32("nan"), tuple(spec.shape))
     stored = numpy.frombuffer(memoryview(owning_bytes(tensor.buffer(what), spec.nbytes)), spec.dtype.traits.numpy)
     strides = [stride * spec.dtype.itemsize for stride in spec.element_strides]
     return numpy.lib.stride_tricks.as_strided(stored, tuple(spec.shape), strides, writeable=False)
@@ -428,18 +400,6 @@ def elements_of(tensor: Tensor, what: str) -> numpy.ndarray[Any, Any]:
 
 def _logical_bytes(spec: TensorSpec) -> int:
     return spec.nbytes_of_elements
-
-
-def _stored_view(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
-    """All stored elements, padding included; `buffer` lives as long as the view."""
-    import torch
-
-    stored = torch.frombuffer(owning_bytes(buffer, spec.nbytes), dtype=spec.dtype.torch)
-    return stored.view(spec.padded_shape)
-
-
-def _logical_view(stored: torch.Tensor, spec: TensorSpec) -> torch.Tensor:
-    return stored.as_strided(tuple(spec.shape), spec.element_strides)
 
 
 def foreign_tensor_help(value: object) -> str | None:

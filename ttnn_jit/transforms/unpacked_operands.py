@@ -38,7 +38,7 @@ class _Unpacking:
 
     Attributes:
         unpacked: By packed value and element type, what holds its numbers.
-        exact: By packed value, the float32 that it was made of, which others take in its place.
+        exact: By packed value, the floats that it was made of, which others take in its place.
     """
 
     def __init__(self, numerics: Numerics) -> None:
@@ -84,7 +84,7 @@ class _Unpacking:
 
     def _on_unpacked(self, op: ttir.TensorOp, values: ValueMap) -> None:
         given = [values[operand] for operand in op.operands]
-        dtype = self._operand_type(op, given)
+        dtype = self._operand_type(op, filter(is_packed, given))
         operands = [
             self._numbers(new, dtype, op) if is_packed(old) else new
             for old, new in zip(op.operands, given, strict=True)
@@ -102,20 +102,20 @@ class _Unpacking:
         for old, new in zip(op.results, again.results, strict=True):
             values[old] = self._pack(new, old.type, op) if is_packed(old) else new
 
-    def _operand_type(self, op: Operation, given: Iterable[SSAValue]) -> DataType | None:
+    def _operand_type(self, op: Operation, packed: Iterable[SSAValue]) -> DataType | None:
         """What packed operands become; None where each may have its own type."""
-        packed = [value for value in given if is_packed(value)]
         if isinstance(op, RoutineOp):
             return COMPUTE_TYPE
-        if isinstance(op, ContractionOp) or not any(value in self.exact for value in packed):
-            return dtype_of(packed[0].type).unpacked if packed else None
-        return COMPUTE_TYPE if isinstance(op, MovementOp) else None
+        if not isinstance(op, MovementOp):
+            return None
+        held = {dtype_of(self.exact.get(value, value).type) for value in packed}
+        return COMPUTE_TYPE if COMPUTE_TYPE in held else held.pop().unpacked
 
     def _numbers(self, packed: SSAValue, dtype: DataType | None, op: Operation) -> SSAValue:
-        exact = self.exact.get(packed)
-        if exact is not None and not isinstance(op, ContractionOp):
-            return exact
-        return self._unpack(packed, dtype or dtype_of(packed.type).unpacked, op)
+        exact = None if isinstance(op, ContractionOp) else self.exact.get(packed)
+        if exact is None:
+            return self._unpack(packed, dtype or dtype_of(packed.type).unpacked, op)
+        return exact if dtype is None else self._cast(exact, dtype, op)
 
     def _unpack(self, packed: SSAValue, dtype: DataType, op: Operation) -> SSAValue:
         known = self.unpacked.get((packed, dtype))
