@@ -10,10 +10,10 @@ instructions, about 35 to pack a group and 20 to unpack it (benchmarks/block_flo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ttnn_jit.kernels.outer_loops import OuterLoops, word
 from ttnn_jit.kernels.tile_loop import NONTEMPORAL
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.target import TILE_HEIGHT, Numerics
 
