@@ -30,6 +30,8 @@ def check_hardware_keywords(given: Mapping[str, Any], location: Callable[[], Loc
     Raises:
         CompileError: One of them does.
     """
+    if not given:
+        return
     for parameter in HARDWARE_PARAMETERS:
         try:
             config = parameter.kind.bind(given.get(parameter.name), None, f"`{parameter.name}`")
