@@ -11,9 +11,11 @@ from ttnn_jit.ops import (
     activations,
     binary,
     bitwise,
+    channel_norms,
     composites,
     contractions,
     data_movement,
+    distributed_norms,
     normalizations,
     padding,
     part_writes,
@@ -125,6 +127,8 @@ OPERATIONS: tuple[Operation, ...] = (
     *contractions.OPERATIONS,
     *composites.OPERATIONS,
     *normalizations.OPERATIONS,
+    *channel_norms.OPERATIONS,
+    *distributed_norms.OPERATIONS,
     *routines.OPERATIONS,
     *scans.OPERATIONS,
     *selections.OPERATIONS,
@@ -132,7 +136,7 @@ OPERATIONS: tuple[Operation, ...] = (
 )
 """Every operation that may be called, of every family."""
 
-DECLARED: tuple[Operation, ...] = (*OPERATIONS, *sequences.OPERATIONS)
+DECLARED: tuple[Operation, ...] = (*OPERATIONS, *sequences.OPERATIONS, *channel_norms.OF_BATCHES)
 """Every operation that programs have."""
 
 

@@ -6,7 +6,6 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import NO_DTYPE
 
 _NO_MOVEMENT = "operations that move data are not implemented; do it in torch before `from_torch`"
-_NO_COMPOSITE = "normalisations are not implemented"
 _NO_MESH = "devices of a mesh exchange nothing here"
 _NO_TRACE = "traces are not implemented; a call of a jitted function costs about a microsecond"
 _NO_PROFILER = "there is no device profiler; time the calls"
@@ -15,7 +14,6 @@ _BY_REASON: dict[str, tuple[str, ...]] = {
     _NO_MOVEMENT: (
         "tilize", "untilize",
     ),
-    _NO_COMPOSITE: ("batch_norm", "group_norm"),
     _NO_MESH: ("all_gather", "all_reduce", "reduce_scatter"),
     _NO_TRACE: ("begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace"),
     NO_DTYPE: ("fp8_e4m3", "int8"),

@@ -29,6 +29,10 @@ def reshaped(ttnn: Any, x: Any, shape: Sequence[int]) -> Any:
     return x if x.shape == tuple(shape) else ttnn.reshape(x, shape)
 
 
+def _reduced(x: TensorSpec, axes: Sequence[int], keepdim: bool, *_: Any) -> TensorSpec:
+    return interleaved(x).with_(shape=without_axes(x.shape, axes, keep=keepdim))
+
+
 MEAN = Composite(
     name="mean",
     parameters=REDUCED,
@@ -36,7 +40,7 @@ MEAN = Composite(
     source="ttnn.mean",
     decompose=_mean,
     spelled=lambda shape, dims, keepdim: (axes_of(dims, len(shape)), keepdim),
-    result=lambda x, axes, keepdim: interleaved(x).with_(shape=without_axes(x.shape, axes, keep=keepdim)),
+    result=_reduced,
     golden=lambda torch, x, dim, keepdim: torch.mean(x, dim or None, keepdim),
     aten="mean.dim",
     examples=((((3, 40),), ((-1,), True)), (((64, 33),), ((0,), False)), (((2, 5, 37),), ((), False))),
@@ -80,10 +84,6 @@ def _variance_spelled(shape: Sequence[int], dims: Sequence[int], keepdim: bool, 
     return axes_of(dims, len(shape)), keepdim, correction
 
 
-def _variance_result(x: TensorSpec, axes: Sequence[int], keepdim: bool, _: bool) -> TensorSpec:
-    return MEAN.result(x, axes, keepdim)
-
-
 _SPREAD = (*REDUCED, Parameter("correction", FLAG, default=True))
 _SPREAD_EXAMPLES: tuple[Example, ...] = (
     (((3, 40),), ((-1,), True, True)),
@@ -98,7 +98,7 @@ VAR = Composite(
     source="ttnn.var",
     decompose=_variance,
     spelled=_variance_spelled,
-    result=_variance_result,
+    result=_reduced,
     golden=lambda torch, x, dim, keepdim, correction: torch.var(x, dim or None, correction=correction, keepdim=keepdim),
     aten="var.correction",
     examples=_SPREAD_EXAMPLES,
@@ -111,7 +111,7 @@ STD = Composite(
     source="ttnn.std",
     decompose=lambda ttnn, *call: ttnn.sqrt(_variance(ttnn, *call)),
     spelled=_variance_spelled,
-    result=_variance_result,
+    result=_reduced,
     golden=lambda torch, x, dim, keepdim, correction: torch.std(x, dim or None, correction=correction, keepdim=keepdim),
     aten="std.correction",
     examples=_SPREAD_EXAMPLES,

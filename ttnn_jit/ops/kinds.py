@@ -320,20 +320,21 @@ class DTypeKind(Kind):
 
 
 class LayoutKind(Kind):
-    """How the elements of the result lie."""
+    """How the elements of the result lie; None, where it is a value, leaves that to the operation."""
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - layouts have none
         """The layout itself."""
-        check_kind(value, Layout, what)
+        if value is not None or not self.has_none:
+            check_kind(value, Layout, what)
         return value
 
-    def key(self, value: Layout) -> Hashable:
+    def key(self, value: Layout | None) -> Hashable:
         """The layout."""
         return value
 
-    def text(self, value: Layout) -> str:
+    def text(self, value: Layout | None) -> str:
         """As ttnn names it."""
-        return f"ttnn.{value.name}_LAYOUT"
+        return "None" if value is None else f"ttnn.{value.name}_LAYOUT"
 
 
 class ComputeConfigKind(Kind):

@@ -46,6 +46,7 @@ PAIRS = PairsKind("Sequence[tuple[int, int]]", "a pair of whole numbers for ever
 NUMBER = NumberKind("float", "a number", "number")
 AXES = AxesKind("int | Sequence[int] | None", "a whole number, or several in a list or tuple", "[i32]", has_none=True)
 LAYOUT = LayoutKind("Layout", "a layout", "#ttnn.layout")
+OPTIONAL_LAYOUT = LayoutKind("Layout | None", "a layout or None", "#ttnn.layout", has_none=True)
 FLAG = FlagKind("bool", "True or False", "i1")
 NAME = NameKind("str | None", "a name or None", "string", has_none=True)
 CHOICE = ChoiceKind("str | None", has_none=True)
@@ -101,7 +102,9 @@ class Parameter:
     @property
     def is_optional(self) -> bool:
         """Whether None may stand for the operand or the property, which the op lacks then."""
-        return isinstance(self.kind, OptionalTensorKind | NameKind)
+        return isinstance(self.kind, OptionalTensorKind | NameKind) or (
+            self.kind.has_none and isinstance(self.kind, LayoutKind)
+        )
 
     @property
     def is_choice(self) -> bool:

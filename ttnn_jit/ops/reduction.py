@@ -17,7 +17,7 @@ from ttnn_jit.ops.elementwise import Elementwise
 from ttnn_jit.ops.operation import Example, OperandSpec, Operation
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.memory_config import BufferType, MemoryConfig
-from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
 CHAINS = 32
 """Running results of a block, one for every column of a tile."""
@@ -92,6 +92,12 @@ def roundings(extent: int) -> int:
     """The most additions that an element goes through on its way into the sum of `extent`."""
     blocks = max(1, -(-extent // BLOCK))
     return -(-min(extent, BLOCK) // CHAINS) + (CHAINS - 1).bit_length() + (blocks - 1).bit_length()
+
+
+def laid_out(spec: TensorSpec, layout: Layout | None) -> TensorSpec:
+    """`spec` in `layout`, if it is given; tensors of torch and numpy have but one."""
+    is_foreign = spec.memory_config.buffer_type is BufferType.SYSTEM_MEMORY
+    return spec if layout is None or is_foreign else spec.with_(layout=layout)
 
 
 def interleaved(spec: TensorSpec) -> TensorSpec:

@@ -13,11 +13,12 @@ from xdsl.passes import ModulePass
 
 from ttnn_jit import ops
 from ttnn_jit.dialects import system_desc_of, ttir
-from ttnn_jit.dialects.declared_ops import CompositeOp, ReductionOp
+from ttnn_jit.dialects.declared_ops import CompositeOp, MovementOp, ReductionOp
 from ttnn_jit.dialects.editing import ops_of
 from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttnn import HOISTED
+from ttnn_jit.ops.composite import as_tuple
 from ttnn_jit.ops.kinds import as_float32
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
@@ -51,10 +52,11 @@ def _rewrite(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
     operands = [None if each is None else Tensor(values[each], spec_of(each.type)) for each in op.placed]
     if isinstance(op, ReductionOp):
         (operand,) = (each for each in operands if each is not None)
-        result = builder.reduced(op, operand)
+        results = (builder.reduced(op, operand),)
     else:
-        result = op.operation.decompose(builder, *operands, *op.statics)
-    values[op.results[0]] = builder.finished(result, spec_of(op.results[0].type))
+        results = as_tuple(op.operation.decompose(builder, *operands, *op.statics))
+    for value, result in zip(op.results, results, strict=True):
+        values[value] = builder.finished(result, spec_of(value.type))
     return builder.ops
 
 
@@ -157,6 +159,8 @@ class TensorBuilder:
         """The value of the last op, of the type that is wanted: it rounds to it; a copy where it is no op's."""
         last = self.ops[-1] if self.ops else None
         if last is None or last.results[0] is not result.value or result.value.first_use is not None:
+            return self._write(ops.COPY, (), (result,), wanted).value
+        if isinstance(last, MovementOp) and result.spec.dtype is not wanted.dtype:
             return self._write(ops.COPY, (), (result,), wanted).value
         if result.spec != wanted:
             return self._retyped(last, wanted)

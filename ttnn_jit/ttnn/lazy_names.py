@@ -70,6 +70,12 @@ HOMES = (
     Home("ttnn.random_tensors", "bernoulli manual_seed rand randn"),
     Home("ttnn.found_elements", "nonzero unique"),
     Home("ttnn.rearranging", "rearrange"),
+    Home("ttnn.batch_norm", "batch_norm"),
+    Home(
+        "ttnn.group_norm_parameters",
+        "create_group_norm_input_mask create_group_norm_input_negative_mask create_group_norm_weight_bias_rm "
+        "determine_expected_group_norm_sharded_config_and_grid_size get_group_norm_cores_across_channel",
+    ),
 )
 
 SUBMODULES = ("core", "experimental", "model_preprocessing", "types")
