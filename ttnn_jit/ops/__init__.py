@@ -16,6 +16,8 @@ from ttnn_jit.ops import (
     contractions,
     data_movement,
     distributed_norms,
+    further_reductions,
+    integer_reductions,
     normalizations,
     padding,
     part_writes,
@@ -133,10 +135,17 @@ OPERATIONS: tuple[Operation, ...] = (
     *scans.OPERATIONS,
     *selections.OPERATIONS,
     *rearrangements.OPERATIONS,
+    *further_reductions.OPERATIONS,
 )
 """Every operation that may be called, of every family."""
 
-DECLARED: tuple[Operation, ...] = (*OPERATIONS, *sequences.OPERATIONS, *channel_norms.OF_BATCHES)
+DECLARED: tuple[Operation, ...] = (
+    *OPERATIONS,
+    *sequences.OPERATIONS,
+    *channel_norms.OF_BATCHES,
+    *integer_reductions.OPERATIONS,
+    *scans.IN_PROGRAMS,
+)
 """Every operation that programs have."""
 
 

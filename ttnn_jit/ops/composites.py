@@ -13,9 +13,8 @@ from ttnn_jit.ops.axes import axes_of, axis_of, without_axes
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.contractions import MATMUL
 from ttnn_jit.ops.operation import Example
-from ttnn_jit.ops.parameter import DIMENSION, FLAG, NAME, OPTIONAL_TENSOR, TENSOR, Parameter
+from ttnn_jit.ops.parameter import DIMENSION, FLAG, NAME, OPTIONAL_TENSOR, REDUCED, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
-from ttnn_jit.ops.reductions import REDUCED
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 

@@ -128,3 +128,11 @@ class Parameter:
     def __str__(self) -> str:
         """It as the call is written, ``slope=0.01``."""
         return self.name if self.is_required else f"{self.name}={self.kind.text(self.default)}"
+
+
+REDUCED = (
+    Parameter("input_tensor", TENSOR, aliases=("input", "input_tensor_a")),
+    Parameter("dim", AXES, aliases=("dims",), ir_name="dim_arg"),
+    Parameter("keepdim", FLAG, default=False, aliases=("keep_dim",), ir_name="keep_dim"),
+)
+"""What every operation takes that reduces dimensions."""

@@ -27,7 +27,8 @@ def result_annotation(overloads: Sequence[Operation]) -> str:
     first = overloads[0]
     if first.gives_one_tensor:
         return "Tensor"
-    return "list[Tensor]" if isinstance(first, Shorthand) else f"tuple[{', '.join(['Tensor'] * first.result_count)}]"
+    is_list = isinstance(first, Shorthand) and first.is_list
+    return "list[Tensor]" if is_list else f"tuple[{', '.join(['Tensor'] * first.result_count)}]"
 
 
 def _merged(parameters: Sequence[Parameter]) -> inspect.Parameter:
@@ -52,15 +53,19 @@ def call_stubs(overloads: Sequence[Operation]) -> Iterator[str]:
 
 
 def _stub(operation: Operation, defaulted: set[str], *, aliased: bool) -> str:
-    """The parameters, renamed to their first aliases where `aliased`.
+    """The parameters, renamed to their first aliases where `aliased`; what must be given behind defaults, by name.
 
     A choice has its default in the first declaration only, which is the one that is meant without it.
     """
-    own = []
+    positional: list[str] = []
+    by_name: list[str] = []
     for parameter in operation.parameters:
         name = parameter.aliases[0] if aliased and parameter.aliases else parameter.name
         needed = parameter.is_required or (parameter.is_choice and name in defaulted)
-        own.append((parameter.is_positional, f"{name}: {parameter.annotation}{'' if needed else ' = ...'}"))
-    positional = [text for is_positional, text in own if is_positional]
-    choices = [text for is_positional, text in own if not is_positional]
-    return ", ".join(["self", *positional, *(["*", *choices] if choices else []), "**keywords: Unpack[Keywords]"])
+        behind_defaults = needed and bool(positional) and positional[-1].endswith(_DEFAULT)
+        own = positional if parameter.is_positional and not behind_defaults else by_name
+        own.append(f"{name}: {parameter.annotation}{'' if needed else _DEFAULT}")
+    return ", ".join(["self", *positional, *(["*", *by_name] if by_name else []), "**keywords: Unpack[Keywords]"])
+
+
+_DEFAULT = " = ..."

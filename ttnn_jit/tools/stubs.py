@@ -51,7 +51,7 @@ def _class(name: str) -> Iterator[str]:
     yield f"\nclass {_class_name(name)}(TtnnOperation):"
     summaries = [operation.summary for operation in EAGER[name]]
     yield "    " + '"""' + "\n\n    Or: ".join(summaries) + '"""\n'
-    calls = list(call_stubs(EAGER[name]))
+    calls = list(dict.fromkeys(call_stubs(EAGER[name])))
     for parameters in calls:
         if len(calls) > 1:
             yield "    @overload"

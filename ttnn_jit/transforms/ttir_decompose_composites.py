@@ -15,7 +15,7 @@ from ttnn_jit import ops
 from ttnn_jit.dialects import system_desc_of, ttir
 from ttnn_jit.dialects.declared_ops import CompositeOp, MovementOp, ReductionOp
 from ttnn_jit.dialects.editing import ops_of
-from ttnn_jit.dialects.layout import spec_of, tensor_type
+from ttnn_jit.dialects.layout import dtype_of, spec_of, tensor_type
 from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttnn import HOISTED
 from ttnn_jit.ops.composite import as_tuple
@@ -46,7 +46,7 @@ class TTIRDecomposeComposites(ModulePass):
 
 
 def _rewrite(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
-    if not isinstance(op, CompositeOp | ReductionOp) or (isinstance(op, ReductionOp) and _is_single(op)):
+    if not isinstance(op, CompositeOp | ReductionOp) or (isinstance(op, ReductionOp) and _is_kept(op)):
         return None
     builder = TensorBuilder(op)
     operands = [None if each is None else Tensor(values[each], spec_of(each.type)) for each in op.placed]
@@ -60,8 +60,9 @@ def _rewrite(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
     return builder.ops
 
 
-def _is_single(op: ReductionOp) -> bool:
-    return len(op.axes) == 1
+def _is_kept(op: ReductionOp) -> bool:
+    """Whether it reduces one dimension, of floats."""
+    return len(op.axes) == 1 and not dtype_of(op.operands[0].type).is_integer
 
 
 @dataclass(frozen=True)
@@ -123,10 +124,11 @@ class TensorBuilder:
     ) -> Tensor:
         tensor: Tensor = operands[0]
         _, (axes, keepdim) = operation.written([tensor.spec], statics)
+        of_integers = operation.of_integers if tensor.spec.dtype.is_integer else None
         for axis in reversed(axes):
-            own = dtype if axis == axes[0] else COMPUTE_TYPE
+            own = dtype if axis == axes[0] or of_integers is not None else COMPUTE_TYPE
             (spec,) = operation.results([tensor.spec], ((axis,), keepdim))
-            tensor = self._write(operation, ((axis,), keepdim), (tensor,), spec.with_(dtype=own))
+            tensor = self._write(of_integers or operation, ((axis,), keepdim), (tensor,), spec.with_(dtype=own))
         return tensor
 
     def _write(

@@ -16,7 +16,10 @@ __all__ = [
     "add_",
     "addcdiv",
     "addcmul",
+    "all",
+    "any",
     "argmax",
+    "argmin",
     "asin",
     "asinh",
     "atan",
@@ -68,6 +71,7 @@ __all__ = [
     "ge",
     "ge_",
     "gelu",
+    "group_norm",
     "gt",
     "gt_",
     "hardshrink",
@@ -86,6 +90,8 @@ __all__ = [
     "isneginf",
     "isposinf",
     "layer_norm",
+    "layer_norm_post_all_gather",
+    "layer_norm_pre_all_gather",
     "ldexp",
     "ldexp_",
     "le",
@@ -131,6 +137,9 @@ __all__ = [
     "ne",
     "ne_",
     "neg",
+    "norm",
+    "normalize_global",
+    "normalize_hw",
     "pad",
     "permute",
     "pow",
@@ -148,6 +157,8 @@ __all__ = [
     "reshape",
     "reshape_on_device",
     "rms_norm",
+    "rms_norm_post_all_gather",
+    "rms_norm_pre_all_gather",
     "roll",
     "round",
     "rpow",
@@ -179,6 +190,7 @@ __all__ = [
     "squeeze",
     "stack",
     "std",
+    "std_hw",
     "sub",
     "sub_",
     "subtract",
@@ -197,6 +209,7 @@ __all__ = [
     "unsqueeze",
     "unsqueeze_to_4D",
     "var",
+    "var_hw",
     "view",
     "where",
     "xlogy",
@@ -253,8 +266,32 @@ class _Addcmul(TtnnOperation):
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, input_tensor_c: Tensor | float, value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _All(TtnnOperation):
+    """1 where no element along the dimensions is zero, else 0, in x's dtype."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Any(TtnnOperation):
+    """1 where an element along the dimensions is not zero, else 0, in x's dtype."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Argmax(TtnnOperation):
-    """The place of the largest element along `dim`, of equal ones the first; NaN is the largest."""
+    """The place of the largest element along `dim`, or among all in a row; of equal ones the first, NaN is the largest."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Argmin(TtnnOperation):
+    """The place of the smallest element along `dim`, or among all in a row; of equal ones the first, NaN is the smallest."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -374,7 +411,7 @@ class _Cosh(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Cumprod(TtnnOperation):
-    """The products of the elements up to each along `dim`, in float64 and each rounded once."""
+    """The products of the elements up to each along `dim`: in float64, rounded once; of integers the low bits."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -382,7 +419,7 @@ class _Cumprod(TtnnOperation):
     def __call__(self, input: Tensor, dim: int, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Cumsum(TtnnOperation):
-    """The sums of the elements up to each along `dim`, in float64 and each rounded once."""
+    """The sums of the elements up to each along `dim`: in float64, rounded once; of integers the low bits."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -536,6 +573,14 @@ class _Gelu(TtnnOperation):
     @overload
     def __call__(self, input_tensor: Tensor, *, approximate: Literal['tanh'], **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _GroupNorm(TtnnOperation):
+    """Channels, the last dimension, in groups less their mean by their deviation, times `weight`, plus `bias`."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., epsilon: float = ..., output_layout: Layout | None = ..., *, num_groups: int, input_mask: object = ..., negative_mask: object = ..., reciprocals: object = ..., inplace: object = ..., num_out_blocks: object = ..., use_welford: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., eps: float = ..., output_layout: Layout | None = ..., *, num_groups: int, input_mask: object = ..., negative_mask: object = ..., reciprocals: object = ..., inplace: object = ..., num_out_blocks: object = ..., use_welford: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Gt(TtnnOperation):
     """1 where x is above y, else 0, in the first operand's dtype."""
 
@@ -626,6 +671,22 @@ class _LayerNorm(TtnnOperation):
     def __call__(self, input_tensor: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., epsilon: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., eps: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _LayerNormPostAllGather(TtnnOperation):
+    """`layer_norm` of a part of rows, whose sums `stats` has, from each device those of squares and the others."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, stats: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., epsilon: float = ..., *, use_2d_core_grid: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, stats: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., eps: float = ..., *, use_2d_core_grid: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _LayerNormPreAllGather(TtnnOperation):
+    """The sums of the squares of rows and their sums, each in the first column of a tile, zeros in the others."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, residual_input_tensor: Tensor | None = ..., *, use_2d_core_grid: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, residual_input_tensor: Tensor | None = ..., *, use_2d_core_grid: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Ldexp(TtnnOperation):
     """x * 2**y; zeros and infinities stay where y is finite."""
@@ -760,12 +821,18 @@ class _Maximum(TtnnOperation):
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Mean(TtnnOperation):
-    """The mean along dimensions: their sum by their number of elements."""
+    """The mean along dimensions: their sum by their number of elements.
+
+    Or: The mean along dimensions, times `scalar`."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., *, scalar: float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., *, scalar: float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Min(TtnnOperation):
     """The smallest element along dimensions; NaN where one is."""
@@ -804,6 +871,30 @@ class _Neg(TtnnOperation):
     """-x: the sign bit flipped."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Norm(TtnnOperation):
+    """The norm of vectors along dimensions, of the order `p`: 0 counts what is not 0, infinity is the largest."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., p: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., p: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _NormalizeGlobal(TtnnOperation):
+    """The elements less the mean of all, by the root of their variance, which is by their number."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _NormalizeHw(TtnnOperation):
+    """The elements less the mean of their rows and columns, by what `std_hw` gives."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Pad(TtnnOperation):
     """The tensor with as many elements `value` before and after, along each dimension, as `padding` says.
@@ -947,6 +1038,22 @@ class _RmsNorm(TtnnOperation):
     def __call__(self, input_tensor: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., epsilon: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., eps: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _RmsNormPostAllGather(TtnnOperation):
+    """`rms_norm` of a part of rows, whose sums of squares `stats` has, from each device a tile's width."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, stats: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., epsilon: float = ..., *, use_2d_core_grid: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, stats: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., eps: float = ..., *, use_2d_core_grid: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _RmsNormPreAllGather(TtnnOperation):
+    """The sums of the squares of rows, each in the first column of a tile, zeros in the others."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, residual_input_tensor: Tensor | None = ..., *, use_2d_core_grid: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, residual_input_tensor: Tensor | None = ..., *, use_2d_core_grid: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Roll(TtnnOperation):
     """Elements moved on by `shifts` along `dim`, those beyond the end to the front; flat if `dim` is None."""
@@ -1156,18 +1263,32 @@ class _Std(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _StdHw(TtnnOperation):
+    """The root of what `var_hw` gives."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Subtract(TtnnOperation):
     """x - y."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Sum(TtnnOperation):
-    """The sum along dimensions."""
+    """The sum along dimensions.
+
+    Or: The sum along dimensions, times `scalar`."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., *, scalar: float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., *, scalar: float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Tan(TtnnOperation):
     """Tangent of x radians, to the largest float."""
@@ -1190,12 +1311,18 @@ class _Threshold(TtnnOperation):
     def __call__(self, input_tensor: Tensor, threshold: float = ..., value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Topk(TtnnOperation):
-    """The `k` largest elements along `dim`, or the smallest, in order, and their places; NaN is the largest."""
+    """The `k` largest elements along `dim`, or the smallest, in order, and their places; NaN is the largest.
+
+    Or: The `k` largest elements along `dim`, or the smallest, in order, and what `indices_tensor` has there."""
 
     @overload
     def __call__(self, input_tensor: Tensor, k: int, dim: int = ..., largest: bool = ..., sorted: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
     @overload
     def __call__(self, input: Tensor, k: int, dim: int = ..., largest: bool = ..., sorted: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, k: int, dim: int = ..., largest: bool = ..., sorted: bool = ..., *, indices_tensor: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def __call__(self, input: Tensor, k: int, dim: int = ..., largest: bool = ..., sorted: bool = ..., *, indices_tensor: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
 
 class _Transpose(TtnnOperation):
     """The tensor with two dimensions exchanged."""
@@ -1250,6 +1377,14 @@ class _Var(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _VarHw(TtnnOperation):
+    """The variance of the rows and columns, the last two dimensions, by their number of elements."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _View(TtnnOperation):
     """The elements as a tensor of another shape, as `reshape` gives them."""
 
@@ -1275,7 +1410,10 @@ add: _Add
 add_: _Add
 addcdiv: _Addcdiv
 addcmul: _Addcmul
+all: _All
+any: _Any
 argmax: _Argmax
+argmin: _Argmin
 asin: _Asin
 asinh: _Asinh
 atan: _Atan
@@ -1327,6 +1465,7 @@ gather: _Gather
 ge: _Ge
 ge_: _Ge
 gelu: _Gelu
+group_norm: _GroupNorm
 gt: _Gt
 gt_: _Gt
 hardshrink: _Hardshrink
@@ -1345,6 +1484,8 @@ isnan: _Isnan
 isneginf: _Isneginf
 isposinf: _Isposinf
 layer_norm: _LayerNorm
+layer_norm_post_all_gather: _LayerNormPostAllGather
+layer_norm_pre_all_gather: _LayerNormPreAllGather
 ldexp: _Ldexp
 ldexp_: _Ldexp
 le: _Le
@@ -1390,6 +1531,9 @@ nan_to_num: _NanToNum
 ne: _Ne
 ne_: _Ne
 neg: _Neg
+norm: _Norm
+normalize_global: _NormalizeGlobal
+normalize_hw: _NormalizeHw
 pad: _Pad
 permute: _Permute
 pow: _Pow
@@ -1407,6 +1551,8 @@ repeat_interleave: _RepeatInterleave
 reshape: _Reshape
 reshape_on_device: _ReshapeOnDevice
 rms_norm: _RmsNorm
+rms_norm_post_all_gather: _RmsNormPostAllGather
+rms_norm_pre_all_gather: _RmsNormPreAllGather
 roll: _Roll
 round: _Round
 rpow: _Rpow
@@ -1438,6 +1584,7 @@ squared_difference_: _SquaredDifference
 squeeze: _Squeeze
 stack: _Stack
 std: _Std
+std_hw: _StdHw
 sub: _Subtract
 sub_: _Subtract
 subtract: _Subtract
@@ -1456,6 +1603,7 @@ trunc: _Trunc
 unsqueeze: _Unsqueeze
 unsqueeze_to_4D: _UnsqueezeTo4D
 var: _Var
+var_hw: _VarHw
 view: _View
 where: _Where
 xlogy: _Xlogy

@@ -66,6 +66,12 @@ from ttnn_jit.ttnn.random_tensors import randn as randn
 from ttnn_jit.ttnn.found_elements import nonzero as nonzero
 from ttnn_jit.ttnn.found_elements import unique as unique
 from ttnn_jit.ttnn.rearranging import rearrange as rearrange
+from ttnn_jit.ttnn.batch_norm import batch_norm as batch_norm
+from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_input_mask as create_group_norm_input_mask
+from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_input_negative_mask as create_group_norm_input_negative_mask
+from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_weight_bias_rm as create_group_norm_weight_bias_rm
+from ttnn_jit.ttnn.group_norm_parameters import determine_expected_group_norm_sharded_config_and_grid_size as determine_expected_group_norm_sharded_config_and_grid_size
+from ttnn_jit.ttnn.group_norm_parameters import get_group_norm_cores_across_channel as get_group_norm_cores_across_channel
 from ttnn_jit.ttnn import core as core
 from ttnn_jit.ttnn import experimental as experimental
 from ttnn_jit.ttnn import model_preprocessing as model_preprocessing
@@ -111,14 +117,20 @@ __all__ = [
     "WormholeComputeKernelConfig",
     "allocate_tensor_on_host",
     "as_tensor",
+    "batch_norm",
     "bernoulli",
     "core",
     "corerange_to_cores",
+    "create_group_norm_input_mask",
+    "create_group_norm_input_negative_mask",
+    "create_group_norm_weight_bias_rm",
     "create_sharded_memory_config_",
+    "determine_expected_group_norm_sharded_config_and_grid_size",
     "dump_tensor",
     "element_size",
     "experimental",
     "get_device_ids",
+    "get_group_norm_cores_across_channel",
     "grid_to_cores",
     "has_storage_type_of",
     "has_tile_padding",

@@ -41,6 +41,7 @@ OTHER_MEANINGS = {
             "sub",
         )
     },
+    ("tools/opt.py", "all"): "every pass",
     ("frontend/language.py", "add"): "the operation that every namespace of ttnn has",
     ("frontend/python_functions.py", "add"): "the method of sets",
     ("frontend/python_functions.py", "reverse"): "the method of lists",
