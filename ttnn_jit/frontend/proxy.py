@@ -47,6 +47,7 @@ from ttnn_jit.ops import (
     Operation,
     bind,
     overloads_of,
+    with_output_tensor,
 )
 from ttnn_jit.ops.created_tensors import creation_of
 from ttnn_jit.runtime.families import TORCH, has_family
@@ -371,6 +372,7 @@ class Emitter(ABC):
         if name in ALIASES:
             raise unsupported_function(name, self.callee_location())
         own = {name for each in overloads for name in each.parameter_names}
+        kwargs = with_output_tensor(overloads, kwargs)
         output = next((kwargs[key] for key in OUTPUT_KEYWORDS if kwargs.get(key) is not None and key not in own), None)
         kwargs = self._without_result_keywords(kwargs, own)
         if name in IN_PLACE:

@@ -33,7 +33,7 @@ from ttnn_jit.ops import (
     unary,
 )
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
-from ttnn_jit.ops.binding import BoundCall, bind
+from ttnn_jit.ops.binding import BoundCall, bind, with_output_tensor
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.contraction import Contraction
 from ttnn_jit.ops.data_movement import indexed
@@ -109,6 +109,7 @@ __all__ = [
     "nearest_names",
     "operations_on",
     "overloads_of",
+    "with_output_tensor",
 ]
 
 ELEMENTWISE: tuple[Elementwise, ...] = (

@@ -10,7 +10,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axes_of, axis_of, without_axes
 from ttnn_jit.ops.data_movement import RESHAPE
 from ttnn_jit.ops.integer_reductions import reducing_loops
-from ttnn_jit.ops.parameter import DIMENSION, REDUCED, TENSOR, Parameter
+from ttnn_jit.ops.parameter import DIMENSION, OUTPUT, REDUCED, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops, loops_along
 from ttnn_jit.ops.shorthand import Call, Shorthand, Value
@@ -57,7 +57,11 @@ def _product_loop(load: Any, store: Any) -> Any:
 def _scan(name: str, summary: str, loop: Callable[[Any, Any], Any]) -> Routine:
     return Routine(
         name=name,
-        parameters=(Parameter("input_tensor", TENSOR, aliases=("input",)), Parameter("dim", DIMENSION)),
+        parameters=(
+            Parameter("input_tensor", TENSOR, aliases=("input",)),
+            Parameter("dim", DIMENSION),
+            Parameter("out", OUTPUT),
+        ),
         summary=summary,
         source=f"ttnn.{name}",
         loop=loop,

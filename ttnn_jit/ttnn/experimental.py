@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from ttnn_jit.ttnn.eager_functions import view
+from ttnn_jit.ttnn.fast_reduce import fast_reduce_nc
 from ttnn_jit.ttnn.random_tensors import dropout
 from ttnn_jit.ttnn.transfers import typecast
 
-__all__ = ["dropout", "typecast", "view"]
+__all__ = ["dropout", "fast_reduce_nc", "typecast", "view"]
 
 if not TYPE_CHECKING:  # a type checker says itself which names are missing
 

@@ -71,6 +71,7 @@ HOMES = (
     Home("ttnn.found_elements", "nonzero unique"),
     Home("ttnn.rearranging", "rearrange"),
     Home("ttnn.batch_norm", "batch_norm"),
+    Home("ttnn.moreh", "moreh_cumsum"),
     Home(
         "ttnn.group_norm_parameters",
         "create_group_norm_input_mask create_group_norm_input_negative_mask create_group_norm_weight_bias_rm "
@@ -78,7 +79,7 @@ HOMES = (
     ),
 )
 
-SUBMODULES = ("core", "experimental", "model_preprocessing", "types")
+SUBMODULES = ("core", "experimental", "model_preprocessing", "operations", "types")
 """Modules that ttnn has, which are names too."""
 
 MODULE_OF = {name: f"ttnn_jit.{home.module}" for home in HOMES for name in home.names.split()}

@@ -67,6 +67,7 @@ from ttnn_jit.ttnn.found_elements import nonzero as nonzero
 from ttnn_jit.ttnn.found_elements import unique as unique
 from ttnn_jit.ttnn.rearranging import rearrange as rearrange
 from ttnn_jit.ttnn.batch_norm import batch_norm as batch_norm
+from ttnn_jit.ttnn.moreh import moreh_cumsum as moreh_cumsum
 from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_input_mask as create_group_norm_input_mask
 from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_input_negative_mask as create_group_norm_input_negative_mask
 from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_weight_bias_rm as create_group_norm_weight_bias_rm
@@ -75,6 +76,7 @@ from ttnn_jit.ttnn.group_norm_parameters import get_group_norm_cores_across_chan
 from ttnn_jit.ttnn import core as core
 from ttnn_jit.ttnn import experimental as experimental
 from ttnn_jit.ttnn import model_preprocessing as model_preprocessing
+from ttnn_jit.ttnn import operations as operations
 from ttnn_jit.ttnn import types as types
 
 __all__ = [
@@ -141,10 +143,12 @@ __all__ = [
     "manage_config",
     "manual_seed",
     "model_preprocessing",
+    "moreh_cumsum",
     "move",
     "nonzero",
     "num_cores_to_corerangeset",
     "num_cores_to_corerangeset_in_subcoregrids",
+    "operations",
     "rand",
     "randn",
     "reallocate",
