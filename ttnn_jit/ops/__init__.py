@@ -17,7 +17,10 @@ from ttnn_jit.ops import (
     data_movement,
     distributed_norms,
     further_reductions,
+    gates,
+    integer_division,
     integer_reductions,
+    losses,
     normalizations,
     padding,
     part_writes,
@@ -137,6 +140,9 @@ OPERATIONS: tuple[Operation, ...] = (
     *selections.OPERATIONS,
     *rearrangements.OPERATIONS,
     *further_reductions.OPERATIONS,
+    *integer_division.OPERATIONS,
+    *losses.OPERATIONS,
+    *gates.OPERATIONS,
 )
 """Every operation that may be called, of every family."""
 
@@ -146,6 +152,7 @@ DECLARED: tuple[Operation, ...] = (
     *channel_norms.OF_BATCHES,
     *integer_reductions.OPERATIONS,
     *scans.IN_PROGRAMS,
+    *integer_division.IN_PROGRAMS,
 )
 """Every operation that programs have."""
 

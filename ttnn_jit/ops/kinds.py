@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import math
 import struct
 from collections.abc import Hashable
@@ -335,6 +336,28 @@ class LayoutKind(Kind):
     def text(self, value: Layout | None) -> str:
         """As ttnn names it."""
         return "None" if value is None else f"ttnn.{value.name}_LAYOUT"
+
+
+@dataclass(frozen=True)
+class MemberKind(Kind):
+    """A member of an enumeration, by its name in the IR.
+
+    Attributes:
+        members: The enumeration.
+    """
+
+    members: type[enum.Enum] = enum.Enum
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> str:  # noqa: ARG002 - members have none
+        """The name of the member."""
+        named = self.members.__members__.get(value) if type(value) is str else value
+        if not isinstance(named, self.members):
+            raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}")
+        return named.name
+
+    def text(self, value: enum.Enum) -> str:
+        """As ttnn names it."""
+        return f"ttnn.{value}"
 
 
 class ComputeConfigKind(Kind):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 from ttnn_jit.ops.kinds import (
@@ -20,6 +21,7 @@ from ttnn_jit.ops.kinds import (
     Kind,
     LayoutKind,
     LimitKind,
+    MemberKind,
     NameKind,
     NumberKind,
     OptionalTensorKind,
@@ -58,6 +60,11 @@ ACTIVATIONS = Kind("Sequence[str | Callable[..., Any]] | None", has_none=True)
 IGNORED = Kind("object", has_none=True)
 COMPUTE_CONFIG = ComputeConfigKind("object", has_none=True)
 PROGRAM_CONFIG = ProgramConfigKind("object", has_none=True)
+
+
+def members(enumeration: type[enum.Enum]) -> MemberKind:
+    """The kind of the members of an enumeration of ttnn."""
+    return MemberKind(enumeration.__name__, f"a {enumeration.__name__}", "string", members=enumeration)
 
 
 def integers(first: int, last: int) -> IntKind:

@@ -29,6 +29,7 @@ def _operations() -> Iterator[str]:
     names = {**{name: name for name in EAGER}, **ALIASES, **in_place}
     yield "from collections.abc import Callable, Sequence"
     yield "from typing import Any, Literal, TypedDict, Unpack, overload\n"
+    yield "from ttnn_jit.ops.losses import LossReductionMode"
     yield "from ttnn_jit.specs.dtypes import DataType"
     yield "from ttnn_jit.specs.memory_config import MemoryConfig"
     yield "from ttnn_jit.specs.tensor_spec import Layout"
@@ -51,7 +52,7 @@ def _class(name: str) -> Iterator[str]:
     yield f"\nclass {_class_name(name)}(TtnnOperation):"
     summaries = [operation.summary for operation in EAGER[name]]
     yield "    " + '"""' + "\n\n    Or: ".join(summaries) + '"""\n'
-    calls = list(dict.fromkeys(call_stubs(EAGER[name])))
+    calls = list({each.replace(" = ...", ""): each for each in reversed([*call_stubs(EAGER[name])])}.values())[::-1]
     for parameters in calls:
         if len(calls) > 1:
             yield "    @overload"

@@ -2,6 +2,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypedDict, Unpack, overload
 
+from ttnn_jit.ops.losses import LossReductionMode
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.memory_config import MemoryConfig
 from ttnn_jit.specs.tensor_spec import Layout
@@ -52,6 +53,7 @@ __all__ = [
     "embedding",
     "eq",
     "eq_",
+    "eqz",
     "erf",
     "erfc",
     "erfinv",
@@ -68,12 +70,17 @@ __all__ = [
     "fold",
     "frac",
     "gather",
+    "gcd",
     "ge",
     "ge_",
+    "geglu",
     "gelu",
+    "gez",
+    "glu",
     "group_norm",
     "gt",
     "gt_",
+    "gtz",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
@@ -89,15 +96,18 @@ __all__ = [
     "isnan",
     "isneginf",
     "isposinf",
+    "l1_loss",
     "layer_norm",
     "layer_norm_post_all_gather",
     "layer_norm_pre_all_gather",
+    "lcm",
     "ldexp",
     "ldexp_",
     "le",
     "le_",
     "leaky_relu",
     "lerp",
+    "lez",
     "lgamma",
     "linear",
     "log",
@@ -121,6 +131,7 @@ __all__ = [
     "logical_xor_",
     "lt",
     "lt_",
+    "ltz",
     "mac",
     "matmul",
     "max",
@@ -129,6 +140,7 @@ __all__ = [
     "min",
     "minimum",
     "mish",
+    "mse_loss",
     "mul",
     "mul_",
     "multiply",
@@ -137,6 +149,7 @@ __all__ = [
     "ne",
     "ne_",
     "neg",
+    "nez",
     "norm",
     "normalize_global",
     "normalize_hw",
@@ -149,6 +162,7 @@ __all__ = [
     "rdiv",
     "recip",
     "reciprocal",
+    "reglu",
     "relu",
     "relu6",
     "remainder",
@@ -196,6 +210,7 @@ __all__ = [
     "subtract",
     "subtract_",
     "sum",
+    "swiglu",
     "swish",
     "tan",
     "tanh",
@@ -441,7 +456,13 @@ class _Divide(TtnnOperation):
 
     Or: The floor of the exact x / y.
 
-    Or: The exact x / y without its fraction."""
+    Or: The exact x / y without its fraction.
+
+    Or: x / y of integers, in float32.
+
+    Or: The floor of the quotient of integers; 0 where y is 0.
+
+    Or: The quotient of integers without its fraction; 0 where y is 0."""
 
     @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, rounding_mode: None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -467,6 +488,11 @@ class _Eq(TtnnOperation):
     """1 where x equals y, else 0, in the first operand's dtype."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Eqz(TtnnOperation):
+    """1 where x is zero, else 0, in x's dtype."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Erf(TtnnOperation):
     """The error function."""
@@ -528,12 +554,16 @@ class _Floor(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _FloorDivide(TtnnOperation):
-    """The floor of x / y."""
+    """The floor of x / y.
+
+    Or: The floor of the quotient of integers; 0 where y is 0."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Fmod(TtnnOperation):
-    """What is left of x when y is taken off as often as goes, exactly; the sign of x."""
+    """What is left of x when y is taken off as often as goes, exactly; the sign of x.
+
+    Or: What the quotient toward zero leaves; 0 where y is 0."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -558,10 +588,23 @@ class _Gather(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, dim: int, index: Tensor, *, sparse_grad: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Gcd(TtnnOperation):
+    """The greatest common divisor of integers, not below 0."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Ge(TtnnOperation):
     """1 where x is not below y, else 0, in the first operand's dtype."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Geglu(TtnnOperation):
+    """The first half along `dim`, times `gelu` of the second."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Gelu(TtnnOperation):
     """x times the normal distribution function of x.
@@ -572,6 +615,19 @@ class _Gelu(TtnnOperation):
     def __call__(self, input_tensor: Tensor, *, approximate: Literal['none'] = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input_tensor: Tensor, *, approximate: Literal['tanh'], **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Gez(TtnnOperation):
+    """1 where x is not below zero, else 0, in x's dtype."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Glu(TtnnOperation):
+    """The first half along `dim`, times `sigmoid` of the second."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _GroupNorm(TtnnOperation):
     """Channels, the last dimension, in groups less their mean by their deviation, times `weight`, plus `bias`."""
@@ -585,6 +641,11 @@ class _Gt(TtnnOperation):
     """1 where x is above y, else 0, in the first operand's dtype."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Gtz(TtnnOperation):
+    """1 where x is above zero, else 0, in x's dtype."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Hardshrink(TtnnOperation):
     """0 where |x| is at most lambd, else x; NaN stays NaN."""
@@ -664,6 +725,11 @@ class _Isposinf(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _L1Loss(TtnnOperation):
+    """The absolute differences, their sum or their mean."""
+
+    def __call__(self, input_reference: Tensor, input_prediction: Tensor, reduction: LossReductionMode = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _LayerNorm(TtnnOperation):
     """Rows less their mean, by their standard deviation, times `weight`, plus `bias`, one of each per column."""
 
@@ -688,6 +754,11 @@ class _LayerNormPreAllGather(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, residual_input_tensor: Tensor | None = ..., *, use_2d_core_grid: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Lcm(TtnnOperation):
+    """The least common multiple of integers; 0 where one is 0."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Ldexp(TtnnOperation):
     """x * 2**y; zeros and infinities stay where y is finite."""
 
@@ -710,6 +781,11 @@ class _Lerp(TtnnOperation):
     """input + weight * (end - input)."""
 
     def __call__(self, input: Tensor | float, end: Tensor | float, weight: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Lez(TtnnOperation):
+    """1 where x is not above zero, else 0, in x's dtype."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Lgamma(TtnnOperation):
     """The logarithm of |gamma(x)|; infinite at 0 and the negative integers."""
@@ -797,6 +873,11 @@ class _Lt(TtnnOperation):
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Ltz(TtnnOperation):
+    """1 where x is below zero, else 0, in x's dtype."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Mac(TtnnOperation):
     """x * y + z, rounded once."""
 
@@ -852,6 +933,11 @@ class _Mish(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _MseLoss(TtnnOperation):
+    """The squares of the differences, their sum or their mean."""
+
+    def __call__(self, input_reference: Tensor, input_prediction: Tensor, reduction: LossReductionMode = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Multiply(TtnnOperation):
     """x * y."""
 
@@ -869,6 +955,11 @@ class _Ne(TtnnOperation):
 
 class _Neg(TtnnOperation):
     """-x: the sign bit flipped."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Nez(TtnnOperation):
+    """1 where x is not zero, NaN too, else 0, in x's dtype."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -984,6 +1075,14 @@ class _Reciprocal(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Reglu(TtnnOperation):
+    """The first half along `dim`, times `relu` of the second."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Relu(TtnnOperation):
     """max(x, 0); NaN stays NaN."""
 
@@ -995,7 +1094,9 @@ class _Relu6(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Remainder(TtnnOperation):
-    """fmod with the sign of y, as Python's %."""
+    """fmod with the sign of y, as Python's %.
+
+    Or: What that quotient leaves, with the sign of y; 0 where y is 0."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -1290,6 +1391,14 @@ class _Sum(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., *, scalar: float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Swiglu(TtnnOperation):
+    """The first half along `dim`, times `silu` of the second."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Tan(TtnnOperation):
     """Tangent of x radians, to the largest float."""
 
@@ -1446,6 +1555,7 @@ elu: _Elu
 embedding: _Embedding
 eq: _Eq
 eq_: _Eq
+eqz: _Eqz
 erf: _Erf
 erfc: _Erfc
 erfinv: _Erfinv
@@ -1462,12 +1572,17 @@ fmod: _Fmod
 fold: _Fold
 frac: _Frac
 gather: _Gather
+gcd: _Gcd
 ge: _Ge
 ge_: _Ge
+geglu: _Geglu
 gelu: _Gelu
+gez: _Gez
+glu: _Glu
 group_norm: _GroupNorm
 gt: _Gt
 gt_: _Gt
+gtz: _Gtz
 hardshrink: _Hardshrink
 hardsigmoid: _Hardsigmoid
 hardswish: _Hardswish
@@ -1483,15 +1598,18 @@ isinf: _Isinf
 isnan: _Isnan
 isneginf: _Isneginf
 isposinf: _Isposinf
+l1_loss: _L1Loss
 layer_norm: _LayerNorm
 layer_norm_post_all_gather: _LayerNormPostAllGather
 layer_norm_pre_all_gather: _LayerNormPreAllGather
+lcm: _Lcm
 ldexp: _Ldexp
 ldexp_: _Ldexp
 le: _Le
 le_: _Le
 leaky_relu: _LeakyRelu
 lerp: _Lerp
+lez: _Lez
 lgamma: _Lgamma
 linear: _Linear
 log: _Log
@@ -1515,6 +1633,7 @@ logical_xor: _LogicalXor
 logical_xor_: _LogicalXor
 lt: _Lt
 lt_: _Lt
+ltz: _Ltz
 mac: _Mac
 matmul: _Matmul
 max: _Max
@@ -1523,6 +1642,7 @@ mean: _Mean
 min: _Min
 minimum: _Minimum
 mish: _Mish
+mse_loss: _MseLoss
 mul: _Multiply
 mul_: _Multiply
 multiply: _Multiply
@@ -1531,6 +1651,7 @@ nan_to_num: _NanToNum
 ne: _Ne
 ne_: _Ne
 neg: _Neg
+nez: _Nez
 norm: _Norm
 normalize_global: _NormalizeGlobal
 normalize_hw: _NormalizeHw
@@ -1543,6 +1664,7 @@ rad2deg: _Rad2Deg
 rdiv: _Rdiv
 recip: _Reciprocal
 reciprocal: _Reciprocal
+reglu: _Reglu
 relu: _Relu
 relu6: _Relu6
 remainder: _Remainder
@@ -1590,6 +1712,7 @@ sub_: _Subtract
 subtract: _Subtract
 subtract_: _Subtract
 sum: _Sum
+swiglu: _Swiglu
 swish: _Silu
 tan: _Tan
 tanh: _Tanh

@@ -72,6 +72,13 @@ HOMES = (
     Home("ttnn.rearranging", "rearrange"),
     Home("ttnn.batch_norm", "batch_norm"),
     Home("ttnn.moreh", "moreh_cumsum"),
+    Home("ttnn.assignments", "assign bcast copy fill_ones_rm fill_rm plus_one unary_chain"),
+    Home(
+        "ttnn.tilizing",
+        "pad_to_tile_shape tilize tilize_with_val_padding tilize_with_zero_padding untilize untilize_with_unpadding",
+    ),
+    Home("ttnn.partial_shards", "interleaved_to_sharded_partial sharded_to_interleaved_partial"),
+    Home("ops.losses", "LossReductionMode"),
     Home(
         "ttnn.group_norm_parameters",
         "create_group_norm_input_mask create_group_norm_input_negative_mask create_group_norm_weight_bias_rm "

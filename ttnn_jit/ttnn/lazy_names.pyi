@@ -68,6 +68,22 @@ from ttnn_jit.ttnn.found_elements import unique as unique
 from ttnn_jit.ttnn.rearranging import rearrange as rearrange
 from ttnn_jit.ttnn.batch_norm import batch_norm as batch_norm
 from ttnn_jit.ttnn.moreh import moreh_cumsum as moreh_cumsum
+from ttnn_jit.ttnn.assignments import assign as assign
+from ttnn_jit.ttnn.assignments import bcast as bcast
+from ttnn_jit.ttnn.assignments import copy as copy
+from ttnn_jit.ttnn.assignments import fill_ones_rm as fill_ones_rm
+from ttnn_jit.ttnn.assignments import fill_rm as fill_rm
+from ttnn_jit.ttnn.assignments import plus_one as plus_one
+from ttnn_jit.ttnn.assignments import unary_chain as unary_chain
+from ttnn_jit.ttnn.tilizing import pad_to_tile_shape as pad_to_tile_shape
+from ttnn_jit.ttnn.tilizing import tilize as tilize
+from ttnn_jit.ttnn.tilizing import tilize_with_val_padding as tilize_with_val_padding
+from ttnn_jit.ttnn.tilizing import tilize_with_zero_padding as tilize_with_zero_padding
+from ttnn_jit.ttnn.tilizing import untilize as untilize
+from ttnn_jit.ttnn.tilizing import untilize_with_unpadding as untilize_with_unpadding
+from ttnn_jit.ttnn.partial_shards import interleaved_to_sharded_partial as interleaved_to_sharded_partial
+from ttnn_jit.ttnn.partial_shards import sharded_to_interleaved_partial as sharded_to_interleaved_partial
+from ttnn_jit.ops.losses import LossReductionMode as LossReductionMode
 from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_input_mask as create_group_norm_input_mask
 from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_input_negative_mask as create_group_norm_input_negative_mask
 from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_weight_bias_rm as create_group_norm_weight_bias_rm
@@ -99,6 +115,7 @@ __all__ = [
     "GrayskullComputeKernelConfig",
     "LayerNormDefaultProgramConfig",
     "LayerNormShardedMultiCoreProgramConfig",
+    "LossReductionMode",
     "MatmulMultiCoreReuseMultiCast1DProgramConfig",
     "MatmulMultiCoreReuseMultiCastBatchedDRAMShardedProgramConfig",
     "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig",
@@ -119,8 +136,11 @@ __all__ = [
     "WormholeComputeKernelConfig",
     "allocate_tensor_on_host",
     "as_tensor",
+    "assign",
     "batch_norm",
+    "bcast",
     "bernoulli",
+    "copy",
     "core",
     "corerange_to_cores",
     "create_group_norm_input_mask",
@@ -131,12 +151,15 @@ __all__ = [
     "dump_tensor",
     "element_size",
     "experimental",
+    "fill_ones_rm",
+    "fill_rm",
     "get_device_ids",
     "get_group_norm_cores_across_channel",
     "grid_to_cores",
     "has_storage_type_of",
     "has_tile_padding",
     "init_device_compute_kernel_config",
+    "interleaved_to_sharded_partial",
     "load_config_from_dictionary",
     "load_config_from_json_file",
     "load_tensor",
@@ -149,16 +172,25 @@ __all__ = [
     "num_cores_to_corerangeset",
     "num_cores_to_corerangeset_in_subcoregrids",
     "operations",
+    "pad_to_tile_shape",
+    "plus_one",
     "rand",
     "randn",
     "reallocate",
     "rearrange",
     "save_config_to_json_file",
+    "sharded_to_interleaved_partial",
     "split_work_to_cores",
     "tile_size",
+    "tilize",
+    "tilize_with_val_padding",
+    "tilize_with_zero_padding",
     "to_dtype",
     "types",
+    "unary_chain",
     "unique",
+    "untilize",
+    "untilize_with_unpadding",
 ]
 
 MODULE_OF: dict[str, str]

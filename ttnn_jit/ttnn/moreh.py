@@ -194,8 +194,8 @@ def layer_norm(  # noqa: PLR0913 - as moreh has it
     check_whole_number(normalized_dims, "`normalized_dims` of layer_norm")
     shape, first = tuple(input.shape), axis_of(-normalized_dims, len(input.shape))
     flat = ttnn.reshape(input, (*shape[:first], -1))
-    given = {"weight": gamma, "bias": beta}
-    given = {name: ttnn.reshape(value, (-1,)) for name, value in given.items() if value is not None}
+    numbers = {"weight": gamma, "bias": beta}
+    given: dict[str, Any] = {name: ttnn.reshape(value, (-1,)) for name, value in numbers.items() if value is not None}
     result = ttnn.reshape(ttnn.layer_norm(flat, epsilon=eps, **given), shape)
     placed = _placed(output, memory_config)
 
