@@ -15,6 +15,7 @@ __all__ = [
     "acosh",
     "add",
     "add_",
+    "addalpha",
     "addcdiv",
     "addcmul",
     "all",
@@ -47,6 +48,7 @@ __all__ = [
     "digamma",
     "div",
     "div_",
+    "div_no_nan",
     "divide",
     "divide_",
     "elu",
@@ -165,6 +167,8 @@ __all__ = [
     "reglu",
     "relu",
     "relu6",
+    "relu_max",
+    "relu_min",
     "remainder",
     "repeat",
     "repeat_interleave",
@@ -207,6 +211,7 @@ __all__ = [
     "std_hw",
     "sub",
     "sub_",
+    "subalpha",
     "subtract",
     "subtract_",
     "sum",
@@ -270,6 +275,11 @@ class _Add(TtnnOperation):
     """x + y."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Addalpha(TtnnOperation):
+    """x + alpha * y, rounded once."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, alpha: float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Addcdiv(TtnnOperation):
     """x + value * y / z."""
@@ -450,6 +460,11 @@ class _Digamma(TtnnOperation):
     """The derivative of lgamma; NaN at the negative integers."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _DivNoNan(TtnnOperation):
+    """x / y, correctly rounded; 0 where y is zero."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Divide(TtnnOperation):
     """x / y, correctly rounded.
@@ -1093,6 +1108,16 @@ class _Relu6(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _ReluMax(TtnnOperation):
+    """x where it is positive, else 0, and at most `upper_limit`."""
+
+    def __call__(self, input_tensor: Tensor, upper_limit: float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ReluMin(TtnnOperation):
+    """x, and at least `lower_limit`."""
+
+    def __call__(self, input_tensor: Tensor, lower_limit: float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Remainder(TtnnOperation):
     """fmod with the sign of y, as Python's %.
 
@@ -1372,6 +1397,11 @@ class _StdHw(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Subalpha(TtnnOperation):
+    """x - alpha * y, rounded once."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, alpha: float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Subtract(TtnnOperation):
     """x - y."""
 
@@ -1517,6 +1547,7 @@ acos: _Acos
 acosh: _Acosh
 add: _Add
 add_: _Add
+addalpha: _Addalpha
 addcdiv: _Addcdiv
 addcmul: _Addcmul
 all: _All
@@ -1549,6 +1580,7 @@ deg2rad: _Deg2Rad
 digamma: _Digamma
 div: _Divide
 div_: _Divide
+div_no_nan: _DivNoNan
 divide: _Divide
 divide_: _Divide
 elu: _Elu
@@ -1667,6 +1699,8 @@ reciprocal: _Reciprocal
 reglu: _Reglu
 relu: _Relu
 relu6: _Relu6
+relu_max: _ReluMax
+relu_min: _ReluMin
 remainder: _Remainder
 repeat: _Repeat
 repeat_interleave: _RepeatInterleave
@@ -1709,6 +1743,7 @@ std: _Std
 std_hw: _StdHw
 sub: _Subtract
 sub_: _Subtract
+subalpha: _Subalpha
 subtract: _Subtract
 subtract_: _Subtract
 sum: _Sum

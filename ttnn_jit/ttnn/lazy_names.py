@@ -78,7 +78,6 @@ HOMES = (
         "pad_to_tile_shape tilize tilize_with_val_padding tilize_with_zero_padding untilize untilize_with_unpadding",
     ),
     Home("ttnn.partial_shards", "interleaved_to_sharded_partial sharded_to_interleaved_partial"),
-    Home("ops.losses", "LossReductionMode"),
     Home(
         "ttnn.group_norm_parameters",
         "create_group_norm_input_mask create_group_norm_input_negative_mask create_group_norm_weight_bias_rm "

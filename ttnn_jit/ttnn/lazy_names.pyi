@@ -83,7 +83,6 @@ from ttnn_jit.ttnn.tilizing import untilize as untilize
 from ttnn_jit.ttnn.tilizing import untilize_with_unpadding as untilize_with_unpadding
 from ttnn_jit.ttnn.partial_shards import interleaved_to_sharded_partial as interleaved_to_sharded_partial
 from ttnn_jit.ttnn.partial_shards import sharded_to_interleaved_partial as sharded_to_interleaved_partial
-from ttnn_jit.ops.losses import LossReductionMode as LossReductionMode
 from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_input_mask as create_group_norm_input_mask
 from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_input_negative_mask as create_group_norm_input_negative_mask
 from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_weight_bias_rm as create_group_norm_weight_bias_rm
@@ -115,7 +114,6 @@ __all__ = [
     "GrayskullComputeKernelConfig",
     "LayerNormDefaultProgramConfig",
     "LayerNormShardedMultiCoreProgramConfig",
-    "LossReductionMode",
     "MatmulMultiCoreReuseMultiCast1DProgramConfig",
     "MatmulMultiCoreReuseMultiCastBatchedDRAMShardedProgramConfig",
     "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig",

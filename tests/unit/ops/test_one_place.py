@@ -42,6 +42,10 @@ OTHER_MEANINGS = {
         )
     },
     ("tools/opt.py", "all"): "every pass",
+    **{
+        ("ttnn/moreh.py", word): "moreh's function of that name"
+        for word in ("cumsum", "layer_norm", "mean", "norm", "softmax", "sum")
+    },
     ("frontend/language.py", "add"): "the operation that every namespace of ttnn has",
     ("frontend/python_functions.py", "add"): "the method of sets",
     ("frontend/python_functions.py", "reverse"): "the method of lists",
