@@ -415,7 +415,8 @@ HOST = [
     (
         lambda d: ttnn.get_all_programs_perf_data,
         AttributeError,
-        "module 'ttnn_jit.ttnn' has no attribute 'get_all_programs_perf_data': there is no device profiler; time the calls",
+        "module 'ttnn_jit.ttnn' has no attribute 'get_all_programs_perf_data': there is no device profiler; time the "
+        "calls",
     ),
     (
         lambda d: ttnn.from_torhc,
