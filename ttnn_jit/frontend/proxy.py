@@ -9,6 +9,7 @@ import operator
 import types
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from xdsl.ir import SSAValue
@@ -18,6 +19,7 @@ from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar, python_number
 from ttnn_jit.foreign.pytrees import leaves
+from ttnn_jit.frontend.asked_results import NOTHING, Asked, asked_by, is_interleaved_in_l1, results_as_asked
 from ttnn_jit.frontend.creations import create
 from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.module_builder import ModuleBuilder, TensorOperand
@@ -356,20 +358,24 @@ class Emitter(ABC):
         own = {name for each in overloads for name in each.parameter_names}
         kwargs = with_output_tensor(overloads, kwargs)
         output = next((kwargs[key] for key in OUTPUT_KEYWORDS if kwargs.get(key) is not None and key not in own), None)
-        kwargs = self._without_result_keywords(kwargs, own)
+        asked = self._asked(name, {key: value for key, value in kwargs.items() if key not in own})
+        kwargs = self._own_keywords(kwargs, own)
         if name in IN_PLACE:
-            return update(self, name, overloads, args, kwargs)
-        return self.emit(overloads, args, kwargs) if output is None else into(self, output, overloads, args, kwargs)
+            return update(self, name, overloads, args, kwargs, asked)
+        if output is not None:
+            return into(self, output, overloads, args, kwargs, asked)
+        return self.emit(overloads, args, kwargs, asked)
 
-    def _without_result_keywords(self, kwargs: Mapping[str, Any], own: Container[str]) -> Mapping[str, Any]:
-        """The operation's `own` keywords; the first of the others that says something is warned of."""
-        ignored = [
-            name
-            for name in RESULT_KEYWORDS
-            if kwargs.get(name) is not None and name not in own and name not in OUTPUT_KEYWORDS
-        ]
-        for name in ignored:
-            self.warnings[f"`{name}` on an operation is ignored inside a jitted function"] = None
+    def _asked(self, name: str, kwargs: Mapping[str, Any]) -> Asked:
+        """What a call asks of its result; a chip's kernels take nothing interleaved in L1, and it lies in DRAM."""
+        asked = asked_by(name, kwargs, self.location)
+        if self.builder.has_rules and is_interleaved_in_l1(asked.memory_config):
+            self.warnings["`memory_config` interleaved in L1 is ignored inside a jitted function"] = None
+            return replace(asked, memory_config=None)
+        return asked
+
+    def _own_keywords(self, kwargs: Mapping[str, Any], own: Container[str]) -> Mapping[str, Any]:
+        """The operation's `own` keywords, and what no operation has."""
         check_hardware_keywords({name: value for name, value in kwargs.items() if name not in own}, self.location)
         others = RESULT_KEYWORDS + HARDWARE_KEYWORDS
         return {name: value for name, value in kwargs.items() if name in own or name not in others}
@@ -379,10 +385,9 @@ class Emitter(ABC):
         overloads: Sequence[Operation],
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
-        *,
-        dtype: DataType | None = None,
+        asked: Asked = NOTHING,
     ) -> Any:
-        """What the first of `overloads` that takes these arguments gives, in `dtype` if that is given.
+        """What the first of `overloads` that takes these arguments gives, as is `asked`.
 
         Several results are a tuple, or a list.
         """
@@ -392,7 +397,7 @@ class Emitter(ABC):
         operands = [
             self.live_operand(value, what) if isinstance(value, ProxyTensor) else value for value in bound.operands
         ]
-        results = self.builder.results(bound.operation, operands, bound.attributes, location, dtype=dtype)
+        results = results_as_asked(self.builder, bound.operation, operands, bound.attributes, location, asked)
         proxies = tuple(ProxyTensor(self, value, spec) for value, spec in results)
         return bound.operation.packed(proxies)
 

@@ -29,6 +29,7 @@ class Home:
 HOMES = (
     Home("specs.arch", "Arch"),
     Home("specs.storage_type", "StorageType"),
+    Home("specs.embeddings_type", "EmbeddingsType", "chooses how a chip reads the weight of `embedding`"),
     Home("specs.unary_op_type", "BcastOpDim BcastOpMath UnaryOpType UnaryWithParam"),
     Home(
         "specs.compute_config",

@@ -1,6 +1,7 @@
 # Written by `make docs` from the table in lazy_names.py; a test proves it current.
 from ttnn_jit.specs.arch import Arch as Arch
 from ttnn_jit.specs.storage_type import StorageType as StorageType
+from ttnn_jit.specs.embeddings_type import EmbeddingsType as EmbeddingsType
 from ttnn_jit.specs.unary_op_type import BcastOpDim as BcastOpDim
 from ttnn_jit.specs.unary_op_type import BcastOpMath as BcastOpMath
 from ttnn_jit.specs.unary_op_type import UnaryOpType as UnaryOpType
@@ -107,6 +108,7 @@ __all__ = [
     "CreateDevices",
     "DEVICE_STORAGE_TYPE",
     "DeviceComputeKernelConfig",
+    "EmbeddingsType",
     "GetDefaultDevice",
     "GetNumAvailableDevices",
     "GetNumPCIeDevices",

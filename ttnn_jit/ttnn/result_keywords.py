@@ -6,17 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
-from ttnn_jit.ops import (
-    ALIASES,
-    HARDWARE_PARAMETERS,
-    OPERAND_PARAMETERS,
-    OVERLOADS,
-    RESULT_PARAMETERS,
-    BoundCall,
-    Elementwise,
-    overloads_of,
-)
-from ttnn_jit.ops.applied_unary import AppliedUnary, of_type
+from ttnn_jit.ops import HARDWARE_PARAMETERS, OPERAND_PARAMETERS, RESULT_PARAMETERS, BoundCall, Elementwise
+from ttnn_jit.ops.applied_unary import AppliedUnary, activation_of, activations_of
 from ttnn_jit.ops.operation import OperandSpec
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.program import Program
@@ -58,8 +49,9 @@ def result_keywords(name: str, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any
         for each in (*RESULT_PARAMETERS, *OPERAND_PARAMETERS, *HARDWARE_PARAMETERS)
     }
     fused = getattr(found["program_config"], "fused_activation", None)
-    activations = (*_applied(name, "activations", found), *(() if fused is None else (_activation(fused),)))
-    applied = tuple(_applied(name, each.name, found) for each in OPERAND_PARAMETERS)
+    activations = activations_of(name, "activations", found["activations"])
+    activations = activations if fused is None else (*activations, activation_of(fused))
+    applied = tuple(activations_of(name, each.name, found[each.name]) for each in OPERAND_PARAMETERS)
     of_operands = applied if any(applied) else ()
     outputs = [found[key] for key in ("output_tensor", "optional_output_tensor") if found[key] is not None]
     if len(outputs) > 1:
@@ -70,17 +62,6 @@ def result_keywords(name: str, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any
     if output is found["memory_config"] is found["dtype"] is None and not activations and not of_operands:
         return own, None
     return own, ResultKeywords(found["memory_config"], found["dtype"], output, activations, of_operands)
-
-
-def _applied(name: str, keyword: str, found: Mapping[str, Any]) -> tuple[AppliedUnary, ...]:
-    """What a keyword that lists activations names."""
-    activations = found[keyword]
-    if not isinstance(activations, (list, tuple, type(None))):
-        raise ArgumentError(
-            f"{name}: `{keyword}` must be a list of unary operations, got {activations!r}",
-            help=f"give their names, as `{keyword}=['relu']`",
-        )
-    return tuple(map(_activation, activations or ()))
 
 
 def check_operands(name: str, bound: BoundCall, wanted: ResultKeywords) -> None:
@@ -133,18 +114,3 @@ def check_output(
 def specs_of(bound: BoundCall) -> tuple[OperandSpec, ...]:
     """The operands of a call, with specs for the tensors."""
     return tuple(value.spec if isinstance(value, Tensor) else value for value in bound.operands)
-
-
-def _activation(activation: Any) -> AppliedUnary:
-    typed = of_type(activation, OVERLOADS)
-    if typed is not None:
-        return typed
-    overloads = overloads_of(activation) or ()
-    if isinstance(activation, str):
-        overloads = OVERLOADS.get(ALIASES.get(activation, activation), ())
-    unary = next((operation for operation in overloads if operation.arity == 1), None)
-    if unary is None:
-        raise ArgumentError(
-            f"{activation!r} is no activation", help="give names of unary operations, as `activations=['relu']`"
-        )
-    return AppliedUnary((unary,))
