@@ -67,8 +67,112 @@ from ttnn_jit.ttnn.random_tensors import randn as randn
 from ttnn_jit.ttnn.found_elements import nonzero as nonzero
 from ttnn_jit.ttnn.found_elements import unique as unique
 from ttnn_jit.ttnn.rearranging import rearrange as rearrange
+from ttnn_jit.ttnn.backward import abs_bw as abs_bw
+from ttnn_jit.ttnn.backward import acos_bw as acos_bw
+from ttnn_jit.ttnn.backward import acosh_bw as acosh_bw
+from ttnn_jit.ttnn.backward import add_bw as add_bw
+from ttnn_jit.ttnn.backward import addalpha_bw as addalpha_bw
+from ttnn_jit.ttnn.backward import addcdiv_bw as addcdiv_bw
+from ttnn_jit.ttnn.backward import addcmul_bw as addcmul_bw
+from ttnn_jit.ttnn.backward import asin_bw as asin_bw
+from ttnn_jit.ttnn.backward import asinh_bw as asinh_bw
+from ttnn_jit.ttnn.backward import assign_bw as assign_bw
+from ttnn_jit.ttnn.backward import atan2_bw as atan2_bw
+from ttnn_jit.ttnn.backward import atan_bw as atan_bw
+from ttnn_jit.ttnn.backward import atanh_bw as atanh_bw
+from ttnn_jit.ttnn.backward import bias_gelu_bw as bias_gelu_bw
+from ttnn_jit.ttnn.backward import binary_eq_bw as binary_eq_bw
+from ttnn_jit.ttnn.backward import binary_ge_bw as binary_ge_bw
+from ttnn_jit.ttnn.backward import binary_gt_bw as binary_gt_bw
+from ttnn_jit.ttnn.backward import binary_le_bw as binary_le_bw
+from ttnn_jit.ttnn.backward import binary_lt_bw as binary_lt_bw
+from ttnn_jit.ttnn.backward import binary_ne_bw as binary_ne_bw
+from ttnn_jit.ttnn.backward import ceil_bw as ceil_bw
+from ttnn_jit.ttnn.backward import celu_bw as celu_bw
+from ttnn_jit.ttnn.backward import clamp_bw as clamp_bw
+from ttnn_jit.ttnn.backward import clip_bw as clip_bw
+from ttnn_jit.ttnn.backward import concat_bw as concat_bw
+from ttnn_jit.ttnn.backward import cos_bw as cos_bw
+from ttnn_jit.ttnn.backward import cosh_bw as cosh_bw
+from ttnn_jit.ttnn.backward import deg2rad_bw as deg2rad_bw
+from ttnn_jit.ttnn.backward import div_bw as div_bw
+from ttnn_jit.ttnn.backward import div_no_nan_bw as div_no_nan_bw
+from ttnn_jit.ttnn.backward import elu_bw as elu_bw
+from ttnn_jit.ttnn.backward import erf_bw as erf_bw
+from ttnn_jit.ttnn.backward import erfc_bw as erfc_bw
+from ttnn_jit.ttnn.backward import erfinv_bw as erfinv_bw
+from ttnn_jit.ttnn.backward import exp2_bw as exp2_bw
+from ttnn_jit.ttnn.backward import exp_bw as exp_bw
+from ttnn_jit.ttnn.backward import expm1_bw as expm1_bw
+from ttnn_jit.ttnn.backward import fill_zero_bw as fill_zero_bw
+from ttnn_jit.ttnn.backward import floor_bw as floor_bw
+from ttnn_jit.ttnn.backward import fmod_bw as fmod_bw
+from ttnn_jit.ttnn.backward import frac_bw as frac_bw
+from ttnn_jit.ttnn.backward import gelu_bw as gelu_bw
+from ttnn_jit.ttnn.backward import hardshrink_bw as hardshrink_bw
+from ttnn_jit.ttnn.backward import hardsigmoid_bw as hardsigmoid_bw
+from ttnn_jit.ttnn.backward import hardswish_bw as hardswish_bw
+from ttnn_jit.ttnn.backward import hardtanh_bw as hardtanh_bw
+from ttnn_jit.ttnn.backward import hypot_bw as hypot_bw
+from ttnn_jit.ttnn.backward import ldexp_bw as ldexp_bw
+from ttnn_jit.ttnn.backward import leaky_relu_bw as leaky_relu_bw
+from ttnn_jit.ttnn.backward import lerp_bw as lerp_bw
+from ttnn_jit.ttnn.backward import lgamma_bw as lgamma_bw
+from ttnn_jit.ttnn.backward import log10_bw as log10_bw
+from ttnn_jit.ttnn.backward import log1p_bw as log1p_bw
+from ttnn_jit.ttnn.backward import log2_bw as log2_bw
+from ttnn_jit.ttnn.backward import log_bw as log_bw
+from ttnn_jit.ttnn.backward import log_sigmoid_bw as log_sigmoid_bw
+from ttnn_jit.ttnn.backward import logaddexp2_bw as logaddexp2_bw
+from ttnn_jit.ttnn.backward import logaddexp_bw as logaddexp_bw
+from ttnn_jit.ttnn.backward import logit_bw as logit_bw
+from ttnn_jit.ttnn.backward import max_bw as max_bw
+from ttnn_jit.ttnn.backward import min_bw as min_bw
+from ttnn_jit.ttnn.backward import mul_bw as mul_bw
+from ttnn_jit.ttnn.backward import neg_bw as neg_bw
+from ttnn_jit.ttnn.backward import pow_bw as pow_bw
+from ttnn_jit.ttnn.backward import rad2deg_bw as rad2deg_bw
+from ttnn_jit.ttnn.backward import rdiv_bw as rdiv_bw
+from ttnn_jit.ttnn.backward import reciprocal_bw as reciprocal_bw
+from ttnn_jit.ttnn.backward import relu6_bw as relu6_bw
+from ttnn_jit.ttnn.backward import relu_bw as relu_bw
+from ttnn_jit.ttnn.backward import remainder_bw as remainder_bw
+from ttnn_jit.ttnn.backward import round_bw as round_bw
+from ttnn_jit.ttnn.backward import rpow_bw as rpow_bw
+from ttnn_jit.ttnn.backward import rsqrt_bw as rsqrt_bw
+from ttnn_jit.ttnn.backward import rsub_bw as rsub_bw
+from ttnn_jit.ttnn.backward import selu_bw as selu_bw
+from ttnn_jit.ttnn.backward import sigmoid_bw as sigmoid_bw
+from ttnn_jit.ttnn.backward import sign_bw as sign_bw
+from ttnn_jit.ttnn.backward import silu_bw as silu_bw
+from ttnn_jit.ttnn.backward import sin_bw as sin_bw
+from ttnn_jit.ttnn.backward import sinh_bw as sinh_bw
+from ttnn_jit.ttnn.backward import softplus_bw as softplus_bw
+from ttnn_jit.ttnn.backward import softshrink_bw as softshrink_bw
+from ttnn_jit.ttnn.backward import softsign_bw as softsign_bw
+from ttnn_jit.ttnn.backward import sqrt_bw as sqrt_bw
+from ttnn_jit.ttnn.backward import square_bw as square_bw
+from ttnn_jit.ttnn.backward import squared_difference_bw as squared_difference_bw
+from ttnn_jit.ttnn.backward import sub_bw as sub_bw
+from ttnn_jit.ttnn.backward import subalpha_bw as subalpha_bw
+from ttnn_jit.ttnn.backward import tan_bw as tan_bw
+from ttnn_jit.ttnn.backward import tanh_bw as tanh_bw
+from ttnn_jit.ttnn.backward import tanhshrink_bw as tanhshrink_bw
+from ttnn_jit.ttnn.backward import threshold_bw as threshold_bw
+from ttnn_jit.ttnn.backward import trunc_bw as trunc_bw
+from ttnn_jit.ttnn.backward import unary_sub_bw as unary_sub_bw
+from ttnn_jit.ttnn.backward import where_bw as where_bw
+from ttnn_jit.ttnn.backward import xlogy_bw as xlogy_bw
 from ttnn_jit.ttnn.batch_norm import batch_norm as batch_norm
 from ttnn_jit.ttnn.moreh import moreh_cumsum as moreh_cumsum
+from ttnn_jit.ttnn.complex_tensors import angle as angle
+from ttnn_jit.ttnn.complex_tensors import complex_tensor as complex_tensor
+from ttnn_jit.ttnn.complex_tensors import conj as conj
+from ttnn_jit.ttnn.complex_tensors import imag as imag
+from ttnn_jit.ttnn.complex_tensors import is_imag as is_imag
+from ttnn_jit.ttnn.complex_tensors import is_real as is_real
+from ttnn_jit.ttnn.complex_tensors import polar as polar
+from ttnn_jit.ttnn.complex_tensors import real as real
 from ttnn_jit.ttnn.assignments import assign as assign
 from ttnn_jit.ttnn.assignments import bcast as bcast
 from ttnn_jit.ttnn.assignments import copy as copy
@@ -134,63 +238,167 @@ __all__ = [
     "UnaryOpType",
     "UnaryWithParam",
     "WormholeComputeKernelConfig",
+    "abs_bw",
+    "acos_bw",
+    "acosh_bw",
+    "add_bw",
+    "addalpha_bw",
+    "addcdiv_bw",
+    "addcmul_bw",
     "allocate_tensor_on_host",
+    "angle",
     "as_tensor",
+    "asin_bw",
+    "asinh_bw",
     "assign",
+    "assign_bw",
+    "atan2_bw",
+    "atan_bw",
+    "atanh_bw",
     "batch_norm",
     "bcast",
     "bernoulli",
+    "bias_gelu_bw",
+    "binary_eq_bw",
+    "binary_ge_bw",
+    "binary_gt_bw",
+    "binary_le_bw",
+    "binary_lt_bw",
+    "binary_ne_bw",
+    "ceil_bw",
+    "celu_bw",
+    "clamp_bw",
+    "clip_bw",
+    "complex_tensor",
+    "concat_bw",
+    "conj",
     "copy",
     "core",
     "corerange_to_cores",
+    "cos_bw",
+    "cosh_bw",
     "create_group_norm_input_mask",
     "create_group_norm_input_negative_mask",
     "create_group_norm_weight_bias_rm",
     "create_sharded_memory_config_",
+    "deg2rad_bw",
     "determine_expected_group_norm_sharded_config_and_grid_size",
+    "div_bw",
+    "div_no_nan_bw",
     "dump_tensor",
     "element_size",
+    "elu_bw",
+    "erf_bw",
+    "erfc_bw",
+    "erfinv_bw",
+    "exp2_bw",
+    "exp_bw",
     "experimental",
+    "expm1_bw",
     "fill_ones_rm",
     "fill_rm",
+    "fill_zero_bw",
+    "floor_bw",
+    "fmod_bw",
+    "frac_bw",
+    "gelu_bw",
     "get_device_ids",
     "get_group_norm_cores_across_channel",
     "grid_to_cores",
+    "hardshrink_bw",
+    "hardsigmoid_bw",
+    "hardswish_bw",
+    "hardtanh_bw",
     "has_storage_type_of",
     "has_tile_padding",
+    "hypot_bw",
+    "imag",
     "init_device_compute_kernel_config",
     "interleaved_to_sharded_partial",
+    "is_imag",
+    "is_real",
+    "ldexp_bw",
+    "leaky_relu_bw",
+    "lerp_bw",
+    "lgamma_bw",
     "load_config_from_dictionary",
     "load_config_from_json_file",
     "load_tensor",
+    "log10_bw",
+    "log1p_bw",
+    "log2_bw",
+    "log_bw",
+    "log_sigmoid_bw",
+    "logaddexp2_bw",
+    "logaddexp_bw",
+    "logit_bw",
     "manage_config",
     "manual_seed",
+    "max_bw",
+    "min_bw",
     "model_preprocessing",
     "moreh_cumsum",
     "move",
+    "mul_bw",
+    "neg_bw",
     "nonzero",
     "num_cores_to_corerangeset",
     "num_cores_to_corerangeset_in_subcoregrids",
     "operations",
     "pad_to_tile_shape",
     "plus_one",
+    "polar",
+    "pow_bw",
+    "rad2deg_bw",
     "rand",
     "randn",
+    "rdiv_bw",
+    "real",
     "reallocate",
     "rearrange",
+    "reciprocal_bw",
+    "relu6_bw",
+    "relu_bw",
+    "remainder_bw",
+    "round_bw",
+    "rpow_bw",
+    "rsqrt_bw",
+    "rsub_bw",
     "save_config_to_json_file",
+    "selu_bw",
     "sharded_to_interleaved_partial",
+    "sigmoid_bw",
+    "sign_bw",
+    "silu_bw",
+    "sin_bw",
+    "sinh_bw",
+    "softplus_bw",
+    "softshrink_bw",
+    "softsign_bw",
     "split_work_to_cores",
+    "sqrt_bw",
+    "square_bw",
+    "squared_difference_bw",
+    "sub_bw",
+    "subalpha_bw",
+    "tan_bw",
+    "tanh_bw",
+    "tanhshrink_bw",
+    "threshold_bw",
     "tile_size",
     "tilize",
     "tilize_with_val_padding",
     "tilize_with_zero_padding",
     "to_dtype",
+    "trunc_bw",
     "types",
     "unary_chain",
+    "unary_sub_bw",
     "unique",
     "untilize",
     "untilize_with_unpadding",
+    "where_bw",
+    "xlogy_bw",
 ]
 
 MODULE_OF: dict[str, str]
