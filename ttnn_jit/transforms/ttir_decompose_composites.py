@@ -128,7 +128,8 @@ class TensorBuilder:
         for axis in reversed(axes):
             own = dtype if axis == axes[0] or of_integers is not None else COMPUTE_TYPE
             (spec,) = operation.results([tensor.spec], ((axis,), keepdim))
-            tensor = self._write(of_integers or operation, ((axis,), keepdim), (tensor,), spec.with_(dtype=own))
+            written = of_integers[axis < len(tensor.shape) - 1] if of_integers else operation
+            tensor = self._write(written, ((axis,), keepdim), (tensor,), spec.with_(dtype=own))
         return tensor
 
     def _write(
