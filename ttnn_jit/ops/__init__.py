@@ -14,6 +14,7 @@ from ttnn_jit.ops import (
     composites,
     contractions,
     data_movement,
+    heads,
     normalizations,
     padding,
     part_writes,
@@ -129,6 +130,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *scans.OPERATIONS,
     *selections.OPERATIONS,
     *rearrangements.OPERATIONS,
+    *heads.OPERATIONS,
 )
 """Every operation that may be called, of every family."""
 
@@ -158,16 +160,15 @@ FILL, SLICE, RESHAPE, SLICE_WRITE = binary.FILL, data_movement.SLICE, data_movem
 OVERLOADS = _overloads()
 """Python name -> the declarations that share it, in order of preference."""
 
-EAGER = {name: overloads for name, overloads in OVERLOADS.items() if not isinstance(overloads[0], Typecast)}
-"""The same of those whose eager function is derived; a cast takes tensors on the host too (ttnn/transfers.py)."""
+IN_PLACE = {name: OVERLOADS[operation.name] for operation in OPERATIONS for name in operation.names_in_place}
+"""Names of ttnn whose call writes its result into an operand -> the declarations of what it computes."""
 
-IN_PLACE = {
-    f"{name}_": OVERLOADS[operation.name]
-    for operation in OPERATIONS
-    if operation.in_place
-    for name in (operation.name, *operation.aliases)
+EAGER = {
+    name: overloads
+    for name, overloads in OVERLOADS.items()
+    if name not in IN_PLACE and not isinstance(overloads[0], Typecast)
 }
-"""Names of ttnn whose call writes its result into the first operand -> the declarations of what it computes."""
+"""Those of `OVERLOADS` whose eager function is derived; a cast takes tensors on the host too (ttnn/transfers.py)."""
 
 ALIASES = {alias: operation.name for operation in OPERATIONS for alias in operation.aliases}
 """Further names of eager ttnn -> the name that `@jit` takes."""

@@ -22,6 +22,8 @@ from ttnn_jit.ops.kinds import (
     LimitKind,
     NameKind,
     NumberKind,
+    OptionalFloatKind,
+    OptionalIndexKind,
     OptionalTensorKind,
     PairsKind,
     ProgramConfigKind,
@@ -37,9 +39,11 @@ TENSOR_PER_CHANNEL = TensorKind("Tensor | float", "a tensor or a number", or_num
 OPTIONAL_TENSOR = OptionalTensorKind("Tensor | None", "a tensor or None", has_none=True)
 TENSORS = TensorsKind("Sequence[Tensor]", "a tensor")
 FLOAT = FloatKind("float", "a number")
+OPTIONAL_FLOAT = OptionalFloatKind("float | None", "a number or None", has_none=True)
 LIMIT = LimitKind("float", "a number")
 BOOL = BoolKind("bool", "a number")
 DIMENSION = IndexKind("int", "a whole number", "si32")
+OPTIONAL_COUNT = OptionalIndexKind("int | None", "a whole number or None", "si32", has_none=True)
 DIMENSIONS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "array<i64>")
 EXTENTS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "[i32]")
 PAIRS = PairsKind("Sequence[tuple[int, int]]", "a pair of whole numbers for every dimension", "array<i32>")
@@ -101,7 +105,7 @@ class Parameter:
     @property
     def is_optional(self) -> bool:
         """Whether None may stand for the operand or the property, which the op lacks then."""
-        return isinstance(self.kind, OptionalTensorKind | NameKind)
+        return self.kind.may_lack
 
     @property
     def is_choice(self) -> bool:

@@ -464,6 +464,62 @@ class _Expand(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _ExperimentalConcatenateHeads(TtnnOperation):
+    """Heads [batch, heads, positions, channels of one] as rows [batch, 1, positions, channels]."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, *, compute_with_storage_grid_size: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, *, compute_with_storage_grid_size: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalCreateQkvHeads(TtnnOperation):
+    """Heads of rows that hold, group by group, the queries that share a key, that key and its value."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, num_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    @overload
+    def __call__(self, input: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
+class _ExperimentalNlpConcatHeads(TtnnOperation):
+    """Heads [batch, heads, positions, channels of one] as rows [batch, 1, positions, channels]."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalNlpConcatHeadsDecode(TtnnOperation):
+    """The first `num_heads` heads of every user as a row, [1, 1, users, channels]; rows of 0 up to 32 users."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, num_heads: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, num_q_heads: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalNlpCreateQkvHeads(TtnnOperation):
+    """Heads of queries, of keys, transposed by default, and of values, from rows in four dimensions."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, input_tensor_kv: Tensor | None = ..., *, num_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    @overload
+    def __call__(self, input: Tensor, kv_input_tensor: Tensor | None = ..., *, num_q_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
+class _ExperimentalNlpCreateQkvHeadsDecode(TtnnOperation):
+    """Heads of queries, keys and values of one position of every user, each [1, users, heads, channels]."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, num_heads: int, num_kv_heads: int | None = ..., *, overlap_qkv_coregrid: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    @overload
+    def __call__(self, input: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., *, overlap_qkv_coregrid: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
+class _ExperimentalSplitQueryKeyValueAndSplitHeads(TtnnOperation):
+    """Heads of queries, of keys, transposed, and of values, from rows in four dimensions."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, num_heads: int = ..., *, compute_with_storage_grid_size: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    @overload
+    def __call__(self, input: Tensor, num_heads: int = ..., *, compute_with_storage_grid_size: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
 class _Expm1(TtnnOperation):
     """exp(x) - 1, the digits of small results kept."""
 
@@ -1197,6 +1253,22 @@ class _Topk(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, k: int, dim: int = ..., largest: bool = ..., sorted: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
 
+class _TransformerConcatenateHeads(TtnnOperation):
+    """Heads [batch, heads, positions, channels of one] as rows [batch, positions, channels]."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _TransformerSplitQueryKeyValueAndSplitHeads(TtnnOperation):
+    """Heads of queries, of keys, transposed by default, and of values, from rows that hold them one after the other, or two tensors of rows; from sharded rows, group by group."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, input_tensor_kv: Tensor | None = ..., *, num_heads: int, num_kv_heads: int | None = ..., transpose_key: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    @overload
+    def __call__(self, input: Tensor, kv_input_tensor: Tensor | None = ..., *, num_q_heads: int, num_kv_heads: int | None = ..., transpose_key: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
 class _Transpose(TtnnOperation):
     """The tensor with two dimensions exchanged."""
 
@@ -1268,6 +1340,7 @@ class _Xlogy(TtnnOperation):
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+def functions_of(submodule: str) -> dict[str, TtnnOperation]: ...
 abs: _Abs
 acos: _Acos
 acosh: _Acosh

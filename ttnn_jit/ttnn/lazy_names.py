@@ -72,7 +72,7 @@ HOMES = (
     Home("ttnn.rearranging", "rearrange"),
 )
 
-SUBMODULES = ("core", "experimental", "model_preprocessing", "types")
+SUBMODULES = ("core", "experimental", "kv_cache", "model_preprocessing", "transformer", "types")
 """Modules that ttnn has, which are names too."""
 
 MODULE_OF = {name: f"ttnn_jit.{home.module}" for home in HOMES for name in home.names.split()}

@@ -68,7 +68,9 @@ from ttnn_jit.ttnn.found_elements import unique as unique
 from ttnn_jit.ttnn.rearranging import rearrange as rearrange
 from ttnn_jit.ttnn import core as core
 from ttnn_jit.ttnn import experimental as experimental
+from ttnn_jit.ttnn import kv_cache as kv_cache
 from ttnn_jit.ttnn import model_preprocessing as model_preprocessing
+from ttnn_jit.ttnn import transformer as transformer
 from ttnn_jit.ttnn import types as types
 
 __all__ = [
@@ -123,6 +125,7 @@ __all__ = [
     "has_storage_type_of",
     "has_tile_padding",
     "init_device_compute_kernel_config",
+    "kv_cache",
     "load_config_from_dictionary",
     "load_config_from_json_file",
     "load_tensor",
@@ -141,6 +144,7 @@ __all__ = [
     "split_work_to_cores",
     "tile_size",
     "to_dtype",
+    "transformer",
     "types",
     "unique",
 ]

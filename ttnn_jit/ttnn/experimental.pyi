@@ -1,0 +1,32 @@
+# Written by `make docs` from the declarations in ttnn_jit/ops; a test proves it current.
+from ttnn_jit.ttnn.eager_functions import _ExperimentalConcatenateHeads
+from ttnn_jit.ttnn.eager_functions import _ExperimentalCreateQkvHeads
+from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpConcatHeads
+from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpConcatHeadsDecode
+from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpCreateQkvHeads
+from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpCreateQkvHeadsDecode
+from ttnn_jit.ttnn.eager_functions import _ExperimentalSplitQueryKeyValueAndSplitHeads
+from ttnn_jit.ttnn.random_tensors import dropout as dropout
+from ttnn_jit.ttnn.transfers import typecast as typecast
+from ttnn_jit.ttnn.eager_functions import view as view
+
+__all__ = [
+    "concatenate_heads",
+    "create_qkv_heads",
+    "dropout",
+    "nlp_concat_heads",
+    "nlp_concat_heads_decode",
+    "nlp_create_qkv_heads",
+    "nlp_create_qkv_heads_decode",
+    "split_query_key_value_and_split_heads",
+    "typecast",
+    "view",
+]
+
+concatenate_heads: _ExperimentalConcatenateHeads
+create_qkv_heads: _ExperimentalCreateQkvHeads
+nlp_concat_heads: _ExperimentalNlpConcatHeads
+nlp_concat_heads_decode: _ExperimentalNlpConcatHeadsDecode
+nlp_create_qkv_heads: _ExperimentalNlpCreateQkvHeads
+nlp_create_qkv_heads_decode: _ExperimentalNlpCreateQkvHeadsDecode
+split_query_key_value_and_split_heads: _ExperimentalSplitQueryKeyValueAndSplitHeads
