@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
@@ -65,7 +66,7 @@ def _headed(call: Call, x: Value, heads: int, order: Sequence[int] = BY_HEAD) ->
 
 
 def _split(
-    call: Call, x: Value, kv: Value | None, heads: int, kv_heads: int | None, transposes: bool, rank: int
+    call: Call, x: Value, kv: Value | None, heads: int, kv_heads: int | None, transposes: bool, *, rank: int
 ) -> list[Value]:
     kv_heads = _check_heads(heads, kv_heads)
     x = _as_positions(call, x, rank, "input_tensor")
@@ -114,7 +115,7 @@ def _split_positions(
 ) -> list[Value]:
     if kv is None and x.spec.memory_config.is_sharded():  # ttnn's kernel for these: a core holds whole groups
         return _split_groups(call, _as_positions(call, x, 3, "input_tensor"), heads, kv_heads, transposes)
-    return _split(call, x, kv, heads, kv_heads, transposes, 3)
+    return _split(call, x, kv, heads, kv_heads, transposes, rank=3)
 
 
 def _heads_in_torch(
@@ -161,7 +162,7 @@ NLP_CREATE_QKV_HEADS = Shorthand(
     ),
     summary="Heads of queries, of keys, transposed by default, and of values, from rows in four dimensions.",
     source="ttnn.experimental.nlp_create_qkv_heads",
-    calls=lambda call, x, kv, *statics: _split(call, x, kv, *statics, 4),
+    calls=partial(_split, rank=4),
     collected_in=tuple,
     golden=_heads_in_torch,
     examples=(
@@ -201,7 +202,7 @@ BERT_SPLIT_HEADS = Shorthand(
     parameters=(OPERAND, Parameter("num_heads", DIMENSION, 16), _GRID),
     summary="Heads of queries, of keys, transposed, and of values, from rows in four dimensions.",
     source="ttnn.experimental.split_query_key_value_and_split_heads",
-    calls=lambda call, x, heads: _split(call, x, None, heads, None, True, 4),
+    calls=lambda call, x, heads: _split(call, x, None, heads, None, True, rank=4),
     collected_in=tuple,
     golden=lambda torch, x, heads: _heads_in_torch(torch, x, None, heads, None, True),
     examples=((((2, 1, 3, 96),), (16,)),),

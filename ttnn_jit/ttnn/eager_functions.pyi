@@ -99,6 +99,7 @@ __all__ = [
     "log1p",
     "log2",
     "log_sigmoid",
+    "log_softmax",
     "logaddexp",
     "logaddexp2",
     "logaddexp2_",
@@ -154,6 +155,9 @@ __all__ = [
     "rsqrt",
     "rsub",
     "rsub_",
+    "scale_causal_mask_hw_dims_softmax_in_place",
+    "scale_mask_softmax",
+    "scale_mask_softmax_in_place",
     "scatter",
     "scatter_add",
     "selu",
@@ -167,6 +171,7 @@ __all__ = [
     "slice",
     "slice_write",
     "softmax",
+    "softmax_in_place",
     "softplus",
     "softshrink",
     "softsign",
@@ -741,6 +746,14 @@ class _LogSigmoid(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _LogSoftmax(TtnnOperation):
+    """The logarithm of what `softmax` gives, without the numbers too small for it."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Logaddexp(TtnnOperation):
     """log(exp(x) + exp(y))."""
 
@@ -1040,6 +1053,14 @@ class _Rsub(TtnnOperation):
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _ScaleMaskSoftmax(TtnnOperation):
+    """The softmax of rows times `scale` plus `mask`, whatever `is_causal_mask` and `numeric_stable` say."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, scale: float | None = ..., mask: Tensor | None = ..., is_causal_mask: bool = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, scale: float | None = ..., mask: Tensor | None = ..., is_causal_mask: bool = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Scatter(TtnnOperation):
     """The tensor with elements of `src` in the places along `dim` that `index` names.
 
@@ -1253,6 +1274,14 @@ class _Topk(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, k: int, dim: int = ..., largest: bool = ..., sorted: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
 
+class _TransformerAttentionSoftmax(TtnnOperation):
+    """The softmax of rows by the root of `head_size` plus `attention_mask`, whatever `causal_mask` says."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, head_size: int | None = ..., attention_mask: Tensor | None = ..., causal_mask: bool = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, head_size: int | None = ..., attention_mask: Tensor | None = ..., causal_mask: bool = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _TransformerConcatenateHeads(TtnnOperation):
     """Heads [batch, heads, positions, channels of one] as rows [batch, positions, channels]."""
 
@@ -1431,6 +1460,7 @@ log10: _Log10
 log1p: _Log1P
 log2: _Log2
 log_sigmoid: _LogSigmoid
+log_softmax: _LogSoftmax
 logaddexp: _Logaddexp
 logaddexp2: _Logaddexp2
 logaddexp2_: _Logaddexp2
@@ -1486,6 +1516,9 @@ rpow: _Rpow
 rsqrt: _Rsqrt
 rsub: _Rsub
 rsub_: _Rsub
+scale_causal_mask_hw_dims_softmax_in_place: _ScaleMaskSoftmax
+scale_mask_softmax: _ScaleMaskSoftmax
+scale_mask_softmax_in_place: _ScaleMaskSoftmax
 scatter: _Scatter
 scatter_add: _ScatterAdd
 selu: _Selu
@@ -1499,6 +1532,7 @@ sinh: _Sinh
 slice: _Slice
 slice_write: _SliceWrite
 softmax: _Softmax
+softmax_in_place: _Softmax
 softplus: _Softplus
 softshrink: _Softshrink
 softsign: _Softsign

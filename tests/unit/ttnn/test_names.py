@@ -19,7 +19,7 @@ from ttnn_jit.tools import names
 ALPHABET = string.ascii_letters + string.digits + "_"
 OWN = {
     "BlackholeComputeKernelConfig", "MemoryView", "_ttnn", "eye", "flip", "floor_divide",
-    "get_maximal_block_sharding_grid", "nan_to_num", "recip", "slice_write", "unique",
+    "get_maximal_block_sharding_grid", "log_softmax", "nan_to_num", "recip", "slice_write", "unique",
 }  # fmt: skip
 """Names that only this package has, or that ttnn does not call public."""
 
