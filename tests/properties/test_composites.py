@@ -158,8 +158,8 @@ def test_what_does_not_fit_is_refused_by_name_where_it_stands(call, said, graph_
 ONE_LAUNCH = {
     "layer_norm": lambda x, _, v, u: ttnn.layer_norm(x, weight=v, bias=u, epsilon=1e-5),
     "rms_norm": lambda x, _, v, u: ttnn.rms_norm(x, weight=v, bias=u, residual_input_tensor=x),
-    "scale_mask_softmax": lambda x, w, v, u: ttnn.multiply(ttnn.scale_mask_softmax(x, 0.125, u), v),
-    "attention_softmax": lambda x, _, v, u: ttnn.transformer.attention_softmax(x, head_size=64, attention_mask=v),
+    "scale_mask_softmax": lambda x, _, v, u: ttnn.multiply(ttnn.scale_mask_softmax(x, 0.125, u), v),
+    "attention_softmax": lambda x, _, v, u: ttnn.transformer.attention_softmax(ttnn.add(x, u), attention_mask=v),
     "linear": lambda x, w, v, u: ttnn.multiply(ttnn.linear(x, w, bias=v, activation="silu"), u),
     "std": lambda x, _, v, u: ttnn.std(ttnn.add(ttnn.multiply(x, v), u), -1, True),
 }

@@ -19,6 +19,8 @@ from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttnn import HOISTED
 from ttnn_jit.ops.kinds import as_float32
+from ttnn_jit.ops.reduction import interleaved
+from ttnn_jit.ops.sequences import ARANGE
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
@@ -108,9 +110,18 @@ class TensorBuilder:
             inner: Tensor = operation.decompose(self, *operands, *written)
             return inner
         (spec,) = operation.results(specs, statics)
-        if not isinstance(operation, ops.Movement):
+        if not isinstance(operation, ops.Movement | ops.Routine | ops.Typecast):
             spec = spec.with_(dtype=COMPUTE_TYPE)
         return self._write(*operation.written(specs, statics), operands, spec)
+
+    def call(self, operation: ops.Operation, operands: Sequence[Tensor], *statics: Any) -> Tensor:
+        """The result of an operation that has no name of ttnn's."""
+        return self._apply(operation, operands, statics)
+
+    def places(self, extent: int, like: Tensor) -> Tensor:
+        """The numbers 0, 1, ... below `extent`, in a tensor that lies where `like` does."""
+        spec = interleaved(like.spec).with_(shape=(extent,), dtype=COMPUTE_TYPE)
+        return self._write(ARANGE, (0, extent, 1, COMPUTE_TYPE, spec.layout), (), spec)
 
     def reduced(self, op: ReductionOp, operand: Tensor) -> Tensor:
         """What a reduction over any dimensions stands for."""

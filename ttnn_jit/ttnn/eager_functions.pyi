@@ -517,6 +517,38 @@ class _ExperimentalNlpCreateQkvHeadsDecode(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., *, overlap_qkv_coregrid: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
 
+class _ExperimentalRotaryEmbedding(TtnnOperation):
+    """Channels i and i + n/2 of every row rotated by the angle of its position, or all rows by that of position `token_index`."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, token_index: int | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, cos_cached: Tensor, sin_cached: Tensor, token_idx: int | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalRotaryEmbeddingHf(TtnnOperation):
+    """Channels i and i + n/2 of every row rotated by the angle of its position; in decode mode, of its user."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, is_decode_mode: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, cos_cached: Tensor, sin_cached: Tensor, is_decode_mode: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalRotaryEmbeddingLlama(TtnnOperation):
+    """Rows times cosines, plus sines times 32 channels at a time by the first block of `trans_mat`, which turns pairs 2i, 2i + 1; a row of angles for every position, in decode mode for every user."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, trans_mat: Tensor, is_decode_mode: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, cos_cached: Tensor, sin_cached: Tensor, trans_mat: Tensor, is_decode_mode: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalRotaryEmbeddingLlamaFusedQk(TtnnOperation):
+    """`rotary_embedding_llama` in decode mode of queries and of keys, by angles of both one after the other."""
+
+    @overload
+    def __call__(self, q_input_tensor: Tensor, k_input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, trans_mat: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    @overload
+    def __call__(self, q_input_tensor: Tensor, k_input_tensor: Tensor, cos_cached: Tensor, sin_cached: Tensor, trans_mat: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
 class _ExperimentalSplitQueryKeyValueAndSplitHeads(TtnnOperation):
     """Heads of queries, of keys, transposed, and of values, from rows in four dimensions."""
 

@@ -5,6 +5,10 @@ from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpConcatHeads
 from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpConcatHeadsDecode
 from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpCreateQkvHeads
 from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpCreateQkvHeadsDecode
+from ttnn_jit.ttnn.eager_functions import _ExperimentalRotaryEmbedding
+from ttnn_jit.ttnn.eager_functions import _ExperimentalRotaryEmbeddingHf
+from ttnn_jit.ttnn.eager_functions import _ExperimentalRotaryEmbeddingLlama
+from ttnn_jit.ttnn.eager_functions import _ExperimentalRotaryEmbeddingLlamaFusedQk
 from ttnn_jit.ttnn.eager_functions import _ExperimentalSplitQueryKeyValueAndSplitHeads
 from ttnn_jit.ttnn.random_tensors import dropout as dropout
 from ttnn_jit.ttnn.transfers import typecast as typecast
@@ -18,6 +22,10 @@ __all__ = [
     "nlp_concat_heads_decode",
     "nlp_create_qkv_heads",
     "nlp_create_qkv_heads_decode",
+    "rotary_embedding",
+    "rotary_embedding_hf",
+    "rotary_embedding_llama",
+    "rotary_embedding_llama_fused_qk",
     "split_query_key_value_and_split_heads",
     "typecast",
     "view",
@@ -29,4 +37,8 @@ nlp_concat_heads: _ExperimentalNlpConcatHeads
 nlp_concat_heads_decode: _ExperimentalNlpConcatHeadsDecode
 nlp_create_qkv_heads: _ExperimentalNlpCreateQkvHeads
 nlp_create_qkv_heads_decode: _ExperimentalNlpCreateQkvHeadsDecode
+rotary_embedding: _ExperimentalRotaryEmbedding
+rotary_embedding_hf: _ExperimentalRotaryEmbeddingHf
+rotary_embedding_llama: _ExperimentalRotaryEmbeddingLlama
+rotary_embedding_llama_fused_qk: _ExperimentalRotaryEmbeddingLlamaFusedQk
 split_query_key_value_and_split_heads: _ExperimentalSplitQueryKeyValueAndSplitHeads
