@@ -55,7 +55,10 @@ def _called(op: RoutineOp, operands: Sequence[Tensor], math_: NumpyVector, numer
     shapes = [*(each.values.shape for each in operands), *(tuple(spec.shape) for spec in results)]
     loops = op.operation.loops(*shapes[: len(operands)], *op.statics)
     flat = [np.array(each.values).reshape(-1) for each in operands]
-    flat += [np.zeros(math.prod(spec.shape), spec.dtype.compute.numpy) for spec in results]
+    if op.operation.updates:
+        flat, shapes = [*flat[1:], flat[0]], shapes[1:]
+    else:
+        flat += [np.zeros(math.prod(spec.shape), spec.dtype.compute.numpy) for spec in results]
     addresses = [
         access.address(shape, dense_strides(shape)) for access, shape in zip(loops.accesses, shapes, strict=True)
     ]
@@ -66,7 +69,7 @@ def _called(op: RoutineOp, operands: Sequence[Tensor], math_: NumpyVector, numer
     for index in np.ndindex(*loops.extents[:outer]):
         windows = (_window(*each, index, loops.own) for each in zip(flat, addresses, moving, strict=True))
         loop(*(part for window in windows for part in window), *loops.extents[outer:], *constants)
-    return flat[len(operands) :]
+    return flat[-len(results) :]
 
 
 def _loaded(element: Any) -> Any:

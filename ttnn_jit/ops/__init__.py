@@ -15,6 +15,7 @@ from ttnn_jit.ops import (
     contractions,
     data_movement,
     heads,
+    kv_caches,
     normalizations,
     padding,
     part_writes,
@@ -135,10 +136,11 @@ OPERATIONS: tuple[Operation, ...] = (
     *selections.OPERATIONS,
     *rearrangements.OPERATIONS,
     *heads.OPERATIONS,
+    *kv_caches.OPERATIONS,
 )
 """Every operation that may be called, of every family."""
 
-DECLARED: tuple[Operation, ...] = (*OPERATIONS, *sequences.OPERATIONS)
+DECLARED: tuple[Operation, ...] = (*OPERATIONS, *sequences.OPERATIONS, *kv_caches.ROUTINES)
 """Every operation that programs have."""
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "argmax",
     "asin",
     "asinh",
+    "assign",
     "atan",
     "atan2",
     "atanh",
@@ -35,6 +36,7 @@ __all__ = [
     "clamp",
     "clip",
     "concat",
+    "copy",
     "cos",
     "cosh",
     "cumprod",
@@ -57,6 +59,7 @@ __all__ = [
     "expand",
     "expm1",
     "fill",
+    "fill_cache",
     "flip",
     "floor",
     "floor_div",
@@ -201,6 +204,7 @@ __all__ = [
     "trunc",
     "unsqueeze",
     "unsqueeze_to_4D",
+    "update_cache",
     "var",
     "view",
     "where",
@@ -275,6 +279,14 @@ class _Asinh(TtnnOperation):
     """The inverse of sinh."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Assign(TtnnOperation):
+    """A copy of the tensor."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Atan(TtnnOperation):
     """The inverse of tan, in [-pi/2, pi/2]."""
@@ -367,6 +379,14 @@ class _Concat(TtnnOperation):
     def __call__(self, tensors: Sequence[Tensor], dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input_tensors: Sequence[Tensor], dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Copy(TtnnOperation):
+    """The first tensor in the element type of the second, which is written."""
+
+    @overload
+    def __call__(self, input_a: Tensor, input_b: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Cos(TtnnOperation):
     """Cosine of x radians, to the largest float."""
@@ -517,6 +537,22 @@ class _ExperimentalNlpCreateQkvHeadsDecode(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., *, overlap_qkv_coregrid: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
 
+class _ExperimentalPagedFillCache(TtnnOperation):
+    """A cache in pages with all positions of one user, or of those `batch_idx_tensor` names; it is written."""
+
+    @overload
+    def __call__(self, cache: Tensor, input: Tensor, page_table: Tensor, batch_idx_tensor: Tensor | None = ..., batch_idx: int = ..., *, mesh_coords: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, cache_tensor: Tensor, input_tensor: Tensor, page_table: Tensor, batch_idx_tensor: Tensor | None = ..., batch_idx: int = ..., *, mesh_coords: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalPagedUpdateCache(TtnnOperation):
+    """A cache with a row of every user of `input` [1, users, heads, channels] at the position that its index names, left out where there is none; it is written."""
+
+    @overload
+    def __call__(self, cache: Tensor, input: Tensor, update_idxs_tensor: Tensor | None = ..., page_table: Tensor | None = ..., update_idxs: Sequence[int] = ..., *, share_cache: object = ..., mesh_coords: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, cache_tensor: Tensor, input_tensor: Tensor, update_idxs_tensor: Tensor | None = ..., page_table: Tensor | None = ..., update_idxs: Sequence[int] = ..., *, share_cache: object = ..., mesh_coords: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _ExperimentalRotaryEmbedding(TtnnOperation):
     """Channels i and i + n/2 of every row rotated by the angle of its position, or all rows by that of position `token_index`."""
 
@@ -569,6 +605,14 @@ class _Fill(TtnnOperation):
     def __call__(self, input_tensor_a: Tensor | float, fill_value: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input_tensor: Tensor | float, fill_value: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _FillCache(TtnnOperation):
+    """A cache with the first positions of one user from `input` [1, heads, positions, channels]; it is written."""
+
+    @overload
+    def __call__(self, cache: Tensor, input: Tensor, batch_idx: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, cache_tensor: Tensor, input_tensor: Tensor, batch_index: int, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Flip(TtnnOperation):
     """The tensor with its elements in reverse order along `dims`."""
@@ -1375,6 +1419,14 @@ class _UnsqueezeTo4D(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _UpdateCache(TtnnOperation):
+    """A cache with one position of all users from rows of `input` [1, heads, users, channels]; it is written."""
+
+    @overload
+    def __call__(self, cache: Tensor, input: Tensor, update_idx: int, batch_offset: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, cache_tensor: Tensor, input_tensor: Tensor, update_index: int, batch_offset: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Var(TtnnOperation):
     """The variance along dimensions; with `correction` by Bessel's, one element less."""
 
@@ -1412,6 +1464,7 @@ addcmul: _Addcmul
 argmax: _Argmax
 asin: _Asin
 asinh: _Asinh
+assign: _Assign
 atan: _Atan
 atan2: _Atan2
 atanh: _Atanh
@@ -1428,6 +1481,7 @@ chunk: _Chunk
 clamp: _Clamp
 clip: _Clamp
 concat: _Concat
+copy: _Copy
 cos: _Cos
 cosh: _Cosh
 cumprod: _Cumprod
@@ -1450,6 +1504,7 @@ exp2: _Exp2
 expand: _Expand
 expm1: _Expm1
 fill: _Fill
+fill_cache: _FillCache
 flip: _Flip
 floor: _Floor
 floor_div: _FloorDivide
@@ -1594,6 +1649,7 @@ triu: _Triu
 trunc: _Trunc
 unsqueeze: _Unsqueeze
 unsqueeze_to_4D: _UnsqueezeTo4D
+update_cache: _UpdateCache
 var: _Var
 view: _View
 where: _Where

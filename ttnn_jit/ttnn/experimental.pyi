@@ -5,6 +5,8 @@ from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpConcatHeads
 from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpConcatHeadsDecode
 from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpCreateQkvHeads
 from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpCreateQkvHeadsDecode
+from ttnn_jit.ttnn.eager_functions import _ExperimentalPagedFillCache
+from ttnn_jit.ttnn.eager_functions import _ExperimentalPagedUpdateCache
 from ttnn_jit.ttnn.eager_functions import _ExperimentalRotaryEmbedding
 from ttnn_jit.ttnn.eager_functions import _ExperimentalRotaryEmbeddingHf
 from ttnn_jit.ttnn.eager_functions import _ExperimentalRotaryEmbeddingLlama
@@ -22,6 +24,8 @@ __all__ = [
     "nlp_concat_heads_decode",
     "nlp_create_qkv_heads",
     "nlp_create_qkv_heads_decode",
+    "paged_fill_cache",
+    "paged_update_cache",
     "rotary_embedding",
     "rotary_embedding_hf",
     "rotary_embedding_llama",
@@ -37,6 +41,8 @@ nlp_concat_heads: _ExperimentalNlpConcatHeads
 nlp_concat_heads_decode: _ExperimentalNlpConcatHeadsDecode
 nlp_create_qkv_heads: _ExperimentalNlpCreateQkvHeads
 nlp_create_qkv_heads_decode: _ExperimentalNlpCreateQkvHeadsDecode
+paged_fill_cache: _ExperimentalPagedFillCache
+paged_update_cache: _ExperimentalPagedUpdateCache
 rotary_embedding: _ExperimentalRotaryEmbedding
 rotary_embedding_hf: _ExperimentalRotaryEmbeddingHf
 rotary_embedding_llama: _ExperimentalRotaryEmbeddingLlama
