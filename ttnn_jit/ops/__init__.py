@@ -9,10 +9,14 @@ from ttnn_jit.foreign.values import ABSENT as NOTHING
 from ttnn_jit.foreign.values import own_attribute
 from ttnn_jit.ops import (
     activations,
+    attention,
     binary,
     bitwise,
+    cache_routines,
+    cached_attention,
     composites,
     contractions,
+    copies,
     data_movement,
     heads,
     kv_caches,
@@ -136,11 +140,18 @@ OPERATIONS: tuple[Operation, ...] = (
     *selections.OPERATIONS,
     *rearrangements.OPERATIONS,
     *heads.OPERATIONS,
+    *attention.OPERATIONS,
+    *cached_attention.OPERATIONS,
     *kv_caches.OPERATIONS,
+    *copies.OPERATIONS,
 )
 """Every operation that may be called, of every family."""
 
-DECLARED: tuple[Operation, ...] = (*OPERATIONS, *sequences.OPERATIONS, *kv_caches.ROUTINES)
+DECLARED: tuple[Operation, ...] = (
+    *OPERATIONS,
+    *sequences.OPERATIONS,
+    *cache_routines.OPERATIONS,
+)
 """Every operation that programs have."""
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.ops.operation import Example, OperandSpec, Operation
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.specs.dtypes import FLOATS
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -21,12 +22,19 @@ class Composite(Operation):
         spelled: ``spelled(*shapes, *attributes)``: the attributes checked and as the IR has them. The shape of a tensor
             that is not given is None. Raises ShapeError where they do not fit.
         result: ``result(*specs, *attributes)``: what it results in, strides aside.
+        takes_dtypes: The element types that its operands may have.
     """
 
     decompose: Callable[..., Any]
     spelled: Callable[..., tuple[Any, ...]]
     result: Callable[..., TensorSpec]
     examples: tuple[Example, ...]
+    takes_dtypes: frozenset[DataType] = FLOATS
+
+    @property
+    def dtypes(self) -> frozenset[DataType]:
+        """The element types that some operand may have."""
+        return self.takes_dtypes
 
     def written(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Composite, tuple[Any, ...]]:
         """The operation and the attributes that the IR has for a call.

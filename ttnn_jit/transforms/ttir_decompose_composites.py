@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 
 from ttnn_jit import ops
 from ttnn_jit.dialects import system_desc_of, ttir
-from ttnn_jit.dialects.declared_ops import CompositeOp, ReductionOp
+from ttnn_jit.dialects.declared_ops import CompositeOp, MovementOp, ReductionOp
 from ttnn_jit.dialects.editing import ops_of
 from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.properties import properties_of
@@ -165,9 +165,11 @@ class TensorBuilder:
         return op.results[0]
 
     def finished(self, result: Tensor, wanted: TensorSpec) -> SSAValue:
-        """The value of the last op, of the type that is wanted: it rounds to it; a copy where it is no op's."""
+        """The value of the last op, of the type that is wanted: it rounds to it; a copy where no op may."""
         last = self.ops[-1] if self.ops else None
-        if last is None or last.results[0] is not result.value or result.value.first_use is not None:
+        is_last = last is not None and last.results[0] is result.value and result.value.first_use is None
+        moves = isinstance(last, MovementOp) and result.spec.dtype is not wanted.dtype
+        if last is None or not is_last or moves:
             return self._write(ops.COPY, (), (result,), wanted).value
         if result.spec != wanted:
             return self._retyped(last, wanted)

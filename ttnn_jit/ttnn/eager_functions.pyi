@@ -1358,6 +1358,11 @@ class _TransformerAttentionSoftmax(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, head_size: int | None = ..., attention_mask: Tensor | None = ..., causal_mask: bool = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _TransformerChunkedScaledDotProductAttention(TtnnOperation):
+    """Attention of queries that begin at position `chunk_start_idx` of their sequences, or at that of a tensor, to keys up to their own position, in pages."""
+
+    def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, page_table_tensor: Tensor, chunk_start_idx: int | None = ..., chunk_start_idx_tensor: Tensor | None = ..., scale: float | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _TransformerConcatenateHeads(TtnnOperation):
     """Heads [batch, heads, positions, channels of one] as rows [batch, positions, channels]."""
 
@@ -1365,6 +1370,26 @@ class _TransformerConcatenateHeads(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _TransformerJointScaledDotProductAttention(TtnnOperation):
+    """Attention among the positions of two sequences, one behind the other: that of each."""
+
+    def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, joint_tensor_q: Tensor, joint_tensor_k: Tensor, joint_tensor_v: Tensor, scale: float | None = ..., *, joint_strategy: Literal['rear'] = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
+class _TransformerPagedScaledDotProductAttentionDecode(TtnnOperation):
+    """The same of caches in pages, of which `page_table_tensor` [users, pages of one] says which are a user's."""
+
+    def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, page_table_tensor: Tensor, is_causal: bool = ..., attn_mask: Tensor | None = ..., cur_pos_tensor: Tensor | None = ..., attention_sink: Tensor | None = ..., scale: float | None = ..., sliding_window_size: int | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _TransformerScaledDotProductAttention(TtnnOperation):
+    """Values weighted by the softmax of products of queries and keys times `scale`, plus `attn_mask`; of positions up to their own if `is_causal`, and within a window."""
+
+    def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, attn_mask: Tensor | None = ..., is_causal: bool = ..., scale: float | None = ..., sliding_window_size: int | None = ..., attention_sink: Tensor | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _TransformerScaledDotProductAttentionDecode(TtnnOperation):
+    """The same of one position of every user, queries [1, users, heads, channels], which sees keys up to `cur_pos` or `cur_pos_tensor` if `is_causal`; zeros of users whose position is below 0."""
+
+    def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, is_causal: bool = ..., attn_mask: Tensor | None = ..., cur_pos: Sequence[int] = ..., cur_pos_tensor: Tensor | None = ..., attention_sink: Tensor | None = ..., scale: float | None = ..., sliding_window_size: int | None = ..., *, share_cache: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _TransformerSplitQueryKeyValueAndSplitHeads(TtnnOperation):
     """Heads of queries, of keys, transposed by default, and of values, from rows that hold them one after the other, or two tensors of rows; from sharded rows, group by group."""
