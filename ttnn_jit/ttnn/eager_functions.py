@@ -1,28 +1,51 @@
 """The eager functions, one for each name of an operation and each alias; eager_functions.pyi says their types.
 
-Those of a submodule, whose names have a dot, stand in the submodule.
+They are made when they are first asked for. Those whose names have a dot stand in a submodule of ttnn.
 """
 
 from __future__ import annotations
 
 from ttnn_jit.ops import ALIASES, EAGER, IN_PLACE, OVERLOADS
+from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.ttnn.eager_operation import InPlaceOperation, TtnnOperation
 from ttnn_jit.ttnn.operators import attach_operators
 
-_BY_NAME = {name: TtnnOperation(name, overloads) for name, overloads in EAGER.items()}
-_BY_ALIAS = {alias: TtnnOperation(alias, OVERLOADS[name]) for alias, name in ALIASES.items()}
-_IN_PLACE = {name: InPlaceOperation(name, overloads) for name, overloads in IN_PLACE.items()}
 
-_EVERY = {**_BY_NAME, **_BY_ALIAS, **_IN_PLACE}
+class _Functions(dict[str, TtnnOperation]):
+    """Name -> its function; that of an operation's name is the only one of the process."""
+
+    def __missing__(self, name: str) -> TtnnOperation:
+        with compiling():
+            if name not in self:
+                self[name] = _made(name)
+            return self[name]
+
+
+def _made(name: str) -> TtnnOperation:
+    if name in IN_PLACE:
+        return InPlaceOperation(name, IN_PLACE[name])
+    return TtnnOperation(name, EAGER[name] if name in EAGER else OVERLOADS[ALIASES[name]])
+
+
+_FUNCTIONS = _Functions()
+
+_NAMES = (*EAGER, *ALIASES, *IN_PLACE)
+__all__ = [name for name in _NAMES if "." not in name]
 
 
 def functions_of(submodule: str) -> dict[str, TtnnOperation]:
-    """The functions of a submodule of ttnn, ``transformer``, by their names in it; of ttnn itself for an empty one."""
-    split = ((name.rpartition("."), function) for name, function in _EVERY.items())
-    return {last: function for (home, _, last), function in split if home == submodule}
+    """The functions of a submodule of ttnn, ``transformer``, by their names in it."""
+    split = (name.rpartition(".") for name in _NAMES)
+    return {last: _FUNCTIONS[f"{home}.{last}"] for home, _, last in split if home == submodule}
 
 
-__all__ = [*functions_of("")]  # noqa: PLE0604 - the names are the declarations'
-globals().update(functions_of(""))
-attach_operators(Tensor, _BY_NAME)
+def __getattr__(name: str) -> TtnnOperation:
+    try:
+        function = globals()[name] = _FUNCTIONS[name]
+    except KeyError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name) from None
+    return function
+
+
+attach_operators(Tensor, _FUNCTIONS)
