@@ -14,12 +14,19 @@ from ttnn_jit.ops import (
     bitwise,
     cache_routines,
     cached_attention,
+    channel_norms,
     composites,
     contractions,
-    copies,
+    copying,
     data_movement,
+    distributed_norms,
+    further_reductions,
+    gates,
     heads,
+    integer_division,
+    integer_reductions,
     kv_caches,
+    losses,
     normalizations,
     padding,
     part_writes,
@@ -37,7 +44,7 @@ from ttnn_jit.ops import (
     unary,
 )
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
-from ttnn_jit.ops.binding import BoundCall, bind
+from ttnn_jit.ops.binding import BoundCall, bind, with_output_tensor
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.contraction import Contraction
 from ttnn_jit.ops.data_movement import indexed
@@ -114,6 +121,7 @@ __all__ = [
     "nearest_names",
     "operations_on",
     "overloads_of",
+    "with_output_tensor",
 ]
 
 ELEMENTWISE: tuple[Elementwise, ...] = (
@@ -136,6 +144,8 @@ OPERATIONS: tuple[Operation, ...] = (
     *softmaxes.OPERATIONS,
     *normalizations.OPERATIONS,
     *rotary.OPERATIONS,
+    *channel_norms.OPERATIONS,
+    *distributed_norms.OPERATIONS,
     *routines.OPERATIONS,
     *scans.OPERATIONS,
     *selections.OPERATIONS,
@@ -144,7 +154,11 @@ OPERATIONS: tuple[Operation, ...] = (
     *attention.OPERATIONS,
     *cached_attention.OPERATIONS,
     *kv_caches.OPERATIONS,
-    *copies.OPERATIONS,
+    *copying.OPERATIONS,
+    *further_reductions.OPERATIONS,
+    *integer_division.OPERATIONS,
+    *losses.OPERATIONS,
+    *gates.OPERATIONS,
 )
 """Every operation that may be called, of every family."""
 
@@ -152,6 +166,10 @@ DECLARED: tuple[Operation, ...] = (
     *OPERATIONS,
     *sequences.OPERATIONS,
     *cache_routines.OPERATIONS,
+    *channel_norms.OF_BATCHES,
+    *integer_reductions.OPERATIONS,
+    *scans.IN_PROGRAMS,
+    *integer_division.IN_PROGRAMS,
 )
 """Every operation that programs have."""
 

@@ -13,9 +13,8 @@ from ttnn_jit.ops.axes import axes_of, without_axes
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.contractions import MATMUL
 from ttnn_jit.ops.operation import Example
-from ttnn_jit.ops.parameter import FLAG, NAME, OPTIONAL_TENSOR, Parameter
+from ttnn_jit.ops.parameter import FLAG, NAME, OPTIONAL_TENSOR, REDUCED, Parameter
 from ttnn_jit.ops.reduction import interleaved
-from ttnn_jit.ops.reductions import REDUCED
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -29,6 +28,10 @@ def reshaped(ttnn: Any, x: Any, shape: Sequence[int]) -> Any:
     return x if x.shape == tuple(shape) else ttnn.reshape(x, shape)
 
 
+def _reduced(x: TensorSpec, axes: Sequence[int], keepdim: bool, *_: Any) -> TensorSpec:
+    return interleaved(x).with_(shape=without_axes(x.shape, axes, keep=keepdim))
+
+
 MEAN = Composite(
     name="mean",
     parameters=REDUCED,
@@ -36,7 +39,7 @@ MEAN = Composite(
     source="ttnn.mean",
     decompose=_mean,
     spelled=lambda shape, dims, keepdim: (axes_of(dims, len(shape)), keepdim),
-    result=lambda x, axes, keepdim: interleaved(x).with_(shape=without_axes(x.shape, axes, keep=keepdim)),
+    result=_reduced,
     golden=lambda torch, x, dim, keepdim: torch.mean(x, dim or None, keepdim),
     aten="mean.dim",
     examples=((((3, 40),), ((-1,), True)), (((64, 33),), ((0,), False)), (((2, 5, 37),), ((), False))),
@@ -53,10 +56,6 @@ def _variance_spelled(shape: Sequence[int], dims: Sequence[int], keepdim: bool, 
     return axes_of(dims, len(shape)), keepdim, correction
 
 
-def _variance_result(x: TensorSpec, axes: Sequence[int], keepdim: bool, _: bool) -> TensorSpec:
-    return MEAN.result(x, axes, keepdim)
-
-
 _SPREAD = (*REDUCED, Parameter("correction", FLAG, default=True))
 _SPREAD_EXAMPLES: tuple[Example, ...] = (
     (((3, 40),), ((-1,), True, True)),
@@ -71,7 +70,7 @@ VAR = Composite(
     source="ttnn.var",
     decompose=_variance,
     spelled=_variance_spelled,
-    result=_variance_result,
+    result=_reduced,
     golden=lambda torch, x, dim, keepdim, correction: torch.var(x, dim or None, correction=correction, keepdim=keepdim),
     aten="var.correction",
     examples=_SPREAD_EXAMPLES,
@@ -84,7 +83,7 @@ STD = Composite(
     source="ttnn.std",
     decompose=lambda ttnn, *call: ttnn.sqrt(_variance(ttnn, *call)),
     spelled=_variance_spelled,
-    result=_variance_result,
+    result=_reduced,
     golden=lambda torch, x, dim, keepdim, correction: torch.std(x, dim or None, correction=correction, keepdim=keepdim),
     aten="std.correction",
     examples=_SPREAD_EXAMPLES,

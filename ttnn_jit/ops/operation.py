@@ -59,11 +59,13 @@ HARDWARE_KEYWORDS = tuple(parameter.name for parameter in HARDWARE_PARAMETERS)
 OPERATOR_METHODS = {
     "neg": "__neg__", "abs": "__abs__", "+": "__add__", "-": "__sub__", "*": "__mul__", "/": "__truediv__",
     "**": "__pow__", "@": "__matmul__", "==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__",
-    ">=": "__ge__",
+    ">=": "__ge__", "&": "__and__", "|": "__or__", "^": "__xor__", "<<": "__lshift__", ">>": "__rshift__",
+    "~": "__invert__",
 }  # fmt: skip
 """Operator of Python's that an operation may declare -> the special method behind it."""
 
-REFLECTED_METHODS = {symbol: OPERATOR_METHODS[symbol].replace("__", "__r", 1) for symbol in ("+", "-", "*", "/", "**")}
+_REFLECTED = ("+", "-", "*", "/", "**", "&", "|", "^", "<<", ">>")
+REFLECTED_METHODS = {symbol: OPERATOR_METHODS[symbol].replace("__", "__r", 1) for symbol in _REFLECTED}
 """The same for a number on the left; comparisons are their own mirror images."""
 
 

@@ -15,9 +15,10 @@ from ttnn_jit import ops
 from ttnn_jit.dialects import system_desc_of, ttir
 from ttnn_jit.dialects.declared_ops import CompositeOp, MovementOp, ReductionOp
 from ttnn_jit.dialects.editing import ops_of
-from ttnn_jit.dialects.layout import spec_of, tensor_type
+from ttnn_jit.dialects.layout import dtype_of, spec_of, tensor_type
 from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttnn import HOISTED
+from ttnn_jit.ops.composite import as_tuple
 from ttnn_jit.ops.kinds import as_float32
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.sequences import ARANGE
@@ -47,21 +48,23 @@ class TTIRDecomposeComposites(ModulePass):
 
 
 def _rewrite(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
-    if not isinstance(op, CompositeOp | ReductionOp) or (isinstance(op, ReductionOp) and _is_single(op)):
+    if not isinstance(op, CompositeOp | ReductionOp) or (isinstance(op, ReductionOp) and _is_kept(op)):
         return None
     builder = TensorBuilder(op)
     operands = [None if each is None else Tensor(values[each], spec_of(each.type)) for each in op.placed]
     if isinstance(op, ReductionOp):
         (operand,) = (each for each in operands if each is not None)
-        result = builder.reduced(op, operand)
+        results = (builder.reduced(op, operand),)
     else:
-        result = op.operation.decompose(builder, *operands, *op.statics)
-    values[op.results[0]] = builder.finished(result, spec_of(op.results[0].type))
+        results = as_tuple(op.operation.decompose(builder, *operands, *op.statics))
+    for value, result in zip(op.results, results, strict=True):
+        values[value] = builder.finished(result, spec_of(value.type))
     return builder.ops
 
 
-def _is_single(op: ReductionOp) -> bool:
-    return len(op.axes) == 1
+def _is_kept(op: ReductionOp) -> bool:
+    """Whether it reduces one dimension, of floats."""
+    return len(op.axes) == 1 and not dtype_of(op.operands[0].type).is_integer
 
 
 @dataclass(frozen=True)
@@ -132,10 +135,11 @@ class TensorBuilder:
     ) -> Tensor:
         tensor: Tensor = operands[0]
         _, (axes, keepdim) = operation.written([tensor.spec], statics)
+        of_integers = operation.of_integers if tensor.spec.dtype.is_integer else None
         for axis in reversed(axes):
-            own = dtype if axis == axes[0] else COMPUTE_TYPE
+            own = dtype if axis == axes[0] or of_integers is not None else COMPUTE_TYPE
             (spec,) = operation.results([tensor.spec], ((axis,), keepdim))
-            tensor = self._write(operation, ((axis,), keepdim), (tensor,), spec.with_(dtype=own))
+            tensor = self._write(of_integers or operation, ((axis,), keepdim), (tensor,), spec.with_(dtype=own))
         return tensor
 
     def _write(
@@ -170,6 +174,8 @@ class TensorBuilder:
         is_last = last is not None and last.results[0] is result.value and result.value.first_use is None
         moves = isinstance(last, MovementOp) and result.spec.dtype is not wanted.dtype
         if last is None or not is_last or moves:
+            return self._write(ops.COPY, (), (result,), wanted).value
+        if isinstance(last, MovementOp) and result.spec.dtype is not wanted.dtype:
             return self._write(ops.COPY, (), (result,), wanted).value
         if result.spec != wanted:
             return self._retyped(last, wanted)

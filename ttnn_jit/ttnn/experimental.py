@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from ttnn_jit.ttnn.eager_functions import functions_of, view
+from ttnn_jit.ttnn.fast_reduce import fast_reduce_nc
 from ttnn_jit.ttnn.names_on_demand import unknown_name_of
 from ttnn_jit.ttnn.random_tensors import dropout
 from ttnn_jit.ttnn.transfers import typecast
@@ -12,7 +13,7 @@ from ttnn_jit.ttnn.transfers import typecast
 _OPERATIONS = functions_of("experimental")
 globals().update(_OPERATIONS)
 
-__all__ = ["dropout", "typecast", "view", *_OPERATIONS]  # noqa: PLE0604 - the names are the declarations'
+__all__ = ["dropout", "fast_reduce_nc", "typecast", "view", *_OPERATIONS]  # noqa: PLE0604 - the names are the declarations'
 
 
 def __getattr__(name: str) -> NoReturn:

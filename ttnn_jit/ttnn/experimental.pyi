@@ -13,6 +13,7 @@ from ttnn_jit.ttnn.eager_functions import _ExperimentalRotaryEmbeddingLlama
 from ttnn_jit.ttnn.eager_functions import _ExperimentalRotaryEmbeddingLlamaFusedQk
 from ttnn_jit.ttnn.eager_functions import _ExperimentalSplitQueryKeyValueAndSplitHeads
 from ttnn_jit.ttnn.random_tensors import dropout as dropout
+from ttnn_jit.ttnn.fast_reduce import fast_reduce_nc as fast_reduce_nc
 from ttnn_jit.ttnn.transfers import typecast as typecast
 from ttnn_jit.ttnn.eager_functions import view as view
 
@@ -20,6 +21,7 @@ __all__ = [
     "concatenate_heads",
     "create_qkv_heads",
     "dropout",
+    "fast_reduce_nc",
     "nlp_concat_heads",
     "nlp_concat_heads_decode",
     "nlp_create_qkv_heads",

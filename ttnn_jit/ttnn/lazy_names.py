@@ -70,9 +70,22 @@ HOMES = (
     Home("ttnn.random_tensors", "bernoulli manual_seed rand randn"),
     Home("ttnn.found_elements", "nonzero unique"),
     Home("ttnn.rearranging", "rearrange"),
+    Home("ttnn.batch_norm", "batch_norm"),
+    Home("ttnn.moreh", "moreh_cumsum"),
+    Home("ttnn.assignments", "bcast fill_ones_rm fill_rm plus_one unary_chain"),
+    Home(
+        "ttnn.tilizing",
+        "pad_to_tile_shape tilize tilize_with_val_padding tilize_with_zero_padding untilize untilize_with_unpadding",
+    ),
+    Home("ttnn.partial_shards", "interleaved_to_sharded_partial sharded_to_interleaved_partial"),
+    Home(
+        "ttnn.group_norm_parameters",
+        "create_group_norm_input_mask create_group_norm_input_negative_mask create_group_norm_weight_bias_rm "
+        "determine_expected_group_norm_sharded_config_and_grid_size get_group_norm_cores_across_channel",
+    ),
 )
 
-SUBMODULES = ("core", "experimental", "kv_cache", "model_preprocessing", "transformer", "types")
+SUBMODULES = ("core", "experimental", "kv_cache", "model_preprocessing", "operations", "transformer", "types")
 """Modules that ttnn has, which are names too."""
 
 MODULE_OF = {name: f"ttnn_jit.{home.module}" for home in HOMES for name in home.names.split()}

@@ -66,10 +66,31 @@ from ttnn_jit.ttnn.random_tensors import randn as randn
 from ttnn_jit.ttnn.found_elements import nonzero as nonzero
 from ttnn_jit.ttnn.found_elements import unique as unique
 from ttnn_jit.ttnn.rearranging import rearrange as rearrange
+from ttnn_jit.ttnn.batch_norm import batch_norm as batch_norm
+from ttnn_jit.ttnn.moreh import moreh_cumsum as moreh_cumsum
+from ttnn_jit.ttnn.assignments import bcast as bcast
+from ttnn_jit.ttnn.assignments import fill_ones_rm as fill_ones_rm
+from ttnn_jit.ttnn.assignments import fill_rm as fill_rm
+from ttnn_jit.ttnn.assignments import plus_one as plus_one
+from ttnn_jit.ttnn.assignments import unary_chain as unary_chain
+from ttnn_jit.ttnn.tilizing import pad_to_tile_shape as pad_to_tile_shape
+from ttnn_jit.ttnn.tilizing import tilize as tilize
+from ttnn_jit.ttnn.tilizing import tilize_with_val_padding as tilize_with_val_padding
+from ttnn_jit.ttnn.tilizing import tilize_with_zero_padding as tilize_with_zero_padding
+from ttnn_jit.ttnn.tilizing import untilize as untilize
+from ttnn_jit.ttnn.tilizing import untilize_with_unpadding as untilize_with_unpadding
+from ttnn_jit.ttnn.partial_shards import interleaved_to_sharded_partial as interleaved_to_sharded_partial
+from ttnn_jit.ttnn.partial_shards import sharded_to_interleaved_partial as sharded_to_interleaved_partial
+from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_input_mask as create_group_norm_input_mask
+from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_input_negative_mask as create_group_norm_input_negative_mask
+from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_weight_bias_rm as create_group_norm_weight_bias_rm
+from ttnn_jit.ttnn.group_norm_parameters import determine_expected_group_norm_sharded_config_and_grid_size as determine_expected_group_norm_sharded_config_and_grid_size
+from ttnn_jit.ttnn.group_norm_parameters import get_group_norm_cores_across_channel as get_group_norm_cores_across_channel
 from ttnn_jit.ttnn import core as core
 from ttnn_jit.ttnn import experimental as experimental
 from ttnn_jit.ttnn import kv_cache as kv_cache
 from ttnn_jit.ttnn import model_preprocessing as model_preprocessing
+from ttnn_jit.ttnn import operations as operations
 from ttnn_jit.ttnn import transformer as transformer
 from ttnn_jit.ttnn import types as types
 
@@ -113,18 +134,28 @@ __all__ = [
     "WormholeComputeKernelConfig",
     "allocate_tensor_on_host",
     "as_tensor",
+    "batch_norm",
+    "bcast",
     "bernoulli",
     "core",
     "corerange_to_cores",
+    "create_group_norm_input_mask",
+    "create_group_norm_input_negative_mask",
+    "create_group_norm_weight_bias_rm",
     "create_sharded_memory_config_",
+    "determine_expected_group_norm_sharded_config_and_grid_size",
     "dump_tensor",
     "element_size",
     "experimental",
+    "fill_ones_rm",
+    "fill_rm",
     "get_device_ids",
+    "get_group_norm_cores_across_channel",
     "grid_to_cores",
     "has_storage_type_of",
     "has_tile_padding",
     "init_device_compute_kernel_config",
+    "interleaved_to_sharded_partial",
     "kv_cache",
     "load_config_from_dictionary",
     "load_config_from_json_file",
@@ -132,21 +163,32 @@ __all__ = [
     "manage_config",
     "manual_seed",
     "model_preprocessing",
+    "moreh_cumsum",
     "move",
     "nonzero",
     "num_cores_to_corerangeset",
     "num_cores_to_corerangeset_in_subcoregrids",
+    "operations",
+    "pad_to_tile_shape",
+    "plus_one",
     "rand",
     "randn",
     "reallocate",
     "rearrange",
     "save_config_to_json_file",
+    "sharded_to_interleaved_partial",
     "split_work_to_cores",
     "tile_size",
+    "tilize",
+    "tilize_with_val_padding",
+    "tilize_with_zero_padding",
     "to_dtype",
     "transformer",
     "types",
+    "unary_chain",
     "unique",
+    "untilize",
+    "untilize_with_unpadding",
 ]
 
 MODULE_OF: dict[str, str]
