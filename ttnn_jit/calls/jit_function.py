@@ -111,7 +111,8 @@ class JitFunction(WarmCalls):
             found = self._variants.find(key)
             variant, hidden = found or self._miss(key, arguments, where, same)
         check_devices(self.func.__name__, arguments.tensors, zip(variant.hidden, hidden, strict=True))
-        if found is not None and self._is_remembered() and (warm := variant.warm(hidden)) is not None:
+        is_remembered = self._is_remembered() and not where.family.records(arguments.tensors)
+        if found is not None and is_remembered and (warm := variant.warm(hidden)) is not None:
             self._remember(warm, where.family, arguments, args, kwargs)
         return variant.program if self._settings.compile_only else variant.run(*arguments.tensors, *hidden)
 

@@ -8,7 +8,6 @@ from ttnn_jit.specs.dtypes import NO_DTYPE
 _NO_MOVEMENT = "operations that move data are not implemented; do it in torch before `from_torch`"
 _NO_COMPOSITE = "normalisations are not implemented"
 _NO_MESH = "devices of a mesh exchange nothing here"
-_NO_TRACE = "traces are not implemented; a call of a jitted function costs about a microsecond"
 _NO_PROFILER = "there is no device profiler; time the calls"
 
 _BY_REASON: dict[str, tuple[str, ...]] = {
@@ -17,7 +16,6 @@ _BY_REASON: dict[str, tuple[str, ...]] = {
     ),
     _NO_COMPOSITE: ("batch_norm", "group_norm"),
     _NO_MESH: ("all_gather", "all_reduce", "reduce_scatter"),
-    _NO_TRACE: ("begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace"),
     NO_DTYPE: ("fp8_e4m3", "int8"),
     _NO_PROFILER: ("get_all_programs_perf_data",),
 }  # fmt: skip

@@ -70,6 +70,12 @@ HOMES = (
     Home("ttnn.random_tensors", "bernoulli manual_seed rand randn"),
     Home("ttnn.found_elements", "nonzero unique"),
     Home("ttnn.rearranging", "rearrange"),
+    Home("ttnn.traces", "MeshTraceId begin_trace_capture end_trace_capture execute_trace release_trace"),
+    Home(
+        "ttnn.queues",
+        "MeshEvent QueueId command_queue event_synchronize get_current_command_queue_id_for_thread record_event "
+        "wait_for_event",
+    ),
 )
 
 SUBMODULES = ("core", "experimental", "model_preprocessing", "types")

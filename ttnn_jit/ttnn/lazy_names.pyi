@@ -66,6 +66,18 @@ from ttnn_jit.ttnn.random_tensors import randn as randn
 from ttnn_jit.ttnn.found_elements import nonzero as nonzero
 from ttnn_jit.ttnn.found_elements import unique as unique
 from ttnn_jit.ttnn.rearranging import rearrange as rearrange
+from ttnn_jit.ttnn.traces import MeshTraceId as MeshTraceId
+from ttnn_jit.ttnn.traces import begin_trace_capture as begin_trace_capture
+from ttnn_jit.ttnn.traces import end_trace_capture as end_trace_capture
+from ttnn_jit.ttnn.traces import execute_trace as execute_trace
+from ttnn_jit.ttnn.traces import release_trace as release_trace
+from ttnn_jit.ttnn.queues import MeshEvent as MeshEvent
+from ttnn_jit.ttnn.queues import QueueId as QueueId
+from ttnn_jit.ttnn.queues import command_queue as command_queue
+from ttnn_jit.ttnn.queues import event_synchronize as event_synchronize
+from ttnn_jit.ttnn.queues import get_current_command_queue_id_for_thread as get_current_command_queue_id_for_thread
+from ttnn_jit.ttnn.queues import record_event as record_event
+from ttnn_jit.ttnn.queues import wait_for_event as wait_for_event
 from ttnn_jit.ttnn import core as core
 from ttnn_jit.ttnn import experimental as experimental
 from ttnn_jit.ttnn import model_preprocessing as model_preprocessing
@@ -96,7 +108,10 @@ __all__ = [
     "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig",
     "MatmulMultiCoreReuseMultiCastProgramConfig",
     "MatmulMultiCoreReuseProgramConfig",
+    "MeshEvent",
+    "MeshTraceId",
     "MinimalMatmulConfig",
+    "QueueId",
     "ReadDeviceProfiler",
     "SDPAProgramConfig",
     "SetDefaultDevice",
@@ -111,13 +126,19 @@ __all__ = [
     "WormholeComputeKernelConfig",
     "allocate_tensor_on_host",
     "as_tensor",
+    "begin_trace_capture",
     "bernoulli",
+    "command_queue",
     "core",
     "corerange_to_cores",
     "create_sharded_memory_config_",
     "dump_tensor",
     "element_size",
+    "end_trace_capture",
+    "event_synchronize",
+    "execute_trace",
     "experimental",
+    "get_current_command_queue_id_for_thread",
     "get_device_ids",
     "grid_to_cores",
     "has_storage_type_of",
@@ -137,12 +158,15 @@ __all__ = [
     "randn",
     "reallocate",
     "rearrange",
+    "record_event",
+    "release_trace",
     "save_config_to_json_file",
     "split_work_to_cores",
     "tile_size",
     "to_dtype",
     "types",
     "unique",
+    "wait_for_event",
 ]
 
 MODULE_OF: dict[str, str]

@@ -40,13 +40,23 @@ class MeshDevice(Device):
     """
 
     def __init__(self, shape: MeshShape, devices: Sequence[Device]) -> None:
-        super().__init__(devices[0].target)
+        first = devices[0]
+        super().__init__(first.target, queues=first.queues, trace_region_size=first.trace_region_size)
         self.shape = MeshShape(1, *shape) if shape.dims() == 1 else shape
         self.devices = tuple(devices)
 
     def get_num_devices(self) -> int:
         """Devices in the mesh."""
         return len(self.devices)
+
+    def members(self) -> tuple[Device, ...]:
+        """The devices, row by row."""
+        return self.devices
+
+    def require_host_access(self, operation: str) -> None:
+        """Refuse it if one of the devices does."""
+        for device in self.devices:
+            device.require_host_access(operation)
 
     def get_device_ids(self) -> list[int]:
         """The numbers of the devices, row by row."""
@@ -75,7 +85,7 @@ class MeshDevice(Device):
         for device in self.devices:
             device.disable_and_clear_program_cache()
 
-    def allocate_tensor(self, spec: TensorSpec) -> Buffer:  # noqa: ARG002 - as a device has it
+    def allocate_tensor(self, spec: TensorSpec, *, again: bool = False) -> Buffer:  # noqa: ARG002 - as a device has it
         """Refuse: each device allocates its own."""
         raise ArgumentError(
             f"a tensor of one device cannot lie on {self}",
@@ -110,7 +120,7 @@ class MeshTensor(Tensor):
         """The mesh; None on the host."""
         return None if self.tensors[0].device() is None else self.mesh
 
-    def buffer(self, operation: str) -> Buffer:
+    def memory(self, operation: str) -> Buffer:
         """Refuse: each device has its own."""
         raise ArgumentError(
             f"{operation}: the tensor lies on the {len(self.tensors)} devices of a mesh",
@@ -144,7 +154,7 @@ class MeshTensor(Tensor):
 
     def to_torch(self) -> torch.Tensor:
         """Refuse: it is unknown how the tensors of the devices belong together."""
-        self.buffer("to_torch")
+        self.memory("to_torch")
         raise AssertionError
 
     def _repr_html_(self) -> str:

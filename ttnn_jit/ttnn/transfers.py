@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -11,7 +10,6 @@ from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops import TYPECAST
 from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.runtime import tensor as storage
-from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
@@ -36,16 +34,18 @@ def to_device(
     device: Device,
     memory_config: MemoryConfig | None = None,
     *,
-    cq_id: int | None = None,  # noqa: ARG001 - there are no queues
-    queue_id: int | None = None,  # noqa: ARG001
+    cq_id: int | None = None,
+    queue_id: int | None = None,
 ) -> Tensor:
     """A copy on `device` (ttnn.to_device): where `memory_config` says, else where the tensor's own does.
 
     Raises:
+        ArgumentError: There is no such command queue.
         GridError, L1CapacityError, DeallocatedError, DeviceError: It does not fit, or one of the two is gone.
     """
     check_tensor(tensor, "the first argument of to_device")
     check_kind(device, Device, "the second argument of to_device")
+    _check_queues(device, "to_device", cq_id, queue_id)
     return tensor.to(device, memory_config)
 
 
@@ -54,11 +54,12 @@ def from_device(
     tensor: Tensor,
     blocking: bool = True,  # noqa: ARG001 - every call waits for its copy
     *,
-    cq_id: int | None = None,  # noqa: ARG001 - there are no queues
-    queue_id: int | None = None,  # noqa: ARG001
+    cq_id: int | None = None,
+    queue_id: int | None = None,
 ) -> Tensor:
     """A copy on the host (ttnn.from_device), which is there when the call returns."""
     check_tensor(tensor, "the argument of from_device")
+    _check_queues(tensor.device(), "from_device", cq_id, queue_id)
     return _stored_as(tensor, tensor.spec.with_(memory_config=HOST_MEMORY_CONFIG), None, "from_device")
 
 
@@ -184,7 +185,7 @@ def typecast(
     check_kind(dtype, DataType, "`dtype`")
     if memory_config is not None:
         check_kind(memory_config, MemoryConfig, "`memory_config`")
-    input_tensor.buffer(TYPECAST.name)
+    input_tensor.memory(TYPECAST.name)
     device = input_tensor.device()
     if device is None:
         spec = input_tensor.spec.with_(dtype=dtype, memory_config=memory_config)
@@ -294,7 +295,7 @@ def _by_form(
 def _allocated(spec: TensorSpec, device: Device) -> Tensor:
     check_kind(device, Device, "`device`")
     storage.check_dense(spec)
-    return Tensor(checked(spec), device, device.allocate_tensor(spec))
+    return Tensor(checked(spec), device, device.allocate_tensor(spec, again=True))
 
 
 def allocate_tensor_on_host(
@@ -323,16 +324,17 @@ def allocate_tensor_on_host(
 def copy_host_to_device_tensor(
     host: Tensor,
     device: Tensor,
-    cq_id: int | None = None,  # noqa: ARG001 - there are no queues
+    cq_id: int | None = None,
 ) -> None:
     """Overwrite a device tensor's elements with a host tensor's; the device tensor stays the object that it is.
 
     Raises:
         ShapeError: Shape, dtype or layout differ.
-        ArgumentError: The first is not on the host, or the second not on a device.
+        ArgumentError: The first is not on the host, or the second not on a device, or there is no such command queue.
     """
     name = "copy_host_to_device_tensor"
     _check_places(name, (host, device), (False, True), f"{name} takes a tensor on the host, then one on a device")
+    _check_queues(device.device(), name, cq_id)
     _overwrite(device, host, name)
 
 
@@ -340,13 +342,14 @@ def copy_device_to_host_tensor(
     device: Tensor,
     host: Tensor,
     blocking: bool = True,  # noqa: ARG001 - every call waits for its copy
-    cq_id: int | None = None,  # noqa: ARG001 - there are no queues
+    cq_id: int | None = None,
 ) -> None:
     """Overwrite a host tensor's elements with a device tensor's (ttnn.copy_device_to_host_tensor).
 
     Raises:
         ShapeError: Shape, dtype or layout differ.
-        ArgumentError: The first is not on a device, or the second not on the host; the first alone is of a mesh.
+        ArgumentError: The first is not on a device, or the second not on the host; the first alone is of a mesh; there
+            is no such command queue.
     """
     name = "copy_device_to_host_tensor"
     _check_places(name, (device, host), (True, False), f"{name} takes a tensor on a device, then one on the host")
@@ -355,6 +358,7 @@ def copy_device_to_host_tensor(
             f"{name}: one tensor on the host does not hold those of {len(device.tensors)} devices",
             help="use `ttnn.from_device`, or `ttnn.get_device_tensors` and copy one of them",
         )
+    _check_queues(device.device(), name, cq_id)
     _overwrite(host, device, name)
 
 
@@ -400,13 +404,13 @@ def _device_of(tensor: Tensor, name: str) -> Device:
 
 def _stored_as(tensor: Tensor, spec: TensorSpec, device: Device | None, name: str) -> Tensor:
     """A copy as `spec` says, which differs in layout and memory config at most."""
-    checked(spec)
-    source = tensor.buffer(name)
-    if spec.layout is not tensor.layout:
-        return storage.laid_out(tensor, spec, device)
-    copy = HOST_POOL.allocate(spec.nbytes) if device is None else device.allocate_tensor(spec)
-    ctypes.memmove(copy.address, source.address, spec.nbytes)
-    return Tensor(spec, device, copy)
+    return storage.stored_as(tensor, checked(spec), device, name)
+
+
+def _check_queues(device: Device | None, name: str, *queues: int | None) -> None:
+    if device is not None:
+        for queue in queues:
+            device.require_queue(queue, name)
 
 
 def _check_places(name: str, tensors: tuple[Tensor, Tensor], on_device: tuple[bool, bool], rule: str) -> None:
@@ -422,4 +426,4 @@ def _overwrite(target: Tensor, source: Tensor, name: str) -> None:
         ours, theirs = getattr(target, field), getattr(source, field)
         if ours != theirs:
             raise ShapeError(f"{name}: the tensors differ in {field}, {theirs} and {ours}")
-    ctypes.memmove(target.buffer(name).address, source.buffer(name).address, target.spec.nbytes)
+    storage.write_elements(source, target, name)
