@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
+from ttnn_jit.ttnn.collectives import all_gather_async, neighbor_pad_async, reduce_scatter_minimal_async
 from ttnn_jit.ttnn.eager_functions import view
 from ttnn_jit.ttnn.random_tensors import dropout
 from ttnn_jit.ttnn.transfers import typecast
 
-__all__ = ["dropout", "typecast", "view"]
+__all__ = [
+    "all_gather_async",
+    "dropout",
+    "neighbor_pad_async",
+    "reduce_scatter_minimal_async",
+    "typecast",
+    "view",
+]
 
 if not TYPE_CHECKING:  # a type checker says itself which names are missing
 

@@ -57,7 +57,7 @@ HOMES = (
         "CONFIG Config load_config_from_dictionary load_config_from_json_file manage_config save_config_to_json_file",
         "kept and given back; settings that ask for what is not here are refused",
     ),
-    Home("ttnn.topology", "Topology", _NO_LINKS),
+    Home("ttnn.topology", "ReduceType Topology", _NO_LINKS),
     Home(
         "ttnn.device_registry",
         "CloseDevice CloseDevices CreateDevice CreateDevices GetNumAvailableDevices GetNumPCIeDevices GetPCIeDeviceID "
@@ -70,6 +70,23 @@ HOMES = (
     Home("ttnn.random_tensors", "bernoulli manual_seed rand randn"),
     Home("ttnn.found_elements", "nonzero unique"),
     Home("ttnn.rearranging", "rearrange"),
+    Home(
+        "ttnn.mesh_mappers",
+        "ConcatMesh2dToTensor ConcatMeshToTensor MeshComposerConfig MeshMapperConfig MeshToTensor PlacementReplicate "
+        "PlacementShard ReplicateTensorToMesh ShardTensor2dMesh ShardTensorToMesh TensorToMesh "
+        "concat_mesh_to_tensor_composer create_mesh_composer create_mesh_mapper distribute "
+        "replicate_tensor_to_mesh_mapper shard_tensor_to_mesh_mapper",
+    ),
+    Home("ttnn.collectives", "all_gather all_reduce mesh_partition reduce_scatter"),
+    Home(
+        "ttnn.host_shards",
+        "MeshCoordinate aggregate_tensor combine_device_tensors distribute_tensor from_host_shards",
+    ),
+    Home(
+        "ttnn.sub_devices",
+        "SubDevice SubDeviceId SubDeviceManagerId create_global_semaphore reset_global_semaphore_value",
+        _NO_LINKS,
+    ),
     Home("ttnn.traces", "MeshTraceId begin_trace_capture end_trace_capture execute_trace release_trace"),
     Home(
         "ttnn.queues",

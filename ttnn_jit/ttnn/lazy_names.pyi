@@ -42,6 +42,7 @@ from ttnn_jit.ttnn.session_config import load_config_from_dictionary as load_con
 from ttnn_jit.ttnn.session_config import load_config_from_json_file as load_config_from_json_file
 from ttnn_jit.ttnn.session_config import manage_config as manage_config
 from ttnn_jit.ttnn.session_config import save_config_to_json_file as save_config_to_json_file
+from ttnn_jit.ttnn.topology import ReduceType as ReduceType
 from ttnn_jit.ttnn.topology import Topology as Topology
 from ttnn_jit.ttnn.device_registry import CloseDevice as CloseDevice
 from ttnn_jit.ttnn.device_registry import CloseDevices as CloseDevices
@@ -66,6 +67,37 @@ from ttnn_jit.ttnn.random_tensors import randn as randn
 from ttnn_jit.ttnn.found_elements import nonzero as nonzero
 from ttnn_jit.ttnn.found_elements import unique as unique
 from ttnn_jit.ttnn.rearranging import rearrange as rearrange
+from ttnn_jit.ttnn.mesh_mappers import ConcatMesh2dToTensor as ConcatMesh2dToTensor
+from ttnn_jit.ttnn.mesh_mappers import ConcatMeshToTensor as ConcatMeshToTensor
+from ttnn_jit.ttnn.mesh_mappers import MeshComposerConfig as MeshComposerConfig
+from ttnn_jit.ttnn.mesh_mappers import MeshMapperConfig as MeshMapperConfig
+from ttnn_jit.ttnn.mesh_mappers import MeshToTensor as MeshToTensor
+from ttnn_jit.ttnn.mesh_mappers import PlacementReplicate as PlacementReplicate
+from ttnn_jit.ttnn.mesh_mappers import PlacementShard as PlacementShard
+from ttnn_jit.ttnn.mesh_mappers import ReplicateTensorToMesh as ReplicateTensorToMesh
+from ttnn_jit.ttnn.mesh_mappers import ShardTensor2dMesh as ShardTensor2dMesh
+from ttnn_jit.ttnn.mesh_mappers import ShardTensorToMesh as ShardTensorToMesh
+from ttnn_jit.ttnn.mesh_mappers import TensorToMesh as TensorToMesh
+from ttnn_jit.ttnn.mesh_mappers import concat_mesh_to_tensor_composer as concat_mesh_to_tensor_composer
+from ttnn_jit.ttnn.mesh_mappers import create_mesh_composer as create_mesh_composer
+from ttnn_jit.ttnn.mesh_mappers import create_mesh_mapper as create_mesh_mapper
+from ttnn_jit.ttnn.mesh_mappers import distribute as distribute
+from ttnn_jit.ttnn.mesh_mappers import replicate_tensor_to_mesh_mapper as replicate_tensor_to_mesh_mapper
+from ttnn_jit.ttnn.mesh_mappers import shard_tensor_to_mesh_mapper as shard_tensor_to_mesh_mapper
+from ttnn_jit.ttnn.collectives import all_gather as all_gather
+from ttnn_jit.ttnn.collectives import all_reduce as all_reduce
+from ttnn_jit.ttnn.collectives import mesh_partition as mesh_partition
+from ttnn_jit.ttnn.collectives import reduce_scatter as reduce_scatter
+from ttnn_jit.ttnn.host_shards import MeshCoordinate as MeshCoordinate
+from ttnn_jit.ttnn.host_shards import aggregate_tensor as aggregate_tensor
+from ttnn_jit.ttnn.host_shards import combine_device_tensors as combine_device_tensors
+from ttnn_jit.ttnn.host_shards import distribute_tensor as distribute_tensor
+from ttnn_jit.ttnn.host_shards import from_host_shards as from_host_shards
+from ttnn_jit.ttnn.sub_devices import SubDevice as SubDevice
+from ttnn_jit.ttnn.sub_devices import SubDeviceId as SubDeviceId
+from ttnn_jit.ttnn.sub_devices import SubDeviceManagerId as SubDeviceManagerId
+from ttnn_jit.ttnn.sub_devices import create_global_semaphore as create_global_semaphore
+from ttnn_jit.ttnn.sub_devices import reset_global_semaphore_value as reset_global_semaphore_value
 from ttnn_jit.ttnn.traces import MeshTraceId as MeshTraceId
 from ttnn_jit.ttnn.traces import begin_trace_capture as begin_trace_capture
 from ttnn_jit.ttnn.traces import end_trace_capture as end_trace_capture
@@ -91,6 +123,8 @@ __all__ = [
     "CONFIG",
     "CloseDevice",
     "CloseDevices",
+    "ConcatMesh2dToTensor",
+    "ConcatMeshToTensor",
     "Config",
     "CreateDevice",
     "CreateDevices",
@@ -108,36 +142,61 @@ __all__ = [
     "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig",
     "MatmulMultiCoreReuseMultiCastProgramConfig",
     "MatmulMultiCoreReuseProgramConfig",
+    "MeshComposerConfig",
+    "MeshCoordinate",
     "MeshEvent",
+    "MeshMapperConfig",
+    "MeshToTensor",
     "MeshTraceId",
     "MinimalMatmulConfig",
+    "PlacementReplicate",
+    "PlacementShard",
     "QueueId",
     "ReadDeviceProfiler",
+    "ReduceType",
+    "ReplicateTensorToMesh",
     "SDPAProgramConfig",
     "SetDefaultDevice",
+    "ShardTensor2dMesh",
+    "ShardTensorToMesh",
     "SoftmaxDefaultProgramConfig",
     "SoftmaxProgramConfig",
     "SoftmaxShardedMultiCoreProgramConfig",
     "StorageType",
+    "SubDevice",
+    "SubDeviceId",
+    "SubDeviceManagerId",
+    "TensorToMesh",
     "ThrottleLevel",
     "Topology",
     "UnaryOpType",
     "UnaryWithParam",
     "WormholeComputeKernelConfig",
+    "aggregate_tensor",
+    "all_gather",
+    "all_reduce",
     "allocate_tensor_on_host",
     "as_tensor",
     "begin_trace_capture",
     "bernoulli",
+    "combine_device_tensors",
     "command_queue",
+    "concat_mesh_to_tensor_composer",
     "core",
     "corerange_to_cores",
+    "create_global_semaphore",
+    "create_mesh_composer",
+    "create_mesh_mapper",
     "create_sharded_memory_config_",
+    "distribute",
+    "distribute_tensor",
     "dump_tensor",
     "element_size",
     "end_trace_capture",
     "event_synchronize",
     "execute_trace",
     "experimental",
+    "from_host_shards",
     "get_current_command_queue_id_for_thread",
     "get_device_ids",
     "grid_to_cores",
@@ -149,6 +208,7 @@ __all__ = [
     "load_tensor",
     "manage_config",
     "manual_seed",
+    "mesh_partition",
     "model_preprocessing",
     "move",
     "nonzero",
@@ -159,8 +219,12 @@ __all__ = [
     "reallocate",
     "rearrange",
     "record_event",
+    "reduce_scatter",
     "release_trace",
+    "replicate_tensor_to_mesh_mapper",
+    "reset_global_semaphore_value",
     "save_config_to_json_file",
+    "shard_tensor_to_mesh_mapper",
     "split_work_to_cores",
     "tile_size",
     "to_dtype",

@@ -26,7 +26,8 @@ from ttnn_jit.runtime.tensor import Tensor, check_tensor
 from ttnn_jit.runtime.tensor_words import dense_elements, store_elements
 from ttnn_jit.specs.memory_config import HOST_MEMORY_CONFIG
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, check_kind, checked
-from ttnn_jit.ttnn.mesh import Mapper, MeshDevice, MeshTensor, ReplicateTensorToMesh
+from ttnn_jit.ttnn.mesh import MeshDevice, MeshTensor
+from ttnn_jit.ttnn.mesh_mappers import ReplicateTensorToMesh, TensorToMesh
 from ttnn_jit.ttnn.tensor_creation import from_torch
 from ttnn_jit.ttnn.transfers import to_device
 
@@ -224,7 +225,7 @@ def as_tensor(  # noqa: PLR0913 - ttnn's keywords
     memory_config: MemoryConfig | None = None,
     cache_file_name: str | Path | None = None,
     preprocess: Callable[[torch.Tensor], torch.Tensor] | None = None,
-    mesh_mapper: Mapper | None = None,
+    mesh_mapper: TensorToMesh | None = None,
     cache_dump_mode: object = None,  # noqa: ARG001 - one host
 ) -> Tensor:
     """`from_torch`, with a cache of converted weights in files (ttnn.as_tensor).
@@ -247,7 +248,7 @@ def as_tensor(  # noqa: PLR0913 - ttnn's keywords
         OSError: The file cannot be written.
     """
 
-    def converted(device: Device | None, mapper: Mapper | None) -> Tensor:
+    def converted(device: Device | None, mapper: TensorToMesh | None) -> Tensor:
         if tensor is None:
             raise ArgumentError("as_tensor: there is no tensor, and no file that holds the result")
         source = tensor if preprocess is None else preprocess(tensor)
