@@ -8,6 +8,7 @@ from ttnn_jit.specs.dtypes import NO_DTYPE
 _NO_MOVEMENT = "operations that move data are not implemented; do it in torch before `from_torch`"
 _NO_COMPOSITE = "normalisations are not implemented"
 _NO_MESH = "devices of a mesh exchange nothing here"
+_NO_KERNELS = "a CPU runs no kernels of a chip; write the operation by `@ttnn_jit.tile_op`, or of ttnn's operations"
 _NO_PROFILER = "there is no device profiler; time the calls"
 
 _BY_REASON: dict[str, tuple[str, ...]] = {
@@ -15,7 +16,15 @@ _BY_REASON: dict[str, tuple[str, ...]] = {
         "tilize", "untilize",
     ),
     _NO_COMPOSITE: ("batch_norm", "group_norm"),
-    _NO_MESH: ("all_gather", "all_reduce", "reduce_scatter"),
+    _NO_MESH: ("all_broadcast", "all_to_all_combine", "all_to_all_dispatch", "broadcast", "point_to_point",
+               "reduce_to_root"),
+    _NO_KERNELS: (
+        "CBDescriptor", "CBFormatDescriptor", "ComputeConfigDescriptor", "DataMovementConfigDescriptor",
+        "DataMovementProcessor", "KernelDescriptor", "MeshProgramDescriptor", "NOC", "NOC_MODE", "ProgramDescriptor",
+        "ReaderConfigDescriptor", "RuntimeArgs", "RuntimeArgsColProxy", "SemaphoreDescriptor", "TensorAccessorArgs",
+        "TileDescriptor", "UnpackToDestMode", "WriterConfigDescriptor", "cb_descriptor_from_sharded_tensor",
+        "compute_program_descriptor_hash", "generic_op", "get_cb_address", "merge_program_descriptors",
+    ),
     NO_DTYPE: ("fp8_e4m3", "int8"),
     _NO_PROFILER: ("get_all_programs_perf_data",),
 }  # fmt: skip
