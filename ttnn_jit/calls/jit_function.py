@@ -77,6 +77,11 @@ class JitFunction(WarmCalls):
         return self.func.__qualname__
 
     @property
+    def python_fully_qualified_name(self) -> str:
+        """What hooks and graphs call it."""
+        return f"{self.func.__module__}.{self.func.__qualname__}"
+
+    @property
     def num_entries(self) -> int:
         """Programs in this function's memory cache; a method's are those of all instances."""
         return len(self._variants) + sum(function.num_entries for function in self._bound.functions())

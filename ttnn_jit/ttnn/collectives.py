@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.axes import axis_of
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
@@ -20,6 +21,7 @@ from ttnn_jit.ttnn.topology import ReduceType, Topology
 from ttnn_jit.ttnn.transfers import clone, to_memory_config
 
 
+@observed
 def all_gather(
     input_tensor: Tensor,
     dim: int,
@@ -49,6 +51,7 @@ def all_gather(
     return _of_one("all_gather", input_tensor, cluster_axis, mesh_device, memory_config, output_tensor, links)
 
 
+@observed
 def all_reduce(
     input_tensor: Tensor,
     cluster_axis: int | None = None,
@@ -65,6 +68,7 @@ def all_reduce(
     return _of_one("all_reduce", input_tensor, cluster_axis, mesh_device, memory_config, None, links)
 
 
+@observed
 def reduce_scatter(
     input_tensor: Tensor,
     dim: int,
@@ -87,6 +91,7 @@ def reduce_scatter(
     return _of_one("reduce_scatter", input_tensor, cluster_axis, mesh_device, memory_config, output_tensor, links)
 
 
+@observed
 def mesh_partition(
     input_tensor: Tensor, dim: int, cluster_axis: int | None = None, memory_config: MemoryConfig | None = None
 ) -> Tensor:
@@ -100,6 +105,7 @@ def mesh_partition(
     return _of_one("mesh_partition", input_tensor, cluster_axis, None, memory_config, None, {})
 
 
+@observed
 def all_gather_async(input_tensor: Tensor, *args: Any, **keywords: Any) -> Tensor:
     """`all_gather` in the forms of ttnn.experimental.all_gather_async.
 
@@ -113,6 +119,7 @@ def all_gather_async(input_tensor: Tensor, *args: Any, **keywords: Any) -> Tenso
     return _asynchronous("all_gather_async", all_gather, input_tensor, args, keywords)
 
 
+@observed
 def reduce_scatter_minimal_async(input_tensor: Tensor, *args: Any, **keywords: Any) -> Tensor:
     """`reduce_scatter` in the forms of ttnn.experimental.reduce_scatter_minimal_async.
 
@@ -160,6 +167,7 @@ def _keyword_of(name: str, value: Any) -> str:
     return keyword
 
 
+@observed
 def neighbor_pad_async(
     input_tensor: Tensor,
     dim: int,

@@ -87,6 +87,7 @@ HOMES = (
         "SubDevice SubDeviceId SubDeviceManagerId create_global_semaphore reset_global_semaphore_value",
         _NO_LINKS,
     ),
+    Home("ttnn.hooks", "register_post_operation_hook register_pre_operation_hook"),
     Home("ttnn.traces", "MeshTraceId begin_trace_capture end_trace_capture execute_trace release_trace"),
     Home(
         "ttnn.queues",

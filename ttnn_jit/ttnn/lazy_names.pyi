@@ -98,6 +98,8 @@ from ttnn_jit.ttnn.sub_devices import SubDeviceId as SubDeviceId
 from ttnn_jit.ttnn.sub_devices import SubDeviceManagerId as SubDeviceManagerId
 from ttnn_jit.ttnn.sub_devices import create_global_semaphore as create_global_semaphore
 from ttnn_jit.ttnn.sub_devices import reset_global_semaphore_value as reset_global_semaphore_value
+from ttnn_jit.ttnn.hooks import register_post_operation_hook as register_post_operation_hook
+from ttnn_jit.ttnn.hooks import register_pre_operation_hook as register_pre_operation_hook
 from ttnn_jit.ttnn.traces import MeshTraceId as MeshTraceId
 from ttnn_jit.ttnn.traces import begin_trace_capture as begin_trace_capture
 from ttnn_jit.ttnn.traces import end_trace_capture as end_trace_capture
@@ -220,6 +222,8 @@ __all__ = [
     "rearrange",
     "record_event",
     "reduce_scatter",
+    "register_post_operation_hook",
+    "register_pre_operation_hook",
     "release_trace",
     "replicate_tensor_to_mesh_mapper",
     "reset_global_semaphore_value",

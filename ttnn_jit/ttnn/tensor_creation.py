@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.ops.created_tensors import callable_in_programs, maker
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from ttnn_jit.ttnn.mesh_mappers import MeshToTensor, TensorToMesh
 
 
+@observed
 def from_torch(  # noqa: PLR0913 - ttnn's keywords
     tensor: torch.Tensor,
     dtype: DataType | None = None,
@@ -188,6 +190,7 @@ def check_torch(value: object, name: str) -> None:
         )
 
 
+@observed
 def to_torch(
     tensor: Tensor,
     dtype: torch.dtype | None = None,
@@ -246,6 +249,7 @@ def _check_composer(composer: object) -> None:
 
 
 @callable_in_programs
+@observed
 @over_meshes
 def full(
     shape: Iterable[int],
@@ -314,6 +318,7 @@ def empty(
 
 
 @callable_in_programs
+@observed
 @over_meshes
 def arange(
     start: int,
@@ -358,6 +363,7 @@ def arange(
 
 
 @callable_in_programs
+@observed
 @over_meshes
 def full_like(
     tensor: Tensor,
@@ -422,6 +428,7 @@ def empty_like(
     return full_like(tensor, 0, dtype, layout, device, memory_config)
 
 
+@observed
 @over_meshes
 def eye(
     rows: int,

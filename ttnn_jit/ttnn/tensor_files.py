@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.device import Device
@@ -46,6 +47,7 @@ class TensorFileError(ArgumentError, RuntimeError):
 # --- One file -------------------------------------------------------------------------------------------------------
 
 
+@observed
 def dump_tensor(file_name: str | Path, tensor: Tensor, *, mode: object = None) -> None:  # noqa: ARG001 - one host
     """Write a tensor to a file (ttnn.dump_tensor), from a device or the host; the tensors of a mesh one by one.
 
@@ -69,6 +71,7 @@ def dump_tensor(file_name: str | Path, tensor: Tensor, *, mode: object = None) -
     _write(path, _header([own.spec for own in tensors], mesh, parts), parts)
 
 
+@observed
 def load_tensor(file_name: str | Path, *, device: Device | None = None) -> Tensor:
     """The tensor in a file that `dump_tensor` wrote (ttnn.load_tensor).
 
@@ -216,6 +219,7 @@ def _no_tensor(path: Path, why: str) -> TensorFileError:
 # --- The cache ------------------------------------------------------------------------------------------------------
 
 
+@observed
 def as_tensor(  # noqa: PLR0913 - ttnn's keywords
     tensor: torch.Tensor | None,
     dtype: DataType | None = None,

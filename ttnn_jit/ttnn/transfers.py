@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops import TYPECAST
 from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.runtime import tensor as storage
@@ -28,6 +29,7 @@ from ttnn_jit.specs.tensor_spec import (
 from ttnn_jit.ttnn.mesh import MeshTensor, over_meshes
 
 
+@observed
 @over_meshes
 def to_device(
     tensor: Tensor,
@@ -49,6 +51,7 @@ def to_device(
     return tensor.to(device, memory_config)
 
 
+@observed
 @over_meshes
 def from_device(
     tensor: Tensor,
@@ -63,6 +66,7 @@ def from_device(
     return _stored_as(tensor, tensor.spec.with_(memory_config=HOST_MEMORY_CONFIG), None, "from_device")
 
 
+@observed
 @over_meshes
 def to_memory_config(
     tensor: Tensor,
@@ -99,6 +103,7 @@ def _written_into(output: Tensor, tensor: Tensor, spec: TensorSpec, device: Devi
     return output
 
 
+@observed
 def reshard(tensor: Tensor, memory_config: MemoryConfig, output_tensor: Tensor | None = None) -> Tensor:
     """A sharded tensor's values under another sharded memory config (ttnn.reshard), in `output_tensor` if it is given.
 
@@ -109,6 +114,7 @@ def reshard(tensor: Tensor, memory_config: MemoryConfig, output_tensor: Tensor |
     return to_memory_config(tensor, memory_config, None, output_tensor)
 
 
+@observed
 def interleaved_to_sharded(tensor: Tensor, memory_config: MemoryConfig) -> Tensor:
     """An interleaved tensor's values under a sharded memory config (ttnn.interleaved_to_sharded).
 
@@ -120,6 +126,7 @@ def interleaved_to_sharded(tensor: Tensor, memory_config: MemoryConfig) -> Tenso
     return to_memory_config(tensor, memory_config)
 
 
+@observed
 def sharded_to_interleaved(tensor: Tensor, memory_config: MemoryConfig = DRAM_MEMORY_CONFIG) -> Tensor:
     """A sharded tensor's values under an interleaved memory config (ttnn.sharded_to_interleaved).
 
@@ -140,6 +147,7 @@ def _check_way(
         raise ArgumentError(rule, help="use `ttnn.to_memory_config`")
 
 
+@observed
 @over_meshes
 def to_layout(
     tensor: Tensor,
@@ -161,6 +169,7 @@ def to_layout(
     return _stored_as(tensor, spec, tensor.device(), "to_layout")
 
 
+@observed
 @over_meshes
 def typecast(
     input_tensor: Tensor,
@@ -206,6 +215,7 @@ def _cast_program(spec: TensorSpec, dtype: DataType, memory_config: MemoryConfig
     return compile_program(OperationRequest(TYPECAST, (spec,), (dtype,), target, placement), use_disk=True).program
 
 
+@observed
 @over_meshes
 def to_dtype(tensor: Tensor, dtype: DataType) -> Tensor:
     """A host tensor's values in another element type (ttnn.to_dtype), rounded as `typecast` rounds on the host.
@@ -222,6 +232,7 @@ def to_dtype(tensor: Tensor, dtype: DataType) -> Tensor:
     return typecast(tensor, dtype)
 
 
+@observed
 @over_meshes
 def reallocate(tensor: Tensor, memory_config: MemoryConfig | None = None) -> Tensor:
     """A device tensor's values in other memory; the tensor itself is deallocated (ttnn.reallocate).
@@ -236,11 +247,13 @@ def reallocate(tensor: Tensor, memory_config: MemoryConfig | None = None) -> Ten
     return moved
 
 
+@observed
 def move(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
     """`reallocate` by another name (ttnn.move)."""
     return reallocate(input_tensor, memory_config)
 
 
+@observed
 @over_meshes
 def clone(tensor: Tensor, memory_config: MemoryConfig | None = None, dtype: DataType | None = None) -> Tensor:
     """A copy (ttnn.clone)."""
@@ -250,6 +263,7 @@ def clone(tensor: Tensor, memory_config: MemoryConfig | None = None, dtype: Data
     return _stored_as(tensor, tensor.spec.with_(memory_config=memory_config), tensor.device(), "clone")
 
 
+@observed
 @over_meshes
 def allocate_tensor_on_device(spec: TensorSpec | Iterable[int], *args: Any, **kwargs: Any) -> Tensor:
     """A device tensor with unspecified elements (ttnn.allocate_tensor_on_device).
@@ -298,6 +312,7 @@ def _allocated(spec: TensorSpec, device: Device) -> Tensor:
     return Tensor(checked(spec), device, device.allocate_tensor(spec, again=True))
 
 
+@observed
 def allocate_tensor_on_host(
     spec: TensorSpec | Iterable[int],
     *args: Any,
@@ -321,6 +336,7 @@ def allocate_tensor_on_host(
     return _by_form("allocate_tensor_on_host", over_meshes(allocated), spec, args, kwargs)
 
 
+@observed
 def copy_host_to_device_tensor(
     host: Tensor,
     device: Tensor,
@@ -338,6 +354,7 @@ def copy_host_to_device_tensor(
     _overwrite(device, host, name)
 
 
+@observed
 def copy_device_to_host_tensor(
     device: Tensor,
     host: Tensor,
@@ -368,6 +385,7 @@ def get_device_tensors(tensor: Tensor) -> list[Tensor]:
     return list(tensor.tensors) if isinstance(tensor, MeshTensor) else [tensor]
 
 
+@observed
 def deallocate(tensor: Tensor, force: bool = True) -> None:  # noqa: ARG001 - as ttnn has it
     """Free the tensor's memory; using it later raises DeallocatedError (ttnn.deallocate)."""
     check_tensor(tensor, "the argument of deallocate")
