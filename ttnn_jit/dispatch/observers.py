@@ -47,6 +47,11 @@ def name_of(operation: Any) -> str:
     return str(getattr(operation, "python_fully_qualified_name", None) or operation.__name__)
 
 
+def is_observed_inside() -> bool:
+    """Whether this is inside of a call that is told."""
+    return _INSIDE.get()
+
+
 @contextmanager
 def observing(observer: Observer) -> Iterator[None]:
     """In its body `observer` is told of calls."""

@@ -96,7 +96,7 @@ HOMES = (
     ),
 )
 
-SUBMODULES = ("core", "experimental", "model_preprocessing", "types")
+SUBMODULES = ("core", "experimental", "graph", "model_preprocessing", "tracer", "types")
 """Modules that ttnn has, which are names too."""
 
 MODULE_OF = {name: f"ttnn_jit.{home.module}" for home in HOMES for name in home.names.split()}

@@ -114,7 +114,9 @@ from ttnn_jit.ttnn.queues import record_event as record_event
 from ttnn_jit.ttnn.queues import wait_for_event as wait_for_event
 from ttnn_jit.ttnn import core as core
 from ttnn_jit.ttnn import experimental as experimental
+from ttnn_jit.ttnn import graph as graph
 from ttnn_jit.ttnn import model_preprocessing as model_preprocessing
+from ttnn_jit.ttnn import tracer as tracer
 from ttnn_jit.ttnn import types as types
 
 __all__ = [
@@ -201,6 +203,7 @@ __all__ = [
     "from_host_shards",
     "get_current_command_queue_id_for_thread",
     "get_device_ids",
+    "graph",
     "grid_to_cores",
     "has_storage_type_of",
     "has_tile_padding",
@@ -232,6 +235,7 @@ __all__ = [
     "split_work_to_cores",
     "tile_size",
     "to_dtype",
+    "tracer",
     "types",
     "unique",
     "wait_for_event",
