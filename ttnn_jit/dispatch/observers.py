@@ -40,6 +40,7 @@ class Observer:
 _OBSERVERS: list[Observer] = []
 _OWN: list[tuple[type, str, Any]] = []  # what classes had before somebody observed; None: nothing of their own
 _INSIDE: ContextVar[bool] = ContextVar("inside of an observed call", default=False)
+_ONLY: ContextVar[Observer | None] = ContextVar("the one observer that is told", default=None)
 
 
 def name_of(operation: Any) -> str:
@@ -60,6 +61,17 @@ def observing(observer: Observer) -> Iterator[None]:
         yield
     finally:
         stop(observer)
+
+
+@contextmanager
+def telling_only(observer: Observer) -> Iterator[None]:
+    """In its body, which may be inside of a call, `observer` alone is told of calls."""
+    inside, only = _INSIDE.set(False), _ONLY.set(observer)
+    try:
+        yield
+    finally:
+        _ONLY.reset(only)
+        _INSIDE.reset(inside)
 
 
 def start(observer: Observer) -> None:
@@ -126,7 +138,8 @@ def observed(function: Callable[P, T], name: str = "") -> Callable[P, T]:
 def _told(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if _INSIDE.get() or maker() is not None or any(map(_is_proxy, _with_elements([*args, *kwargs.values()]))):
         return call(*args, **kwargs)
-    observers = tuple(_OBSERVERS)
+    only = _ONLY.get()
+    observers = tuple(_OBSERVERS) if only is None else (only,)
     token = _INSIDE.set(True)
     try:
         for observer in observers:
