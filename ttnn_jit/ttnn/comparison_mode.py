@@ -51,8 +51,8 @@ class ComparisonRecord:
         level: ``"locally"``, ``"globally"``, or ``"jitted"`` of a jitted function beside its operations one by one.
         output: Which of the tensors that it gave.
         pcc: Correlation; None where nothing was compared.
-        max_ulp: The largest distance, in units in the last place of the result's type; None of block floats, whose units
-            are those of their blocks.
+        max_ulp: The largest distance, in units in the last place of the result's type; None of block floats, each block
+            of which has its own.
         differing_nans: How many elements are NaN in one of the two alone.
         matches: Whether the correlation is what is asked for.
         place: The user's line.
