@@ -120,7 +120,7 @@ def check_output(
     name: str, output: Tensor, program: Program | None, bound: BoundCall, placement: ResultPlacement
 ) -> None:
     """Refuse an `output_tensor` that is gone, or that the result does not fit."""
-    output.buffer(name)
+    output.memory(name)
     if program is None:
         (by_rule,) = bound.operation.results(specs_of(bound), bound.attributes)
         expected = by_rule.with_(dtype=placement.dtype, memory_config=placement.memory_config)
