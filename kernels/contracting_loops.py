@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ttnn_jit.kernels.contracting_packing import Packing
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
@@ -23,7 +24,7 @@ from ttnn_jit.kernels.staged_loops import StageCall
 from ttnn_jit.kernels.tile_loop import Stream
 from ttnn_jit.process.dataclass import dataclass
 
-ROWS = 128
+ROWS = 512
 """Of a block: with `DEPTH` steps, 64 KB of the first tensor."""
 COLUMNS = 256
 """Of a block: 128 KB of the second tensor, and 128 KB of results; all three fit a thread's stack and second cache."""
@@ -69,8 +70,13 @@ class Contraction:
 
     def definitions(self) -> list[str]:
         """The function and those that it calls, but for the epilogue."""
-        packing = (self._pack("left", self.left, self._tile), self._pack("right", self.right, self._panel))
-        return ["\n".join(part) for part in (self._kernel(), *packing, self._tiles())]
+        packing = (self._packing("left", self.left, self._tile), self._packing("right", self.right, self._panel))
+        loops = ("\n".join(part) for part in (self._kernel(), self._tiles()))
+        return [*loops, *(each.definition() for each in packing)]
+
+    def _packing(self, name: str, k: int, width: int) -> Packing:
+        symbol = f"ttnn_jit.pack_{name}"
+        return Packing(symbol, self._element(k), width, self.isa.lanes, self.in_pairs, DEPTH * width)
 
     @property
     def _tile(self) -> int:
@@ -182,97 +188,6 @@ class Contraction:
             yield f"  %operand{place}.at = getelementptr ptr, ptr %operands, i64 {place}"
             yield f"  store ptr {at}, ptr %operand{place}.at"
         yield f"  call void @{self.epilogue.function}(ptr %operands, ptr %words)"
-
-    # Packing
-
-    def _pack(self, name: str, k: int, width: int) -> Iterator[str]:
-        """Words of `width` neighbours side by side, step by step, zeros beyond `count`."""
-        element = self._element(k)
-        yield (
-            f"define internal void @ttnn_jit.pack_{name}(ptr noalias %to, ptr noalias readonly %from, i64 %count, "
-            "i64 %depth, i64 %across, i64 %along) nounwind {"
-        )
-        yield "entry:"
-        yield "  %beside = icmp eq i64 %across, 1"
-        yield f"  %step = mul i64 %along, {self._terms}"
-        yield "  br label %group"
-        yield "group:"
-        yield "  %first = phi i64 [0, %entry], [%first.next, %group.end]"
-        yield "  %group.to = phi ptr [%to, %entry], [%group.next, %group.end]"
-        yield "  %left = sub i64 %count, %first"
-        yield f"  %is.whole = icmp sge i64 %left, {width}"
-        yield "  %is.wide = and i1 %beside, %is.whole"
-        yield "  %moved = mul i64 %first, %across"
-        yield f"  %group.from = getelementptr {element}, ptr %from, i64 %moved"
-        yield "  br i1 %is.wide, label %wide, label %narrow"
-        yield from self._packing_loop("wide", "group", "group.end", element, width, width)
-        yield "narrow:"
-        yield "  %lane = phi i64 [0, %group], [%lane.next, %lane.end]"
-        yield "  %lane.to = getelementptr i32, ptr %group.to, i64 %lane"
-        yield "  %lane.moved = mul i64 %lane, %across"
-        yield f"  %lane.from = getelementptr {element}, ptr %group.from, i64 %lane.moved"
-        yield "  %is.inside = icmp slt i64 %lane, %left"
-        yield "  br i1 %is.inside, label %column, label %zeros"
-        yield from self._packing_loop("column", "narrow", "lane.end", element, 1, width)
-        yield "zeros:"
-        yield "  %zeros.to = phi ptr [%lane.to, %narrow], [%zeros.to.next, %zeros]"
-        yield "  %zeros.term = phi i64 [0, %narrow], [%zeros.term.next, %zeros]"
-        yield "  store i32 0, ptr %zeros.to"
-        yield f"  %zeros.to.next = getelementptr i32, ptr %zeros.to, i64 {width}"
-        yield f"  %zeros.term.next = add i64 %zeros.term, {self._terms}"
-        yield "  %zeros.more = icmp slt i64 %zeros.term.next, %depth"
-        yield "  br i1 %zeros.more, label %zeros, label %lane.end"
-        yield "lane.end:"
-        yield "  %lane.next = add i64 %lane, 1"
-        yield f"  %lane.more = icmp slt i64 %lane.next, {width}"
-        yield "  br i1 %lane.more, label %narrow, label %group.end"
-        yield "group.end:"
-        yield f"  %first.next = add i64 %first, {width}"
-        yield f"  %group.next = getelementptr i32, ptr %group.to, i64 {DEPTH * width}"
-        yield "  %more = icmp slt i64 %first.next, %count"
-        yield "  br i1 %more, label %group, label %done"
-        yield "done:"
-        yield "  ret void"
-        yield "}"
-
-    def _packing_loop(self, name: str, before: str, after: str, element: str, lanes: int, width: int) -> Iterator[str]:
-        """The loop over steps that copies `lanes` words of each."""
-        source, target = ("group.from", "group.to") if name == "wide" else ("lane.from", "lane.to")
-        words = "i32" if lanes == 1 else f"<{lanes} x i32>"
-        yield f"{name}:"
-        yield f"  %{name}.from = phi ptr [%{source}, %{before}], [%{name}.from.next, %{name}]"
-        yield f"  %{name}.to = phi ptr [%{target}, %{before}], [%{name}.to.next, %{name}]"
-        yield f"  %{name}.term = phi i64 [0, %{before}], [%{name}.term.next, %{name}]"
-        yield from self._word(name, element, lanes, words)
-        yield f"  store {words} %{name}.word, ptr %{name}.to, align 4"
-        yield f"  %{name}.from.next = getelementptr {element}, ptr %{name}.from, i64 %step"
-        yield f"  %{name}.to.next = getelementptr i32, ptr %{name}.to, i64 {width}"
-        yield f"  %{name}.term.next = add i64 %{name}.term, {self._terms}"
-        yield f"  %{name}.more = icmp slt i64 %{name}.term.next, %depth"
-        yield f"  br i1 %{name}.more, label %{name}, label %{after}"
-
-    def _word(self, name: str, element: str, lanes: int, words: str) -> Iterator[str]:
-        """``%<name>.word``: a float32, widened where it is none, or a pair; an odd last one's partner is zero."""
-        if element == "float":
-            yield f"  %{name}.word = load {words}, ptr %{name}.from, align 4"
-            return
-        halves = "i16" if lanes == 1 else f"<{lanes} x i16>"
-        sixteen = "16" if lanes == 1 else "splat (i32 16)"
-        zeros = "0" if lanes == 1 else "zeroinitializer"
-        yield f"  %{name}.even = load {halves}, ptr %{name}.from, align 2"
-        yield f"  %{name}.low = zext {halves} %{name}.even to {words}"
-        if not self.in_pairs:
-            yield f"  %{name}.word = shl {words} %{name}.low, {sixteen}"
-            return
-        yield f"  %{name}.second = add i64 %{name}.term, 1"
-        yield f"  %{name}.is.pair = icmp slt i64 %{name}.second, %depth"
-        yield f"  %{name}.partner = select i1 %{name}.is.pair, i64 %along, i64 0"
-        yield f"  %{name}.partner.at = getelementptr {element}, ptr %{name}.from, i64 %{name}.partner"
-        yield f"  %{name}.odd = load {halves}, ptr %{name}.partner.at, align 2"
-        yield f"  %{name}.kept = select i1 %{name}.is.pair, {halves} %{name}.odd, {halves} {zeros}"
-        yield f"  %{name}.wide = zext {halves} %{name}.kept to {words}"
-        yield f"  %{name}.high = shl {words} %{name}.wide, {sixteen}"
-        yield f"  %{name}.word = or {words} %{name}.low, %{name}.high"
 
     # The microkernel
 
