@@ -17,7 +17,7 @@ from ttnn_jit import ops, ttnn
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects import parse_module
-from ttnn_jit.kernels.contracting_loops import COLUMNS, DEPTH, ROWS
+from ttnn_jit.kernels.contracting_blocks import COLUMNS, DEPTH, ROWS
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.transforms import pipeline

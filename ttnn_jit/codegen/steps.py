@@ -175,11 +175,13 @@ class Reduced:
         loop: 0 for the innermost one, whose elements are rows; 1 for the one around it, which holds columns.
         moving: Per stream, whether it moves along that loop.
         is_short: Whether its launches have rows of at most `SHORT_ROW` elements.
+        tile_rows: Of a contraction of few rows: 1, 2, 4 or 8, at least as many; else 0.
     """
 
     loop: int
     moving: tuple[bool, ...]
     is_short: bool
+    tile_rows: int = 0
 
 
 @dataclass(frozen=True, slots=True)
