@@ -94,14 +94,15 @@ class Packing:
         """Whole groups whose terms are contiguous: as many steps as are a multiple of a vector's lanes."""
         rows, lanes = self._turned, self.lanes
         yield "turned:"
-        yield "  %block.term = phi i64 [0, %narrow], [%block.term.next, %block.end]"
-        yield "  %block.to = phi ptr [%group.to, %narrow], [%block.to.next, %block.end]"
-        yield f"  %block.from = getelementptr {self.element}, ptr %group.from, i64 %block.term"
+        yield "  %row = phi i64 [0, %narrow], [%row.next, %rows.end]"
+        yield "  %row.moved = mul i64 %row, %across"
+        yield f"  %row.from = getelementptr {self.element}, ptr %group.from, i64 %row.moved"
+        yield "  %row.to = getelementptr i32, ptr %group.to, i64 %row"
         yield "  br label %block"
         yield "block:"
-        yield "  %row = phi i64 [0, %turned], [%row.next, %block]"
-        yield "  %row.moved = mul i64 %row, %across"
-        yield f"  %row.at0 = getelementptr {self.element}, ptr %block.from, i64 %row.moved"
+        yield "  %block.term = phi i64 [0, %turned], [%block.term.next, %block]"
+        yield "  %block.to = phi ptr [%row.to, %turned], [%block.to.next, %block]"
+        yield f"  %row.at0 = getelementptr {self.element}, ptr %row.from, i64 %block.term"
         for row in range(1, rows):
             yield f"  %row.at{row} = getelementptr {self.element}, ptr %row.at{row - 1}, i64 %across"
         vectors = []
@@ -116,19 +117,18 @@ class Packing:
                 order = _interleaved(lanes)[lanes * (k % 2) :][:lanes]
                 yield f"  {name} = shufflevector {kind} {first}, {kind} {second}, {_indices(order)}"
             vectors = shuffled
-        yield "  %row.to = getelementptr i32, ptr %block.to, i64 %row"
         apart = self.width if rows == lanes else lanes
         for k, vector in enumerate(vectors):
-            yield f"  %row.to{k} = getelementptr i32, ptr %row.to, i64 {k * apart}"
-            yield f"  store {kind} {vector}, ptr %row.to{k}, align 4"
-        yield f"  %row.next = add i64 %row, {rows}"
-        yield f"  %more.rows = icmp slt i64 %row.next, {self.width}"
-        yield "  br i1 %more.rows, label %block, label %block.end"
-        yield "block.end:"
+            yield f"  %block.to{k} = getelementptr i32, ptr %block.to, i64 {k * apart}"
+            yield f"  store {kind} {vector}, ptr %block.to{k}, align 4"
         yield f"  %block.term.next = add i64 %block.term, {lanes * self._terms}"
         yield f"  %block.to.next = getelementptr i32, ptr %block.to, i64 {lanes * self.width}"
         yield "  %more.blocks = icmp slt i64 %block.term.next, %whole.depth"
-        yield "  br i1 %more.blocks, label %turned, label %turned.end"
+        yield "  br i1 %more.blocks, label %block, label %rows.end"
+        yield "rows.end:"
+        yield f"  %row.next = add i64 %row, {rows}"
+        yield f"  %more.rows = icmp slt i64 %row.next, {self.width}"
+        yield "  br i1 %more.rows, label %turned, label %turned.end"
         yield "turned.end:"
         yield "  %is.complete = icmp eq i64 %whole.depth, %depth"
         yield "  br i1 %is.complete, label %group.end, label %lanes"

@@ -21,10 +21,10 @@ COLUMNS = 2048
 """Of a block of results: 64 KB at most."""
 DEPTH = 4096
 """Steps of the left operand that are packed at a time: 128 KB at most."""
-STEPS_IN_PLACE = 16
+STEPS_IN_PLACE = 8
 """Steps at a time where columns are contiguous: that many rows of the right operand are read together, or twice as
 many in pairs."""
-STEPS_PACKED = 256
+STEPS_PACKED = 512
 """Steps at a time where they are not: a panel of 32 KB, or of 64 KB for up to half of `MAX_ROWS`."""
 
 

@@ -73,7 +73,7 @@ class Contracted(Form):
     @property
     def remark(self) -> str:
         """What it is."""
-        return f"{self.tile_rows} rows at a time" if self.tile_rows else "operands packed, a microkernel"
+        return f"{_count(self.tile_rows, 'row')} at a time" if self.tile_rows else "operands packed, a microkernel"
 
 
 @dataclass(frozen=True, eq=False)
