@@ -81,9 +81,7 @@ class FewRowsContraction(ContractingLoops):
         return (*extents.items(), ("%block", self.tile * COLUMNS))
 
     def _microkernel(self, in_place: str) -> Microkernel:
-        return Microkernel(
-            self.tile, self._vectors, self.tile, COLUMNS, self.in_pairs, self.isa, self.module, in_place
-        )
+        return Microkernel(self.tile, self._vectors, self.tile, COLUMNS, self.in_pairs, self.isa, self.module, in_place)
 
     def _blocks(self) -> Iterator[str]:
         left, right = self.left, self.right

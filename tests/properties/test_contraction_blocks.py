@@ -105,7 +105,9 @@ LARGE = [
 @pytest.mark.parametrize("transposes", [(False, False), (True, True)])
 @pytest.mark.parametrize("shapes", LARGE)
 def test_products_of_several_blocks_have_the_interpreters_bits(shapes, transposes, dtype):
-    operands = [random(shape[::-1] if turned else shape, dtype, 3) for shape, turned in zip(shapes, transposes, strict=True)]
+    operands = [
+        random(shape[::-1] if turned else shape, dtype, 3) for shape, turned in zip(shapes, transposes, strict=True)
+    ]
     module = scheduled(product_of(transposes), operands)
     got = guarded(module, operands, host_isa(), start=False)
     assert np.array_equal(got.view("uint16"), interpreted(module, operands).view("uint16"))
@@ -116,7 +118,9 @@ def test_products_of_several_blocks_have_the_interpreters_bits(shapes, transpose
 def test_code_for_neon_has_the_same_bits(shapes, transposes):
     from tests.unit.codegen.programs import native
 
-    operands = [random(shape[::-1] if turned else shape, f32, 3) for shape, turned in zip(shapes, transposes, strict=True)]
+    operands = [
+        random(shape[::-1] if turned else shape, f32, 3) for shape, turned in zip(shapes, transposes, strict=True)
+    ]
     module = scheduled(product_of(transposes), operands)
     (got,) = native(module, [words_of(x) for x in operands], NEON)
     assert np.array_equal(got.view("uint16"), interpreted(module, operands).view("uint16"))

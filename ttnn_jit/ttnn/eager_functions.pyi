@@ -16,6 +16,7 @@ __all__ = [
     "add_",
     "addcdiv",
     "addcmul",
+    "addmm",
     "argmax",
     "asin",
     "asinh",
@@ -131,6 +132,7 @@ __all__ = [
     "ne",
     "ne_",
     "neg",
+    "outer",
     "pad",
     "permute",
     "pow",
@@ -204,6 +206,7 @@ __all__ = [
 
 class Keywords(TypedDict, total=False):
     memory_config: MemoryConfig | None
+    output_mem_config: MemoryConfig | None
     dtype: DataType | None
     output_tensor: Tensor | None
     optional_output_tensor: Tensor | None
@@ -252,6 +255,11 @@ class _Addcmul(TtnnOperation):
     """x + value * y * z."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, input_tensor_c: Tensor | float, value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Addmm(TtnnOperation):
+    """`beta` times a tensor, plus `alpha` times the product of two matrices; a `beta` of 0 leaves it out."""
+
+    def __call__(self, input_tensor: Tensor, mat1_tensor: Tensor, mat2_tensor: Tensor, alpha: float = ..., beta: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Argmax(TtnnOperation):
     """The place of the largest element along `dim`, of equal ones the first; NaN is the largest."""
@@ -742,9 +750,14 @@ class _Mac(TtnnOperation):
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, input_tensor_c: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Matmul(TtnnOperation):
-    """The product of matrices; leading dimensions are broadcast, and vectors taken, as in torch.matmul."""
+    """The product of matrices; leading dimensions are broadcast, and vectors taken, as in torch.matmul.
 
+    Or: The product of matrices, then the function of one tensor that `activation` names."""
+
+    @overload
     def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, transpose_a: bool = ..., transpose_b: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, transpose_a: bool = ..., transpose_b: bool = ..., activation: str | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Max(TtnnOperation):
     """The largest element along dimensions; NaN where one is."""
@@ -804,6 +817,11 @@ class _Neg(TtnnOperation):
     """-x: the sign bit flipped."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Outer(TtnnOperation):
+    """The product of every element of one vector and every one of another, whatever dimension they lie along."""
+
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Pad(TtnnOperation):
     """The tensor with as many elements `value` before and after, along each dimension, as `padding` says.
@@ -1275,6 +1293,7 @@ add: _Add
 add_: _Add
 addcdiv: _Addcdiv
 addcmul: _Addcmul
+addmm: _Addmm
 argmax: _Argmax
 asin: _Asin
 asinh: _Asinh
@@ -1390,6 +1409,7 @@ nan_to_num: _NanToNum
 ne: _Ne
 ne_: _Ne
 neg: _Neg
+outer: _Outer
 pad: _Pad
 permute: _Permute
 pow: _Pow
