@@ -71,7 +71,7 @@ from ttnn_jit.ttnn.devices import (
 from ttnn_jit.ttnn.eager_functions import (
     add as add,
 )  # which a namespace of ttnn is known by; others load when asked for
-from ttnn_jit.ttnn.eager_operation import get_golden_function
+from ttnn_jit.ttnn.eager_operation import get_fallback_function, get_golden_function
 from ttnn_jit.ttnn.mesh import (
     ConcatMeshToTensor,
     ReplicateTensorToMesh,
@@ -181,6 +181,7 @@ __all__ = [
     "full_like",
     "get_arch_name",
     "get_device_tensors",
+    "get_fallback_function",
     "get_golden_function",
     "get_maximal_block_sharding_grid",
     "get_memory_config",
