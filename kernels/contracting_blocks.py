@@ -60,8 +60,8 @@ class BlockedContraction(ContractingLoops):
 
     @property
     def _memory(self) -> Sequence[tuple[str, int]]:
-        extents = {"%packed.left": ROWS * DEPTH, "%packed.right": COLUMNS * DEPTH, "%block": ROWS * COLUMNS}
-        return tuple(extents.items())
+        extents = {"%left.packed": ROWS * DEPTH, "%right.packed": COLUMNS * DEPTH, "%block": ROWS * COLUMNS}
+        return (*extents.items(), ("%offsets", 2 * ROWS))
 
     def _blocks(self) -> Iterator[str]:
         yield "row:"
@@ -69,35 +69,54 @@ class BlockedContraction(ContractingLoops):
         yield "rows.loop:"
         yield "  %first.row = phi i64 [0, %row], [%first.row.next, %columns.end]"
         yield from part("height", "rows", "first.row", ROWS)
+        yield from self._rows_listed("rows.loop", "columns.start")
+        yield "columns.start:"
         yield "  br label %columns.loop"
         yield "columns.loop:"
-        yield "  %column = phi i64 [0, %rows.loop], [%column.next, %block.end]"
+        yield "  %column = phi i64 [0, %columns.start], [%column.next, %block.end]"
         yield from part("width", "columns", "column", COLUMNS)
-        yield from self._operands()
+        yield from self._right_column()
         yield "  br label %depth.loop"
-        yield "depth.loop:"
-        yield "  %term = phi i64 [0, %columns.loop], [%term.next, %depth.loop]"
-        yield from part("terms", "depth", "term", DEPTH * self._terms)
-        yield from self._terms_of_both()
-        for name, k, extent, across in (
-            ("left", self.left, "height", "down"),
-            ("right", self.right, "width", "across"),
-        ):
-            arguments = f"ptr %{name}.at, i64 %{extent}, i64 %terms, i64 %{across}_{k}, i64 %along_{k}"
-            yield f"  call void @ttnn_jit.pack_{name}(ptr %packed.{name}, {arguments})"
-        yield f"  %last.term = add i64 %terms, {self._terms - 1}"
-        yield f"  %steps = lshr i64 %last.term, {self._terms - 1}"
-        yield "  %is.first = icmp eq i64 %term, 0"
-        packed = "ptr %packed.left, ptr %packed.right, ptr %block, i1 %is.first"
-        yield f"  call void @ttnn_jit.tiles({packed}, i64 %height, i64 %width, i64 %steps)"
-        yield from following("term", "depth", DEPTH * self._terms, "depth.loop", "block.done")
+        yield from self._depth()
         yield "block.done:"
-        yield from self._finish()
-        yield "  br label %block.end"
+        yield from self._finish("block.done", "block.end")
         yield "block.end:"
         yield from following("column", "columns", COLUMNS, "columns.loop", "columns.end")
         yield "columns.end:"
-        yield from following("first.row", "rows", ROWS, "rows.loop", "close2")
+        yield from following("first.row", "rows", ROWS, "rows.loop", "product.end")
+
+    def _depth(self) -> Iterator[str]:
+        """From ``depth.loop`` to ``block.done``: all terms of a block, as many at a time as are packed."""
+        most, left, right = DEPTH * self._terms, self.left, self.right
+        yield "depth.loop:"
+        yield "  %term = phi i64 [0, %columns.loop], [%term.next, %filled]"
+        yield "  br label %fill"
+        yield "fill:"
+        yield "  %packed = phi i64 [0, %depth.loop], [%packed.next, %fill]"
+        yield "  %packed.term = add i64 %term, %packed"
+        yield f"  %packed.left = sub i64 {most}, %packed"
+        yield from self._terms_of_both("packed.term", "%packed.left")
+        yield f"  %packed.step = lshr i64 %packed, {self._terms - 1}"
+        for name, width in (("left", self._tile), ("right", self._panel)):
+            yield f"  %{name}.word = mul i64 %packed.step, {width}"
+            yield f"  %{name}.to = getelementptr i32, ptr %{name}.packed, i64 %{name}.word"
+        rows = f"i64 %height, i64 %run, ptr %offsets, i64 %along0_{left}"
+        columns = f"i64 %width, i64 %run, i64 %across_{right}, i64 %along0_{right}"
+        yield f"  call void @ttnn_jit.pack_left(ptr %left.to, ptr %left.at, {rows})"
+        yield f"  call void @ttnn_jit.pack_right(ptr %right.to, ptr %right.at, {columns})"
+        yield "  %packed.next = add i64 %packed, %run"
+        yield "  %term.next = add i64 %term, %packed.next"
+        yield f"  %has.room = icmp slt i64 %packed.next, {most}"
+        yield "  %more.terms = icmp slt i64 %term.next, %depth"
+        yield "  %more.to.pack = and i1 %has.room, %more.terms"
+        yield "  br i1 %more.to.pack, label %fill, label %filled"
+        yield "filled:"
+        yield f"  %last.term = add i64 %packed.next, {self._terms - 1}"
+        yield f"  %steps = lshr i64 %last.term, {self._terms - 1}"
+        yield "  %is.first = icmp eq i64 %term, 0"
+        packed = "ptr %left.packed, ptr %right.packed, ptr %block, i1 %is.first"
+        yield f"  call void @ttnn_jit.tiles({packed}, i64 %height, i64 %width, i64 %steps)"
+        yield "  br i1 %more.terms, label %depth.loop, label %block.done"
 
     def _tiles(self) -> Iterator[str]:
         whole = Microkernel(self._tile, _VECTORS, self._tile, COLUMNS, self.in_pairs, self.isa, self.module)

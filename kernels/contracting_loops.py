@@ -24,12 +24,15 @@ from ttnn_jit.process.dataclass import dataclass
 class ContractingLoops:
     """The function ``void @name(ptr pointers, ptr params)``; the words are those of kernels/outer_loops.py.
 
-    Loop 0 walks columns, loop 1 is contracted, loop 2 walks rows, and those around it repeat all.
+    Loop 0 walks columns, those around it are contracted, those around these walk rows, and those around them repeat
+    all. Steps never cross the ends of the innermost contracted loop.
 
     Attributes:
         name: Its symbol.
         streams: The kernel's.
         rank: Loops around the innermost one, at least 2.
+        contracted: How many loops are contracted.
+        row_loops: How many walk rows; the right stream does not move along them.
         left: The number of the stream with rows.
         right: The number of the stream with columns.
         in_pairs: Whether both are bfloat16, whose products are added up in pairs.
@@ -41,6 +44,8 @@ class ContractingLoops:
     name: str
     streams: tuple[Stream, ...]
     rank: int
+    contracted: int
+    row_loops: int
     left: int
     right: int
     in_pairs: bool
@@ -64,7 +69,7 @@ class ContractingLoops:
 
     @abstractmethod
     def _blocks(self) -> Iterator[str]:
-        """From the block ``row`` to ``close2``: all blocks of one product."""
+        """From the block ``row`` to a branch to ``product.end``: all blocks of one product."""
 
     @property
     def _terms(self) -> int:
@@ -75,17 +80,22 @@ class ContractingLoops:
         return self.streams[k].dtype.traits.llvm
 
     def _packing(self, name: str, k: int, width: int, steps: int) -> Packing:
-        symbol = f"ttnn_jit.pack_{name}"
-        return Packing(symbol, self._element(k), width, self.isa.lanes, self.in_pairs, steps * width)
+        symbol, listed = f"ttnn_jit.pack_{name}", name == "left"
+        return Packing(symbol, self._element(k), width, self.isa.lanes, self.in_pairs, steps * width, listed)
+
+    @property
+    def _outside(self) -> int:
+        """The number of the innermost loop that repeats all."""
+        return 1 + self.contracted + self.row_loops
 
     def _kernel(self) -> Iterator[str]:
-        outer = OuterLoops(tuple(map(self._element, range(len(self.streams)))), self.rank, innermost=3)
+        outer = OuterLoops(tuple(map(self._element, range(len(self.streams)))), self.rank, innermost=self._outside)
         yield f"define void @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
         yield from self._entry(outer)
         yield from outer.open()
         yield from self._blocks()
-        yield "close2:"
-        yield "  br label %close3"
+        yield "product.end:"
+        yield f"  br label %close{self._outside}"
         yield from outer.close()
         yield "  ret void"
         yield "}"
@@ -94,53 +104,126 @@ class ContractingLoops:
         yield "entry:"
         for name, words in self._memory:
             yield f"  {name} = alloca [{words} x i32], align 64"
-        for name, loop in (("columns", 0), ("depth", 1), ("rows", 2)):
-            yield from word(f"%{name}", loop)
+        yield from word("%columns", 0)
+        groups = {"depth": range(1, 1 + self.contracted), "rows": range(1 + self.contracted, self._outside)}
+        for name, loops in groups.items():
+            for number, loop in enumerate(loops):
+                yield from word(f"%{name}{number}", loop)
+            yield from _product(name, len(loops))
         for k, _ in enumerate(self.streams):
-            for name, loop in (("across", 0), ("along", 1), ("down", 2)):
-                yield from word(f"%{name}_{k}", outer.stride_index(k, loop))
+            yield from word(f"%across_{k}", outer.stride_index(k, 0))
+            for name, loops in (("along", groups["depth"]), ("down", groups["rows"])):
+                for number, loop in enumerate(loops):
+                    yield from word(f"%{name}{number}_{k}", outer.stride_index(k, loop))
             yield f"  %pointer.at_{k} = getelementptr ptr, ptr %pointers, i64 {k}"
             yield f"  %at{self.rank + 1}_{k} = load ptr, ptr %pointer.at_{k}"
+        yield from self._epilogue_words()
+        yield f"  br label %{outer.first}"
+
+    def _epilogue_words(self) -> Iterator[str]:
         operands = self.epilogue.operands
         yield f"  %operands = alloca [{len(operands)} x ptr]"
         yield f"  %words = alloca [{2 + 2 * len(operands)} x i64]"
         for place, k in enumerate(operands):
-            strides = (f"%across_{k}", f"%down_{k}") if k < len(self.streams) else ("1", f"{self._pitch}")
+            strides = (f"%across_{k}", f"%down0_{k}") if k < len(self.streams) else ("1", f"{self._pitch}")
             for loop, stride in enumerate(strides):
                 yield f"  %word{place}.{loop} = getelementptr i64, ptr %words, i64 {2 + 2 * place + loop}"
                 yield f"  store i64 {stride}, ptr %word{place}.{loop}"
         yield "  %word.rows = getelementptr i64, ptr %words, i64 1"
-        yield f"  br label %{outer.first}"
 
-    def _operands(self) -> Iterator[str]:
-        """``%left.row`` and ``%right.column``: where the block from ``%first.row`` and ``%column`` begins."""
-        left, right = self.left, self.right
-        yield f"  %first.row.at = mul i64 %first.row, %down_{left}"
-        yield f"  %left.row = getelementptr {self._element(left)}, ptr %at3_{left}, i64 %first.row.at"
+    # Addresses
+
+    def _rows_listed(self, before: str, after: str) -> Iterator[str]:
+        """From block `before` to `after`: ``%offsets`` says where the left operand has the rows of a block."""
+        yield "  br label %list"
+        yield "list:"
+        yield f"  %listed = phi i64 [0, %{before}], [%listed.next, %list]"
+        yield "  %listed.row = add i64 %first.row, %listed"
+        yield from self._index("listed.index", "listed.row", "rows", self.row_loops)
+        yield from self._offset("listed.offset", "listed.index", "down", self.row_loops, self.left)
+        yield "  %listed.at = getelementptr i64, ptr %offsets, i64 %listed"
+        yield "  store i64 %listed.offset, ptr %listed.at"
+        yield from following("listed", "height", 1, "list", after)
+
+    def _right_column(self) -> Iterator[str]:
+        """``%right.column``: where the right operand has the columns from ``%column`` on."""
+        right = self.right
         yield f"  %column.at = mul i64 %column, %across_{right}"
-        yield f"  %right.column = getelementptr {self._element(right)}, ptr %at3_{right}, i64 %column.at"
+        start = f"ptr %at{self._outside}_{right}"
+        yield f"  %right.column = getelementptr {self._element(right)}, {start}, i64 %column.at"
 
-    def _terms_of_both(self) -> Iterator[str]:
-        """``%left.at`` and ``%right.at``: where the block begins at ``%term``."""
-        for name, k, start in (("left", self.left, "row"), ("right", self.right, "column")):
-            yield f"  %{name}.term = mul i64 %term, %along_{k}"
-            yield f"  %{name}.at = getelementptr {self._element(k)}, ptr %{name}.{start}, i64 %{name}.term"
+    def _terms_of_both(self, term: str, most: str) -> Iterator[str]:
+        """``%left.at`` and ``%right.at``: where both have the terms from `term` on; ``%run``: how many, up to `most`."""
+        yield from self._index("term.index", term, "depth", self.contracted)
+        yield "  %run.own = sub i64 %depth0, %term.index0"
+        yield f"  %run.is.own = icmp sle i64 %run.own, {most}"
+        yield f"  %run = select i1 %run.is.own, i64 %run.own, i64 {most}"
+        for name, k, start in (
+            ("left", self.left, f"%at{self._outside}_{self.left}"),
+            ("right", self.right, "%right.column"),
+        ):
+            yield from self._offset(f"{name}.term", "term.index", "along", self.contracted, k)
+            yield f"  %{name}.at = getelementptr {self._element(k)}, ptr {start}, i64 %{name}.term"
 
-    def _finish(self) -> Iterator[str]:
-        """The epilogue of the block."""
+    def _index(self, name: str, flat: str, extents: str, count: int) -> Iterator[str]:
+        """``%<name><i>``: the index of each of `count` loops, the innermost first, where all have made `flat` steps."""
+        rest = f"%{flat}"
+        for number in range(count - 1):
+            yield f"  %{name}{number}.rest = udiv i64 {rest}, %{extents}{number}"
+            yield f"  %{name}{number}.whole = mul i64 %{name}{number}.rest, %{extents}{number}"
+            yield f"  %{name}{number} = sub i64 {rest}, %{name}{number}.whole"
+            rest = f"%{name}{number}.rest"
+        yield f"  %{name}{count - 1} = add i64 {rest}, 0"
+
+    def _offset(self, name: str, index: str, strides: str, count: int, k: int) -> Iterator[str]:
+        """``%<name>``: the elements that a stream has moved by where loops have these indices."""
+        total = "0"
+        for number in range(count):
+            yield f"  %{name}.moved{number} = mul i64 %{index}{number}, %{strides}{number}_{k}"
+            sum_ = f"%{name}" if number == count - 1 else f"%{name}.sum{number}"
+            yield f"  {sum_} = add i64 {total}, %{name}.moved{number}"
+            total = sum_
+
+    # The epilogue
+
+    def _finish(self, before: str, after: str) -> Iterator[str]:
+        """From block `before` to `after`: the epilogue of the block's rows, as many at a time as have one stride."""
+        yield "  br label %segment"
+        yield "segment:"
+        yield f"  %segment.row = phi i64 [0, %{before}], [%segment.row.next, %segment]"
+        yield "  %segment.first = add i64 %first.row, %segment.row"
+        yield from self._index("segment.index", "segment.first", "rows", self.row_loops)
+        yield "  %segment.own = sub i64 %rows0, %segment.index0"
+        yield "  %segment.left = sub i64 %height, %segment.row"
+        yield "  %segment.is.own = icmp sle i64 %segment.own, %segment.left"
+        yield "  %segment.rows = select i1 %segment.is.own, i64 %segment.own, i64 %segment.left"
         yield "  store i64 %width, ptr %words"
-        yield "  store i64 %height, ptr %word.rows"
+        yield "  store i64 %segment.rows, ptr %word.rows"
         for place, k in enumerate(self.epilogue.operands):
-            at = "%block"
+            at = f"%operand{place}"
             if k < len(self.streams):
-                at = f"%operand{place}"
-                yield f"  {at}.row = mul i64 %first.row, %down_{k}"
+                yield from self._offset(f"operand{place}.row", "segment.index", "down", self.row_loops, k)
                 yield f"  {at}.column = mul i64 %column, %across_{k}"
                 yield f"  {at}.both = add i64 {at}.row, {at}.column"
-                yield f"  {at} = getelementptr {self._element(k)}, ptr %at3_{k}, i64 {at}.both"
-            yield f"  %operand{place}.at = getelementptr ptr, ptr %operands, i64 {place}"
-            yield f"  store ptr {at}, ptr %operand{place}.at"
+                yield f"  {at} = getelementptr {self._element(k)}, ptr %at{self._outside}_{k}, i64 {at}.both"
+            else:
+                yield f"  {at}.row = mul i64 %segment.row, {self._pitch}"
+                yield f"  {at} = getelementptr float, ptr %block, i64 {at}.row"
+            yield f"  {at}.at = getelementptr ptr, ptr %operands, i64 {place}"
+            yield f"  store ptr {at}, ptr {at}.at"
         yield f"  call void @{self.epilogue.function}(ptr %operands, ptr %words)"
+        yield "  %segment.row.next = add i64 %segment.row, %segment.rows"
+        yield "  %segment.more = icmp slt i64 %segment.row.next, %height"
+        yield f"  br i1 %segment.more, label %segment, label %{after}"
+
+
+def _product(name: str, count: int) -> Iterator[str]:
+    """``%<name>``: the product of ``%<name><i>``."""
+    total = "1"
+    for number in range(count):
+        product = f"%{name}" if number == count - 1 else f"%{name}.product{number}"
+        yield f"  {product} = mul i64 {total}, %{name}{number}"
+        total = product
 
 
 def part(name: str, extent: str, start: str, most: int) -> Iterator[str]:

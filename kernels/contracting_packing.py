@@ -20,6 +20,7 @@ class Packing:
     """The function ``void @name(ptr to, ptr from, i64 count, i64 depth, i64 across, i64 along)``.
 
     It packs `count` neighbours, which are ``across`` elements apart, over ``depth`` terms, ``along`` elements apart.
+    Where neighbours are listed, ``ptr offsets`` stands for ``across``: how many elements each lies behind ``from``.
 
     Attributes:
         name: Its symbol.
@@ -28,6 +29,7 @@ class Packing:
         lanes: Words of a vector; `width` is a multiple of it, or divides it.
         in_pairs: Whether words are pairs of bfloat16.
         group_words: From the start of a group to that of the next.
+        are_listed: Whether neighbours are listed.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Packing:
     lanes: int
     in_pairs: bool
     group_words: int
+    are_listed: bool = False
 
     @property
     def _terms(self) -> int:
@@ -53,10 +56,9 @@ class Packing:
     def _lines(self) -> Iterator[str]:
         yield (
             f"define internal void @{self.name}(ptr noalias %to, ptr noalias readonly %from, i64 %count, i64 %depth, "
-            "i64 %across, i64 %along) nounwind {"
+            f"{'ptr noalias readonly %offsets' if self.are_listed else 'i64 %across'}, i64 %along) nounwind {{"
         )
         yield "entry:"
-        yield "  %are.neighbours.beside = icmp eq i64 %across, 1"
         yield "  %are.terms.beside = icmp eq i64 %along, 1"
         yield f"  %step = mul i64 %along, {self._terms}"
         yield f"  %whole.depth = and i64 %depth, {-self.lanes * self._terms}"
@@ -82,21 +84,48 @@ class Packing:
         yield "  %group.to = phi ptr [%to, %entry], [%group.next, %group.end]"
         yield "  %left = sub i64 %count, %first"
         yield f"  %is.whole = icmp sge i64 %left, {self.width}"
-        yield "  %is.wide = and i1 %are.neighbours.beside, %is.whole"
         yield "  %is.turned = and i1 %turns, %is.whole"
-        yield "  %moved = mul i64 %first, %across"
-        yield f"  %group.from = getelementptr {self.element}, ptr %from, i64 %moved"
+        yield from self._neighbour("group.from", "first")
+        yield from self._listed_beside() if self.are_listed else self._beside()
+        yield "  %is.wide = and i1 %are.beside, %is.whole"
         yield "  br i1 %is.wide, label %wide, label %narrow"
         yield "narrow:"
         yield "  br i1 %is.turned, label %turned, label %lanes"
+
+    def _neighbour(self, name: str, number: str) -> Iterator[str]:
+        """``%<name>``: where a neighbour begins."""
+        if self.are_listed:
+            yield f"  %{name}.listed = getelementptr i64, ptr %offsets, i64 %{number}"
+            yield f"  %{name}.moved = load i64, ptr %{name}.listed"
+        else:
+            yield f"  %{name}.moved = mul i64 %{number}, %across"
+        yield f"  %{name} = getelementptr {self.element}, ptr %from, i64 %{name}.moved"
+
+    def _beside(self) -> Iterator[str]:
+        yield "  %are.beside = icmp eq i64 %across, 1"
+
+    def _listed_beside(self) -> Iterator[str]:
+        """``%are.beside``: whether each of a group's neighbours is one element behind the one before it."""
+        if self.width == 1:
+            yield "  %are.beside = icmp eq i64 0, 1"
+            return
+        kind, bits = f"<{self.width} x i64>", f"i{self.width}"
+        # The list goes on beyond the last neighbour, as long as a whole group, with numbers that decide nothing.
+        yield f"  %listed = load {kind}, ptr %group.from.listed, align 8"
+        yield f"  %one = insertelement {kind} poison, i64 %group.from.moved, i64 0"
+        yield f"  %all = shufflevector {kind} %one, {kind} poison, <{self.width} x i32> zeroinitializer"
+        yield f"  %apart = sub {kind} %listed, %all"
+        yield f"  %equal = icmp eq {kind} %apart, <{', '.join(f'i64 {k}' for k in range(self.width))}>"
+        yield f"  %bits = bitcast <{self.width} x i1> %equal to {bits}"
+        yield f"  %are.beside = icmp eq {bits} %bits, -1"
 
     def _turning(self) -> Iterator[str]:
         """Whole groups whose terms are contiguous: as many steps as are a multiple of a vector's lanes."""
         rows, lanes = self._turned, self.lanes
         yield "turned:"
         yield "  %row = phi i64 [0, %narrow], [%row.next, %rows.end]"
-        yield "  %row.moved = mul i64 %row, %across"
-        yield f"  %row.from = getelementptr {self.element}, ptr %group.from, i64 %row.moved"
+        yield "  %row.number = add i64 %first, %row"
+        yield from self._neighbour("row.from", "row.number")
         yield "  %row.to = getelementptr i32, ptr %group.to, i64 %row"
         yield "  br label %block"
         yield "block:"
@@ -104,7 +133,7 @@ class Packing:
         yield "  %block.to = phi ptr [%row.to, %turned], [%block.to.next, %block]"
         yield f"  %row.at0 = getelementptr {self.element}, ptr %row.from, i64 %block.term"
         for row in range(1, rows):
-            yield f"  %row.at{row} = getelementptr {self.element}, ptr %row.at{row - 1}, i64 %across"
+            yield from self._next_row(row)
         vectors = []
         for row in range(rows):
             yield from self._along(f"%row{row}", f"%row.at{row}")
@@ -133,6 +162,16 @@ class Packing:
         yield "  %is.complete = icmp eq i64 %whole.depth, %depth"
         yield "  br i1 %is.complete, label %group.end, label %lanes"
 
+    def _next_row(self, row: int) -> Iterator[str]:
+        """``%row.at<row>``: the block's first term of the neighbour `row` behind the first one."""
+        if not self.are_listed:
+            yield f"  %row.at{row} = getelementptr {self.element}, ptr %row.at{row - 1}, i64 %across"
+            return
+        yield f"  %row.listed{row} = getelementptr i64, ptr %row.from.listed, i64 {row}"
+        yield f"  %row.moved{row} = load i64, ptr %row.listed{row}"
+        yield f"  %row.start{row} = getelementptr {self.element}, ptr %from, i64 %row.moved{row}"
+        yield f"  %row.at{row} = getelementptr {self.element}, ptr %row.start{row}, i64 %block.term"
+
     def _along(self, name: str, at: str) -> Iterator[str]:
         """`lanes` words of contiguous terms."""
         kind, halves = f"<{self.lanes} x i32>", f"<{self.lanes} x i16>"
@@ -148,7 +187,6 @@ class Packing:
         yield "lanes:"
         yield "  %start = phi i64 [0, %narrow], [%whole.depth, %turned.end]"
         yield "  %start.moved = mul i64 %start, %along"
-        yield f"  %start.from = getelementptr {self.element}, ptr %group.from, i64 %start.moved"
         yield f"  %start.step = lshr i64 %start, {self._terms - 1}"
         yield f"  %start.word = mul i64 %start.step, {self.width}"
         yield "  %start.to = getelementptr i32, ptr %group.to, i64 %start.word"
@@ -156,11 +194,14 @@ class Packing:
         yield "lane:"
         yield "  %number = phi i64 [0, %lanes], [%number.next, %lane.end]"
         yield "  %lane.to = getelementptr i32, ptr %start.to, i64 %number"
-        yield "  %lane.moved = mul i64 %number, %across"
-        yield f"  %lane.from = getelementptr {self.element}, ptr %start.from, i64 %lane.moved"
         yield "  %is.inside = icmp slt i64 %number, %left"
-        yield "  br i1 %is.inside, label %column, label %zeros"
-        yield from self._packing_loop("column", "lane", "lane.end", "%start", 1)
+        yield "  br i1 %is.inside, label %inside, label %zeros"
+        yield "inside:"
+        yield "  %lane.number = add i64 %first, %number"
+        yield from self._neighbour("lane.begin", "lane.number")
+        yield f"  %lane.from = getelementptr {self.element}, ptr %lane.begin, i64 %start.moved"
+        yield "  br label %column"
+        yield from self._packing_loop("column", "inside", "lane.end", "%start", 1)
         yield "zeros:"
         yield "  %zeros.to = phi ptr [%lane.to, %lane], [%zeros.to.next, %zeros]"
         yield "  %zeros.term = phi i64 [%start, %lane], [%zeros.term.next, %zeros]"

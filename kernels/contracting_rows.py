@@ -77,7 +77,7 @@ class FewRowsContraction(ContractingLoops):
 
     @property
     def _memory(self) -> Sequence[tuple[str, int]]:
-        extents = {"%packed.left": self.tile * DEPTH, "%panel": self._panel * self._steps}
+        extents = {"%packed.left": self.tile * DEPTH, "%panel": self._panel * self._steps, "%offsets": 2 * self.tile}
         return (*extents.items(), ("%block", self.tile * COLUMNS))
 
     def _microkernel(self, in_place: str) -> Microkernel:
@@ -90,30 +90,32 @@ class FewRowsContraction(ContractingLoops):
         yield "rows.loop:"
         yield "  %first.row = phi i64 [0, %row], [%first.row.next, %columns.end]"
         yield from part("height", "rows", "first.row", self.tile)
+        yield from self._rows_listed("rows.loop", "columns.start")
+        yield "columns.start:"
         yield "  br label %columns.loop"
         yield "columns.loop:"
-        yield "  %column = phi i64 [0, %rows.loop], [%column.next, %block.end]"
+        yield "  %column = phi i64 [0, %columns.start], [%column.next, %block.end]"
         yield from part("width", "columns", "column", COLUMNS)
-        yield from self._operands()
+        yield from self._right_column()
         yield "  br label %depth.loop"
         yield "depth.loop:"
         yield "  %term = phi i64 [0, %columns.loop], [%term.next, %depth.loop]"
-        yield from part("terms", "depth", "term", DEPTH * self._terms)
-        yield from self._terms_of_both()
-        arguments = f"ptr %left.at, i64 %height, i64 %terms, i64 %down_{left}, i64 %along_{left}"
-        yield f"  call void @ttnn_jit.pack_left(ptr %packed.left, {arguments})"
+        yield from self._terms_of_both("term", str(DEPTH * self._terms))
+        rows = f"i64 %height, i64 %run, ptr %offsets, i64 %along0_{left}"
+        yield f"  call void @ttnn_jit.pack_left(ptr %packed.left, ptr %left.at, {rows})"
         yield "  %is.first = icmp eq i64 %term, 0"
         pointers = "ptr %packed.left, ptr %right.at, ptr %panel, ptr %block"
-        words = f"i64 %width, i64 %terms, i64 %across_{right}, i64 %along_{right}"
+        words = f"i64 %width, i64 %run, i64 %across_{right}, i64 %along0_{right}"
         yield f"  call void @ttnn_jit.sweep({pointers}, i1 %is.first, {words})"
-        yield from following("term", "depth", DEPTH * self._terms, "depth.loop", "block.done")
+        yield "  %term.next = add i64 %term, %run"
+        yield "  %term.more = icmp slt i64 %term.next, %depth"
+        yield "  br i1 %term.more, label %depth.loop, label %block.done"
         yield "block.done:"
-        yield from self._finish()
-        yield "  br label %block.end"
+        yield from self._finish("block.done", "block.end")
         yield "block.end:"
         yield from following("column", "columns", COLUMNS, "columns.loop", "columns.end")
         yield "columns.end:"
-        yield from following("first.row", "rows", self.tile, "rows.loop", "close2")
+        yield from following("first.row", "rows", self.tile, "rows.loop", "product.end")
 
     # Loops over the panels of a block, and over parts of its depth: those are outside where they are read in place
 

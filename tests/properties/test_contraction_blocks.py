@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
+import math
 from dataclasses import replace
 
 import hypothesis.strategies as st
@@ -15,6 +17,7 @@ import ttnn_jit
 from tests.guarded import Guarded
 from tests.products import WORDS, assert_bits, bf16, f32, product_of, random, words_of
 from tests.unit.codegen.programs import SCHEDULED, host_isa, logical, objects_of, run_kernel, stored
+from ttnn_jit import ttnn
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.dialects import parse_module
@@ -72,7 +75,8 @@ def guarded(module, operands, isa, *, start):
     program = generate(module, isa)
     plan, objects = program.plan, objects_of(program, isa)
     values = [stored(words_of(x), spec) for x, spec in zip(operands, plan.inputs, strict=True)]
-    values += [np.full(spec.items, 77, "uint16" if spec.dtype.is_upper_half else "float32") for spec in plan.outputs]
+    written = plan.buffers[len(operands) :]
+    values += [np.full(spec.items, 77, "uint16" if spec.dtype.is_upper_half else "float32") for spec in written]
     memory, buffers = zip(*(_between_guards(each, start=start) for each in values), strict=True)
     for launch in plan.launches:
         run_kernel(launch, plan, objects[launch.kernel], buffers)
@@ -92,6 +96,74 @@ def test_around_edges_the_bits_are_the_interpreters_and_no_access_leaves_an_oper
     for isa in isas if host_isa().avx2 else [host_isa()]:
         got = guarded(module, operands, isa, start=start)
         assert np.array_equal(got.view("uint16"), want.view("uint16")), isa.name
+
+
+ORDERS = list(itertools.permutations(range(4)))
+
+
+@st.composite
+def regrouped(draw):
+    """Two tensors of four dimensions, and orders of these in which each is a matrix of two rows' and two of terms."""
+    rows, columns = (draw(st.tuples(st.integers(1, 5), st.integers(1, 9))) for _ in range(2))
+    terms = draw(st.tuples(st.integers(1, 4), st.sampled_from([1, 3, 16, 17, 32, 40])))
+    operands, orders = [], []
+    for seed, extents in enumerate(((*rows, *terms), (*terms, *columns))):
+        order = draw(st.sampled_from(ORDERS))
+        stored = [0] * 4
+        for place, dim in enumerate(order):
+            stored[dim] = extents[place]
+        operands.append(random(tuple(stored), draw(st.sampled_from([*WORDS])), seed))
+        orders.append(order)
+    return tuple(operands), tuple(orders), (rows, terms, columns)
+
+
+@settings(max_examples=15, deadline=None)
+@given(case=regrouped())
+def test_a_product_reads_through_movements_with_the_bits_of_what_they_make(case):
+    operands, orders, (rows, terms, columns) = case
+    shapes = (math.prod(rows), math.prod(terms)), (math.prod(terms), math.prod(columns))
+
+    def program(a, b):
+        left, right = (
+            ttnn.reshape(ttnn.permute(x, order), shape) for x, order, shape in zip((a, b), orders, shapes, strict=True)
+        )
+        return ttnn.matmul(left, right)
+
+    moved = [x.permute(order).reshape(shape) for x, order, shape in zip(operands, orders, shapes, strict=True)]
+    plain = product_of((False, False))
+    want = interpreted(scheduled(plain, moved), moved)
+    module = scheduled(program, operands)
+    for isa in {host_isa(), AVX2 if host_isa().avx2 else host_isa()}:
+        assert np.array_equal(guarded(module, operands, isa, start=False).view("uint16"), want.view("uint16"))
+
+
+@pytest.mark.parametrize("dtype", WORDS)
+def test_numba_reads_through_movements_with_the_same_bits(dtype):
+    x, w = random((6, 4, 32), dtype, 1), random((192, 7), dtype, 2)
+
+    def program(x, w):
+        return ttnn.matmul(ttnn.reshape(ttnn.permute(x, (1, 0, 2)), (4, 192)), w)
+
+    assert_bits(ttnn_jit.jit(backend="numba")(program)(x, w), ttnn_jit.jit()(program)(x, w))
+
+
+def test_copies_for_products_alone_are_not_made():
+    x, w = torch.ones(6, 4, 32), torch.ones(192, 70)
+
+    def through(x, w):
+        return ttnn.matmul(ttnn.reshape(ttnn.permute(x, (1, 0, 2)), (4, 192)), w)
+
+    def read_elsewhere(x, w):
+        moved = ttnn.reshape(ttnn.permute(x, (1, 0, 2)), (4, 192))
+        return ttnn.matmul(moved, w), moved
+
+    (launch,) = ttnn_jit.jit(compile_only=True)(through)(x, w).plan.launches
+    assert launch.reduced == (1, 2)
+    assert launch.params[:4] == (70, 32, 6, 4)
+    assert len(ttnn_jit.jit(compile_only=True)(read_elsewhere)(x, w).plan.launches) == 2
+    got, moved = ttnn_jit.jit()(read_elsewhere)(x, w)
+    assert torch.equal(moved, x.permute(1, 0, 2).reshape(4, 192))
+    assert torch.equal(got, moved @ w)
 
 
 LARGE = [

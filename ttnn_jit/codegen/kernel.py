@@ -8,7 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.codegen.launch import LoopNest, View, blocked, contraction_nest_of, loop_nest_of, reduction_nest_of
+from ttnn_jit.codegen.launch import (
+    LoopNest,
+    View,
+    blocked,
+    contraction_nest_of,
+    loop_nest_of,
+    reduction_nest_of,
+    row_loops,
+)
 from ttnn_jit.codegen.steps import (
     Accumulate,
     Apply,
@@ -164,10 +172,14 @@ def kernel_of_nest(
 
 
 def _reduced(nest: LoopNest, steps: Sequence[Step]) -> Reduced:
-    (loop,) = nest.reduced
-    contracts = any(isinstance(step, Contract) for step in steps)
-    tile_rows = rows_of_a_tile(nest.extents[-3]) if contracts else 0
-    return Reduced(loop, nest.moves_along(loop), nest.extents[-1 - loop] <= SHORT_ROW, tile_rows)
+    loop, count = nest.reduced[0], len(nest.reduced)
+    is_short = all(nest.extents[-1 - each] <= SHORT_ROW for each in nest.reduced)
+    if not any(isinstance(step, Contract) for step in steps):
+        return Reduced(loop, nest.moves_along(loop), is_short)
+    _, right = contracted_streams(steps)
+    own = row_loops(nest, right)
+    rows = math.prod(nest.extents[-1 - count - own : -1 - count])
+    return Reduced(loop, nest.moves_along(loop), is_short, count, own, rows_of_a_tile(rows))
 
 
 def filled_with(number: float, dtype: DataType) -> Sequence[Step]:

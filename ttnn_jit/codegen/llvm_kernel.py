@@ -186,7 +186,9 @@ def _contracted(form: Contracted, isa: HostIsa) -> _Draft:
     module, name = ModuleText(), "ttnn_jit.epilogue"
     left, right = body.contracted_streams
     pairs, call = in_pairs(body), StageCall(name, stage.operands)
-    arguments = (KERNEL, body.streams, body.rank, left, right, pairs, call, isa, module)
+    assert body.reduced is not None, "it contracts"
+    loops = body.reduced.count, body.reduced.row_loops
+    arguments = (KERNEL, body.streams, body.rank, *loops, left, right, pairs, call, isa, module)
     rows = form.tile_rows
     kernel = FewRowsContraction(*arguments, tile=rows) if rows else BlockedContraction(*arguments)
     definitions = [*kernel.definitions(), loop.loop.definition(name)]
