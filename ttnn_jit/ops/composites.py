@@ -113,14 +113,24 @@ def _linear_spelled(
     product = tuple(extents[label] for label in named.result)
     if bias is not None and not is_broadcast_to(bias, product):
         raise ShapeError(f"the bias has shape {list(bias)}, and the product {list(product)}")
-    if activation is not None and activation not in _ACTIVATIONS:
-        import difflib
-
-        near = difflib.get_close_matches(activation, _ACTIVATIONS, n=3)
-        raise ShapeError(
-            f"{activation!r} is no activation", help=f"did you mean {' or '.join(near)}?" if near else "such as 'relu'"
-        )
+    require_activation(activation)
     return transpose_a, transpose_b, activation
+
+
+def require_activation(name: str | None) -> None:
+    """Refuses a name that is no activation.
+
+    Raises:
+        ShapeError: It is none.
+    """
+    if name is None or name in _ACTIVATIONS:
+        return
+    import difflib
+
+    near = difflib.get_close_matches(name, _ACTIVATIONS, n=3)
+    raise ShapeError(
+        f"{name!r} is no activation", help=f"did you mean {' or '.join(near)}?" if near else "such as 'relu'"
+    )
 
 
 def is_broadcast_to(shape: Sequence[int], wanted: Sequence[int]) -> bool:
@@ -133,11 +143,15 @@ def _linear_golden(
     torch: Any, a: Any, b: Any, bias: Any, transpose_a: bool, transpose_b: bool, activation: str | None
 ) -> Any:
     product = MATMUL.golden(torch, a, b, transpose_a, transpose_b)
-    total = product if bias is None else product + bias
+    return activated_golden(torch, product if bias is None else product + bias, activation)
+
+
+def activated_golden(torch: Any, x: Any, activation: str | None) -> Any:
+    """What the golden of an activation gives."""
     if activation is None:
-        return total
+        return x
     function = _ACTIVATIONS[activation]
-    return function.golden(torch, total, *(each.default for each in function.attributes))
+    return function.golden(torch, x, *(each.default for each in function.attributes))
 
 
 LINEAR = Composite(

@@ -24,6 +24,7 @@ from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 RESULT_PARAMETERS = (
     Parameter("memory_config", CONFIG),
+    Parameter("output_mem_config", CONFIG),
     Parameter("dtype", DTYPE),
     Parameter("output_tensor", OUTPUT),
     Parameter("optional_output_tensor", OUTPUT),
@@ -32,6 +33,8 @@ RESULT_PARAMETERS = (
 """What every eager operation takes besides its own, by keyword, about its result."""
 RESULT_KEYWORDS = tuple(parameter.name for parameter in RESULT_PARAMETERS)
 """Keywords that every eager operation takes besides its own, about its result; inside `@jit` they are ignored."""
+PLACE_KEYWORDS = ("memory_config", "output_mem_config")
+"""Keywords for where the result lies, the second one of older versions."""
 OUTPUT_KEYWORDS = ("output_tensor", "optional_output_tensor")
 """Keywords for the tensor that the result is written into."""
 OPERAND_PARAMETERS = (

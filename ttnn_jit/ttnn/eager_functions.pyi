@@ -18,6 +18,7 @@ __all__ = [
     "addalpha",
     "addcdiv",
     "addcmul",
+    "addmm",
     "all",
     "any",
     "argmax",
@@ -159,6 +160,7 @@ __all__ = [
     "norm",
     "normalize_global",
     "normalize_hw",
+    "outer",
     "pad",
     "permute",
     "pow",
@@ -246,6 +248,7 @@ __all__ = [
 
 class Keywords(TypedDict, total=False):
     memory_config: MemoryConfig | None
+    output_mem_config: MemoryConfig | None
     dtype: DataType | None
     output_tensor: Tensor | None
     optional_output_tensor: Tensor | None
@@ -299,6 +302,11 @@ class _Addcmul(TtnnOperation):
     """x + value * y * z."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, input_tensor_c: Tensor | float, value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Addmm(TtnnOperation):
+    """`beta` times a tensor, plus `alpha` times the product of two matrices; a `beta` of 0 leaves it out."""
+
+    def __call__(self, input_tensor: Tensor, mat1_tensor: Tensor, mat2_tensor: Tensor, alpha: float = ..., beta: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _All(TtnnOperation):
     """1 where no element along the dimensions is zero, else 0, in x's dtype."""
@@ -1044,9 +1052,14 @@ class _Mac(TtnnOperation):
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, input_tensor_c: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Matmul(TtnnOperation):
-    """The product of matrices; leading dimensions are broadcast, and vectors taken, as in torch.matmul."""
+    """The product of matrices; leading dimensions are broadcast, and vectors taken, as in torch.matmul.
 
+    Or: The product of matrices, then the function of one tensor that `activation` names."""
+
+    @overload
     def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, transpose_a: bool = ..., transpose_b: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, transpose_a: bool = ..., transpose_b: bool = ..., activation: str | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Max(TtnnOperation):
     """The largest element along dimensions; NaN where one is."""
@@ -1146,6 +1159,11 @@ class _NormalizeHw(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Outer(TtnnOperation):
+    """The product of every element of one vector and every one of another, whatever dimension they lie along."""
+
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Pad(TtnnOperation):
     """The tensor with as many elements `value` before and after, along each dimension, as `padding` says.
@@ -1761,6 +1779,7 @@ add_: _Add
 addalpha: _Addalpha
 addcdiv: _Addcdiv
 addcmul: _Addcmul
+addmm: _Addmm
 all: _All
 any: _Any
 argmax: _Argmax
@@ -1902,6 +1921,7 @@ nez: _Nez
 norm: _Norm
 normalize_global: _NormalizeGlobal
 normalize_hw: _NormalizeHw
+outer: _Outer
 pad: _Pad
 permute: _Permute
 pow: _Pow

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache, reduce
 
 from ttnn_jit.codegen.contracting import epilogue
+from ttnn_jit.codegen.host.copy_folding import fold_copies
 from ttnn_jit.codegen.host.fission import fission_of
 from ttnn_jit.codegen.host.forms import Contracted, Form, OneLoop, Repacked, RoutineForm, Staged, Swept, Tabulated
 from ttnn_jit.codegen.host.host_plan import HostPlan
@@ -88,8 +89,8 @@ def _on_each(step: FormStep) -> HostStep:
     return lambda plan: plan.with_forms(step)
 
 
-HOST_STEPS: tuple[HostStep, ...] = (join_loops, *map(_on_each, FORM_STEPS))
-"""The compile. Without vectors to choose for, all but the first leave a plan as it is."""
+HOST_STEPS: tuple[HostStep, ...] = (fold_copies, join_loops, *map(_on_each, FORM_STEPS))
+"""The compile. Without vectors to choose for, all but the first two leave a plan as it is."""
 
 
 def chosen_form(body: KernelBody, isa: HostIsa) -> Form:
