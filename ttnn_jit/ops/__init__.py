@@ -13,20 +13,25 @@ from ttnn_jit.ops import (
     bitwise,
     composites,
     contractions,
+    convolutions,
     data_movement,
     normalizations,
     padding,
     part_writes,
+    pools,
     predicates,
     rearrangements,
     reductions,
+    resampling,
     routines,
     scans,
     selections,
     sequences,
     ternary,
+    transposed_convolutions,
     typecast,
     unary,
+    windows,
 )
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
 from ttnn_jit.ops.binding import BoundCall, bind
@@ -125,6 +130,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *contractions.OPERATIONS,
     *composites.OPERATIONS,
     *normalizations.OPERATIONS,
+    *pools.CALLED,
     *routines.OPERATIONS,
     *scans.OPERATIONS,
     *selections.OPERATIONS,
@@ -132,8 +138,13 @@ OPERATIONS: tuple[Operation, ...] = (
 )
 """Every operation that may be called, of every family."""
 
-DECLARED: tuple[Operation, ...] = (*OPERATIONS, *sequences.OPERATIONS)
-"""Every operation that programs have."""
+DECLARED: tuple[Operation, ...] = (
+    *OPERATIONS, *sequences.OPERATIONS, *windows.OPERATIONS, *convolutions.OPERATIONS,
+    *transposed_convolutions.OPERATIONS,
+    *pools.OPERATIONS,
+    *resampling.OPERATIONS,
+)  # fmt: skip
+"""Every operation that programs have: also those that functions of the host API stand for (ops/created_tensors.py)."""
 
 
 def _overloads() -> Mapping[str, tuple[Operation, ...]]:

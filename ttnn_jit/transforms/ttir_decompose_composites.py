@@ -93,13 +93,14 @@ class TensorBuilder:
 
         def call(*args: Any, **kwargs: Any) -> Tensor:
             bound = ops.bind(overloads, args, kwargs, _dtype_of)
-            return self._apply(bound.operation, bound.operands, bound.attributes)
+            return self.apply(bound.operation, bound.operands, bound.attributes)
 
         return call
 
-    def _apply(
+    def apply(
         self, operation: ops.Operation, operands: Sequence[Tensor | float | None], statics: Sequence[Any]
     ) -> Tensor:
+        """A call of `operation`, which may have no name in the namespace."""
         if isinstance(operation, ops.Reduction):
             return self._reduce(operation, operands, statics, COMPUTE_TYPE)
         specs = [operand.spec if isinstance(operand, Tensor) else operand for operand in operands]
@@ -111,6 +112,11 @@ class TensorBuilder:
         if not isinstance(operation, ops.Movement):
             spec = spec.with_(dtype=COMPUTE_TYPE)
         return self._write(*operation.written(specs, statics), operands, spec)
+
+    def filled(self, number: float, shape: Sequence[int], like: Tensor) -> Tensor:
+        """A tensor of one number, which lies as `like` does."""
+        spec = like.spec.with_(shape=shape, dtype=COMPUTE_TYPE, memory_config=like.spec.memory_config.unsharded)
+        return Tensor(self._full(number, spec), spec)
 
     def reduced(self, op: ReductionOp, operand: Tensor) -> Tensor:
         """What a reduction over any dimensions stands for."""
@@ -156,7 +162,8 @@ class TensorBuilder:
     def finished(self, result: Tensor, wanted: TensorSpec) -> SSAValue:
         """The value of the last op, of the type that is wanted: it rounds to it; a copy where it is no op's."""
         last = self.ops[-1] if self.ops else None
-        if last is None or last.results[0] is not result.value or result.value.first_use is not None:
+        is_made = last is not None and last.results[0] is result.value and result.value.first_use is None
+        if last is None or not is_made or (isinstance(last, ttir.MovementOp) and result.spec.dtype is not wanted.dtype):
             return self._write(ops.COPY, (), (result,), wanted).value
         if result.spec != wanted:
             return self._retyped(last, wanted)

@@ -66,6 +66,29 @@ from ttnn_jit.ttnn.random_tensors import randn as randn
 from ttnn_jit.ttnn.found_elements import nonzero as nonzero
 from ttnn_jit.ttnn.found_elements import unique as unique
 from ttnn_jit.ttnn.rearranging import rearrange as rearrange
+from ttnn_jit.ttnn.convolutions import conv1d as conv1d
+from ttnn_jit.ttnn.convolutions import conv2d as conv2d
+from ttnn_jit.ttnn.convolutions import conv_transpose2d as conv_transpose2d
+from ttnn_jit.ttnn.convolutions import get_conv_output_dim as get_conv_output_dim
+from ttnn_jit.ttnn.pools import adaptive_avg_pool2d as adaptive_avg_pool2d
+from ttnn_jit.ttnn.pools import adaptive_max_pool2d as adaptive_max_pool2d
+from ttnn_jit.ttnn.pools import avg_pool2d as avg_pool2d
+from ttnn_jit.ttnn.pools import max_pool2d as max_pool2d
+from ttnn_jit.ttnn.resampling import grid_sample as grid_sample
+from ttnn_jit.ttnn.resampling import upsample as upsample
+from ttnn_jit.ttnn.prepared_weights import prepare_conv_bias as prepare_conv_bias
+from ttnn_jit.ttnn.prepared_weights import prepare_conv_weights as prepare_conv_weights
+from ttnn_jit.specs.conv_configs import Conv1dConfig as Conv1dConfig
+from ttnn_jit.specs.conv_configs import Conv2dConfig as Conv2dConfig
+from ttnn_jit.specs.conv_configs import Conv2dDRAMSliceHeight as Conv2dDRAMSliceHeight
+from ttnn_jit.specs.conv_configs import Conv2dDRAMSliceWidth as Conv2dDRAMSliceWidth
+from ttnn_jit.specs.conv_configs import Conv2dL1Full as Conv2dL1Full
+from ttnn_jit.specs.conv_configs import Conv2dL1FullSliceConfig as Conv2dL1FullSliceConfig
+from ttnn_jit.specs.conv_configs import Conv2dSliceConfig as Conv2dSliceConfig
+from ttnn_jit.specs.conv_configs import Conv2dSliceHeight as Conv2dSliceHeight
+from ttnn_jit.specs.conv_configs import Conv2dSliceWidth as Conv2dSliceWidth
+from ttnn_jit.specs.conv_configs import Conv3dConfig as Conv3dConfig
+from ttnn_jit.specs.conv_configs import PaddingMode as PaddingMode
 from ttnn_jit.ttnn import core as core
 from ttnn_jit.ttnn import experimental as experimental
 from ttnn_jit.ttnn import model_preprocessing as model_preprocessing
@@ -80,6 +103,16 @@ __all__ = [
     "CloseDevice",
     "CloseDevices",
     "Config",
+    "Conv1dConfig",
+    "Conv2dConfig",
+    "Conv2dDRAMSliceHeight",
+    "Conv2dDRAMSliceWidth",
+    "Conv2dL1Full",
+    "Conv2dL1FullSliceConfig",
+    "Conv2dSliceConfig",
+    "Conv2dSliceHeight",
+    "Conv2dSliceWidth",
+    "Conv3dConfig",
     "CreateDevice",
     "CreateDevices",
     "DEVICE_STORAGE_TYPE",
@@ -97,6 +130,7 @@ __all__ = [
     "MatmulMultiCoreReuseMultiCastProgramConfig",
     "MatmulMultiCoreReuseProgramConfig",
     "MinimalMatmulConfig",
+    "PaddingMode",
     "ReadDeviceProfiler",
     "SDPAProgramConfig",
     "SetDefaultDevice",
@@ -109,16 +143,24 @@ __all__ = [
     "UnaryOpType",
     "UnaryWithParam",
     "WormholeComputeKernelConfig",
+    "adaptive_avg_pool2d",
+    "adaptive_max_pool2d",
     "allocate_tensor_on_host",
     "as_tensor",
+    "avg_pool2d",
     "bernoulli",
+    "conv1d",
+    "conv2d",
+    "conv_transpose2d",
     "core",
     "corerange_to_cores",
     "create_sharded_memory_config_",
     "dump_tensor",
     "element_size",
     "experimental",
+    "get_conv_output_dim",
     "get_device_ids",
+    "grid_sample",
     "grid_to_cores",
     "has_storage_type_of",
     "has_tile_padding",
@@ -128,11 +170,14 @@ __all__ = [
     "load_tensor",
     "manage_config",
     "manual_seed",
+    "max_pool2d",
     "model_preprocessing",
     "move",
     "nonzero",
     "num_cores_to_corerangeset",
     "num_cores_to_corerangeset_in_subcoregrids",
+    "prepare_conv_bias",
+    "prepare_conv_weights",
     "rand",
     "randn",
     "reallocate",
@@ -143,6 +188,7 @@ __all__ = [
     "to_dtype",
     "types",
     "unique",
+    "upsample",
 ]
 
 MODULE_OF: dict[str, str]
