@@ -45,7 +45,7 @@ class Conv:
         )  # fmt: skip
 
     def __call__(self, x):
-        x, [height, width] = ttnn.conv2d(
+        x, [_, _] = ttnn.conv2d(
             input_tensor=x, weight_tensor=self.weight, bias_tensor=self.bias, conv_config=self.config,
             compute_config=self.compute_config, return_output_dim=True, dtype=ttnn.bfloat16, **self.call,
         )  # fmt: skip

@@ -130,7 +130,6 @@ OPERATIONS: tuple[Operation, ...] = (
     *contractions.OPERATIONS,
     *composites.OPERATIONS,
     *normalizations.OPERATIONS,
-    *pools.CALLED,
     *routines.OPERATIONS,
     *scans.OPERATIONS,
     *selections.OPERATIONS,

@@ -19,6 +19,7 @@ from ttnn_jit.ops.composites import reshaped
 from ttnn_jit.ops.parameter import DIMENSION, ELEMENT_TYPE, FLAG, LAYOUT, TENSOR, Parameter
 from ttnn_jit.ops.reduction import CHAINS, interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
+from ttnn_jit.ops.routines import dtype_of_places
 from ttnn_jit.ops.windows import WINDOWS, Windows, padded, taps_of
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import Access, Dim, times, total
@@ -413,7 +414,7 @@ def _place_constants(*attributes: Any) -> tuple[int, ...]:
 
 def _place_result(x: TensorSpec, *attributes: Any) -> tuple[TensorSpec, ...]:
     pool = pool_of(*attributes)
-    dtype = DataType.UINT16 if math.prod(pool.extents) <= DataType.UINT16.traits.largest else DataType.UINT32
+    dtype = dtype_of_places(math.prod(pool.extents))
     return (interleaved(x).with_(shape=(1, 1, pool.rows, pool.channels), dtype=dtype, layout=Layout.ROW_MAJOR),)
 
 
@@ -446,25 +447,29 @@ MAX_POOL2D_INDICES = Routine(
 # --- All of an image --------------------------------------------------------------------------------------------------
 
 
-def _spelled_global(shape: Shape) -> tuple[Any, ...]:
+def _spelled_global(shape: Shape, *attributes: Any) -> tuple[Any, ...]:
     if len(shape) != 4 or math.prod(shape[1:3]) == 0:
         raise ShapeError(f"the input has shape {list(shape)}: batch, height, width and channels are wanted")
-    return ()
+    return attributes
+
+
+def _result_global(x: TensorSpec, dtype: DataType) -> TensorSpec:
+    batch, _, _, channels = tuple(x.shape)
+    return interleaved(x).with_(shape=(batch, 1, 1, channels), dtype=dtype)
 
 
 GLOBAL_AVG_POOL2D = Composite(
     name="global_avg_pool2d",
-    parameters=(Parameter("input_tensor", TENSOR),),
-    summary="The mean of every channel of an image; tensors have a batch, height, width and channels.",
+    parameters=(Parameter("input_tensor", TENSOR), Parameter("dtype", ELEMENT_TYPE)),
+    summary="The mean of every channel of an image.",
     source="ttnn.global_avg_pool2d",
-    decompose=lambda ttnn, x: ttnn.mean(x, (1, 2), True),
+    decompose=lambda ttnn, x, _: ttnn.mean(x, (1, 2), True),
     spelled=_spelled_global,
-    result=lambda x: interleaved(x).with_(shape=(x.shape[0], 1, 1, x.shape[3])),
-    golden=lambda torch, x: torch.mean(x, (1, 2), True),
-    examples=((((2, 5, 7, 33),), ()), (((1, 4, 4, 8),), ())),
+    result=_result_global,
+    golden=lambda torch, x, _: torch.mean(x, (1, 2), True),
+    examples=(),
 )
 
-CALLED = (GLOBAL_AVG_POOL2D,)
-"""Those that are called as they are."""
-
-OPERATIONS = (MAX_POOL2D, AVG_POOL2D, ADAPTIVE_AVG_POOL2D, ADAPTIVE_MAX_POOL2D, MAX_POOL2D_INDICES)
+OPERATIONS = (
+    MAX_POOL2D, AVG_POOL2D, ADAPTIVE_AVG_POOL2D, ADAPTIVE_MAX_POOL2D, GLOBAL_AVG_POOL2D, MAX_POOL2D_INDICES,
+)  # fmt: skip

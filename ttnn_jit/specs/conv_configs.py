@@ -99,8 +99,9 @@ class Conv2dSliceConfig(HardwareConfig):
 
 
 Conv2dDRAMSliceHeight, Conv2dDRAMSliceWidth, Conv2dL1Full = SliceType
-Conv2dSliceHeight, Conv2dSliceWidth = Conv2dDRAMSliceHeight, Conv2dDRAMSliceWidth
 Conv2dL1FullSliceConfig = Conv2dSliceConfig(slice_type=SliceType.L1_FULL)
+Op2DDRAMSliceHeight, Op2DDRAMSliceWidth, Op2DL1Full = SliceType
+Op2DSliceConfig, Op2DL1FullSliceConfig = Conv2dSliceConfig, Conv2dL1FullSliceConfig
 
 
 @hardware_config

@@ -68,7 +68,6 @@ __all__ = [
     "ge",
     "ge_",
     "gelu",
-    "global_avg_pool2d",
     "gt",
     "gt_",
     "hardshrink",
@@ -536,11 +535,6 @@ class _Gelu(TtnnOperation):
     def __call__(self, input_tensor: Tensor, *, approximate: Literal['none'] = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input_tensor: Tensor, *, approximate: Literal['tanh'], **keywords: Unpack[Keywords]) -> Tensor: ...
-
-class _GlobalAvgPool2D(TtnnOperation):
-    """The mean of every channel of an image; tensors have a batch, height, width and channels."""
-
-    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Gt(TtnnOperation):
     """1 where x is above y, else 0, in the first operand's dtype."""
@@ -1333,7 +1327,6 @@ gather: _Gather
 ge: _Ge
 ge_: _Ge
 gelu: _Gelu
-global_avg_pool2d: _GlobalAvgPool2D
 gt: _Gt
 gt_: _Gt
 hardshrink: _Hardshrink

@@ -71,14 +71,14 @@ HOMES = (
     Home("ttnn.found_elements", "nonzero unique"),
     Home("ttnn.rearranging", "rearrange"),
     Home("ttnn.convolutions", "conv1d conv2d conv_transpose2d get_conv_output_dim"),
-    Home("ttnn.pools", "adaptive_avg_pool2d adaptive_max_pool2d avg_pool2d max_pool2d"),
+    Home("ttnn.pools", "adaptive_avg_pool2d adaptive_max_pool2d avg_pool2d global_avg_pool2d max_pool2d"),
     Home("ttnn.resampling", "grid_sample upsample"),
     Home("ttnn.prepared_weights", "prepare_conv_bias prepare_conv_weights"),
     Home("specs.conv_configs", "Conv1dConfig Conv2dConfig Conv3dConfig PaddingMode"),
     Home(
         "specs.conv_configs",
         "Conv2dDRAMSliceHeight Conv2dDRAMSliceWidth Conv2dL1Full Conv2dL1FullSliceConfig Conv2dSliceConfig "
-        "Conv2dSliceHeight Conv2dSliceWidth",
+        "Op2DDRAMSliceHeight Op2DDRAMSliceWidth Op2DL1Full Op2DL1FullSliceConfig Op2DSliceConfig",
         _NO_CORES,
     ),
 )

@@ -73,6 +73,7 @@ from ttnn_jit.ttnn.convolutions import get_conv_output_dim as get_conv_output_di
 from ttnn_jit.ttnn.pools import adaptive_avg_pool2d as adaptive_avg_pool2d
 from ttnn_jit.ttnn.pools import adaptive_max_pool2d as adaptive_max_pool2d
 from ttnn_jit.ttnn.pools import avg_pool2d as avg_pool2d
+from ttnn_jit.ttnn.pools import global_avg_pool2d as global_avg_pool2d
 from ttnn_jit.ttnn.pools import max_pool2d as max_pool2d
 from ttnn_jit.ttnn.resampling import grid_sample as grid_sample
 from ttnn_jit.ttnn.resampling import upsample as upsample
@@ -85,9 +86,12 @@ from ttnn_jit.specs.conv_configs import Conv2dDRAMSliceWidth as Conv2dDRAMSliceW
 from ttnn_jit.specs.conv_configs import Conv2dL1Full as Conv2dL1Full
 from ttnn_jit.specs.conv_configs import Conv2dL1FullSliceConfig as Conv2dL1FullSliceConfig
 from ttnn_jit.specs.conv_configs import Conv2dSliceConfig as Conv2dSliceConfig
-from ttnn_jit.specs.conv_configs import Conv2dSliceHeight as Conv2dSliceHeight
-from ttnn_jit.specs.conv_configs import Conv2dSliceWidth as Conv2dSliceWidth
 from ttnn_jit.specs.conv_configs import Conv3dConfig as Conv3dConfig
+from ttnn_jit.specs.conv_configs import Op2DDRAMSliceHeight as Op2DDRAMSliceHeight
+from ttnn_jit.specs.conv_configs import Op2DDRAMSliceWidth as Op2DDRAMSliceWidth
+from ttnn_jit.specs.conv_configs import Op2DL1Full as Op2DL1Full
+from ttnn_jit.specs.conv_configs import Op2DL1FullSliceConfig as Op2DL1FullSliceConfig
+from ttnn_jit.specs.conv_configs import Op2DSliceConfig as Op2DSliceConfig
 from ttnn_jit.specs.conv_configs import PaddingMode as PaddingMode
 from ttnn_jit.ttnn import core as core
 from ttnn_jit.ttnn import experimental as experimental
@@ -110,8 +114,6 @@ __all__ = [
     "Conv2dL1Full",
     "Conv2dL1FullSliceConfig",
     "Conv2dSliceConfig",
-    "Conv2dSliceHeight",
-    "Conv2dSliceWidth",
     "Conv3dConfig",
     "CreateDevice",
     "CreateDevices",
@@ -130,6 +132,11 @@ __all__ = [
     "MatmulMultiCoreReuseMultiCastProgramConfig",
     "MatmulMultiCoreReuseProgramConfig",
     "MinimalMatmulConfig",
+    "Op2DDRAMSliceHeight",
+    "Op2DDRAMSliceWidth",
+    "Op2DL1Full",
+    "Op2DL1FullSliceConfig",
+    "Op2DSliceConfig",
     "PaddingMode",
     "ReadDeviceProfiler",
     "SDPAProgramConfig",
@@ -160,6 +167,7 @@ __all__ = [
     "experimental",
     "get_conv_output_dim",
     "get_device_ids",
+    "global_avg_pool2d",
     "grid_sample",
     "grid_to_cores",
     "has_storage_type_of",

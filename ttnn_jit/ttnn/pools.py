@@ -11,6 +11,7 @@ from ttnn_jit.ops.pools import (
     ADAPTIVE_AVG_POOL2D,
     ADAPTIVE_MAX_POOL2D,
     AVG_POOL2D,
+    GLOBAL_AVG_POOL2D,
     MAX_POOL2D,
     MAX_POOL2D_INDICES,
     Pool,
@@ -25,9 +26,16 @@ from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.mesh import over_meshes
 from ttnn_jit.ttnn.window_arguments import per_dimension, refusals_of, whole_number, windows_of
 
-_MAX_POOL2D, _AVG_POOL2D, _ADAPTIVE_AVG, _ADAPTIVE_MAX, _INDICES = (
+_MAX_POOL2D, _AVG_POOL2D, _ADAPTIVE_AVG, _ADAPTIVE_MAX, _GLOBAL, _INDICES = (
     TtnnOperation(each.name, (each,))
-    for each in (MAX_POOL2D, AVG_POOL2D, ADAPTIVE_AVG_POOL2D, ADAPTIVE_MAX_POOL2D, MAX_POOL2D_INDICES)
+    for each in (
+        MAX_POOL2D,
+        AVG_POOL2D,
+        ADAPTIVE_AVG_POOL2D,
+        ADAPTIVE_MAX_POOL2D,
+        GLOBAL_AVG_POOL2D,
+        MAX_POOL2D_INDICES,
+    )
 )
 
 
@@ -245,3 +253,26 @@ def adaptive_max_pool2d(  # noqa: PLR0913 - the arguments are ttnn's
     The other arguments, the result and what is raised are those of `max_pool2d`.
     """
     return _adaptive("adaptive_max_pool2d", _ADAPTIVE_MAX, locals())
+
+
+@callable_in_programs
+@over_meshes
+def global_avg_pool2d(
+    input_tensor: Tensor, *, memory_config: MemoryConfig | None = None, dtype: DataType | None = None
+) -> Tensor:
+    """The mean of every channel of an image (ttnn.global_avg_pool2d).
+
+    Args:
+        input_tensor: Batch x height x width x channels.
+        memory_config: Where the result lies.
+        dtype: Of the result; the input's when omitted.
+
+    Returns:
+        Batch x 1 x 1 x channels, in the input's layout.
+
+    Raises:
+        CompileError: The tensor has another rank, or no elements.
+    """
+    wanted = input_tensor.dtype if dtype is None else dtype
+    found: Tensor = _GLOBAL(input_tensor, wanted, **_given(memory_config=memory_config))
+    return found

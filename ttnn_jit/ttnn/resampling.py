@@ -11,7 +11,8 @@ from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.ops.resampling import GRID_SAMPLE, UPSAMPLE
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
-from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.tensor_spec import MemoryConfig
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.mesh import over_meshes
 from ttnn_jit.ttnn.transfers import typecast
@@ -104,11 +105,11 @@ def grid_sample(
     if grid.dtype is dtype:
         return _sampled(input_tensor, grid, align_corners, batch_output_channels, keywords)
     found = _sampled(_wide(input_tensor), _wide(grid), align_corners, batch_output_channels, keywords)
-    return found if dtype is DataType.FLOAT32 else typecast(found, dtype)
+    return found if dtype is COMPUTE_TYPE else typecast(found, dtype)
 
 
 def _wide(tensor: Tensor) -> Tensor:
-    return tensor if tensor.dtype is DataType.FLOAT32 else typecast(tensor, DataType.FLOAT32)
+    return tensor if tensor.dtype is COMPUTE_TYPE else typecast(tensor, COMPUTE_TYPE)
 
 
 def _sampled(x: Any, grid: Any, align_corners: bool, batched: bool, keywords: dict[str, Any]) -> Tensor:
