@@ -15,8 +15,8 @@ from ttnn_jit.dispatch.placement import Placement
 from ttnn_jit.dispatch.reads_without_tensors import without_tensors
 from ttnn_jit.dispatch.results import runner_for, warm_runner_for
 from ttnn_jit.foreign.values import is_a
+from ttnn_jit.guards.bound_objects import reads_of_original
 from ttnn_jit.guards.reads import compile_fetch, guard_text, reads_of_itself
-from ttnn_jit.guards.receiver import reads_of_original
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.runtime.families import TTNN, WarmCall
 from ttnn_jit.specs.target_rules import check_config_rules, check_max_grid

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.dispatch.arguments import Arguments
+from ttnn_jit.dispatch.arguments import Arguments, is_object, is_tensor
 from ttnn_jit.foreign.pytrees import LEAF, PyTree, flatten, join
 from ttnn_jit.foreign.values import is_scalar_class
-from ttnn_jit.guards.receiver import follow_original
+from ttnn_jit.guards.bound_objects import follow_original
 
 PlainParameters: TypeAlias = tuple[tuple[str, ...], int]
 """Names of parameters, and how many of them, from the first on, take no keyword."""
@@ -36,6 +36,7 @@ class CallSignature:
         self.names = tuple(self._signature.parameters)
         kinds = self._signature.parameters.items()
         self._variable = {name for name, parameter in kinds if parameter.kind in _VARIABLE}  # all of it is given
+        self._places = [name for name, parameter in kinds if parameter.kind in _PLACES]
         plain = plain_parameters(self._signature)
         self.positional = -1 if plain is None else len(plain[0])
 
@@ -68,6 +69,16 @@ class CallSignature:
         names = (f"`{name}`" for name in self.names)
         positional = tuple(flatten(value, next(names, f"argument {place}")) for place, value in enumerate(args))
         return positional, {name: flatten(value, f"`{name}`") for name, value in kwargs.items()}
+
+    def objects(self, args: Sequence[PyTree], kwargs: Mapping[str, PyTree]) -> dict[str, Any]:
+        """The arguments of a call that are objects of the user's (`is_object`), by parameter.
+
+        None where there is no tensor beside them: then one of them was to be one.
+        """
+        places = zip(self._places, args, strict=False)
+        given = [*places, *((name, tree) for name, tree in kwargs.items() if name in self.names)]
+        objects = {name: tree.leaves[0] for name, tree in given if is_object(tree)}
+        return objects if objects and any(map(is_tensor, (leaf for _, tree in given for leaf in tree.leaves))) else {}
 
     def bind(self, args: tuple[PyTree, ...], kwargs: dict[str, PyTree]) -> Arguments:
         """The arguments of a call by parameter, defaults among them.
@@ -109,11 +120,12 @@ class CallSignature:
 def plain_parameters(signature: inspect.Signature) -> PlainParameters | None:
     """The parameters of a function all of whose arguments have a position; None if there are others."""
     kinds = [kind for _, kind in _kinds(signature)]
-    if not {*kinds} <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}:
+    if not {*kinds} <= _PLACES:
         return None
     return tuple(signature.parameters), kinds.count(inspect.Parameter.POSITIONAL_ONLY)
 
 
+_PLACES = frozenset({inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD})
 _VARIABLE = frozenset({inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD})
 
 

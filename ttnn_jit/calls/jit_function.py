@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import statistics
+from ttnn_jit.calls.bound_functions import BoundFunctions
 from ttnn_jit.calls.fast_path import with_fast_path
 from ttnn_jit.calls.first_call import check_options, compile_variant, request_of
 from ttnn_jit.calls.function_signature import CallSignature, plain_parameters
-from ttnn_jit.calls.methods import Methods
 from ttnn_jit.calls.settings import Settings
 from ttnn_jit.calls.variants import Variant, Variants
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -21,7 +21,7 @@ from ttnn_jit.diagnostics.tracebacks import raises_for_the_user
 from ttnn_jit.dispatch.arguments import Arguments, tensor_stand_ins
 from ttnn_jit.dispatch.placement import Placement, check_devices, placement
 from ttnn_jit.dispatch.warm_calls import WarmCalls
-from ttnn_jit.guards.receiver import RECEIVER
+from ttnn_jit.guards.bound_objects import call_arguments, is_bound
 from ttnn_jit.ops.traced_calls import traceable
 from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.families import TTNN, Family, WarmCall
@@ -68,8 +68,8 @@ class JitFunction(WarmCalls):
         self._settings = settings
         self._signature = CallSignature(plain)
         self._variants = Variants(plain.__name__)
-        self._methods = Methods(plain, lambda copy: kind(copy, settings))
-        if not hasattr(plain, RECEIVER):  # or its method counts and clears it
+        self._bound = BoundFunctions(plain, lambda copy: kind(copy, settings))
+        if not is_bound(plain):  # or what it was copied from counts and clears it
             statistics.register(self)
 
     def __reduce__(self) -> str:
@@ -79,19 +79,19 @@ class JitFunction(WarmCalls):
     @property
     def num_entries(self) -> int:
         """Programs in this function's memory cache; a method's are those of all instances."""
-        return len(self._variants) + sum(function.num_entries for function in self._methods.functions())
+        return len(self._variants) + sum(function.num_entries for function in self._bound.functions())
 
     def clear(self) -> None:
         """Forget every program."""
         with compiling():
             self._variants.clear()
-            self._methods.clear()
+            self._bound.clear()
             self._forget()
 
     # --- Calls --------------------------------------------------------------------------------------------------------
 
     def _slow_path(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if self._methods.have_receiver(args):
+        if self._bound.have_receiver(args):
             return self._method_of(args[0])(*args[1:], **kwargs)
         trees, named = self._signature.flatten(args, kwargs)
         stand_ins = tensor_stand_ins(leaf for tree in (*trees, *named.values()) for leaf in tree.leaves)
@@ -100,6 +100,8 @@ class JitFunction(WarmCalls):
             return on_every_device(mesh, self, args, kwargs)
         if stand_ins:
             return self._plain(*args, **kwargs)  # traced from another function: inlined there
+        if objects := self._signature.objects(trees, named):
+            return self._of_objects(objects)(*self._without(objects, args), **_left(kwargs, objects))
         self._signature.follow_changes()
         arguments = self._signature.bind(trees, named)
         where = self._placement(arguments)
@@ -153,27 +155,42 @@ class JitFunction(WarmCalls):
 
     def _plain(self, *args: Any, **kwargs: Any) -> Any:
         """The function as it was written."""
-        receiver = getattr(self.func, RECEIVER, None)
-        return self.func(*args, **kwargs) if receiver is None else self.func(receiver.instance, *args, **kwargs)
+        if not is_bound(self.func):
+            return self.func(*args, **kwargs)
+        bound = inspect.signature(self.func).bind(*args, **kwargs)
+        places, named = call_arguments(self.func, bound.arguments)
+        return self.func(*places, **named)
 
-    # --- Methods ------------------------------------------------------------------------------------------------------
+    # --- Methods, and arguments that are objects ----------------------------------------------------------------------
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        self._methods.is_method = True
+        self._bound.is_method = True
         return self if instance is None else types.MethodType(self, instance)
 
     def _method_of(self, instance: Any) -> JitFunction:
-        method = self._methods.of(instance)
-        self._remember_receiver(type(instance), self._methods.call)
+        method = self._bound.of_first(instance)
+        self._remember_receiver(type(instance), self._bound.call)
         return method
+
+    def _of_objects(self, objects: Mapping[str, Any]) -> JitFunction:
+        if [*objects] == [*self._signature.names[:1]]:
+            return self._method_of(*objects.values())
+        return self._bound.of(objects)
+
+    def _without(self, objects: Mapping[str, Any], args: tuple[Any, ...]) -> Iterator[Any]:
+        """The arguments that have a place and are none of the `objects`."""
+        names = (*self._signature.names[: len(args)], *("" for _ in range(len(args) - len(self._signature.names))))
+        return (value for name, value in zip(names, args, strict=True) if name not in objects)
 
     # --- Looking into programs ----------------------------------------------------------------------------------------
 
     def request(self, *args: Any, **kwargs: Any) -> FunctionRequest:
         """What a call with these arguments would compile."""
-        if self._methods.have_receiver(args):
+        if self._bound.have_receiver(args):
             return self._method_of(args[0]).request(*args[1:], **kwargs)
         trees, named = self._signature.flatten(args, kwargs)
+        if objects := self._signature.objects(trees, named):
+            return self._of_objects(objects).request(*self._without(objects, args), **_left(kwargs, objects))
         self._signature.follow_changes()
         arguments = self._signature.bind(trees, named)
         return request_of(self.func, self._settings, arguments, self._placement(arguments))
@@ -200,6 +217,10 @@ class JitFunction(WarmCalls):
         hashes = [program.hash[:8] for program in self._variants.programs()]
         kept = f"programs {', '.join(hashes)}" if hashes else f"{self.num_entries} programs"
         return f"<JitFunction {self.func.__qualname__}, {kept}>"
+
+
+def _left(kwargs: Mapping[str, Any], objects: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in kwargs.items() if name not in objects}
 
 
 def _python_function(function: object) -> types.FunctionType:

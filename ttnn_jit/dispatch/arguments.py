@@ -14,7 +14,16 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.foreign.container_items import PYTHONS_SCALARS, plain_parts
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar
 from ttnn_jit.foreign.pytrees import LEAF, PyTree, TreeDef, flatten
-from ttnn_jit.foreign.values import atom_key, has_member, is_a, is_operation, own_attributes
+from ttnn_jit.foreign.values import (
+    atom_key,
+    has_member,
+    is_a,
+    is_atom,
+    is_identity,
+    is_operation,
+    is_python_class,
+    own_attributes,
+)
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.runtime.families import TTNN, Family, family_of
 from ttnn_jit.runtime.tensor import Tensor
@@ -97,6 +106,18 @@ def is_tensor(value: object) -> bool:
     return family_of(value) is not None or _stands_for_tensor(type(value))
 
 
+def is_object(tree: PyTree) -> bool:
+    """Whether an argument is an object of a class of the user's that is no container, scalar or tensor.
+
+    What a compile reads of it is guarded, as it is of a method's instance; it is no part of keys.
+    """
+    (leaf, *others), kind = tree.leaves or (None,), tree.treedef.kind
+    if others or kind is not None or type(leaf) in PYTHONS_SCALARS or is_tensor(leaf) or is_atom(leaf):
+        return False
+    known = is_identity(leaf) or is_a(leaf, enum.Enum, *_CONFIGS) or plain_parts(leaf) is not None
+    return not known and is_python_class(type(leaf))
+
+
 def _stands_for_tensor(kind: type) -> bool:
     # The class is asked: an instance might claim to have every attribute.
     return kind is not Tensor and kind not in PYTHONS_SCALARS and has_member(kind, "__ttnn_call__")
@@ -142,8 +163,10 @@ def _leaf_key(leaf: Any, family: Family | None, spec: TensorSpec | None) -> obje
         return leaf.__name__, *leaf.__ttnn_overloads__
     if is_a(leaf, *_CONFIGS):
         return kind, leaf
+    if is_atom(leaf):
+        return atom_key(leaf)
     raise ArgumentError(
         f"a {kind.__name__} cannot be an argument of a compiled function",
         help="pass ttnn, torch or numpy tensors, scalars, strings, dtypes and configs of ttnn, or tuples, lists, dicts "
-        "and dataclasses of these",
+        "and dataclasses of these; an object of a class of yours is an argument of its own",
     )

@@ -260,13 +260,16 @@ def native_class(kind: type) -> type | None:
 
 
 def native_container(value: Any) -> bool:
-    """Whether C alone looks into `value`: a list, tuple, dict or set, or one of a class that overrides nothing."""
+    """Whether C alone looks into `value`: a list, tuple, dict or set, or one of a class that overrides nothing.
+
+    What classes of this package override reads nothing but what C finds there.
+    """
     kind = type(value)
     if kind in _CONTAINERS:
         return True
     if native_class(kind) is None:
         return False
-    return all(is_of_c(member_of(kind, name)) for name in _LOOKS_INSIDE)
+    return is_of_this_package(kind) or all(is_of_c(member_of(kind, name)) for name in _LOOKS_INSIDE)
 
 
 def native_contents(container: Any) -> tuple[Any, ...]:

@@ -27,11 +27,11 @@ from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.spans import location_of_span, span_of_node
 from ttnn_jit.frontend.statements import execute
-from ttnn_jit.frontend.structure import call_arguments, results_of
+from ttnn_jit.frontend.structure import results_of
 from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.frontend.unsupported import UnseenInTraceError
+from ttnn_jit.guards.bound_objects import bound_objects, call_arguments, path_of
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Path
-from ttnn_jit.guards.receiver import RECEIVER, RECEIVER_PATH
 from ttnn_jit.runtime.families import Family
 from ttnn_jit.specs.target import SystemDesc
 
@@ -108,8 +108,8 @@ def _run(
     for name, value in proxies.items():
         _note_argument(recorder, value, name, ())
     args, kwargs = call_arguments(function, proxies)
-    if hasattr(function, RECEIVER):
-        recorder.found(args[0], RECEIVER_PATH)
+    for name, value in bound_objects(function).items():
+        recorder.found(value, path_of(name))
     variables = bind_parameters(function.__name__, source.node.args, args, kwargs, (), {})
     try:
         returned = interpreter.run_function(source, function, (), variables, None)

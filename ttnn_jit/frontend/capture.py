@@ -29,10 +29,11 @@ from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.spans import location_of_span
-from ttnn_jit.frontend.structure import call_arguments, results_of
+from ttnn_jit.frontend.structure import results_of
 from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.frontend.traced_tensors import tensors_traced
 from ttnn_jit.frontend.unsupported import function_of_the_host, unsupported_function
+from ttnn_jit.guards.bound_objects import call_arguments
 from ttnn_jit.guards.reads import Read, compile_guard
 from ttnn_jit.runtime.families import Family
 from ttnn_jit.specs.target import SystemDesc

@@ -24,8 +24,8 @@ from ttnn_jit.frontend.python_functions import is_pure
 from ttnn_jit.frontend.read_recorder import ReadRecorder, is_bound_builtin, items_by_path
 from ttnn_jit.frontend.spans import location_of_span
 from ttnn_jit.frontend.wrapped_functions import TILE_FUNCTION, wrapped_attribute
+from ttnn_jit.guards.bound_objects import is_bound
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Path
-from ttnn_jit.guards.receiver import RECEIVER
 from ttnn_jit.runtime.families import has_family
 
 _MAX_FUNCTIONS = 200  # reached from one function; beyond, the program is opaque
@@ -42,8 +42,8 @@ def scan(function: types.FunctionType, recorder: ReadRecorder) -> None:
     Raises:
         CompileError: It assigns to a global.
     """
-    if hasattr(function, RECEIVER):
-        recorder.is_opaque(f"nothing sees what `{function.__name__}` reads of its object", _start(function.__code__))
+    if is_bound(function):
+        recorder.is_opaque(f"nothing sees what `{function.__name__}` reads of its objects", _start(function.__code__))
     _Scanner(recorder, _start(function.__code__)).function(function, ())
 
 

@@ -68,3 +68,8 @@ class _Maker:
     def made(self, operation: Operation, statics: Sequence[Any], spec: TensorSpec) -> Any:
         """The result of an operation without operands."""
         return self.emitter.tensor(self.emitter.builder.made(operation, statics, spec, self.location))
+
+    def laid_out(self, tensor: Any, spec: TensorSpec) -> Any:
+        """The elements of a tensor of the program as `spec` says; a tensor of torch or numpy stays as it is."""
+        operand = self.emitter.live_operand(tensor, "a move")
+        return self.emitter.tensor(self.emitter.builder.laid_out(operand, spec, self.location))

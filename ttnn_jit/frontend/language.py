@@ -11,7 +11,18 @@ from ttnn_jit.foreign.values import ABSENT, is_a, own_attribute
 from ttnn_jit.ops import overloads_of
 
 ROOMS_OF_VALUES = frozenset(
-    {"ttnn_jit.specs.dtypes", "ttnn_jit.specs.memory_config", "ttnn_jit.specs.sharding", "ttnn_jit.specs.tensor_spec"}
+    f"ttnn_jit.specs.{name}"
+    for name in (
+        "arch",
+        "compute_config",
+        "core_sets",
+        "dtypes",
+        "memory_config",
+        "program_configs",
+        "sharding",
+        "tensor_spec",
+        "unary_op_type",
+    )
 )
 """The modules of the host API whose functions and classes have a place inside a program."""
 

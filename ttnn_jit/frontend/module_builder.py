@@ -27,13 +27,20 @@ from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttcore import data_type_attr
 from ttnn_jit.dialects.ttnn import HOISTED, OP_OF, FullOp, GetDeviceOp
 from ttnn_jit.frontend.result_layout import ResultLayout, lay_out_results, wanted_spec
-from ttnn_jit.ops import COPY, TYPECAST, Elementwise, Operation, Shorthand
+from ttnn_jit.ops import COPY, RELAYOUT, TYPECAST, Elementwise, Movement, Operation, Shorthand
 from ttnn_jit.ops.kinds import as_float32
 from ttnn_jit.ops.operation import OperandSpec
 from ttnn_jit.ops.shorthand import Value
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import Numerics, SystemDesc
-from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, MemoryConfig, TensorSpec
+from ttnn_jit.specs.tensor_spec import (
+    HOST_MEMORY_CONFIG,
+    DataType,
+    MemoryConfig,
+    TensorSpec,
+    check_memory_of_device,
+    checked,
+)
 
 MAX_OPERATIONS = 100_000  # of one program; a loop that never ends stops here
 
@@ -189,6 +196,18 @@ class ModuleBuilder:
         self._check(written, [operand], location)
         (copied,) = self._write(written, [operand], attributes, (wanted,), location)
         return copied, wanted
+
+    def laid_out(self, operand: TensorOperand, wanted: TensorSpec, location: Location | None) -> TensorOperand:
+        """`operand` in the layout and the memory of `wanted`; arrays of the host stay where they are."""
+        value, spec = operand
+        if spec is wanted or spec.memory_config == HOST_MEMORY_CONFIG:
+            return operand
+        check_memory_of_device(wanted.memory_config)
+        # What computes a value may store it so; what reads a movement reads through this one too.
+        computed = self._target.fuses_movement and value and getattr(value.owner, "operation", None)
+        operation = RELAYOUT if not computed or isinstance(computed, Movement) else COPY
+        (moved,) = self._write(operation, [operand], (), (checked(wanted),), location)
+        return moved, wanted
 
     def finish(
         self,

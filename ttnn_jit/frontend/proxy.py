@@ -51,10 +51,11 @@ from ttnn_jit.ops import (
 from ttnn_jit.ops.created_tensors import creation_of
 from ttnn_jit.runtime.families import TORCH, has_family
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, Shape, TensorSpec
+from ttnn_jit.runtime.tensor_queries import TensorQueries
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 TENSOR_ATTRIBUTES = ("shape", "dtype", "layout", "memory_config")
-"""What a function may ask a tensor for while it is compiled."""
+"""What decides everything that a function may ask a tensor for while it is compiled (`TensorQueries`)."""
 
 _KNOWN_ATTRIBUTES = ", ".join(f"`{name}`" for name in TENSOR_ATTRIBUTES)
 _BRANCH_HELP = (
@@ -63,7 +64,7 @@ _BRANCH_HELP = (
 )
 
 
-class ProxyTensor:
+class ProxyTensor(TensorQueries):
     """A tensor without data: metadata, and operators that write operations.
 
     Every operator and every `ttnn` operation that meets it calls `__ttnn_call__`; anything that would need the data
@@ -89,7 +90,7 @@ class ProxyTensor:
         return self.emitter.call(function, args, kwargs)
 
     @property
-    def spec(self) -> TensorSpec:
+    def spec(self) -> TensorSpec:  # type: ignore[override]  # never assigned
         """What it is; no write changes shape, dtype or layout."""
         return self._spec
 
@@ -106,25 +107,6 @@ class ProxyTensor:
     def put(self, operand: TensorOperand) -> None:
         """Have it hold `operand`."""
         self._value, self._spec = operand
-
-    @property
-    def shape(self) -> Shape:
-        """Logical extents."""
-        return self.spec.shape
-
-    @property
-    def dtype(self) -> DataType:
-        """Element type."""
-        return self.spec.dtype
-
-    @property
-    def layout(self) -> Layout:
-        """ROW_MAJOR or TILE."""
-        return self.spec.layout
-
-    def memory_config(self) -> MemoryConfig:
-        """Where the tensor lies."""
-        return self.spec.memory_config
 
     @classmethod
     def __torch_function__(

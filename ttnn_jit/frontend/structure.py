@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -13,21 +11,7 @@ from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.pytrees import NOTHING, leaves, map_leaves
 from ttnn_jit.frontend.proxy import ProxyTensor
-from ttnn_jit.guards.receiver import RECEIVER
 from ttnn_jit.process.dataclass import dataclass
-
-
-def call_arguments(
-    function: types.FunctionType, arguments: Mapping[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Positional and keyword arguments of the call whose bound arguments are `arguments`.
-
-    A method's begin with its instance. A wrapper made by `functools.wraps` has the signature of what it wraps and
-    parameters of its own.
-    """
-    bound = inspect.BoundArguments(inspect.signature(function), dict(arguments))
-    receiver = getattr(function, RECEIVER, None)
-    return bound.args if receiver is None else (receiver.instance, *bound.args), bound.kwargs
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,9 @@ ARGUMENT_STEP = "argument"
 CALL_STEP = "call"
 """What a function of Python makes of `Operand` values: the first step of a path."""
 
+BOUND = "__ttnn_objects__"
+"""The attribute of a function that holds the objects which it is bound to (guards/bound_objects.py)."""
+
 Operand: TypeAlias = tuple[Any, ...]
 """An operand of a call step: ("path", path), or ("atom", its `atom_key`, the atom)."""
 
@@ -123,8 +126,7 @@ def path_text(path: Path) -> str:
     return text
 
 
-_UNWRITTEN = {(ATTRIBUTE_STEP, "__ttnn_self__"): "", (ATTRIBUTE_STEP, "instance"): "self"}
-_UNWRITTEN |= {(ATTRIBUTE_STEP, table): "" for table in MODULE_TABLES}
+_UNWRITTEN = {(ATTRIBUTE_STEP, BOUND): ""} | {(ATTRIBUTE_STEP, table): "" for table in MODULE_TABLES}
 
 
 def _call_text(function: str, operands: tuple[Operand, ...]) -> str:

@@ -80,6 +80,7 @@ __all__ = [
     "OUTPUT_KEYWORDS",
     "OVERLOADS",
     "REFLECTED_METHODS",
+    "RELAYOUT",
     "RESHAPE",
     "RESULT_KEYWORDS",
     "RESULT_PARAMETERS",
@@ -161,6 +162,9 @@ FOREIGN_NAMES = {"fabs": "abs", "power": "pow", "true_divide": "divide"}
 
 (COPY,) = (operation for operation in ELEMENTWISE if operation.laws.copies)
 """The operation whose result is its operand."""
+
+RELAYOUT = sequences.RELAYOUT
+"""The operation whose result is its operand, laid out otherwise."""
 
 FILL, SLICE, RESHAPE, SLICE_WRITE = binary.FILL, data_movement.SLICE, data_movement.RESHAPE, part_writes.SLICE_WRITE
 """The operations that writes into parts of tensors are made of."""

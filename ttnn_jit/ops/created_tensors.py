@@ -31,6 +31,9 @@ class Maker(Protocol):
     def made(self, operation: Operation, statics: Sequence[Any], spec: TensorSpec) -> Any:
         """The result of an operation without operands."""
 
+    def laid_out(self, tensor: Any, spec: TensorSpec) -> Any:
+        """The elements of a tensor of the program as `spec` says, which has its shape and dtype."""
+
 
 _CREATOR: ContextVar[Creator | None] = ContextVar("creator of tensors in a program", default=None)
 _MAKER: ContextVar[Maker | None] = ContextVar("maker of tensors in a program", default=None)

@@ -1,9 +1,10 @@
-"""Operations without operands, which functions of the host API stand for in a program (ops/created_tensors.py)."""
+"""What functions of the host API that programs may call (ops/created_tensors.py) are in a program."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ttnn_jit.ops.movement import OPERAND, Extents, Movement, Spelling
 from ttnn_jit.ops.parameter import DIMENSION, ELEMENT_TYPE, LAYOUT, Parameter
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.specs.access import Access
@@ -49,4 +50,21 @@ ARANGE = Routine(
     examples=(),
 )
 
-OPERATIONS = (ARANGE,)
+
+def _as_it_is(_: Extents) -> Spelling:
+    return RELAYOUT, ()
+
+
+RELAYOUT: Movement = Movement(
+    name="relayout",
+    parameters=(OPERAND,),
+    summary="The same tensor laid out as the type of the result says.",
+    source="ttnn.to_layout, ttnn.to_memory_config",
+    spelled=_as_it_is,
+    access=Access.identity,
+    golden=lambda _, x: x,
+    aten="",
+    examples=((((3, 40),), ()),),
+)
+
+OPERATIONS = (ARANGE, RELAYOUT)

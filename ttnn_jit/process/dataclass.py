@@ -1,7 +1,8 @@
 """Dataclasses that are cheap to define: `dataclasses.dataclass`, of whose methods only ``__init__`` is compiled.
 
 `dataclasses` compiles the text of up to six functions per class, which takes several times as long as all else about
-the class, in every process that imports it. Here the others are closures over the names of the fields.
+the class, in every process that imports it. Here the others are closures over the names of the fields, and ``__init__``
+is compiled when it is first asked for, of many a class never.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def is_frozen(cls: type) -> bool:
 
 def _add_methods(cls: type, frozen: bool, eq: bool, shown: bool) -> None:
     fields = dataclasses.fields(cls)
-    methods: dict[str, Any] = {"__init__": _init(cls, fields, frozen)}
+    methods: dict[str, Any] = {"__init__": _LateInit(cls, frozen)}
     if shown:
         methods |= _showing([field.name for field in fields if field.repr])
     if eq:
@@ -49,6 +50,19 @@ def _add_methods(cls: type, frozen: bool, eq: bool, shown: bool) -> None:
     for name, method in methods.items():
         if vars(cls).get(name) is None:  # a class that compares in its own way has None for __hash__, if no hash
             setattr(cls, name, method)
+
+
+class _LateInit:
+    """``__init__`` of a class, of which none was asked for yet."""
+
+    def __init__(self, cls: type, frozen: bool) -> None:
+        self._cls = cls
+        self._frozen = frozen
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        if vars(self._cls)["__init__"] is self:  # another thread may have been here
+            setattr(self._cls, "__init__", _init(self._cls, dataclasses.fields(self._cls), self._frozen))  # noqa: B010
+        return vars(self._cls)["__init__"].__get__(instance, owner)
 
 
 def _init(cls: type, fields: Sequence[dataclasses.Field[Any]], frozen: bool) -> Any:

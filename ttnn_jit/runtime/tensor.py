@@ -15,6 +15,7 @@ from ttnn_jit.foreign.numpy_array import is_numpy_array
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, require_torch
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.tensor_operators import TensorOperators
 from ttnn_jit.runtime.tensor_queries import TensorQueries
 from ttnn_jit.runtime.tensor_text import tensor_html, tensor_text
 from ttnn_jit.runtime.tensor_words import fill, lay_out, numbers, owning_bytes, unpack
@@ -40,7 +41,7 @@ class ItemError(ShapeError, RuntimeError):
     """A tensor was asked for its only element and has another number of them (a TT_FATAL in ttnn)."""
 
 
-class Tensor(TensorQueries):
+class Tensor(TensorQueries, TensorOperators):
     """A tensor on a device, or on the host when `device()` is None.
 
     Users make one of numbers, of a torch tensor or of a numpy array, as ttnn does (`ttnn_jit.ttnn.tensor_constructor`):

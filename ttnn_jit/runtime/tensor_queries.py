@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 
-from ttnn_jit.runtime.tensor_operators import TensorOperators
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, Shape, TensorSpec
 from ttnn_jit.specs.tile import Tile
 
 
-class TensorQueries(TensorOperators):
-    """The questions that tensors answer by their spec, in the words of several versions of ttnn."""
+class TensorQueries:
+    """The questions that tensors answer by their spec, in the words of several versions of ttnn.
+
+    Attributes:
+        spec: What it is.
+    """
 
     __slots__ = ()
 

@@ -68,8 +68,10 @@ from ttnn_jit.ttnn.devices import (
     synchronize_device,
     using_distributed_env,
 )
-from ttnn_jit.ttnn.eager_functions import *  # noqa: F403 - one name per operation
-from ttnn_jit.ttnn.eager_operation import get_golden_function
+from ttnn_jit.ttnn.eager_functions import (
+    add as add,
+)  # which a namespace of ttnn is known by; others load when asked for
+from ttnn_jit.ttnn.eager_operation import get_fallback_function, get_golden_function
 from ttnn_jit.ttnn.mesh import (
     ConcatMeshToTensor,
     ReplicateTensorToMesh,
@@ -179,6 +181,7 @@ __all__ = [
     "full_like",
     "get_arch_name",
     "get_device_tensors",
+    "get_fallback_function",
     "get_golden_function",
     "get_maximal_block_sharding_grid",
     "get_memory_config",
@@ -230,14 +233,19 @@ Tensor.parts_of = staticmethod(construct)
 __all__ += eager_functions.__all__
 __all__ += lazy_names.__all__
 
-if TYPE_CHECKING:  # a type checker reads the stub, and says itself which names are missing
+if TYPE_CHECKING:  # a type checker reads the stubs, and says itself which names are missing
+    from ttnn_jit.ttnn.eager_functions import *  # noqa: F403 - one name per operation
     from ttnn_jit.ttnn.lazy_names import *  # noqa: F403 - one name per line of the stub
 else:
 
     def __getattr__(name: str) -> Any:
-        if name not in lazy_names.__all__:
+        if name in eager_functions.__all__:
+            value = getattr(eager_functions, name)
+        elif name in lazy_names.__all__:
+            value = loaded(name)
+        else:
             raise unknown_name(name, __all__)
-        value = globals()[name] = loaded(name)
+        globals()[name] = value
         return value
 
 

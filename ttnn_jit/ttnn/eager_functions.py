@@ -1,16 +1,44 @@
-"""The eager functions, one for each name of an operation and each alias; eager_functions.pyi says their types."""
+"""The eager functions, one for each name of an operation and each alias; eager_functions.pyi says their types.
+
+They are made when they are first asked for.
+"""
 
 from __future__ import annotations
 
 from ttnn_jit.ops import ALIASES, EAGER, IN_PLACE, OVERLOADS
+from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.ttnn.eager_operation import InPlaceOperation, TtnnOperation
 from ttnn_jit.ttnn.operators import attach_operators
 
-_BY_NAME = {name: TtnnOperation(name, overloads) for name, overloads in EAGER.items()}
-_BY_ALIAS = {alias: TtnnOperation(alias, OVERLOADS[name]) for alias, name in ALIASES.items()}
-_IN_PLACE = {name: InPlaceOperation(name, overloads) for name, overloads in IN_PLACE.items()}
 
-__all__ = [*_BY_NAME, *_BY_ALIAS, *_IN_PLACE]  # noqa: PLE0604 - the names are the declarations'
-globals().update(_BY_NAME, **_BY_ALIAS, **_IN_PLACE)
-attach_operators(Tensor, _BY_NAME)
+class _Functions(dict[str, TtnnOperation]):
+    """Name -> its function; that of an operation's name is the only one of the process."""
+
+    def __missing__(self, name: str) -> TtnnOperation:
+        with compiling():
+            if name not in self:
+                self[name] = _made(name)
+            return self[name]
+
+
+def _made(name: str) -> TtnnOperation:
+    if name in IN_PLACE:
+        return InPlaceOperation(name, IN_PLACE[name])
+    return TtnnOperation(name, EAGER[name] if name in EAGER else OVERLOADS[ALIASES[name]])
+
+
+_FUNCTIONS = _Functions()
+
+__all__ = [*EAGER, *ALIASES, *IN_PLACE]  # noqa: PLE0604 - the names are the declarations'
+
+
+def __getattr__(name: str) -> TtnnOperation:
+    try:
+        function = globals()[name] = _FUNCTIONS[name]
+    except KeyError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name) from None
+    return function
+
+
+attach_operators(Tensor, _FUNCTIONS)

@@ -23,6 +23,7 @@ from ttnn_jit.ops import (
     Operation,
     bind,
 )
+from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.ops.traced_calls import traceable
 from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device
@@ -316,4 +317,16 @@ def get_golden_function(operation: TtnnOperation) -> Callable[..., Any]:
     return operation.golden_function
 
 
-__all__ = ["TtnnOperation", "UnsupportedFunction", "get_golden_function"]
+@callable_in_programs
+def get_fallback_function(operation: TtnnOperation) -> TtnnOperation:
+    """What runs an operation on the host (ttnn.get_fallback_function): the operation, for every one runs there.
+
+    Raises:
+        ArgumentError: It is no operation.
+    """
+    if not isinstance(operation, TtnnOperation):
+        raise ArgumentError(f"{operation!r} is no ttnn operation")
+    return operation
+
+
+__all__ = ["TtnnOperation", "UnsupportedFunction", "get_fallback_function", "get_golden_function"]

@@ -9,6 +9,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops import TYPECAST
+from ttnn_jit.ops.created_tensors import callable_in_programs, maker
 from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.buffer import HOST_POOL
@@ -30,6 +31,7 @@ from ttnn_jit.specs.tensor_spec import (
 from ttnn_jit.ttnn.mesh import MeshTensor, over_meshes
 
 
+@callable_in_programs
 @over_meshes
 def to_device(
     tensor: Tensor,
@@ -45,6 +47,9 @@ def to_device(
         GridError, L1CapacityError, DeallocatedError, DeviceError: It does not fit, or one of the two is gone.
     """
     check_tensor(tensor, "the first argument of to_device")
+    if (program := maker()) is not None:
+        laid_out: Tensor = program.laid_out(tensor, tensor.spec.with_(memory_config=memory_config))
+        return laid_out
     check_kind(device, Device, "the second argument of to_device")
     return tensor.to(device, memory_config)
 
@@ -62,6 +67,7 @@ def from_device(
     return _stored_as(tensor, tensor.spec.with_(memory_config=HOST_MEMORY_CONFIG), None, "from_device")
 
 
+@callable_in_programs
 @over_meshes
 def to_memory_config(
     tensor: Tensor,
@@ -84,6 +90,11 @@ def to_memory_config(
         tensor = typecast(tensor, dtype)
     spec = checked(tensor.spec.with_(memory_config=memory_config))
     if output_tensor is not None:
+        if device is None:
+            raise ArgumentError(
+                "to_memory_config writes into no tensor inside a jitted function",
+                help="write `ttnn.copy(to_memory_config(x, ...), output)`, or leave `output_tensor` out",
+            )
         return _written_into(output_tensor, tensor, spec, device, "to_memory_config")
     return _stored_as(tensor, spec, device, "to_memory_config")
 
@@ -98,6 +109,7 @@ def _written_into(output: Tensor, tensor: Tensor, spec: TensorSpec, device: Devi
     return output
 
 
+@callable_in_programs
 def reshard(tensor: Tensor, memory_config: MemoryConfig, output_tensor: Tensor | None = None) -> Tensor:
     """A sharded tensor's values under another sharded memory config (ttnn.reshard), in `output_tensor` if it is given.
 
@@ -108,6 +120,7 @@ def reshard(tensor: Tensor, memory_config: MemoryConfig, output_tensor: Tensor |
     return to_memory_config(tensor, memory_config, None, output_tensor)
 
 
+@callable_in_programs
 def interleaved_to_sharded(tensor: Tensor, memory_config: MemoryConfig) -> Tensor:
     """An interleaved tensor's values under a sharded memory config (ttnn.interleaved_to_sharded).
 
@@ -119,6 +132,7 @@ def interleaved_to_sharded(tensor: Tensor, memory_config: MemoryConfig) -> Tenso
     return to_memory_config(tensor, memory_config)
 
 
+@callable_in_programs
 def sharded_to_interleaved(tensor: Tensor, memory_config: MemoryConfig = DRAM_MEMORY_CONFIG) -> Tensor:
     """A sharded tensor's values under an interleaved memory config (ttnn.sharded_to_interleaved).
 
@@ -139,6 +153,7 @@ def _check_way(
         raise ArgumentError(rule, help="use `ttnn.to_memory_config`")
 
 
+@callable_in_programs
 @over_meshes
 def to_layout(
     tensor: Tensor,
@@ -157,7 +172,7 @@ def to_layout(
         tensor = typecast(tensor, dtype)
     config = tensor.memory_config() if memory_config is None else memory_config
     spec = TensorSpec(tensor.shape, tensor.dtype, layout, config)
-    return _stored_as(tensor, spec, tensor.device(), "to_layout")
+    return _stored_as(tensor, spec, _place_of(tensor), "to_layout")
 
 
 @over_meshes
@@ -221,6 +236,7 @@ def to_dtype(tensor: Tensor, dtype: DataType) -> Tensor:
     return typecast(tensor, dtype)
 
 
+@callable_in_programs
 @over_meshes
 def reallocate(tensor: Tensor, memory_config: MemoryConfig | None = None) -> Tensor:
     """A device tensor's values in other memory; the tensor itself is deallocated (ttnn.reallocate).
@@ -231,22 +247,25 @@ def reallocate(tensor: Tensor, memory_config: MemoryConfig | None = None) -> Ten
     """
     device = _device_of(tensor, "reallocate")
     moved = _stored_as(tensor, tensor.spec.with_(memory_config=memory_config), device, "reallocate")
-    tensor.deallocate()
+    if maker() is None:
+        tensor.deallocate()
     return moved
 
 
+@callable_in_programs
 def move(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
     """`reallocate` by another name (ttnn.move)."""
     return reallocate(input_tensor, memory_config)
 
 
+@callable_in_programs
 @over_meshes
 def clone(tensor: Tensor, memory_config: MemoryConfig | None = None, dtype: DataType | None = None) -> Tensor:
     """A copy (ttnn.clone)."""
     check_tensor(tensor, "the first argument of clone")
     if dtype is not None and dtype is not tensor.dtype:
         return typecast(tensor, dtype, memory_config)
-    return _stored_as(tensor, tensor.spec.with_(memory_config=memory_config), tensor.device(), "clone")
+    return _stored_as(tensor, tensor.spec.with_(memory_config=memory_config), _place_of(tensor), "clone")
 
 
 @over_meshes
@@ -370,28 +389,37 @@ def deallocate(tensor: Tensor, force: bool = True) -> None:  # noqa: ARG001 - as
     tensor.deallocate()
 
 
+@callable_in_programs
 def is_sharded(tensor: Tensor) -> bool:
     """Whether a tensor is split into shards (ttnn.is_sharded)."""
     check_tensor(tensor, "the argument of is_sharded")
     return tensor.is_sharded()
 
 
+@callable_in_programs
 def is_tensor_storage_on_device(tensor: Tensor) -> bool:
     """Whether a tensor is on a device (ttnn.is_tensor_storage_on_device)."""
     check_tensor(tensor, "the argument of is_tensor_storage_on_device")
-    return tensor.device() is not None
+    return maker() is not None or tensor.device() is not None
 
 
+@callable_in_programs
 def get_memory_config(tensor: Tensor) -> MemoryConfig:
     """Where a tensor lies (ttnn.get_memory_config)."""
     check_tensor(tensor, "the argument of get_memory_config")
     return tensor.memory_config()
 
 
-def _device_of(tensor: Tensor, name: str) -> Device:
+def _place_of(tensor: Tensor) -> Device | None:
+    """The device of a tensor; None on the host, and in a program, which is made for no device."""
+    return None if maker() is not None else tensor.device()
+
+
+def _device_of(tensor: Tensor, name: str) -> Device | None:
+    """The device of a tensor that must be on one; None in a program."""
     check_tensor(tensor, f"the first argument of {name}")
-    device = tensor.device()
-    if device is None:
+    device = _place_of(tensor)
+    if device is None and maker() is None:
         raise ArgumentError(
             f"{name}: the tensor is on the host", help="move it to a device: `ttnn.to_device(tensor, device)`"
         )
@@ -400,6 +428,9 @@ def _device_of(tensor: Tensor, name: str) -> Device:
 
 def _stored_as(tensor: Tensor, spec: TensorSpec, device: Device | None, name: str) -> Tensor:
     """A copy as `spec` says, which differs in layout and memory config at most."""
+    if (program := maker()) is not None:
+        laid_out: Tensor = program.laid_out(tensor, spec)
+        return laid_out
     checked(spec)
     source = tensor.buffer(name)
     if spec.layout is not tensor.layout:

@@ -10,8 +10,7 @@ from unittest import mock
 from ttnn_jit.foreign.values import ABSENT
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.guards import reads
-from ttnn_jit.guards.reads import ATTRIBUTE_STEP, STEP_KINDS, Path, Read
-from ttnn_jit.guards.receiver import RECEIVER
+from ttnn_jit.guards.reads import ATTRIBUTE_STEP, BOUND, STEP_KINDS, Path, Read
 
 OPAQUE = "opaque"
 _CODE = ((ATTRIBUTE_STEP, "__code__"),)
@@ -35,7 +34,7 @@ KINDS: dict[str, Callable[[Read], bool]] = {
     "code of its own": _is_function_s(_CODE, own=True),
     "defaults of a helper": _is_function_s(_DEFAULTS, own=False),
     "defaults of its own": _is_function_s(_DEFAULTS, own=True),
-    "function of a method": lambda read: read.path[0] == (ATTRIBUTE_STEP, RECEIVER),
+    "function of a method": lambda read: read.path[0] == (ATTRIBUTE_STEP, BOUND),
     OPAQUE: lambda _: False,
 }
 """By name, the reads that a kind of guard is made of; what is opaque has none, and the program is not kept."""

@@ -156,3 +156,32 @@ def test_the_package_makes_its_dataclasses_here_but_for_passes_which_are_xdsls()
         name for name, text in texts.items() if re.search(r"^from dataclasses import .*\bdataclass\b", text, re.M)
     }
     assert pythons - {"process/dataclass.py"} == {name for name, text in texts.items() if "(ModulePass):" in text}
+
+
+def test_the_constructor_is_compiled_when_it_is_first_asked_for():
+    @dataclass(frozen=True)
+    class Point:
+        x: int
+        y: int = 2
+
+    assert not inspect.isfunction(vars(Point)["__init__"])
+    assert str(inspect.signature(Point)).startswith("(x")
+    assert inspect.isfunction(vars(Point)["__init__"])
+    assert Point(1) == Point(x=1, y=2)
+
+
+def test_a_subclass_may_ask_for_its_bases_constructor_first():
+    @dataclass
+    class Base:
+        x: int
+
+    @dataclass
+    class Derived(Base):
+        y: int
+
+        def __init__(self, y):
+            super().__init__(3)
+            self.y = y
+
+    assert Derived(4) == Derived(4)
+    assert (Derived(4).x, Base(5).x) == (3, 5)

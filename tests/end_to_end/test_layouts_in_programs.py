@@ -1,0 +1,161 @@
+"""Functions of the host API that lay tensors out do in jitted functions what they do eagerly."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ttnn_jit
+from ttnn_jit import ttnn
+from ttnn_jit.diagnostics.errors import CompileError
+
+HEIGHT = ttnn.create_sharded_memory_config(
+    (64, 96), core_grid=ttnn.CoreGrid(y=2, x=1), strategy=ttnn.ShardStrategy.HEIGHT
+)
+WIDTH = ttnn.create_sharded_memory_config(
+    (64, 96), core_grid=ttnn.CoreGrid(y=1, x=3), strategy=ttnn.ShardStrategy.WIDTH
+)
+
+MOVES = {
+    "rows": lambda x: ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT),
+    "tiles": lambda x: ttnn.to_layout(x, layout=ttnn.TILE_LAYOUT, memory_config=ttnn.L1_MEMORY_CONFIG),
+    "float32": lambda x: ttnn.to_layout(x, x.layout, ttnn.float32),
+    "dram": lambda x: ttnn.to_memory_config(x, ttnn.DRAM_MEMORY_CONFIG),
+    "l1": lambda x: ttnn.to_memory_config(x, memory_config=ttnn.L1_MEMORY_CONFIG, dtype=ttnn.bfloat16),
+    "height": lambda x: ttnn.to_memory_config(ttnn.to_layout(x, ttnn.TILE_LAYOUT), HEIGHT),
+    "width": lambda x: ttnn.to_memory_config(ttnn.to_layout(x, ttnn.TILE_LAYOUT), WIDTH),
+    "interleaved": lambda x: ttnn.sharded_to_interleaved(x) if ttnn.is_sharded(x) else x,
+    "sharded": lambda x: x if x.is_sharded() else ttnn.interleaved_to_sharded(MOVES["tiles"](x), HEIGHT),
+    "resharded": lambda x: ttnn.reshard(x, WIDTH) if x.is_sharded() else x,
+    "same": lambda x: ttnn.to_memory_config(x, ttnn.get_memory_config(x)),
+    "clone": lambda x: ttnn.clone(x),
+    "reallocate": lambda x: ttnn.reallocate(ttnn.clone(x)),
+    "move": lambda x: ttnn.move(ttnn.clone(x)),
+    "fallback": lambda x: ttnn.get_fallback_function(ttnn.reshape)(x, tuple(x.shape)),
+    "compute": lambda x: ttnn.abs(x),
+    "scale": lambda x: x * 2.0,
+}  # fmt: skip
+
+
+def program(names):
+    def function(x):
+        for name in names:
+            x = MOVES[name](x)
+        return x
+
+    return function
+
+
+@pytest.fixture(params=["cpu", "wormhole_b0"])
+def device(request):
+    opened = ttnn.open_device(device_id=0, target=request.param)
+    yield opened
+    ttnn.close_device(opened)
+
+
+def on(device, x, layout=ttnn.TILE_LAYOUT, memory_config=None):
+    return ttnn.from_torch(x, dtype=ttnn.bfloat16, layout=layout, device=device, memory_config=memory_config)
+
+
+@settings(max_examples=40, deadline=None)
+@given(names=st.lists(st.sampled_from([*MOVES]), min_size=1, max_size=6), capture=st.booleans())
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+def test_a_program_lays_out_as_eager_calls_do(target, names, capture):
+    if target == "wormhole_b0":  # whose kernels take no other layouts in a jitted function
+        names = [name for name in names if name not in {"compute", "scale", "float32", "l1"}] or ["rows"]
+    device = ttnn.open_device(device_id=0, target=target)
+    x = on(device, torch.randn(64, 96))
+    eager, jitted = program(names)(x), ttnn_jit.jit(graph_capture=capture)(program(names))(x)
+    assert jitted.spec == eager.spec
+    assert torch.equal(jitted.to_torch(), eager.to_torch())
+    ttnn.close_device(device)
+
+
+def test_on_cpu_a_change_of_layout_between_operations_moves_no_bytes_of_its_own():
+    device = ttnn.open_device(device_id=0, target="cpu")
+    x = on(device, torch.randn(70, 33))
+
+    def heads(x):
+        rows = ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT)
+        parts = ttnn.permute(ttnn.to_layout(ttnn.reshape(rows, (7, 10, 33)), ttnn.TILE_LAYOUT), (1, 0, 2))
+        return ttnn.add(ttnn.to_memory_config(parts, ttnn.L1_MEMORY_CONFIG), 1.0)
+
+    def stored(x):
+        return ttnn.add(
+            ttnn.to_layout(ttnn.abs(ttnn.to_memory_config(x, ttnn.L1_MEMORY_CONFIG)), ttnn.ROW_MAJOR_LAYOUT), 1.0
+        )
+
+    for function in (heads, stored):
+        jitted = ttnn_jit.jit()(function)
+        assert torch.equal(jitted(x).to_torch(), function(x).to_torch())
+        assert len(jitted.explain(x).launches) == 1
+    ttnn.close_device(device)
+
+
+def test_texts_with_such_operations_are_read_back():
+    from ttnn_jit.dialects import parse_module, print_module
+
+    device = ttnn.open_device(device_id=0, target="cpu")
+    jitted = ttnn_jit.jit()(program(["rows", "scale", "height"]))
+    text = jitted.ir(on(device, torch.randn(64, 96)))
+    assert text.count("ttnn.relayout") == 1
+    assert print_module(parse_module(text)) == text
+    ttnn.close_device(device)
+
+
+def test_a_tensor_of_torch_stays_where_it_is():
+    x = torch.randn(3, 5)
+    jitted = ttnn_jit.jit()(
+        lambda x: ttnn.to_layout(ttnn.to_memory_config(x, ttnn.L1_MEMORY_CONFIG) * 2, ttnn.TILE_LAYOUT)
+    )
+    assert torch.equal(jitted(x), x * 2)
+
+
+def test_a_tensor_says_of_itself_what_it_says_outside(device):
+    x = on(device, torch.randn(64, 96), memory_config=HEIGHT)
+
+    def described(x):
+        return (
+            x.shape, x.padded_shape, x.dtype, x.layout, x.memory_config(), x.is_sharded(), x.volume(), x.get_dtype(),
+            x.get_layout(), x.element_size(), x.physical_volume(), ttnn.is_tensor_storage_on_device(x),
+        )  # fmt: skip
+
+    wanted = described(x)
+
+    def checked(x):
+        assert described(x) == wanted
+        return ttnn.exp(x)
+
+    ttnn_jit.jit()(checked)(x)
+
+
+def test_configs_may_be_made_in_a_program(device):
+    a, b = (on(device, torch.randn(64, 64)) for _ in range(2))
+
+    def product(a, b):
+        config = ttnn.WormholeComputeKernelConfig(math_fidelity=ttnn.MathFidelity.HiFi4, fp32_dest_acc_en=True)
+        grid = ttnn.MatmulMultiCoreReuseMultiCastProgramConfig(
+            compute_with_storage_grid_size=(2, 2), in0_block_w=1, out_subblock_h=1, out_subblock_w=1, per_core_M=1,
+            per_core_N=1, transpose_mcast=False, fused_activation=None,
+        )  # fmt: skip
+        return ttnn.matmul(a, b, compute_kernel_config=config, program_config=grid)
+
+    assert torch.equal(ttnn_jit.jit()(product)(a, b).to_torch(), product(a, b).to_torch())
+
+
+REFUSED = [
+    (lambda x: ttnn.sharded_to_interleaved(x), "goes from a sharded tensor to an interleaved one"),
+    (lambda x: ttnn.to_memory_config(x, ttnn.L1_MEMORY_CONFIG, output_tensor=x), "writes into no tensor inside"),
+    (lambda x: ttnn.to_layout(ttnn.typecast(x, ttnn.bfloat8_b), ttnn.ROW_MAJOR_LAYOUT), "BFLOAT8_B"),
+    (lambda x: ttnn.to_memory_config(x, 3), "`memory_config` must be a MemoryConfig"),
+    (lambda x: ttnn.to_torch(x), "Function to_torch not supported"),
+]
+
+
+@pytest.mark.parametrize(("function", "text"), REFUSED)
+def test_what_cannot_be_laid_out_is_an_error_at_the_users_line(function, text):
+    device = ttnn.open_device(device_id=0, target="cpu")
+    with pytest.raises(CompileError, match=text) as raised:
+        ttnn_jit.jit()(function)(on(device, torch.randn(64, 96)))
+    assert raised.value.location.file == __file__
+    ttnn.close_device(device)

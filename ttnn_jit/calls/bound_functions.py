@@ -1,0 +1,112 @@
+"""What a jitted function is for the objects that a call has: a jitted function of the other parameters.
+
+The objects are the instance of a method, and arguments that are objects of the user's. What a compile reads of them is
+guarded, and no part of keys.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.dispatch.arguments import is_tensor
+from ttnn_jit.guards.bound_objects import bound_to
+from ttnn_jit.runtime.generated import STALE
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class BoundFunctions(Generic[F]):
+    """The functions of one function, by objects, none of which they keep alive.
+
+    Args:
+        function: Theirs.
+        jit: Makes a jitted function of a copy of `function`.
+
+    Attributes:
+        is_method: Whether the function was looked up on an instance or class.
+    """
+
+    def __init__(self, function: types.FunctionType, jit: Callable[[types.FunctionType], F]) -> None:
+        self._function = function
+        self._jit = jit
+        self._first = next(iter(inspect.signature(function).parameters), "")
+        # By the object of the first parameter, which alone has one.
+        self._by_first: dict[int, tuple[weakref.ref[Any], F]] = {}
+        # By parameters and their objects.
+        self._by_objects: dict[tuple[tuple[str, int], ...], tuple[tuple[weakref.ref[Any], ...], F]] = {}
+        self.is_method = False
+
+    def have_receiver(self, args: Sequence[Any]) -> bool:
+        """Whether the first argument is what a method was looked up on: an instance, or the class of a classmethod.
+
+        A tensor is none: one function may stand in a class and by itself.
+        """
+        if not args or is_tensor(args[0]):
+            return False
+        return self.is_method or issubclass(type(args[0]), type)
+
+    def of(self, objects: Mapping[str, Any]) -> F:
+        """The function for these objects, by parameter.
+
+        Raises:
+            ArgumentError: One cannot be weakly referenced.
+        """
+        if [*objects] == [self._first]:
+            return self.of_first(objects[self._first])
+        key = tuple((name, id(value)) for name, value in objects.items())
+        found = self._by_objects.get(key)
+        if found is not None and all(
+            reference() is value for reference, value in zip(found[0], objects.values(), strict=True)
+        ):
+            return found[1]
+        by_objects = self._by_objects
+        references = _references(objects, lambda _: by_objects.pop(key, None))
+        function = self._jit(bound_to(self._function, references))
+        by_objects[key] = tuple(references.values()), function
+        return function
+
+    def of_first(self, instance: Any) -> F:
+        """The function for this object of the first parameter.
+
+        Raises:
+            ArgumentError: It cannot be weakly referenced.
+        """
+        found = self._by_first.get(id(instance))
+        return found[1] if found is not None and found[0]() is instance else self._bind_first(instance)
+
+    def call(self, instance: Any, *args: Any) -> Any:
+        """The `WarmCall` of a method: the instance's own function, which has a fast path of its own."""
+        found = self._by_first.get(id(instance))
+        return found[1](*args) if found is not None and found[0]() is instance else STALE
+
+    def functions(self) -> tuple[F, ...]:
+        """Those of objects that are alive."""
+        return tuple(function for _, function in (*tuple(self._by_first.values()), *tuple(self._by_objects.values())))
+
+    def clear(self) -> None:
+        """Forget all of them."""
+        self._by_first.clear()
+        self._by_objects.clear()
+
+    def _bind_first(self, instance: Any) -> F:
+        key, by_first = id(instance), self._by_first
+        references = _references({self._first: instance}, lambda _: by_first.pop(key, None))
+        function = self._jit(bound_to(self._function, references))
+        by_first[key] = references[self._first], function
+        return function
+
+
+def _references(objects: Mapping[str, Any], forget: Callable[[object], object]) -> dict[str, weakref.ref[Any]]:
+    try:
+        return {name: weakref.ref(value, forget) for name, value in objects.items()}
+    except TypeError:
+        kinds = " and ".join(sorted({type(value).__name__ for value in objects.values()}))
+        raise ArgumentError(
+            f"a function of {kinds} objects cannot be compiled: they cannot be weakly referenced",
+            help="add '__weakref__' to its `__slots__`, or `weakref_slot=True` to a dataclass",
+        ) from None
