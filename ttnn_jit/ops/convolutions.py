@@ -177,7 +177,7 @@ def _depthwise(ttnn: Any, x: Any, weight: Any, sizes: Convolution) -> Any:
     for place, tap in enumerate(taps):
         row = ttnn.reshape(ttnn.slice(matrix, (place, 0), (place + 1, sizes.outputs)), (sizes.outputs,))
         total = ttnn.multiply(tap, row) if total is None else ttnn.mac(tap, row, total)
-    return ttnn.reshape(total, (1, 1, sizes.rows, sizes.outputs))
+    return total
 
 
 def placed(ttnn: Any, x: Any, sizes: Convolution) -> Any:
@@ -187,12 +187,14 @@ def placed(ttnn: Any, x: Any, sizes: Convolution) -> Any:
     return x if channels == sizes.inputs else ttnn.slice(x, [0] * len(x.shape), (*x.shape[:-1], sizes.inputs))
 
 
-def convolved(ttnn: Any, x: Any, weight: Any, bias: Any, sizes: Convolution, activation: str | None) -> Any:
-    """Rows of places by output channels, in four dimensions."""
+def convolved(
+    ttnn: Any, x: Any, weight: Any, bias: Any, sizes: Convolution, activation: str | None, dtype: DataType
+) -> Any:
+    """The result in `dtype`, of whichever shape it is computed in."""
     total = (_depthwise if sizes.is_depthwise else _product)(ttnn, x, weight, sizes)
     if bias is not None:
         total = ttnn.add(total, reshaped(ttnn, bias, (sizes.outputs,)))
-    return activated(ttnn, total, activation)
+    return ttnn.rounded(activated(ttnn, total, activation), dtype)
 
 
 def _in_torch(torch: Any, x: Any, weight: Any, bias: Any, sizes: Convolution, activation: str | None) -> Any:
@@ -272,9 +274,10 @@ def _result(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | None, *attri
 
 
 def _conv2d(ttnn: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
-    *numbers, activation, _dtype, _layout = attributes
+    *numbers, activation, dtype, _layout = attributes
     sizes = sizes_2d(*numbers)
-    return convolved(ttnn, placed(ttnn, x, sizes), weight, bias, sizes, activation)
+    total = convolved(ttnn, placed(ttnn, x, sizes), weight, bias, sizes, activation, dtype)
+    return reshaped(ttnn, total, (1, 1, sizes.rows, sizes.outputs))
 
 
 def _conv2d_golden(torch: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
@@ -330,8 +333,8 @@ def _result_3d(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | None, *at
 
 def _conv3d(ttnn: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
     sizes = sizes_3d(*attributes)
-    total = convolved(ttnn, placed(ttnn, x, sizes), weight, bias, sizes, attributes[9])
-    return ttnn.reshape(total, (sizes.batch, *sizes.counts, sizes.outputs))
+    total = convolved(ttnn, placed(ttnn, x, sizes), weight, bias, sizes, *attributes[9:11])
+    return reshaped(ttnn, total, (sizes.batch, *sizes.counts, sizes.outputs))
 
 
 CONV3D = Composite(

@@ -171,7 +171,7 @@ def _max_pool2d(ttnn: Any, x: Any, *attributes: Any) -> Any:
     pool = pool_of(*attributes)
     x = padded(ttnn, pool.placed(ttnn, x), pool.windows, pool.counts, -math.inf)
     found = _pooled(ttnn, x, pool, ttnn.maximum, ttnn.max)
-    return ttnn.reshape(found, (1, 1, pool.rows, pool.channels))
+    return ttnn.reshape(ttnn.rounded(found, attributes[-2]), (1, 1, pool.rows, pool.channels))
 
 
 def _in_torch(torch: Any, x: Any, pool: Pool, number: float) -> Any:
@@ -215,7 +215,7 @@ def _avg_pool2d(ttnn: Any, x: Any, *attributes: Any) -> Any:
     x = padded(ttnn, pool.placed(ttnn, x), pool.windows, pool.counts, 0.0)
     found = _pooled(ttnn, x, pool, ttnn.add, ttnn.sum)
     found = divided(ttnn, found, ((divisor,), (1,)) if divisor else pool.elements(with_padding=with_padding))
-    return ttnn.reshape(found, (1, 1, pool.rows, pool.channels))
+    return ttnn.reshape(ttnn.rounded(found, attributes[-2]), (1, 1, pool.rows, pool.channels))
 
 
 def divided(ttnn: Any, x: Any, counts: Sequence[Sequence[int]]) -> Any:
@@ -319,7 +319,8 @@ def _adaptive_avg_pool2d(ttnn: Any, x: Any, *attributes: Any) -> Any:
     batch, extents, channels, counts = _adaptive(attributes)
     found = _adapted(ttnn, x, attributes, ttnn.sum)
     sizes = tuple(tuple(map(len, parts_of(*each))) for each in zip(extents, counts, strict=True))
-    return ttnn.reshape(divided(ttnn, found, sizes), (1, 1, batch * math.prod(counts), channels))
+    found = ttnn.rounded(divided(ttnn, found, sizes), attributes[-2])
+    return ttnn.reshape(found, (1, 1, batch * math.prod(counts), channels))
 
 
 def _adaptive_max_pool2d(ttnn: Any, x: Any, *attributes: Any) -> Any:

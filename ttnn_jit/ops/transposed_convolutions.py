@@ -145,7 +145,9 @@ def _conv_transpose2d(ttnn: Any, x: Any, weight: Any, bias: Any, *attributes: An
     transposed, (mirror, activation) = transposed_2d(*attributes), attributes[18:20]
     matrix = transposed_matrix(ttnn, weight, transposed.sizes, mirror)
     x = _stuffed(ttnn, placed(ttnn, x, transposed.sizes), transposed)
-    return convolved(ttnn, x, matrix, bias, transposed.convolution, activation)
+    sizes = transposed.convolution
+    total = convolved(ttnn, x, matrix, bias, sizes, activation, attributes[20])
+    return reshaped(ttnn, total, (1, 1, sizes.rows, sizes.outputs))
 
 
 def _transposed_golden(torch: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:

@@ -159,6 +159,11 @@ class TensorBuilder:
         self.ops.append(op)
         return op.results[0]
 
+    def rounded(self, x: Tensor, dtype: DataType) -> Tensor:
+        """`x` as elements of `dtype`."""
+        wanted = x.spec.with_(dtype=dtype)
+        return x if wanted == x.spec else Tensor(self.finished(x, wanted), wanted)
+
     def finished(self, result: Tensor, wanted: TensorSpec) -> SSAValue:
         """The value of the last op, of the type that is wanted: it rounds to it; a copy where it is no op's."""
         last = self.ops[-1] if self.ops else None
