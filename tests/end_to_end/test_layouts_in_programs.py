@@ -159,3 +159,48 @@ def test_what_cannot_be_laid_out_is_an_error_at_the_users_line(function, text):
         ttnn_jit.jit()(function)(on(device, torch.randn(64, 96)))
     assert raised.value.location.file == __file__
     ttnn.close_device(device)
+
+
+VIEWS = {
+    "none": lambda x: x,
+    "heads": lambda x: ttnn.permute(ttnn.reshape(x, (2, 64, 3, 32)), (0, 2, 1, 3))[:, 1],
+    "transposed": lambda x: ttnn.transpose(x, 1, 2),
+    "part": lambda x: x[:, 3:50:2, 5:38],
+    "odd": lambda x: ttnn.transpose(ttnn.reshape(x, (2, 32, 192))[:, :, 7:44], 1, 2),
+    "merged": lambda x: ttnn.reshape(ttnn.permute(ttnn.reshape(x, (2, 64, 3, 32)), (0, 2, 1, 3)), (2, 32, 192)),
+    "rows": lambda x: ttnn.to_layout(ttnn.transpose(x, 1, 2), ttnn.ROW_MAJOR_LAYOUT),
+    "first": lambda x: ttnn.repeat(x[:1], (2, 1, 1)),
+    "backwards": lambda x: ttnn.flip(x, [1]),
+}
+"""Of a tensor of 2x64x96."""
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    left=st.sampled_from([*VIEWS]),
+    right=st.sampled_from([*VIEWS]),
+    dtype=st.sampled_from([ttnn.float32, ttnn.bfloat16]),
+)
+def test_a_product_reads_movements_of_its_operands_with_the_bits_of_copies(left, right, dtype):
+    device = ttnn.open_device(device_id=0, target="cpu")
+    a, b = (ttnn.from_torch(torch.randn(2, 64, 96), dtype=dtype, layout=ttnn.TILE_LAYOUT, device=device) for _ in "ab")
+
+    def product(a, b):
+        a, b = VIEWS[left](a), VIEWS[right](b)
+        b = b[:, : a.shape[-1], :] if b.shape[-2] >= a.shape[-1] else b
+        return ttnn.matmul(a[:, :, : b.shape[-2]], b)
+
+    assert torch.equal(ttnn_jit.jit()(product)(a, b).to_torch(), product(a, b).to_torch())
+    ttnn.close_device(device)
+
+
+def test_a_product_copies_no_operand_that_strides_name():
+    device = ttnn.open_device(device_id=0, target="cpu")
+    x, y = (on(device, torch.randn(2, 64, 96)) for _ in "xy")
+
+    def scores(x, y):
+        query, key = (ttnn.reshape(each, (2, 64, 3, 32)) for each in (x, y))
+        return ttnn.matmul(ttnn.permute(query, (0, 2, 1, 3)), ttnn.permute(key, (0, 2, 3, 1)))
+
+    assert [launch.ops for launch in ttnn_jit.jit()(scores).explain(x, y).launches] == [("matmul",)]
+    ttnn.close_device(device)

@@ -47,8 +47,14 @@ def _rows_spelled(
 def _scaled(ttnn: Any, x: Any, variance: Any, weight: Any, bias: Any, epsilon: float) -> Any:
     x = ttnn.multiply(x, ttnn.rsqrt(ttnn.add(variance, epsilon)))
     if weight is not None:
-        x = ttnn.multiply(x, reshaped(ttnn, weight, x.shape[-1:]))
-    return x if bias is None else ttnn.add(x, reshaped(ttnn, bias, x.shape[-1:]))
+        x = ttnn.multiply(x, _beside_rows(ttnn, weight, x))
+    return x if bias is None else ttnn.add(x, _beside_rows(ttnn, bias, x))
+
+
+def _beside_rows(ttnn: Any, row: Any, x: Any) -> Any:
+    """A weight in a shape that broadcasts to the rows of `x`: its own, where that does."""
+    broadcasts = len(row.shape) <= len(x.shape) and row.shape[-1:] == x.shape[-1:]
+    return row if broadcasts else reshaped(ttnn, row, x.shape[-1:])
 
 
 def _layer_norm(ttnn: Any, x: Any, weight: Any, bias: Any, residual: Any, epsilon: float) -> Any:

@@ -24,7 +24,6 @@ from ttnn_jit.ops.axes import without_axes
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import NotStridedError
 from ttnn_jit.specs.target import PRESETS
-from ttnn_jit.specs.tensor_spec import Layout
 
 _MAX_LIVE_TILES = PRESETS["cpu"].dst_tiles
 """Live tiles of a loop: the limit of the ``cpu`` target."""
@@ -32,10 +31,9 @@ _MAX_LIVE_TILES = PRESETS["cpu"].dst_tiles
 
 @dataclass(frozen=True, slots=True)
 class _Space:
-    """Equal for tensors whose elements are traversed in the same order."""
+    """Equal for tensors whose elements are traversed in the same order; padding is met or not, as loops like."""
 
     shape: tuple[int, ...]
-    layout: Layout
     strides: tuple[int, ...] | None
 
 
@@ -178,7 +176,7 @@ def _space_of(launch: HostLaunch, view: View) -> _Space | Operation:
 
 
 def _space(view: View) -> _Space:
-    return _Space(tuple(view.spec.shape), view.spec.layout, view.spec.strides)
+    return _Space(tuple(view.spec.shape), view.spec.strides)
 
 
 def _concatenated(kernels: Sequence[Kernel], ops: Container[Operation]) -> Kernel:
