@@ -18,7 +18,6 @@ from ttnn_jit.codegen.host.sweeps import fits_stack
 from ttnn_jit.codegen.kernel import Kernel, Operand, is_elementwise, kernel_over, readers_of
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.steps import Load, Step, Store, with_operands
-from ttnn_jit.dialects.declared_ops import MovementOp
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.ops.axes import without_axes
 from ttnn_jit.process.dataclass import dataclass
@@ -122,7 +121,8 @@ def _joined_where(launches: Sequence[HostLaunch], allowed: Callable[[_FusedLoop]
         elif kernel.axis is not None:
             frames = frozenset([_Frame(kernel.shape, kernel.axis)])
         else:
-            spaces = frozenset(_space_of(launch, each.view) for each in kernel.outputs)
+            op = launch.ops[-1]  # before it, what it reads through
+            spaces = frozenset(_space(each.view) if is_elementwise(op) else op for each in kernel.outputs)
         producers = {writer[operand.value] for operand in kernel.inputs if operand.value in writer}
         found = _FusedLoop(number, (launch,), spaces, frames, int(contracts), producers)
         while (joined := _with_last_producer(found)) is not None and allowed(joined[1]):
@@ -167,12 +167,6 @@ def _reads_view_of(producer: _FusedLoop, reader: _FusedLoop) -> bool:
     written = {output.value for kernel in producer.kernels for output in kernel.outputs}
     read = (operand for kernel in reader.kernels for operand in kernel.inputs)
     return any(operand.view.access is not None and operand.value in written for operand in read)
-
-
-def _space_of(launch: HostLaunch, view: View) -> _Space | Operation:
-    """Its own space where a launch is not one of elements in the order in which they are stored."""
-    own = next((op for op in launch.ops if not is_elementwise(op) and not isinstance(op, MovementOp)), None)
-    return _space(view) if own is None and any(map(is_elementwise, launch.ops)) else own or launch.ops[-1]
 
 
 def _space(view: View) -> _Space:
