@@ -17,6 +17,7 @@ from ttnn_jit.ops import (
     channel_norms,
     composites,
     contractions,
+    convolutions,
     copying,
     data_movement,
     distributed_norms,
@@ -30,10 +31,12 @@ from ttnn_jit.ops import (
     normalizations,
     padding,
     part_writes,
+    pools,
     predicates,
     products,
     rearrangements,
     reductions,
+    resampling,
     rotary,
     routines,
     scans,
@@ -41,8 +44,10 @@ from ttnn_jit.ops import (
     sequences,
     softmaxes,
     ternary,
+    transposed_convolutions,
     typecast,
     unary,
+    windows,
 )
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
 from ttnn_jit.ops.binding import BoundCall, bind, with_output_tensor
@@ -172,8 +177,13 @@ DECLARED: tuple[Operation, ...] = (
     *integer_reductions.OPERATIONS,
     *scans.IN_PROGRAMS,
     *integer_division.IN_PROGRAMS,
+    *windows.OPERATIONS,
+    *convolutions.OPERATIONS,
+    *transposed_convolutions.OPERATIONS,
+    *pools.OPERATIONS,
+    *resampling.OPERATIONS,
 )
-"""Every operation that programs have."""
+"""Every operation that programs have: also those that functions of the host API stand for (ops/created_tensors.py)."""
 
 
 def _overloads() -> Mapping[str, tuple[Operation, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from ttnn_jit.ttnn.collectives import all_gather_async, neighbor_pad_async, reduce_scatter_minimal_async
+from ttnn_jit.ttnn.convolutions_3d import conv3d, prepare_conv3d_weights
 from ttnn_jit.ttnn.eager_functions import functions_of, view
 from ttnn_jit.ttnn.fast_reduce import fast_reduce_nc
 from ttnn_jit.ttnn.names_on_demand import unknown_name_of
@@ -16,9 +17,11 @@ globals().update(_OPERATIONS)
 
 __all__ = [  # noqa: PLE0604 - the names are the declarations'
     "all_gather_async",
+    "conv3d",
     "dropout",
     "fast_reduce_nc",
     "neighbor_pad_async",
+    "prepare_conv3d_weights",
     "reduce_scatter_minimal_async",
     "typecast",
     "view",

@@ -107,6 +107,17 @@ HOMES = (
         "MeshEvent QueueId command_queue event_synchronize get_current_command_queue_id_for_thread record_event "
         "wait_for_event",
     ),
+    Home("ttnn.convolving", "conv1d conv2d conv_transpose2d get_conv_output_dim"),
+    Home("ttnn.pooling", "adaptive_avg_pool2d adaptive_max_pool2d avg_pool2d global_avg_pool2d max_pool2d"),
+    Home("ttnn.interpolating", "grid_sample upsample"),
+    Home("ttnn.prepared_weights", "prepare_conv_bias prepare_conv_weights"),
+    Home("specs.conv_configs", "Conv1dConfig Conv2dConfig Conv3dConfig PaddingMode"),
+    Home(
+        "specs.conv_configs",
+        "Conv2dDRAMSliceHeight Conv2dDRAMSliceWidth Conv2dL1Full Conv2dL1FullSliceConfig Conv2dSliceConfig "
+        "Op2DDRAMSliceHeight Op2DDRAMSliceWidth Op2DL1Full Op2DL1FullSliceConfig Op2DSliceConfig",
+        _NO_CORES,
+    ),
 )
 
 SUBMODULES = (

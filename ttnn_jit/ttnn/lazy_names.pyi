@@ -132,6 +132,33 @@ from ttnn_jit.ttnn.queues import event_synchronize as event_synchronize
 from ttnn_jit.ttnn.queues import get_current_command_queue_id_for_thread as get_current_command_queue_id_for_thread
 from ttnn_jit.ttnn.queues import record_event as record_event
 from ttnn_jit.ttnn.queues import wait_for_event as wait_for_event
+from ttnn_jit.ttnn.convolving import conv1d as conv1d
+from ttnn_jit.ttnn.convolving import conv2d as conv2d
+from ttnn_jit.ttnn.convolving import conv_transpose2d as conv_transpose2d
+from ttnn_jit.ttnn.convolving import get_conv_output_dim as get_conv_output_dim
+from ttnn_jit.ttnn.pooling import adaptive_avg_pool2d as adaptive_avg_pool2d
+from ttnn_jit.ttnn.pooling import adaptive_max_pool2d as adaptive_max_pool2d
+from ttnn_jit.ttnn.pooling import avg_pool2d as avg_pool2d
+from ttnn_jit.ttnn.pooling import global_avg_pool2d as global_avg_pool2d
+from ttnn_jit.ttnn.pooling import max_pool2d as max_pool2d
+from ttnn_jit.ttnn.interpolating import grid_sample as grid_sample
+from ttnn_jit.ttnn.interpolating import upsample as upsample
+from ttnn_jit.ttnn.prepared_weights import prepare_conv_bias as prepare_conv_bias
+from ttnn_jit.ttnn.prepared_weights import prepare_conv_weights as prepare_conv_weights
+from ttnn_jit.specs.conv_configs import Conv1dConfig as Conv1dConfig
+from ttnn_jit.specs.conv_configs import Conv2dConfig as Conv2dConfig
+from ttnn_jit.specs.conv_configs import Conv2dDRAMSliceHeight as Conv2dDRAMSliceHeight
+from ttnn_jit.specs.conv_configs import Conv2dDRAMSliceWidth as Conv2dDRAMSliceWidth
+from ttnn_jit.specs.conv_configs import Conv2dL1Full as Conv2dL1Full
+from ttnn_jit.specs.conv_configs import Conv2dL1FullSliceConfig as Conv2dL1FullSliceConfig
+from ttnn_jit.specs.conv_configs import Conv2dSliceConfig as Conv2dSliceConfig
+from ttnn_jit.specs.conv_configs import Conv3dConfig as Conv3dConfig
+from ttnn_jit.specs.conv_configs import Op2DDRAMSliceHeight as Op2DDRAMSliceHeight
+from ttnn_jit.specs.conv_configs import Op2DDRAMSliceWidth as Op2DDRAMSliceWidth
+from ttnn_jit.specs.conv_configs import Op2DL1Full as Op2DL1Full
+from ttnn_jit.specs.conv_configs import Op2DL1FullSliceConfig as Op2DL1FullSliceConfig
+from ttnn_jit.specs.conv_configs import Op2DSliceConfig as Op2DSliceConfig
+from ttnn_jit.specs.conv_configs import PaddingMode as PaddingMode
 from ttnn_jit.ttnn import core as core
 from ttnn_jit.ttnn import experimental as experimental
 from ttnn_jit.ttnn import graph as graph
@@ -153,6 +180,14 @@ __all__ = [
     "ConcatMesh2dToTensor",
     "ConcatMeshToTensor",
     "Config",
+    "Conv1dConfig",
+    "Conv2dConfig",
+    "Conv2dDRAMSliceHeight",
+    "Conv2dDRAMSliceWidth",
+    "Conv2dL1Full",
+    "Conv2dL1FullSliceConfig",
+    "Conv2dSliceConfig",
+    "Conv3dConfig",
     "CreateDevice",
     "CreateDevices",
     "DEVICE_STORAGE_TYPE",
@@ -176,6 +211,12 @@ __all__ = [
     "MeshToTensor",
     "MeshTraceId",
     "MinimalMatmulConfig",
+    "Op2DDRAMSliceHeight",
+    "Op2DDRAMSliceWidth",
+    "Op2DL1Full",
+    "Op2DL1FullSliceConfig",
+    "Op2DSliceConfig",
+    "PaddingMode",
     "PlacementReplicate",
     "PlacementShard",
     "QueueId",
@@ -199,11 +240,14 @@ __all__ = [
     "UnaryOpType",
     "UnaryWithParam",
     "WormholeComputeKernelConfig",
+    "adaptive_avg_pool2d",
+    "adaptive_max_pool2d",
     "aggregate_tensor",
     "all_gather",
     "all_reduce",
     "allocate_tensor_on_host",
     "as_tensor",
+    "avg_pool2d",
     "batch_norm",
     "bcast",
     "begin_trace_capture",
@@ -211,6 +255,9 @@ __all__ = [
     "combine_device_tensors",
     "command_queue",
     "concat_mesh_to_tensor_composer",
+    "conv1d",
+    "conv2d",
+    "conv_transpose2d",
     "core",
     "corerange_to_cores",
     "create_global_semaphore",
@@ -232,10 +279,13 @@ __all__ = [
     "fill_ones_rm",
     "fill_rm",
     "from_host_shards",
+    "get_conv_output_dim",
     "get_current_command_queue_id_for_thread",
     "get_device_ids",
     "get_group_norm_cores_across_channel",
+    "global_avg_pool2d",
     "graph",
+    "grid_sample",
     "grid_to_cores",
     "has_storage_type_of",
     "has_tile_padding",
@@ -247,6 +297,7 @@ __all__ = [
     "load_tensor",
     "manage_config",
     "manual_seed",
+    "max_pool2d",
     "mesh_partition",
     "model_preprocessing",
     "moreh_cumsum",
@@ -257,6 +308,8 @@ __all__ = [
     "operations",
     "pad_to_tile_shape",
     "plus_one",
+    "prepare_conv_bias",
+    "prepare_conv_weights",
     "rand",
     "randn",
     "reallocate",
@@ -284,6 +337,7 @@ __all__ = [
     "unique",
     "untilize",
     "untilize_with_unpadding",
+    "upsample",
     "wait_for_event",
 ]
 
