@@ -54,9 +54,13 @@ def _called(op: RoutineOp, operands: Sequence[Tensor], math_: NumpyVector, numer
     results = [spec_of(result.type) for result in op.results]
     shapes = [*(each.values.shape for each in operands), *(tuple(spec.shape) for spec in results)]
     loops = op.operation.loops(*shapes[: len(operands)], *op.statics)
-    flat = [_as_numbers(np.array(each.values).reshape(-1), each.spec.dtype) for each in operands]
-    made = [np.zeros(math.prod(spec.shape), spec.dtype.compute.numpy) for spec in results]
-    flat += [_as_numbers(values, spec.dtype) for values, spec in zip(made, results, strict=True)]
+    arrays = [np.array(each.values).reshape(-1) for each in operands]
+    flat = [_as_numbers(values, each.spec.dtype) for values, each in zip(arrays, operands, strict=True)]
+    if op.operation.updates:
+        made, flat, shapes = arrays[:1], [*flat[1:], flat[0]], shapes[1:]
+    else:
+        made = [np.zeros(math.prod(spec.shape), spec.dtype.compute.numpy) for spec in results]
+        flat += [_as_numbers(values, spec.dtype) for values, spec in zip(made, results, strict=True)]
     addresses = [
         access.address(shape, dense_strides(shape)) for access, shape in zip(loops.accesses, shapes, strict=True)
     ]

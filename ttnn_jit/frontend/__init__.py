@@ -85,7 +85,7 @@ def lower_operation(  # noqa: PLR0913 - what a caller may ask of a result
 
     The result has the element type `dtype` and lies as `layout` says, if they are given; `activations` are unary
     operations that it goes through, `operand_activations` those of the first operands. With `in_place` the result is
-    written into the first operand, a tensor.
+    written into an operand, a tensor: the one that the declaration says.
 
     Raises:
         ArgumentError: The numbers of an activation do not fit it.
@@ -97,7 +97,7 @@ def lower_operation(  # noqa: PLR0913 - what a caller may ask of a result
     values: list[Any] = [
         (builder.argument(operand), operand) if isinstance(operand, TensorSpec) else operand for operand in operands
     ]
-    (first, *_) = values
+    target = values[operation.written_operand]
     for place, applied in enumerate(operand_activations):
         values[place] = activated(builder, values[place], applied, None, None)
     if not operation.gives_one_tensor:
@@ -106,7 +106,7 @@ def lower_operation(  # noqa: PLR0913 - what a caller may ask of a result
         return FrontendResult(builder.finish([value for value, _ in results], layout), (), None)
     result = result_of(builder, operation, values, attributes, None, dtype, activations)
     if in_place:
-        assert isinstance(first, tuple), "it is a tensor"
-        value, _ = builder.stored(result, first[1].with_(), None)
-        return FrontendResult(builder.finish([value], updates={first[0]: 0}), (), None)
+        assert isinstance(target, tuple), "it is a tensor"
+        value, _ = builder.stored(result, target[1].with_(), None)
+        return FrontendResult(builder.finish([value], updates={target[0]: 0}), (), None)
     return FrontendResult(builder.finish([result[0]], layout), (), None)

@@ -10,6 +10,7 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.frontend.module_builder import ModuleBuilder, Operand, TensorOperand
 from ttnn_jit.ops import COPY, RESULT_PARAMETERS, Composite, Contraction, Movement, Operation, Reduction, Shorthand
 from ttnn_jit.ops.applied_unary import AppliedUnary, activations_of
+from ttnn_jit.ops.operation import PLACE_KEYWORDS
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import BufferType, DataType, MemoryConfig
@@ -48,7 +49,8 @@ def asked_by(name: str, kwargs: Mapping[str, Any], location: Callable[[], Locati
         activations = activations_of(name, "activations", values.get("activations"))
     except ArgumentError as error:
         raise CompileError(error.message, location=location(), help=error.help) from None
-    return Asked(values.get("dtype"), values.get("memory_config"), activations)
+    config = next((values[each] for each in PLACE_KEYWORDS if each in values), None)
+    return Asked(values.get("dtype"), config, activations)
 
 
 def results_as_asked(

@@ -162,7 +162,7 @@ class ProxyTensor(TensorQueries):
         if name.startswith("_"):
             # Whoever asks for a protocol, or for the inside of another kind of tensor, must see that it is absent.
             raise AttributeError(name)
-        if name in IN_PLACE and self.emitter.family is TORCH:
+        if name in _METHODS_IN_PLACE and self.emitter.family is TORCH:
             return types.MethodType(_METHODS_IN_PLACE[name], self)
         return self.refuse(
             f"a tensor has no attribute `{name}` while a function is compiled",
@@ -196,7 +196,7 @@ def _binary(operation: Operation, *, reflected: bool = False) -> Callable[[Proxy
     return method
 
 
-_METHODS_IN_PLACE = {name: in_place(name) for name in IN_PLACE}
+_METHODS_IN_PLACE = {name: in_place(name) for name in IN_PLACE if name.isidentifier() and name.endswith("_")}
 """Methods of torch's tensors."""
 
 TENSOR_OPERATORS = frozenset(getattr(operator, OPERATOR_METHODS[each.operator]) for each in OPERATIONS if each.operator)
@@ -269,7 +269,7 @@ _install_operators()
 
 def plain_name(function: Any) -> str:
     """The name of an operation without its namespace: ``ttnn.exp`` is ``exp``."""
-    return str(getattr(function, "__name__", type(function).__name__)).rpartition(".")[2]
+    return str(getattr(function, "__name__", type(function).__name__)).removeprefix("ttnn.")
 
 
 class Emitter(ABC):

@@ -6,12 +6,19 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import NO_DTYPE
 
 _NO_MESH = "devices of a mesh exchange nothing here"
-_NO_TRACE = "traces are not implemented; a call of a jitted function costs about a microsecond"
+_NO_KERNELS = "a CPU runs no kernels of a chip; write the operation by `@ttnn_jit.tile_op`, or of ttnn's operations"
 _NO_PROFILER = "there is no device profiler; time the calls"
 
 _BY_REASON: dict[str, tuple[str, ...]] = {
-    _NO_MESH: ("all_gather", "all_reduce", "reduce_scatter"),
-    _NO_TRACE: ("begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace"),
+    _NO_MESH: ("all_broadcast", "all_to_all_combine", "all_to_all_dispatch", "broadcast", "point_to_point",
+               "reduce_to_root"),
+    _NO_KERNELS: (
+        "CBDescriptor", "CBFormatDescriptor", "ComputeConfigDescriptor", "DataMovementConfigDescriptor",
+        "DataMovementProcessor", "KernelDescriptor", "MeshProgramDescriptor", "NOC", "NOC_MODE", "ProgramDescriptor",
+        "ReaderConfigDescriptor", "RuntimeArgs", "RuntimeArgsColProxy", "SemaphoreDescriptor", "TensorAccessorArgs",
+        "TileDescriptor", "UnpackToDestMode", "WriterConfigDescriptor", "cb_descriptor_from_sharded_tensor",
+        "compute_program_descriptor_hash", "generic_op", "get_cb_address", "merge_program_descriptors",
+    ),
     NO_DTYPE: ("fp8_e4m3", "int8"),
     _NO_PROFILER: ("get_all_programs_perf_data",),
 }  # fmt: skip

@@ -178,7 +178,7 @@ def gradient(
         summary=f"The gradient of {summary}, in a list.",
         source=f"ttnn.{name}_bw",
         calls=calls,
-        is_list=True,
+        collected_in=list,
         takes_dtypes=FLOATS,
         golden=by_autograd(forward, len(inputs)),
         probe=Probe(domain),

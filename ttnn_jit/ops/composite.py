@@ -8,7 +8,8 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.ops.operation import Example, OperandSpec, Operation
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.specs.dtypes import FLOATS
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 
 def as_tuple(results: Any) -> tuple[Any, ...]:
@@ -27,12 +28,19 @@ class Composite(Operation):
             that is not given is None. Raises ShapeError where they do not fit.
         result: ``result(*specs, *attributes)``: what it results in, strides aside; a tuple, as of `decompose`, where it
             has several results.
+        takes_dtypes: The element types that its operands may have.
     """
 
     decompose: Callable[..., Any]
     spelled: Callable[..., tuple[Any, ...]]
     result: Callable[..., TensorSpec | tuple[TensorSpec, ...]]
     examples: tuple[Example, ...]
+    takes_dtypes: frozenset[DataType] = FLOATS
+
+    @property
+    def dtypes(self) -> frozenset[DataType]:
+        """The element types that some operand may have."""
+        return self.takes_dtypes
 
     def written(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Composite, tuple[Any, ...]]:
         """The operation and the attributes that the IR has for a call.

@@ -24,6 +24,8 @@ from ttnn_jit.ops.kinds import (
     MemberKind,
     NameKind,
     NumberKind,
+    OptionalFloatKind,
+    OptionalIndexKind,
     OptionalTensorKind,
     PairsKind,
     ProgramConfigKind,
@@ -39,9 +41,11 @@ TENSOR_PER_CHANNEL = TensorKind("Tensor | float", "a tensor or a number", or_num
 OPTIONAL_TENSOR = OptionalTensorKind("Tensor | None", "a tensor or None", has_none=True)
 TENSORS = TensorsKind("Sequence[Tensor]", "a tensor")
 FLOAT = FloatKind("float", "a number")
+OPTIONAL_FLOAT = OptionalFloatKind("float | None", "a number or None", has_none=True)
 LIMIT = LimitKind("float", "a number")
 BOOL = BoolKind("bool", "a number")
 DIMENSION = IndexKind("int", "a whole number", "si32")
+OPTIONAL_COUNT = OptionalIndexKind("int | None", "a whole number or None", "si32", has_none=True)
 DIMENSIONS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "array<i64>")
 EXTENTS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "[i32]")
 PAIRS = PairsKind("Sequence[tuple[int, int]]", "a pair of whole numbers for every dimension", "array<i32>")
@@ -109,9 +113,7 @@ class Parameter:
     @property
     def is_optional(self) -> bool:
         """Whether None may stand for the operand or the property, which the op lacks then."""
-        return isinstance(self.kind, OptionalTensorKind | NameKind) or (
-            self.kind.has_none and isinstance(self.kind, LayoutKind)
-        )
+        return self.kind.may_lack or (self.kind.has_none and isinstance(self.kind, LayoutKind))
 
     @property
     def is_choice(self) -> bool:

@@ -55,6 +55,8 @@ class Routine(Operation):
         constants: ``constants(*attributes)``: the numbers among them that the loop gets.
         operand_dtypes: Per operand, the element types that it may have.
         same_dtype: Which operands have one element type.
+        updates: Its one result begins as its first operand, which neither the loop is given nor `loops` has an access
+            of: the loop writes some elements of it, and no other launch does where the operand may be written.
     """
 
     loop: Callable[[Any, Any], Callable[..., None]]
@@ -64,6 +66,7 @@ class Routine(Operation):
     examples: tuple[tuple[tuple[tuple[int, ...], ...], tuple[Any, ...]], ...]
     operand_dtypes: tuple[frozenset[DataType], ...]
     same_dtype: tuple[int, ...] = ()
+    updates: bool = False
     constants: Callable[..., tuple[Any, ...]] = field(default=lambda *_: ())
 
     @property

@@ -19,6 +19,11 @@ MOST_UINT16 = 1 << 16
 """Elements along a dimension whose places uint16 holds."""
 
 
+def dtype_of_places(extent: int) -> DataType:
+    """The element type of places along a dimension: the narrowest that ttnn has for them."""
+    return DataType.UINT16 if extent <= MOST_UINT16 else DataType.UINT32
+
+
 def _topk_loop(load: Any, _store: Any) -> Any:
     """The first elements in the order of torch.topk; of equal ones those that come first."""
 
@@ -70,7 +75,7 @@ def _topk_loops(shape: Extents, k: int, axis: int, *_: Any) -> RoutineLoops:
 def _topk_results(x: TensorSpec, k: int, axis: int, *_: Any) -> tuple[TensorSpec, ...]:
     extents = tuple(x.shape)
     shape = (*extents[:axis], k, *extents[axis + 1 :])
-    places = DataType.UINT16 if extents[axis] <= MOST_UINT16 else DataType.UINT32
+    places = dtype_of_places(extents[axis])
     values = interleaved(x).with_(shape=shape)
     return values, values.with_(dtype=places)
 

@@ -56,13 +56,13 @@ class Shorthand(Operation):
     Attributes:
         calls: ``calls(call, *operands, *attributes)``: the result, or a list of them, by `call`. Operands are `Value`
             objects; the tensors of a variadic operation come as one list. Raises ShapeError where they do not fit.
-        is_list: A call gives a list, however many results it has.
+        collected_in: A call gives a list or a tuple, however many results it has; None: the one result.
         takes_dtypes: The element types that it takes: all.
     """
 
     calls: Callable[..., Value | list[Value]]
     examples: tuple[Example, ...]
-    is_list: bool = False
+    collected_in: type[list[Any]] | type[tuple[Any, ...]] | None = None
     takes_dtypes: frozenset[DataType] = SCALARS
 
     @property
@@ -73,11 +73,11 @@ class Shorthand(Operation):
     @property
     def gives_one_tensor(self) -> bool:
         """Whether a call gives a tensor."""
-        return not self.is_list and super().gives_one_tensor
+        return self.collected_in is None and super().gives_one_tensor
 
     def packed(self, results: Sequence[Any]) -> Any:
-        """A list of them, a tuple, or the one."""
-        return [*results] if self.is_list else super().packed(results)
+        """A list or tuple of them, or the one."""
+        return super().packed(results) if self.collected_in is None else self.collected_in(results)
 
     def written_out(self, call: Call, operands: Sequence[Value | float | None], statics: Sequence[Any]) -> list[Value]:
         """The results, every one of them made by `call`: an operand that is one is copied, as eager calls do.

@@ -116,6 +116,7 @@ def _operation_keywords() -> Iterator[Row]:
 _RESULT_KEYWORDS = {
     **dict.fromkeys(OUTPUT_KEYWORDS, "the result is written into this tensor"),
     "memory_config": "where the result lies; interleaved L1 is DRAM in jitted functions on a chip, with a warning",
+    "output_mem_config": "`memory_config`, as older versions have it",
     "dtype": "the element type of the result, rounded to once",
     "activations": "unary operations that the result goes through before it is rounded",
 }

@@ -20,6 +20,8 @@ from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttnn import HOISTED
 from ttnn_jit.ops.composite import as_tuple
 from ttnn_jit.ops.kinds import as_float32
+from ttnn_jit.ops.reduction import interleaved
+from ttnn_jit.ops.sequences import ARANGE
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
@@ -96,13 +98,14 @@ class TensorBuilder:
 
         def call(*args: Any, **kwargs: Any) -> Tensor:
             bound = ops.bind(overloads, args, kwargs, _dtype_of)
-            return self._apply(bound.operation, bound.operands, bound.attributes)
+            return self.apply(bound.operation, bound.operands, bound.attributes)
 
         return call
 
-    def _apply(
+    def apply(
         self, operation: ops.Operation, operands: Sequence[Tensor | float | None], statics: Sequence[Any]
     ) -> Tensor:
+        """A call of `operation`, which may have no name in the namespace."""
         if isinstance(operation, ops.Reduction):
             return self._reduce(operation, operands, statics, COMPUTE_TYPE)
         specs = [operand.spec if isinstance(operand, Tensor) else operand for operand in operands]
@@ -111,9 +114,23 @@ class TensorBuilder:
             inner: Tensor = operation.decompose(self, *operands, *written)
             return inner
         (spec,) = operation.results(specs, statics)
-        if not isinstance(operation, ops.Movement):
+        if not isinstance(operation, ops.Movement | ops.Routine | ops.Typecast):
             spec = spec.with_(dtype=COMPUTE_TYPE)
         return self._write(*operation.written(specs, statics), operands, spec)
+
+    def call(self, operation: ops.Operation, operands: Sequence[Tensor], *statics: Any) -> Tensor:
+        """The result of an operation that has no name of ttnn's."""
+        return self._apply(operation, operands, statics)
+
+    def places(self, extent: int, like: Tensor) -> Tensor:
+        """The numbers 0, 1, ... below `extent`, in a tensor that lies where `like` does."""
+        spec = interleaved(like.spec).with_(shape=(extent,), dtype=COMPUTE_TYPE)
+        return self._write(ARANGE, (0, extent, 1, COMPUTE_TYPE, spec.layout), (), spec)
+
+    def filled(self, number: float, shape: Sequence[int], like: Tensor) -> Tensor:
+        """A tensor of one number, which lies as `like` does."""
+        spec = like.spec.with_(shape=shape, dtype=COMPUTE_TYPE, memory_config=like.spec.memory_config.unsharded)
+        return Tensor(self._full(number, spec), spec)
 
     def reduced(self, op: ReductionOp, operand: Tensor) -> Tensor:
         """What a reduction over any dimensions stands for."""
@@ -158,12 +175,17 @@ class TensorBuilder:
         self.ops.append(op)
         return op.results[0]
 
+    def rounded(self, x: Tensor, dtype: DataType) -> Tensor:
+        """`x` as elements of `dtype`."""
+        wanted = x.spec.with_(dtype=dtype)
+        return x if wanted == x.spec else Tensor(self.finished(x, wanted), wanted)
+
     def finished(self, result: Tensor, wanted: TensorSpec) -> SSAValue:
-        """The value of the last op, of the type that is wanted: it rounds to it; a copy where it is no op's."""
+        """The value of the last op, of the type that is wanted: it rounds to it; a copy where no op may."""
         last = self.ops[-1] if self.ops else None
-        if last is None or last.results[0] is not result.value or result.value.first_use is not None:
-            return self._write(ops.COPY, (), (result,), wanted).value
-        if isinstance(last, MovementOp) and result.spec.dtype is not wanted.dtype:
+        is_last = last is not None and last.results[0] is result.value and result.value.first_use is None
+        moves = isinstance(last, MovementOp) and result.spec.dtype is not wanted.dtype
+        if last is None or not is_last or moves:
             return self._write(ops.COPY, (), (result,), wanted).value
         if result.spec != wanted:
             return self._retyped(last, wanted)

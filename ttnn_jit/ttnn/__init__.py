@@ -73,12 +73,6 @@ from ttnn_jit.ttnn.eager_functions import (
     add as add,
 )  # which a namespace of ttnn is known by; others load when asked for
 from ttnn_jit.ttnn.eager_operation import get_fallback_function, get_golden_function
-from ttnn_jit.ttnn.mesh import (
-    ConcatMeshToTensor,
-    ReplicateTensorToMesh,
-    ShardTensor2dMesh,
-    ShardTensorToMesh,
-)
 from ttnn_jit.ttnn.names_on_demand import construct, loaded, unknown_name
 from ttnn_jit.ttnn.tensor_creation import (
     arange,
@@ -124,7 +118,6 @@ __all__ = [
     "TILE_LAYOUT",
     "TILE_SIZE",
     "BufferType",
-    "ConcatMeshToTensor",
     "CoreCoord",
     "CoreGrid",
     "CoreRange",
@@ -145,13 +138,10 @@ __all__ = [
     "MeshDevice",
     "MeshShape",
     "NdShardSpec",
-    "ReplicateTensorToMesh",
     "Shape",
     "ShardOrientation",
     "ShardSpec",
     "ShardStrategy",
-    "ShardTensor2dMesh",
-    "ShardTensorToMesh",
     "Tensor",
     "TensorMemoryLayout",
     "TensorSpec",

@@ -1,4 +1,4 @@
-"""Functions of others that programs may call, some of which write into a tensor: `copy`, `plus_one`, `bcast`."""
+"""Functions of others that programs may call, some of which write into a tensor: `plus_one`, `bcast`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ttnn_jit.ops.applied_unary import of_type
 from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
-from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, check_kind, check_whole_number
+from ttnn_jit.specs.tensor_spec import Layout, MemoryConfig, check_kind, check_whole_number
 from ttnn_jit.specs.unary_op_type import BcastOpDim, BcastOpMath, UnaryWithParam
 from ttnn_jit.ttnn import eager_functions as ttnn
 from ttnn_jit.ttnn.tensor_creation import full
@@ -21,32 +21,6 @@ from ttnn_jit.ttnn.transfers import typecast
 
 def _asked(**keywords: Any) -> dict[str, Any]:
     return {name: value for name, value in keywords.items() if value is not None}
-
-
-@callable_in_programs
-def copy(input_a: Tensor, input_b: Tensor) -> Tensor:
-    """Writes the elements of `input_a` into `input_b`, in its element type, and returns that (ttnn.copy).
-
-    Raises:
-        ShapeError, CompileError: They have different shapes or layouts.
-    """
-    source = input_a if input_a.dtype is input_b.dtype else typecast(input_a, input_b.dtype)
-    return ttnn.identity(source, output_tensor=input_b)
-
-
-@callable_in_programs
-def assign(
-    input: Tensor,  # noqa: A002 - ttnn's name
-    *,
-    memory_config: MemoryConfig | None = None,
-    dtype: DataType | None = None,
-    output_tensor: Tensor | None = None,
-    queue_id: int | None = None,  # noqa: ARG001
-) -> Tensor:
-    """A copy of a tensor, of another element type and elsewhere if that is asked for (ttnn.assign)."""
-    wanted = dtype or (input.dtype if output_tensor is None else output_tensor.dtype)
-    source = input if input.dtype is wanted else typecast(input, wanted)
-    return ttnn.identity(source, **_asked(memory_config=memory_config, output_tensor=output_tensor))
 
 
 @callable_in_programs

@@ -18,12 +18,14 @@ __all__ = [
     "addalpha",
     "addcdiv",
     "addcmul",
+    "addmm",
     "all",
     "any",
     "argmax",
     "argmin",
     "asin",
     "asinh",
+    "assign",
     "atan",
     "atan2",
     "atanh",
@@ -40,6 +42,7 @@ __all__ = [
     "clamp",
     "clip",
     "concat",
+    "copy",
     "cos",
     "cosh",
     "cumprod",
@@ -64,6 +67,7 @@ __all__ = [
     "expand",
     "expm1",
     "fill",
+    "fill_cache",
     "flip",
     "floor",
     "floor_div",
@@ -117,6 +121,7 @@ __all__ = [
     "log1p",
     "log2",
     "log_sigmoid",
+    "log_softmax",
     "logaddexp",
     "logaddexp2",
     "logaddexp2_",
@@ -155,6 +160,7 @@ __all__ = [
     "norm",
     "normalize_global",
     "normalize_hw",
+    "outer",
     "pad",
     "permute",
     "pow",
@@ -183,6 +189,9 @@ __all__ = [
     "rsqrt",
     "rsub",
     "rsub_",
+    "scale_causal_mask_hw_dims_softmax_in_place",
+    "scale_mask_softmax",
+    "scale_mask_softmax_in_place",
     "scatter",
     "scatter_add",
     "selu",
@@ -196,6 +205,7 @@ __all__ = [
     "slice",
     "slice_write",
     "softmax",
+    "softmax_in_place",
     "softplus",
     "softshrink",
     "softsign",
@@ -228,6 +238,7 @@ __all__ = [
     "trunc",
     "unsqueeze",
     "unsqueeze_to_4D",
+    "update_cache",
     "var",
     "var_hw",
     "view",
@@ -237,6 +248,7 @@ __all__ = [
 
 class Keywords(TypedDict, total=False):
     memory_config: MemoryConfig | None
+    output_mem_config: MemoryConfig | None
     dtype: DataType | None
     output_tensor: Tensor | None
     optional_output_tensor: Tensor | None
@@ -291,6 +303,11 @@ class _Addcmul(TtnnOperation):
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, input_tensor_c: Tensor | float, value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Addmm(TtnnOperation):
+    """`beta` times a tensor, plus `alpha` times the product of two matrices; a `beta` of 0 leaves it out."""
+
+    def __call__(self, input_tensor: Tensor, mat1_tensor: Tensor, mat2_tensor: Tensor, alpha: float = ..., beta: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _All(TtnnOperation):
     """1 where no element along the dimensions is zero, else 0, in x's dtype."""
 
@@ -332,6 +349,14 @@ class _Asinh(TtnnOperation):
     """The inverse of sinh."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Assign(TtnnOperation):
+    """A copy of the tensor."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Atan(TtnnOperation):
     """The inverse of tan, in [-pi/2, pi/2]."""
@@ -430,6 +455,14 @@ class _Concat(TtnnOperation):
     def __call__(self, tensors: Sequence[Tensor], dim: int = ..., *, groups: int, **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input_tensors: Sequence[Tensor], dim: int = ..., *, groups: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Copy(TtnnOperation):
+    """The first tensor in the element type of the second, which is written."""
+
+    @overload
+    def __call__(self, input_a: Tensor, input_b: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Cos(TtnnOperation):
     """Cosine of x radians, to the largest float."""
@@ -548,6 +581,110 @@ class _Expand(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _ExperimentalConcatenateHeads(TtnnOperation):
+    """Heads [batch, heads, positions, channels of one] as rows [batch, 1, positions, channels]."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, *, compute_with_storage_grid_size: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, *, compute_with_storage_grid_size: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalCreateQkvHeads(TtnnOperation):
+    """Heads of rows that hold, group by group, the queries that share a key, that key and its value."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, num_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    @overload
+    def __call__(self, input: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
+class _ExperimentalNlpConcatHeads(TtnnOperation):
+    """Heads [batch, heads, positions, channels of one] as rows [batch, 1, positions, channels]."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalNlpConcatHeadsDecode(TtnnOperation):
+    """The first `num_heads` heads of every user as a row, [1, 1, users, channels]; rows of 0 up to 32 users."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, num_heads: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, num_q_heads: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalNlpCreateQkvHeads(TtnnOperation):
+    """Heads of queries, of keys, transposed by default, and of values, from rows in four dimensions."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, input_tensor_kv: Tensor | None = ..., *, num_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    @overload
+    def __call__(self, input: Tensor, kv_input_tensor: Tensor | None = ..., *, num_q_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
+class _ExperimentalNlpCreateQkvHeadsDecode(TtnnOperation):
+    """Heads of queries, keys and values of one position of every user, each [1, users, heads, channels]."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, num_heads: int, num_kv_heads: int | None = ..., *, overlap_qkv_coregrid: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    @overload
+    def __call__(self, input: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., *, overlap_qkv_coregrid: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
+class _ExperimentalPagedFillCache(TtnnOperation):
+    """A cache in pages with all positions of one user, or of those `batch_idx_tensor` names; it is written."""
+
+    @overload
+    def __call__(self, cache: Tensor, input: Tensor, page_table: Tensor, batch_idx_tensor: Tensor | None = ..., batch_idx: int = ..., *, mesh_coords: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, cache_tensor: Tensor, input_tensor: Tensor, page_table: Tensor, batch_idx_tensor: Tensor | None = ..., batch_idx: int = ..., *, mesh_coords: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalPagedUpdateCache(TtnnOperation):
+    """A cache with a row of every user of `input` [1, users, heads, channels] at the position that its index names, left out where there is none; it is written."""
+
+    @overload
+    def __call__(self, cache: Tensor, input: Tensor, update_idxs_tensor: Tensor | None = ..., page_table: Tensor | None = ..., update_idxs: Sequence[int] = ..., *, share_cache: object = ..., mesh_coords: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, cache_tensor: Tensor, input_tensor: Tensor, update_idxs_tensor: Tensor | None = ..., page_table: Tensor | None = ..., update_idxs: Sequence[int] = ..., *, share_cache: object = ..., mesh_coords: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalRotaryEmbedding(TtnnOperation):
+    """Channels i and i + n/2 of every row rotated by the angle of its position, or all rows by that of position `token_index`."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, token_index: int | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, cos_cached: Tensor, sin_cached: Tensor, token_idx: int | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalRotaryEmbeddingHf(TtnnOperation):
+    """Channels i and i + n/2 of every row rotated by the angle of its position; in decode mode, of its user."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, is_decode_mode: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, cos_cached: Tensor, sin_cached: Tensor, is_decode_mode: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalRotaryEmbeddingLlama(TtnnOperation):
+    """Rows times cosines, plus sines times 32 channels at a time by the first block of `trans_mat`, which turns pairs 2i, 2i + 1; a row of angles for every position, in decode mode for every user."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, trans_mat: Tensor, is_decode_mode: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, cos_cached: Tensor, sin_cached: Tensor, trans_mat: Tensor, is_decode_mode: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalRotaryEmbeddingLlamaFusedQk(TtnnOperation):
+    """`rotary_embedding_llama` in decode mode of queries and of keys, by angles of both one after the other."""
+
+    @overload
+    def __call__(self, q_input_tensor: Tensor, k_input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, trans_mat: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    @overload
+    def __call__(self, q_input_tensor: Tensor, k_input_tensor: Tensor, cos_cached: Tensor, sin_cached: Tensor, trans_mat: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
+class _ExperimentalSplitQueryKeyValueAndSplitHeads(TtnnOperation):
+    """Heads of queries, of keys, transposed, and of values, from rows in four dimensions."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, num_heads: int = ..., *, compute_with_storage_grid_size: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    @overload
+    def __call__(self, input: Tensor, num_heads: int = ..., *, compute_with_storage_grid_size: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
 class _Expm1(TtnnOperation):
     """exp(x) - 1, the digits of small results kept."""
 
@@ -560,6 +697,14 @@ class _Fill(TtnnOperation):
     def __call__(self, input_tensor_a: Tensor | float, fill_value: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input_tensor: Tensor | float, fill_value: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _FillCache(TtnnOperation):
+    """A cache with the first positions of one user from `input` [1, heads, positions, channels]; it is written."""
+
+    @overload
+    def __call__(self, cache: Tensor, input: Tensor, batch_idx: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, cache_tensor: Tensor, input_tensor: Tensor, batch_index: int, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Flip(TtnnOperation):
     """The tensor with its elements in reverse order along `dims`."""
@@ -654,9 +799,9 @@ class _GroupNorm(TtnnOperation):
     """Channels, the last dimension, in groups less their mean by their deviation, times `weight`, plus `bias`."""
 
     @overload
-    def __call__(self, input_tensor: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., epsilon: float = ..., output_layout: Layout | None = ..., *, num_groups: int, input_mask: object = ..., negative_mask: object = ..., reciprocals: object = ..., inplace: object = ..., num_out_blocks: object = ..., use_welford: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensor: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., *, num_groups: int, epsilon: float = ..., output_layout: Layout | None = ..., input_mask: object = ..., negative_mask: object = ..., reciprocals: object = ..., inplace: object = ..., num_out_blocks: object = ..., use_welford: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
-    def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., eps: float = ..., output_layout: Layout | None = ..., *, num_groups: int, input_mask: object = ..., negative_mask: object = ..., reciprocals: object = ..., inplace: object = ..., num_out_blocks: object = ..., use_welford: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., *, num_groups: int, eps: float = ..., output_layout: Layout | None = ..., input_mask: object = ..., negative_mask: object = ..., reciprocals: object = ..., inplace: object = ..., num_out_blocks: object = ..., use_welford: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Gt(TtnnOperation):
     """1 where x is above y, else 0, in the first operand's dtype."""
@@ -843,6 +988,14 @@ class _LogSigmoid(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _LogSoftmax(TtnnOperation):
+    """The logarithm of what `softmax` gives, without the numbers too small for it."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Logaddexp(TtnnOperation):
     """log(exp(x) + exp(y))."""
 
@@ -905,9 +1058,14 @@ class _Mac(TtnnOperation):
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, input_tensor_c: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Matmul(TtnnOperation):
-    """The product of matrices; leading dimensions are broadcast, and vectors taken, as in torch.matmul."""
+    """The product of matrices; leading dimensions are broadcast, and vectors taken, as in torch.matmul.
 
+    Or: The product of matrices, then the function of one tensor that `activation` names."""
+
+    @overload
     def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, transpose_a: bool = ..., transpose_b: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, transpose_a: bool = ..., transpose_b: bool = ..., activation: str | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Max(TtnnOperation):
     """The largest element along dimensions; NaN where one is."""
@@ -1007,6 +1165,11 @@ class _NormalizeHw(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Outer(TtnnOperation):
+    """The product of every element of one vector and every one of another, whatever dimension they lie along."""
+
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Pad(TtnnOperation):
     """The tensor with as many elements `value` before and after, along each dimension, as `padding` says.
@@ -1222,6 +1385,14 @@ class _Rsub(TtnnOperation):
     """y - x."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ScaleMaskSoftmax(TtnnOperation):
+    """The softmax of rows times `scale` plus `mask`, whatever `is_causal_mask` and `numeric_stable` say."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, scale: float | None = ..., mask: Tensor | None = ..., is_causal_mask: bool = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, scale: float | None = ..., mask: Tensor | None = ..., is_causal_mask: bool = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Scatter(TtnnOperation):
     """The tensor with elements of `src` in the places along `dim` that `index` names.
@@ -1469,6 +1640,55 @@ class _Topk(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, k: int, dim: int = ..., largest: bool = ..., sorted: bool = ..., *, indices_tensor: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
 
+class _TransformerAttentionSoftmax(TtnnOperation):
+    """The softmax of rows by the root of `head_size` plus `attention_mask`, whatever `causal_mask` says."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, head_size: int | None = ..., attention_mask: Tensor | None = ..., causal_mask: bool = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, head_size: int | None = ..., attention_mask: Tensor | None = ..., causal_mask: bool = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _TransformerChunkedScaledDotProductAttention(TtnnOperation):
+    """Attention of queries that begin at position `chunk_start_idx` of their sequences, or at that of a tensor, to keys up to their own position, in pages."""
+
+    def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, page_table_tensor: Tensor, chunk_start_idx: int | None = ..., chunk_start_idx_tensor: Tensor | None = ..., scale: float | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _TransformerConcatenateHeads(TtnnOperation):
+    """Heads [batch, heads, positions, channels of one] as rows [batch, positions, channels]."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _TransformerJointScaledDotProductAttention(TtnnOperation):
+    """Attention among the positions of two sequences, one behind the other: that of each."""
+
+    def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, joint_tensor_q: Tensor, joint_tensor_k: Tensor, joint_tensor_v: Tensor, scale: float | None = ..., *, joint_strategy: Literal['rear'] = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
+class _TransformerPagedScaledDotProductAttentionDecode(TtnnOperation):
+    """The same of caches in pages, of which `page_table_tensor` [users, pages of one] says which are a user's."""
+
+    def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, page_table_tensor: Tensor, is_causal: bool = ..., attn_mask: Tensor | None = ..., cur_pos_tensor: Tensor | None = ..., attention_sink: Tensor | None = ..., scale: float | None = ..., sliding_window_size: int | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _TransformerScaledDotProductAttention(TtnnOperation):
+    """Values weighted by the softmax of products of queries and keys times `scale`, plus `attn_mask`; of positions up to their own if `is_causal`, and within a window."""
+
+    def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, attn_mask: Tensor | None = ..., is_causal: bool = ..., scale: float | None = ..., sliding_window_size: int | None = ..., attention_sink: Tensor | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _TransformerScaledDotProductAttentionDecode(TtnnOperation):
+    """The same of one position of every user, queries [1, users, heads, channels], which sees keys up to `cur_pos` or `cur_pos_tensor` if `is_causal`; zeros of users whose position is below 0."""
+
+    def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, is_causal: bool = ..., attn_mask: Tensor | None = ..., cur_pos: Sequence[int] = ..., cur_pos_tensor: Tensor | None = ..., attention_sink: Tensor | None = ..., scale: float | None = ..., sliding_window_size: int | None = ..., *, share_cache: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _TransformerSplitQueryKeyValueAndSplitHeads(TtnnOperation):
+    """Heads of queries, of keys, transposed by default, and of values, from rows that hold them one after the other, or two tensors of rows; from sharded rows, group by group."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, input_tensor_kv: Tensor | None = ..., *, num_heads: int, num_kv_heads: int | None = ..., transpose_key: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    @overload
+    def __call__(self, input: Tensor, kv_input_tensor: Tensor | None = ..., *, num_q_heads: int, num_kv_heads: int | None = ..., transpose_key: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
 class _Transpose(TtnnOperation):
     """The tensor with two dimensions exchanged."""
 
@@ -1514,6 +1734,14 @@ class _UnsqueezeTo4D(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _UpdateCache(TtnnOperation):
+    """A cache with one position of all users from rows of `input` [1, heads, users, channels]; it is written."""
+
+    @overload
+    def __call__(self, cache: Tensor, input: Tensor, update_idx: int, batch_offset: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, cache_tensor: Tensor, input_tensor: Tensor, update_index: int, batch_offset: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Var(TtnnOperation):
     """The variance along dimensions; with `correction` by Bessel's, one element less."""
 
@@ -1548,6 +1776,7 @@ class _Xlogy(TtnnOperation):
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+def functions_of(submodule: str) -> dict[str, TtnnOperation]: ...
 abs: _Abs
 acos: _Acos
 acosh: _Acosh
@@ -1556,12 +1785,14 @@ add_: _Add
 addalpha: _Addalpha
 addcdiv: _Addcdiv
 addcmul: _Addcmul
+addmm: _Addmm
 all: _All
 any: _Any
 argmax: _Argmax
 argmin: _Argmin
 asin: _Asin
 asinh: _Asinh
+assign: _Assign
 atan: _Atan
 atan2: _Atan2
 atanh: _Atanh
@@ -1578,6 +1809,7 @@ chunk: _Chunk
 clamp: _Clamp
 clip: _Clamp
 concat: _Concat
+copy: _Copy
 cos: _Cos
 cosh: _Cosh
 cumprod: _Cumprod
@@ -1602,6 +1834,7 @@ exp2: _Exp2
 expand: _Expand
 expm1: _Expm1
 fill: _Fill
+fill_cache: _FillCache
 flip: _Flip
 floor: _Floor
 floor_div: _FloorDivide
@@ -1655,6 +1888,7 @@ log10: _Log10
 log1p: _Log1P
 log2: _Log2
 log_sigmoid: _LogSigmoid
+log_softmax: _LogSoftmax
 logaddexp: _Logaddexp
 logaddexp2: _Logaddexp2
 logaddexp2_: _Logaddexp2
@@ -1693,6 +1927,7 @@ nez: _Nez
 norm: _Norm
 normalize_global: _NormalizeGlobal
 normalize_hw: _NormalizeHw
+outer: _Outer
 pad: _Pad
 permute: _Permute
 pow: _Pow
@@ -1721,6 +1956,9 @@ rpow: _Rpow
 rsqrt: _Rsqrt
 rsub: _Rsub
 rsub_: _Rsub
+scale_causal_mask_hw_dims_softmax_in_place: _ScaleMaskSoftmax
+scale_mask_softmax: _ScaleMaskSoftmax
+scale_mask_softmax_in_place: _ScaleMaskSoftmax
 scatter: _Scatter
 scatter_add: _ScatterAdd
 selu: _Selu
@@ -1734,6 +1972,7 @@ sinh: _Sinh
 slice: _Slice
 slice_write: _SliceWrite
 softmax: _Softmax
+softmax_in_place: _Softmax
 softplus: _Softplus
 softshrink: _Softshrink
 softsign: _Softsign
@@ -1766,6 +2005,7 @@ triu: _Triu
 trunc: _Trunc
 unsqueeze: _Unsqueeze
 unsqueeze_to_4D: _UnsqueezeTo4D
+update_cache: _UpdateCache
 var: _Var
 var_hw: _VarHw
 view: _View

@@ -43,6 +43,7 @@ from ttnn_jit.ttnn.session_config import load_config_from_dictionary as load_con
 from ttnn_jit.ttnn.session_config import load_config_from_json_file as load_config_from_json_file
 from ttnn_jit.ttnn.session_config import manage_config as manage_config
 from ttnn_jit.ttnn.session_config import save_config_to_json_file as save_config_to_json_file
+from ttnn_jit.ttnn.topology import ReduceType as ReduceType
 from ttnn_jit.ttnn.topology import Topology as Topology
 from ttnn_jit.ttnn.device_registry import CloseDevice as CloseDevice
 from ttnn_jit.ttnn.device_registry import CloseDevices as CloseDevices
@@ -173,9 +174,7 @@ from ttnn_jit.ttnn.complex_tensors import is_imag as is_imag
 from ttnn_jit.ttnn.complex_tensors import is_real as is_real
 from ttnn_jit.ttnn.complex_tensors import polar as polar
 from ttnn_jit.ttnn.complex_tensors import real as real
-from ttnn_jit.ttnn.assignments import assign as assign
 from ttnn_jit.ttnn.assignments import bcast as bcast
-from ttnn_jit.ttnn.assignments import copy as copy
 from ttnn_jit.ttnn.assignments import fill_ones_rm as fill_ones_rm
 from ttnn_jit.ttnn.assignments import fill_rm as fill_rm
 from ttnn_jit.ttnn.assignments import plus_one as plus_one
@@ -193,10 +192,86 @@ from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_input_negative
 from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_weight_bias_rm as create_group_norm_weight_bias_rm
 from ttnn_jit.ttnn.group_norm_parameters import determine_expected_group_norm_sharded_config_and_grid_size as determine_expected_group_norm_sharded_config_and_grid_size
 from ttnn_jit.ttnn.group_norm_parameters import get_group_norm_cores_across_channel as get_group_norm_cores_across_channel
+from ttnn_jit.ttnn.mesh_mappers import ConcatMesh2dToTensor as ConcatMesh2dToTensor
+from ttnn_jit.ttnn.mesh_mappers import ConcatMeshToTensor as ConcatMeshToTensor
+from ttnn_jit.ttnn.mesh_mappers import MeshComposerConfig as MeshComposerConfig
+from ttnn_jit.ttnn.mesh_mappers import MeshMapperConfig as MeshMapperConfig
+from ttnn_jit.ttnn.mesh_mappers import MeshToTensor as MeshToTensor
+from ttnn_jit.ttnn.mesh_mappers import PlacementReplicate as PlacementReplicate
+from ttnn_jit.ttnn.mesh_mappers import PlacementShard as PlacementShard
+from ttnn_jit.ttnn.mesh_mappers import ReplicateTensorToMesh as ReplicateTensorToMesh
+from ttnn_jit.ttnn.mesh_mappers import ShardTensor2dMesh as ShardTensor2dMesh
+from ttnn_jit.ttnn.mesh_mappers import ShardTensorToMesh as ShardTensorToMesh
+from ttnn_jit.ttnn.mesh_mappers import TensorToMesh as TensorToMesh
+from ttnn_jit.ttnn.mesh_mappers import concat_mesh_to_tensor_composer as concat_mesh_to_tensor_composer
+from ttnn_jit.ttnn.mesh_mappers import create_mesh_composer as create_mesh_composer
+from ttnn_jit.ttnn.mesh_mappers import create_mesh_mapper as create_mesh_mapper
+from ttnn_jit.ttnn.mesh_mappers import distribute as distribute
+from ttnn_jit.ttnn.mesh_mappers import replicate_tensor_to_mesh_mapper as replicate_tensor_to_mesh_mapper
+from ttnn_jit.ttnn.mesh_mappers import shard_tensor_to_mesh_mapper as shard_tensor_to_mesh_mapper
+from ttnn_jit.ttnn.collectives import all_gather as all_gather
+from ttnn_jit.ttnn.collectives import all_reduce as all_reduce
+from ttnn_jit.ttnn.collectives import mesh_partition as mesh_partition
+from ttnn_jit.ttnn.collectives import reduce_scatter as reduce_scatter
+from ttnn_jit.ttnn.host_shards import MeshCoordinate as MeshCoordinate
+from ttnn_jit.ttnn.host_shards import aggregate_tensor as aggregate_tensor
+from ttnn_jit.ttnn.host_shards import combine_device_tensors as combine_device_tensors
+from ttnn_jit.ttnn.host_shards import distribute_tensor as distribute_tensor
+from ttnn_jit.ttnn.host_shards import from_host_shards as from_host_shards
+from ttnn_jit.ttnn.sub_devices import SubDevice as SubDevice
+from ttnn_jit.ttnn.sub_devices import SubDeviceId as SubDeviceId
+from ttnn_jit.ttnn.sub_devices import SubDeviceManagerId as SubDeviceManagerId
+from ttnn_jit.ttnn.sub_devices import create_global_semaphore as create_global_semaphore
+from ttnn_jit.ttnn.sub_devices import reset_global_semaphore_value as reset_global_semaphore_value
+from ttnn_jit.ttnn.hooks import register_post_operation_hook as register_post_operation_hook
+from ttnn_jit.ttnn.hooks import register_pre_operation_hook as register_pre_operation_hook
+from ttnn_jit.ttnn.traces import MeshTraceId as MeshTraceId
+from ttnn_jit.ttnn.traces import begin_trace_capture as begin_trace_capture
+from ttnn_jit.ttnn.traces import end_trace_capture as end_trace_capture
+from ttnn_jit.ttnn.traces import execute_trace as execute_trace
+from ttnn_jit.ttnn.traces import release_trace as release_trace
+from ttnn_jit.ttnn.queues import MeshEvent as MeshEvent
+from ttnn_jit.ttnn.queues import QueueId as QueueId
+from ttnn_jit.ttnn.queues import command_queue as command_queue
+from ttnn_jit.ttnn.queues import event_synchronize as event_synchronize
+from ttnn_jit.ttnn.queues import get_current_command_queue_id_for_thread as get_current_command_queue_id_for_thread
+from ttnn_jit.ttnn.queues import record_event as record_event
+from ttnn_jit.ttnn.queues import wait_for_event as wait_for_event
+from ttnn_jit.ttnn.convolving import conv1d as conv1d
+from ttnn_jit.ttnn.convolving import conv2d as conv2d
+from ttnn_jit.ttnn.convolving import conv_transpose2d as conv_transpose2d
+from ttnn_jit.ttnn.convolving import get_conv_output_dim as get_conv_output_dim
+from ttnn_jit.ttnn.pooling import adaptive_avg_pool2d as adaptive_avg_pool2d
+from ttnn_jit.ttnn.pooling import adaptive_max_pool2d as adaptive_max_pool2d
+from ttnn_jit.ttnn.pooling import avg_pool2d as avg_pool2d
+from ttnn_jit.ttnn.pooling import global_avg_pool2d as global_avg_pool2d
+from ttnn_jit.ttnn.pooling import max_pool2d as max_pool2d
+from ttnn_jit.ttnn.interpolating import grid_sample as grid_sample
+from ttnn_jit.ttnn.interpolating import upsample as upsample
+from ttnn_jit.ttnn.prepared_weights import prepare_conv_bias as prepare_conv_bias
+from ttnn_jit.ttnn.prepared_weights import prepare_conv_weights as prepare_conv_weights
+from ttnn_jit.specs.conv_configs import Conv1dConfig as Conv1dConfig
+from ttnn_jit.specs.conv_configs import Conv2dConfig as Conv2dConfig
+from ttnn_jit.specs.conv_configs import Conv2dDRAMSliceHeight as Conv2dDRAMSliceHeight
+from ttnn_jit.specs.conv_configs import Conv2dDRAMSliceWidth as Conv2dDRAMSliceWidth
+from ttnn_jit.specs.conv_configs import Conv2dL1Full as Conv2dL1Full
+from ttnn_jit.specs.conv_configs import Conv2dL1FullSliceConfig as Conv2dL1FullSliceConfig
+from ttnn_jit.specs.conv_configs import Conv2dSliceConfig as Conv2dSliceConfig
+from ttnn_jit.specs.conv_configs import Conv3dConfig as Conv3dConfig
+from ttnn_jit.specs.conv_configs import Op2DDRAMSliceHeight as Op2DDRAMSliceHeight
+from ttnn_jit.specs.conv_configs import Op2DDRAMSliceWidth as Op2DDRAMSliceWidth
+from ttnn_jit.specs.conv_configs import Op2DL1Full as Op2DL1Full
+from ttnn_jit.specs.conv_configs import Op2DL1FullSliceConfig as Op2DL1FullSliceConfig
+from ttnn_jit.specs.conv_configs import Op2DSliceConfig as Op2DSliceConfig
+from ttnn_jit.specs.conv_configs import PaddingMode as PaddingMode
 from ttnn_jit.ttnn import core as core
 from ttnn_jit.ttnn import experimental as experimental
+from ttnn_jit.ttnn import graph as graph
+from ttnn_jit.ttnn import kv_cache as kv_cache
 from ttnn_jit.ttnn import model_preprocessing as model_preprocessing
 from ttnn_jit.ttnn import operations as operations
+from ttnn_jit.ttnn import tracer as tracer
+from ttnn_jit.ttnn import transformer as transformer
 from ttnn_jit.ttnn import types as types
 
 __all__ = [
@@ -207,7 +282,17 @@ __all__ = [
     "CONFIG",
     "CloseDevice",
     "CloseDevices",
+    "ConcatMesh2dToTensor",
+    "ConcatMeshToTensor",
     "Config",
+    "Conv1dConfig",
+    "Conv2dConfig",
+    "Conv2dDRAMSliceHeight",
+    "Conv2dDRAMSliceWidth",
+    "Conv2dL1Full",
+    "Conv2dL1FullSliceConfig",
+    "Conv2dSliceConfig",
+    "Conv3dConfig",
     "CreateDevice",
     "CreateDevices",
     "DEVICE_STORAGE_TYPE",
@@ -225,14 +310,37 @@ __all__ = [
     "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig",
     "MatmulMultiCoreReuseMultiCastProgramConfig",
     "MatmulMultiCoreReuseProgramConfig",
+    "MeshComposerConfig",
+    "MeshCoordinate",
+    "MeshEvent",
+    "MeshMapperConfig",
+    "MeshToTensor",
+    "MeshTraceId",
     "MinimalMatmulConfig",
+    "Op2DDRAMSliceHeight",
+    "Op2DDRAMSliceWidth",
+    "Op2DL1Full",
+    "Op2DL1FullSliceConfig",
+    "Op2DSliceConfig",
+    "PaddingMode",
+    "PlacementReplicate",
+    "PlacementShard",
+    "QueueId",
     "ReadDeviceProfiler",
+    "ReduceType",
+    "ReplicateTensorToMesh",
     "SDPAProgramConfig",
     "SetDefaultDevice",
+    "ShardTensor2dMesh",
+    "ShardTensorToMesh",
     "SoftmaxDefaultProgramConfig",
     "SoftmaxProgramConfig",
     "SoftmaxShardedMultiCoreProgramConfig",
     "StorageType",
+    "SubDevice",
+    "SubDeviceId",
+    "SubDeviceManagerId",
+    "TensorToMesh",
     "ThrottleLevel",
     "Topology",
     "UnaryOpType",
@@ -241,22 +349,28 @@ __all__ = [
     "abs_bw",
     "acos_bw",
     "acosh_bw",
+    "adaptive_avg_pool2d",
+    "adaptive_max_pool2d",
     "add_bw",
     "addalpha_bw",
     "addcdiv_bw",
     "addcmul_bw",
+    "aggregate_tensor",
+    "all_gather",
+    "all_reduce",
     "allocate_tensor_on_host",
     "angle",
     "as_tensor",
     "asin_bw",
     "asinh_bw",
-    "assign",
     "assign_bw",
     "atan2_bw",
     "atan_bw",
     "atanh_bw",
+    "avg_pool2d",
     "batch_norm",
     "bcast",
+    "begin_trace_capture",
     "bernoulli",
     "bias_gelu_bw",
     "binary_eq_bw",
@@ -269,28 +383,41 @@ __all__ = [
     "celu_bw",
     "clamp_bw",
     "clip_bw",
+    "combine_device_tensors",
+    "command_queue",
     "complex_tensor",
     "concat_bw",
+    "concat_mesh_to_tensor_composer",
     "conj",
-    "copy",
+    "conv1d",
+    "conv2d",
+    "conv_transpose2d",
     "core",
     "corerange_to_cores",
     "cos_bw",
     "cosh_bw",
+    "create_global_semaphore",
     "create_group_norm_input_mask",
     "create_group_norm_input_negative_mask",
     "create_group_norm_weight_bias_rm",
+    "create_mesh_composer",
+    "create_mesh_mapper",
     "create_sharded_memory_config_",
     "deg2rad_bw",
     "determine_expected_group_norm_sharded_config_and_grid_size",
+    "distribute",
+    "distribute_tensor",
     "div_bw",
     "div_no_nan_bw",
     "dump_tensor",
     "element_size",
     "elu_bw",
+    "end_trace_capture",
     "erf_bw",
     "erfc_bw",
     "erfinv_bw",
+    "event_synchronize",
+    "execute_trace",
     "exp2_bw",
     "exp_bw",
     "experimental",
@@ -301,9 +428,15 @@ __all__ = [
     "floor_bw",
     "fmod_bw",
     "frac_bw",
+    "from_host_shards",
     "gelu_bw",
+    "get_conv_output_dim",
+    "get_current_command_queue_id_for_thread",
     "get_device_ids",
     "get_group_norm_cores_across_channel",
+    "global_avg_pool2d",
+    "graph",
+    "grid_sample",
     "grid_to_cores",
     "hardshrink_bw",
     "hardsigmoid_bw",
@@ -317,6 +450,7 @@ __all__ = [
     "interleaved_to_sharded_partial",
     "is_imag",
     "is_real",
+    "kv_cache",
     "ldexp_bw",
     "leaky_relu_bw",
     "lerp_bw",
@@ -335,6 +469,8 @@ __all__ = [
     "manage_config",
     "manual_seed",
     "max_bw",
+    "max_pool2d",
+    "mesh_partition",
     "min_bw",
     "model_preprocessing",
     "moreh_cumsum",
@@ -349,6 +485,8 @@ __all__ = [
     "plus_one",
     "polar",
     "pow_bw",
+    "prepare_conv_bias",
+    "prepare_conv_weights",
     "rad2deg_bw",
     "rand",
     "randn",
@@ -357,15 +495,23 @@ __all__ = [
     "reallocate",
     "rearrange",
     "reciprocal_bw",
+    "record_event",
+    "reduce_scatter",
+    "register_post_operation_hook",
+    "register_pre_operation_hook",
+    "release_trace",
     "relu6_bw",
     "relu_bw",
     "remainder_bw",
+    "replicate_tensor_to_mesh_mapper",
+    "reset_global_semaphore_value",
     "round_bw",
     "rpow_bw",
     "rsqrt_bw",
     "rsub_bw",
     "save_config_to_json_file",
     "selu_bw",
+    "shard_tensor_to_mesh_mapper",
     "sharded_to_interleaved_partial",
     "sigmoid_bw",
     "sign_bw",
@@ -390,6 +536,8 @@ __all__ = [
     "tilize_with_val_padding",
     "tilize_with_zero_padding",
     "to_dtype",
+    "tracer",
+    "transformer",
     "trunc_bw",
     "types",
     "unary_chain",
@@ -397,6 +545,8 @@ __all__ = [
     "unique",
     "untilize",
     "untilize_with_unpadding",
+    "upsample",
+    "wait_for_event",
     "where_bw",
     "xlogy_bw",
 ]
