@@ -329,7 +329,7 @@ FILL = binary(
 ADDALPHA = binary(
     "addalpha",
     summary="x + alpha * y, rounded once.",
-    others=(Parameter("alpha", FLOAT),),
+    others=(Parameter("alpha", FLOAT, 1.0),),
     emit=lambda b, x, y, alpha: b.fma(y, b.const(alpha), x),
     aten="",
     golden=lambda _, x, y, alpha: x + alpha * y,
@@ -338,7 +338,7 @@ ADDALPHA = binary(
 SUBALPHA = binary(
     "subalpha",
     summary="x - alpha * y, rounded once.",
-    others=(Parameter("alpha", FLOAT),),
+    others=(Parameter("alpha", FLOAT, 1.0),),
     emit=lambda b, x, y, alpha: b.fma(y, b.const(-alpha), x),
     aten="",
     golden=lambda _, x, y, alpha: x - alpha * y,

@@ -291,7 +291,7 @@ class _Add(TtnnOperation):
 class _Addalpha(TtnnOperation):
     """x + alpha * y, rounded once."""
 
-    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, alpha: float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Addcdiv(TtnnOperation):
     """x + value * y / z."""
@@ -1577,7 +1577,7 @@ class _StdHw(TtnnOperation):
 class _Subalpha(TtnnOperation):
     """x - alpha * y, rounded once."""
 
-    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, alpha: float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Subtract(TtnnOperation):
     """x - y."""
