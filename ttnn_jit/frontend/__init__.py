@@ -104,9 +104,11 @@ def lower_operation(  # noqa: PLR0913 - what a caller may ask of a result
         refuse_for_several(operation, dtype, activations)
         results = builder.results(operation, values, attributes, None)
         return FrontendResult(builder.finish([value for value, _ in results], layout), (), None)
+    if in_place:  # what it computes by itself is what is stored
+        dtype = None
     result = result_of(builder, operation, values, attributes, None, dtype, activations)
     if in_place:
         assert isinstance(target, tuple), "it is a tensor"
-        value, _ = builder.stored(result, target[1].with_(), None)
+        value, _ = builder.updated(result, target[1].with_(), None)
         return FrontendResult(builder.finish([value], updates={target[0]: 0}), (), None)
     return FrontendResult(builder.finish([result[0]], layout), (), None)

@@ -180,6 +180,20 @@ class ModuleBuilder:
         append(self._block, (op,))
         return op.results
 
+    def updated(self, operand: TensorOperand, wanted: TensorSpec, location: Location | None) -> TensorOperand:
+        """What an operation in place stores, as `stored` does.
+
+        Raises:
+            CompileError: It computes floats, and the tensor holds integers; or it is laid out otherwise.
+        """
+        if wanted.dtype.is_integer and not operand[1].dtype.is_integer:
+            raise CompileError(
+                f"a result of {operand[1].dtype.name} is not written into a tensor of {wanted.dtype.name} in place",
+                location=location,
+                help="cast the result with `ttnn.typecast`, or divide with `rounding_mode`",
+            )
+        return self.stored(operand, wanted, location)
+
     def stored(self, operand: TensorOperand, wanted: TensorSpec, location: Location | None) -> TensorOperand:
         """`operand` as a value of the program's own that is `wanted`, of which it has the shape.
 

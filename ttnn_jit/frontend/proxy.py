@@ -175,7 +175,7 @@ class ProxyTensor(TensorQueries):
 
 def _unary(operation: Operation) -> Callable[[ProxyTensor], Any]:
     def method(self: ProxyTensor) -> Any:
-        return self.emitter.emit((operation,), (self,), {})
+        return self.emitter.emit(OVERLOADS[operation.name], (self,), {})
 
     return method
 
@@ -191,7 +191,7 @@ def _binary(operation: Operation, *, reflected: bool = False) -> Callable[[Proxy
                 outside_tensor_help(other),
             )
         operands = (other, self) if reflected else (self, other)
-        return self.emitter.emit((operation,), operands, {})
+        return self.emitter.emit(OVERLOADS[operation.name], operands, {})
 
     return method
 

@@ -108,11 +108,13 @@ def _part(emitter: Emitter, tensor: ProxyTensor, spelled: Iterable[Spelling]) ->
     return tensor
 
 
-def write(emitter: Emitter, target: ProxyTensor, value: TensorOperand, what: str) -> ProxyTensor:
+def write(
+    emitter: Emitter, target: ProxyTensor, value: TensorOperand, what: str, *, in_place: bool = True
+) -> ProxyTensor:
     """Have `target` hold `value`, of its shape, in its own dtype and memory; `what` is called so in errors.
 
     Raises:
-        CompileError: The shapes or layouts differ, or the target was deallocated.
+        CompileError: The shapes or layouts differ, the target was deallocated, or `in_place` floats become integers.
     """
     location = emitter.location()
     if target.deallocated_at is not None:
@@ -122,7 +124,8 @@ def write(emitter: Emitter, target: ProxyTensor, value: TensorOperand, what: str
             f"{what} has a result of shape {list(value[1].shape)}, and writes into a tensor of {list(target.shape)}",
             "the tensor that is written must have the shape of the result",
         )
-    _put(emitter, target, emitter.builder.stored(value, target.spec.with_(), location), location)
+    store = emitter.builder.updated if in_place else emitter.builder.stored
+    _put(emitter, target, store(value, target.spec.with_(), location), location)
     return target
 
 
@@ -258,7 +261,7 @@ def into(
         raise CompileError(f"`{name}` has several results, and no `output_tensor`", location=emitter.location())
     dtype = target.dtype if isinstance(overloads[0], Elementwise) else asked.dtype
     result = emitter.emit(overloads, args, kwargs, replace(asked, dtype=dtype, memory_config=None))
-    return write(emitter, target, result.operand, f"`{name}`")
+    return write(emitter, target, result.operand, f"`{name}`", in_place=False)
 
 
 def updating(operation: Operation) -> Callable[[ProxyTensor, Any], Any]:
