@@ -15,6 +15,7 @@ from ttnn_jit.codegen.host.forms import Contracted, Form, OneLoop, Repacked, Rou
 from ttnn_jit.codegen.host.host_plan import HostPlan
 from ttnn_jit.codegen.host.lookup import best_lookup, looking_up
 from ttnn_jit.codegen.host.loop_fusion import join_loops
+from ttnn_jit.codegen.host.row_blocks import block_rows
 from ttnn_jit.codegen.host.sweeps import swept
 from ttnn_jit.codegen.host.tiers import tier_of
 from ttnn_jit.codegen.steps import Call, KernelBody, Repack, SizeClass
@@ -88,8 +89,8 @@ def _on_each(step: FormStep) -> HostStep:
     return lambda plan: plan.with_forms(step)
 
 
-HOST_STEPS: tuple[HostStep, ...] = (join_loops, *map(_on_each, FORM_STEPS))
-"""The compile. Without vectors to choose for, all but the first leave a plan as it is."""
+HOST_STEPS: tuple[HostStep, ...] = (join_loops, *map(_on_each, FORM_STEPS), block_rows)
+"""The compile. Without vectors to choose for, the steps of forms leave a plan as it is."""
 
 
 def chosen_form(body: KernelBody, isa: HostIsa) -> Form:
