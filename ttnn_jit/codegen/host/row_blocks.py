@@ -26,8 +26,9 @@ BLOCK_BYTES = 1 << 20
 LEAST_BYTES = 4 * BLOCK_BYTES
 """Of all rows: fewer stay in caches without blocks, each of which is a launch with its own start."""
 MOST_BLOCKS = 256
-_LEAST_ROWS = 32
-"""Of a block: a product packs its second operand anew for each."""
+"""About as many at most, and at least one for each head."""
+_ROWS = 32
+"""Of which a block has a multiple: a product packs its second operand anew for each."""
 
 
 def block_rows(plan: HostPlan) -> HostPlan:
@@ -58,8 +59,10 @@ def _blocks_of(group: Sequence[HostLaunch], others: Sequence[HostLaunch]) -> Row
     bytes_of_row = sum(span * each.view.spec.dtype.itemsize for span, each in zip(spans, kept, strict=True))
     if heads * rows * bytes_of_row < LEAST_BYTES:
         return None
-    size = max(BLOCK_BYTES // bytes_of_row, -(-heads * rows // MOST_BLOCKS), _LEAST_ROWS)
-    return RowBlocks(heads, rows, min(rows, size), tuple(zip((each.value for each in kept), spans, strict=True)))
+    size = max(BLOCK_BYTES // bytes_of_row, -(-heads * rows // MOST_BLOCKS), 1)
+    return RowBlocks(
+        heads, rows, min(rows, -(-size // _ROWS) * _ROWS), tuple(zip((each.value for each in kept), spans, strict=True))
+    )
 
 
 def _is_read(value: SSAValue, kernels: Sequence[Kernel]) -> bool:
