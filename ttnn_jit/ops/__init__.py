@@ -14,18 +14,29 @@ from ttnn_jit.ops import (
     bitwise,
     cache_routines,
     cached_attention,
+    channel_norms,
     composites,
     contractions,
-    copies,
+    convolutions,
+    copying,
     data_movement,
+    distributed_norms,
+    further_reductions,
+    gates,
     heads,
+    integer_division,
+    integer_reductions,
     kv_caches,
+    losses,
     normalizations,
     padding,
     part_writes,
+    pools,
     predicates,
+    products,
     rearrangements,
     reductions,
+    resampling,
     rotary,
     routines,
     scans,
@@ -33,11 +44,13 @@ from ttnn_jit.ops import (
     sequences,
     softmaxes,
     ternary,
+    transposed_convolutions,
     typecast,
     unary,
+    windows,
 )
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
-from ttnn_jit.ops.binding import BoundCall, bind
+from ttnn_jit.ops.binding import BoundCall, bind, with_output_tensor
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.contraction import Contraction
 from ttnn_jit.ops.data_movement import indexed
@@ -114,6 +127,7 @@ __all__ = [
     "nearest_names",
     "operations_on",
     "overloads_of",
+    "with_output_tensor",
 ]
 
 ELEMENTWISE: tuple[Elementwise, ...] = (
@@ -136,6 +150,9 @@ OPERATIONS: tuple[Operation, ...] = (
     *softmaxes.OPERATIONS,
     *normalizations.OPERATIONS,
     *rotary.OPERATIONS,
+    *channel_norms.OPERATIONS,
+    *distributed_norms.OPERATIONS,
+    *products.OPERATIONS,
     *routines.OPERATIONS,
     *scans.OPERATIONS,
     *selections.OPERATIONS,
@@ -144,7 +161,11 @@ OPERATIONS: tuple[Operation, ...] = (
     *attention.OPERATIONS,
     *cached_attention.OPERATIONS,
     *kv_caches.OPERATIONS,
-    *copies.OPERATIONS,
+    *copying.OPERATIONS,
+    *further_reductions.OPERATIONS,
+    *integer_division.OPERATIONS,
+    *losses.OPERATIONS,
+    *gates.OPERATIONS,
 )
 """Every operation that may be called, of every family."""
 
@@ -152,8 +173,17 @@ DECLARED: tuple[Operation, ...] = (
     *OPERATIONS,
     *sequences.OPERATIONS,
     *cache_routines.OPERATIONS,
+    *channel_norms.OF_BATCHES,
+    *integer_reductions.OPERATIONS,
+    *scans.IN_PROGRAMS,
+    *integer_division.IN_PROGRAMS,
+    *windows.OPERATIONS,
+    *convolutions.OPERATIONS,
+    *transposed_convolutions.OPERATIONS,
+    *pools.OPERATIONS,
+    *resampling.OPERATIONS,
 )
-"""Every operation that programs have."""
+"""Every operation that programs have: also those that functions of the host API stand for (ops/created_tensors.py)."""
 
 
 def _overloads() -> Mapping[str, tuple[Operation, ...]]:

@@ -12,6 +12,11 @@ from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 
+def as_tuple(results: Any) -> tuple[Any, ...]:
+    """The results of a composite, of which a declaration gives one as itself."""
+    return results if isinstance(results, tuple) else (results,)
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Composite(Operation):
     """An operation that contains a reduction, written as several; elementwise functions are one `emit` instead.
@@ -21,13 +26,14 @@ class Composite(Operation):
             know their `shape`, as a user would write them. The attributes are as `spelled` returned them.
         spelled: ``spelled(*shapes, *attributes)``: the attributes checked and as the IR has them. The shape of a tensor
             that is not given is None. Raises ShapeError where they do not fit.
-        result: ``result(*specs, *attributes)``: what it results in, strides aside.
+        result: ``result(*specs, *attributes)``: what it results in, strides aside; a tuple, as of `decompose`, where it
+            has several results.
         takes_dtypes: The element types that its operands may have.
     """
 
     decompose: Callable[..., Any]
     spelled: Callable[..., tuple[Any, ...]]
-    result: Callable[..., TensorSpec]
+    result: Callable[..., TensorSpec | tuple[TensorSpec, ...]]
     examples: tuple[Example, ...]
     takes_dtypes: frozenset[DataType] = FLOATS
 
@@ -56,7 +62,7 @@ class Composite(Operation):
             CompileError: The attributes do not fit the operands, or these each other.
         """
         _, written = self.written(specs, statics)
-        return (self.result(*specs, *written).with_(),)  # dense, whatever the operands' strides
+        return tuple(each.with_() for each in as_tuple(self.result(*specs, *written)))  # dense, whatever operands are
 
     @property
     def rules(self) -> str:

@@ -13,9 +13,8 @@ from ttnn_jit.ops.axes import axes_of, without_axes
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.contractions import MATMUL
 from ttnn_jit.ops.operation import Example
-from ttnn_jit.ops.parameter import FLAG, NAME, OPTIONAL_TENSOR, Parameter
+from ttnn_jit.ops.parameter import FLAG, NAME, OPTIONAL_TENSOR, REDUCED, Parameter
 from ttnn_jit.ops.reduction import interleaved
-from ttnn_jit.ops.reductions import REDUCED
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -29,6 +28,10 @@ def reshaped(ttnn: Any, x: Any, shape: Sequence[int]) -> Any:
     return x if x.shape == tuple(shape) else ttnn.reshape(x, shape)
 
 
+def _reduced(x: TensorSpec, axes: Sequence[int], keepdim: bool, *_: Any) -> TensorSpec:
+    return interleaved(x).with_(shape=without_axes(x.shape, axes, keep=keepdim))
+
+
 MEAN = Composite(
     name="mean",
     parameters=REDUCED,
@@ -36,7 +39,7 @@ MEAN = Composite(
     source="ttnn.mean",
     decompose=_mean,
     spelled=lambda shape, dims, keepdim: (axes_of(dims, len(shape)), keepdim),
-    result=lambda x, axes, keepdim: interleaved(x).with_(shape=without_axes(x.shape, axes, keep=keepdim)),
+    result=_reduced,
     golden=lambda torch, x, dim, keepdim: torch.mean(x, dim or None, keepdim),
     aten="mean.dim",
     examples=((((3, 40),), ((-1,), True)), (((64, 33),), ((0,), False)), (((2, 5, 37),), ((), False))),
@@ -53,10 +56,6 @@ def _variance_spelled(shape: Sequence[int], dims: Sequence[int], keepdim: bool, 
     return axes_of(dims, len(shape)), keepdim, correction
 
 
-def _variance_result(x: TensorSpec, axes: Sequence[int], keepdim: bool, _: bool) -> TensorSpec:
-    return MEAN.result(x, axes, keepdim)
-
-
 _SPREAD = (*REDUCED, Parameter("correction", FLAG, default=True))
 _SPREAD_EXAMPLES: tuple[Example, ...] = (
     (((3, 40),), ((-1,), True, True)),
@@ -71,7 +70,7 @@ VAR = Composite(
     source="ttnn.var",
     decompose=_variance,
     spelled=_variance_spelled,
-    result=_variance_result,
+    result=_reduced,
     golden=lambda torch, x, dim, keepdim, correction: torch.var(x, dim or None, correction=correction, keepdim=keepdim),
     aten="var.correction",
     examples=_SPREAD_EXAMPLES,
@@ -84,7 +83,7 @@ STD = Composite(
     source="ttnn.std",
     decompose=lambda ttnn, *call: ttnn.sqrt(_variance(ttnn, *call)),
     spelled=_variance_spelled,
-    result=_variance_result,
+    result=_reduced,
     golden=lambda torch, x, dim, keepdim, correction: torch.std(x, dim or None, correction=correction, keepdim=keepdim),
     aten="std.correction",
     examples=_SPREAD_EXAMPLES,
@@ -114,14 +113,24 @@ def _linear_spelled(
     product = tuple(extents[label] for label in named.result)
     if bias is not None and not is_broadcast_to(bias, product):
         raise ShapeError(f"the bias has shape {list(bias)}, and the product {list(product)}")
-    if activation is not None and activation not in _ACTIVATIONS:
-        import difflib
-
-        near = difflib.get_close_matches(activation, _ACTIVATIONS, n=3)
-        raise ShapeError(
-            f"{activation!r} is no activation", help=f"did you mean {' or '.join(near)}?" if near else "such as 'relu'"
-        )
+    require_activation(activation)
     return transpose_a, transpose_b, activation
+
+
+def require_activation(name: str | None) -> None:
+    """Refuses a name that is no activation.
+
+    Raises:
+        ShapeError: It is none.
+    """
+    if name is None or name in _ACTIVATIONS:
+        return
+    import difflib
+
+    near = difflib.get_close_matches(name, _ACTIVATIONS, n=3)
+    raise ShapeError(
+        f"{name!r} is no activation", help=f"did you mean {' or '.join(near)}?" if near else "such as 'relu'"
+    )
 
 
 def is_broadcast_to(shape: Sequence[int], wanted: Sequence[int]) -> bool:
@@ -134,11 +143,15 @@ def _linear_golden(
     torch: Any, a: Any, b: Any, bias: Any, transpose_a: bool, transpose_b: bool, activation: str | None
 ) -> Any:
     product = MATMUL.golden(torch, a, b, transpose_a, transpose_b)
-    total = product if bias is None else product + bias
+    return activated_golden(torch, product if bias is None else product + bias, activation)
+
+
+def activated_golden(torch: Any, x: Any, activation: str | None) -> Any:
+    """What the golden of an activation gives."""
     if activation is None:
-        return total
+        return x
     function = _ACTIVATIONS[activation]
-    return function.golden(torch, total, *(each.default for each in function.attributes))
+    return function.golden(torch, x, *(each.default for each in function.attributes))
 
 
 LINEAR = Composite(

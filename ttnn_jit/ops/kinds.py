@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import math
 import struct
 from collections.abc import Hashable
@@ -354,20 +355,43 @@ class DTypeKind(Kind):
 
 
 class LayoutKind(Kind):
-    """How the elements of the result lie."""
+    """How the elements of the result lie; None, where it is a value, leaves that to the operation."""
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - layouts have none
         """The layout itself."""
-        check_kind(value, Layout, what)
+        if value is not None or not self.has_none:
+            check_kind(value, Layout, what)
         return value
 
-    def key(self, value: Layout) -> Hashable:
+    def key(self, value: Layout | None) -> Hashable:
         """The layout."""
         return value
 
-    def text(self, value: Layout) -> str:
+    def text(self, value: Layout | None) -> str:
         """As ttnn names it."""
-        return f"ttnn.{value.name}_LAYOUT"
+        return "None" if value is None else f"ttnn.{value.name}_LAYOUT"
+
+
+@dataclass(frozen=True)
+class MemberKind(Kind):
+    """A member of an enumeration, by its name in the IR.
+
+    Attributes:
+        members: The enumeration.
+    """
+
+    members: type[enum.Enum] = enum.Enum
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> str:  # noqa: ARG002 - members have none
+        """The name of the member."""
+        named = self.members.__members__.get(value) if type(value) is str else value
+        if not isinstance(named, self.members):
+            raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}")
+        return named.name
+
+    def text(self, value: enum.Enum) -> str:
+        """As ttnn names it."""
+        return f"ttnn.{value}"
 
 
 class ComputeConfigKind(Kind):

@@ -20,7 +20,7 @@ from ttnn_jit.ops.cache_routines import (
     refusal,
     rows_in_torch,
 )
-from ttnn_jit.ops.copies import in_dtype_of
+from ttnn_jit.ops.copying import in_dtype_of
 from ttnn_jit.ops.data_movement import PERMUTE, SLICE
 from ttnn_jit.ops.parameter import DIMENSION, EXTENTS, IGNORED, OPTIONAL_TENSOR, TENSOR, Parameter
 from ttnn_jit.ops.part_writes import SLICE_WRITE

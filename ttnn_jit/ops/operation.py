@@ -24,6 +24,7 @@ from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 RESULT_PARAMETERS = (
     Parameter("memory_config", CONFIG),
+    Parameter("output_mem_config", CONFIG),
     Parameter("dtype", DTYPE),
     Parameter("output_tensor", OUTPUT),
     Parameter("optional_output_tensor", OUTPUT),
@@ -32,6 +33,8 @@ RESULT_PARAMETERS = (
 """What every eager operation takes besides its own, by keyword, about its result."""
 RESULT_KEYWORDS = tuple(parameter.name for parameter in RESULT_PARAMETERS)
 """Keywords that every eager operation takes besides its own, about its result; inside `@jit` they are ignored."""
+PLACE_KEYWORDS = ("memory_config", "output_mem_config")
+"""Keywords for where the result lies, the second one of older versions."""
 OUTPUT_KEYWORDS = ("output_tensor", "optional_output_tensor")
 """Keywords for the tensor that the result is written into."""
 OPERAND_PARAMETERS = (
@@ -59,11 +62,13 @@ HARDWARE_KEYWORDS = tuple(parameter.name for parameter in HARDWARE_PARAMETERS)
 OPERATOR_METHODS = {
     "neg": "__neg__", "abs": "__abs__", "+": "__add__", "-": "__sub__", "*": "__mul__", "/": "__truediv__",
     "**": "__pow__", "@": "__matmul__", "==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__",
-    ">=": "__ge__",
+    ">=": "__ge__", "&": "__and__", "|": "__or__", "^": "__xor__", "<<": "__lshift__", ">>": "__rshift__",
+    "~": "__invert__",
 }  # fmt: skip
 """Operator of Python's that an operation may declare -> the special method behind it."""
 
-REFLECTED_METHODS = {symbol: OPERATOR_METHODS[symbol].replace("__", "__r", 1) for symbol in ("+", "-", "*", "/", "**")}
+_REFLECTED = ("+", "-", "*", "/", "**", "&", "|", "^", "<<", ">>")
+REFLECTED_METHODS = {symbol: OPERATOR_METHODS[symbol].replace("__", "__r", 1) for symbol in _REFLECTED}
 """The same for a number on the left; comparisons are their own mirror images."""
 
 

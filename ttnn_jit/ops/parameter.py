@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 from ttnn_jit.ops.kinds import (
@@ -20,6 +21,7 @@ from ttnn_jit.ops.kinds import (
     Kind,
     LayoutKind,
     LimitKind,
+    MemberKind,
     NameKind,
     NumberKind,
     OptionalFloatKind,
@@ -50,6 +52,7 @@ PAIRS = PairsKind("Sequence[tuple[int, int]]", "a pair of whole numbers for ever
 NUMBER = NumberKind("float", "a number", "number")
 AXES = AxesKind("int | Sequence[int] | None", "a whole number, or several in a list or tuple", "[i32]", has_none=True)
 LAYOUT = LayoutKind("Layout", "a layout", "#ttnn.layout")
+OPTIONAL_LAYOUT = LayoutKind("Layout | None", "a layout or None", "#ttnn.layout", has_none=True)
 FLAG = FlagKind("bool", "True or False", "i1")
 NAME = NameKind("str | None", "a name or None", "string", has_none=True)
 CHOICE = ChoiceKind("str | None", has_none=True)
@@ -61,6 +64,11 @@ ACTIVATIONS = Kind("Sequence[str | Callable[..., Any]] | None", has_none=True)
 IGNORED = Kind("object", has_none=True)
 COMPUTE_CONFIG = ComputeConfigKind("object", has_none=True)
 PROGRAM_CONFIG = ProgramConfigKind("object", has_none=True)
+
+
+def members(enumeration: type[enum.Enum]) -> MemberKind:
+    """The kind of the members of an enumeration of ttnn."""
+    return MemberKind(enumeration.__name__, f"a {enumeration.__name__}", "string", members=enumeration)
 
 
 def integers(first: int, last: int) -> IntKind:
@@ -105,7 +113,7 @@ class Parameter:
     @property
     def is_optional(self) -> bool:
         """Whether None may stand for the operand or the property, which the op lacks then."""
-        return self.kind.may_lack
+        return self.kind.may_lack or (self.kind.has_none and isinstance(self.kind, LayoutKind))
 
     @property
     def is_choice(self) -> bool:
@@ -129,3 +137,11 @@ class Parameter:
     def __str__(self) -> str:
         """It as the call is written, ``slope=0.01``."""
         return self.name if self.is_required else f"{self.name}={self.kind.text(self.default)}"
+
+
+REDUCED = (
+    Parameter("input_tensor", TENSOR, aliases=("input", "input_tensor_a")),
+    Parameter("dim", AXES, aliases=("dims",), ir_name="dim_arg"),
+    Parameter("keepdim", FLAG, default=False, aliases=("keep_dim",), ir_name="keep_dim"),
+)
+"""What every operation takes that reduces dimensions."""

@@ -29,9 +29,9 @@ def result_annotation(overloads: Sequence[Operation]) -> str:
     first = overloads[0]
     if first.gives_one_tensor:
         return "Tensor"
-    if not isinstance(first, Shorthand):
-        return f"tuple[{', '.join(['Tensor'] * first.result_count)}]"
-    return "list[Tensor]" if first.collected_in is list else "tuple[Tensor, ...]"
+    if isinstance(first, Shorthand) and first.collected_in is not None:
+        return "list[Tensor]" if first.collected_in is list else "tuple[Tensor, ...]"
+    return f"tuple[{', '.join(['Tensor'] * first.result_count)}]"
 
 
 def _by_place(operation: Operation) -> set[str]:
@@ -64,7 +64,7 @@ def call_stubs(overloads: Sequence[Operation]) -> Iterator[str]:
 
 
 def _stub(operation: Operation, defaulted: set[str], *, aliased: bool) -> str:
-    """The parameters, renamed to their first aliases where `aliased`.
+    """The parameters, renamed to their first aliases where `aliased`; what must be given behind defaults, by name.
 
     A choice has its default in the first declaration only, which is the one that is meant without it.
     """

@@ -35,6 +35,7 @@ def _operations() -> Iterator[str]:
     names = {name: operation for name, operation in _NAMES.items() if "." not in name}
     yield "from collections.abc import Callable, Sequence"
     yield "from typing import Any, Literal, TypedDict, Unpack, overload\n"
+    yield "from ttnn_jit.ops.losses import LossReductionMode"
     yield "from ttnn_jit.specs.dtypes import DataType"
     yield "from ttnn_jit.specs.memory_config import MemoryConfig"
     yield "from ttnn_jit.specs.tensor_spec import Layout"
@@ -58,7 +59,8 @@ def _class(name: str) -> Iterator[str]:
     yield f"\nclass {_class_name(name)}(TtnnOperation):"
     summaries = [operation.summary for operation in OVERLOADS[name]]
     yield "    " + '"""' + "\n\n    Or: ".join(summaries) + '"""\n'
-    calls = list(call_stubs(OVERLOADS[name]))
+    stubs = reversed([*call_stubs(OVERLOADS[name])])
+    calls = list({each.replace(" = ...", ""): each for each in stubs}.values())[::-1]
     for parameters in calls:
         if len(calls) > 1:
             yield "    @overload"

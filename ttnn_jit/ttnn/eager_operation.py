@@ -22,6 +22,7 @@ from ttnn_jit.ops import (
     Elementwise,
     Operation,
     bind,
+    with_output_tensor,
 )
 from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.ops.traced_calls import traceable
@@ -145,6 +146,7 @@ class TtnnOperation(WarmCalls):
         return bound.operation.golden(torch, *bound.operands, *bound.attributes)
 
     def _run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        kwargs = with_output_tensor(self.__ttnn_overloads__, kwargs) if kwargs else kwargs
         own, wanted = result_keywords(self.__name__, kwargs) if kwargs else ({}, None)
         target = self._target(args, kwargs)
         if target is not None:
@@ -156,6 +158,7 @@ class TtnnOperation(WarmCalls):
             raise ArgumentError(error.message, help=next(filter(None, foreign), error.help)) from None
         tensors = tuple(value for value in bound.operands if isinstance(value, Tensor))
         device = _one_device(self.__name__, tensors, bound)
+        device.require_queue(kwargs.get("queue_id"), self.__name__)
         if wanted is not None:
             check_operands(self.__name__, bound, wanted)
         placement = None if wanted is None else placement_of(self.__name__, wanted, tensors[0])
@@ -170,9 +173,11 @@ class TtnnOperation(WarmCalls):
         program = self._programs.get(key)
         output = None if wanted is None else wanted.output_tensor
         is_written = placement is not None and placement.in_place
-        if bound.operation.check is not None:
+        runs_now = device.recorder is None  # else the elements are those of a later time
+        if bound.operation.check is not None and runs_now:
             _check_elements(self.__name__, bound)
-        if program is not None and (output is None or is_written) and _may_be_warm(bound.operation, kwargs):
+        may_be_warm = runs_now and _may_be_warm(bound.operation, kwargs)
+        if program is not None and (output is None or is_written) and may_be_warm:
             write = partial(_write_warm, bound.operation, program, device.target)
             self._remember_call(write, args, kwargs, len(tensors))
         if output is not None and placement is not None:
@@ -237,13 +242,13 @@ def _is_alone(target: Tensor | None, bound: BoundCall) -> bool:
     return not any(TTNN.share_memory(target, other, target.spec, other.spec) for other in others)
 
 
-_SEVERAL_OPERATIONS = ("activations", *(parameter.name for parameter in OPERAND_PARAMETERS))
-"""Keywords by which several operations run in one call."""
+_CHECKED_AT_EACH_CALL = ("activations", *(parameter.name for parameter in OPERAND_PARAMETERS), "queue_id")
+"""Keywords by which several operations run in one call, and what a device may lack."""
 
 
 def _may_be_warm(operation: Operation, kwargs: Mapping[str, Any]) -> bool:
     """Whether a call like one before may go straight to its program."""
-    return not (operation.body or operation.check or any(kwargs.get(name) for name in _SEVERAL_OPERATIONS))
+    return not (operation.body or operation.check or any(kwargs.get(name) for name in _CHECKED_AT_EACH_CALL))
 
 
 def _check_elements(name: str, bound: BoundCall) -> None:

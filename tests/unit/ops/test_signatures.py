@@ -31,13 +31,14 @@ def test_a_signature_takes_every_call_that_the_declaration_takes(operation):
     tensors = [object()] * operation.arity
     signature.bind(*tensors, *operation.tested_attributes, **operation.chosen_by)
     signature.bind(**dict.fromkeys(operation.parameter_names), **operation.chosen_by)
-    signature.bind(*tensors, **dict.fromkeys((*RESULT_KEYWORDS, *HARDWARE_KEYWORDS)))
+    needed = dict.fromkeys(attribute.name for attribute in operation.attributes if attribute.is_required)
+    signature.bind(*tensors, **needed, **dict.fromkeys((*RESULT_KEYWORDS, *HARDWARE_KEYWORDS)))
     required = [operand for operand in operation.operands if operand.is_required]
-    signature.bind(*tensors[: len(required)])
+    signature.bind(*tensors[: len(required)], **needed)
     with pytest.raises(TypeError):
-        signature.bind(*tensors[: len(required) - 1])
+        signature.bind(*tensors[: len(required) - 1], **needed)
     with pytest.raises(TypeError):
-        signature.bind(*tensors, surprise=1)
+        signature.bind(*tensors, **needed, surprise=1)
 
 
 @pytest.mark.parametrize("name", OVERLOADS)
@@ -84,7 +85,7 @@ def test_the_stub_names_what_the_namespace_has():
 
 @EVERY
 def test_torch_has_an_operation_of_the_name_that_the_declaration_says(operation):
-    (row,) = [row for row in ttnn_jit.supported_ops() if row["call"] == f"ttnn.{operation.signature}"]
+    row = next(row for row in ttnn_jit.supported_ops() if row["call"] == f"ttnn.{operation.signature}")
     assert row["aten"] == operation.aten
     if not operation.aten:
         return

@@ -16,8 +16,8 @@ from ttnn_jit.process.dataclass import dataclass
 
 
 @dataclass(frozen=True)
-class RowBlocks:
-    """That launches which follow each other run for some rows after others (codegen/host/row_blocks.py).
+class ScoreBlocks:
+    """That launches which follow each other run for some rows after others (codegen/host/score_blocks.py).
 
     Attributes:
         heads: How many times there are `rows`.
@@ -58,7 +58,7 @@ class HostLaunch:
     ops: tuple[Operation, ...]
     kernel: Kernel
     form: Form
-    blocks: RowBlocks | None = None
+    blocks: ScoreBlocks | None = None
 
     @property
     def remark(self) -> str:

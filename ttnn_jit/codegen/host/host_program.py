@@ -12,7 +12,7 @@ from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
 from ttnn_jit.codegen.host.host_steps import HOST_STEPS
 from ttnn_jit.codegen.host.in_place import written_in_place
-from ttnn_jit.codegen.host.row_blocks import in_order, kept_specs
+from ttnn_jit.codegen.host.score_blocks import in_order, kept_specs
 from ttnn_jit.codegen.host_kernels import has_kernels, kernels_of
 from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.kernel_reader import launches_of

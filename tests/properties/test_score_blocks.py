@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ttnn_jit import jit, ttnn
-from ttnn_jit.codegen.host import row_blocks
+from ttnn_jit.codegen.host import score_blocks
 
 SDPA = ttnn.transformer.scaled_dot_product_attention
 SIZES = st.tuples(*(st.integers(1, most) for most in (2, 2, 2, 70, 40)))
@@ -20,10 +20,10 @@ SIZES = st.tuples(*(st.integers(1, most) for most in (2, 2, 2, 70, 40)))
 
 def in_blocks(monkeypatch, rows):
     """Have every attention run in blocks of about so many rows; none: in no blocks."""
-    monkeypatch.setattr(row_blocks, "LEAST_BYTES", 0 if rows else math.inf)
-    monkeypatch.setattr(row_blocks, "BLOCK_BYTES", 0)
-    monkeypatch.setattr(row_blocks, "MOST_BLOCKS", 1 << 30)
-    monkeypatch.setattr(row_blocks, "_ROWS", rows or 1)
+    monkeypatch.setattr(score_blocks, "LEAST_BYTES", 0 if rows else math.inf)
+    monkeypatch.setattr(score_blocks, "BLOCK_BYTES", 0)
+    monkeypatch.setattr(score_blocks, "MOST_BLOCKS", 1 << 30)
+    monkeypatch.setattr(score_blocks, "_ROWS", rows or 1)
 
 
 def blocks_of(function, *tensors):
@@ -107,5 +107,5 @@ def test_small_scores_are_not_blocked_and_large_ones_are_in_no_more_blocks_than_
     small, large = ([torch.zeros(1, 32, positions, 8) for _ in range(3)] for positions in (64, 1024))
     assert blocks_of(compiled(), *small) == []
     (count, rows), *_ = blocks_of(compiled(), *large)
-    assert count <= row_blocks.MOST_BLOCKS
+    assert count <= score_blocks.MOST_BLOCKS
     assert count * rows >= 32 * 1024
