@@ -224,7 +224,7 @@ def _paged_decode(
     ttnn: Any, query: Any, key: Any, value: Any, table: Any, mask: Any, positions: Any, sink: Any, *statics: Any
 ) -> Any:
     causal, scale, window = statics
-    keys, values = (ttnn.call(GATHER_PAGES, (each, table)) for each in (key, value))
+    keys, values = (ttnn.apply(GATHER_PAGES, (each, table), ()) for each in (key, value))
     return _decode(ttnn, query, keys, values, mask, positions, sink, causal, (), scale, window)
 
 
@@ -289,7 +289,7 @@ def _spelled_chunk(
 def _chunk(
     ttnn: Any, query: Any, key: Any, value: Any, table: Any, start: Any, first: int | None, scale: float | None
 ) -> Any:
-    keys, values = (ttnn.call(GATHER_PAGES, (each, table)) for each in (key, value))
+    keys, values = (ttnn.apply(GATHER_PAGES, (each, table), ()) for each in (key, value))
     begin = float(first or 0) if start is None else ttnn.reshape(ttnn.typecast(start, COMPUTE_TYPE), (1, 1, 1, 1))
     places = ttnn.reshape(ttnn.places(query.shape[2], query), (1, 1, query.shape[2], 1))
     seen = Seen(ttnn.add(places, begin), True, None)
