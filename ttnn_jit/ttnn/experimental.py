@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
+from ttnn_jit.ttnn.channel_orders import convert_to_chw, convert_to_hwc
 from ttnn_jit.ttnn.convolutions_3d import conv3d, prepare_conv3d_weights
 from ttnn_jit.ttnn.eager_functions import view
 from ttnn_jit.ttnn.random_tensors import dropout
 from ttnn_jit.ttnn.transfers import typecast
 
-__all__ = ["conv3d", "dropout", "prepare_conv3d_weights", "typecast", "view"]
+__all__ = ["conv3d", "convert_to_chw", "convert_to_hwc", "dropout", "prepare_conv3d_weights", "typecast", "view"]
 
 if not TYPE_CHECKING:  # a type checker says itself which names are missing
 
