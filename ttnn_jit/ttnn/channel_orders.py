@@ -10,6 +10,7 @@ from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
 from ttnn_jit.ttnn.eager_functions import transpose
 from ttnn_jit.ttnn.mesh import over_meshes
+from ttnn_jit.ttnn.plain_python import on_copies
 from ttnn_jit.ttnn.transfers import to_layout, typecast
 
 
@@ -24,6 +25,7 @@ def _turned(name: str, x: Any, memory_config: MemoryConfig | None, dtype: DataTy
 
 
 @callable_in_programs
+@on_copies
 @over_meshes
 def convert_to_chw(
     input: Tensor,  # noqa: A002 - ttnn's name
@@ -46,6 +48,7 @@ def convert_to_chw(
 
 
 @callable_in_programs
+@on_copies
 @over_meshes
 def convert_to_hwc(
     input: Tensor,  # noqa: A002 - ttnn's name

@@ -17,7 +17,6 @@ from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, check_kin
 from ttnn_jit.ttnn import eager_functions
 from ttnn_jit.ttnn.eager_functions import permute, reshape
 from ttnn_jit.ttnn.mesh import over_meshes
-from ttnn_jit.ttnn.plain_python import is_foreign
 from ttnn_jit.ttnn.transfers import to_device, to_layout, typecast
 from ttnn_jit.ttnn.window_arguments import refusals_of, whole_number, windows_of
 
@@ -28,7 +27,7 @@ def on_device(tensor: Any, device: Device | None, what: str) -> Any:
     Raises:
         ArgumentError: It is no tensor, or there is no device.
     """
-    if maker() is not None or is_foreign(tensor):
+    if maker() is not None:
         return tensor
     check_kind(tensor, Tensor, what)
     if tensor.device() is not None:
@@ -59,7 +58,7 @@ def prepared_bias(bias: Any, outputs: int, dtype: DataType | None) -> Any:
 
 def in_tiles(tensor: Any, dtype: DataType | None) -> Any:
     """`tensor` in tiles, in `dtype` if that is given."""
-    if not is_foreign(tensor) and tensor.layout is not Layout.TILE:
+    if tensor.layout is not Layout.TILE:
         tensor = to_layout(tensor, Layout.TILE)
     return tensor if dtype in {None, tensor.dtype} else typecast(tensor, dtype)
 
