@@ -1,6 +1,6 @@
 """Convolutions: products of the windows of a tensor with weights, added up.
 
-The functions `conv2d` and its kin of the host API stand for them (ttnn_jit/ttnn/convolutions.py). Tensors have their
+The functions `conv2d` and its kin of the host API stand for them (ttnn_jit/ttnn/convolving.py). Tensors have their
 channels last: a batch, spatial dimensions, channels; or all but the channels in one dimension, as ttnn's results have.
 Weights are those of torch, outputs x inputs of a group x kernel; or prepared: a matrix of taps and inputs by outputs.
 

@@ -1,6 +1,6 @@
 """Pools: the largest element, or the mean, of every window of a tensor.
 
-The functions `max_pool2d` and its kin of the host API stand for them (ttnn_jit/ttnn/pools.py). Tensors have their
+The functions `max_pool2d` and its kin of the host API stand for them (ttnn_jit/ttnn/pooling.py). Tensors have their
 channels last, as those of ttnn_jit/ops/convolutions.py. Columns of a window are reduced before its rows, each in the
 order of a reduction (ops/reduction.py).
 """

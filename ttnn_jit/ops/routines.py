@@ -7,7 +7,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axis_of
 from ttnn_jit.ops.parameter import DIMENSION, FLAG, LAYOUT, TENSOR, Parameter
-from ttnn_jit.ops.reduction import interleaved
+from ttnn_jit.ops.reduction import interleaved, laid_out
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.specs.access import Access, Const, Dim
 from ttnn_jit.specs.dtypes import FLOATS, INTEGERS, SCALARS, DataType
@@ -158,7 +158,7 @@ EMBEDDING = Routine(
     loops=_embedding_loops,
     spelled=_spelled_embedding,
     result=lambda indices, weight, layout: (
-        interleaved(weight).with_(shape=(*indices.shape, weight.shape[-1]), layout=layout),
+        laid_out(interleaved(weight), layout).with_(shape=(*indices.shape, weight.shape[-1])),
     ),
     operand_dtypes=(INTEGERS, SCALARS),
     golden=lambda torch, indices, weight, _: weight.reshape(-1, weight.shape[-1])[indices.long()],  # noqa: ARG005 - goldens are given torch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
@@ -17,7 +17,7 @@ from ttnn_jit.ops import (
     overloads_of,
 )
 from ttnn_jit.ops.applied_unary import AppliedUnary, of_type
-from ttnn_jit.ops.operation import OperandSpec
+from ttnn_jit.ops.operation import OUTPUT_KEYWORDS, PLACE_KEYWORDS, OperandSpec
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
@@ -61,15 +61,20 @@ def result_keywords(name: str, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any
     activations = (*_applied(name, "activations", found), *(() if fused is None else (activation_named(fused),)))
     applied = tuple(_applied(name, each.name, found) for each in OPERAND_PARAMETERS)
     of_operands = applied if any(applied) else ()
-    outputs = [found[key] for key in ("output_tensor", "optional_output_tensor") if found[key] is not None]
-    if len(outputs) > 1:
-        raise ArgumentError(f"{name}: `output_tensor` and `optional_output_tensor` are two names of one argument")
-    output = outputs[0] if outputs else None
+    output, config = (_one_of(name, names, found) for names in (OUTPUT_KEYWORDS, PLACE_KEYWORDS))
     if output is not None:
         check_tensor(output, f"{name}: `output_tensor`")
-    if output is found["memory_config"] is found["dtype"] is None and not activations and not of_operands:
+    if output is config is found["dtype"] is None and not activations and not of_operands:
         return own, None
-    return own, ResultKeywords(found["memory_config"], found["dtype"], output, activations, of_operands)
+    return own, ResultKeywords(config, found["dtype"], output, activations, of_operands)
+
+
+def _one_of(name: str, names: Sequence[str], found: Mapping[str, Any]) -> Any:
+    """What is given for an argument that has two names; None if nothing is."""
+    given = [found[each] for each in names if found[each] is not None]
+    if len(given) > 1:
+        raise ArgumentError(f"{name}: {' and '.join(f'`{each}`' for each in names)} are two names of one argument")
+    return given[0] if given else None
 
 
 def _applied(name: str, keyword: str, found: Mapping[str, Any]) -> tuple[AppliedUnary, ...]:
@@ -120,7 +125,7 @@ def check_output(
     name: str, output: Tensor, program: Program | None, bound: BoundCall, placement: ResultPlacement
 ) -> None:
     """Refuse an `output_tensor` that is gone, or that the result does not fit."""
-    output.buffer(name)
+    output.memory(name)
     if program is None:
         (by_rule,) = bound.operation.results(specs_of(bound), bound.attributes)
         expected = by_rule.with_(dtype=placement.dtype, memory_config=placement.memory_config)
