@@ -101,7 +101,7 @@ def tensors_of(call, dtype):
     return x, weight, random((1, 1, 1, call["out_channels"]), dtype, 3)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=16, deadline=None)
 @given(
     call=convolutions(),
     dtype=st.sampled_from([f32, bf16]),
@@ -167,7 +167,7 @@ def test_pairs_of_bfloat16_never_reach_from_one_tap_to_the_next(cpu_device):
     assert torch.equal(ttnn.to_torch(got), ttnn.to_torch(want))
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     call=convolutions(),
     more=st.lists(st.integers(0, 1), min_size=2, max_size=2),
@@ -231,7 +231,7 @@ def test_a_convolution_of_rows_is_torchs_in_float64(padding, target):
     assert_near(ttnn.to_torch(got).reshape(want.shape), want, golden(x.abs(), weight.abs()), 9, f32)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     extents=st.lists(st.integers(2, 5), min_size=3, max_size=3),
     kernel=st.lists(st.integers(1, 2), min_size=3, max_size=3),
