@@ -9,12 +9,36 @@ from __future__ import annotations
 
 import json
 
-from benchmarks import curves, elementwise, latency, matmul, memory, program_cache, roofline, vector_math, workloads
+from benchmarks import (
+    curves,
+    elementwise,
+    latency,
+    matmul,
+    memory,
+    models,
+    program_cache,
+    roofline,
+    traces,
+    vector_math,
+    workloads,
+)
 from benchmarks.harness import RESULTS, Benchmark, command_line, report, run
 
 BENCHMARKS: dict[str, Benchmark] = {
     module.BENCHMARK.name: module.BENCHMARK
-    for module in (program_cache, latency, elementwise, workloads, matmul, roofline, memory, curves, vector_math)
+    for module in (
+        program_cache,
+        latency,
+        traces,
+        elementwise,
+        workloads,
+        matmul,
+        models,
+        roofline,
+        memory,
+        curves,
+        vector_math,
+    )
 }
 
 

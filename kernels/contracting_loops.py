@@ -153,7 +153,7 @@ class ContractingLoops:
         yield f"  %right.column = getelementptr {self._element(right)}, {start}, i64 %column.at"
 
     def _terms_of_both(self, term: str, most: str) -> Iterator[str]:
-        """``%left.at`` and ``%right.at``: where both have the terms from `term` on; ``%run``: how many, at `most`."""
+        """``%left.at`` and ``%right.at``: where both have terms from `term` on; ``%run``: how many, up to `most`."""
         yield from self._index("term.index", term, "depth", self.contracted)
         yield "  %run.own = sub i64 %depth0, %term.index0"
         yield f"  %run.is.own = icmp sle i64 %run.own, {most}"

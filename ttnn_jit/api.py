@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, overload
 
 from ttnn_jit.cache.statistics import CacheInfo, cache_clear, cache_info
@@ -15,7 +16,7 @@ from ttnn_jit.calls.tile_op import tile_op
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.ops import OPERATIONS
-from ttnn_jit.specs.options import BACKENDS, CompileOptions, Environment
+from ttnn_jit.specs.options import BACKENDS, CompileOptions, Environment, config_overrides
 from ttnn_jit.specs.target import SystemDesc, resolve_target
 from ttnn_jit.specs.tensor_spec import MathFidelity, MemoryConfig, check_kind
 
@@ -216,3 +217,7 @@ def explain_miss(function: JitFunction, *args: Any, **kwargs: Any) -> str:
         raise ArgumentError(f"explain_miss takes what `jit` returns, got {type_name(function)}")
 
     return inspection.explain_miss(function.request(*args, **kwargs))
+
+
+if config_overrides():  # settings may have to observe calls from the first one on
+    import_module("ttnn_jit.ttnn.session_config")

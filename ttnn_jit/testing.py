@@ -10,48 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.runtime.tensor import as_torch
-from ttnn_jit.specs.dtypes import dtypes_of_torch
+from ttnn_jit.ttnn.comparison import ulp_distance
+from ttnn_jit.ttnn.session_config import comparison_records
 
 if TYPE_CHECKING:
-    import torch
-
     from ttnn_jit.calls.tile_op import TileOperation
 
-__all__ = ["assert_allclose", "assert_matches_golden", "ulp_distance"]
-
-
-def ulp_distance(actual: Any, expected: Any) -> torch.Tensor:
-    """Per element ``|actual - expected|`` in units in the last place of `actual`'s dtype at `expected`, in float64.
-
-    The unit of integers is 1. 0 where both are NaN, or where `expected` rounds to the infinity that `actual` is;
-    infinite where one alone is NaN or infinite. Among denormals the unit is the smallest denormal.
-
-    Args:
-        actual: A ttnn, torch or numpy tensor of float32, bfloat16 or integers.
-        expected: The reference, of `actual`'s shape: float64 keeps what the dtype of `actual` cannot.
-
-    Raises:
-        ValueError: The shapes differ, or `actual` is of another dtype.
-    """
-    got, reference = as_torch(actual), as_torch(expected).double()
-    import torch
-
-    __tracebackhide__ = True
-    if got.shape != reference.shape:
-        raise ValueError(f"shapes {tuple(got.shape)} and {tuple(reference.shape)} differ")
-    dtype = dtypes_of_torch().get(got.dtype)
-    if dtype is None:
-        raise ValueError(f"ulp are counted in the types that tensors of ttnn have, got {got.dtype}")
-    if dtype.is_integer:
-        return (got.double() - reference).abs().nan_to_num(nan=torch.inf)
-    digits = dtype.mantissa_bits
-    _, exponent = torch.frexp(reference.abs())
-    unit = torch.ldexp(torch.ones_like(reference), (exponent - 1 - digits).clamp(min=-126 - digits))
-    # In two steps float64 -> float32 -> bfloat16 a number can only reach an infinity that it rounds to directly.
-    rounded, wide = reference.to(got.dtype), got.double()
-    same = (got == rounded) & rounded.isinf() | got.isnan() & rounded.isnan() | (wide == reference)
-    distance = ((wide - reference).abs() / unit).nan_to_num(nan=torch.inf, posinf=torch.inf)
-    return torch.where(same, torch.zeros_like(distance), distance)
+__all__ = ["assert_allclose", "assert_matches_golden", "comparison_records", "ulp_distance"]
 
 
 def assert_allclose(actual: Any, expected: Any, *, max_ulp: float = 0.0, rtol: float = 0.0, atol: float = 0.0) -> None:

@@ -16,6 +16,7 @@ from ttnn_jit.calls.inline_cache import Missing, calls_like, first_of
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import keep_users_frames
 from ttnn_jit.dispatch.arguments import Arguments
+from ttnn_jit.dispatch.observers import observe_new_class
 from ttnn_jit.dispatch.warm_calls import WarmCalls, not_warm
 from ttnn_jit.foreign.pytrees import LEAF
 from ttnn_jit.runtime.families import Family, WarmCall
@@ -83,6 +84,7 @@ def with_fast_path(parameters: PlainParameters | None, base: type[T], root: type
     method = _call_method(*parameters)
     method.__doc__ = root.__call__.__doc__
     fast = type(root.__name__, (PlainCalls, root), {"__call__": method, "__module__": root.__module__})
+    observe_new_class(fast)
     return fast if base is root else type(base.__name__, (base, fast), {"__module__": base.__module__})
 
 

@@ -77,6 +77,11 @@ class JitFunction(WarmCalls):
         return self.func.__qualname__
 
     @property
+    def python_fully_qualified_name(self) -> str:
+        """What hooks and graphs call it."""
+        return f"{self.func.__module__}.{self.func.__qualname__}"
+
+    @property
     def num_entries(self) -> int:
         """Programs in this function's memory cache; a method's are those of all instances."""
         return len(self._variants) + sum(function.num_entries for function in self._bound.functions())
@@ -113,7 +118,8 @@ class JitFunction(WarmCalls):
             found = self._variants.find(key)
             variant, hidden = found or self._miss(key, arguments, where, same)
         check_devices(self.func.__name__, arguments.tensors, zip(variant.hidden, hidden, strict=True))
-        if found is not None and self._is_remembered() and (warm := variant.warm(hidden)) is not None:
+        is_remembered = self._is_remembered() and not where.family.records(arguments.tensors)
+        if found is not None and is_remembered and (warm := variant.warm(hidden)) is not None:
             self._remember(warm, where.family, arguments, args, kwargs)
         return variant.program if self._settings.compile_only else variant.run(*arguments.tensors, *hidden)
 

@@ -52,7 +52,7 @@ class TileOperation(TtnnOperation):
         self._parameters = _parameters(function)
         self.name = re.sub(r"\W", "", function.__name__)
         super().__init__(self.name, ())
-        self.__name__ = f"tile_op.{self.name}"
+        self.__name__ = self.python_fully_qualified_name = f"tile_op.{self.name}"
         self.__doc__ = function.__doc__
         self.__ttnn_tile_function__ = self.func = function
         self.__ttnn_overloads__ = _Overloads(self)

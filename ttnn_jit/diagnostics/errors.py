@@ -70,6 +70,10 @@ class DeviceError(TtnnJitError, RuntimeError):
     """A device was used after it was closed."""
 
 
+class TraceError(TtnnJitError, RuntimeError):
+    """A trace is not there, cannot hold what is to be captured, or has no room (TT_FATAL in ttnn)."""
+
+
 class MissingLibraryError(TtnnJitError, ImportError):
     """A library that only some functions need is not installed."""
 

@@ -16,6 +16,7 @@ from typing import ParamSpec, TypeVar
 from ttnn_jit.diagnostics.debugging import debugging
 from ttnn_jit.diagnostics.errors import InternalError, TtnnJitError
 from ttnn_jit.diagnostics.origin import THIS_PACKAGE, library_of_frame
+from ttnn_jit.diagnostics.source import Location, whole_line
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -55,6 +56,14 @@ def level_of_the_user() -> int:
     while frame is not None and _is_machinery(frame):
         frame, level = frame.f_back, level + 1
     return level
+
+
+def place_of_the_user() -> Location | None:
+    """The line of the user's that runs now; None where there is none."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _is_machinery(frame):
+        frame = frame.f_back
+    return None if frame is None else whole_line(frame.f_code.co_filename, frame.f_lineno)
 
 
 def _frames_of_the_user(traceback: TracebackType | None) -> TracebackType | None:

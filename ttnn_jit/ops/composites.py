@@ -9,13 +9,12 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops import activations, unary
-from ttnn_jit.ops.axes import axes_of, axis_of, without_axes
+from ttnn_jit.ops.axes import axes_of, without_axes
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.contractions import MATMUL
 from ttnn_jit.ops.operation import Example
-from ttnn_jit.ops.parameter import DIMENSION, FLAG, NAME, OPTIONAL_TENSOR, TENSOR, Parameter
+from ttnn_jit.ops.parameter import FLAG, NAME, OPTIONAL_TENSOR, REDUCED, Parameter
 from ttnn_jit.ops.reduction import interleaved
-from ttnn_jit.ops.reductions import REDUCED
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -29,6 +28,10 @@ def reshaped(ttnn: Any, x: Any, shape: Sequence[int]) -> Any:
     return x if x.shape == tuple(shape) else ttnn.reshape(x, shape)
 
 
+def _reduced(x: TensorSpec, axes: Sequence[int], keepdim: bool, *_: Any) -> TensorSpec:
+    return interleaved(x).with_(shape=without_axes(x.shape, axes, keep=keepdim))
+
+
 MEAN = Composite(
     name="mean",
     parameters=REDUCED,
@@ -36,37 +39,10 @@ MEAN = Composite(
     source="ttnn.mean",
     decompose=_mean,
     spelled=lambda shape, dims, keepdim: (axes_of(dims, len(shape)), keepdim),
-    result=lambda x, axes, keepdim: interleaved(x).with_(shape=without_axes(x.shape, axes, keep=keepdim)),
+    result=_reduced,
     golden=lambda torch, x, dim, keepdim: torch.mean(x, dim or None, keepdim),
     aten="mean.dim",
     examples=((((3, 40),), ((-1,), True)), (((64, 33),), ((0,), False)), (((2, 5, 37),), ((), False))),
-)
-
-
-def _softmax(ttnn: Any, x: Any, axis: int, _: bool) -> Any:
-    exponentials = ttnn.exp(ttnn.subtract(x, ttnn.max(x, axis, True)))
-    return ttnn.divide(exponentials, ttnn.sum(exponentials, axis, True))
-
-
-def _as_operand(x: TensorSpec, *_: Any) -> TensorSpec:
-    return x
-
-
-SOFTMAX = Composite(
-    name="softmax",
-    parameters=(
-        Parameter("input_tensor", TENSOR, aliases=("input",)),
-        Parameter("dim", DIMENSION, -1, ir_name="dimension"),
-        Parameter("numeric_stable", FLAG, default=False, ir_name="numericStable"),
-    ),
-    summary="exp(x - m) by its sum along `dim`, m the largest element there, whatever `numeric_stable` says.",
-    source="ttnn.softmax",
-    decompose=_softmax,
-    spelled=lambda shape, dim, stable: (axis_of(dim, len(shape)), stable),
-    result=_as_operand,
-    golden=lambda torch, x, dim, _: torch.softmax(x, dim),
-    aten="_softmax",
-    examples=((((3, 40),), (-1, False)), (((64, 33),), (0, True)), (((2, 5, 37),), (1, False))),
 )
 
 
@@ -78,10 +54,6 @@ def _variance(ttnn: Any, x: Any, axes: Sequence[int], keepdim: bool, correction:
 
 def _variance_spelled(shape: Sequence[int], dims: Sequence[int], keepdim: bool, correction: bool) -> tuple[Any, ...]:
     return axes_of(dims, len(shape)), keepdim, correction
-
-
-def _variance_result(x: TensorSpec, axes: Sequence[int], keepdim: bool, _: bool) -> TensorSpec:
-    return MEAN.result(x, axes, keepdim)
 
 
 _SPREAD = (*REDUCED, Parameter("correction", FLAG, default=True))
@@ -98,7 +70,7 @@ VAR = Composite(
     source="ttnn.var",
     decompose=_variance,
     spelled=_variance_spelled,
-    result=_variance_result,
+    result=_reduced,
     golden=lambda torch, x, dim, keepdim, correction: torch.var(x, dim or None, correction=correction, keepdim=keepdim),
     aten="var.correction",
     examples=_SPREAD_EXAMPLES,
@@ -111,7 +83,7 @@ STD = Composite(
     source="ttnn.std",
     decompose=lambda ttnn, *call: ttnn.sqrt(_variance(ttnn, *call)),
     spelled=_variance_spelled,
-    result=_variance_result,
+    result=_reduced,
     golden=lambda torch, x, dim, keepdim, correction: torch.std(x, dim or None, correction=correction, keepdim=keepdim),
     aten="std.correction",
     examples=_SPREAD_EXAMPLES,
@@ -162,7 +134,7 @@ def require_activation(name: str | None) -> None:
 
 
 def is_broadcast_to(shape: Sequence[int], wanted: Sequence[int]) -> bool:
-    """Whether a tensor of one shape is broadcast to the other."""
+    """Whether a tensor of `shape` broadcasts to `wanted`, and makes it no larger."""
     pairs = zip_longest(reversed(shape), reversed(wanted), fillvalue=1)
     return all(extent in {1, by} for extent, by in pairs)
 
@@ -204,4 +176,4 @@ LINEAR = Composite(
     ),
 )
 
-OPERATIONS = (MEAN, SOFTMAX, VAR, STD, LINEAR)
+OPERATIONS = (MEAN, VAR, STD, LINEAR)

@@ -30,7 +30,7 @@ def tracing(tracer: Tracer) -> Iterator[None]:
     time.
     """
     token = _TRACER.set(tracer)
-    classes = [cls for root in _CLASSES for cls in _with_own_call(root)]
+    classes = classes_of_calls()
     own = [vars(cls).get("__call__") for cls in classes]
     for cls in classes:
         cls.__call__ = _asking(cls.__call__)
@@ -43,6 +43,11 @@ def tracing(tracer: Tracer) -> Iterator[None]:
             else:
                 cls.__call__ = call
         _TRACER.reset(token)
+
+
+def classes_of_calls() -> list[Any]:
+    """The classes of such objects that have a ``__call__`` of their own, or whose instances have the base's."""
+    return [cls for root in _CLASSES for cls in _with_own_call(root)]
 
 
 def _with_own_call(root: Any) -> Iterator[Any]:

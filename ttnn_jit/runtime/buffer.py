@@ -49,6 +49,16 @@ class Buffer:
     _home: SizeClass
     lease: object
 
+    @property
+    def nbytes(self) -> int:
+        """Of the block, which may be more than was asked for."""
+        return self._home.nbytes
+
+    @property
+    def pool(self) -> BufferPool:
+        """What it goes back to."""
+        return self._home.pool
+
     def __del__(self) -> None:
         try:
             address = self.address

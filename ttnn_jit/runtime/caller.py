@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NoReturn
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
@@ -15,16 +16,20 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime import native
 from ttnn_jit.runtime.buffer import ALIGNMENT, HOST_POOL, POOLED_RESULT_BYTES
 from ttnn_jit.runtime.chunks import chunks_of
+from ttnn_jit.runtime.copy_ir import COPY_SYMBOL
 from ttnn_jit.runtime.device import implicit_cpu_device
 from ttnn_jit.runtime.entry import entry
 from ttnn_jit.runtime.families import TTNN
 from ttnn_jit.runtime.l1 import in_l1
 from ttnn_jit.runtime.plan import ProgramPlan
-from ttnn_jit.runtime.structures import LaunchEntry, LaunchTable
+from ttnn_jit.runtime.structures import CopyWords, LaunchEntry, LaunchTable
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.threads import HELPERS
 from ttnn_jit.runtime.updates import after_updates, check_updates
 from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
+
+if TYPE_CHECKING:
+    from ttnn_jit.runtime.runnable import Runnable
 
 RELEASE_GIL_BYTES = 1 << 20
 """Programs that touch this much let other Python threads run: their kernels run long enough to pay for giving the lock
@@ -40,13 +45,22 @@ class NativeCall:
             every buffer of the plan.
         table: Address of the launch table.
         shares: Whether it has chunks for helper threads.
-        keeps: What the table points into.
+        gives_lock_away: Whether other Python threads run meanwhile.
+        kernels: How many there are in the table.
+        keeps: The table, and what it points into.
     """
 
     function: Callable[..., None]
     table: int
     shares: bool
-    keeps: tuple[Any, ...]
+    gives_lock_away: bool
+    kernels: int
+    keeps: tuple[ctypes.Array[ctypes.c_int64], ...]
+
+    @property
+    def nbytes(self) -> int:
+        """Of the table, and of what it points into."""
+        return sum(map(ctypes.sizeof, self.keeps))
 
     def run(self, addresses: Sequence[int]) -> None:
         """Run the kernels on the plan's buffers at these addresses."""
@@ -73,8 +87,8 @@ def link(plan: ProgramPlan, objects: Mapping[str, bytes], *, without: Collection
         shares = shares or chunks is not None
         wakes = wakes or (chunks is not None and chunks.wakes)
         offsets = [offset * spec.dtype.itemsize for offset, spec in zip(launch.offsets, specs, strict=True)]
-        words = [_words(launch.operands), _words(offsets), _words(launch.params)]
-        words += [_words(part) for part in ((chunks.params, chunks.last_params, chunks.steps) if chunks else ())]
+        words = [packed_words(launch.operands), packed_words(offsets), packed_words(launch.params)]
+        words += [packed_words(part) for part in ((chunks.params, chunks.last_params, chunks.steps) if chunks else ())]
         indices, starts, params, *parts = map(ctypes.addressof, words)
         chunk_params, last_params, steps = parts or (0, 0, 0)
         table += LaunchEntry.words(
@@ -90,14 +104,38 @@ def link(plan: ProgramPlan, objects: Mapping[str, bytes], *, without: Collection
             wakes=chunks is not None and chunks.wakes,
         )
         keeps += words
-    packed = _words(table)
+    packed = packed_words(table)
     gives_lock_away = wakes or plan.bytes_touched >= RELEASE_GIL_BYTES
     function = entry(gives_lock_away=gives_lock_away)
-    return NativeCall(function, ctypes.addressof(packed), shares, (packed, *keeps))
+    return NativeCall(function, ctypes.addressof(packed), shares, gives_lock_away, len(launches), (packed, *keeps))
 
 
-def _words(values: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:
-    # One word more, so that an empty list still has an address.
+@lru_cache(1024)
+def copying(**words: int) -> NativeCall:
+    """The call of the kernel that copies the first of two buffers to the second, with these `CopyWords`."""
+    params, indices, offsets = packed_words(CopyWords.words(**words)), packed_words([0, 1]), packed_words([0, 0])
+    launch = LaunchEntry.words(
+        function=native.launch_address(COPY_SYMBOL),
+        operands=2,
+        indices=ctypes.addressof(indices),
+        offsets=ctypes.addressof(offsets),
+        params=ctypes.addressof(params),
+        chunks=1,
+        chunk_params=0,
+        last_params=0,
+        steps=0,
+        wakes=False,
+    )
+    packed = packed_words([*LaunchTable.words(kernels=1, widest=2), *launch])
+    gives_lock_away = words["batches"] * words["target_batch"] >= RELEASE_GIL_BYTES
+    keeps = packed, params, indices, offsets
+    return NativeCall(
+        entry(gives_lock_away=gives_lock_away), ctypes.addressof(packed), False, gives_lock_away, 1, keeps
+    )
+
+
+def packed_words(values: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:
+    """Words in memory, and one more, so that an empty list still has an address."""
     return (ctypes.c_int64 * (len(values) + 1))(*values)
 
 
@@ -118,13 +156,13 @@ def run_on_addresses(plan: ProgramPlan, call: NativeCall | None, addresses: Sequ
         call.run([*addresses, *(buffer.address for buffer in intermediates)])
 
 
-def run_on_tensors(plan: ProgramPlan, call: NativeCall | None, buffer_bytes: int, tensors: Sequence[Tensor]) -> Any:
+def run_on_tensors(program: Runnable, tensors: Sequence[Tensor]) -> Any:
     """Run on input tensors; the result, or the tuple of several, on the device of the first, else the implicit one.
 
+    While that device records a trace the run becomes a part of it.
+
     Args:
-        plan: Buffers and launches.
-        call: The plan's native code.
-        buffer_bytes: L1 of a core that circular buffers take while the program runs.
+        program: What runs.
         tensors: The inputs.
 
     Raises:
@@ -133,6 +171,7 @@ def run_on_tensors(plan: ProgramPlan, call: NativeCall | None, buffer_bytes: int
         DeviceError: The device is closed.
         L1CapacityError: A result does not fit.
     """
+    plan = program.plan
     if len(tensors) != len(plan.inputs):
         wrong_count(plan, "tensors", len(plan.inputs), len(tensors))
     _require_fitting(plan, tensors)
@@ -141,18 +180,22 @@ def run_on_tensors(plan: ProgramPlan, call: NativeCall | None, buffer_bytes: int
     assert device is not None  # or it would have been refused
     device.require_open(plan.name)
     device.programs.add(plan.hash)
-    owned = plan.buffers[len(plan.inputs) :]
-    leases = [device.l1.lease(spec) if in_l1(spec) else None for spec in (*owned, *plan.unstored)]
+    # What shares memory with an input that is written was refused: new values may be made in place.
+    in_place = plan.made_in_place if plan.has_warm_calls else {}
+    call = program.native_in_place if in_place else program.native
+    owned = {i: plan.buffers[i] for i in range(len(plan.inputs), len(plan.buffers)) if i not in in_place}
+    leases = [device.l1.lease(spec) if in_l1(spec) else None for spec in (*owned.values(), *plan.unstored)]
     if any(map(in_l1, (*plan.buffers, *plan.unstored))):
-        device.l1.require(buffer_bytes, f"the circular buffers of {plan.name}")
-    made = [Tensor(spec, device, HOST_POOL.allocate(spec.nbytes)) for spec in owned]
-    for tensor, lease in zip(made, leases, strict=False):
+        device.l1.require(program.circular_buffer_bytes, f"the circular buffers of {plan.name}")
+    made = {i: Tensor(spec, device, device.pool.allocate(spec.nbytes)) for i, spec in owned.items()}
+    for tensor, lease in zip(made.values(), leases, strict=False):
         if lease is not None:
-            tensor.buffer(plan.name).lease = lease
-    every = [*tensors, *made]
+            tensor.memory(plan.name).lease = lease
+    made |= {i: tensors[index] for i, index in in_place.items()}
+    every = [*tensors, *(made[i] for i in range(len(plan.inputs), len(plan.buffers)))]
     if call is not None:
-        buffers = [tensor.buffer(plan.name) for tensor in every]  # held: other threads may deallocate the tensors
-        call.run([buffer.address for buffer in buffers])
+        # Held: other threads may deallocate the tensors.
+        device.launch(call, [tensor.memory(plan.name) for tensor in every])
     results = after_updates(plan, TTNN, tensors, every)
     return results[0] if len(results) == 1 else tuple(results)
 
@@ -189,7 +232,7 @@ def _require_usable(plan: ProgramPlan, index: int, tensor: Tensor, spec: TensorS
             f"{plan.name}: argument {index} is on the host",
             help="move it to a device: `ttnn.from_torch(..., device=device)`",
         )
-    tensor.buffer(plan.name)
+    tensor.memory(plan.name)
 
 
 def _refuse_unaligned(name: str, index: int) -> NoReturn:

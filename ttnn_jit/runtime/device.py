@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
-from ttnn_jit.diagnostics.errors import DeviceError
-from ttnn_jit.runtime.buffer import HOST_POOL, Buffer
+from ttnn_jit.diagnostics.errors import ArgumentError, DeviceError
+from ttnn_jit.runtime.buffer import HOST_POOL, Buffer, BufferPool
 from ttnn_jit.runtime.l1 import L1Account, MemoryView, in_l1
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.specs.arch import Arch
 from ttnn_jit.specs.target import PRESETS, SystemDesc
-from ttnn_jit.specs.tensor_spec import CoreCoord, CoreGrid, TensorSpec, check_memory_of_device
+from ttnn_jit.specs.tensor_spec import CoreCoord, CoreGrid, TensorSpec, check_memory_of_device, check_whole_number
+
+if TYPE_CHECKING:
+    from ttnn_jit.runtime.caller import NativeCall
+    from ttnn_jit.runtime.recorder import Recorder, Trace
 
 ONE_DEVICE_HELP = (
     "move one: `ttnn.to_device(ttnn.from_device(tensor), device)`; a mesh's tensors meet those of that mesh only"
@@ -31,8 +36,13 @@ class Device:
         target: The system description that its tensors' programs obey.
         device_id: The number it was opened with.
         closed: Whether it was closed; its tensors can then no longer be used.
-        open_target: The identity of `target`, 0 once the device is closed: one comparison tells both to a warm call.
+        open_target: The identity of `target`, 0 once the device is closed and while it records: one comparison tells
+            all that to a warm call.
         l1: The account of what lies in the L1 of its cores.
+        queues: How many command queues it was opened with; on a CPU all of them are one.
+        trace_region_size: Bytes that its traces may take; 0: as many as there are.
+        traces: Those that were captured and not released, by their id.
+        recorder: What records its calls while a trace is captured.
         programs: Hashes of the programs that ran on it: its program cache, as ttnn counts it.
         shape: The mesh that a single device is: (1, 1).
     """
@@ -41,12 +51,16 @@ class Device:
 
     _implicit_cpu: ClassVar[Device | None] = None
 
-    def __init__(self, target: SystemDesc, device_id: int = 0) -> None:
+    def __init__(self, target: SystemDesc, device_id: int = 0, *, queues: int = 1, trace_region_size: int = 0) -> None:
         self.target = target
         self.device_id = device_id
+        self.queues = queues
+        self.trace_region_size = trace_region_size
+        self.traces: dict[object, Trace] = {}
+        self.recorder: Recorder | None = None
         self.closed = False
         self.open_target = id(target)
-        self.pool = HOST_POOL
+        self.pool: BufferPool = HOST_POOL
         self.l1 = L1Account(target)
         self.programs: set[str] = set()
 
@@ -69,6 +83,10 @@ class Device:
     def get_num_devices(self) -> int:
         """Devices in the mesh: one."""
         return 1
+
+    def members(self) -> tuple[Device, ...]:
+        """The devices that tensors lie on: itself."""
+        return (self,)
 
     def get_submeshes(self) -> list[Device]:
         """Meshes that were made of parts of this one: none."""
@@ -106,8 +124,12 @@ class Device:
         rows, columns = self.target.grid
         return CoreGrid(x=columns, y=rows)
 
-    def allocate_tensor(self, spec: TensorSpec) -> Buffer:
+    def allocate_tensor(self, spec: TensorSpec, *, again: bool = False) -> Buffer:
         """Memory for a tensor of `spec`, entered into the account of L1 if it is to lie there.
+
+        Args:
+            spec: Of the tensor.
+            again: Whether a device that records shall give the memory of an input that was freed meanwhile.
 
         Raises:
             DeviceError: The device is closed.
@@ -116,11 +138,11 @@ class Device:
         """
         self.require_open("allocate")
         check_memory_of_device(spec.memory_config)
-        if not in_l1(spec):
-            return self.pool.allocate(spec.nbytes)
-        lease = self.l1.lease(spec)
-        buffer = self.pool.allocate(spec.nbytes)
-        buffer.lease = lease
+        lease = self.l1.lease(spec) if in_l1(spec) else None
+        freed = self.recorder.freed(spec.nbytes) if again and self.recorder is not None else None
+        buffer = freed or self.pool.allocate(spec.nbytes)
+        if lease is not None:
+            buffer.lease = lease
         return buffer
 
     def require_open(self, operation: str) -> None:
@@ -135,10 +157,53 @@ class Device:
                 help="open it again with `ttnn.open_device`, and make the tensors anew",
             )
 
+    def require_host_access(self, operation: str) -> None:
+        """Refuse to let the host read or write tensors for `operation`, on a closed device or one that records.
+
+        Raises:
+            DeviceError: The device is closed.
+            TraceError: It captures a trace, which holds nothing that the host does.
+        """
+        self.require_open(operation)
+        if self.recorder is not None:
+            self.recorder.refuse(operation)
+
+    def require_queue(self, queue: int | None, operation: str) -> None:
+        """Refuse a command queue that the device does not have; None stands for one that it has.
+
+        Raises:
+            ArgumentError: There is no such queue, or it is no number.
+        """
+        if queue is None:
+            return
+        check_whole_number(queue, f"{operation}: the command queue")
+        if not 0 <= queue < self.queues:
+            there = "queue 0 alone" if self.queues == 1 else f"{self.queues} queues"
+            raise ArgumentError(
+                f"{operation}: {self} has no command queue {int(queue)}; it was opened with {there}",
+                help="open it with `num_command_queues=2`",
+            )
+
+    def launch(self, call: NativeCall, buffers: Sequence[Buffer]) -> None:
+        """Run native code on these buffers, or have it recorded."""
+        if self.recorder is None:
+            call.run([buffer.address for buffer in buffers])
+        else:
+            self.recorder.launch(call, buffers)
+
+    def record(self, recorder: Recorder | None) -> None:
+        """Have calls recorded from now on, and what they make allocated by the recorder; None: no more."""
+        self.recorder = recorder
+        self.pool = HOST_POOL if recorder is None else recorder.pool
+        self.open_target = 0 if self.closed or recorder else id(self.target)
+
     def close(self) -> None:
-        """Close the device; a second close does nothing."""
+        """Close the device, whose traces go; a second close does nothing."""
         self.closed = True
-        self.open_target = 0
+        self.record(None)
+        for trace in self.traces.values():
+            trace.release()
+        self.traces.clear()
 
     def __enter__(self) -> Device:
         return self

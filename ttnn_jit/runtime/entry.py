@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from ttnn_jit.runtime import native
-from ttnn_jit.runtime.launch_ir import CALL_SYMBOL, UNLOCKED_CALL_SYMBOL
+from ttnn_jit.runtime.launch_ir import CALL_SYMBOL, REPLAY_SYMBOL, UNLOCKED_CALL_SYMBOL, UNLOCKED_REPLAY_SYMBOL
 
 METH_FASTCALL = 0x80
 
@@ -31,14 +31,26 @@ class _MethodDef(ctypes.Structure):
 _METHODS: list[_MethodDef] = []  # a builtin function points at its own
 
 
-@cache
 def entry(*, gives_lock_away: bool) -> Callable[..., None]:
-    """The function of the words of launch_ir.py, each a number, that runs a program's kernels.
+    """The function of `CallWords` and the buffers' addresses, each a number, that runs a program's kernels.
 
     Args:
         gives_lock_away: Other Python threads run meanwhile.
     """
-    symbol = UNLOCKED_CALL_SYMBOL if gives_lock_away else CALL_SYMBOL
+    return _builtin(UNLOCKED_CALL_SYMBOL if gives_lock_away else CALL_SYMBOL)
+
+
+def replay_entry(*, gives_lock_away: bool) -> Callable[[int, int, int], None]:
+    """The function of `ReplayWords` that runs the calls of a trace.
+
+    Args:
+        gives_lock_away: Other Python threads run meanwhile.
+    """
+    return _builtin(UNLOCKED_REPLAY_SYMBOL if gives_lock_away else REPLAY_SYMBOL)
+
+
+@cache
+def _builtin(symbol: str) -> Callable[..., None]:
     method = _MethodDef(symbol.encode(), native.launch_address(symbol), METH_FASTCALL, None)
     _METHODS.append(method)
     new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)

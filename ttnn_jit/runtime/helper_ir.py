@@ -46,7 +46,6 @@ declare i32 @pthread_cond_wait(ptr, ptr)
 declare i32 @pthread_cond_signal(ptr)
 declare i32 @sched_yield()
 declare i32 @clock_gettime(i32, ptr)
-declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 """
 
 

@@ -1,8 +1,9 @@
 """The native entry of every program: runs its kernels in order, and shares the big ones among threads.
 
-A kernel is ``void kernel(ptr pointers, ptr params)``. Python calls one of two builtin functions (`entry.py`) with whole
+A kernel is ``void kernel(ptr pointers, ptr params)``. Python calls a builtin function (`entry.py`) with whole
 numbers, which become the words of the launch function's argument: `CallWords` of structures.py and the address of every
-buffer of the program. The table is a `LaunchTable` and a `LaunchEntry` for each kernel.
+buffer of the program. The table is a `LaunchTable` and a `LaunchEntry` for each kernel. A trace (`recorder.py`) is
+replayed by two others, which run the calls of a list.
 
 A kernel of several chunks is run chunk by chunk: chunk i has its operands' addresses moved on by i times their bytes
 between chunks, and loops over less (`ttnn_jit.runtime.chunks`). Kernels know nothing of it. A caller that finds the
@@ -13,23 +14,28 @@ Bound: a load and a store per operand and kernel (benchmarks/latency.py).
 
 from __future__ import annotations
 
+from ttnn_jit.runtime.copy_ir import COPY_TEXT
 from ttnn_jit.runtime.helper_ir import HostThreads, helper_text
 from ttnn_jit.runtime.ir_text import behind, word
-from ttnn_jit.runtime.structures import WORD_BYTES, CallWords, LaunchEntry, LaunchTable
+from ttnn_jit.runtime.structures import WORD_BYTES, CallWords, LaunchEntry, LaunchTable, ReplayedCall, ReplayWords
 
 LAUNCH_SYMBOL = "ttnn_jit_launch"
 CALL_SYMBOL = "ttnn_jit_call"
 UNLOCKED_CALL_SYMBOL = "ttnn_jit_call_unlocked"
 """The same, but that other Python threads run meanwhile."""
+REPLAY_SYMBOL = "ttnn_jit_replay"
+UNLOCKED_REPLAY_SYMBOL = "ttnn_jit_replay_unlocked"
+"""Likewise, for the calls of a trace."""
+BUILTIN_SYMBOLS = (CALL_SYMBOL, UNLOCKED_CALL_SYMBOL, REPLAY_SYMBOL, UNLOCKED_REPLAY_SYMBOL)
+"""The functions that Python calls."""
+_REPLAY_ALL_SYMBOL = "ttnn_jit_replay_all"
+_CALL_ONE_SYMBOL = "ttnn_jit_call_one"
 PYTHON_API = ("PyLong_AsVoidPtr", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread", "Py_IncRef")
-"""What these two call: all of CPython's stable ABI, as is their own form (METH_FASTCALL)."""
+"""What these call: all of CPython's stable ABI, as is their own form (METH_FASTCALL)."""
 
 _LAUNCH = f"""
-define internal void @{LAUNCH_SYMBOL}(ptr %words) {{
+define internal void @{LAUNCH_SYMBOL}(ptr %table, ptr %pool, ptr %pointers) {{
 entry:
-{word("table", "words", CallWords.table)}
-{word("pool", "words", CallWords.pool)}
-{behind("pointers", "words", CallWords)}
 {word("kernels", "table", LaunchTable.kernels)}
 {word("widest", "table", LaunchTable.widest)}
   %gathered = alloca ptr, i64 %widest
@@ -93,8 +99,43 @@ done:
 """
 
 
-def _call(symbol: str, before: str, after: str) -> str:
-    """A builtin function of Python's with `before` and `after` around its launch; `self`, which it returns, is None."""
+_CALL_ONE = f"""
+define internal void @{_CALL_ONE_SYMBOL}(ptr %words) {{
+{word("table", "words", CallWords.table)}
+{word("pool", "words", CallWords.pool)}
+{behind("pointers", "words", CallWords)}
+  call void @{LAUNCH_SYMBOL}(ptr %table, ptr %pool, ptr %pointers)
+  ret void
+}}
+"""
+
+_REPLAY_ALL = f"""
+define internal void @{_REPLAY_ALL_SYMBOL}(ptr %words) {{
+entry:
+{word("calls", "words", ReplayWords.calls)}
+{word("count", "words", ReplayWords.count)}
+{word("pool", "words", ReplayWords.pool)}
+  br label %call
+
+call:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %call ]
+  %one.at = getelementptr ptr, ptr %calls, i64 %i
+  %one = load ptr, ptr %one.at
+{word("table", "one", ReplayedCall.table)}
+{behind("pointers", "one", ReplayedCall)}
+  call void @{LAUNCH_SYMBOL}(ptr %table, ptr %pool, ptr %pointers)
+  %i.next = add i64 %i, 1
+  %left = icmp ult i64 %i.next, %count
+  br i1 %left, label %call, label %done
+
+done:
+  ret void
+}}
+"""
+
+
+def _builtin(symbol: str, runs: str, before: str = "", after: str = "") -> str:
+    """A builtin function of Python's that `runs` another of its words; `self`, which it returns, is None."""
     return f"""
 define ptr @{symbol}(ptr %self, ptr %arguments, i64 %count) {{
 entry:
@@ -122,12 +163,18 @@ refuse:
 
 launch:
 {before}
-  call void @{LAUNCH_SYMBOL}(ptr %words)
+  call void @{runs}(ptr %words)
 {after}
   call void @Py_IncRef(ptr %self)
   ret ptr %self
 }}
 """
+
+
+def _builtins(runs: str, symbol: str, unlocked_symbol: str) -> str:
+    """Two builtin functions that run another: with Python's lock, and without it."""
+    save, restore = "  %thread = call ptr @PyEval_SaveThread()", "  call void @PyEval_RestoreThread(ptr %thread)"
+    return _builtin(symbol, runs) + _builtin(unlocked_symbol, runs, save, restore)
 
 
 _PYTHON = f"""
@@ -136,14 +183,8 @@ declare ptr @PyErr_Occurred()
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 declare void @Py_IncRef(ptr)
-{_call(CALL_SYMBOL, "", "")}
-{
-    _call(
-        UNLOCKED_CALL_SYMBOL,
-        "  %thread = call ptr @PyEval_SaveThread()",
-        "  call void @PyEval_RestoreThread(ptr %thread)",
-    )
-}
+{_builtins(_CALL_ONE_SYMBOL, CALL_SYMBOL, UNLOCKED_CALL_SYMBOL)}
+{_builtins(_REPLAY_ALL_SYMBOL, REPLAY_SYMBOL, UNLOCKED_REPLAY_SYMBOL)}
 """
 
 
@@ -154,4 +195,4 @@ def launch_text(architecture: str, threads: HostThreads) -> str:
         architecture: The first part of the host's triple.
         threads: What the host has for helpers.
     """
-    return f"{_LAUNCH}{_PYTHON}{helper_text(architecture, threads)}"
+    return f"{_LAUNCH}{_CALL_ONE}{_REPLAY_ALL}{_PYTHON}{COPY_TEXT}{helper_text(architecture, threads)}"

@@ -14,10 +14,11 @@ from functools import cache
 from ttnn_jit.diagnostics.errors import InternalError, ProgramFormatError
 from ttnn_jit.process.compile_lock import compiles, compiling, interrupts_postponed
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.copy_ir import COPY_SYMBOL
 from ttnn_jit.runtime.executable import address_in_process, mapped
 from ttnn_jit.runtime.helper_ir import HostThreads
 from ttnn_jit.runtime.image import Image, image_of
-from ttnn_jit.runtime.launch_ir import CALL_SYMBOL, PYTHON_API, UNLOCKED_CALL_SYMBOL, launch_text
+from ttnn_jit.runtime.launch_ir import BUILTIN_SYMBOLS, CALL_SYMBOL, PYTHON_API, launch_text
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def llvm_version() -> str:
     return f"llvmlite {llvmlite.__version__}, LLVM {'.'.join(map(str, llvm_version_info))}"
 
 
-LAUNCH_FUNCTIONS = frozenset({CALL_SYMBOL, UNLOCKED_CALL_SYMBOL, *HOST_THREADS.symbols})
+LAUNCH_FUNCTIONS = frozenset({*BUILTIN_SYMBOLS, COPY_SYMBOL, *HOST_THREADS.symbols})
 """The functions that `launch_address` knows."""
 
 KeptCode = Callable[[str, Callable[[], bytes], Callable[[bytes], bool]], bytes]
@@ -171,7 +172,7 @@ def kernel_address(symbol: str, code: bytes, called: Mapping[str, int] = {}) -> 
 
 
 def launch_address(symbol: str) -> int:
-    """The address of a function of launch_ir.py for Python, or of one of helper_ir.py."""
+    """The address of a function of launch_ir.py for Python, or of one of helper_ir.py or copy_ir.py."""
     return _LOADER.launch_address(symbol)
 
 

@@ -85,7 +85,7 @@ class Program:
                     return result
             self._ran = True
             self._record_run()
-            return caller.run_on_tensors(self.plan, self.native, self.circular_buffer_bytes, tensors)
+            return caller.run_on_tensors(self, tensors)
         except TtnnJitError as error:
             keep_users_frames(error)
             raise

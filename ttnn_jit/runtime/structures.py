@@ -122,6 +122,32 @@ class CallWords(Structure):
     pool = address()  # 0: the call runs on its own thread alone
 
 
+class ReplayWords(Structure):
+    """What Python passes to the entry that replays a trace."""
+
+    calls = address()  # of the words of each call: a `ReplayedCall`
+    count = number()  # of calls, one at least
+    pool = address()  # as in `CallWords`
+
+
+class ReplayedCall(Structure):
+    """One call of a program in a trace; the address of every buffer of the program follows."""
+
+    table = address()
+
+
+class CopyWords(Structure):
+    """The params of the kernel that copies rows between two memories; all but the counts are bytes."""
+
+    batches = number()  # one at least
+    rows = number()  # of a batch, one at least
+    row_bytes = number()  # that are copied
+    source_row = number()  # from one row to the next
+    source_batch = number()  # from one batch to the next
+    target_row = number()  # likewise; what follows a copied row is made zero
+    target_batch = number()  # what follows the last row of a batch is made zero
+
+
 class Timespec(Structure):
     """The C library's struct timespec, where time_t and long have 64 bits."""
 

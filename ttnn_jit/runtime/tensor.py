@@ -80,11 +80,23 @@ class Tensor(TensorQueries, TensorOperators):
         return self._buffer is not None
 
     def buffer(self, operation: str) -> Buffer:
-        """The memory of the tensor, for the use of `operation`.
+        """The memory of the tensor, for `operation`, by which the host reads or writes it.
 
         Raises:
             DeallocatedError: The tensor was deallocated; the text names the operation and the tensor.
             DeviceError: Its device is closed.
+            TraceError: Its device captures a trace, which holds no such operation.
+        """
+        buffer = self.memory(operation)
+        if self._device is not None:
+            self._device.require_host_access(operation)
+        return buffer
+
+    def memory(self, operation: str) -> Buffer:
+        """The memory of the tensor, for `operation`, which reads nothing of it or is recorded where its device records.
+
+        Raises:
+            DeallocatedError, DeviceError: As `buffer` does.
         """
         buffer = self._buffer
         if buffer is None:
@@ -105,28 +117,33 @@ class Tensor(TensorQueries, TensorOperators):
 
     def buffer_address(self) -> int:
         """Address of the first stored element."""
-        return self.buffer("buffer_address").address
+        return self.memory("buffer_address").address
 
     def deallocate(self, force: bool = True) -> None:  # noqa: ARG002 - as ttnn has it
         """Free the memory now; a second time does nothing. Any later use is a DeallocatedError."""
         if self._buffer is not None:
             self._buffer.lease = None  # even if somebody, a traceback perhaps, still holds the buffer
+            if self._device is not None and self._device.recorder is not None:
+                self._device.recorder.note_freed(self._buffer)
         self._buffer = None
 
     def cpu(self, blocking: bool = True, cq_id: int | None = None) -> Tensor:  # noqa: ARG002 - as ttnn has it
-        """A copy on the host; a tensor that is there already is returned as it is. Every call waits for it."""
+        """A copy on the host; a tensor that is there already is returned as it is. Every call waits for it.
+
+        Raises:
+            ArgumentError: The device has no command queue `cq_id`.
+            DeallocatedError, DeviceError: The tensor was deallocated, or its device closed.
+        """
         if self._device is None:
             return self
-        source = self.buffer("cpu")
-        copy = HOST_POOL.allocate(self.spec.nbytes)
-        ctypes.memmove(copy.address, source.address, self.spec.nbytes)
-        return Tensor(self.spec, None, copy)
+        self._device.require_queue(cq_id, "cpu")
+        return stored_as(self, self.spec, None, "cpu")
 
     def to(
         self,
         place: Device | Layout,
         memory_config: MemoryConfig | None = None,
-        cq_id: int | None = None,  # noqa: ARG002 - as ttnn has it
+        cq_id: int | None = None,
         *,
         mem_config: MemoryConfig | None = None,
     ) -> Tensor:
@@ -136,23 +153,20 @@ class Tensor(TensorQueries, TensorOperators):
         `mem_config` is another name of it.
 
         Raises:
-            ArgumentError: `place` is neither.
+            ArgumentError: `place` is neither, or has no command queue `cq_id`.
             DeviceError: The device is closed.
             GridError, LayoutError, L1CapacityError: It does not fit.
         """
         own = self.spec.memory_config
         memory_config = mem_config if memory_config is None else memory_config
-        source = self.buffer("to")
         if isinstance(place, Layout):
             spec = TensorSpec(self.shape, self.dtype, place, own if memory_config is None else memory_config)
-            return laid_out(self, checked(spec), self._device)
+            return stored_as(self, checked(spec), self._device, "to")
         check_kind(place, Device, "the place of a tensor")
+        place.require_queue(cq_id, "to")
         if memory_config is None:
             memory_config = DRAM_MEMORY_CONFIG if own == HOST_MEMORY_CONFIG else own
-        spec = checked(self.spec.with_(memory_config=memory_config))
-        copy = place.allocate_tensor(spec)
-        ctypes.memmove(copy.address, source.address, spec.nbytes)
-        return Tensor(spec, place, copy)
+        return stored_as(self, checked(self.spec.with_(memory_config=memory_config)), place, "to")
 
     def to_torch(self) -> torch.Tensor:
         """A torch tensor with the logical elements, fresh and contiguous.
@@ -187,15 +201,11 @@ class Tensor(TensorQueries, TensorOperators):
 
     def __copy__(self) -> Tensor:
         """Another name for the same memory."""
-        return Tensor(self.spec, self._device, self.buffer("copy"))
+        return Tensor(self.spec, self._device, self.memory("copy"))
 
     def __deepcopy__(self, _: object) -> Tensor:
         """A copy of its own, on the same device."""
-        source = self.buffer("deepcopy")
-        nbytes = self.spec.nbytes
-        copy = HOST_POOL.allocate(nbytes) if self._device is None else self._device.allocate_tensor(self.spec)
-        ctypes.memmove(copy.address, source.address, nbytes)
-        return Tensor(self.spec, self._device, copy)
+        return stored_as(self, self.spec, self._device, "deepcopy")
 
     def __reduce__(self) -> NoReturn:
         raise ArgumentError(
@@ -239,8 +249,12 @@ class Tensor(TensorQueries, TensorOperators):
         place = f"{'x'.join(map(str, spec.shape))} {spec.dtype.name} {spec.layout.name} on {where}"
         return tensor_html(spec, self._values_to_show(), place)
 
-    def _values_to_show(self) -> numpy.ndarray[Any, Any] | None:
-        return None if self._buffer is None else numbers(self.spec, self._buffer)
+    def _values_to_show(self) -> numpy.ndarray[Any, Any] | str:
+        if self._buffer is None:
+            return "buffer is not allocated"
+        if self._device is not None and self._device.recorder is not None:
+            return "a trace is captured"
+        return numbers(self.spec, self._buffer)
 
 
 def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) -> Tensor:
@@ -257,7 +271,9 @@ def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) ->
     if tuple(tensor.shape) != tuple(spec.shape):
         raise ShapeError(f"a torch tensor of shape {list(tensor.shape)} cannot become {spec}")
     check_dense(spec)
-    buffer = HOST_POOL.allocate(spec.nbytes) if device is None else device.allocate_tensor(spec)
+    if device is not None:
+        device.require_host_access("a tensor that the host makes")
+    buffer = _allocated(spec, device)
     if spec.nbytes:
         write_torch(tensor.detach(), spec, buffer)
     return Tensor(spec, device, buffer)
@@ -271,23 +287,57 @@ def filled(number: float, spec: TensorSpec, device: Device | None) -> Tensor:
         DeviceError: The device is closed.
     """
     check_dense(spec)
-    buffer = HOST_POOL.allocate(spec.nbytes) if device is None else device.allocate_tensor(spec)
-    fill(spec, buffer, number)
+    buffer = _allocated(spec, device)
+    if device is None or device.recorder is None:
+        fill(spec, buffer, number)
+    else:
+        constant = HOST_POOL.allocate(spec.nbytes)
+        fill(spec, constant, number)
+        device.recorder.copy(spec, constant, spec, buffer)
     return Tensor(spec, device, buffer)
 
 
-def laid_out(tensor: Tensor, spec: TensorSpec, device: Device | None) -> Tensor:
-    """A copy of `tensor` as `spec` says, which differs in layout and memory config at most."""
-    source = tensor.buffer("to_layout")
-    buffer = HOST_POOL.allocate(spec.nbytes) if device is None else device.allocate_tensor(spec)
-    lay_out(tensor.spec, source, spec, buffer)
-    return Tensor(spec, device, buffer)
+def _allocated(spec: TensorSpec, device: Device | None) -> Buffer:
+    return HOST_POOL.allocate(spec.nbytes) if device is None else device.allocate_tensor(spec)
 
 
-def write_elements(source: Tensor, target: Tensor) -> None:
-    """Have `target` hold the elements of `source`, which differs in layout and memory config at most."""
-    read, written = source.buffer("a write"), target.buffer("a write")
-    if source.spec.with_(memory_config=target.spec.memory_config) is target.spec:
+def stored_as(tensor: Tensor, spec: TensorSpec, device: Device | None, operation: str) -> Tensor:
+    """A copy of `tensor` as `spec` says, which differs in layout and memory config at most; on the host, given None.
+
+    Raises:
+        DeallocatedError, DeviceError: As `Tensor.buffer` does.
+        TraceError: A device captures a trace, and the copy goes to the host or comes from there.
+    """
+    source = _memory_beside(tensor, device, operation)
+    copy = Tensor(spec, device, _allocated(spec, device))
+    _copy(tensor, source, copy, copy.memory(operation))
+    return copy
+
+
+def write_elements(source: Tensor, target: Tensor, operation: str = "a write") -> None:
+    """Have `target` hold the elements of `source`, which differs in layout and memory config at most.
+
+    Raises:
+        DeallocatedError, DeviceError, TraceError: As `stored_as` does.
+    """
+    read = _memory_beside(source, target._device, operation)
+    _copy(source, read, target, _memory_beside(target, source._device, operation))
+
+
+def _memory_beside(tensor: Tensor, device: Device | None, operation: str) -> Buffer:
+    """The memory of `tensor` for a copy from or to another `device`, which a trace holds where both are one."""
+    if tensor._device is device is not None:
+        return tensor.memory(operation)
+    if device is not None:
+        device.require_host_access(operation)
+    return tensor.buffer(operation)
+
+
+def _copy(source: Tensor, read: Buffer, target: Tensor, written: Buffer) -> None:
+    device = target._device
+    if device is not None and device.recorder is not None:
+        device.recorder.copy(source.spec, read, target.spec, written)
+    elif source.spec.layout is target.spec.layout:
         ctypes.memmove(written.address, read.address, target.spec.nbytes)
     else:
         lay_out(source.spec, read, target.spec, written)

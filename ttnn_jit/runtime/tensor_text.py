@@ -62,12 +62,12 @@ def set_printoptions(*, profile: str = _SHORT, sci_mode: bool | str | None = Non
 _MOST_DIGITS = 149  # of a float32
 
 
-def tensor_text(spec: TensorSpec, values: numpy.ndarray[Any, Any] | None) -> str:
-    """A tensor as ``print`` shows it; `values` are its elements in its shape, None where it has no memory."""
+def tensor_text(spec: TensorSpec, values: numpy.ndarray[Any, Any] | str) -> str:
+    """A tensor as ``print`` shows it; `values` are its elements in its shape, or why there are none."""
     return _text(spec, values, _Chosen.options)
 
 
-def tensor_html(spec: TensorSpec, values: numpy.ndarray[Any, Any] | None, place: str) -> str:
+def tensor_html(spec: TensorSpec, values: numpy.ndarray[Any, Any] | str, place: str) -> str:
     """A tensor as a notebook shows it: where it lies, and the text in the short profile, at most 40 lines of it."""
     from html import escape
 
@@ -77,9 +77,9 @@ def tensor_html(spec: TensorSpec, values: numpy.ndarray[Any, Any] | None, place:
     return f"<div><div>{escape(place)}</div><pre>{escape(chr(10).join(kept))}</pre></div>"
 
 
-def _text(spec: TensorSpec, values: numpy.ndarray[Any, Any] | None, options: PrintOptions) -> str:
-    if values is None:
-        shown = "<buffer is not allocated>"
+def _text(spec: TensorSpec, values: numpy.ndarray[Any, Any] | str, options: PrintOptions) -> str:
+    if isinstance(values, str):
+        shown = f"<{values}>"
     elif options.profile == _EMPTY:
         shown = "..."
     else:

@@ -38,7 +38,8 @@ def after_updates(plan: ProgramPlan, family: Family, tensors: Sequence[Any], val
     """Write what the program made of its inputs; what it returns, with these inputs in its place."""
     results = [values[index] for index in plan.results]
     for index, result in plan.updates:
-        family.write(tensors[index], results[result])
+        if results[result] is not tensors[index]:
+            family.write(tensors[index], results[result])
     for index, result in plan.updates:
         results[result] = tensors[index]
     return results

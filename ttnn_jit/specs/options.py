@@ -148,6 +148,11 @@ def requested_threads() -> int | None:
     return int(text)
 
 
+def config_overrides() -> str:
+    """``TTNN_CONFIG_OVERRIDES``: settings of `ttnn.CONFIG`, a JSON object; empty if it is not set."""
+    return os.environ.get("TTNN_CONFIG_OVERRIDES", "")
+
+
 TRACE = 5  # below logging.DEBUG
 _LOG_VARIABLES = ("TTMLIR_RUNTIME_LOGGER_LEVEL", "TTRT_LOGGER_LEVEL")
 _LOG_LEVELS = {"TRACE": TRACE, "DEBUG": 10, "INFO": 20, "WARNING": 30, "ERROR": 40, "CRITICAL": 50, "FATAL": 50}

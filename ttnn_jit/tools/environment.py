@@ -45,6 +45,7 @@ VARIABLES = (
         "where results lie that nobody chose a place for: `first-operand` or `max-block-sharded`",
         "`first-operand`",
     ),
+    Variable("TTNN_CONFIG_OVERRIDES", "settings of `ttnn.CONFIG` as a JSON object, read when ttnn is imported", ""),
     Variable("SYSTEM_DESC_PATH", "the JSON of the system that devices without a target have", "wormhole_b0"),
 )
 """Every environment variable that this package reads; `ttnn_jit.specs.options` reads most of them."""

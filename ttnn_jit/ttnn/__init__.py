@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ttnn_jit.ops.losses import LossReductionMode
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.l1 import MemoryView
 from ttnn_jit.runtime.mesh_shape import MeshShape
@@ -72,12 +73,6 @@ from ttnn_jit.ttnn.eager_functions import (
     add as add,
 )  # which a namespace of ttnn is known by; others load when asked for
 from ttnn_jit.ttnn.eager_operation import get_fallback_function, get_golden_function
-from ttnn_jit.ttnn.mesh import (
-    ConcatMeshToTensor,
-    ReplicateTensorToMesh,
-    ShardTensor2dMesh,
-    ShardTensorToMesh,
-)
 from ttnn_jit.ttnn.names_on_demand import construct, loaded, unknown_name
 from ttnn_jit.ttnn.tensor_creation import (
     arange,
@@ -123,7 +118,6 @@ __all__ = [
     "TILE_LAYOUT",
     "TILE_SIZE",
     "BufferType",
-    "ConcatMeshToTensor",
     "CoreCoord",
     "CoreGrid",
     "CoreRange",
@@ -137,19 +131,17 @@ __all__ = [
     "FabricReliabilityMode",
     "FabricTensixConfig",
     "Layout",
+    "LossReductionMode",
     "MathFidelity",
     "MemoryConfig",
     "MemoryView",
     "MeshDevice",
     "MeshShape",
     "NdShardSpec",
-    "ReplicateTensorToMesh",
     "Shape",
     "ShardOrientation",
     "ShardSpec",
     "ShardStrategy",
-    "ShardTensor2dMesh",
-    "ShardTensorToMesh",
     "Tensor",
     "TensorMemoryLayout",
     "TensorSpec",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -12,7 +12,7 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.specs.target import SystemDesc, resolve_target
-from ttnn_jit.specs.tensor_spec import check_kind
+from ttnn_jit.specs.tensor_spec import check_kind, check_whole_number
 from ttnn_jit.ttnn.mesh import MeshDevice
 
 HARDWARE_SETTINGS = frozenset(
@@ -20,31 +20,39 @@ HARDWARE_SETTINGS = frozenset(
         "dispatch_core_config",
         "dispatch_core_type",
         "l1_small_size",
-        "num_command_queues",
         "offset",
         "physical_device_ids",
-        "trace_region_size",
         "worker_l1_size",
     }
 )
 """Keywords of ttnn's `open_device` that have no meaning on a CPU: accepted and ignored."""
 
 
-def open_device(*, device_id: int = 0, target: SystemDesc | str | None = None, **hardware: Any) -> Device:
+def open_device(
+    *,
+    device_id: int = 0,
+    target: SystemDesc | str | None = None,
+    num_command_queues: int = 1,
+    trace_region_size: int = 0,
+    **hardware: Any,
+) -> Device:
     """A device whose rules are those of `target` (ttnn.open_device).
 
     Args:
         device_id: Its number, shown in messages.
         target: A preset's name or a description; else the file of ``SYSTEM_DESC_PATH``, else ``wormhole_b0``.
+        num_command_queues: 1 or 2: the queues that calls may name; all of them are one, in order.
+        trace_region_size: Bytes that its traces may take; 0 for as many as there are.
         **hardware: Keywords of ttnn that have no meaning on a CPU: accepted and ignored.
 
     Raises:
         ArgumentError: An unknown target or keyword, or no number.
     """
     _refuse_unknown("open_device", hardware)
+    _check_settings(num_command_queues, trace_region_size)
     if type(device_id) is not int or device_id < 0:
         raise ArgumentError(f"`device_id` must be a whole number of at least 0, got {device_id!r}")
-    return Device(resolve_target(target), device_id)
+    return Device(resolve_target(target), device_id, queues=num_command_queues, trace_region_size=trace_region_size)
 
 
 def close_device(device: Device) -> None:
@@ -79,21 +87,25 @@ def open_mesh_device(
     mesh_shape: MeshShape | tuple[int, ...] | int = MeshShape(1, 1),  # noqa: B008 - immutable
     *,
     target: SystemDesc | str | None = None,
+    num_command_queues: int = 1,
+    trace_region_size: int = 0,
     **hardware: Any,
 ) -> Device:
-    """A mesh of devices (ttnn.open_mesh_device); a mesh of one is a device.
+    """A mesh of devices (ttnn.open_mesh_device); a mesh of one is a device; the keywords are those of `open_device`.
 
     Raises:
         ArgumentError: More devices are asked for than there are, or an unknown target or keyword.
     """
     _refuse_unknown("open_mesh_device", hardware)
+    _check_settings(num_command_queues, trace_region_size)
     shape = MeshShape(mesh_shape)
     if shape.mesh_size() > get_num_devices():
         raise ArgumentError(
             f"a mesh of {shape.mesh_size()} devices is more than the {get_num_devices()} that "
             "`ttnn.get_num_devices()` says there are"
         )
-    devices = [Device(resolve_target(target), number) for number in range(shape.mesh_size())]
+    settings = {"queues": num_command_queues, "trace_region_size": trace_region_size}
+    devices = [Device(resolve_target(target), number, **settings) for number in range(shape.mesh_size())]
     return devices[0] if len(devices) == 1 else MeshDevice(shape, devices)
 
 
@@ -103,14 +115,21 @@ def close_mesh_device(mesh_device: Device) -> None:
     mesh_device.close()
 
 
-def synchronize_device(device: Device) -> None:
+def synchronize_device(
+    device: Device,
+    cq_id: int | None = None,
+    sub_device_ids: Sequence[Any] = (),  # noqa: ARG001 - a CPU has no parts of a device
+) -> None:
     """Wait for a device's work, of which there is none under way: every call returns when it is done.
 
     Raises:
-        DeviceError: The device is closed.
+        ArgumentError: The device has no such queue.
+        DeviceError: It is closed.
+        TraceError: It captures a trace.
     """
     check_kind(device, Device, "the argument of synchronize_device")
-    device.require_open("synchronize_device")
+    device.require_host_access("synchronize_device")
+    device.require_queue(cq_id, "synchronize_device")
 
 
 def get_num_devices() -> int:
@@ -131,6 +150,15 @@ def get_pcie_device_ids() -> list[int]:
 def using_distributed_env() -> bool:
     """Whether several hosts work together: never."""
     return False
+
+
+def _check_settings(num_command_queues: int, trace_region_size: int) -> None:
+    check_whole_number(num_command_queues, "`num_command_queues`")
+    check_whole_number(trace_region_size, "`trace_region_size`")
+    if num_command_queues not in {1, 2}:
+        raise ArgumentError(f"`num_command_queues` must be 1 or 2, got {num_command_queues}")
+    if trace_region_size < 0:
+        raise ArgumentError(f"`trace_region_size` must be a number of bytes, got {trace_region_size}")
 
 
 def _refuse_unknown(name: str, keywords: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
@@ -10,6 +11,7 @@ from ttnn_jit.specs.tensor_spec import DataType, Layout
 from ttnn_jit.ttnn.mesh import over_meshes
 
 
+@observed
 @over_meshes
 def nonzero(input_tensor: Tensor) -> list[Tensor]:
     """How many elements are not 0, and their places in front of a tensor of the operand's shape (ttnn.nonzero).
@@ -44,6 +46,7 @@ def nonzero(input_tensor: Tensor) -> list[Tensor]:
     ]
 
 
+@observed
 @over_meshes
 def unique(input_tensor: Tensor) -> Tensor:
     """The different elements in ascending order, in one dimension, ROW_MAJOR; every NaN is one of its own.

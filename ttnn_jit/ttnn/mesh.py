@@ -9,15 +9,14 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
-from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.runtime.tensor import Tensor
-from ttnn_jit.specs.tensor_spec import check_kind, check_whole_number
 
 if TYPE_CHECKING:
     import torch
@@ -25,7 +24,13 @@ if TYPE_CHECKING:
     from ttnn_jit.runtime.buffer import Buffer
     from ttnn_jit.runtime.l1 import MemoryView
     from ttnn_jit.specs.tensor_spec import TensorSpec
+    from ttnn_jit.ttnn.mesh_mappers import MeshToTensor, TensorToMesh
 
+
+BLOCK_MAPPER: ContextVar[TensorToMesh | None] = ContextVar("mapper of a block", default=None)
+"""The mapper of `from_torch` where a call names none."""
+BLOCK_COMPOSER: ContextVar[MeshToTensor | None] = ContextVar("composer of a block", default=None)
+"""The composer of `to_torch` where a call names none."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -40,13 +45,23 @@ class MeshDevice(Device):
     """
 
     def __init__(self, shape: MeshShape, devices: Sequence[Device]) -> None:
-        super().__init__(devices[0].target)
+        first = devices[0]
+        super().__init__(first.target, queues=first.queues, trace_region_size=first.trace_region_size)
         self.shape = MeshShape(1, *shape) if shape.dims() == 1 else shape
         self.devices = tuple(devices)
 
     def get_num_devices(self) -> int:
         """Devices in the mesh."""
         return len(self.devices)
+
+    def members(self) -> tuple[Device, ...]:
+        """The devices, row by row."""
+        return self.devices
+
+    def require_host_access(self, operation: str) -> None:
+        """Refuse it if one of the devices does."""
+        for device in self.devices:
+            device.require_host_access(operation)
 
     def get_device_ids(self) -> list[int]:
         """The numbers of the devices, row by row."""
@@ -75,7 +90,7 @@ class MeshDevice(Device):
         for device in self.devices:
             device.disable_and_clear_program_cache()
 
-    def allocate_tensor(self, spec: TensorSpec) -> Buffer:  # noqa: ARG002 - as a device has it
+    def allocate_tensor(self, spec: TensorSpec, *, again: bool = False) -> Buffer:  # noqa: ARG002 - as a device has it
         """Refuse: each device allocates its own."""
         raise ArgumentError(
             f"a tensor of one device cannot lie on {self}",
@@ -110,7 +125,7 @@ class MeshTensor(Tensor):
         """The mesh; None on the host."""
         return None if self.tensors[0].device() is None else self.mesh
 
-    def buffer(self, operation: str) -> Buffer:
+    def memory(self, operation: str) -> Buffer:
         """Refuse: each device has its own."""
         raise ArgumentError(
             f"{operation}: the tensor lies on the {len(self.tensors)} devices of a mesh",
@@ -144,7 +159,7 @@ class MeshTensor(Tensor):
 
     def to_torch(self) -> torch.Tensor:
         """Refuse: it is unknown how the tensors of the devices belong together."""
-        self.buffer("to_torch")
+        self.memory("to_torch")
         raise AssertionError
 
     def _repr_html_(self) -> str:
@@ -218,103 +233,3 @@ def over_meshes(function: Callable[P, T]) -> Callable[P, T]:
 def mesh_of(leaves: Iterable[Any]) -> MeshDevice | None:
     """The mesh of the first tensor of a mesh among `leaves`; None if there is none."""
     return next((leaf.mesh for leaf in leaves if isinstance(leaf, MeshTensor)), None)
-
-
-# --- From one torch tensor to the devices and back --------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ReplicateTensorToMesh:
-    """Every device gets the whole tensor (ttnn.ReplicateTensorToMesh)."""
-
-    mesh_device: Device
-
-    def __post_init__(self) -> None:
-        check_kind(self.mesh_device, Device, "`mesh_device`")
-
-    def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
-        """One tensor for each device."""
-        return [tensor] * self.mesh_device.get_num_devices()
-
-
-@dataclass(frozen=True)
-class ShardTensorToMesh:
-    """The tensor is cut along `dim` into equal parts, one for each device (ttnn.ShardTensorToMesh)."""
-
-    mesh_device: Device
-    dim: int
-
-    def __post_init__(self) -> None:
-        check_kind(self.mesh_device, Device, "`mesh_device`")
-        check_whole_number(self.dim, "`dim`")
-
-    def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
-        """One tensor for each device."""
-        return _cut(tensor, self.dim, self.mesh_device.get_num_devices())
-
-
-@dataclass(frozen=True)
-class ShardTensor2dMesh:
-    """The tensor is cut along ``dims[0]`` over the rows of the mesh and along ``dims[1]`` over its columns.
-
-    None leaves it whole along that axis of the mesh (ttnn.ShardTensor2dMesh).
-    """
-
-    mesh_device: Device
-    mesh_shape: tuple[int, ...]
-    dims: tuple[int | None, int | None]
-
-    def __post_init__(self) -> None:
-        check_kind(self.mesh_device, Device, "`mesh_device`")
-        object.__setattr__(self, "mesh_shape", MeshShape(self.mesh_shape))
-        dims = tuple(self.dims) if isinstance(self.dims, tuple | list) else ()
-        if len(dims) != 2 or not {type(dim) for dim in dims} <= {int, type(None)}:
-            raise ArgumentError(f"`dims` must be two of None and whole numbers, got {self.dims!r}")
-
-    def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
-        """One tensor for each device, row by row.
-
-        Raises:
-            ShapeError: `mesh_shape` is not that of the mesh, or the tensor has no such equal parts.
-        """
-        if self.mesh_shape != self.mesh_device.shape:
-            raise ShapeError(f"`mesh_shape` is {tuple(self.mesh_shape)}, and that of {self.mesh_device} another")
-        rows, columns = self.mesh_shape
-        by_row = _cut(tensor, self.dims[0], rows)
-        return [part for row in by_row for part in _cut(row, self.dims[1], columns)]
-
-
-def _cut(tensor: torch.Tensor, dim: int | None, count: int) -> list[torch.Tensor]:
-    if dim is None:
-        return [tensor] * count
-    if not -tensor.dim() <= dim < tensor.dim() or tensor.shape[dim] % count:
-        raise ShapeError(f"a tensor of shape {list(tensor.shape)} has no {count} equal parts along dimension {dim}")
-    return list(tensor.chunk(count, dim))
-
-
-@dataclass(frozen=True)
-class ConcatMeshToTensor:
-    """The devices' tensors are joined along `dim` (ttnn.ConcatMeshToTensor)."""
-
-    mesh_device: Device
-    dim: int
-
-    def __post_init__(self) -> None:
-        check_kind(self.mesh_device, Device, "`mesh_device`")
-        check_whole_number(self.dim, "`dim`")
-
-    def whole(self, parts: list[torch.Tensor]) -> torch.Tensor:
-        """The tensor that the devices' make up.
-
-        Raises:
-            ShapeError: They have no such dimension.
-        """
-        import torch
-
-        rank = parts[0].dim()
-        if not -rank <= self.dim < rank:
-            raise ShapeError(f"tensors of shape {list(parts[0].shape)} have no dimension {self.dim} to be joined along")
-        return torch.cat(parts, self.dim)
-
-
-Mapper = ReplicateTensorToMesh | ShardTensorToMesh | ShardTensor2dMesh

@@ -12,7 +12,7 @@ from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MathFidelity, check_kind
-from ttnn_jit.ttnn.mesh import Mapper
+from ttnn_jit.ttnn.mesh_mappers import TensorToMesh
 from ttnn_jit.ttnn.model_parameters import (
     Conv2dArgs,
     ConvTranspose2dArgs,
@@ -63,7 +63,7 @@ def preprocess_linear_weight(
     *,
     dtype: DataType,
     layout: Layout = Layout.TILE,
-    weights_mesh_mapper: Mapper | None = None,
+    weights_mesh_mapper: TensorToMesh | None = None,
 ) -> Tensor:
     """The weight of a linear layer as `ttnn.linear` wants it: transposed, on the host.
 
@@ -81,7 +81,11 @@ def preprocess_linear_weight(
 
 
 def preprocess_linear_bias(
-    bias: torch.Tensor, *, dtype: DataType, layout: Layout = Layout.TILE, weights_mesh_mapper: Mapper | None = None
+    bias: torch.Tensor,
+    *,
+    dtype: DataType,
+    layout: Layout = Layout.TILE,
+    weights_mesh_mapper: TensorToMesh | None = None,
 ) -> Tensor:
     """The bias of a linear layer as one row; the arguments are those of `preprocess_linear_weight`."""
     return _as_row(bias, "preprocess_linear_bias", dtype, layout, weights_mesh_mapper)
@@ -92,7 +96,7 @@ def preprocess_layernorm_parameter(
     *,
     dtype: DataType,
     layout: Layout = Layout.TILE,
-    weights_mesh_mapper: Mapper | None = None,
+    weights_mesh_mapper: TensorToMesh | None = None,
 ) -> Tensor:
     """Weight or bias of a norm as one row; the arguments are those of `preprocess_linear_weight`."""
     return _as_row(parameter, "preprocess_layernorm_parameter", dtype, layout, weights_mesh_mapper)
@@ -103,14 +107,14 @@ def preprocess_embedding_weight(
     *,
     dtype: DataType,
     layout: Layout = Layout.ROW_MAJOR,
-    weights_mesh_mapper: Mapper | None = None,
+    weights_mesh_mapper: TensorToMesh | None = None,
 ) -> Tensor:
     """The table of an embedding; the arguments are those of `preprocess_linear_weight`, in rows when omitted."""
     check_torch(weight, "preprocess_embedding_weight")
     return from_torch(weight, dtype, layout=layout, mesh_mapper=weights_mesh_mapper)
 
 
-def _as_row(parameter: torch.Tensor, name: str, dtype: DataType, layout: Layout, mapper: Mapper | None) -> Tensor:
+def _as_row(parameter: torch.Tensor, name: str, dtype: DataType, layout: Layout, mapper: TensorToMesh | None) -> Tensor:
     check_torch(parameter, name)
     return from_torch(parameter.reshape((1, -1)), dtype, layout=layout, mesh_mapper=mapper)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.ops.kinds import Number
@@ -53,6 +54,7 @@ def _generator(seed: int | None, what: str) -> torch.Generator | None:
     return _SEEDED[0] if _SEEDED else None
 
 
+@observed
 @over_meshes
 def rand(
     shape: Iterable[int],
@@ -84,6 +86,7 @@ def rand(
     return storage.from_torch(uniform * (high - low) + low, spec, device)
 
 
+@observed
 @over_meshes
 def randn(
     shape: Iterable[int],
@@ -109,6 +112,7 @@ def randn(
     )
 
 
+@observed
 @over_meshes
 def bernoulli(
     input: Tensor,  # noqa: A002 - ttnn's name
@@ -148,6 +152,7 @@ def storage_probabilities(tensor: Tensor) -> torch.Tensor:
     return values
 
 
+@observed
 @over_meshes
 def dropout(
     input_tensor: Tensor,

@@ -58,7 +58,7 @@ def result_keywords(name: str, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any
         for each in (*RESULT_PARAMETERS, *OPERAND_PARAMETERS, *HARDWARE_PARAMETERS)
     }
     fused = getattr(found["program_config"], "fused_activation", None)
-    activations = (*_applied(name, "activations", found), *(() if fused is None else (_activation(fused),)))
+    activations = (*_applied(name, "activations", found), *(() if fused is None else (activation_named(fused),)))
     applied = tuple(_applied(name, each.name, found) for each in OPERAND_PARAMETERS)
     of_operands = applied if any(applied) else ()
     output, config = (_one_of(name, names, found) for names in (OUTPUT_KEYWORDS, PLACE_KEYWORDS))
@@ -85,7 +85,7 @@ def _applied(name: str, keyword: str, found: Mapping[str, Any]) -> tuple[Applied
             f"{name}: `{keyword}` must be a list of unary operations, got {activations!r}",
             help=f"give their names, as `{keyword}=['relu']`",
         )
-    return tuple(map(_activation, activations or ()))
+    return tuple(map(activation_named, activations or ()))
 
 
 def check_operands(name: str, bound: BoundCall, wanted: ResultKeywords) -> None:
@@ -125,7 +125,7 @@ def check_output(
     name: str, output: Tensor, program: Program | None, bound: BoundCall, placement: ResultPlacement
 ) -> None:
     """Refuse an `output_tensor` that is gone, or that the result does not fit."""
-    output.buffer(name)
+    output.memory(name)
     if program is None:
         (by_rule,) = bound.operation.results(specs_of(bound), bound.attributes)
         expected = by_rule.with_(dtype=placement.dtype, memory_config=placement.memory_config)
@@ -140,7 +140,12 @@ def specs_of(bound: BoundCall) -> tuple[OperandSpec, ...]:
     return tuple(value.spec if isinstance(value, Tensor) else value for value in bound.operands)
 
 
-def _activation(activation: Any) -> AppliedUnary:
+def activation_named(activation: Any) -> AppliedUnary:
+    """The unary operation that a name, a type of ttnn's, one with numbers, or an operation stands for.
+
+    Raises:
+        ArgumentError: It stands for none.
+    """
     typed = of_type(activation, OVERLOADS)
     if typed is not None:
         return typed

@@ -6,10 +6,15 @@ import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.dispatch.observers import start, stop
+from ttnn_jit.specs.options import config_overrides
+
+if TYPE_CHECKING:
+    from ttnn_jit.ttnn.comparison_mode import ComparisonMode, ComparisonRecord
 
 _HOME = Path("~/.cache/ttnn")
 
@@ -34,8 +39,6 @@ _DEFAULTS: dict[str, Any] = {
 
 _REFUSED = {
     "enable_model_cache": "keep converted weights by `ttnn.as_tensor(..., cache_file_name=...)`",
-    "enable_comparison_mode": "compare with `ttnn.get_golden_function(operation)` and "
-    '`ttnn_jit.testing.assert_allclose`, or run `ttnn_jit.jit(backend="numba")`',
     "enable_graph_report": "see `.ir(x)` and `.explain(x)` of a jitted function",
     "enable_logging": "set `TTMLIR_RUNTIME_LOGGER_LEVEL=Debug`, which logs every launch",
 }
@@ -55,7 +58,10 @@ class Config:
             )
         if name in _REFUSED and value:
             raise ArgumentError(f"ttnn.CONFIG.{name} is not supported", help=_REFUSED[name])
+        before = vars(self)[name]
         vars(self)[name] = _of_kind(name, value, _DEFAULTS[name])
+        if name == "enable_comparison_mode" and vars(self)[name] != before:
+            _compare(self) if vars(self)[name] else _compare_no_more(self)
 
     @property
     def report_path(self) -> Path | None:
@@ -68,6 +74,30 @@ class Config:
 
     def __repr__(self) -> str:
         return f"Config({', '.join(f'{name}={value}' for name, value in vars(self).items())})"
+
+
+_COMPARING: list[ComparisonMode] = []
+
+
+def _compare(config: Config) -> None:
+    from ttnn_jit.ttnn.comparison_mode import ComparisonMode
+
+    mode = ComparisonMode(
+        lambda: config.comparison_mode_pcc, lambda: bool(config.comparison_mode_should_raise_exception)
+    )
+    _COMPARING[:] = [mode]
+    start(mode)
+
+
+def _compare_no_more(config: Config) -> None:
+    stop(_COMPARING[0])
+    if config.report_path is not None:
+        _COMPARING[0].write_report(config.report_path)
+
+
+def comparison_records() -> list[ComparisonRecord]:
+    """What comparison mode found since it was turned on last."""
+    return [record for mode in _COMPARING for record in mode.records]
 
 
 def _of_kind(name: str, value: Any, default: Any) -> Any:
@@ -86,7 +116,25 @@ _KINDS: dict[type, tuple[str, tuple[type, ...]]] = {
 """Kind of a default -> what a value must be."""
 
 
-CONFIG = Config()
+def _overridden(config: Config) -> Config:
+    """`config`, and what ``TTNN_CONFIG_OVERRIDES`` says of it.
+
+    Raises:
+        ArgumentError: It is no JSON object, or one of a setting that there is not, or with a value that it refuses.
+    """
+    text = config_overrides()
+    try:
+        overrides = json.loads(text) if text else {}
+    except ValueError as error:
+        raise ArgumentError(f"TTNN_CONFIG_OVERRIDES is no JSON: {error}") from None
+    if not isinstance(overrides, dict):
+        raise ArgumentError(f"TTNN_CONFIG_OVERRIDES holds no JSON object of settings: {text}")
+    for name, value in overrides.items():
+        setattr(config, name, value)
+    return config
+
+
+CONFIG = _overridden(Config())
 """The settings of this process."""
 
 

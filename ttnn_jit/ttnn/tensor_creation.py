@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.ops.created_tensors import callable_in_programs, maker
@@ -27,19 +28,15 @@ from ttnn_jit.specs.tensor_spec import (
     checked,
 )
 from ttnn_jit.specs.tile import Tile
-from ttnn_jit.ttnn.mesh import (
-    ConcatMeshToTensor,
-    Mapper,
-    MeshDevice,
-    MeshTensor,
-    ReplicateTensorToMesh,
-    over_meshes,
-)
+from ttnn_jit.ttnn.mesh import BLOCK_COMPOSER, BLOCK_MAPPER, MeshDevice, MeshTensor, over_meshes
 
 if TYPE_CHECKING:
     import torch
 
+    from ttnn_jit.ttnn.mesh_mappers import MeshToTensor, TensorToMesh
 
+
+@observed
 def from_torch(  # noqa: PLR0913 - ttnn's keywords
     tensor: torch.Tensor,
     dtype: DataType | None = None,
@@ -48,7 +45,7 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
     layout: Layout | None = None,
     device: Device | None = None,
     memory_config: MemoryConfig | None = None,
-    mesh_mapper: Mapper | None = None,
+    mesh_mapper: TensorToMesh | None = None,
     tile: Tile | None = None,
     pad_value: float | None = None,  # noqa: ARG001 - no operation reads padding
 ) -> Tensor:
@@ -62,7 +59,7 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
         layout: ROW_MAJOR when omitted; TILE for block floats, which have no other.
         device: Where it goes; None keeps it on the host.
         memory_config: Interleaved DRAM when omitted; a host tensor keeps it for `to_device`.
-        mesh_mapper: What each device of a mesh gets; the whole tensor when omitted.
+        mesh_mapper: What each device of a mesh gets; what `distribute` says, else the whole tensor when omitted.
         tile: Tiles of 32x32, the only ones there are.
         pad_value: What fills up tiles; no operation reads it.
 
@@ -79,8 +76,9 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
         check_kind(tile, Tile, "`tile`")
     if spec is not None:
         _check_spec(spec, dtype, layout, memory_config, tile)
+    mesh_mapper = BLOCK_MAPPER.get() if mesh_mapper is None else mesh_mapper
     if mesh_mapper is None and isinstance(device, MeshDevice):
-        mesh_mapper = ReplicateTensorToMesh(device)
+        mesh_mapper = _replicated(device)
 
     def on(own: torch.Tensor, device: Device | None) -> Tensor:
         whole = spec or spec_of_new(
@@ -104,11 +102,19 @@ def _check_spec(spec: TensorSpec, *others: object) -> None:
         )
 
 
-def _mesh_of_mapper(mapper: Mapper, device: Device | None) -> Device:
-    if not isinstance(mapper, Mapper):
+def _replicated(mesh: MeshDevice) -> TensorToMesh:
+    from ttnn_jit.ttnn.mesh_mappers import ReplicateTensorToMesh
+
+    return ReplicateTensorToMesh(mesh)
+
+
+def _mesh_of_mapper(mapper: TensorToMesh, device: Device | None) -> Device:
+    from ttnn_jit.ttnn.mesh_mappers import TensorToMesh
+
+    if not isinstance(mapper, TensorToMesh):
         raise ArgumentError(
-            "`mesh_mapper` must be a ReplicateTensorToMesh, a ShardTensorToMesh or a ShardTensor2dMesh, got "
-            f"{type_name(mapper)}"
+            f"`mesh_mapper` must be a ReplicateTensorToMesh, a ShardTensorToMesh or what `ttnn.create_mesh_mapper` "
+            f"gives, got {type_name(mapper)}"
         )
     if device is not None and device is not mapper.mesh_device:
         raise ArgumentError(f"`mesh_mapper` is for {mapper.mesh_device}, and `device` is {device}")
@@ -184,12 +190,13 @@ def check_torch(value: object, name: str) -> None:
         )
 
 
+@observed
 def to_torch(
     tensor: Tensor,
     dtype: torch.dtype | None = None,
     *,
     torch_rank: int | None = None,
-    mesh_composer: ConcatMeshToTensor | None = None,
+    mesh_composer: MeshToTensor | None = None,
     device: Device | None = None,  # noqa: ARG001 - where ttnn untilizes
 ) -> torch.Tensor:
     """A torch tensor of the logical shape, copied (ttnn.to_torch).
@@ -198,7 +205,7 @@ def to_torch(
         tensor: On a device or on the host.
         dtype: Element type of the copy; the tensor's own when omitted.
         torch_rank: Rank of the copy: leading dimensions of extent 1 are left out.
-        mesh_composer: How the tensors of a mesh's devices make up one.
+        mesh_composer: How the tensors of a mesh's devices make up one; what `distribute` says when omitted.
         device: Where ttnn untilizes; nothing here.
 
     Raises:
@@ -217,8 +224,10 @@ def to_torch(
         )
     if torch_rank is not None:
         check_whole_number(torch_rank, "`torch_rank`")
-    if mesh_composer is not None:
-        check_kind(mesh_composer, ConcatMeshToTensor, "`mesh_composer`")
+    if mesh_composer is None:
+        mesh_composer = BLOCK_COMPOSER.get()
+    else:
+        _check_composer(mesh_composer)
     if isinstance(tensor, MeshTensor) and mesh_composer is not None:
         result = mesh_composer.whole([own.to_torch() for own in tensor.tensors])
     else:
@@ -230,10 +239,17 @@ def to_torch(
     return result if dtype is None else result.to(dtype)
 
 
+def _check_composer(composer: object) -> None:
+    from ttnn_jit.ttnn.mesh_mappers import MeshToTensor
+
+    check_kind(composer, MeshToTensor, "`mesh_composer`")
+
+
 # --- Tensors of one value -------------------------------------------------------------------------------------------
 
 
 @callable_in_programs
+@observed
 @over_meshes
 def full(
     shape: Iterable[int],
@@ -302,6 +318,7 @@ def empty(
 
 
 @callable_in_programs
+@observed
 @over_meshes
 def arange(
     start: int,
@@ -346,6 +363,7 @@ def arange(
 
 
 @callable_in_programs
+@observed
 @over_meshes
 def full_like(
     tensor: Tensor,
@@ -410,6 +428,7 @@ def empty_like(
     return full_like(tensor, 0, dtype, layout, device, memory_config)
 
 
+@observed
 @over_meshes
 def eye(
     rows: int,

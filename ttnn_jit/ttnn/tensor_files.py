@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.device import Device
@@ -26,7 +27,8 @@ from ttnn_jit.runtime.tensor import Tensor, check_tensor
 from ttnn_jit.runtime.tensor_words import dense_elements, store_elements
 from ttnn_jit.specs.memory_config import HOST_MEMORY_CONFIG
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, check_kind, checked
-from ttnn_jit.ttnn.mesh import Mapper, MeshDevice, MeshTensor, ReplicateTensorToMesh
+from ttnn_jit.ttnn.mesh import MeshDevice, MeshTensor
+from ttnn_jit.ttnn.mesh_mappers import ReplicateTensorToMesh, TensorToMesh
 from ttnn_jit.ttnn.tensor_creation import from_torch
 from ttnn_jit.ttnn.transfers import to_device
 
@@ -45,6 +47,7 @@ class TensorFileError(ArgumentError, RuntimeError):
 # --- One file -------------------------------------------------------------------------------------------------------
 
 
+@observed
 def dump_tensor(file_name: str | Path, tensor: Tensor, *, mode: object = None) -> None:  # noqa: ARG001 - one host
     """Write a tensor to a file (ttnn.dump_tensor), from a device or the host; the tensors of a mesh one by one.
 
@@ -68,6 +71,7 @@ def dump_tensor(file_name: str | Path, tensor: Tensor, *, mode: object = None) -
     _write(path, _header([own.spec for own in tensors], mesh, parts), parts)
 
 
+@observed
 def load_tensor(file_name: str | Path, *, device: Device | None = None) -> Tensor:
     """The tensor in a file that `dump_tensor` wrote (ttnn.load_tensor).
 
@@ -215,6 +219,7 @@ def _no_tensor(path: Path, why: str) -> TensorFileError:
 # --- The cache ------------------------------------------------------------------------------------------------------
 
 
+@observed
 def as_tensor(  # noqa: PLR0913 - ttnn's keywords
     tensor: torch.Tensor | None,
     dtype: DataType | None = None,
@@ -224,7 +229,7 @@ def as_tensor(  # noqa: PLR0913 - ttnn's keywords
     memory_config: MemoryConfig | None = None,
     cache_file_name: str | Path | None = None,
     preprocess: Callable[[torch.Tensor], torch.Tensor] | None = None,
-    mesh_mapper: Mapper | None = None,
+    mesh_mapper: TensorToMesh | None = None,
     cache_dump_mode: object = None,  # noqa: ARG001 - one host
 ) -> Tensor:
     """`from_torch`, with a cache of converted weights in files (ttnn.as_tensor).
@@ -247,7 +252,7 @@ def as_tensor(  # noqa: PLR0913 - ttnn's keywords
         OSError: The file cannot be written.
     """
 
-    def converted(device: Device | None, mapper: Mapper | None) -> Tensor:
+    def converted(device: Device | None, mapper: TensorToMesh | None) -> Tensor:
         if tensor is None:
             raise ArgumentError("as_tensor: there is no tensor, and no file that holds the result")
         source = tensor if preprocess is None else preprocess(tensor)

@@ -12,3 +12,14 @@ class Topology(enum.Enum):
     Linear = 1
     Mesh = 2
     Torus = 3
+
+
+class ReduceType(enum.Enum):
+    """What a collective makes of the elements of several devices."""
+
+    Sum = 0
+    Mean = 1
+    Max = 2
+    Min = 3
+    Std = 4
+    Var = 5

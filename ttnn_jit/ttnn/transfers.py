@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import ctypes
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops import TYPECAST
 from ttnn_jit.ops.created_tensors import callable_in_programs, maker
 from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.runtime import tensor as storage
-from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
@@ -32,18 +31,20 @@ from ttnn_jit.ttnn.mesh import MeshTensor, over_meshes
 
 
 @callable_in_programs
+@observed
 @over_meshes
 def to_device(
     tensor: Tensor,
     device: Device,
     memory_config: MemoryConfig | None = None,
     *,
-    cq_id: int | None = None,  # noqa: ARG001 - there are no queues
-    queue_id: int | None = None,  # noqa: ARG001
+    cq_id: int | None = None,
+    queue_id: int | None = None,
 ) -> Tensor:
     """A copy on `device` (ttnn.to_device): where `memory_config` says, else where the tensor's own does.
 
     Raises:
+        ArgumentError: There is no such command queue.
         GridError, L1CapacityError, DeallocatedError, DeviceError: It does not fit, or one of the two is gone.
     """
     check_tensor(tensor, "the first argument of to_device")
@@ -51,23 +52,27 @@ def to_device(
         laid_out: Tensor = program.laid_out(tensor, tensor.spec.with_(memory_config=memory_config))
         return laid_out
     check_kind(device, Device, "the second argument of to_device")
+    _check_queues(device, "to_device", cq_id, queue_id)
     return tensor.to(device, memory_config)
 
 
+@observed
 @over_meshes
 def from_device(
     tensor: Tensor,
     blocking: bool = True,  # noqa: ARG001 - every call waits for its copy
     *,
-    cq_id: int | None = None,  # noqa: ARG001 - there are no queues
-    queue_id: int | None = None,  # noqa: ARG001
+    cq_id: int | None = None,
+    queue_id: int | None = None,
 ) -> Tensor:
     """A copy on the host (ttnn.from_device), which is there when the call returns."""
     check_tensor(tensor, "the argument of from_device")
+    _check_queues(tensor.device(), "from_device", cq_id, queue_id)
     return _stored_as(tensor, tensor.spec.with_(memory_config=HOST_MEMORY_CONFIG), None, "from_device")
 
 
 @callable_in_programs
+@observed
 @over_meshes
 def to_memory_config(
     tensor: Tensor,
@@ -110,6 +115,7 @@ def _written_into(output: Tensor, tensor: Tensor, spec: TensorSpec, device: Devi
 
 
 @callable_in_programs
+@observed
 def reshard(tensor: Tensor, memory_config: MemoryConfig, output_tensor: Tensor | None = None) -> Tensor:
     """A sharded tensor's values under another sharded memory config (ttnn.reshard), in `output_tensor` if it is given.
 
@@ -121,6 +127,7 @@ def reshard(tensor: Tensor, memory_config: MemoryConfig, output_tensor: Tensor |
 
 
 @callable_in_programs
+@observed
 def interleaved_to_sharded(tensor: Tensor, memory_config: MemoryConfig) -> Tensor:
     """An interleaved tensor's values under a sharded memory config (ttnn.interleaved_to_sharded).
 
@@ -133,6 +140,7 @@ def interleaved_to_sharded(tensor: Tensor, memory_config: MemoryConfig) -> Tenso
 
 
 @callable_in_programs
+@observed
 def sharded_to_interleaved(tensor: Tensor, memory_config: MemoryConfig = DRAM_MEMORY_CONFIG) -> Tensor:
     """A sharded tensor's values under an interleaved memory config (ttnn.sharded_to_interleaved).
 
@@ -154,6 +162,7 @@ def _check_way(
 
 
 @callable_in_programs
+@observed
 @over_meshes
 def to_layout(
     tensor: Tensor,
@@ -175,6 +184,7 @@ def to_layout(
     return _stored_as(tensor, spec, _place_of(tensor), "to_layout")
 
 
+@observed
 @over_meshes
 def typecast(
     input_tensor: Tensor,
@@ -199,7 +209,7 @@ def typecast(
     check_kind(dtype, DataType, "`dtype`")
     if memory_config is not None:
         check_kind(memory_config, MemoryConfig, "`memory_config`")
-    input_tensor.buffer(TYPECAST.name)
+    input_tensor.memory(TYPECAST.name)
     device = input_tensor.device()
     if device is None:
         spec = input_tensor.spec.with_(dtype=dtype, memory_config=memory_config)
@@ -220,6 +230,7 @@ def _cast_program(spec: TensorSpec, dtype: DataType, memory_config: MemoryConfig
     return compile_program(OperationRequest(TYPECAST, (spec,), (dtype,), target, placement), use_disk=True).program
 
 
+@observed
 @over_meshes
 def to_dtype(tensor: Tensor, dtype: DataType) -> Tensor:
     """A host tensor's values in another element type (ttnn.to_dtype), rounded as `typecast` rounds on the host.
@@ -237,6 +248,7 @@ def to_dtype(tensor: Tensor, dtype: DataType) -> Tensor:
 
 
 @callable_in_programs
+@observed
 @over_meshes
 def reallocate(tensor: Tensor, memory_config: MemoryConfig | None = None) -> Tensor:
     """A device tensor's values in other memory; the tensor itself is deallocated (ttnn.reallocate).
@@ -253,12 +265,14 @@ def reallocate(tensor: Tensor, memory_config: MemoryConfig | None = None) -> Ten
 
 
 @callable_in_programs
+@observed
 def move(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
     """`reallocate` by another name (ttnn.move)."""
     return reallocate(input_tensor, memory_config)
 
 
 @callable_in_programs
+@observed
 @over_meshes
 def clone(tensor: Tensor, memory_config: MemoryConfig | None = None, dtype: DataType | None = None) -> Tensor:
     """A copy (ttnn.clone)."""
@@ -268,6 +282,7 @@ def clone(tensor: Tensor, memory_config: MemoryConfig | None = None, dtype: Data
     return _stored_as(tensor, tensor.spec.with_(memory_config=memory_config), _place_of(tensor), "clone")
 
 
+@observed
 @over_meshes
 def allocate_tensor_on_device(spec: TensorSpec | Iterable[int], *args: Any, **kwargs: Any) -> Tensor:
     """A device tensor with unspecified elements (ttnn.allocate_tensor_on_device).
@@ -313,9 +328,10 @@ def _by_form(
 def _allocated(spec: TensorSpec, device: Device) -> Tensor:
     check_kind(device, Device, "`device`")
     storage.check_dense(spec)
-    return Tensor(checked(spec), device, device.allocate_tensor(spec))
+    return Tensor(checked(spec), device, device.allocate_tensor(spec, again=True))
 
 
+@observed
 def allocate_tensor_on_host(
     spec: TensorSpec | Iterable[int],
     *args: Any,
@@ -339,33 +355,37 @@ def allocate_tensor_on_host(
     return _by_form("allocate_tensor_on_host", over_meshes(allocated), spec, args, kwargs)
 
 
+@observed
 def copy_host_to_device_tensor(
     host: Tensor,
     device: Tensor,
-    cq_id: int | None = None,  # noqa: ARG001 - there are no queues
+    cq_id: int | None = None,
 ) -> None:
     """Overwrite a device tensor's elements with a host tensor's; the device tensor stays the object that it is.
 
     Raises:
         ShapeError: Shape, dtype or layout differ.
-        ArgumentError: The first is not on the host, or the second not on a device.
+        ArgumentError: The first is not on the host, or the second not on a device, or there is no such command queue.
     """
     name = "copy_host_to_device_tensor"
     _check_places(name, (host, device), (False, True), f"{name} takes a tensor on the host, then one on a device")
+    _check_queues(device.device(), name, cq_id)
     _overwrite(device, host, name)
 
 
+@observed
 def copy_device_to_host_tensor(
     device: Tensor,
     host: Tensor,
     blocking: bool = True,  # noqa: ARG001 - every call waits for its copy
-    cq_id: int | None = None,  # noqa: ARG001 - there are no queues
+    cq_id: int | None = None,
 ) -> None:
     """Overwrite a host tensor's elements with a device tensor's (ttnn.copy_device_to_host_tensor).
 
     Raises:
         ShapeError: Shape, dtype or layout differ.
-        ArgumentError: The first is not on a device, or the second not on the host; the first alone is of a mesh.
+        ArgumentError: The first is not on a device, or the second not on the host; the first alone is of a mesh; there
+            is no such command queue.
     """
     name = "copy_device_to_host_tensor"
     _check_places(name, (device, host), (True, False), f"{name} takes a tensor on a device, then one on the host")
@@ -374,6 +394,7 @@ def copy_device_to_host_tensor(
             f"{name}: one tensor on the host does not hold those of {len(device.tensors)} devices",
             help="use `ttnn.from_device`, or `ttnn.get_device_tensors` and copy one of them",
         )
+    _check_queues(device.device(), name, cq_id)
     _overwrite(host, device, name)
 
 
@@ -383,6 +404,7 @@ def get_device_tensors(tensor: Tensor) -> list[Tensor]:
     return list(tensor.tensors) if isinstance(tensor, MeshTensor) else [tensor]
 
 
+@observed
 def deallocate(tensor: Tensor, force: bool = True) -> None:  # noqa: ARG001 - as ttnn has it
     """Free the tensor's memory; using it later raises DeallocatedError (ttnn.deallocate)."""
     check_tensor(tensor, "the argument of deallocate")
@@ -431,13 +453,13 @@ def _stored_as(tensor: Tensor, spec: TensorSpec, device: Device | None, name: st
     if (program := maker()) is not None:
         laid_out: Tensor = program.laid_out(tensor, spec)
         return laid_out
-    checked(spec)
-    source = tensor.buffer(name)
-    if spec.layout is not tensor.layout:
-        return storage.laid_out(tensor, spec, device)
-    copy = HOST_POOL.allocate(spec.nbytes) if device is None else device.allocate_tensor(spec)
-    ctypes.memmove(copy.address, source.address, spec.nbytes)
-    return Tensor(spec, device, copy)
+    return storage.stored_as(tensor, checked(spec), device, name)
+
+
+def _check_queues(device: Device | None, name: str, *queues: int | None) -> None:
+    if device is not None:
+        for queue in queues:
+            device.require_queue(queue, name)
 
 
 def _check_places(name: str, tensors: tuple[Tensor, Tensor], on_device: tuple[bool, bool], rule: str) -> None:
@@ -453,4 +475,4 @@ def _overwrite(target: Tensor, source: Tensor, name: str) -> None:
         ours, theirs = getattr(target, field), getattr(source, field)
         if ours != theirs:
             raise ShapeError(f"{name}: the tensors differ in {field}, {theirs} and {ours}")
-    ctypes.memmove(target.buffer(name).address, source.buffer(name).address, target.spec.nbytes)
+    storage.write_elements(source, target, name)

@@ -33,7 +33,7 @@ def test_every_name_without_arithmetic_is_here_with_every_keyword_that_programs_
     [
         ("exp", "honoured"),
         ("Topology.Ring", "accepted, no effect"),
-        ("all_gather", "refused, with a reason"),
+        ("all_broadcast", "refused, with a reason"),
         ("view_of_nothing", "not here yet"),
         ("UnaryOpType.NO_SUCH", "not here yet"),
         ("exp(queue_id=)", "honoured"),

@@ -13,10 +13,11 @@ from elftools.elf.elffile import ELFFile
 
 from tests.unit.kernels.emulated import Machine, is_foreign
 from ttnn_jit.diagnostics.errors import InternalError
+from ttnn_jit.runtime.copy_ir import COPY_SYMBOL
 from ttnn_jit.runtime.executable import mapped
 from ttnn_jit.runtime.helper_ir import HostThreads
 from ttnn_jit.runtime.image import PAGE_BYTES, Image, image_of
-from ttnn_jit.runtime.launch_ir import CALL_SYMBOL, UNLOCKED_CALL_SYMBOL, launch_text
+from ttnn_jit.runtime.launch_ir import BUILTIN_SYMBOLS, launch_text
 from ttnn_jit.runtime.native import elf_triple, host_cpu
 
 TRIPLES = ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu")
@@ -172,4 +173,4 @@ def test_what_is_no_object_file_of_a_known_host_is_refused():
 def test_the_launch_code_of_every_host_becomes_an_image(triple, threads):
     text = launch_text(triple.partition("-")[0], threads)
     image = Image.read(image_of(object_file(text, elf_triple(triple))))
-    assert image.functions.keys() == {CALL_SYMBOL, UNLOCKED_CALL_SYMBOL, *threads.symbols}
+    assert image.functions.keys() == {*BUILTIN_SYMBOLS, COPY_SYMBOL, *threads.symbols}

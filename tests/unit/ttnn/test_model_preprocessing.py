@@ -213,7 +213,6 @@ def test_settings_are_kept_and_given_back(tmp_path):
 @pytest.mark.parametrize(
     ("name", "value", "text"),
     [
-        ("enable_comparison_mode", True, r"is not supported\nhelp: compare with"),
         ("enable_model_cache", True, r"is not supported\nhelp: keep converted weights by"),
         ("no_such", 1, r"has no setting `no_such`\nhelp: it has `cache_path`"),
         ("tmp_dir", 3, "must be a path, got int"),
@@ -226,7 +225,6 @@ def test_a_setting_that_asks_for_what_is_not_here_is_refused(name, value, text):
         setattr(ttnn.CONFIG, name, value)
     with pytest.raises(ArgumentError, match=text):
         ttnn.load_config_from_dictionary({name: value})
-    ttnn.CONFIG.enable_comparison_mode = False
 
 
 def test_files_of_settings_that_are_none_are_refused(tmp_path):

@@ -18,7 +18,9 @@ def x(device):
     return ttnn.from_torch(X, layout=ttnn.TILE_LAYOUT, device=device)
 
 
-def test_keywords_of_queues_and_waiting_change_nothing(device, x):
+def test_keywords_of_queues_and_waiting_change_nothing():
+    device = ttnn.open_device(device_id=0, num_command_queues=2)
+    x = ttnn.from_torch(X, layout=ttnn.TILE_LAYOUT, device=device)
     host = ttnn.from_device(x, blocking=False, cq_id=1)
     assert torch.equal(host.to_torch(), X)
     again = ttnn.to_device(host, device, ttnn.L1_MEMORY_CONFIG, cq_id=0)

@@ -108,7 +108,7 @@ def test_keywords_of_one_call_mean_nothing_to_the_next(device, operation, tensor
 OPERANDS = [
     ("x", "y"), ("y", "x"), ("x", "row"), ("x", 0.0), ("x", -0.0), ("x", 1), ("x", True), ("x", math.nan), (2.0, "x"),
 ]  # fmt: skip
-KEYWORDS = [{}, {"rounding_mode": "floor"}, {"dtype": ttnn.bfloat16}, {"activations": ["neg"]}, {"queue_id": [1]}]
+KEYWORDS = [{}, {"rounding_mode": "floor"}, {"dtype": ttnn.bfloat16}, {"activations": ["neg"]}, {"core_grid": [1]}]
 
 
 def test_whatever_call_is_warm_the_others_give_what_they_give_alone(device):

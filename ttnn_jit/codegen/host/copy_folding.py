@@ -1,94 +1,164 @@
-"""Products read what a kernel only copies for them where it lies: packing takes any strides.
+"""Copies folded into what reads them, or into what writes them: launches that only move elements.
 
-Bound: the copy's bytes, written and read.
+What a kernel reads through a copy has the bits that the copy has, so that no result changes; nor does what it writes in
+another shape. A tensor that all its readers read through is in no memory: windows of a pool, slices, transposed
+operands of a product.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
-
-from xdsl.ir import SSAValue
 
 from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
 from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over, readers_of
 from ttnn_jit.codegen.launch import View
-from ttnn_jit.codegen.steps import Load, Store
-from ttnn_jit.specs.access import NotStridedError
+from ttnn_jit.codegen.steps import Call, Contract, Load, Repack, Store
+from ttnn_jit.kernels.tile_loop import InnerAccess
+from ttnn_jit.specs.access import Access, NotStridedError, reshaped
 
 _MIN_TERMS = 16
-"""Of the innermost contracted loop: fewer are packed one by one, for which a copy pays."""
+"""Of the innermost contracted loop of a product: fewer are packed one by one, for which a copy pays."""
 
 
-def fold_copies(plan: HostPlan) -> HostPlan:
-    """The plan without the copies that products alone read, which read through them instead."""
-    copies = {launch.kernel.outputs[0].value: launch for launch in plan.launches if _only_copies(launch.kernel)}
-    if not copies:
-        return plan
-    folded = {launch: _through_copies(launch, copies) for launch in plan.launches if _contracts(launch)}
-    left = {operand.value for launch in plan.launches for operand in folded.get(launch, launch).kernel.inputs}
-    kept = {value for value in copies if value in left or not _feeds_only(value, folded)}
-    if len(kept) == len(copies):
-        return plan
-    # A copy that is kept is read by all.
-    dropped = {value: launch for value, launch in copies.items() if value not in kept}
-    launches = (_through_copies(each, dropped) if _contracts(each) else each for each in plan.launches)
-    gone = {id(launch) for launch in dropped.values()}
-    return replace(plan, launches=tuple(launch for launch in launches if id(launch) not in gone))
+def read_through_copies(plan: HostPlan) -> HostPlan:
+    """The launches without copies that all their readers can read through."""
+    return replace(plan, launches=_into_readers(plan.launches))
 
 
-def _contracts(launch: HostLaunch) -> bool:
-    return launch.kernel.body.contraction is not None
+def write_for_copies(plan: HostPlan) -> HostPlan:
+    """The launches without copies of one shape to another that the launch before can write for."""
+    return replace(plan, launches=_into_writers(plan.launches))
 
 
-def _only_copies(kernel: Kernel) -> bool:
-    streams = kernel.body.streams
-    match kernel.body.steps:
-        case (Load(), Store(operand=0)):
-            return streams[0].dtype is streams[1].dtype
-        case _:
-            return False
+def only_copies(kernel: Kernel) -> bool:
+    """Whether a kernel writes all of a tensor, and computes nothing."""
+    moves = all(isinstance(step, Load | Store) for step in kernel.body.steps)
+    return moves and len(kernel.inputs) == 1 and kernel.outputs[0].view.access is None
 
 
-def _feeds_only(value: SSAValue, products: Mapping[HostLaunch, HostLaunch]) -> bool:
-    """Whether nothing but these products reads a tensor."""
-    ops = {op for launch in products for op in launch.ops}
-    return all(op in ops for op in readers_of(value))
-
-
-def _through_copies(launch: HostLaunch, copies: Mapping[SSAValue, HostLaunch]) -> HostLaunch:
-    """The product with operands read where copies have them from; as it is where no loops can do that."""
-    ops = list(launch.ops)
-    kernel = launch.kernel
-    for place, operand in enumerate(kernel.inputs):
-        if (copy := copies.get(operand.value)) is None:
-            continue
-        source = _read_through(operand, copy.kernel)
-        inputs = (*kernel.inputs[:place], source, *kernel.inputs[place + 1 :])
-        if (found := _over(kernel, inputs)) is not None:
-            kernel, ops = found, [*copy.ops, *ops]
-    return launch if kernel is launch.kernel else HostLaunch(tuple(dict.fromkeys(ops)), kernel, Form(kernel.body))
-
-
-def _read_through(operand: Operand, copy: Kernel) -> Operand:
-    """What a copy reads for an operand."""
-    (source,) = copy.inputs
-    through = source.view.access
-    own = operand.view.access
-    if own is not None:
-        through = own if through is None else own.after(through)
-    return Operand(source.value, View(source.view.spec, through))
-
-
-def _over(kernel: Kernel, inputs: tuple[Operand, ...]) -> Kernel | None:
-    """The same product of other operands; None where it would not be walked well."""
-    if len(set(inputs)) < len(inputs):
-        return None
+def _changed(kernel: Kernel, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...]) -> Kernel | None:
+    """A kernel with other operands; None if no loops walk them, or if it counts on its own."""
     body = kernel.body
+    if len(set(inputs)) != len(inputs) or any(isinstance(step, Call | Repack) for step in body.steps):
+        return None
     try:
-        found = kernel_over(inputs, kernel.outputs, body.steps, body.numerics, axis=kernel.axis)
+        return kernel_over(inputs, outputs, body.steps, body.numerics, joined=body.joined, axis=kernel.axis)
     except NotStridedError:
         return None
-    innermost = found.nest.extents[-2] if found.nest.reduced else 0
-    return found if len(found.nest.reduced) == 1 or innermost >= _MIN_TERMS else None
+
+
+# --- Readers ----------------------------------------------------------------------------------------------------------
+
+
+def _into_readers(launches: Sequence[HostLaunch]) -> tuple[HostLaunch, ...]:
+    rest, found = list(launches), list[HostLaunch]()
+    while rest:
+        launch = rest.pop(0)
+        folded = _folded(launch, rest) if only_copies(launch.kernel) else None
+        if folded is None:
+            found.append(launch)
+        else:
+            rest = folded
+    return tuple(found)
+
+
+def _folded(copy: HostLaunch, later: Sequence[HostLaunch]) -> list[HostLaunch] | None:
+    """The later launches reading through `copy`; None if one of its readers cannot, or is no launch."""
+    value = copy.kernel.outputs[0].value
+    places = [place for place, launch in enumerate(later) if _reads(launch, value)]
+    ops = {op for place in places for op in later[place].ops}
+    if not places or any(_writes(launch, value) for launch in later) or any(op not in ops for op in readers_of(value)):
+        return None
+    found = list(later)
+    for place in places:
+        through = _reading_through(copy, later[place])
+        if through is None:
+            return None
+        found[place] = through
+    return found
+
+
+def _reads(launch: HostLaunch, value: object) -> bool:
+    return any(operand.value is value for operand in launch.kernel.inputs)
+
+
+def _writes(launch: HostLaunch, value: object) -> bool:
+    return any(operand.value is value for operand in launch.kernel.outputs)
+
+
+def _reading_through(copy: HostLaunch, reader: HostLaunch) -> HostLaunch | None:
+    kernel, source, value = reader.kernel, copy.kernel.inputs[0], copy.kernel.outputs[0].value
+    inputs = tuple(_through(source, each) if each.value is value else each for each in kernel.inputs)
+    found = _changed(kernel, inputs, kernel.outputs)
+    if found is None or not _is_as_good(
+        found, kernel, [k for k, each in enumerate(inputs) if each != kernel.inputs[k]]
+    ):
+        return None
+    return HostLaunch((*copy.ops, *reader.ops), found, Form(found.body))
+
+
+def _through(source: Operand, read: Operand) -> Operand:
+    """What `read` is of the tensor that was copied."""
+    own = read.view.access or Access.identity(read.view.shape)
+    inner = source.view.access
+    return Operand(source.value, View(source.view.spec, own if inner is None else own.after(inner)))
+
+
+def _is_as_good(kernel: Kernel, before: Kernel, streams: Sequence[int]) -> bool:
+    """Whether these streams are read as their cache lines lie; a product packs them along either of its loops.
+
+    A product must not get more loops around it in which one operand stays: it is packed again for each of their steps.
+    """
+    if any(isinstance(step, Contract) for step in kernel.body.steps):
+        near = all(1 in kernel.nest.strides[k][-3:] for k in streams)
+        short = len(kernel.nest.reduced) > 1 and kernel.nest.extents[-2] < _MIN_TERMS
+        return near and not short and _packed_again(kernel) <= _packed_again(before)
+    return all(kernel.body.streams[k].access is not InnerAccess.STRIDED for k in streams)
+
+
+def _packed_again(kernel: Kernel) -> int:
+    """The loops around a product, and around its rows, in which one of its operands stays."""
+    steps = kernel.body.steps
+    (product,) = (step for step in steps if isinstance(step, Contract))
+    loads = (steps[place] for place in (product.left, product.right))
+    read = [kernel.nest.strides[load.stream] for load in loads if isinstance(load, Load)]
+    around = len(kernel.nest.extents) - len(kernel.nest.reduced) - 2
+    return sum(any(strides[loop] == 0 for strides in read) for loop in range(around))
+
+
+# --- Writers ----------------------------------------------------------------------------------------------------------
+
+
+def _into_writers(launches: Sequence[HostLaunch]) -> tuple[HostLaunch, ...]:
+    found: list[HostLaunch] = []
+    for launch in launches:
+        writers = [k for k, each in enumerate(found) if only_copies(launch.kernel) and _writes_source_of(each, launch)]
+        alone = sum(_writes(each, launch.kernel.outputs[0].value) for each in launches) == 1
+        shaped = _writing_for(launch, found[writers[0]]) if len(writers) == 1 and alone else None
+        if shaped is None:
+            found.append(launch)
+        else:
+            found[writers[0]] = shaped
+    return tuple(found)
+
+
+def _writes_source_of(launch: HostLaunch, copy: HostLaunch) -> bool:
+    return _writes(launch, copy.kernel.inputs[0].value)
+
+
+def _writing_for(copy: HostLaunch, writer: HostLaunch) -> HostLaunch | None:
+    """The launch that writes what `copy` would have; None if another op reads what it writes, or it is no reshape."""
+    (source,), (target,), (output, *more) = copy.kernel.inputs, copy.kernel.outputs, writer.kernel.outputs
+    access = source.view.access
+    if more or access is None or output.view.access is not None or set(readers_of(source.value)) - set(copy.ops):
+        return None
+    shape = output.view.shape
+    place = reshaped(target.view.shape, shape)
+    if place.after(access) != reshaped(shape, shape):
+        return None
+    found = _changed(writer.kernel, writer.kernel.inputs, (Operand(target.value, View(target.view.spec, place)),))
+    if found is None or found.body.streams[-1].access is not writer.kernel.body.streams[-1].access:
+        return None
+    return HostLaunch((*writer.ops, *copy.ops), found, Form(found.body))

@@ -49,6 +49,10 @@ class Family(ABC):
     def run(self, program: Program, *tensors: Any) -> Any:
         """The result of a program, or the tuple of several, as the first call gets it."""
 
+    def records(self, _tensors: Sequence[Any]) -> bool:
+        """Whether calls with these tensors are recorded, and do not run now."""
+        return False
+
     # --- Writes -------------------------------------------------------------------------------------------------------
 
     @abstractmethod

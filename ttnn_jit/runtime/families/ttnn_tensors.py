@@ -36,13 +36,17 @@ class TtnnTensors(Family):
         """As the program does itself."""
         return program(*tensors)
 
+    def records(self, tensors: Sequence[Any]) -> bool:
+        """While their device captures a trace."""
+        return tensors[0]._device.recorder is not None
+
     def address(self, tensor: Tensor) -> int:
         """That of its buffer."""
         return tensor.buffer_address()
 
     def require_writable(self, tensor: Tensor, _spec: TensorSpec, what: str) -> None:
         """Every one can be that was not deallocated."""
-        tensor.buffer(what)
+        tensor.memory(what)
 
     def share_memory(self, tensor: Tensor, other: Tensor, _spec: TensorSpec, _other_spec: TensorSpec) -> bool:
         """Copies made by `copy.copy` do."""

@@ -1,0 +1,227 @@
+"""Comparison mode: operations beside their goldens, each on its own and in a chain; what is not compared is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import warnings
+
+import pytest
+import torch
+
+import ttnn_jit
+from tests import programs
+from ttnn_jit import ttnn
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.testing import comparison_records
+from ttnn_jit.ttnn.comparison_mode import ComparisonWarning
+
+
+@pytest.fixture
+def comparing():
+    with ttnn.manage_config("enable_comparison_mode", True):
+        yield
+
+
+@pytest.fixture
+def raising():
+    with ttnn.manage_config("comparison_mode_should_raise_exception", True):
+        yield
+
+
+def tensor(device, data=None, dtype=ttnn.bfloat16):
+    data = torch.randn(64, 64) if data is None else data
+    return ttnn.from_torch(data, dtype=dtype, layout=ttnn.TILE_LAYOUT, device=device)
+
+
+@ttnn_jit.tile_op
+def wrong(x):
+    return x * 2.0
+
+
+def wrong_golden(x):
+    return torch.sin(3 * x)
+
+
+def made_wrong():
+    """An operation that is not what its golden says."""
+
+    def doubled(x):
+        return x * 2.0
+
+    return ttnn_jit.tile_op(doubled, golden=wrong_golden)
+
+
+jitted = ttnn_jit.jit()(programs.cosh)
+
+
+@pytest.mark.usefixtures("comparing", "raising")
+@pytest.mark.parametrize("dtype", [ttnn.float32, ttnn.bfloat16, ttnn.bfloat8_b])
+@pytest.mark.parametrize("target", ["wormhole_b0", "cpu"])
+def test_operations_are_recorded_locally_and_globally(target, dtype):
+    device = ttnn.open_device(device_id=0, target=target)
+    x = tensor(device, dtype=dtype)
+    with ttnn.manage_config("comparison_mode_pcc", 0.99):
+        y = ttnn.softmax(ttnn.matmul(x, ttnn.tanh(x)), -1)
+        ttnn.add_(x, y)
+        ttnn.split(x, 32, -1)
+    records = comparison_records()
+    ran = ["ttnn.tanh", "ttnn.matmul", "ttnn.softmax", "ttnn.add_", "ttnn.split"]
+    assert [(each.operation, each.level) for each in records] == [
+        (name, level)
+        for name in ran
+        for level in ("locally", "globally")
+        for _ in range(2 if name == "ttnn.split" else 1)
+    ]
+    assert all(each.matches and each.pcc > 0.99 and not each.note for each in records)
+    assert records[0].max_ulp is None if dtype is ttnn.bfloat8_b else records[0].max_ulp < 2.0
+    assert "test_comparison_mode.py" in records[0].place
+
+
+@pytest.mark.usefixtures("comparing")
+def test_the_chain_goes_through_moves_and_adds_errors_up(device):
+    x = tensor(device, dtype=ttnn.float32)
+    y = ttnn.typecast(x, ttnn.bfloat16)
+    z = ttnn.to_layout(ttnn.to_layout(y, ttnn.ROW_MAJOR_LAYOUT), ttnn.TILE_LAYOUT)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ComparisonWarning)
+        for _ in range(4):
+            z = ttnn.multiply(ttnn.add(z, 1.0), 1.5)
+    locally, globally = (
+        [each.max_ulp for each in comparison_records() if each.level == level] for level in ("locally", "globally")
+    )
+    assert max(locally) <= 0.5
+    assert globally[-1] > 1.0
+
+
+@pytest.mark.usefixtures("comparing")
+def test_an_operation_that_is_off_is_warned_of_and_is_an_error_where_that_is_asked_for(device):
+    operation, x = made_wrong(), tensor(device)
+    with pytest.warns(
+        ComparisonWarning, match=r"(locally|globally) the correlation .* less than 0\.9999; the worst element is"
+    ):
+        operation(x)
+    assert not comparison_records()[0].matches
+    with (
+        ttnn.manage_config("comparison_mode_should_raise_exception", True),
+        pytest.raises(RuntimeError, match=r"test_comparison_mode\.py:\d+:\d+: tile_op\.doubled: locally"),
+    ):
+        operation(x)
+    with ttnn.manage_config("comparison_mode_pcc", -1.0):
+        operation(x)
+
+
+@pytest.mark.usefixtures("comparing", "raising")
+def test_a_jitted_function_is_compared_operation_by_operation_and_with_itself(device):
+    x = tensor(device)
+
+    @ttnn_jit.jit()
+    def program(x, y):
+        ttnn.add_(x, y)
+        return ttnn.exp(ttnn.neg(x))
+
+    y = tensor(device)
+    z = ttnn.sigmoid(program(x, y))
+    assert [(each.operation.rpartition(".")[2], each.level) for each in comparison_records()] == [
+        ("add_", "locally"),
+        ("add_", "globally"),
+        ("neg", "locally"),
+        ("neg", "globally"),
+        ("exp", "locally"),
+        ("exp", "globally"),
+        ("program", "jitted"),
+        ("sigmoid", "locally"),
+        ("sigmoid", "globally"),
+    ]
+    assert comparison_records()[6].max_ulp == 0.0
+    assert torch.allclose(ttnn.to_torch(z).float(), torch.sigmoid(torch.exp(-ttnn.to_torch(x).float())), rtol=0.02)
+
+
+@pytest.mark.usefixtures("comparing")
+@pytest.mark.parametrize(
+    ("call", "note"),
+    [
+        (lambda x: ttnn.add(x, x, activations=["relu"]), "activations"),
+        (lambda x: wrong(x), "its golden failed"),
+        (lambda x: jitted(ttnn.begin_trace_capture(x.device()) and x), "captured in a trace"),
+    ],
+)
+def test_what_is_not_compared_is_warned_of_and_recorded(device, call, note):
+    x = tensor(device)
+    with pytest.warns(ComparisonWarning, match=rf"was not compared: .*{note}"):
+        call(x)
+    assert note in comparison_records()[-1].note
+
+
+@pytest.mark.usefixtures("comparing")
+def test_a_tensor_of_a_mesh_is_not_compared():
+    mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 2))
+    with pytest.warns(ComparisonWarning, match="every device of a mesh"):
+        ttnn.exp(tensor(mesh))
+
+
+@pytest.mark.usefixtures("comparing")
+def test_places_of_nan_are_counted(device):
+    x = tensor(device, torch.tensor([[1.0, -1.0, 4.0, float("nan")]]), ttnn.float32)
+    ttnn.sqrt(x)
+    assert comparison_records()[0].differing_nans == 0
+    assert comparison_records()[0].matches
+
+
+def test_the_report_has_the_first_bad_operation_on_top(device, tmp_path):
+    operation = made_wrong()
+    with (
+        ttnn.manage_config("root_report_path", tmp_path),
+        ttnn.manage_config("report_name", "run"),
+        ttnn.manage_config("enable_comparison_mode", True),
+        pytest.warns(ComparisonWarning),
+    ):
+        operation(ttnn.exp(tensor(device)))
+    rows = json.loads((tmp_path / "run" / "comparison.json").read_text())
+    assert [row["operation"] for row in rows[:3]] == ["ttnn.exp", "ttnn.exp", "tile_op.doubled"]
+    page = (tmp_path / "run" / "comparison.html").read_text()
+    assert page.index("The first of them") < page.index("tile_op.doubled") < page.index("ttnn.exp")
+    assert "2 of 4 comparisons" in page
+
+
+def test_without_the_mode_nothing_is_compared(device):
+    with ttnn.manage_config("enable_comparison_mode", True):
+        pass
+    ttnn.exp(tensor(device))
+    assert comparison_records() == []
+
+
+SCRIPT = """
+import torch, ttnn_jit
+from ttnn_jit import ttnn
+from ttnn_jit.testing import comparison_records
+
+@ttnn_jit.jit()
+def program(x):
+    return ttnn.exp(x)
+
+program(ttnn.from_torch(torch.ones(32, 32), layout=ttnn.TILE_LAYOUT, device=ttnn.open_device(device_id=0)))
+print([each.operation for each in comparison_records()], ttnn.CONFIG.comparison_mode_pcc)
+"""
+
+
+@pytest.mark.process
+def test_the_environment_turns_it_on_from_the_first_call():
+    settings = json.dumps({"enable_comparison_mode": True, "comparison_mode_pcc": 0.5})
+    environment = {**os.environ, "TTNN_CONFIG_OVERRIDES": settings}
+    done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "['ttnn.exp', 'ttnn.exp', '__main__.program'] 0.5\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("{", "is no JSON"), ("[]", "holds no JSON object"), ('{"no_such": 1}', "has no setting `no_such`")],
+)
+def test_overrides_that_are_none_are_refused(monkeypatch, text, message):
+    from ttnn_jit.ttnn import session_config
+
+    monkeypatch.setenv("TTNN_CONFIG_OVERRIDES", text)
+    with pytest.raises(ArgumentError, match=message):
+        session_config._overridden(session_config.Config())

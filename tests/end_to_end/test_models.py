@@ -1,0 +1,58 @@
+"""Whole models, written as programs for a card are, against torch: eagerly on both targets, and jitted on cpu."""
+
+import ast
+
+import pytest
+import torch
+
+import ttnn_jit
+from benchmarks.models import MODELS, module_of, names
+from ttnn_jit import ttnn
+
+LEAST = 0.99
+"""Pearson's correlation with torch in float32, of random weights in bfloat16."""
+
+
+@pytest.fixture(scope="module")
+def modules():
+    return {name: module_of(name) for name in names()}
+
+
+def correlation(run, reference):
+    with torch.no_grad():
+        wanted = reference()
+    return ttnn.pearson_correlation_coefficient(wanted.float(), ttnn.to_torch(run()).float())
+
+
+@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+def test_a_model_gives_what_torch_gives(modules, name, target):
+    device = ttnn.open_device(device_id=0, target=target)
+    run, reference = modules[name].build(modules[name].SMALL, device)
+    assert correlation(run, reference) > LEAST
+    ttnn.close_device(device)
+
+
+@pytest.mark.filterwarnings("ignore:.*on an operation is ignored inside a jitted function")
+@pytest.mark.parametrize("name", names())
+def test_a_jitted_model_is_one_program_that_serves_every_call(modules, name):
+    jitted = []
+
+    def compiled(function):
+        jitted.append(ttnn_jit.jit()(function))
+        return jitted[-1]
+
+    device = ttnn.open_device(device_id=0, target="cpu")
+    run, reference = modules[name].build(modules[name].SMALL, device, compiled=compiled)
+    assert correlation(run, reference) > LEAST
+    before = [function.num_entries for function in jitted]
+    run()
+    assert [function.num_entries for function in jitted] == before
+    assert all(count >= 1 for count in before)
+    ttnn.close_device(device)
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_model_is_a_script_with_a_full_configuration(modules, name):
+    assert type(modules[name].FULL) is type(modules[name].SMALL)
+    assert ast.parse((MODELS / f"{name}.py").read_text(encoding="utf-8")).body[-1].test.left.id == "__name__"

@@ -1,0 +1,192 @@
+"""Graphs of operations that ran: what made a tensor (`ttnn.tracer`), what happened meanwhile (`ttnn.graph`)."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+import torch
+
+import ttnn_jit
+from tests import programs
+from ttnn_jit import ttnn
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
+
+jitted = ttnn_jit.jit()(programs.cosh)
+
+
+def tensor(device, **keywords):
+    return ttnn.from_torch(torch.randn(32, 64), layout=ttnn.TILE_LAYOUT, device=device, **keywords)
+
+
+def names(graph):
+    return [node.name for node in graph]
+
+
+def test_a_graph_leads_from_torchs_tensors_to_the_result(device):
+    weight = tensor(device)
+    with ttnn.tracer.trace():
+        assert ttnn.tracer.is_tracing_enabled()
+        x = torch.rand((32, 64))
+        y = ttnn.from_torch(torch.exp(x), layout=ttnn.TILE_LAYOUT, device=device)
+        unused = ttnn.sin(y)
+        z = jitted(y * weight)
+        result = ttnn.to_torch(ttnn.split(z, 32, -1)[1])
+    assert not ttnn.tracer.is_tracing_enabled()
+    graph = ttnn.tracer.get_graph(result)
+    assert names(graph) == [
+        "torch.rand",
+        "torch.exp",
+        "ttnn.from_torch",
+        "ttnn.Tensor",
+        "ttnn.multiply",
+        "tests.programs.cosh",
+        "ttnn.split",
+        "ttnn.to_torch",
+    ]
+    assert [node.inputs for node in graph][3:] == [(), ((2, 0), (3, 0)), ((4, 0),), ((5, 0),), ((6, 1),)]
+    assert graph.nodes[4].outputs == ("32x64 FLOAT32",)
+    assert "ttnn.sin" in names(ttnn.tracer.get_graph([{"a": result}, unused]))
+
+
+def test_a_tensor_that_is_written_is_the_last_writers(device):
+    with ttnn.tracer.trace():
+        x, y = tensor(device), tensor(device)
+        ttnn.add_(x, y)
+        z = ttnn.exp(x)
+    assert names(ttnn.tracer.get_graph(z))[-2:] == ["ttnn.add_", "ttnn.exp"]
+    assert len(ttnn.tracer.get_graph(x)) == len(ttnn.tracer.get_graph(z)) - 1
+
+
+def test_numpy_arrays_and_calls_without_torchs_tensors_are_in_it():
+    with ttnn.tracer.trace() as graph:
+        y = jitted(np.ones((4, 4), np.float32))
+    assert names(graph) == ["numpy.ndarray", "tests.programs.cosh"]
+    assert len(ttnn.tracer.get_graph(y)) == 2
+
+
+@pytest.mark.parametrize("suffix", ["svg", "json", "dot"])
+def test_a_graph_is_written_as_a_picture_as_json_and_for_graphviz(device, tmp_path, suffix):
+    with ttnn.tracer.trace():
+        x = tensor(device)
+        y = ttnn.add(ttnn.pow(x, 2.0), ttnn.clamp(x, min=0.0, max=1.0))
+    path = tmp_path / f"graph.{suffix}"
+    graph = ttnn.tracer.visualize(y, file_name=path)
+    text = path.read_text(encoding="utf-8")
+    if suffix == "json":
+        assert json.loads(text) == graph.to_json()
+        assert graph.to_json()[3]["arguments"] == ["min=0.0", "max=1.0"]
+    elif suffix == "dot":
+        assert text.count("->") == sum(len(node.inputs) for node in graph) == 5
+    else:
+        root = ET.fromstring(text)
+        kinds = [element.tag.rpartition("}")[2] for element in root]
+        assert (kinds.count("rect"), kinds.count("line")) == (len(graph), 5)
+        assert graph._repr_svg_() == text
+        boxes = [tuple(float(e.get(k)) for k in ("x", "y", "width", "height")) for e in root if "rect" in e.tag]
+        assert all(a + w <= c or c + v <= a or b + h <= d or d + g <= b
+                   for i, (a, b, w, h) in enumerate(boxes) for c, d, v, g in boxes[:i])  # fmt: skip
+
+
+def test_what_no_traced_operation_made_is_refused(device, tmp_path):
+    outside = tensor(device)
+    with ttnn.tracer.trace():
+        inside = ttnn.exp(tensor(device))
+    with pytest.raises(ArgumentError, match="no operation that was traced"):
+        ttnn.tracer.visualize(outside)
+    with pytest.raises(ArgumentError, match="no tensor among these"):
+        ttnn.tracer.visualize([1, {}])
+    with pytest.raises(ArgumentError, match=r"ends with \.svg, \.json, \.dot, got 'x\.png'"):
+        ttnn.tracer.visualize(inside, file_name=tmp_path / "x.png")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_graph_keeps_no_tensor(device):
+    with ttnn.tracer.trace() as graph:
+        address = tensor(device).buffer_address()
+        again = tensor(device)
+    assert again.buffer_address() == address
+    assert names(graph.of(again))[-1] == "ttnn.from_torch"
+
+
+# --- ttnn.graph -------------------------------------------------------------------------------------------------------
+
+
+def captured(run):
+    ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NORMAL)
+    try:
+        run()
+    finally:
+        nodes = ttnn.graph.end_graph_capture()
+    assert json.loads(json.dumps(nodes)) == nodes
+    assert [node["counter"] for node in nodes] == list(range(len(nodes)))
+    assert all(0 <= number < len(nodes) for node in nodes for number in node["connections"])
+    assert (nodes[0]["node_type"], nodes[-1]["node_type"]) == ("capture_start", "capture_end")
+    return nodes
+
+
+def test_nodes_say_which_operations_ran_on_what_and_what_they_made(device):
+    x, y = tensor(device), tensor(device)
+    nodes = captured(lambda: ttnn.softmax(ttnn.add(x, y), -1))
+    assert ttnn.graph.extract_calltrace(nodes) == ["ttnn.add", "ttnn.softmax"]
+    add, softmax = (node for node in nodes if node["node_type"] == "function_start")
+    assert add["params"] == {"name": "ttnn.add", "inputs": "2"}
+    assert softmax["arguments"][1:] == ["-1"]
+    givers = [
+        node["params"] for node in nodes if add["counter"] in node["connections"] and node["node_type"] == "tensor"
+    ]
+    assert [(each["tensor_id"], each["shape"]) for each in givers] == [
+        ("0", "Shape([32, 64])"),
+        ("1", "Shape([32, 64])"),
+    ]
+    kinds = [nodes[number]["node_type"] for number in add["connections"]]
+    assert kinds == ["buffer_allocate", "tensor", "function_end"]
+    (output,) = ttnn.graph.extract_output_info(nodes)
+    assert (output["shape"], output["dtype"]) == ("Shape([32, 64])", "DataType.FLOAT32")
+    assert ttnn.graph.pretty_print(nodes).splitlines()[1].startswith("ttnn.softmax(Tensor(shape=Shape([32, 64])")
+
+
+def test_the_most_that_lies_in_l1_at_once_is_counted(device):
+    x, size = tensor(device), 32 * 64 * 4
+
+    def run():
+        kept = ttnn.to_memory_config(x, ttnn.L1_MEMORY_CONFIG)
+        freed = ttnn.exp(kept)
+        ttnn.deallocate(freed)
+        ttnn.neg(ttnn.neg(kept))
+
+    nodes = captured(run)
+    assert ttnn.graph.extract_peak_L1_memory_usage(nodes) == 3 * size
+    assert sum(node["node_type"] == "buffer_deallocate" for node in nodes) == 4
+
+
+def test_a_call_that_fails_is_an_error_node(device):
+    x = tensor(device)
+
+    def run():
+        with pytest.raises(CompileError):
+            ttnn.matmul(x, x)
+        ttnn.exp(x)
+
+    nodes = captured(run)
+    (failed,) = (node for node in nodes if node["node_type"] == "error")
+    assert (failed["params"]["name"], failed["params"]["error_type"]) == ("ttnn.matmul", "CompileError")
+    assert ttnn.graph.extract_calltrace(nodes) == ["ttnn.matmul", "ttnn.exp"]
+
+
+def test_captures_nest_and_end_once(device):
+    x = tensor(device)
+    inner = []
+
+    def run():
+        ttnn.exp(x)
+        inner.extend(captured(lambda: ttnn.neg(x)))
+
+    assert ttnn.graph.extract_calltrace(captured(run)) == ["ttnn.exp", "ttnn.neg"]
+    assert ttnn.graph.extract_calltrace(inner) == ["ttnn.neg"]
+    with pytest.raises(ArgumentError, match="no graph is captured"):
+        ttnn.graph.end_graph_capture()
+    with pytest.raises(ArgumentError, match="of operations that run here"):
+        ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NO_DISPATCH)

@@ -1,0 +1,388 @@
+"""Traces: what is called while one is captured runs when it is executed, by one native call, on the same tensors."""
+
+from __future__ import annotations
+
+import copy
+import gc
+
+import pytest
+import torch
+
+import ttnn_jit
+from tests import programs
+from ttnn_jit import ttnn
+from ttnn_jit.diagnostics.errors import ArgumentError, DeviceError, L1CapacityError, TraceError
+from ttnn_jit.runtime import recorder
+from ttnn_jit.runtime.buffer import HOST_POOL
+
+
+def host(shape=(64, 64), dtype=torch.float32):
+    return ttnn.from_torch(torch.randn(shape, dtype=dtype), layout=ttnn.TILE_LAYOUT)
+
+
+def on(device, shape=(64, 64), **keywords):
+    return ttnn.to_device(host(shape), device, **keywords)
+
+
+def overwrite(*tensors):
+    for tensor in tensors:
+        ttnn.copy_host_to_device_tensor(host(tuple(tensor.shape)), tensor)
+
+
+def captured(device, function, *args):
+    trace = ttnn.begin_trace_capture(device, cq_id=0)
+    result = function(*args)
+    ttnn.end_trace_capture(device, trace, cq_id=0)
+    return trace, result
+
+
+def same(a, b):
+    return torch.equal(ttnn.to_torch(a), ttnn.to_torch(b))
+
+
+jitted = ttnn_jit.jit()(programs.add_mul_exp_sigmoid)
+
+
+def layers(x, y):
+    z = jitted(x, y)
+    z = ttnn.matmul(z, ttnn.permute(x, (1, 0)))
+    return ttnn.softmax(ttnn.to_layout(ttnn.to_layout(z, ttnn.ROW_MAJOR_LAYOUT), ttnn.TILE_LAYOUT), dim=-1)
+
+
+def test_a_replay_computes_with_the_inputs_as_they_are_now_and_into_the_same_tensors(device):
+    x, y = on(device), on(device)
+    trace, result = captured(device, layers, x, y)
+    address = ttnn.Tensor.buffer_address(result)
+    for _ in range(3):
+        overwrite(x, y)
+        ttnn.execute_trace(device, trace, cq_id=0, blocking=False)
+        assert same(result, layers(x, y))
+    assert result.buffer_address() == address
+
+
+def test_nothing_runs_while_a_trace_is_captured(device):
+    x, y = on(device), on(device)
+    before = ttnn.to_torch(x)
+    trace, _ = captured(device, lambda: (ttnn.add_(x, y), ttnn.add(x, y, output_tensor=y)))
+    assert torch.equal(ttnn.to_torch(x), before)
+    ttnn.execute_trace(device, trace)
+    assert not torch.equal(ttnn.to_torch(x), before)
+
+
+def test_a_replay_is_one_native_call_of_all_kernels(device, monkeypatch):
+    calls = []
+
+    def counted(*, gives_lock_away):
+        entry = recorder_entry(gives_lock_away=gives_lock_away)
+        return lambda *words: (calls.append(words), entry(*words))
+
+    recorder_entry = recorder.replay_entry
+    monkeypatch.setattr(recorder, "replay_entry", counted)
+    x = on(device)
+
+    def chain(value):
+        for _ in range(100):
+            value = ttnn.add(value, x)
+        return jitted(value, x)
+
+    trace, result = captured(device, chain, x)
+    assert trace.kernels == 101
+    calls.clear()
+    ttnn.execute_trace(device, trace)
+    assert len(calls) == 1
+    assert same(result, chain(x))
+
+
+def test_calls_after_a_capture_run_at_once_and_as_fast_as_before(device):
+    x, y = on(device), on(device)
+    expected = jitted(x, y), ttnn.add(x, y)
+    jitted(x, y), ttnn.add(x, y)
+    remembered = dict(jitted._warm), jitted._latest, dict(ttnn.add._warm)
+    captured(device, lambda: [(jitted(x, y), ttnn.add(x, y)) for _ in range(6)])
+    assert (dict(jitted._warm), jitted._latest, dict(ttnn.add._warm)) == remembered
+    assert same(jitted(x, y), expected[0])
+    assert same(ttnn.add(x, y), expected[1])
+
+
+def test_a_first_call_may_compile_while_a_trace_is_captured(device):
+    @ttnn_jit.jit()
+    def fresh(x):
+        return ttnn.cos(ttnn.sin(x))
+
+    x = on(device)
+    trace, result = captured(device, fresh, x)
+    ttnn.execute_trace(device, trace)
+    assert same(result, fresh(x))
+
+
+def test_tensors_that_die_in_a_trace_keep_their_memory_for_it_alone(device):
+    x = on(device)
+
+    def chain():
+        value = ttnn.exp(x)
+        freed = ttnn.multiply(value, 0.5)
+        result = ttnn.add(freed, x)
+        ttnn.deallocate(freed)
+        return result
+
+    trace, result = captured(device, chain)
+    others = [ttnn.full((64, 64), 7.0, ttnn.float32, ttnn.TILE_LAYOUT, device) for _ in range(32)]
+    for _ in range(2):
+        ttnn.execute_trace(device, trace)
+        assert same(result, chain())
+    assert all((ttnn.to_torch(other) == 7.0).all() for other in others)
+
+
+def test_memory_that_is_freed_in_a_trace_is_used_again_in_it(device):
+    x = on(device, (512, 512))
+
+    def chain():
+        value = x
+        for _ in range(50):
+            value = ttnn.add(value, x)
+        return value
+
+    trace, result = captured(device, chain)
+    statistics = trace.traces[0].pool.statistics()
+    assert statistics.live_bytes == 512 * 512 * 4
+    assert statistics.live_bytes + statistics.idle_bytes <= 3 * 512 * 512 * 4
+    ttnn.execute_trace(device, trace)
+    assert same(result, chain())
+
+
+def test_what_a_trace_reads_lives_as_long_as_the_trace(device):
+    x, weight = on(device), on(device)
+    expected = ttnn.add(x, weight)
+    trace, result = captured(device, ttnn.add, x, weight)
+    ttnn.deallocate(weight)
+    others = [ttnn.full((64, 64), 7.0, ttnn.float32, ttnn.TILE_LAYOUT, device) for _ in range(8)]
+    ttnn.execute_trace(device, trace)
+    assert same(result, expected)
+    del others
+
+
+def test_released_memory_goes_back_and_results_stay(device):
+    x = on(device, (512, 512))
+    trace, result = captured(device, lambda: ttnn.add(ttnn.exp(x), x))
+    (captured_there,) = trace.traces
+    ttnn.execute_trace(device, trace)
+    ttnn.release_trace(device, trace)
+    ttnn.release_trace(device, trace)
+    assert captured_there.pool.statistics().idle_bytes == 0
+    assert same(result, ttnn.add(ttnn.exp(x), x))
+    ttnn.deallocate(result)
+    gc.collect()
+    assert captured_there.pool.statistics().mapped_bytes == 0
+
+
+def test_an_input_that_is_freed_in_a_trace_is_allocated_again_where_the_trace_reads_it(device):
+    # As models do whose first operation frees its input in L1: the trace reads what is written there before each run.
+    x = on(device, memory_config=ttnn.L1_MEMORY_CONFIG)
+    address, spec = x.buffer_address(), x.spec
+
+    def model():
+        result = ttnn.exp(x)
+        ttnn.deallocate(x)
+        return result, ttnn.allocate_tensor_on_device(spec, device)
+
+    trace, (result, again) = captured(device, model)
+    assert again.buffer_address() == address
+    for _ in range(2):
+        overwrite(again)
+        ttnn.execute_trace(device, trace)
+        assert same(result, ttnn.exp(again))
+
+
+def test_writes_into_inputs_happen_once_per_replay(device):
+    cache, row = on(device), on(device)
+    expected = ttnn.clone(cache)
+    trace, _ = captured(device, lambda: ttnn.add_(cache, row))
+    for _ in range(3):
+        ttnn.execute_trace(device, trace)
+        ttnn.add_(expected, row)
+        assert same(cache, expected)
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        ttnn.clone,
+        copy.deepcopy,
+        lambda x: ttnn.to_memory_config(x, ttnn.L1_MEMORY_CONFIG),
+        lambda x: ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT),
+        lambda x: x.to(ttnn.ROW_MAJOR_LAYOUT),
+        lambda x: ttnn.to_layout(ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT), ttnn.TILE_LAYOUT),
+        lambda x: ttnn.move(ttnn.clone(x)),
+        lambda x: ttnn.typecast(x, ttnn.bfloat16),
+        lambda x: ttnn.add(x, ttnn.full_like(x, 2.0)),
+        lambda x: ttnn.to_memory_config(x, ttnn.DRAM_MEMORY_CONFIG, output_tensor=ttnn.zeros_like(x)),
+    ],
+)
+@pytest.mark.parametrize("shape", [(64, 64), (1, 1), (3, 2, 33, 70), (5,), (2, 7, 31)])
+def test_copies_between_tensors_of_the_device_are_part_of_a_trace(device, copied, shape):
+    x = on(device, shape)
+    trace, result = captured(device, copied, x)
+    overwrite(x)
+    ttnn.execute_trace(device, trace)
+    expected = copied(x)
+    assert same(result, expected)
+    assert (result.spec, result.stored_bytes()) == (expected.spec, expected.stored_bytes())
+
+
+@pytest.mark.parametrize(
+    ("operation", "named"),
+    [
+        (ttnn.to_torch, "to_torch"),
+        (ttnn.from_device, "from_device"),
+        (lambda x: x.cpu(), "cpu"),
+        (lambda x: x.to_list(), "to_list"),
+        (lambda x: x[0, 0].item(), "item"),
+        (lambda x: ttnn.copy_host_to_device_tensor(host(), x), "copy_host_to_device_tensor"),
+        (lambda x: ttnn.copy_device_to_host_tensor(x, host()), "copy_device_to_host_tensor"),
+        (lambda x: ttnn.to_device(host(), x.device()), "to"),
+        (lambda x: ttnn.from_torch(torch.ones(1), device=x.device()), "a tensor that the host makes"),
+        (lambda x: ttnn.rand((2, 2), device=x.device()), "a tensor that the host makes"),
+        (lambda x: ttnn.nonzero(ttnn.reshape(x, (1, 4096))), "to_torch"),
+        (lambda x: ttnn.record_event(x.device(), 0), "record_event"),
+        (lambda x: ttnn.synchronize_device(x.device()), "synchronize_device"),
+    ],
+)
+def test_what_the_host_does_is_refused_by_name_and_line_and_the_capture_goes_on(device, operation, named):
+    x = on(device)
+    trace = ttnn.begin_trace_capture(device, cq_id=0)
+    with pytest.raises(TraceError, match=rf"test_traces\.py:\d+:\d+: {named}: a trace.*since .*test_traces\.py:\d+"):
+        operation(x)
+    result = ttnn.exp(x)
+    ttnn.end_trace_capture(device, trace, cq_id=0)
+    ttnn.execute_trace(device, trace)
+    assert same(result, ttnn.exp(x))
+
+
+def test_a_tensor_prints_without_its_elements_while_a_trace_is_captured(device):
+    x = on(device)
+    trace = ttnn.begin_trace_capture(device)
+    assert repr(x).startswith("ttnn.Tensor(<a trace is captured>, shape=Shape([64, 64])")
+    assert "a trace is captured" in x._repr_html_()
+    ttnn.end_trace_capture(device, trace)
+
+
+def test_indices_of_a_trace_are_not_looked_at_before_there_are_any(device):
+    table, indices = on(device, (32, 32)), ttnn.from_torch(torch.tensor([[3, 1]]), dtype=ttnn.uint32, device=device)
+    trace, result = captured(device, lambda: ttnn.embedding(ttnn.add(indices, 1), table))
+    ttnn.execute_trace(device, trace)
+    assert same(result, ttnn.embedding(ttnn.add(indices, 1), table))
+
+
+def test_traces_that_are_not_there_are_refused_by_name(device):
+    x = on(device)
+    other = ttnn.open_device(device_id=1)
+    trace = ttnn.begin_trace_capture(device, cq_id=0)
+    with pytest.raises(TraceError, match=r"captures a trace since .*test_traces\.py"):
+        ttnn.begin_trace_capture(device, cq_id=0)
+    with pytest.raises(TraceError, match="execute_trace: a trace"):
+        ttnn.execute_trace(device, trace, cq_id=0)
+    result = ttnn.exp(x)
+    ttnn.end_trace_capture(device, trace, cq_id=0)
+    with pytest.raises(TraceError, match=r"the capture of MeshTraceId\(\d+\) ended at .*test_traces\.py"):
+        ttnn.end_trace_capture(device, trace, cq_id=0)
+    with pytest.raises(TraceError, match=r"is a trace of Device\(wormhole_b0, id=0\), not of Device\(.*id=1\)"):
+        ttnn.execute_trace(other, trace, cq_id=0)
+    with pytest.raises(ArgumentError, match="execute_trace: the trace"):
+        ttnn.execute_trace(device, 3, cq_id=0)
+    with pytest.raises(ArgumentError, match="has no command queue 1; it was opened with queue 0 alone"):
+        ttnn.execute_trace(device, trace, cq_id=1)
+    ttnn.execute_trace(device, trace, cq_id=0)
+    assert same(result, ttnn.exp(x))
+    ttnn.release_trace(device, trace)
+    with pytest.raises(TraceError, match=r"was released at .*test_traces\.py:\d+"):
+        ttnn.execute_trace(device, trace, cq_id=0)
+    ttnn.close_device(device)
+    with pytest.raises(DeviceError, match="execute_trace"):
+        ttnn.execute_trace(device, trace, cq_id=0)
+
+
+def test_a_capture_can_be_dropped(device):
+    x = on(device)
+    trace = ttnn.begin_trace_capture(device)
+    ttnn.exp(x)
+    ttnn.release_trace(device, trace)
+    assert same(ttnn.exp(x), ttnn.exp(x))
+    with pytest.raises(TraceError, match="was released"):
+        ttnn.execute_trace(device, trace)
+
+
+def test_closing_a_device_ends_its_capture():
+    device = ttnn.open_device(device_id=0)
+    x = on(device)
+    ttnn.begin_trace_capture(device)
+    ttnn.exp(x)
+    ttnn.close_device(device)
+    with pytest.raises(DeviceError, match="closed"):
+        ttnn.exp(x)
+    assert device.pool is HOST_POOL
+
+
+def test_a_trace_of_nothing_runs_nothing(device):
+    trace, _ = captured(device, lambda: None)
+    ttnn.execute_trace(device, trace)
+    assert trace.kernels == 0
+
+
+def test_traces_lie_in_the_trace_region_and_what_does_not_fit_is_refused_with_its_bytes():
+    device = ttnn.open_device(device_id=0, trace_region_size=1000)
+    x = on(device)
+    first, result = captured(device, ttnn.exp, x)
+    (there,) = first.traces
+    assert 0 < there.nbytes < 1000
+    with pytest.raises(
+        TraceError, match=rf"takes [\d,]+ bytes of the trace region .*1,000 bytes {1000 - there.nbytes:,} are left"
+    ):
+        captured(device, lambda: [ttnn.exp(x) for _ in range(50)])
+    ttnn.execute_trace(device, first)
+    assert same(result, ttnn.exp(x))
+    ttnn.release_trace(device, first)
+    captured(device, ttnn.exp, x)
+
+
+def test_what_a_trace_makes_in_l1_must_fit(device):
+    x = on(device, (2048, 2048))
+    trace = ttnn.begin_trace_capture(device)
+    kept = []
+
+    def fill_l1():
+        while True:
+            kept.append(ttnn.to_memory_config(x, ttnn.L1_MEMORY_CONFIG))
+
+    with pytest.raises(L1CapacityError, match="is too small"):
+        fill_l1()
+    ttnn.end_trace_capture(device, trace)
+    ttnn.execute_trace(device, trace)
+    assert same(kept[0], x)
+
+
+def test_a_trace_of_a_mesh_runs_on_every_device():
+    mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 2), num_command_queues=2)
+    x = ttnn.from_torch(
+        torch.randn(64, 64), layout=ttnn.TILE_LAYOUT, device=mesh, mesh_mapper=ttnn.ShardTensorToMesh(mesh, 0)
+    )
+    trace, result = captured(mesh, lambda: jitted(x, ttnn.exp(x)))
+    ttnn.execute_trace(mesh, trace, cq_id=1)
+    expected = jitted(x, ttnn.exp(x))
+    for own, wanted in zip(ttnn.get_device_tensors(result), ttnn.get_device_tensors(expected), strict=True):
+        assert same(own, wanted)
+    ttnn.release_trace(mesh, trace)
+    with pytest.raises(TraceError, match="released"):
+        ttnn.execute_trace(mesh, trace)
+
+
+def test_another_device_runs_while_one_captures(device, cpu_device):
+    x, y = on(device), on(cpu_device)
+    trace = ttnn.begin_trace_capture(device)
+    result = ttnn.exp(x)
+    expected = ttnn.to_torch(ttnn.exp(y))
+    with pytest.raises(TraceError):
+        ttnn.to_device(x, cpu_device)
+    ttnn.end_trace_capture(device, trace)
+    ttnn.execute_trace(device, trace)
+    assert torch.equal(expected, ttnn.to_torch(ttnn.exp(y)))
+    assert same(result, ttnn.exp(x))

@@ -1,0 +1,170 @@
+"""Who wants to know of the operations that run: hooks, tracers, comparisons.
+
+Operations and jitted functions have another ``__call__`` for as long as somebody observes, so that other calls pay
+nothing for it; functions of the host API ask. An operation that runs inside another one is none of its own.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, ParamSpec, TypeVar
+
+from ttnn_jit.ops.created_tensors import maker
+from ttnn_jit.ops.traced_calls import classes_of_calls
+from ttnn_jit.process.compile_lock import compiling
+from ttnn_jit.runtime.tensor import Tensor
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_TENSOR_METHODS = ("cpu", "to", "to_torch")
+"""Methods of tensors that are operations too."""
+
+
+class Observer:
+    """Is told of every call of an operation, from any thread, before it runs and afterwards. Does nothing by itself."""
+
+    def before(self, operation: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        """A call begins; `kwargs` are those that it gets."""
+
+    def after(self, operation: Any, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+        """It gave `result`."""
+
+    def failed(self, operation: Any, error: BaseException) -> None:
+        """It raised `error`."""
+
+
+_OBSERVERS: list[Observer] = []
+_OWN: list[tuple[type, str, Any]] = []  # what classes had before somebody observed; None: nothing of their own
+_INSIDE: ContextVar[bool] = ContextVar("inside of an observed call", default=False)
+_ONLY: ContextVar[Observer | None] = ContextVar("the one observer that is told", default=None)
+
+
+def name_of(operation: Any) -> str:
+    """What an operation, a function of the host API or a jitted function is called."""
+    return str(getattr(operation, "python_fully_qualified_name", None) or operation.__name__)
+
+
+def is_observed_inside() -> bool:
+    """Whether this is inside of a call that is told."""
+    return _INSIDE.get()
+
+
+@contextmanager
+def observing(observer: Observer) -> Iterator[None]:
+    """In its body `observer` is told of calls."""
+    start(observer)
+    try:
+        yield
+    finally:
+        stop(observer)
+
+
+@contextmanager
+def telling_only(observer: Observer) -> Iterator[None]:
+    """In its body, which may be inside of a call, `observer` alone is told of calls."""
+    inside, only = _INSIDE.set(False), _ONLY.set(observer)
+    try:
+        yield
+    finally:
+        _ONLY.reset(only)
+        _INSIDE.reset(inside)
+
+
+def start(observer: Observer) -> None:
+    """Tell `observer` of calls from now on."""
+    with compiling():  # a trace of a function changes these classes too
+        if not _OBSERVERS:
+            observe_classes(classes_of_calls())
+            for name in _TENSOR_METHODS:
+                _replace(Tensor, name, observed(getattr(Tensor, name), f"ttnn.Tensor.{name}"))
+        _OBSERVERS.append(observer)
+
+
+def stop(observer: Observer) -> None:
+    """Tell it no more."""
+    with compiling():
+        _OBSERVERS.remove(observer)
+        while _OWN and not _OBSERVERS:
+            cls, name, own = _OWN.pop()
+            if own is None:
+                delattr(cls, name)
+            else:
+                setattr(cls, name, own)
+
+
+def observe_classes(classes: Iterable[Any]) -> None:
+    """Have calls of instances told."""
+    for cls in classes:
+        _replace(cls, "__call__", _telling(cls.__call__))
+
+
+def observe_new_class(cls: Any) -> None:
+    """A class of jitted functions was made: somebody may observe."""
+    if _OBSERVERS and "__call__" in vars(cls):
+        observe_classes([cls])
+
+
+def _replace(cls: Any, name: str, function: Callable[..., Any]) -> None:
+    _OWN.append((cls, name, vars(cls).get(name)))
+    setattr(cls, name, function)
+
+
+def _telling(call: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(call)
+    def telling(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return _told(functools.partial(call, self), self, args, kwargs)
+
+    return telling
+
+
+def observed(function: Callable[P, T], name: str = "") -> Callable[P, T]:
+    """`function`, of the host API, whose calls are told; `name` is ``ttnn.`` and its own if none is given."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        if not _OBSERVERS:
+            return function(*args, **kwargs)
+        result: T = _told(function, call, args, kwargs)
+        return result
+
+    vars(call)["python_fully_qualified_name"] = name or f"ttnn.{function.__name__}"
+    return call
+
+
+def _told(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if _INSIDE.get() or maker() is not None or any(map(_is_proxy, _with_elements([*args, *kwargs.values()]))):
+        return call(*args, **kwargs)
+    only = _ONLY.get()
+    observers = tuple(_OBSERVERS) if only is None else (only,)
+    token = _INSIDE.set(True)
+    try:
+        for observer in observers:
+            observer.before(operation, args, kwargs)
+        try:
+            result = call(*args, **kwargs)
+        except BaseException as error:
+            for observer in observers:
+                observer.failed(operation, error)
+            raise
+        for observer in observers:
+            observer.after(operation, args, kwargs, result)
+        return result
+    finally:
+        _INSIDE.reset(token)
+
+
+def _with_elements(values: Iterable[Any]) -> Iterator[Any]:
+    for value in values:
+        if type(value) in {list, tuple}:
+            yield from value
+        else:
+            yield value
+
+
+def _is_proxy(value: Any) -> bool:
+    """Whether it stands for a tensor of a function that is being compiled."""
+    return not isinstance(value, Tensor) and hasattr(type(value), "__ttnn_call__")

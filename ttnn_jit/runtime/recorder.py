@@ -1,0 +1,181 @@
+"""Traces: the calls of programs between two points, kept as one list over fixed memory, which one native call replays.
+
+While a device records, nothing runs: programs and copies between its tensors are noted, and what they make is allocated
+from a pool of the trace's own. There memory that the captured program frees is used again by its later calls, as it
+would be in a run, and by nobody else for as long as the trace lives.
+
+Bound: a replay costs a call and a store per operand for each kernel (benchmarks/traces.py).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Sequence
+from typing import NoReturn
+
+from ttnn_jit.diagnostics.errors import TraceError
+from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.diagnostics.tracebacks import place_of_the_user
+from ttnn_jit.runtime.buffer import Buffer, BufferPool, SizeClass, class_bytes
+from ttnn_jit.runtime.caller import NativeCall, copying, packed_words
+from ttnn_jit.runtime.entry import replay_entry
+from ttnn_jit.runtime.structures import ReplayedCall
+from ttnn_jit.runtime.threads import HELPERS
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+LONG_CALLS = 256
+"""A trace of so many calls lets other Python threads run: they take longer than to give the lock away."""
+
+
+class TracePool(BufferPool):
+    """Memory that nobody else gets while a trace may run, even where no tensor owns it."""
+
+    is_held = True
+
+    def trim(self, size_class: SizeClass) -> None:  # noqa: ARG002 - of whatever class
+        """Keep what may be written by the next replay."""
+        if not self.is_held:
+            self.release_idle()
+
+    def give_back(self) -> None:
+        """Unmap what no tensor owns, now and from now on."""
+        self.is_held = False
+        for size_class in self._snapshot():
+            size_class.trim_above = 0
+        self.release_idle()
+
+
+class Trace:
+    """What was captured on one device.
+
+    Attributes:
+        kernels: How many a replay launches.
+        calls: How many calls of programs, and copies, they belong to.
+        nbytes: Of the list of calls: what the trace takes of the trace region.
+        pool: The memory of what the captured calls made.
+    """
+
+    def __init__(self, calls: Sequence[NativeCall], words: Sequence[ctypes.Array[ctypes.c_int64]], recorder: Recorder):
+        self.kernels = sum(call.kernels for call in calls)
+        self.calls = len(calls)
+        self.pool = recorder.pool
+        self._list = packed_words(list(map(ctypes.addressof, words)))
+        self._shares = any(call.shares for call in calls)
+        own = {id(call): call.nbytes for call in calls}
+        self.nbytes = sum(own.values()) + sum(map(ctypes.sizeof, (self._list, *words)))
+        unlocked = self.calls >= LONG_CALLS or any(call.gives_lock_away for call in calls)
+        self._replay = replay_entry(gives_lock_away=unlocked)
+        self._keeps = tuple(calls), tuple(words), tuple(recorder.held.values())
+
+    def replay(self) -> None:
+        """Run every captured call once, in order, by one native call."""
+        if self.calls:
+            self._replay(ctypes.addressof(self._list), self.calls, HELPERS.lend() if self._shares else 0)
+
+    def release(self) -> None:
+        """Give back the memory that no tensor owns; the trace cannot be replayed any more."""
+        self._keeps = (), (), ()
+        self.pool.give_back()
+
+
+class Recorder:
+    """What notes the calls of one device, from the beginning of a capture to its end.
+
+    Attributes:
+        trace_id: Of the trace that is captured.
+        began: The user's line where the capture began.
+        pool: The memory of what the calls make.
+        held: Memory of others that they read or write, by the id of its owner: it lives as long as the trace.
+    """
+
+    def __init__(self, trace_id: object) -> None:
+        self.trace_id = trace_id
+        self.began: Location | None = place_of_the_user()
+        self.pool = TracePool()
+        self.held: dict[int, Buffer] = {}
+        self._freed: list[Buffer] = []
+        self._calls: list[NativeCall] = []
+        self._words: list[ctypes.Array[ctypes.c_int64]] = []
+
+    def launch(self, call: NativeCall, buffers: Sequence[Buffer]) -> None:
+        """Note a run of a program on these buffers."""
+        self.held |= {id(buffer): buffer for buffer in buffers if not self._owns(buffer)}
+        addresses = [buffer.address for buffer in buffers]
+        self._words.append(packed_words([*ReplayedCall.words(table=call.table), *addresses]))
+        self._calls.append(call)
+
+    def copy(self, source_spec: TensorSpec, source: Buffer, spec: TensorSpec, target: Buffer) -> None:
+        """Note that a tensor of `spec` gets the elements of one that differs in layout and memory config at most."""
+        if spec.volume and source is not target:
+            self.launch(_copying(source_spec, spec), (source, target))
+
+    def note_freed(self, buffer: Buffer) -> None:
+        """The user freed a tensor whose memory the trace uses and does not own."""
+        if id(buffer) in self.held:
+            self._freed.append(buffer)
+
+    def freed(self, nbytes: int) -> Buffer | None:
+        """The memory of a tensor that was freed while this recorded, for another of so many bytes; None: there is none.
+
+        Programs free the input of a model in the model, and allocate it again at its end, so that it lies where the
+        trace reads it.
+        """
+        fitting = [buffer for buffer in self._freed if buffer.nbytes == class_bytes(nbytes)]
+        if not fitting:
+            return None
+        self._freed.remove(fitting[0])
+        return fitting[0]
+
+    def refuse(self, operation: str) -> NoReturn:
+        """Raise that a trace holds no such operation.
+
+        Raises:
+            TraceError: Always.
+        """
+        raise TraceError(
+            f"{operation}: a trace, which is captured since {self.began}, holds nothing but operations on "
+            "tensors of its device",
+            location=place_of_the_user(),
+            help="do this before `ttnn.begin_trace_capture` or after `ttnn.end_trace_capture`; what a trace reads anew "
+            "at each run lies in tensors that `ttnn.copy_host_to_device_tensor` writes",
+        )
+
+    def trace(self) -> Trace:
+        """What was noted."""
+        return Trace(self._calls, self._words, self)
+
+    def _owns(self, buffer: Buffer) -> bool:
+        return buffer.pool is self.pool
+
+
+def _copying(source: TensorSpec, target: TensorSpec) -> NativeCall:
+    """The kernel that copies logical elements; padding becomes zero where layouts differ."""
+    if source.layout is target.layout or target.dtype.is_block_float:
+        size = target.nbytes
+        return _copying_rows(1, 1, size, (size, size), (size, size))
+    height, width = (1, 1, *target.shape)[-2:]
+    item = target.dtype.itemsize
+    (rows, row), (source_rows, source_row) = (_pitch(spec) for spec in (target, source))
+    steps = (source_row * item, source_rows * source_row * item), (row * item, rows * row * item)
+    return _copying_rows(math.prod(tuple(target.shape)[:-2]), height, width * item, *steps)
+
+
+def _pitch(spec: TensorSpec) -> tuple[int, int]:
+    """The rows of a matrix, and the elements of a row, as they are stored."""
+    rows, row = (1, 1, *spec.padded_shape)[-2:]
+    return rows, row
+
+
+def _copying_rows(
+    batches: int, rows: int, row_bytes: int, source: tuple[int, int], target: tuple[int, int]
+) -> NativeCall:
+    return copying(
+        batches=batches,
+        rows=rows,
+        row_bytes=row_bytes,
+        source_row=source[0],
+        source_batch=source[1],
+        target_row=target[0],
+        target_batch=target[1],
+    )

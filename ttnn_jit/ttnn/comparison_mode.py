@@ -1,0 +1,286 @@
+"""Comparison mode: every operation beside its golden in float64, while `ttnn.CONFIG.enable_comparison_mode` is on.
+
+*Locally* the golden gets what the operation got; *globally* it gets what the goldens before it gave, so that errors add
+up. A jitted function is run again operation by operation, each beside its golden, and its result beside that run's.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import warnings
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from html import escape
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.diagnostics.errors import TtnnJitError
+from ttnn_jit.diagnostics.tracebacks import level_of_the_user, place_of_the_user
+from ttnn_jit.dispatch.observers import Observer, name_of, telling_only
+from ttnn_jit.foreign.pytrees import leaves, map_leaves
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.ttnn.comparison import pearson_correlation_coefficient, ulp_distance
+from ttnn_jit.ttnn.mesh import MeshTensor
+
+if TYPE_CHECKING:
+    import torch
+
+_MORE_THAN_GOLDENS = ("activations", "input_tensor_a_activations", "input_tensor_b_activations")
+"""Keywords by which a call runs operations that the golden of its own does not have."""
+
+
+class ComparisonError(TtnnJitError, RuntimeError):
+    """An operation is further from its golden than `ttnn.CONFIG.comparison_mode_pcc` (a RuntimeError in ttnn)."""
+
+
+class ComparisonWarning(UserWarning):
+    """An operation is further from its golden than it may be, or was not compared."""
+
+
+@dataclass(frozen=True)
+class ComparisonRecord:
+    """One tensor that an operation gave, beside its golden.
+
+    Attributes:
+        number: Of the call, counted from the beginning of the mode.
+        operation: Its name.
+        level: ``"locally"``, ``"globally"``, or ``"jitted"`` of a jitted function beside its operations one by one.
+        output: Which of the tensors that it gave.
+        pcc: Correlation; None where nothing was compared.
+        max_ulp: The largest distance, in units in the last place of the result's type; None of block floats, each block
+            of which has its own.
+        differing_nans: How many elements are NaN in one of the two alone.
+        matches: Whether the correlation is what is asked for.
+        place: The user's line.
+        note: Why nothing was compared, or empty.
+    """
+
+    number: int
+    operation: str
+    level: str
+    output: int
+    pcc: float | None
+    max_ulp: float | None
+    differing_nans: int
+    matches: bool
+    place: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A call that runs: its arguments in torch, as they were before it, in two chains, and copies for a second run."""
+
+    local: tuple[Sequence[Any], Mapping[str, Any]]
+    chained: tuple[Sequence[Any], Mapping[str, Any]]
+    again: tuple[Sequence[Any], Mapping[str, Any]] | None
+
+
+class ComparisonMode(Observer):
+    """Compares calls, and keeps what it found.
+
+    Args:
+        wanted_pcc: The correlation that is asked for, at any time.
+        raises: Whether one that is lower is an error, at any time.
+    """
+
+    def __init__(self, wanted_pcc: Callable[[], float], raises: Callable[[], bool]) -> None:
+        self.records: list[ComparisonRecord] = []
+        self._wanted_pcc = wanted_pcc
+        self._raises = raises
+        self._of_thread = threading.local()
+        self._numbers = 0
+        self._goldens: dict[int, tuple[weakref.ref[Tensor], torch.Tensor]] = {}
+
+    @property
+    def _calls(self) -> list[_Call | None]:
+        """Those that run on this thread, the innermost last."""
+        calls: list[_Call | None] = vars(self._of_thread).setdefault("calls", [])
+        return calls
+
+    def before(self, operation: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        """Keep what the operation gets: it may write into it."""
+        is_compared = hasattr(operation, "golden_function") or hasattr(operation, "__ttnn_jit_wrapped__")
+        if not is_compared or _why_unseen([*args, *kwargs.values()]):
+            self._calls.append(None)
+            return
+        jitted = hasattr(operation, "__ttnn_jit_wrapped__")
+        self._calls.append(
+            _Call(
+                _mapped(_as_golden, args, kwargs),
+                _mapped(self._golden, args, kwargs),
+                _mapped(_copied, args, kwargs) if jitted else None,
+            )
+        )
+
+    def failed(self, operation: Any, error: BaseException) -> None:  # noqa: ARG002 - an operation that failed gave nothing
+        """Forget the call."""
+        self._calls.pop()
+
+    def after(self, operation: Any, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+        """Compare what it gave."""
+        call, number = self._calls.pop(), self._numbers
+        self._numbers += 1
+        tensors = [leaf for leaf in leaves(result) if isinstance(leaf, Tensor)]
+        if call is None:
+            self._carry(operation, [*args, *kwargs.values()], tensors, number)
+        elif call.again is not None:
+            self._step(operation, call.again, tensors, number)
+        elif any(kwargs.get(keyword) for keyword in _MORE_THAN_GOLDENS):
+            self._note(operation, number, "its golden has no activations of its operands or its result")
+        else:
+            self._compare(operation, call, tensors, number)
+
+    def _carry(self, operation: Any, sources: Sequence[Any], tensors: list[Tensor], number: int) -> None:
+        """A function that moves a tensor moves its golden; an operation comes here whose numbers cannot be seen."""
+        has_golden = hasattr(operation, "golden_function") or hasattr(operation, "__ttnn_jit_wrapped__")
+        if has_golden and (why := _why_unseen([*sources, *tensors])):
+            self._note(operation, number, why)
+            return
+        if len(tensors) == 1 and sources and isinstance(sources[0], Tensor):
+            golden = self._known(sources[0])
+            if golden is not None and golden.shape == tuple(tensors[0].shape):
+                self._keep(tensors[0], golden)
+
+    def _compare(self, operation: Any, call: _Call, tensors: list[Tensor], number: int) -> None:
+        for level, (args, kwargs) in (("locally", call.local), ("globally", call.chained)):
+            try:
+                goldens = leaves(operation.golden_function(*args, **kwargs))
+            except Exception as error:  # noqa: BLE001 - a golden is torch's and the user's code: what it raises is told
+                self._note(operation, number, f"its golden failed {level}: {type(error).__name__}: {error}")
+                continue
+            for output, (tensor, golden) in enumerate(zip_longest(tensors, goldens)):
+                if tensor is None or golden is None:
+                    self._note(operation, number, f"it gave {len(tensors)} tensors, its golden {len(goldens)}")
+                    break
+                if level == "globally":
+                    self._keep(tensor, golden)
+                self._record(operation, number, level, output, tensor, golden)
+
+    def _step(self, operation: Any, again: tuple[Any, Any], tensors: list[Tensor], number: int) -> None:
+        """Run a jitted function again, an operation at a time."""
+        args, kwargs = again
+        try:
+            with telling_only(self):
+                stepped = operation.__ttnn_jit_wrapped__(*args, **kwargs)
+        except ComparisonError:
+            raise
+        except TtnnJitError as error:
+            self._note(operation, number, f"it does not run one operation after the other: {error.message}")
+            return
+        for output, (tensor, other) in enumerate(zip(tensors, leaves(stepped), strict=False)):
+            golden = self._known(other)
+            if golden is not None:
+                self._keep(tensor, golden)
+            self._record(operation, number, "jitted", output, tensor, _as_golden(other))
+
+    def _record(
+        self, operation: Any, number: int, level: str, output: int, tensor: Tensor, golden: torch.Tensor
+    ) -> None:
+        place, name = str(place_of_the_user()), name_of(operation)
+        got = tensor.to_torch()
+        if got.shape != golden.shape:
+            self._note(operation, number, f"its result has shape {list(got.shape)}, its golden {list(golden.shape)}")
+            return
+        pcc = pearson_correlation_coefficient(golden.double(), got)
+        ulp = None if tensor.dtype.is_block_float else float(ulp_distance(got, golden).max()) if got.numel() else 0.0
+        nans = int((got.isnan() != golden.isnan()).sum())
+        matches = pcc >= self._wanted_pcc()
+        self.records.append(ComparisonRecord(number, name, level, output, pcc, ulp, nans, matches, place))
+        if not matches:
+            worst = "" if ulp is None else f"the worst element is {ulp:.6g} ulp off, "
+            self._complain(
+                f"{name}: {level} the correlation of output {output} with its golden is {pcc:.6g}, less than "
+                f"{self._wanted_pcc():g}; {worst}{nans} are NaN in one of them"
+            )
+
+    def _note(self, operation: Any, number: int, note: str) -> None:
+        """Say that something was not compared."""
+        name = name_of(operation)
+        record = ComparisonRecord(number, name, "locally", 0, None, None, 0, False, str(place_of_the_user()), note)
+        self.records.append(record)
+        warnings.warn(f"{name} was not compared: {note}", ComparisonWarning, stacklevel=level_of_the_user())
+
+    def _complain(self, text: str) -> None:
+        if self._raises():
+            raise ComparisonError(text, location=place_of_the_user())
+        warnings.warn(text, ComparisonWarning, stacklevel=level_of_the_user())
+
+    # --- The chain of goldens -----------------------------------------------------------------------------------------
+
+    def _known(self, tensor: Any) -> torch.Tensor | None:
+        reference, golden = self._goldens.get(id(tensor), (None, None))
+        return golden if reference is not None and reference() is tensor else None
+
+    def _golden(self, tensor: Tensor) -> Any:
+        known = self._known(tensor)
+        return _as_golden(tensor) if known is None else known
+
+    def _keep(self, tensor: Tensor, golden: torch.Tensor) -> None:
+        number = id(tensor)
+        self._goldens[number] = weakref.ref(tensor, lambda _: self._goldens.pop(number, None)), golden
+
+    # --- The report ---------------------------------------------------------------------------------------------------
+
+    def write_report(self, folder: Path) -> None:
+        """``comparison.json``, and ``comparison.html`` with the first bad operation on top."""
+        folder.mkdir(parents=True, exist_ok=True)
+        rows = [asdict(record) for record in self.records]
+        (folder / "comparison.json").write_text(json.dumps(rows, indent=2), encoding="utf-8")
+        (folder / "comparison.html").write_text("\n".join(_html(self.records)), encoding="utf-8")
+
+
+def _mapped(
+    change: Callable[[Tensor], Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    def changed(leaf: Any) -> Any:
+        return change(leaf) if isinstance(leaf, Tensor) else leaf
+
+    return [map_leaves(value, changed) for value in args], {k: map_leaves(v, changed) for k, v in kwargs.items()}
+
+
+def _as_golden(tensor: Tensor) -> torch.Tensor:
+    """What a golden computes with: float64 of floats, else the integers."""
+    values = tensor.to_torch()
+    return values.double() if values.is_floating_point() else values
+
+
+def _copied(tensor: Tensor) -> Tensor:
+    import copy
+
+    return copy.deepcopy(tensor)
+
+
+def _why_unseen(values: Sequence[Any]) -> str:
+    """Why the elements of a tensor among these cannot be looked at; empty if they can."""
+    for tensor in (leaf for leaf in leaves(list(values)) if isinstance(leaf, Tensor)):
+        if isinstance(tensor, MeshTensor):
+            return "it runs on every device of a mesh"
+        device = tensor.device()
+        if device is not None and device.recorder is not None:
+            return "it is captured in a trace, and runs later"
+    return ""
+
+
+_COLUMNS = ("number", "operation", "level", "output", "pcc", "max_ulp", "differing_nans", "place", "note")
+
+
+def _html(records: Sequence[ComparisonRecord]) -> Iterator[str]:
+    bad = [record for record in records if not record.matches]
+    yield "<!DOCTYPE html><meta charset='utf-8'><title>Comparison with goldens</title>"
+    yield "<style>body{font-family:sans-serif}td,th{padding:2px 8px;text-align:left}.bad{background:#fdd}</style>"
+    yield f"<h1>{len(bad)} of {len(records)} comparisons are not as asked for</h1>"
+    yield from _table("The first of them", bad[:1])
+    yield from _table("All", records)
+
+
+def _table(title: str, records: Sequence[ComparisonRecord]) -> Iterator[str]:
+    yield f"<h2>{title}</h2><table><tr>{''.join(f'<th>{column}</th>' for column in _COLUMNS)}</tr>"
+    for record in records:
+        cells = "".join(f"<td>{escape(str(getattr(record, column)))}</td>" for column in _COLUMNS)
+        yield f"<tr{'' if record.matches else ' class=bad'}>{cells}</tr>"
+    yield "</table>"

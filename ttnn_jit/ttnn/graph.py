@@ -1,0 +1,213 @@
+"""The module `ttnn.graph`: operations between two points as a list of nodes, in the form that ttnn's capture has."""
+
+from __future__ import annotations
+
+import enum
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.dispatch.observers import Observer, name_of, start, stop
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.tensor_spec import BufferType, check_kind
+from ttnn_jit.ttnn.mesh import MeshTensor
+from ttnn_jit.ttnn.operation_graph import tensors_in
+
+__all__ = [
+    "RunMode",
+    "begin_graph_capture",
+    "end_graph_capture",
+    "extract_calltrace",
+    "extract_output_info",
+    "extract_peak_L1_memory_usage",
+    "pretty_print",
+]
+
+JsonNode = dict[str, Any]
+
+
+class RunMode(enum.Enum):
+    """Whether operations run while they are captured."""
+
+    NORMAL = 0
+    NO_DISPATCH = 1
+
+
+class _Capture(Observer):
+    """Nodes in the order of what happened. A buffer that is freed while it is captured has a node too."""
+
+    def __init__(self) -> None:
+        self.nodes: list[JsonNode] = []
+        self._open: list[JsonNode] = []
+        self._tensors: dict[int, tuple[weakref.ref[Any], JsonNode]] = {}
+        self._node("capture_start", {})
+
+    def before(self, operation: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        tensors = _device_tensors([*args, *kwargs.values()])
+        given = [self._tensor(tensor) for tensor in tensors]
+        begun = self._node("function_start", {"name": name_of(operation), "inputs": str(len(given))})
+        begun["arguments"] = [*map(_text, args), *(f"{name}={_text(value)}" for name, value in kwargs.items())]
+        for tensor in given:
+            tensor["connections"].append(begun["counter"])
+        self._open.append(begun)
+
+    def after(self, operation: Any, args: Sequence[Any], _: Mapping[str, Any], result: Any) -> None:
+        begun = self._open.pop()
+        given = {id(tensor) for tensor in _device_tensors(args)}
+        made = [self._made(tensor, begun) for tensor in _device_tensors([result]) if id(tensor) not in given]
+        ended = self._node("function_end", {"name": name_of(operation)})
+        begun["connections"].append(ended["counter"])
+        ended["connections"] += [tensor["counter"] for tensor in made]
+        for tensor in _device_tensors(args):
+            if not tensor.is_allocated():
+                self._freed(id(tensor))
+
+    def failed(self, operation: Any, error: BaseException) -> None:
+        begun = self._open.pop()
+        node = self._node("error", {"name": name_of(operation), "error_type": type(error).__name__, "what": str(error)})
+        begun["connections"].append(node["counter"])
+
+    def end(self) -> list[JsonNode]:
+        """All nodes, of which the first leads to what came from nowhere."""
+        reached = {number for node in self.nodes for number in node["connections"]}
+        last = self._node("capture_end", {})
+        self.nodes[0]["connections"] = [
+            node["counter"] for node in self.nodes[1:-1] if node["counter"] not in reached
+        ] + [last["counter"]]
+        return self.nodes
+
+    def _node(self, kind: str, params: Mapping[str, Any]) -> JsonNode:
+        node: JsonNode = {"counter": len(self.nodes), "node_type": kind, "params": dict(params), "connections": []}
+        node["stacking_level"] = len(self._open)
+        self.nodes.append(node)
+        return node
+
+    def _tensor(self, tensor: Tensor) -> JsonNode:
+        """The node of a tensor; a new one if none is known."""
+        reference, node = self._tensors.get(id(tensor), (None, None))
+        if reference is None or node is None or reference() is not tensor:
+            spec = tensor.spec
+            node = self._node(
+                "tensor",
+                {
+                    "tensor_id": str(len(self._tensors)),
+                    "shape": str(spec.shape),
+                    "dtype": str(spec.dtype),
+                    "layout": str(spec.layout),
+                    "memory_config": str(spec.memory_config),
+                },
+            )
+            number = id(tensor)
+            self._tensors[number] = weakref.ref(tensor, lambda _: self._freed(number)), node
+        return node
+
+    def _made(self, tensor: Tensor, begun: JsonNode) -> JsonNode:
+        node = self._tensor(tensor)
+        allocated = self._node("buffer_allocate", _buffer(tensor))
+        buffer = self._node("buffer", {key: allocated["params"][key] for key in ("layout", "size", "type")})
+        begun["connections"] += [allocated["counter"], node["counter"]]
+        allocated["connections"].append(buffer["counter"])
+        buffer["connections"].append(node["counter"])
+        node["buffer"] = allocated["counter"]
+        return node
+
+    def _freed(self, number: int) -> None:
+        """A tensor died or was deallocated: what was allocated for it is free."""
+        _, node = self._tensors.pop(number, (None, None))
+        if self in _CAPTURES and node is not None and (allocated := node.pop("buffer", None)) is not None:
+            freed = self._node("buffer_deallocate", self.nodes[allocated]["params"])
+            freed["connections"].append(allocated + 1)
+
+
+_CAPTURES: list[_Capture] = []
+
+
+def _device_tensors(values: Any) -> list[Tensor]:
+    found = (tensor for tensor in tensors_in(values) if isinstance(tensor, Tensor))
+    each = (own for tensor in found for own in (tensor.tensors if isinstance(tensor, MeshTensor) else (tensor,)))
+    return [tensor for tensor in each if tensor.device() is not None]
+
+
+def _buffer(tensor: Tensor) -> dict[str, str]:
+    config = tensor.memory_config()
+    kind = "L1" if config.buffer_type is BufferType.L1 else config.buffer_type.name
+    address = tensor.buffer_address() if tensor.is_allocated() else 0
+    return {
+        "address": str(address),
+        "layout": config.memory_layout.name,
+        "size": str(tensor.spec.nbytes),
+        "type": kind,
+    }
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return f"Tensor(shape={value.shape}, dtype={value.dtype}, layout={value.layout})"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_text, value))}]"
+    return type_name(value) if tensors_in([value]) else repr(value)
+
+
+def begin_graph_capture(run_mode: RunMode = RunMode.NORMAL) -> None:
+    """Note the operations that run up to `end_graph_capture`, which belongs to the last capture that began.
+
+    Raises:
+        ArgumentError: Operations are not to run, or `run_mode` is none.
+    """
+    check_kind(run_mode, RunMode, "`run_mode`")
+    if run_mode is RunMode.NO_DISPATCH:
+        raise ArgumentError(
+            "a graph is captured of operations that run here", help="use `ttnn.graph.RunMode.NORMAL`, or a trace"
+        )
+    capture = _Capture()
+    _CAPTURES.append(capture)
+    start(capture)
+
+
+def end_graph_capture() -> list[JsonNode]:
+    """The nodes since `begin_graph_capture`, JSON values (ttnn.graph.end_graph_capture).
+
+    Each has a ``counter``, its place in the list; a ``node_type``: capture_start, function_start, function_end, tensor,
+    buffer, buffer_allocate, buffer_deallocate, error or capture_end; ``params``, texts; and ``connections``, counters.
+
+    Raises:
+        ArgumentError: No capture goes on.
+    """
+    if not _CAPTURES:
+        raise ArgumentError("no graph is captured", help="call `ttnn.graph.begin_graph_capture()` first")
+    capture = _CAPTURES.pop()
+    stop(capture)
+    nodes = capture.end()
+    for node in nodes:
+        node.pop("buffer", None)
+    return nodes
+
+
+def extract_calltrace(captured_graph: Sequence[JsonNode]) -> list[str]:
+    """The names of the operations, in order."""
+    return [node["params"]["name"] for node in captured_graph if node["node_type"] == "function_start"]
+
+
+def extract_peak_L1_memory_usage(captured_graph: Sequence[JsonNode]) -> int:  # noqa: N802 - ttnn's name
+    """The most bytes that tensors made by the operations took in L1 at once."""
+    now = peak = 0
+    for node in captured_graph:
+        if node["params"].get("type") != "L1" or node["node_type"] == "buffer":
+            continue
+        now += int(node["params"]["size"]) * (1 if node["node_type"] == "buffer_allocate" else -1)
+        peak = max(peak, now)
+    return peak
+
+
+def extract_output_info(captured_graph: Sequence[JsonNode]) -> list[dict[str, str]]:
+    """What is known of the tensors that the last operation gave: shape, dtype, layout, memory config."""
+    ended = [node for node in captured_graph if node["node_type"] == "function_end"]
+    return [dict(captured_graph[number]["params"]) for number in (ended[-1]["connections"] if ended else ())]
+
+
+def pretty_print(captured_graph: Sequence[JsonNode]) -> str:
+    """A line for each operation, and what it was given."""
+    begun = [node for node in captured_graph if node["node_type"] == "function_start"]
+    return "\n".join(f"{node['params']['name']}({', '.join(node['arguments'])})" for node in begun)

@@ -1,0 +1,229 @@
+"""A graph of operations that ran: what each was given, and by which it was made; as JSON, as dot and as a picture."""
+
+from __future__ import annotations
+
+import json
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.foreign.numpy_array import is_numpy_array
+from ttnn_jit.foreign.pytrees import leaves
+from ttnn_jit.foreign.torch_tensor import is_torch_tensor
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.tensor import Tensor
+
+
+@dataclass(frozen=True)
+class Node:
+    """An operation, or a tensor that none made.
+
+    Attributes:
+        number: Its place in the graph.
+        name: Of the operation, or of the tensor's class.
+        inputs: Per tensor that it was given: the number of the node that made it, and which of its outputs it is.
+        outputs: What is known of each tensor that it gave.
+        arguments: Its other arguments, as texts.
+    """
+
+    number: int
+    name: str
+    inputs: tuple[tuple[int, int], ...]
+    outputs: tuple[str, ...]
+    arguments: tuple[str, ...] = ()
+
+
+def tensors_in(values: Any) -> list[Any]:
+    """The tensors of any library in nested containers."""
+    return [
+        leaf for leaf in leaves(values) if isinstance(leaf, Tensor) or is_torch_tensor(leaf) or is_numpy_array(leaf)
+    ]
+
+
+class OperationGraph:
+    """Nodes in the order in which they ran; it keeps no tensor."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self._made: dict[int, tuple[weakref.ref[Any], tuple[int, int]]] = {}
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter(self.nodes)
+
+    def add(self, name: str, args: Sequence[Any], kwargs: dict[str, Any], result: Any) -> None:
+        """Note that an operation ran."""
+        given = [*args, *kwargs.values()]
+        inputs = tuple(map(self._source, tensors_in(given)))
+        others = [value for value in args if not tensors_in([value])]
+        texts = [*map(_short, others), *(f"{key}={_short(v)}" for key, v in kwargs.items() if not tensors_in([v]))]
+        outputs = tensors_in([result])
+        self._append(name, inputs, outputs, tuple(texts))
+
+    def _source(self, tensor: Any) -> tuple[int, int]:
+        """The node that made a tensor, which is one of its own if none did."""
+        found = self.made_by(tensor)
+        if found is None:
+            self._append(type_name(tensor) if not isinstance(tensor, Tensor) else "ttnn.Tensor", (), [tensor], ())
+            found = len(self.nodes) - 1, 0
+        return found
+
+    def made_by(self, tensor: Any) -> tuple[int, int] | None:
+        """The number of the node that made a tensor last, and which of its outputs it is; None if none did."""
+        reference, source = self._made.get(id(tensor), (None, None))
+        return source if reference is not None and reference() is tensor else None
+
+    def _append(
+        self, name: str, inputs: tuple[tuple[int, int], ...], outputs: Sequence[Any], arguments: tuple[str, ...]
+    ) -> None:
+        number = len(self.nodes)
+        self.nodes.append(Node(number, name, inputs, tuple(map(_described, outputs)), arguments))
+        for place, tensor in enumerate(outputs):
+            self._made[id(tensor)] = weakref.ref(tensor), (number, place)
+
+    def of(self, values: Any) -> OperationGraph:
+        """The part that `values`, tensors in any containers, were made by.
+
+        Raises:
+            ArgumentError: There is none among them, or one was made by nothing here.
+        """
+        wanted = [self.made_by(tensor) for tensor in tensors_in([values])]
+        if not wanted or None in wanted:
+            raise ArgumentError(
+                "a tensor was made by no operation that was traced" if wanted else "there is no tensor among these",
+                help="make it in the body of `with ttnn.tracer.trace():`",
+            )
+        needed = {source[0] for source in wanted if source is not None}
+        for node in reversed(self.nodes):
+            if node.number in needed:
+                needed |= {number for number, _ in node.inputs}
+        renumbered = {number: place for place, number in enumerate(sorted(needed))}
+        part = OperationGraph()
+        for number, place in renumbered.items():
+            node = self.nodes[number]
+            inputs = tuple((renumbered[source], output) for source, output in node.inputs)
+            part.nodes.append(Node(place, node.name, inputs, node.outputs, node.arguments))
+        return part
+
+    # --- Forms --------------------------------------------------------------------------------------------------------
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The nodes as JSON values."""
+        return [
+            {
+                "number": node.number,
+                "name": node.name,
+                "inputs": [list(source) for source in node.inputs],
+                "outputs": list(node.outputs),
+                "arguments": list(node.arguments),
+            }
+            for node in self.nodes
+        ]
+
+    def to_dot(self) -> str:
+        """The graph for graphviz."""
+        lines = [f"  n{node.number} [label={json.dumps(chr(10).join(_lines(node)))}];" for node in self.nodes]
+        lines += [f"  n{source} -> n{node.number};" for node in self.nodes for source, _ in node.inputs]
+        return "\n".join(["digraph {", "  node [shape=box];", *lines, "}\n"])
+
+    def to_svg(self) -> str:
+        """A picture, from what was given at its top to what was made last at its bottom."""
+        return _svg(self.nodes)
+
+    def _repr_svg_(self) -> str:
+        """As notebooks show it."""
+        return self.to_svg()
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a file: a picture in .svg, else JSON in .json or text for graphviz in .dot.
+
+        Raises:
+            ArgumentError: The name ends otherwise.
+        """
+        path = Path(path)
+        forms = {".svg": self.to_svg, ".json": lambda: json.dumps(self.to_json(), indent=2), ".dot": self.to_dot}
+        if path.suffix not in forms:
+            raise ArgumentError(
+                f"a graph is written to a file that ends with {', '.join(forms)}, got {path.name!r}",
+                help="write .dot, and have graphviz make other pictures of it: `dot -Tpng`",
+            )
+        path.write_text(forms[path.suffix](), encoding="utf-8")
+
+
+def _described(tensor: Any) -> str:
+    kind = "x".join(map(str, tuple(tensor.shape))) or "scalar"
+    return f"{kind} {str(tensor.dtype).removeprefix('torch.').removeprefix('DataType.')}"
+
+
+def _short(value: Any) -> str:
+    text = repr(value) if not callable(value) else getattr(value, "__name__", repr(value))
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def _lines(node: Node) -> list[str]:
+    shown = ", ".join(node.arguments)
+    return [node.name, *([shown] if shown else []), *node.outputs]
+
+
+# --- The picture ------------------------------------------------------------------------------------------------------
+
+_LINE, _LETTER, _GAP = 16, 7, 28  # pixels: of a line's height, of a letter's width, between boxes
+
+
+def _svg(nodes: Sequence[Node]) -> str:
+    """Boxes in rows, each below all that it was given; in a row they stand as their inputs do."""
+    rows = _rows(nodes)
+    boxes: dict[int, tuple[float, float, float, float]] = {}
+    top = float(_GAP)
+    for row in rows:
+        row.sort(key=lambda node: _mean(boxes[source][0] for source, _ in node.inputs))
+        left = float(_GAP)
+        height = max(len(_lines(node)) for node in row) * _LINE + 12
+        for node in row:
+            width = max(map(len, _lines(node))) * _LETTER + 16
+            boxes[node.number] = left, top, width, height
+            left += width + _GAP
+        top += height + 2 * _GAP
+    right = max((left + width for left, _, width, _ in boxes.values()), default=0) + _GAP
+    parts = [_edge(boxes[source], boxes[node.number]) for node in nodes for source, _ in node.inputs]
+    parts += [_box(node, *boxes[node.number]) for node in nodes]
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{right:.0f}" height="{top:.0f}" font-family="monospace">'
+    return "\n".join([head, *parts, "</svg>\n"])
+
+
+def _rows(nodes: Sequence[Node]) -> list[list[Node]]:
+    depth: list[int] = []
+    rows: list[list[Node]] = []
+    for node in nodes:
+        depth.append(max((depth[source] + 1 for source, _ in node.inputs), default=0))
+        rows += [[] for _ in range(depth[-1] + 1 - len(rows))]
+        rows[depth[-1]].append(node)
+    return rows
+
+
+def _mean(numbers: Iterable[float]) -> float:
+    values = list(numbers)
+    return sum(values) / max(1, len(values))
+
+
+def _box(node: Node, left: float, top: float, width: float, height: float) -> str:
+    rect = (
+        f'<rect x="{left:.0f}" y="{top:.0f}" width="{width:.0f}" height="{height:.0f}" fill="#f4f4f8" stroke="#556"/>'
+    )
+    texts = [
+        f'<text x="{left + 8:.0f}" y="{top + _LINE * (place + 1):.0f}" font-size="11">{escape(line)}</text>'
+        for place, line in enumerate(_lines(node))
+    ]
+    return "\n".join([rect, *texts])
+
+
+def _edge(source: tuple[float, float, float, float], target: tuple[float, float, float, float]) -> str:
+    x1, y1 = source[0] + source[2] / 2, source[1] + source[3]
+    x2, y2 = target[0] + target[2] / 2, target[1]
+    return f'<line x1="{x1:.0f}" y1="{y1:.0f}" x2="{x2:.0f}" y2="{y2:.0f}" stroke="#99a"/>'

@@ -1,0 +1,94 @@
+"""The module `ttnn.tracer`: which operations, ttnn's and torch's, made a tensor."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.dispatch.observers import Observer, is_observed_inside, name_of, observing
+from ttnn_jit.ttnn.operation_graph import OperationGraph, tensors_in
+
+__all__ = ["OperationGraph", "get_graph", "is_tracing_enabled", "trace", "visualize"]
+
+
+class _Tracer(Observer):
+    def __init__(self) -> None:
+        self.graph = OperationGraph()
+
+    def after(self, operation: Any, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+        self.graph.add(name_of(operation), args, dict(kwargs), result)
+
+
+_STACK: list[_Tracer] = []
+_LAST: list[OperationGraph] = [OperationGraph()]
+
+
+@contextmanager
+def trace() -> Iterator[OperationGraph]:
+    """In the body of a ``with`` the operations that run become a graph, torch's too (ttnn.tracer.trace).
+
+    A call of a jitted function is one operation. The graph is that of `visualize` and `get_graph` until another begins.
+    """
+    tracer = _Tracer()
+    _STACK.append(tracer)
+    _LAST[:] = [tracer.graph]
+    try:
+        with observing(tracer), _of_torch(tracer.graph):
+            yield tracer.graph
+    finally:
+        _STACK.remove(tracer)
+
+
+def is_tracing_enabled() -> bool:
+    """Whether a `trace` goes on."""
+    return bool(_STACK)
+
+
+def get_graph(tensors: Any) -> OperationGraph:
+    """The operations that made these tensors, given in any containers (ttnn.tracer.get_graph).
+
+    Raises:
+        ArgumentError: There is none among them, or one was made by no operation that was traced.
+    """
+    return _LAST[0].of(tensors)
+
+
+def visualize(tensors: Any, *, file_name: str | Path | None = None) -> OperationGraph:
+    """The operations that made these tensors, which notebooks show as a picture (ttnn.tracer.visualize).
+
+    Args:
+        tensors: In any containers.
+        file_name: Where a picture (.svg), JSON (.json) or text for graphviz (.dot) is written.
+
+    Raises:
+        ArgumentError: There is no tensor among them, one was made by no operation that was traced, or the name of the
+            file ends otherwise.
+    """
+    graph = get_graph(tensors)
+    if file_name is not None:
+        if not isinstance(file_name, str | Path):
+            raise ArgumentError(f"`file_name` must be a path, got {file_name!r}")
+        graph.save(file_name)
+    return graph
+
+
+def _of_torch(graph: OperationGraph) -> AbstractContextManager[Any]:
+    """In its body torch's functions are noted; where torch is not loaded nobody calls one."""
+    if "torch" not in sys.modules:
+        return nullcontext()
+    from torch.overrides import TorchFunctionMode, resolve_name
+
+    class Mode(TorchFunctionMode):
+        def __torch_function__(
+            self, function: Any, _types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
+        ) -> Any:
+            result = function(*args, **(kwargs or {}))
+            if not is_observed_inside() and tensors_in([result]):
+                graph.add(resolve_name(function) or function.__name__, args, kwargs or {}, result)
+            return result
+
+    return Mode()
