@@ -162,7 +162,6 @@ class ProgramConfigs:
 def vit_embeddings(config, programs, pixel_values, cls_token, position_embeddings, *, parameters):
     batch_size = pixel_values.shape[0]
     folded = ttnn.fold(pixel_values, config.patch_size, 1)
-    ttnn.deallocate(pixel_values)
     folded = ttnn.to_memory_config(folded, memory_config=ttnn.L1_MEMORY_CONFIG)
     folded = ttnn.to_layout(folded, layout=ttnn.TILE_LAYOUT, dtype=ttnn.bfloat8_b)
     patches = ttnn.linear(
@@ -336,7 +335,9 @@ def build(config, device, batch=2, compiled=lambda function: function):
 
     def run():
         pixel_values = ttnn.from_torch(by_patch, dtype=ttnn.bfloat16, device=device)
-        return forward(config, programs, pixel_values, cls_token, positions, parameters=parameters)
+        logits = forward(config, programs, pixel_values, cls_token, positions, parameters=parameters)
+        ttnn.deallocate(pixel_values)
+        return logits
 
     return run, lambda: model(pixels)
 
