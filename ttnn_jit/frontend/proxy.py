@@ -23,7 +23,7 @@ from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.module_builder import ModuleBuilder, TensorOperand
 from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.frontend.unsupported import (
-    check_hardware_keywords,
+    fused_activation,
     foreign_function_help,
     function_of_the_host,
     outside_tensor_help,
@@ -52,10 +52,12 @@ from ttnn_jit.ops import (
     overloads_of,
     with_output_tensor,
 )
+from ttnn_jit.ops.applied_unary import AppliedUnary
 from ttnn_jit.ops.created_tensors import creation_of
 from ttnn_jit.runtime.families import TORCH, has_family
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.tensor_queries import TensorQueries
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 TENSOR_ATTRIBUTES = ("shape", "dtype", "layout", "memory_config")
@@ -360,14 +362,34 @@ class Emitter(ABC):
         kwargs = with_output_tensor(overloads, kwargs)
         output = next((kwargs[key] for key in OUTPUT_KEYWORDS if kwargs.get(key) is not None and key not in own), None)
         dtype = None if name in IN_PLACE or output is not None or "dtype" in own else kwargs.get("dtype")
+        activation = fused_activation({key: value for key, value in kwargs.items() if key not in own}, self.location)
         kwargs = self._without_result_keywords(kwargs, own | {"dtype"} if dtype else own)
+        if activation is not None and (name in IN_PLACE or output is not None):
+            text = f"the `fused_activation` of a call of `{name}` that writes into a tensor is not applied"
+            raise CompileError(text, location=self.location(), help="apply it to the result of a call that does not")
         if name in IN_PLACE:
             return update(self, name, overloads, args, kwargs)
         if output is not None:
             return into(self, output, overloads, args, kwargs)
+        if activation is not None:
+            return self._activated(activation, dtype, overloads, args, kwargs)
         if dtype is None:
             return self.emit(overloads, args, kwargs)
         return self._emit_in(dtype, overloads, args, {key: value for key, value in kwargs.items() if key != "dtype"})
+
+    def _activated(
+        self,
+        activation: AppliedUnary,
+        dtype: Any,
+        overloads: Sequence[Operation],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+    ) -> Any:
+        """What `emit` gives, through an operation of one tensor, and rounded once."""
+        own = {key: value for key, value in kwargs.items() if key != "dtype"}
+        wanted = dtype or next(each.dtype for each in map(self.known, (*args, *own.values())) if _dtype_of(each))
+        result = self._emit_in(COMPUTE_TYPE, overloads, args, own)
+        return self._emit_in(wanted, activation.overloads, (result, *activation.numbers), {})
 
     def _emit_in(
         self, dtype: Any, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]
@@ -392,7 +414,6 @@ class Emitter(ABC):
         ]
         for name in ignored:
             self.warnings[f"`{name}` on an operation is ignored inside a jitted function"] = None
-        check_hardware_keywords({name: value for name, value in kwargs.items() if name not in own}, self.location)
         others = RESULT_KEYWORDS + HARDWARE_KEYWORDS
         return {name: value for name, value in kwargs.items() if name in own or name not in others}
 

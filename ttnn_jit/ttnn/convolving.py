@@ -14,6 +14,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.activation_text import activation_text
 from ttnn_jit.ops.convolutions import CONV2D, Convolution, numbers_2d
 from ttnn_jit.ops.created_tensors import callable_in_programs, maker
+from ttnn_jit.ops.named_activations import activation_named
 from ttnn_jit.ops.transposed_convolutions import CONV_TRANSPOSE2D, Transposed
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
@@ -25,7 +26,6 @@ from ttnn_jit.ttnn.eager_functions import pad, reshape
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.mesh import over_meshes
 from ttnn_jit.ttnn.prepared_weights import in_tiles, on_device, prepared, prepared_bias, prepared_transposed
-from ttnn_jit.ttnn.result_keywords import activation_named
 from ttnn_jit.ttnn.window_arguments import per_dimension, refusals_of, whole_number, windows_of
 
 _CONV2D = TtnnOperation(CONV2D.name, (CONV2D,))

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops import (
-    ALIASES,
     HARDWARE_PARAMETERS,
     OPERAND_PARAMETERS,
-    OVERLOADS,
     RESULT_PARAMETERS,
     BoundCall,
     Elementwise,
-    overloads_of,
 )
-from ttnn_jit.ops.applied_unary import AppliedUnary, of_type
+from ttnn_jit.ops.applied_unary import AppliedUnary
+from ttnn_jit.ops.named_activations import activation_named
 from ttnn_jit.ops.operation import OUTPUT_KEYWORDS, PLACE_KEYWORDS, OperandSpec
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.program import Program
@@ -137,23 +135,3 @@ def check_output(
 def specs_of(bound: BoundCall) -> tuple[OperandSpec, ...]:
     """The operands of a call, with specs for the tensors."""
     return tuple(value.spec if isinstance(value, Tensor) else value for value in bound.operands)
-
-
-def activation_named(activation: Any) -> AppliedUnary:
-    """The unary operation that a name, a type of ttnn's, one with numbers, or an operation stands for.
-
-    Raises:
-        ArgumentError: It stands for none.
-    """
-    typed = of_type(activation, OVERLOADS)
-    if typed is not None:
-        return typed
-    overloads = overloads_of(activation) or ()
-    if isinstance(activation, str):
-        overloads = OVERLOADS.get(ALIASES.get(activation, activation), ())
-    unary = next((operation for operation in overloads if operation.arity == 1), None)
-    if unary is None:
-        raise ArgumentError(
-            f"{activation!r} is no activation", help="give names of unary operations, as `activations=['relu']`"
-        )
-    return AppliedUnary((unary,))
