@@ -67,7 +67,7 @@ _ADD_NOTHING = {"outer"}
 
 
 def cases() -> Iterator[tuple[Operation, torch.dtype]]:
-    """Every operation that adds up along rows of any length, in both types of floats; of those with one name the first."""
+    """Every operation that adds up along rows of any length, in both types of floats; one of each name."""
     for operation in OPERATIONS:
         needed = operation.arity - operation.optional_operands
         adds_up = isinstance(operation, Reduction | Contraction | Composite) and operation.name not in _ADD_NOTHING
