@@ -8,7 +8,7 @@ import torch
 from ttnn_jit import jit, ttnn
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.ops import backward_binary, backward_unary
-from ttnn_jit.ttnn.backward import GRADIENTS
+from ttnn_jit.ttnn.gradients import GRADIENTS
 from ttnn_jit.ttnn.lazy_names import MODULE_OF
 
 DECLARED = (*backward_unary.OPERATIONS, *backward_binary.OPERATIONS)
@@ -41,7 +41,7 @@ def assert_near(operation, found, tensors, statics):
 
 
 def test_every_declared_gradient_is_a_name_of_ttnn():
-    assert {name for name, home in MODULE_OF.items() if home == "ttnn_jit.ttnn.backward"} == {*GRADIENTS}
+    assert {name for name, home in MODULE_OF.items() if home == "ttnn_jit.ttnn.gradients"} == {*GRADIENTS}
     assert ttnn.relu_bw is GRADIENTS["relu_bw"]
 
 

@@ -72,7 +72,7 @@ HOMES = (
     Home("ttnn.found_elements", "nonzero unique"),
     Home("ttnn.rearranging", "rearrange"),
     Home(
-        "ttnn.backward",
+        "ttnn.gradients",
         "abs_bw acos_bw acosh_bw add_bw addalpha_bw addcdiv_bw addcmul_bw asin_bw asinh_bw assign_bw atan2_bw "
         "atan_bw atanh_bw bias_gelu_bw binary_eq_bw binary_ge_bw binary_gt_bw binary_le_bw binary_lt_bw "
         "binary_ne_bw ceil_bw celu_bw clamp_bw clip_bw concat_bw cos_bw cosh_bw deg2rad_bw div_bw div_no_nan_bw "
