@@ -70,7 +70,7 @@ def test_the_environment_asks_for_maximal_block_sharding(device, monkeypatch):
         ttnn_jit.jit()(programs.cosh)
 
 
-def test_a_config_interleaved_in_l1_is_ignored_on_a_chip_with_one_warning(device):
+def test_where_a_result_lies_is_ignored_inside_jit_with_one_warning(device):
     def placed(x):
         y = ttnn.exp(x, memory_config=ttnn.L1_MEMORY_CONFIG, dtype=None)
         return ttnn.neg(y, memory_config=ttnn.L1_MEMORY_CONFIG, dtype=ttnn.float32, queue_id=None)

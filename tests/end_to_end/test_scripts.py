@@ -286,9 +286,9 @@ def test_the_package_itself_has_no_such_helper_and_scripts_find_no_other(tmp_pat
     [
         ("from ttnn import softcap", "`ttnn.softcap` is a name of ttnn that is not here yet"),
         ("from ttnn import exp, get_all_programs_perf_data", "there is no device profiler"),
-        ("from ttnn import transformer", "`ttnn.transformer` is a name of ttnn that is not here yet"),
+        ("from ttnn import profiler", "`ttnn.profiler` is a name of ttnn that is not here yet"),
         ("from ttnn import nonsense", "cannot import name 'nonsense'"),
-        ("import ttnn.transformer", "No module named 'ttnn.transformer'"),
+        ("import ttnn.profiler", "No module named 'ttnn.profiler'"),
     ],
 )
 def test_importing_a_name_that_is_missing_says_why_and_is_an_import_error(tmp_path, statement, text):
@@ -302,7 +302,7 @@ def test_asking_whether_a_missing_name_can_be_imported_is_answered_with_no(tmp_p
         import importlib.util
         import ttnn
         import ttnn_jit.ttnn.device
-        print([importlib.util.find_spec(f"ttnn.{name}") for name in ("transformer", "softcap", "nonsense")])
+        print([importlib.util.find_spec(f"ttnn.{name}") for name in ("profiler", "softcap", "nonsense")])
         print(importlib.util.find_spec("ttnn.device") is not None, hasattr(ttnn, "softcap"))
     """
     written(tmp_path, text)

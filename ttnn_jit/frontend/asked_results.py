@@ -1,19 +1,18 @@
-"""What a call asks of its result besides the operation: an element type, unary operations behind it, where it lies."""
+"""What a call asks of its result besides the operation: an element type, and unary operations behind it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, TtnnJitError
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.frontend.module_builder import ModuleBuilder, Operand, TensorOperand
 from ttnn_jit.ops import COPY, RESULT_PARAMETERS, Composite, Contraction, Movement, Operation, Reduction, Shorthand
 from ttnn_jit.ops.applied_unary import AppliedUnary, activations_of
-from ttnn_jit.ops.operation import PLACE_KEYWORDS
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
-from ttnn_jit.specs.tensor_spec import BufferType, DataType, MemoryConfig
+from ttnn_jit.specs.tensor_spec import DataType
 
 
 @dataclass(frozen=True)
@@ -22,12 +21,10 @@ class Asked:
 
     Attributes:
         dtype: Its element type, to which it is rounded once.
-        memory_config: Where it lies.
         activations: Unary operations that are applied before it is rounded.
     """
 
     dtype: DataType | None = None
-    memory_config: MemoryConfig | None = None
     activations: tuple[AppliedUnary, ...] = ()
 
 
@@ -49,8 +46,7 @@ def asked_by(name: str, kwargs: Mapping[str, Any], location: Callable[[], Locati
         activations = activations_of(name, "activations", values.get("activations"))
     except ArgumentError as error:
         raise CompileError(error.message, location=location(), help=error.help) from None
-    config = next((values[each] for each in PLACE_KEYWORDS if each in values), None)
-    return Asked(values.get("dtype"), config, activations)
+    return Asked(values.get("dtype"), activations)
 
 
 def results_as_asked(
@@ -66,7 +62,6 @@ def results_as_asked(
     Raises:
         CompileError: The operands do not fit the operation or each other, an activation does not fit the result, or it
             is asked of one result, and there are several.
-        GridError: The config does not hold a result.
     """
     if not operation.gives_one_tensor:
         refuse_for_several(operation, asked.dtype, asked.activations, location)
@@ -75,26 +70,7 @@ def results_as_asked(
         results = (builder.operation(operation, operands, attributes, location),)
     else:
         results = (result_of(builder, operation, operands, attributes, location, asked.dtype, asked.activations),)
-    if asked.memory_config is None:
-        return results
-    try:
-        return tuple(_placed(builder, result, asked.memory_config, location) for result in results)
-    except TtnnJitError as error:
-        raise CompileError(error.message, location=location, help=error.help) from None
-
-
-def _placed(
-    builder: ModuleBuilder, result: TensorOperand, config: MemoryConfig, location: Location | None
-) -> TensorOperand:
-    own = result[1].memory_config
-    if config.is_sharded() and not config.shard_shape and config.memory_layout is own.memory_layout:
-        config = own
-    return builder.laid_out(result, result[1].with_(memory_config=config), location)
-
-
-def is_interleaved_in_l1(config: MemoryConfig | None) -> bool:
-    """Whether kernels of a chip's refuse what lies so: interleaved, in L1."""
-    return config is not None and config.buffer_type is BufferType.L1 and not config.is_sharded()
+    return results
 
 
 def result_of(

@@ -19,15 +19,15 @@ from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar, python_number
 from ttnn_jit.foreign.pytrees import leaves
-from ttnn_jit.frontend.asked_results import NOTHING, Asked, asked_by, is_interleaved_in_l1, results_as_asked
+from ttnn_jit.frontend.asked_results import NOTHING, Asked, asked_by, results_as_asked
 from ttnn_jit.frontend.creations import create
 from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.module_builder import ModuleBuilder, TensorOperand
 from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.frontend.unsupported import (
-    check_hardware_keywords,
     foreign_function_help,
     function_of_the_host,
+    fused_activation,
     outside_tensor_help,
     unsupported_function,
 )
@@ -52,6 +52,7 @@ from ttnn_jit.ops import (
     with_output_tensor,
 )
 from ttnn_jit.ops.created_tensors import creation_of
+from ttnn_jit.ops.operation import PLACE_KEYWORDS
 from ttnn_jit.runtime.families import TORCH, has_family
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.tensor_queries import TensorQueries
@@ -367,16 +368,14 @@ class Emitter(ABC):
         return self.emit(overloads, args, kwargs, asked)
 
     def _asked(self, name: str, kwargs: Mapping[str, Any]) -> Asked:
-        """What a call asks of its result; a chip's kernels take nothing interleaved in L1, and it lies in DRAM."""
-        asked = asked_by(name, kwargs, self.location)
-        if self.builder.has_rules and is_interleaved_in_l1(asked.memory_config):
-            self.warnings["`memory_config` interleaved in L1 is ignored inside a jitted function"] = None
-            return replace(asked, memory_config=None)
-        return asked
+        """What a call asks of its result; where it lies follows from the operands, as the ttnn.jit document has it."""
+        for place in (each for each in PLACE_KEYWORDS if kwargs.get(each) is not None):
+            self.warnings[f"`{place}` on an operation is ignored inside a jitted function"] = None
+        asked, activation = asked_by(name, kwargs, self.location), fused_activation(kwargs, self.location)
+        return asked if activation is None else replace(asked, activations=(*asked.activations, activation))
 
     def _own_keywords(self, kwargs: Mapping[str, Any], own: Container[str]) -> Mapping[str, Any]:
         """The operation's `own` keywords, and what no operation has."""
-        check_hardware_keywords({name: value for name, value in kwargs.items() if name not in own}, self.location)
         others = RESULT_KEYWORDS + HARDWARE_KEYWORDS
         return {name: value for name, value in kwargs.items() if name in own or name not in others}
 

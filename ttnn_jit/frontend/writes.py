@@ -260,7 +260,7 @@ def into(
     if overloads[0].result_count > 1 or not overloads[0].gives_one_tensor:
         raise CompileError(f"`{name}` has several results, and no `output_tensor`", location=emitter.location())
     dtype = target.dtype if isinstance(overloads[0], Elementwise) else asked.dtype
-    result = emitter.emit(overloads, args, kwargs, replace(asked, dtype=dtype, memory_config=None))
+    result = emitter.emit(overloads, args, kwargs, replace(asked, dtype=dtype))
     return write(emitter, target, result.operand, f"`{name}`", in_place=False)
 
 

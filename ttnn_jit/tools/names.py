@@ -103,7 +103,9 @@ def _operations() -> Iterator[Row]:
         for alias in sorted(alias for alias, meant in ALIASES.items() if meant == name):
             yield f"ttnn.{alias}", "honoured eagerly", f"refused inside `@jit`, as ttnn.jit does: write `{name}`"
         for written in sorted(written for written, meant in IN_PLACE.items() if meant is overloads):
-            yield f"ttnn.{written}", "honoured", f"`{name}`, its result written into the first operand"
+            if written != name:
+                target = overloads[0].operands[overloads[0].written_operand].name
+                yield f"ttnn.{written}", "honoured", f"`{name}`, its result written into `{target}`"
 
 
 def _operation_keywords() -> Iterator[Row]:

@@ -25,6 +25,7 @@ from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, check_kind
 from ttnn_jit.ttnn.eager_functions import pad, reshape
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.mesh import over_meshes
+from ttnn_jit.ttnn.plain_python import on_copies
 from ttnn_jit.ttnn.prepared_weights import in_tiles, on_device, prepared, prepared_bias, prepared_transposed
 from ttnn_jit.ttnn.window_arguments import per_dimension, refusals_of, whole_number, windows_of
 
@@ -168,6 +169,7 @@ def _free_input(given: Any, used: Any, config: Conv2dConfig) -> None:
 
 
 @callable_in_programs
+@on_copies
 @over_meshes
 def conv2d(  # noqa: PLR0913 - the arguments are ttnn's
     *,
@@ -253,6 +255,7 @@ def _check_slices(config: Conv2dSliceConfig | None, name: str) -> None:
 
 
 @callable_in_programs
+@on_copies
 @over_meshes
 def conv1d(  # noqa: PLR0913 - the arguments are ttnn's
     *,
@@ -308,6 +311,7 @@ def conv1d(  # noqa: PLR0913 - the arguments are ttnn's
 
 
 @callable_in_programs
+@on_copies
 @over_meshes
 def conv_transpose2d(  # noqa: PLR0913 - the arguments are ttnn's
     *,

@@ -249,6 +249,8 @@ from ttnn_jit.ttnn.pooling import max_pool2d as max_pool2d
 from ttnn_jit.ttnn.interpolating import grid_sample as grid_sample
 from ttnn_jit.ttnn.interpolating import upsample as upsample
 from ttnn_jit.ttnn.prepared_weights import prepare_conv_bias as prepare_conv_bias
+from ttnn_jit.ttnn.prepared_weights import prepare_conv_transpose2d_bias as prepare_conv_transpose2d_bias
+from ttnn_jit.ttnn.prepared_weights import prepare_conv_transpose2d_weights as prepare_conv_transpose2d_weights
 from ttnn_jit.ttnn.prepared_weights import prepare_conv_weights as prepare_conv_weights
 from ttnn_jit.specs.conv_configs import Conv1dConfig as Conv1dConfig
 from ttnn_jit.specs.conv_configs import Conv2dConfig as Conv2dConfig
@@ -486,6 +488,8 @@ __all__ = [
     "polar",
     "pow_bw",
     "prepare_conv_bias",
+    "prepare_conv_transpose2d_bias",
+    "prepare_conv_transpose2d_weights",
     "prepare_conv_weights",
     "rad2deg_bw",
     "rand",

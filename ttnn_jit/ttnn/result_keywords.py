@@ -82,15 +82,14 @@ def check_operands(name: str, bound: BoundCall, wanted: ResultKeywords) -> None:
 
 
 def placement_of(name: str, wanted: ResultKeywords, first: Tensor) -> ResultPlacement:
-    """What is asked of the result; a sharded config without a shard spec means the first tensor's of its kind."""
+    """What is asked of the result."""
     from ttnn_jit.compiler.request import ResultPlacement
 
-    config, own = wanted.memory_config, first.memory_config()
-    if config and config.is_sharded() and not config.shard_shape and config.memory_layout is own.memory_layout:
-        config = own if config.buffer_type is own.buffer_type else config
-    output = wanted.output_tensor
+    output, config = wanted.output_tensor, wanted.memory_config
     if output is None:
         return ResultPlacement(config, wanted.dtype, wanted.activations, wanted.operand_activations)
+    if config and config.names_no_cores and config.memory_layout is output.memory_config().memory_layout:
+        config = None
     if output.device() is not first.device():
         raise ArgumentError(f"{name}: `output_tensor` does not lie on {first.device()}")
     for keyword, asked, has in (
