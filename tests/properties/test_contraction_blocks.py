@@ -223,3 +223,14 @@ def test_no_bit_depends_on_the_number_of_threads(shapes, dtype, monkeypatch):
 def test_the_report_says_which_form_a_product_has(rows, remark):
     function = ttnn_jit.jit()(product_of((False, False)))
     assert remark in str(function.explain(torch.ones(rows, 4), torch.ones(4, 5)))
+
+
+@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("shapes", [((300, 70), (70,)), ((300, 70), (70, 1)), ((2, 40, 33), (2, 33, 1))])
+def test_a_product_of_one_column_reads_its_matrix_once(shapes, dtype):
+    operands = [random(shape, dtype, 9) for shape in shapes]
+    function = ttnn_jit.jit()(product_of((False, False)))
+    assert "1 row at a time" in str(function.explain(*operands))
+    module = scheduled(product_of((False, False)), operands)
+    got = guarded(module, operands, host_isa(), start=False)
+    assert np.array_equal(got.view("uint16"), interpreted(module, operands).view("uint16"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue
 
@@ -138,10 +139,29 @@ def kernel_over(
         every = (*views[0], *views[1])
         shape = broadcast_shape(view.shape for view in every)
         if any(isinstance(step, Contract) for step in steps):
-            nest = contraction_nest_of(every, shape, *contracted_streams(steps))
+            nest, steps = _contraction(every, shape, steps)
         else:
             nest = reduction_nest_of(every, shape, axis)
     return kernel_of_nest(inputs, outputs, steps, numerics, nest, joined=joined, axis=axis)
+
+
+def _contraction(
+    operands: tuple[View, ...], shape: tuple[int, ...], steps: Sequence[Step]
+) -> tuple[LoopNest, Sequence[Step]]:
+    """The loops, and the steps over them: rows beside a single column are columns of the product turned around.
+
+    It has the same bits, for the factors of a product commute.
+    """
+    left, right = contracted_streams(steps)
+    nest = contraction_nest_of(operands, shape, left, right)
+    if nest.extents[-1] > 1 or not nest.reduced:
+        return nest, steps
+    turned = contraction_nest_of(operands, shape, right, left)
+    if turned.extents[-1] == 1:
+        return nest, steps
+    return turned, [
+        replace(step, left=step.right, right=step.left) if isinstance(step, Contract) else step for step in steps
+    ]
 
 
 def kernel_of_nest(

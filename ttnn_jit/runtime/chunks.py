@@ -22,7 +22,10 @@ caller waits for the chunk of a thread that lost its CPU (benchmarks/memory.py).
 CHUNKS_PER_CPU = 8
 """Within those bounds: a CPU that starts late or ends early leaves at most an eighth of its share."""
 CHUNKS_PER_CPU_OF_REUSE = 2
-"""Where no operand moves along all loops, so that chunks read, and pack, the same elements again: few large ones."""
+"""Where no operand moves along all loops, so that chunks read, and pack, the same elements again: few large ones, as
+large as that makes them, of loops along which all move, where there are enough."""
+ELEMENTS_TOGETHER = 32
+"""Along any other loop such a chunk has a multiple of these: kernels compute so many rows or columns together."""
 
 
 @dataclass(frozen=True)
@@ -63,15 +66,11 @@ def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks |
         return None
     loops = launch.loops
     extents, strides = launch.params[:loops], launch.params[loops:]
-    uncut = (loop for loop in range(loops) if loop not in launch.reduced)
-    loop = max(uncut, key=extents.__getitem__, default=None)
-    if loop is None:
-        return None
     elements = max(_elements(launch, place) for place, _ in enumerate(launch.operands))
-    per_cpu = CHUNKS_PER_CPU if elements == math.prod(extents) else CHUNKS_PER_CPU_OF_REUSE
-    even = elements // (per_cpu * (os.cpu_count() or 1))
-    wanted = min(max(even - even % MIN_ELEMENTS, MIN_ELEMENTS), MAX_ELEMENTS)
-    size = max(1, wanted * extents[loop] // elements)
+    found = _whole_loop(launch, elements) if elements == math.prod(extents) else _loop_of_reuse(launch, elements)
+    if found is None:
+        return None
+    loop, size = found
     count = -(-extents[loop] // size)
     if count < 2:
         return None
@@ -79,6 +78,38 @@ def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks |
     rest = extents[loop] - size * (count - 1)
     wakes = time >= HOST_COSTS.wakes_from_ns
     return Chunks(count, _with_extent(launch, loop, size), _with_extent(launch, loop, rest), steps, wakes)
+
+
+def _whole_loop(launch: Launch, elements: int) -> tuple[int, int] | None:
+    """The longest loop, and its extent in a chunk."""
+    loop = max(_uncut(launch), key=launch.params.__getitem__, default=None)
+    wanted = min(_evenly(elements, CHUNKS_PER_CPU), MAX_ELEMENTS)
+    return None if loop is None else (loop, max(1, wanted * launch.params[loop] // elements))
+
+
+def _loop_of_reuse(launch: Launch, elements: int) -> tuple[int, int] | None:
+    """The same where chunks read elements again: as few as possible."""
+    uncut = _uncut(launch)
+    enough = CHUNKS_PER_CPU_OF_REUSE * (os.cpu_count() or 1)
+    apart = [loop for loop in uncut if launch.params[loop] >= enough and _all_move(launch, loop)]
+    loop = max(apart or uncut, key=launch.params.__getitem__, default=None)
+    if loop is None:
+        return None
+    size = max(1, _evenly(elements, CHUNKS_PER_CPU_OF_REUSE) * launch.params[loop] // elements)
+    return loop, size if apart else -(-size // ELEMENTS_TOGETHER) * ELEMENTS_TOGETHER
+
+
+def _uncut(launch: Launch) -> list[int]:
+    return [loop for loop in range(launch.loops) if loop not in launch.reduced]
+
+
+def _all_move(launch: Launch, loop: int) -> bool:
+    return all(launch.params[launch.loops + loop :: launch.loops])
+
+
+def _evenly(elements: int, per_cpu: int) -> int:
+    even = elements // (per_cpu * (os.cpu_count() or 1))
+    return max(even - even % MIN_ELEMENTS, MIN_ELEMENTS)
 
 
 def _elements(launch: Launch, place: int) -> int:

@@ -232,3 +232,22 @@ def test_the_longest_loop_is_cut_wherever_it_stands():
     cut = chunks_of(launch, (4, 2), 1 << 20)
     assert (cut.count, cut.params, cut.last_params) == (4, (7, 13, 60, 1, 100, 2), (7, 11, 60, 1, 100, 2))
     assert cut.steps == (13 * 4, 13 * 2 * 2)
+
+
+def product(batch, rows, inner, columns):
+    """A launch of products whose operands lie row by row."""
+    strides = (0, 1, inner, rows * inner, 1, columns, 0, inner * columns, 1, 0, columns, rows * columns)
+    return Launch("k", (0, 1, 2), (columns, inner, rows, batch, *strides), 100, reduced=(1,))
+
+
+@pytest.mark.parametrize("cpus", [2, 16])
+def test_products_are_cut_apart_where_there_are_enough_and_into_whole_tiles_elsewhere(cpus, monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: cpus)
+    many = chunks_of(product(64, 64, 64, 64), (4, 4, 4), 1 << 22)
+    assert many.params[:4] == (64, 64, 64, 64 // min(2 * cpus, 16))
+    assert all(many.steps)
+    large = chunks_of(product(1, 2048, 2048, 2048), (4, 4, 4), 1 << 26)
+    assert large.count == 2 * cpus
+    uneven = chunks_of(product(1, 300, 256, 1000), (4, 4, 4), 1 << 22)
+    assert uneven.params[0] % 32 == 0
+    assert (uneven.count - 1) * uneven.params[0] + uneven.last_params[0] == 1000
