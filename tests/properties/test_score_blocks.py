@@ -20,7 +20,7 @@ SIZES = st.tuples(*(st.integers(1, most) for most in (2, 2, 2, 70, 40)))
 
 def in_blocks(monkeypatch, rows):
     """Have every attention run in blocks of about so many rows; none: in no blocks."""
-    monkeypatch.setattr(score_blocks, "LEAST_BYTES", 0 if rows else math.inf)
+    monkeypatch.setattr(score_blocks, "least_bytes", lambda: 0 if rows else math.inf)
     monkeypatch.setattr(score_blocks, "BLOCK_BYTES", 0)
     monkeypatch.setattr(score_blocks, "MOST_BLOCKS", 1 << 30)
     monkeypatch.setattr(score_blocks, "_ROWS", rows or 1)

@@ -16,19 +16,23 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.ir import SSAValue
 
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, ScoreBlocks
-from ttnn_jit.codegen.kernel import Kernel, Operand
+from ttnn_jit.codegen.kernel import SHARE_OF_LAST_CACHE, Kernel, Operand
 from ttnn_jit.codegen.launch import LoopNest
 from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.runtime.host_costs import last_cache_bytes
 from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec
 
 BLOCK_BYTES = 1 << 20
 """Of rows that are kept at a time, where that leaves no more than `MOST_BLOCKS`: what a core's second cache holds."""
-LEAST_BYTES = 4 * BLOCK_BYTES
-"""Of all rows: fewer stay in caches without blocks, each of which is a launch with its own start."""
 MOST_BLOCKS = 256
 """About as many at most, and at least one for each head."""
 _ROWS = 32
 """Of which a block has a multiple: a product packs its second operand anew for each."""
+
+
+def least_bytes() -> float:
+    """Of all rows that run in blocks: fewer stay in the last cache, and each block is a launch with its own start."""
+    return SHARE_OF_LAST_CACHE * last_cache_bytes()
 
 
 def block_scores(plan: HostPlan) -> HostPlan:
@@ -57,7 +61,7 @@ def _blocks_of(group: Sequence[HostLaunch], others: Sequence[HostLaunch]) -> Sco
     if heads < 2 or not all(spans) or not _differs_by_head(first.nest) or not _differs_by_head(last.nest):
         return None
     bytes_of_row = sum(span * each.view.spec.dtype.itemsize for span, each in zip(spans, kept, strict=True))
-    if heads * rows * bytes_of_row < LEAST_BYTES:
+    if heads * rows * bytes_of_row < least_bytes():
         return None
     size = max(BLOCK_BYTES // bytes_of_row, -(-heads * rows // MOST_BLOCKS), 1)
     return ScoreBlocks(
