@@ -83,6 +83,11 @@ def test_three_launches_share_blocks_of_which_one_is_in_memory(monkeypatch):
     assert blocks_of(compiled(is_causal=False), *tensors) == []
 
 
+def test_as_many_heads_as_rows_are_told_apart(monkeypatch):
+    in_blocks(monkeypatch, 4)
+    assert blocks_of(compiled(), *(torch.randn(1, 8, 8, 16) for _ in range(3))) == [(16, 4)] * 3
+
+
 def scores_returned(q, k, v):
     scores = ttnn.matmul(q, k, transpose_b=True)
     return ttnn.matmul(ttnn.softmax(scores), v), scores

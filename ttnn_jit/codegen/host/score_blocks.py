@@ -40,19 +40,24 @@ def block_scores(plan: HostPlan) -> HostPlan:
     launches = list(plan.launches)
     for place in range(len(launches) - 2):
         group = launches[place : place + 3]
-        blocks = _blocks_of(group, [launch for launch in launches if launch not in group])
+        if not _may_run_in_blocks(group):
+            continue
+        blocks = _blocks_of(group, (*launches[:place], *launches[place + 3 :]))
         if blocks is not None:
             launches[place : place + 3] = [replace(launch, blocks=blocks) for launch in group]
     return replace(plan, launches=tuple(launches))
 
 
+def _may_run_in_blocks(group: Sequence[HostLaunch]) -> bool:
+    """Whether launches are a product, a pass over rows, and a product."""
+    bodies = [launch.kernel.body for launch in group]
+    multiply = [body.contraction is not None for body in bodies] == [True, False, True]
+    return multiply and all(body.reduced is not None for body in bodies) and not any(each.blocks for each in group)
+
+
 def _blocks_of(group: Sequence[HostLaunch], others: Sequence[HostLaunch]) -> ScoreBlocks | None:
     """The blocks that three launches run in; None if they are no such."""
     first, between, last = (launch.kernel for launch in group)
-    bodies = [each.body for each in (first, between, last)]
-    forms = [(body.contraction is not None, body.reduced is not None) for body in bodies]
-    if any(launch.blocks for launch in group) or forms != [(True, True), (False, True), (True, True)]:
-        return None
     kept = [each.outputs[0] for each in (first, between) if len(each.outputs) == 1]
     if len(kept) < 2 or any(_is_read(each.value, [launch.kernel for launch in others]) for each in kept):
         return None
@@ -87,8 +92,7 @@ def _loop(nest: LoopNest, place: int) -> int:
 
 def _differs_by_head(nest: LoopNest) -> bool:
     """Whether the operand that no row moves through is another for each head, so that none is packed twice for long."""
-    _, rows = _rows_of(nest)
-    along = nest.extents.index(rows)
+    along = max(place for place, _ in enumerate(nest.extents[:-1]) if _loop(nest, place) not in nest.reduced)
     return any(not strides[along] and any(strides[:along]) for strides in nest.strides)
 
 
