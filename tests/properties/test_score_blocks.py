@@ -20,7 +20,7 @@ SIZES = st.tuples(*(st.integers(1, most) for most in (2, 2, 2, 70, 40)))
 
 def in_blocks(monkeypatch, rows):
     """Have every attention run in blocks of about so many rows; none: in no blocks."""
-    monkeypatch.setattr(score_blocks, "LEAST_BYTES", 0 if rows else math.inf)
+    monkeypatch.setattr(score_blocks, "least_bytes", lambda: 0 if rows else math.inf)
     monkeypatch.setattr(score_blocks, "BLOCK_BYTES", 0)
     monkeypatch.setattr(score_blocks, "MOST_BLOCKS", 1 << 30)
     monkeypatch.setattr(score_blocks, "_ROWS", rows or 1)
@@ -81,6 +81,11 @@ def test_three_launches_share_blocks_of_which_one_is_in_memory(monkeypatch):
     assert [spec.nbytes for spec in program.plan.intermediates] == [40 * 100 * 4] * 2
     in_blocks(monkeypatch, None)
     assert blocks_of(compiled(is_causal=False), *tensors) == []
+
+
+def test_as_many_heads_as_rows_are_told_apart(monkeypatch):
+    in_blocks(monkeypatch, 4)
+    assert blocks_of(compiled(), *(torch.randn(1, 8, 8, 16) for _ in range(3))) == [(16, 4)] * 3
 
 
 def scores_returned(q, k, v):

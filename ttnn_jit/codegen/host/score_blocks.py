@@ -16,19 +16,23 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.ir import SSAValue
 
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, ScoreBlocks
-from ttnn_jit.codegen.kernel import Kernel, Operand
+from ttnn_jit.codegen.kernel import SHARE_OF_LAST_CACHE, Kernel, Operand
 from ttnn_jit.codegen.launch import LoopNest
 from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.runtime.host_costs import last_cache_bytes
 from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec
 
 BLOCK_BYTES = 1 << 20
 """Of rows that are kept at a time, where that leaves no more than `MOST_BLOCKS`: what a core's second cache holds."""
-LEAST_BYTES = 4 * BLOCK_BYTES
-"""Of all rows: fewer stay in caches without blocks, each of which is a launch with its own start."""
 MOST_BLOCKS = 256
 """About as many at most, and at least one for each head."""
 _ROWS = 32
 """Of which a block has a multiple: a product packs its second operand anew for each."""
+
+
+def least_bytes() -> float:
+    """Of all rows that run in blocks: fewer stay in the last cache, and each block is a launch with its own start."""
+    return SHARE_OF_LAST_CACHE * last_cache_bytes()
 
 
 def block_scores(plan: HostPlan) -> HostPlan:
@@ -36,19 +40,24 @@ def block_scores(plan: HostPlan) -> HostPlan:
     launches = list(plan.launches)
     for place in range(len(launches) - 2):
         group = launches[place : place + 3]
-        blocks = _blocks_of(group, [launch for launch in launches if launch not in group])
+        if not _may_run_in_blocks(group):
+            continue
+        blocks = _blocks_of(group, (*launches[:place], *launches[place + 3 :]))
         if blocks is not None:
             launches[place : place + 3] = [replace(launch, blocks=blocks) for launch in group]
     return replace(plan, launches=tuple(launches))
 
 
+def _may_run_in_blocks(group: Sequence[HostLaunch]) -> bool:
+    """Whether launches are a product, a pass over rows, and a product."""
+    bodies = [launch.kernel.body for launch in group]
+    multiply = [body.contraction is not None for body in bodies] == [True, False, True]
+    return multiply and all(body.reduced is not None for body in bodies) and not any(each.blocks for each in group)
+
+
 def _blocks_of(group: Sequence[HostLaunch], others: Sequence[HostLaunch]) -> ScoreBlocks | None:
     """The blocks that three launches run in; None if they are no such."""
     first, between, last = (launch.kernel for launch in group)
-    bodies = [each.body for each in (first, between, last)]
-    forms = [(body.contraction is not None, body.reduced is not None) for body in bodies]
-    if any(launch.blocks for launch in group) or forms != [(True, True), (False, True), (True, True)]:
-        return None
     kept = [each.outputs[0] for each in (first, between) if len(each.outputs) == 1]
     if len(kept) < 2 or any(_is_read(each.value, [launch.kernel for launch in others]) for each in kept):
         return None
@@ -57,7 +66,7 @@ def _blocks_of(group: Sequence[HostLaunch], others: Sequence[HostLaunch]) -> Sco
     if heads < 2 or not all(spans) or not _differs_by_head(first.nest) or not _differs_by_head(last.nest):
         return None
     bytes_of_row = sum(span * each.view.spec.dtype.itemsize for span, each in zip(spans, kept, strict=True))
-    if heads * rows * bytes_of_row < LEAST_BYTES:
+    if heads * rows * bytes_of_row < least_bytes():
         return None
     size = max(BLOCK_BYTES // bytes_of_row, -(-heads * rows // MOST_BLOCKS), 1)
     return ScoreBlocks(
@@ -83,8 +92,7 @@ def _loop(nest: LoopNest, place: int) -> int:
 
 def _differs_by_head(nest: LoopNest) -> bool:
     """Whether the operand that no row moves through is another for each head, so that none is packed twice for long."""
-    _, rows = _rows_of(nest)
-    along = nest.extents.index(rows)
+    along = max(place for place, _ in enumerate(nest.extents[:-1]) if _loop(nest, place) not in nest.reduced)
     return any(not strides[along] and any(strides[:along]) for strides in nest.strides)
 
 
