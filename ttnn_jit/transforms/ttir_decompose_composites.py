@@ -118,10 +118,6 @@ class TensorBuilder:
             spec = spec.with_(dtype=COMPUTE_TYPE)
         return self._write(*operation.written(specs, statics), operands, spec)
 
-    def call(self, operation: ops.Operation, operands: Sequence[Tensor], *statics: Any) -> Tensor:
-        """The result of an operation that has no name of ttnn's."""
-        return self._apply(operation, operands, statics)
-
     def places(self, extent: int, like: Tensor) -> Tensor:
         """The numbers 0, 1, ... below `extent`, in a tensor that lies where `like` does."""
         spec = interleaved(like.spec).with_(shape=(extent,), dtype=COMPUTE_TYPE)
@@ -145,7 +141,8 @@ class TensorBuilder:
         for axis in reversed(axes):
             own = dtype if axis == axes[0] or of_integers is not None else COMPUTE_TYPE
             (spec,) = operation.results([tensor.spec], ((axis,), keepdim))
-            tensor = self._write(of_integers or operation, ((axis,), keepdim), (tensor,), spec.with_(dtype=own))
+            written = of_integers[axis < len(tensor.shape) - 1] if of_integers else operation
+            tensor = self._write(written, ((axis,), keepdim), (tensor,), spec.with_(dtype=own))
         return tensor
 
     def _write(
