@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ttnn_jit.ops import DECLARED, Routine
+from ttnn_jit.ops import Routine
+from ttnn_jit.ops.declared import DECLARED
 
 
 def compiled(name: str, load: Callable[..., Any], store: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings
 
 from tests.properties.test_convolutions import DEVICES, UNIT, assert_near, bf16, channels_first, f32, random
 from ttnn_jit import ttnn
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 
 functional = torch.nn.functional
 
@@ -187,3 +188,31 @@ def test_places_that_are_no_numbers_sample_zeros(cpu_device):
     grid = torch.tensor([math.nan, 0.0, math.inf, 0.0, 0.0, -math.inf, 1e30, -1e30]).reshape(1, 1, 4, 2)
     got = ttnn.to_torch(ttnn.grid_sample(x, ttnn.from_torch(grid, device=cpu_device)))
     assert torch.equal(got, torch.zeros(1, 1, 4, 2))
+
+
+@pytest.mark.parametrize("target", DEVICES)
+@pytest.mark.parametrize(("align", "batched"), [(False, False), (True, True)])
+def test_a_grid_that_was_computed_before_samples_as_its_places_do(align, batched, target):
+    device = DEVICES[target]
+    x = random((2, 5, 300, 3), bf16, 1)
+    grid = torch.rand((2, 3, 4, 2), generator=torch.Generator().manual_seed(2)) * 2.6 - 1.3
+    grid[0, 0, 0] = math.nan
+    prepared = ttnn.prepare_grid_sample_grid(ttnn.from_torch(grid), [*x.shape], align_corners=align)
+    assert (prepared.device(), tuple(prepared.shape), prepared.dtype) == (None, (2, 3, 4, 6), ttnn.bfloat16)
+    got = ttnn.grid_sample(
+        ttnn.from_torch(x, device=device), ttnn.to_device(prepared, device), use_precomputed_grid=True,
+        batch_output_channels=batched,
+    )  # fmt: skip
+    grid = grid.nan_to_num(-3.0)
+    want = functional.grid_sample(channels_first(x.double()), grid.double(), align_corners=align).permute(0, 2, 3, 1)
+    torch.testing.assert_close(ttnn.to_torch(got).double(), want, rtol=2.0**-6, atol=2.0**-6)
+
+
+def test_grids_are_computed_before_on_the_host(device):
+    grid = ttnn.from_torch(torch.zeros(1, 2, 2, 2), device=device)
+    with pytest.raises(ArgumentError, match="of one on the host"):
+        ttnn.prepare_grid_sample_grid(grid, [1, 4, 4, 8])
+    with pytest.raises(ArgumentError, match="`mode` of prepare_grid_sample_grid is 'bilinear' here, got 'nearest'"):
+        ttnn.prepare_grid_sample_grid(grid, [1, 4, 4, 8], mode="nearest")
+    with pytest.raises(ShapeError, match="does not sample images"):
+        ttnn.prepare_grid_sample_grid(ttnn.from_torch(torch.zeros(1, 2, 2, 3)), [1, 4, 4, 8])

@@ -27,6 +27,7 @@ from ttnn_jit.dialects.declared_ops import (
     TypecastOp,
 )
 from ttnn_jit.ops import opaque, user_operation
+from ttnn_jit.ops.declared import DECLARED
 
 
 class OpClasses(dict[ops.Operation, type[DeclaredOp]]):
@@ -65,7 +66,7 @@ def derive(dialect: str, name_field: str, bases: Mapping[type[ops.Operation], ty
         "__module__": elementwise.__module__,
     }
     table = OpClasses(type(f"{dialect.upper()}TileOp", (_UserOp, elementwise), fields))
-    for operation in ops.DECLARED:
+    for operation in DECLARED:
         if (base := bases.get(type(operation))) is not None:
             table[operation] = _op_class(f"{dialect}.{getattr(operation, name_field)}", operation, base)
     return table

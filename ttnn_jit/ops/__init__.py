@@ -12,12 +12,10 @@ from ttnn_jit.ops import (
     attention,
     binary,
     bitwise,
-    cache_routines,
     cached_attention,
     channel_norms,
     composites,
     contractions,
-    convolutions,
     copying,
     data_movement,
     distributed_norms,
@@ -25,18 +23,15 @@ from ttnn_jit.ops import (
     gates,
     heads,
     integer_division,
-    integer_reductions,
     kv_caches,
     losses,
     normalizations,
     padding,
     part_writes,
-    pools,
     predicates,
     products,
     rearrangements,
     reductions,
-    resampling,
     rotary,
     routines,
     scans,
@@ -44,10 +39,8 @@ from ttnn_jit.ops import (
     sequences,
     softmaxes,
     ternary,
-    transposed_convolutions,
     typecast,
     unary,
-    windows,
 )
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
 from ttnn_jit.ops.binding import BoundCall, bind, with_output_tensor
@@ -82,7 +75,6 @@ __all__ = [
     "ABSENT_OPERATORS",
     "ALIASES",
     "COPY",
-    "DECLARED",
     "EAGER",
     "ELEMENTWISE",
     "FILL",
@@ -168,22 +160,6 @@ OPERATIONS: tuple[Operation, ...] = (
     *gates.OPERATIONS,
 )
 """Every operation that may be called, of every family."""
-
-DECLARED: tuple[Operation, ...] = (
-    *OPERATIONS,
-    *sequences.OPERATIONS,
-    *cache_routines.OPERATIONS,
-    *channel_norms.OF_BATCHES,
-    *integer_reductions.OPERATIONS,
-    *scans.IN_PROGRAMS,
-    *integer_division.IN_PROGRAMS,
-    *windows.OPERATIONS,
-    *convolutions.OPERATIONS,
-    *transposed_convolutions.OPERATIONS,
-    *pools.OPERATIONS,
-    *resampling.OPERATIONS,
-)
-"""Every operation that programs have: also those that functions of the host API stand for (ops/created_tensors.py)."""
 
 
 def _overloads() -> Mapping[str, tuple[Operation, ...]]:

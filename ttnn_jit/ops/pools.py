@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from math import inf
 from math import isnan as is_nan
 from typing import Any
 
@@ -375,8 +376,11 @@ def _place_loop(load: Any, _store: Any) -> Any:
             for j in range(width):
                 for c in range(channels):
                     first = i * xh + j * xw + c * xc
-                    best = -1
-                    largest = 0.0
+                    # As torch has it where no tap lies inside, or all are -infinity; of NaNs it takes the last.
+                    y, z = i * down - above, j * across - left
+                    y += row_apart * max(0, -(y // row_apart))
+                    z += column_apart * max(0, -(z // column_apart))
+                    best, largest = y * image_width + z, -inf
                     for a in range(rows):
                         y = i * down + a * row_apart - above
                         if y < 0 or y >= image_height:
@@ -386,7 +390,7 @@ def _place_loop(load: Any, _store: Any) -> Any:
                             if z < 0 or z >= image_width:
                                 continue
                             value = load(x[first + a * xkh + b * xkw])
-                            if best < 0 or value > largest or (is_nan(value) and not is_nan(largest)):
+                            if value > largest or is_nan(value):
                                 largest = value
                                 best = y * image_width + z
                     result[i * rh + j * rw + c * rc] = best

@@ -18,6 +18,7 @@ from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Shape = Sequence[int]
+HALVES = frozenset(dtype for dtype in FLOATS if dtype.is_upper_half)
 MODES = ("nearest", "bilinear")
 
 
@@ -133,31 +134,41 @@ def _sample_loop(load: Any, store: Any) -> Any:
     return loop
 
 
-def _spelled_sample(x: Shape, grid: Shape, align_corners: bool, batched: bool) -> tuple[Any, ...]:
-    if len(x) != 4 or len(grid) != 4 or x[0] != grid[0] or grid[3] % 2 or not grid[3]:
+def _check_grid(x: Shape, grid: Shape, numbers: int) -> None:
+    if len(x) != 4 or len(grid) != 4 or x[0] != grid[0] or grid[3] % numbers or not grid[3]:
         raise ShapeError(
             f"an input of shape {list(x)} is not sampled by a grid of shape {list(grid)}",
-            help="the input has batch, height, width, channels; the grid batch, height, width, pairs of x and y",
+            help=f"the input has batch, height, width, channels; the grid batch, rows, columns, {numbers} for a place",
         )
     if min(x[1:3]) < 1:
         raise ShapeError(f"an input of shape {list(x)} has no elements")
+
+
+def _spelled_sample(x: Shape, grid: Shape, align_corners: bool, batched: bool) -> tuple[Any, ...]:
+    _check_grid(x, grid, 2)
     return align_corners, batched
 
 
-def _sample_loops(x: Shape, grid: Shape, _align: bool, batched: bool) -> RoutineLoops:
-    batch, rows, columns, pairs = grid[0], grid[1], grid[2], grid[3] // 2
-    extents = (batch, rows, columns, pairs, x[1], x[2], x[3], 2)
+def _spelled_precomputed(x: Shape, grid: Shape, batched: bool) -> tuple[Any, ...]:
+    _check_grid(x, grid, PRECOMPUTED)
+    return (batched,)
+
+
+def _sample_loops(x: Shape, grid: Shape, batched: bool, numbers: int = 2) -> RoutineLoops:
+    """Those over a grid of so many numbers for a place, and an image, its channels and these numbers."""
+    batch, rows, columns, places = grid[0], grid[1], grid[2], grid[3] // numbers
+    extents = (batch, rows, columns, places, x[1], x[2], x[3], numbers)
     image = Access(extents, (Dim(0), Dim(4), Dim(5), Dim(6)))
-    places = Access(extents, (Dim(0), Dim(1), Dim(2), total((times(Dim(3), 2), Dim(7)))))
-    column = Dim(2) if batched else total((times(Dim(2), pairs), Dim(3)))
+    read = Access(extents, (Dim(0), Dim(1), Dim(2), total((times(Dim(3), numbers), Dim(7)))))
+    column = Dim(2) if batched else total((times(Dim(2), places), Dim(3)))
     channel = total((times(Dim(3), x[3]), Dim(6))) if batched else Dim(6)
-    return RoutineLoops(extents, 4, (image, places, Access(extents, (Dim(0), Dim(1), column, channel))))
+    return RoutineLoops(extents, 4, (image, read, Access(extents, (Dim(0), Dim(1), column, channel))))
 
 
-def _sample_result(x: TensorSpec, grid: TensorSpec, _align: bool, batched: bool) -> tuple[TensorSpec, ...]:
-    (batch, rows, columns, numbers), channels = tuple(grid.shape), tuple(x.shape)[3]
-    pairs = numbers // 2
-    shape = (batch, rows, columns, channels * pairs) if batched else (batch, rows, columns * pairs, channels)
+def _sample_result(x: TensorSpec, grid: TensorSpec, batched: bool, numbers: int = 2) -> tuple[TensorSpec, ...]:
+    (batch, rows, columns, last), channels = tuple(grid.shape), tuple(x.shape)[3]
+    places = last // numbers
+    shape = (batch, rows, columns, channels * places) if batched else (batch, rows, columns * places, channels)
     return (interleaved(x).with_(shape=shape),)
 
 
@@ -180,9 +191,9 @@ GRID_SAMPLE = Routine(
     summary="Images at the places of a grid, from -1 to 1, interpolated between four elements; zeros are around them.",
     source="ttnn.grid_sample",
     loop=_sample_loop,
-    loops=_sample_loops,
+    loops=lambda x, grid, _, batched: _sample_loops(x, grid, batched),
     spelled=_spelled_sample,
-    result=_sample_result,
+    result=lambda x, grid, _, batched: _sample_result(x, grid, batched),
     operand_dtypes=(FLOATS, FLOATS),
     same_dtype=(0, 1),
     constants=lambda align, _: (int(align),),
@@ -191,4 +202,54 @@ GRID_SAMPLE = Routine(
     examples=(),
 )
 
-OPERATIONS = (UPSAMPLE, GRID_SAMPLE)
+PRECOMPUTED = 6
+"""Numbers for a place of a grid that was computed before: row and column of the element above and to the left, as the
+bits of int16, and the weights of the four elements around it, row by row."""
+
+
+def _precomputed_loop(load: Any, store: Any) -> Any:
+    from numpy import int64  # what numba counts with
+
+    def loop(x, xh, xw, xc, grid, gs, result, rc, height, width, channels, _numbers):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
+        top, left = int64(grid[0]), int64(grid[gs])
+        top, left = top - ((top >> 15) << 16), left - ((left >> 15) << 16)
+        for c in range(channels):
+            total_ = 0.0
+            for corner in range(4):
+                y, z = top + (corner >> 1), left + (corner & 1)
+                if 0 <= y < height and 0 <= z < width:
+                    total_ += load(grid[(2 + corner) * gs]) * load(x[y * xh + z * xw + c * xc])
+            result[c * rc] = store(total_)
+
+    return loop
+
+
+def _precomputed_golden(torch: Any, x: Any, grid: Any, batched: bool) -> Any:
+    batch, rows, columns, places = grid.shape[0], grid.shape[1], grid.shape[2], grid.shape[3] // PRECOMPUTED
+    numbers = grid.reshape(batch, rows, columns * places, PRECOMPUTED)
+    corner = numbers[..., :2].contiguous().view(torch.int16).long()
+    padded = torch.nn.functional.pad(x, (0, 0, 1, 1, 1, 1))
+    images = torch.arange(batch)[:, None, None]
+    found: Any = 0
+    for k in range(4):
+        y = (corner[..., 0] + k // 2 + 1).clamp(0, x.shape[1] + 1)
+        z = (corner[..., 1] + k % 2 + 1).clamp(0, x.shape[2] + 1)
+        found = found + numbers[..., 2 + k : 3 + k] * padded[images, y, z]
+    return found.reshape(batch, rows, columns, -1) if batched else found
+
+
+GRID_SAMPLE_PRECOMPUTED = Routine(
+    name="grid_sample_precomputed",
+    parameters=(Parameter("input_tensor", TENSOR), Parameter("grid", TENSOR), Parameter("batch_output_channels", FLAG)),
+    summary="Images at the places of a grid that has four weights and the elements that they are for.",
+    source="ttnn.grid_sample",
+    loop=_precomputed_loop,
+    loops=lambda x, grid, batched: _sample_loops(x, grid, batched, PRECOMPUTED),
+    spelled=_spelled_precomputed,
+    result=lambda x, grid, batched: _sample_result(x, grid, batched, PRECOMPUTED),
+    operand_dtypes=(HALVES, HALVES),
+    golden=_precomputed_golden,
+    examples=(),
+)
+
+OPERATIONS = (UPSAMPLE, GRID_SAMPLE, GRID_SAMPLE_PRECOMPUTED)

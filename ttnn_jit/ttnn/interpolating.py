@@ -8,7 +8,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.ops.created_tensors import callable_in_programs
-from ttnn_jit.ops.resampling import GRID_SAMPLE, UPSAMPLE
+from ttnn_jit.ops.resampling import GRID_SAMPLE, GRID_SAMPLE_PRECOMPUTED, UPSAMPLE
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
@@ -18,7 +18,9 @@ from ttnn_jit.ttnn.mesh import over_meshes
 from ttnn_jit.ttnn.plain_python import on_copies
 from ttnn_jit.ttnn.transfers import typecast
 
-_UPSAMPLE, _GRID_SAMPLE = (TtnnOperation(each.name, (each,)) for each in (UPSAMPLE, GRID_SAMPLE))
+_UPSAMPLE, _GRID_SAMPLE, _PRECOMPUTED = (
+    TtnnOperation(each.name, (each,)) for each in (UPSAMPLE, GRID_SAMPLE, GRID_SAMPLE_PRECOMPUTED)
+)
 
 
 def _factors(value: Any) -> tuple[int, ...]:
@@ -87,7 +89,7 @@ def grid_sample(
         mode: "bilinear".
         padding_mode: "zeros", which are around the images.
         align_corners: Whether -1 and 1 are the outermost elements, and not their outer edges.
-        use_precomputed_grid: False: a grid is not computed beforehand here.
+        use_precomputed_grid: Whether `prepare_grid_sample_grid` made the grid; it and the input are BFLOAT16 then.
         batch_output_channels: Whether the places of one column are channels of the result, and not columns.
         memory_config: Where the result lies.
 
@@ -101,9 +103,10 @@ def grid_sample(
     for name, value, wanted in (("mode", mode, "bilinear"), ("padding_mode", padding_mode, "zeros")):
         if value != wanted:
             raise ArgumentError(f"`{name}` of grid_sample is {wanted!r} here, got {value!r}")
-    if use_precomputed_grid:
-        raise ArgumentError("grid_sample computes with the places of a grid", help="give the grid of x and y itself")
     keywords = {} if memory_config is None else {"memory_config": memory_config}
+    if use_precomputed_grid:
+        precomputed: Tensor = _PRECOMPUTED(input_tensor, grid, bool(batch_output_channels), **keywords)
+        return precomputed
     dtype = input_tensor.dtype
     if grid.dtype is dtype:
         return _sampled(input_tensor, grid, align_corners, batch_output_channels, keywords)

@@ -125,6 +125,7 @@ HOMES = (
     Home("ttnn.convolving", "conv1d conv2d conv_transpose2d get_conv_output_dim"),
     Home("ttnn.pooling", "adaptive_avg_pool2d adaptive_max_pool2d avg_pool2d global_avg_pool2d max_pool2d"),
     Home("ttnn.interpolating", "grid_sample upsample"),
+    Home("ttnn.prepared_grids", "prepare_grid_sample_grid"),
     Home(
         "ttnn.prepared_weights",
         "prepare_conv_bias prepare_conv_transpose2d_bias prepare_conv_transpose2d_weights prepare_conv_weights",

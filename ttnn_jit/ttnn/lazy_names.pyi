@@ -248,6 +248,7 @@ from ttnn_jit.ttnn.pooling import global_avg_pool2d as global_avg_pool2d
 from ttnn_jit.ttnn.pooling import max_pool2d as max_pool2d
 from ttnn_jit.ttnn.interpolating import grid_sample as grid_sample
 from ttnn_jit.ttnn.interpolating import upsample as upsample
+from ttnn_jit.ttnn.prepared_grids import prepare_grid_sample_grid as prepare_grid_sample_grid
 from ttnn_jit.ttnn.prepared_weights import prepare_conv_bias as prepare_conv_bias
 from ttnn_jit.ttnn.prepared_weights import prepare_conv_transpose2d_bias as prepare_conv_transpose2d_bias
 from ttnn_jit.ttnn.prepared_weights import prepare_conv_transpose2d_weights as prepare_conv_transpose2d_weights
@@ -491,6 +492,7 @@ __all__ = [
     "prepare_conv_transpose2d_bias",
     "prepare_conv_transpose2d_weights",
     "prepare_conv_weights",
+    "prepare_grid_sample_grid",
     "rad2deg_bw",
     "rand",
     "randn",

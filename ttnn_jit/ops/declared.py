@@ -1,0 +1,35 @@
+"""Every operation that programs have; read when one is compiled, and not before."""
+
+from __future__ import annotations
+
+from ttnn_jit.ops import (
+    OPERATIONS,
+    cache_routines,
+    channel_norms,
+    convolutions,
+    integer_division,
+    integer_reductions,
+    pools,
+    resampling,
+    scans,
+    sequences,
+    transposed_convolutions,
+    windows,
+)
+from ttnn_jit.ops.operation import Operation
+
+DECLARED: tuple[Operation, ...] = (
+    *OPERATIONS,
+    *sequences.OPERATIONS,
+    *cache_routines.OPERATIONS,
+    *channel_norms.OF_BATCHES,
+    *integer_reductions.OPERATIONS,
+    *scans.IN_PROGRAMS,
+    *integer_division.IN_PROGRAMS,
+    *windows.OPERATIONS,
+    *convolutions.OPERATIONS,
+    *transposed_convolutions.OPERATIONS,
+    *pools.OPERATIONS,
+    *resampling.OPERATIONS,
+)
+"""Those that may be called, and those that functions of the host API stand for (ops/created_tensors.py)."""
