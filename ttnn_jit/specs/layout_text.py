@@ -12,10 +12,9 @@ from collections.abc import Iterable
 from ttnn_jit.diagnostics.errors import LayoutError
 from ttnn_jit.specs.affine_map import AffineMap
 from ttnn_jit.specs.device_layout import CHIP_GRID, DeviceLayout
-from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.specs.dtypes import ElementFormat
+from ttnn_jit.specs.stored_formats import FORMATS
 from ttnn_jit.specs.tensor_layout import MemorySpace, OutOfBounds, TensorLayout, extents_text
-
-_ELEMENTS = {dtype.traits.ttcore: dtype for dtype in DataType}
 
 _MAP = r"\([^()]*\)\s*->\s*\((?:[^<>]*)\)"
 _EXTENTS = r"\d+(?:x\d+)*"
@@ -136,10 +135,10 @@ def parse_device(text: str, chip_grid: tuple[int, int] = CHIP_GRID) -> DeviceLay
     return DeviceLayout(_extents(matched["grid"]), mapping, _extents(matched["mesh"]), ids, chip_grid, l1, dram)
 
 
-def _element(text: str) -> tuple[tuple[int, int] | None, DataType]:
+def _element(text: str) -> tuple[tuple[int, int] | None, ElementFormat]:
     matched = _TILE.fullmatch(text)
-    name = _word(matched[3] if matched else text, list(_ELEMENTS), "an element type")
-    return (int(matched[1]), int(matched[2])) if matched else None, _ELEMENTS[name]
+    name = _word(matched[3] if matched else text, list(FORMATS), "an element type")
+    return (int(matched[1]), int(matched[2])) if matched else None, FORMATS[name]
 
 
 def _word(word: str, words: Iterable[str], what: str) -> str:

@@ -17,7 +17,7 @@ from ttnn_jit.diagnostics.errors import LayoutError, ShapeError
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import Add, Const, Dim, Expr, Mul, times, total
 from ttnn_jit.specs.affine_map import AffineMap, expression_text
-from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.specs.dtypes import DataType, ElementFormat
 from ttnn_jit.specs.memory_config import whole_numbers
 from ttnn_jit.specs.sharding import dense_strides, round_up
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
@@ -38,7 +38,7 @@ class OutOfBounds(enum.Enum):
     INF = "inf"
     NEGINF = "neginf"
 
-    def fill(self, element: DataType) -> float:
+    def fill(self, element: ElementFormat) -> float:
         """The number; of UNDEF one that shows in results: NaN, or the largest integer.
 
         Raises:
@@ -110,7 +110,7 @@ class TensorLayout:
     shape: tuple[int, ...]
     linear: AffineMap
     grid: tuple[int, ...]
-    element: DataType = DataType.FLOAT32
+    element: ElementFormat = DataType.FLOAT32
     tile: tuple[int, int] | None = None
     out_of_bounds: OutOfBounds = OutOfBounds.UNDEF
     memory_space: MemorySpace = MemorySpace.L1
