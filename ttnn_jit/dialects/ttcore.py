@@ -26,11 +26,10 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from ttnn_jit.diagnostics.errors import DTypeError
+from ttnn_jit.specs.stored_formats import FORMATS, StoredFormat
 from ttnn_jit.specs.target import PRESETS, TILE_HEIGHT, TILE_WIDTH, Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType
-
-DATA_TYPES = {dtype.traits.ttcore: dtype for dtype in DataType}
-"""The spelling of a tile's element type -> the DataType."""
 
 SYSTEM_DESC = "ttcore.system_desc"
 DEFAULT_TARGET = PRESETS["wormhole_b0"]
@@ -72,12 +71,26 @@ class DataTypeAttr(KeywordAttr):
     """``#ttcore.supportedDataTypes<bf16>``: an element type as a property."""
 
     name = "ttcore.supportedDataTypes"
-    keywords = tuple(DATA_TYPES)
+    keywords = tuple(FORMATS)
 
     @property
     def dtype(self) -> DataType:
-        """The DataType that the keyword spells."""
-        return DATA_TYPES[self.data]
+        """The DataType that the keyword spells.
+
+        Raises:
+            DTypeError: It spells a format that is only stored.
+        """
+        if isinstance(self.format, DataType):
+            return self.format
+        raise DTypeError(
+            f"{self.data} is a format of memory: nothing computes with it, and ttnn has no name for it",
+            help="convert it to float32 (ttnn_jit.kernels.stored_formats)",
+        )
+
+    @property
+    def format(self) -> DataType | StoredFormat:
+        """What the keyword spells."""
+        return FORMATS[self.data]
 
 
 @irdl_attr_definition
@@ -153,7 +166,7 @@ class TileType(ParametrizedAttribute, TypeAttribute):
     @property
     def nbytes(self) -> int:
         """Bytes of one tile."""
-        return self.dtype.nbytes(self.height.data * self.width.data)
+        return self.data_type.format.nbytes(self.height.data * self.width.data)
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:

@@ -54,12 +54,14 @@ class Storage(enum.Enum):
             and stored by cutting.
         BLOCKS: Elements are signs and magnitudes, packed tile by tile, of which 16 share an exponent. Kernels do not
             compute with them: they are packed and unpacked as a whole (kernels/block_floats.py).
+        IEEE_HALF: An element is one of IEEE's binary16. Kernels do not compute with them (kernels/stored_formats.py).
     """
 
     WHOLE = "whole"
     UPPER_HALF = "upper half"
     LOW_BITS = "low bits"
     BLOCKS = "blocks"
+    IEEE_HALF = "IEEE half"
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,7 @@ class DTypeTraits:
         largest: The largest finite number.
         elements: How many an item holds.
         magnitude_bits: Of a block float: the bits of an element beside its sign.
+        exponent_bits: Of a block float: those of the shared exponent, which is in a byte whatever they are.
     """
 
     itemsize: int
@@ -91,6 +94,7 @@ class DTypeTraits:
     largest: float
     elements: int = 1
     magnitude_bits: int = 0
+    exponent_bits: int = 8
 
 
 class _DataTypes(enum.EnumMeta):
@@ -100,10 +104,33 @@ class _DataTypes(enum.EnumMeta):
         raise AttributeError(f"DataType has no member {name}: {NO_DTYPE}", name=name, obj=cls)
 
 
-class DataType(enum.Enum, metaclass=_DataTypes):
-    """Element types; the numbers are ttnn's."""
+class ElementFormat(enum.Enum):
+    """What a tensor's memory holds: a `DataType`, or a format without one (specs/stored_formats.py)."""
 
     traits: DTypeTraits
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an item, which is what strides count: an element; of block floats a tile."""
+        return self.traits.itemsize
+
+    def nbytes(self, elements: int) -> int:
+        """Bytes of so many elements; of block floats, whole tiles of them."""
+        return elements // self.traits.elements * self.traits.itemsize
+
+    @property
+    def is_block_float(self) -> bool:
+        """Whether 16 elements share an exponent, so that none of them can be read or written by itself."""
+        return self.traits.storage is Storage.BLOCKS
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether its numbers are integers, all of those of its width."""
+        return self.traits.compute.is_integer
+
+
+class DataType(ElementFormat, metaclass=_DataTypes):
+    """Element types; the numbers are ttnn's."""
 
     BFLOAT16 = 0
     FLOAT32 = 1
@@ -115,23 +142,9 @@ class DataType(enum.Enum, metaclass=_DataTypes):
     INT32 = 7
 
     @property
-    def itemsize(self) -> int:
-        """Bytes of an item, which is what strides count: an element; of block floats a tile."""
-        return self.traits.itemsize
-
-    @property
     def element_bytes(self) -> int:
         """Bytes of an element, whole ones: 1 of block floats."""
         return max(1, self.traits.itemsize // self.traits.elements)
-
-    def nbytes(self, elements: int) -> int:
-        """Bytes of so many elements; of block floats, whole tiles of them."""
-        return elements // self.traits.elements * self.traits.itemsize
-
-    @property
-    def is_block_float(self) -> bool:
-        """Whether 16 elements share an exponent, so that none of them can be read or written by itself."""
-        return self.traits.storage is Storage.BLOCKS
 
     @property
     def unpacked(self) -> DataType:
@@ -147,11 +160,6 @@ class DataType(enum.Enum, metaclass=_DataTypes):
     def compute(self) -> ComputeType:
         """What kernels compute in."""
         return self.traits.compute
-
-    @property
-    def is_integer(self) -> bool:
-        """Whether its numbers are integers, all of those of its width."""
-        return self.traits.compute.is_integer
 
     @property
     def is_compute_type(self) -> bool:
@@ -293,10 +301,10 @@ DataType.INT32.traits = DTypeTraits(
     storage=Storage.WHOLE,
     largest=2**31 - 1,
 )
-_GROUPS = 64  # of a tile, 16 elements each, with a byte for the exponent that they share
+GROUPS = 64  # of a tile, 16 elements each, with a byte for the exponent that they share
 
 DataType.BFLOAT8_B.traits = DTypeTraits(
-    itemsize=_GROUPS * (1 + 16),
+    itemsize=GROUPS * (1 + 16),
     mlir="!ttcore.tile<32x32, bfp_bf8>",
     ttcore="bfp_bf8",
     torch=("float32",),
@@ -305,11 +313,11 @@ DataType.BFLOAT8_B.traits = DTypeTraits(
     compute=ComputeType.F32,
     storage=Storage.BLOCKS,
     largest=127 * 2.0**121,
-    elements=_GROUPS * 16,
+    elements=GROUPS * 16,
     magnitude_bits=7,
 )
 DataType.BFLOAT4_B.traits = DTypeTraits(
-    itemsize=_GROUPS * (1 + 8),
+    itemsize=GROUPS * (1 + 8),
     mlir="!ttcore.tile<32x32, bfp_bf4>",
     ttcore="bfp_bf4",
     torch=("float32",),
@@ -318,7 +326,7 @@ DataType.BFLOAT4_B.traits = DTypeTraits(
     compute=ComputeType.F32,
     storage=Storage.BLOCKS,
     largest=7 * 2.0**125,
-    elements=_GROUPS * 16,
+    elements=GROUPS * 16,
     magnitude_bits=3,
 )
 

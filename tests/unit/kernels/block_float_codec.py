@@ -7,7 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
-BITS = {"bfp_bf8": 7, "bfp_bf4": 3}
+BITS = {"bfp_bf8": 7, "bfp_bf4": 3, "bfp_bf2": 1, "bfp_f8": 7, "bfp_f4": 3, "bfp_f2": 1}
+OF_FIVE_BITS = {"bfp_f8", "bfp_f4", "bfp_f2"}
 
 
 def bits_of(value):
@@ -16,13 +17,23 @@ def bits_of(value):
     return word >> 31, word >> 23 & 255, word & 0x7FFFFF
 
 
-def encoded_group(values, bits):
+def in_five_bits(exponent, fraction):
+    """The fields of a number whose exponents go from 2**-15 to 2**16."""
+    if not 0 <= exponent - 112 <= 31:
+        return (0, 0) if exponent < 112 else (31, 0x7FFFFF)
+    return exponent - 112, fraction
+
+
+def encoded_group(values, bits, of_five_bits=False):
     """(shared exponent, codes) of 16 float32 numbers."""
-    fields = [bits_of(value) for value in values]
-    shared = max(exponent for _, exponent, _ in fields)
+    fields = []
+    for sign, exponent, fraction in map(bits_of, values):
+        kept = in_five_bits(exponent, fraction) if of_five_bits else (exponent, fraction)
+        fields.append((exponent == 0, sign, *kept))
+    shared = max(exponent for _, _, exponent, _ in fields)
     codes = []
-    for sign, exponent, fraction in fields:
-        if exponent == 0:
+    for is_zero, sign, exponent, fraction in fields:
+        if is_zero:
             codes.append(0)
             continue
         distance = shared - exponent
@@ -53,41 +64,46 @@ def place(row, column):
     return group, 16 * group + column % 16
 
 
-def packed_tile(tile, bits):
+def packed_tile(tile, bits, of_five_bits=False):
     """The bytes of a tile of 32x32."""
     exponents, codes = bytearray(64), bytearray(1024 * (bits + 1) // 8)
     for row in range(32):
         for first in (0, 16):
             group, start = place(row, first)
-            exponents[group], own = encoded_group(tile[row, first : first + 16], bits)
+            exponents[group], own = encoded_group(tile[row, first : first + 16], bits, of_five_bits)
             for number, code in enumerate(own, start):
                 codes[number * (bits + 1) // 8] |= code << (bits + 1) * number % 8
     return bytes(exponents + codes)
 
 
-def unpacked_tile(stored, bits):
+def unpacked_tile(stored, bits, of_five_bits=False):
     """The numbers of a packed tile."""
+    bias = 112 if of_five_bits else 0
     tile = np.zeros((32, 32), np.float32)
     for row in range(32):
         for column in range(32):
             group, number = place(row, column)
             byte = stored[64 + number * (bits + 1) // 8]
-            tile[row, column] = decoded(byte >> (bits + 1) * number % 8 & (1 << bits + 1) - 1, stored[group], bits)
+            tile[row, column] = decoded(
+                byte >> (bits + 1) * number % 8 & (1 << bits + 1) - 1, stored[group] + bias, bits
+            )
     return tile
 
 
 def packed(values, dtype):
     """The bytes of a tensor of rank 2 at least."""
-    return b"".join(packed_tile(tile, BITS[dtype.traits.ttcore]) for tile in tiles(values))
+    name = dtype.traits.ttcore
+    return b"".join(packed_tile(tile, BITS[name], name in OF_FIVE_BITS) for tile in tiles(values))
 
 
 def unpacked(stored, shape, dtype):
     """The numbers of a tensor of rank 2 at least."""
     padded = np.zeros((*shape[:-2], *(-(-extent // 32) * 32 for extent in shape[-2:])), np.float32)
-    size = 64 + 128 * (BITS[dtype.traits.ttcore] + 1)
+    name = dtype.traits.ttcore
+    size = 64 + 128 * (BITS[name] + 1)
     parts = [stored[at : at + size] for at in range(0, len(stored), size)]
     for window, part in zip(tiles(padded), parts, strict=True):
-        window[...] = unpacked_tile(part, BITS[dtype.traits.ttcore])
+        window[...] = unpacked_tile(part, BITS[name], name in OF_FIVE_BITS)
     return padded[..., : shape[-2], : shape[-1]]
 
 
