@@ -13,10 +13,11 @@ from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.axes import axis_of
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
+from ttnn_jit.specs.sub_devices import SubDeviceId
 from ttnn_jit.specs.tensor_spec import MemoryConfig, check_kind, check_whole_number
 from ttnn_jit.ttnn import eager_functions as operations
 from ttnn_jit.ttnn.mesh import over_meshes
-from ttnn_jit.ttnn.sub_devices import GlobalSemaphore, SubDeviceId
+from ttnn_jit.ttnn.semaphores import GlobalSemaphore
 from ttnn_jit.ttnn.topology import ReduceType, Topology
 from ttnn_jit.ttnn.transfers import clone, to_memory_config
 
