@@ -263,8 +263,8 @@ def test_what_the_host_does_is_refused_by_name_and_line_and_the_capture_goes_on(
 def test_a_tensor_prints_without_its_elements_while_a_trace_is_captured(device):
     x = on(device)
     trace = ttnn.begin_trace_capture(device)
-    assert repr(x).startswith("ttnn.Tensor(<a trace is captured>, shape=Shape([64, 64])")
-    assert "a trace is captured" in x._repr_html_()
+    assert repr(x).startswith("ttnn.Tensor(<calls are captured, and do not run>, shape=Shape([64, 64])")
+    assert "calls are captured" in x._repr_html_()
     ttnn.end_trace_capture(device, trace)
 
 
@@ -279,7 +279,7 @@ def test_traces_that_are_not_there_are_refused_by_name(device):
     x = on(device)
     other = ttnn.open_device(device_id=1)
     trace = ttnn.begin_trace_capture(device, cq_id=0)
-    with pytest.raises(TraceError, match=r"captures a trace since .*test_traces\.py"):
+    with pytest.raises(TraceError, match=r"captures already, since .*test_traces\.py"):
         ttnn.begin_trace_capture(device, cq_id=0)
     with pytest.raises(TraceError, match="execute_trace: a trace"):
         ttnn.execute_trace(device, trace, cq_id=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from itertools import count
 from typing import TYPE_CHECKING, ClassVar
@@ -32,6 +33,12 @@ ONE_DEVICE_HELP = (
 
 
 _MANAGERS = count(1)
+_DEVICES: weakref.WeakSet[Device] = weakref.WeakSet()
+
+
+def open_devices() -> list[Device]:
+    """Every device that the user opened and did not close, those of meshes among them."""
+    return [device for device in _DEVICES if not device.closed and device is not Device._implicit_cpu]
 
 
 class _NoPrograms(set[str]):
@@ -75,6 +82,7 @@ class Device:
         self.pool: BufferPool = HOST_POOL
         self.l1 = L1Account(target)
         self.programs: set[str] = set()
+        _DEVICES.add(self)
 
     def id(self) -> int:
         """The number it was opened with."""
