@@ -1,54 +1,38 @@
-"""LLVM IR text of a kernel that contracts a dimension of two tensors: blocks of a matrix product in registers.
+"""What kernels that contract a dimension of two tensors have in common, as LLVM IR text.
 
-A block of `ROWS` by `COLUMNS` results is made at a time. `DEPTH` steps of both operands are packed, whatever their
-strides: the first tensor's in tiles of a few rows, the second's in panels of two vectors, both with zeros beyond their
-ends. The microkernel keeps a tile of results in registers over these steps, and in the block between them, so that the
-chain of a result is never split; a step is one fused multiply-add, or a pair of them for bfloat16 (ops/contraction.py).
-The epilogue, a loop of kernels/tile_loop.py, takes the finished block in float32 to where results lie.
-
-Bound: a fused multiply-add for every vector of products; packing loads and stores each element of a block of the first
-tensor once for `COLUMNS` results, and of the second once for `ROWS`. After Goto and van de Geijn, "Anatomy of
-High-Performance Matrix Multiplication", 2008.
+A block of results is made at a time, in float32. Its chains go on in it from one part of the contracted loop to the
+next, and its microkernel (kernels/contracting_tiles.py) keeps tiles of it in registers, so that no chain is ever split;
+a step is one fused multiply-add, or a pair of them for bfloat16 (ops/contraction.py). The epilogue, a loop of
+kernels/tile_loop.py, takes the finished block to where results lie.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 
+from ttnn_jit.kernels.contracting_packing import Packing
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import ModuleText
-from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.outer_loops import OuterLoops, word
 from ttnn_jit.kernels.staged_loops import StageCall
 from ttnn_jit.kernels.tile_loop import Stream
 from ttnn_jit.process.dataclass import dataclass
 
-ROWS = 128
-"""Of a block: with `DEPTH` steps, 64 KB of the first tensor."""
-COLUMNS = 256
-"""Of a block: 128 KB of the second tensor, and 128 KB of results; all three fit a thread's stack and second cache."""
-DEPTH = 128
-"""Steps of a chain between which a tile of results leaves the registers."""
-_VECTORS = 2
-_MIN_TILE_ROWS = 4
-"""Rows from which on a tile that is not whole is computed as one that is; fewer are computed one by one."""
-
-
-def tile_rows(isa: HostIsa) -> int:
-    """Rows of a tile of results, which with two vectors of the second tensor and a splat fits the registers."""
-    return 8 if isa.registers == 32 else 4
-
 
 @dataclass(frozen=True)
-class Contraction:
+class ContractingLoops:
     """The function ``void @name(ptr pointers, ptr params)``; the words are those of kernels/outer_loops.py.
 
-    Loop 0 walks columns, loop 1 is contracted, loop 2 walks rows, and those around it repeat all.
+    Loop 0 walks columns, those around it are contracted, those around these walk rows, and those around them repeat
+    all. Steps never cross the ends of the innermost contracted loop.
 
     Attributes:
         name: Its symbol.
         streams: The kernel's.
         rank: Loops around the innermost one, at least 2.
+        contracted: How many loops are contracted.
+        row_loops: How many walk rows; the right stream does not move along them.
         left: The number of the stream with rows.
         right: The number of the stream with columns.
         in_pairs: Whether both are bfloat16, whose products are added up in pairs.
@@ -60,6 +44,8 @@ class Contraction:
     name: str
     streams: tuple[Stream, ...]
     rank: int
+    contracted: int
+    row_loops: int
     left: int
     right: int
     in_pairs: bool
@@ -67,18 +53,23 @@ class Contraction:
     isa: HostIsa
     module: ModuleText
 
+    @abstractmethod
     def definitions(self) -> list[str]:
         """The function and those that it calls, but for the epilogue."""
-        packing = (self._pack("left", self.left, self._tile), self._pack("right", self.right, self._panel))
-        return ["\n".join(part) for part in (self._kernel(), *packing, self._tiles())]
 
     @property
-    def _tile(self) -> int:
-        return tile_rows(self.isa)
+    @abstractmethod
+    def _pitch(self) -> int:
+        """Results from one row of the block to the next."""
 
     @property
-    def _panel(self) -> int:
-        return _VECTORS * self.isa.lanes
+    @abstractmethod
+    def _memory(self) -> Sequence[tuple[str, int]]:
+        """Names of arrays on the stack, ``%block`` among them, and their words."""
+
+    @abstractmethod
+    def _blocks(self) -> Iterator[str]:
+        """From the block ``row`` to a branch to ``product.end``: all blocks of one product."""
 
     @property
     def _terms(self) -> int:
@@ -88,294 +79,161 @@ class Contraction:
     def _element(self, k: int) -> str:
         return self.streams[k].dtype.traits.llvm
 
-    # The loops over blocks
+    def _packing(self, name: str, k: int, width: int, steps: int) -> Packing:
+        symbol, listed = f"ttnn_jit.pack_{name}", name == "left"
+        return Packing(symbol, self._element(k), width, self.isa.lanes, self.in_pairs, steps * width, listed)
+
+    @property
+    def _outside(self) -> int:
+        """The number of the innermost loop that repeats all."""
+        return 1 + self.contracted + self.row_loops
 
     def _kernel(self) -> Iterator[str]:
-        outer = OuterLoops(tuple(map(self._element, range(len(self.streams)))), self.rank, innermost=3)
+        outer = OuterLoops(tuple(map(self._element, range(len(self.streams)))), self.rank, innermost=self._outside)
         yield f"define void @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
         yield from self._entry(outer)
         yield from outer.open()
         yield from self._blocks()
+        yield "product.end:"
+        yield f"  br label %close{self._outside}"
         yield from outer.close()
         yield "  ret void"
         yield "}"
 
     def _entry(self, outer: OuterLoops) -> Iterator[str]:
         yield "entry:"
-        for name, extent in (("left", ROWS), ("right", COLUMNS)):
-            yield f"  %packed.{name} = alloca [{extent * DEPTH} x i32], align 64"
-        yield f"  %block = alloca [{ROWS * COLUMNS} x float], align 64"
-        for name, loop in (("columns", 0), ("depth", 1), ("rows", 2)):
-            yield from word(f"%{name}", loop)
+        for name, words in self._memory:
+            yield f"  {name} = alloca [{words} x i32], align 64"
+        yield from word("%columns", 0)
+        groups = {"depth": range(1, 1 + self.contracted), "rows": range(1 + self.contracted, self._outside)}
+        for name, loops in groups.items():
+            for number, loop in enumerate(loops):
+                yield from word(f"%{name}{number}", loop)
+            yield from _product(name, len(loops))
         for k, _ in enumerate(self.streams):
-            for name, loop in (("across", 0), ("along", 1), ("down", 2)):
-                yield from word(f"%{name}_{k}", outer.stride_index(k, loop))
+            yield from word(f"%across_{k}", outer.stride_index(k, 0))
+            for name, loops in (("along", groups["depth"]), ("down", groups["rows"])):
+                for number, loop in enumerate(loops):
+                    yield from word(f"%{name}{number}_{k}", outer.stride_index(k, loop))
             yield f"  %pointer.at_{k} = getelementptr ptr, ptr %pointers, i64 {k}"
             yield f"  %at{self.rank + 1}_{k} = load ptr, ptr %pointer.at_{k}"
+        yield from self._epilogue_words()
+        yield f"  br label %{outer.first}"
+
+    def _epilogue_words(self) -> Iterator[str]:
         operands = self.epilogue.operands
         yield f"  %operands = alloca [{len(operands)} x ptr]"
         yield f"  %words = alloca [{2 + 2 * len(operands)} x i64]"
         for place, k in enumerate(operands):
-            strides = (f"%across_{k}", f"%down_{k}") if k < len(self.streams) else ("1", f"{COLUMNS}")
+            strides = (f"%across_{k}", f"%down0_{k}") if k < len(self.streams) else ("1", f"{self._pitch}")
             for loop, stride in enumerate(strides):
                 yield f"  %word{place}.{loop} = getelementptr i64, ptr %words, i64 {2 + 2 * place + loop}"
                 yield f"  store i64 {stride}, ptr %word{place}.{loop}"
         yield "  %word.rows = getelementptr i64, ptr %words, i64 1"
-        yield f"  br label %{outer.first}"
 
-    def _blocks(self) -> Iterator[str]:
-        left, right = self.left, self.right
-        yield "row:"
-        yield "  br label %rows.loop"
-        yield "rows.loop:"
-        yield "  %first.row = phi i64 [0, %row], [%first.row.next, %columns.end]"
-        yield from _part("height", "rows", "first.row", ROWS)
-        yield "  br label %columns.loop"
-        yield "columns.loop:"
-        yield "  %column = phi i64 [0, %rows.loop], [%column.next, %block.end]"
-        yield from _part("width", "columns", "column", COLUMNS)
-        yield f"  %first.row.at = mul i64 %first.row, %down_{left}"
-        yield f"  %left.row = getelementptr {self._element(left)}, ptr %at3_{left}, i64 %first.row.at"
+    # Addresses
+
+    def _rows_listed(self, before: str, after: str) -> Iterator[str]:
+        """From block `before` to `after`: ``%offsets`` says where the left operand has the rows of a block."""
+        yield "  br label %list"
+        yield "list:"
+        yield f"  %listed = phi i64 [0, %{before}], [%listed.next, %list]"
+        yield "  %listed.row = add i64 %first.row, %listed"
+        yield from self._index("listed.index", "listed.row", "rows", self.row_loops)
+        yield from self._offset("listed.offset", "listed.index", "down", self.row_loops, self.left)
+        yield "  %listed.at = getelementptr i64, ptr %offsets, i64 %listed"
+        yield "  store i64 %listed.offset, ptr %listed.at"
+        yield from following("listed", "height", 1, "list", after)
+
+    def _right_column(self) -> Iterator[str]:
+        """``%right.column``: where the right operand has the columns from ``%column`` on."""
+        right = self.right
         yield f"  %column.at = mul i64 %column, %across_{right}"
-        yield f"  %right.column = getelementptr {self._element(right)}, ptr %at3_{right}, i64 %column.at"
-        yield "  br label %depth.loop"
-        yield "depth.loop:"
-        yield "  %term = phi i64 [0, %columns.loop], [%term.next, %depth.loop]"
-        yield from _part("terms", "depth", "term", DEPTH * self._terms)
-        for name, k, start, extent, across in (
-            ("left", left, "row", "height", "down"),
-            ("right", right, "column", "width", "across"),
-        ):
-            yield f"  %{name}.term = mul i64 %term, %along_{k}"
-            yield f"  %{name}.at = getelementptr {self._element(k)}, ptr %{name}.{start}, i64 %{name}.term"
-            arguments = f"ptr %{name}.at, i64 %{extent}, i64 %terms, i64 %{across}_{k}, i64 %along_{k}"
-            yield f"  call void @ttnn_jit.pack_{name}(ptr %packed.{name}, {arguments})"
-        yield f"  %last.term = add i64 %terms, {self._terms - 1}"
-        yield f"  %steps = lshr i64 %last.term, {self._terms - 1}"
-        yield "  %is.first = icmp eq i64 %term, 0"
-        packed = "ptr %packed.left, ptr %packed.right, ptr %block, i1 %is.first"
-        yield f"  call void @ttnn_jit.tiles({packed}, i64 %height, i64 %width, i64 %steps)"
-        yield f"  %term.next = add i64 %term, {DEPTH * self._terms}"
-        yield "  %more.terms = icmp slt i64 %term.next, %depth"
-        yield "  br i1 %more.terms, label %depth.loop, label %block.done"
-        yield "block.done:"
-        yield from self._finish()
-        yield "  br label %block.end"
-        yield "block.end:"
-        yield from _next("column", "columns", COLUMNS, "columns.loop", "columns.end")
-        yield "columns.end:"
-        yield from _next("first.row", "rows", ROWS, "rows.loop", "close2")
-        yield "close2:"
-        yield "  br label %close3"
+        start = f"ptr %at{self._outside}_{right}"
+        yield f"  %right.column = getelementptr {self._element(right)}, {start}, i64 %column.at"
 
-    def _finish(self) -> Iterator[str]:
+    def _terms_of_both(self, term: str, most: str) -> Iterator[str]:
+        """``%left.at`` and ``%right.at``: where both have terms from `term` on; ``%run``: how many, up to `most`."""
+        yield from self._index("term.index", term, "depth", self.contracted)
+        yield "  %run.own = sub i64 %depth0, %term.index0"
+        yield f"  %run.is.own = icmp sle i64 %run.own, {most}"
+        yield f"  %run = select i1 %run.is.own, i64 %run.own, i64 {most}"
+        for name, k, start in (
+            ("left", self.left, f"%at{self._outside}_{self.left}"),
+            ("right", self.right, "%right.column"),
+        ):
+            yield from self._offset(f"{name}.term", "term.index", "along", self.contracted, k)
+            yield f"  %{name}.at = getelementptr {self._element(k)}, ptr {start}, i64 %{name}.term"
+
+    def _index(self, name: str, flat: str, extents: str, count: int) -> Iterator[str]:
+        """``%<name><i>``: the index of each of `count` loops, the innermost first, where all have made `flat` steps."""
+        rest = f"%{flat}"
+        for number in range(count - 1):
+            yield f"  %{name}{number}.rest = udiv i64 {rest}, %{extents}{number}"
+            yield f"  %{name}{number}.whole = mul i64 %{name}{number}.rest, %{extents}{number}"
+            yield f"  %{name}{number} = sub i64 {rest}, %{name}{number}.whole"
+            rest = f"%{name}{number}.rest"
+        yield f"  %{name}{count - 1} = add i64 {rest}, 0"
+
+    def _offset(self, name: str, index: str, strides: str, count: int, k: int) -> Iterator[str]:
+        """``%<name>``: the elements that a stream has moved by where loops have these indices."""
+        total = "0"
+        for number in range(count):
+            yield f"  %{name}.moved{number} = mul i64 %{index}{number}, %{strides}{number}_{k}"
+            sum_ = f"%{name}" if number == count - 1 else f"%{name}.sum{number}"
+            yield f"  {sum_} = add i64 {total}, %{name}.moved{number}"
+            total = sum_
+
+    # The epilogue
+
+    def _finish(self, before: str, after: str) -> Iterator[str]:
+        """From block `before` to `after`: the epilogue of the block's rows, as many at a time as have one stride."""
+        yield "  br label %segment"
+        yield "segment:"
+        yield f"  %segment.row = phi i64 [0, %{before}], [%segment.row.next, %segment]"
+        yield "  %segment.first = add i64 %first.row, %segment.row"
+        yield from self._index("segment.index", "segment.first", "rows", self.row_loops)
+        yield "  %segment.own = sub i64 %rows0, %segment.index0"
+        yield "  %segment.left = sub i64 %height, %segment.row"
+        yield "  %segment.is.own = icmp sle i64 %segment.own, %segment.left"
+        yield "  %segment.rows = select i1 %segment.is.own, i64 %segment.own, i64 %segment.left"
         yield "  store i64 %width, ptr %words"
-        yield "  store i64 %height, ptr %word.rows"
+        yield "  store i64 %segment.rows, ptr %word.rows"
         for place, k in enumerate(self.epilogue.operands):
-            at = "%block"
+            at = f"%operand{place}"
             if k < len(self.streams):
-                at = f"%operand{place}"
-                yield f"  {at}.row = mul i64 %first.row, %down_{k}"
+                yield from self._offset(f"operand{place}.row", "segment.index", "down", self.row_loops, k)
                 yield f"  {at}.column = mul i64 %column, %across_{k}"
                 yield f"  {at}.both = add i64 {at}.row, {at}.column"
-                yield f"  {at} = getelementptr {self._element(k)}, ptr %at3_{k}, i64 {at}.both"
-            yield f"  %operand{place}.at = getelementptr ptr, ptr %operands, i64 {place}"
-            yield f"  store ptr {at}, ptr %operand{place}.at"
+                yield f"  {at} = getelementptr {self._element(k)}, ptr %at{self._outside}_{k}, i64 {at}.both"
+            else:
+                yield f"  {at}.row = mul i64 %segment.row, {self._pitch}"
+                yield f"  {at} = getelementptr float, ptr %block, i64 {at}.row"
+            yield f"  {at}.at = getelementptr ptr, ptr %operands, i64 {place}"
+            yield f"  store ptr {at}, ptr {at}.at"
         yield f"  call void @{self.epilogue.function}(ptr %operands, ptr %words)"
-
-    # Packing
-
-    def _pack(self, name: str, k: int, width: int) -> Iterator[str]:
-        """Words of `width` neighbours side by side, step by step, zeros beyond `count`."""
-        element = self._element(k)
-        yield (
-            f"define internal void @ttnn_jit.pack_{name}(ptr noalias %to, ptr noalias readonly %from, i64 %count, "
-            "i64 %depth, i64 %across, i64 %along) nounwind {"
-        )
-        yield "entry:"
-        yield "  %beside = icmp eq i64 %across, 1"
-        yield f"  %step = mul i64 %along, {self._terms}"
-        yield "  br label %group"
-        yield "group:"
-        yield "  %first = phi i64 [0, %entry], [%first.next, %group.end]"
-        yield "  %group.to = phi ptr [%to, %entry], [%group.next, %group.end]"
-        yield "  %left = sub i64 %count, %first"
-        yield f"  %is.whole = icmp sge i64 %left, {width}"
-        yield "  %is.wide = and i1 %beside, %is.whole"
-        yield "  %moved = mul i64 %first, %across"
-        yield f"  %group.from = getelementptr {element}, ptr %from, i64 %moved"
-        yield "  br i1 %is.wide, label %wide, label %narrow"
-        yield from self._packing_loop("wide", "group", "group.end", element, width, width)
-        yield "narrow:"
-        yield "  %lane = phi i64 [0, %group], [%lane.next, %lane.end]"
-        yield "  %lane.to = getelementptr i32, ptr %group.to, i64 %lane"
-        yield "  %lane.moved = mul i64 %lane, %across"
-        yield f"  %lane.from = getelementptr {element}, ptr %group.from, i64 %lane.moved"
-        yield "  %is.inside = icmp slt i64 %lane, %left"
-        yield "  br i1 %is.inside, label %column, label %zeros"
-        yield from self._packing_loop("column", "narrow", "lane.end", element, 1, width)
-        yield "zeros:"
-        yield "  %zeros.to = phi ptr [%lane.to, %narrow], [%zeros.to.next, %zeros]"
-        yield "  %zeros.term = phi i64 [0, %narrow], [%zeros.term.next, %zeros]"
-        yield "  store i32 0, ptr %zeros.to"
-        yield f"  %zeros.to.next = getelementptr i32, ptr %zeros.to, i64 {width}"
-        yield f"  %zeros.term.next = add i64 %zeros.term, {self._terms}"
-        yield "  %zeros.more = icmp slt i64 %zeros.term.next, %depth"
-        yield "  br i1 %zeros.more, label %zeros, label %lane.end"
-        yield "lane.end:"
-        yield "  %lane.next = add i64 %lane, 1"
-        yield f"  %lane.more = icmp slt i64 %lane.next, {width}"
-        yield "  br i1 %lane.more, label %narrow, label %group.end"
-        yield "group.end:"
-        yield f"  %first.next = add i64 %first, {width}"
-        yield f"  %group.next = getelementptr i32, ptr %group.to, i64 {DEPTH * width}"
-        yield "  %more = icmp slt i64 %first.next, %count"
-        yield "  br i1 %more, label %group, label %done"
-        yield "done:"
-        yield "  ret void"
-        yield "}"
-
-    def _packing_loop(self, name: str, before: str, after: str, element: str, lanes: int, width: int) -> Iterator[str]:
-        """The loop over steps that copies `lanes` words of each."""
-        source, target = ("group.from", "group.to") if name == "wide" else ("lane.from", "lane.to")
-        words = "i32" if lanes == 1 else f"<{lanes} x i32>"
-        yield f"{name}:"
-        yield f"  %{name}.from = phi ptr [%{source}, %{before}], [%{name}.from.next, %{name}]"
-        yield f"  %{name}.to = phi ptr [%{target}, %{before}], [%{name}.to.next, %{name}]"
-        yield f"  %{name}.term = phi i64 [0, %{before}], [%{name}.term.next, %{name}]"
-        yield from self._word(name, element, lanes, words)
-        yield f"  store {words} %{name}.word, ptr %{name}.to, align 4"
-        yield f"  %{name}.from.next = getelementptr {element}, ptr %{name}.from, i64 %step"
-        yield f"  %{name}.to.next = getelementptr i32, ptr %{name}.to, i64 {width}"
-        yield f"  %{name}.term.next = add i64 %{name}.term, {self._terms}"
-        yield f"  %{name}.more = icmp slt i64 %{name}.term.next, %depth"
-        yield f"  br i1 %{name}.more, label %{name}, label %{after}"
-
-    def _word(self, name: str, element: str, lanes: int, words: str) -> Iterator[str]:
-        """``%<name>.word``: a float32, widened where it is none, or a pair; an odd last one's partner is zero."""
-        if element == "float":
-            yield f"  %{name}.word = load {words}, ptr %{name}.from, align 4"
-            return
-        halves = "i16" if lanes == 1 else f"<{lanes} x i16>"
-        sixteen = "16" if lanes == 1 else "splat (i32 16)"
-        zeros = "0" if lanes == 1 else "zeroinitializer"
-        yield f"  %{name}.even = load {halves}, ptr %{name}.from, align 2"
-        yield f"  %{name}.low = zext {halves} %{name}.even to {words}"
-        if not self.in_pairs:
-            yield f"  %{name}.word = shl {words} %{name}.low, {sixteen}"
-            return
-        yield f"  %{name}.second = add i64 %{name}.term, 1"
-        yield f"  %{name}.is.pair = icmp slt i64 %{name}.second, %depth"
-        yield f"  %{name}.partner = select i1 %{name}.is.pair, i64 %along, i64 0"
-        yield f"  %{name}.partner.at = getelementptr {element}, ptr %{name}.from, i64 %{name}.partner"
-        yield f"  %{name}.odd = load {halves}, ptr %{name}.partner.at, align 2"
-        yield f"  %{name}.kept = select i1 %{name}.is.pair, {halves} %{name}.odd, {halves} {zeros}"
-        yield f"  %{name}.wide = zext {halves} %{name}.kept to {words}"
-        yield f"  %{name}.high = shl {words} %{name}.wide, {sixteen}"
-        yield f"  %{name}.word = or {words} %{name}.low, %{name}.high"
-
-    # The microkernel
-
-    def _tiles(self) -> Iterator[str]:
-        parameters = "ptr noalias readonly %left, ptr noalias readonly %right, ptr noalias %block, i1 %is.first"
-        yield f"define internal void @ttnn_jit.tiles({parameters}, i64 %height, i64 %width, i64 %steps) nounwind {{"
-        yield "entry:"
-        yield "  br label %panel"
-        yield "panel:"
-        yield "  %column = phi i64 [0, %entry], [%column.next, %panel.end]"
-        yield "  %panel.at = phi ptr [%right, %entry], [%panel.next, %panel.end]"
-        yield "  %results = getelementptr float, ptr %block, i64 %column"
-        yield "  br label %tile"
-        yield "tile:"
-        yield "  %row = phi i64 [0, %panel], [%row.next, %tile.end]"
-        yield "  %tile.at = phi ptr [%left, %panel], [%tile.next, %tile.end]"
-        yield f"  %row.moved = mul i64 %row, {COLUMNS}"
-        yield "  %tile.results = getelementptr float, ptr %results, i64 %row.moved"
-        yield "  %rest = sub i64 %height, %row"
-        yield f"  %is.few = icmp slt i64 %rest, {_MIN_TILE_ROWS}"
-        yield "  br i1 %is.few, label %single, label %whole"
-        yield from self._microkernel("whole", self._tile, "%tile.at", "%tile.results")
-        yield "whole.end:"
-        yield "  br label %tile.end"
-        yield "single:"
-        yield "  %lane = phi i64 [0, %tile], [%lane.next, %one.end]"
-        yield "  %lane.at = getelementptr i32, ptr %tile.at, i64 %lane"
-        yield f"  %lane.moved = mul i64 %lane, {COLUMNS}"
-        yield "  %lane.results = getelementptr float, ptr %tile.results, i64 %lane.moved"
-        yield "  br label %one"
-        yield from self._microkernel("one", 1, "%lane.at", "%lane.results")
-        yield "one.end:"
-        yield "  %lane.next = add i64 %lane, 1"
-        yield "  %more.lanes = icmp slt i64 %lane.next, %rest"
-        yield "  br i1 %more.lanes, label %single, label %tile.end"
-        yield "tile.end:"
-        yield f"  %tile.next = getelementptr i32, ptr %tile.at, i64 {DEPTH * self._tile}"
-        yield from _next("row", "height", self._tile, "tile", "panel.end")
-        yield "panel.end:"
-        yield f"  %panel.next = getelementptr i32, ptr %panel.at, i64 {DEPTH * self._panel}"
-        yield from _next("column", "width", self._panel, "panel", "done")
-        yield "done:"
-        yield "  ret void"
-        yield "}"
-
-    def _microkernel(self, name: str, rows: int, left: str, results: str) -> Iterator[str]:
-        """From the block `name` to ``<name>.end``: `rows` by two vectors of results over all steps."""
-        lanes = self.isa.lanes
-        kind, words = f"<{lanes} x float>", f"<{lanes} x {'i32' if self.in_pairs else 'float'}>"
-        one = "i32" if self.in_pairs else "float"
-        places = [(row, vector) for row in range(rows) for vector in range(_VECTORS)]
-        yield f"{name}:"
-        for row, vector in places:
-            at = f"%{name}.at{row}.{vector}"
-            yield f"  {at} = getelementptr float, ptr {results}, i64 {row * COLUMNS + vector * lanes}"
-            yield f"  {at}.before = load {kind}, ptr {at}, align 4"
-            start = f"select i1 %is.first, {kind} zeroinitializer, {kind} {at}.before"
-            yield f"  %{name}.start{row}.{vector} = {start}"
-        yield f"  br label %{name}.loop"
-        yield f"{name}.loop:"
-        for row, vector in places:
-            start, total = f"%{name}.start{row}.{vector}", f"%{name}.total{row}.{vector}"
-            yield f"  {total} = phi {kind} [{start}, %{name}], [{total}.next, %{name}.loop]"
-        for side, pointer in (("left", left), ("right", "%panel.at")):
-            yield f"  %{name}.{side} = phi ptr [{pointer}, %{name}], [%{name}.{side}.next, %{name}.loop]"
-        yield f"  %{name}.step = phi i64 [0, %{name}], [%{name}.step.next, %{name}.loop]"
-        for vector in range(_VECTORS):
-            at = f"%{name}.right.at{vector}"
-            yield f"  {at} = getelementptr i32, ptr %{name}.right, i64 {vector * lanes}"
-            yield f"  %{name}.right{vector} = load {words}, ptr {at}, align 4"
-        builder = LlvmVector(self.isa, self.module, prefix=f"{name}.v", block=f"{name}.loop")
-        for row in range(rows):
-            at = f"%{name}.left.at{row}"
-            yield f"  {at} = getelementptr i32, ptr %{name}.left, i64 {row}"
-            yield f"  {at}.one = load {one}, ptr {at}"
-            yield f"  {at}.first = insertelement {words} poison, {one} {at}.one, i64 0"
-            mask = f"<{lanes} x i32> zeroinitializer"
-            yield f"  %{name}.left{row} = shufflevector {words} {at}.first, {words} poison, {mask}"
-        for row, vector in places:
-            total, factors = f"%{name}.total{row}.{vector}", (f"%{name}.left{row}", f"%{name}.right{vector}")
-            added = builder.add_products(total, *factors) if self.in_pairs else builder.fma(*factors, total)
-            yield from builder.lines
-            builder.code.clear()
-            yield f"  {total}.next = bitcast {kind} {added} to {kind}"
-        yield f"  %{name}.left.next = getelementptr i32, ptr %{name}.left, i64 {self._tile}"
-        yield f"  %{name}.right.next = getelementptr i32, ptr %{name}.right, i64 {self._panel}"
-        yield f"  %{name}.step.next = add i64 %{name}.step, 1"
-        yield f"  %{name}.more = icmp slt i64 %{name}.step.next, %steps"
-        yield f"  br i1 %{name}.more, label %{name}.loop, label %{name}.done"
-        yield f"{name}.done:"
-        for row, vector in places:
-            yield f"  store {kind} %{name}.total{row}.{vector}.next, ptr %{name}.at{row}.{vector}, align 4"
-        yield f"  br label %{name}.end"
+        yield "  %segment.row.next = add i64 %segment.row, %segment.rows"
+        yield "  %segment.more = icmp slt i64 %segment.row.next, %height"
+        yield f"  br i1 %segment.more, label %segment, label %{after}"
 
 
-def _part(name: str, extent: str, start: str, most: int) -> Iterator[str]:
+def _product(name: str, count: int) -> Iterator[str]:
+    """``%<name>``: the product of ``%<name><i>``."""
+    total = "1"
+    for number in range(count):
+        product = f"%{name}" if number == count - 1 else f"%{name}.product{number}"
+        yield f"  {product} = mul i64 {total}, %{name}{number}"
+        total = product
+
+
+def part(name: str, extent: str, start: str, most: int) -> Iterator[str]:
     """``%<name>``: what is left of an extent from a start, at most `most`."""
     yield f"  %{name}.left = sub i64 %{extent}, %{start}"
     yield f"  %{name}.is.last = icmp sle i64 %{name}.left, {most}"
     yield f"  %{name} = select i1 %{name}.is.last, i64 %{name}.left, i64 {most}"
 
 
-def _next(name: str, extent: str, step: int, again: str, after: str) -> Iterator[str]:
+def following(name: str, extent: str, step: int, again: str, after: str) -> Iterator[str]:
     """``%<name>.next``, and the branch to `again` as long as it is below the extent."""
     yield f"  %{name}.next = add i64 %{name}, {step}"
     yield f"  %{name}.more = icmp slt i64 %{name}.next, %{extent}"

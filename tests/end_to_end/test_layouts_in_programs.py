@@ -204,3 +204,26 @@ def test_a_product_copies_no_operand_that_strides_name():
 
     assert [launch.ops for launch in ttnn_jit.jit()(scores).explain(x, y).launches] == [("matmul",)]
     ttnn.close_device(device)
+
+
+TYPED = {
+    "matmul": lambda x, dtype: ttnn.matmul(x, ttnn.transpose(x, 0, 1), dtype=dtype),
+    "linear": lambda x, dtype: ttnn.linear(x, ttnn.transpose(x, 0, 1), activation="relu", dtype=dtype),
+    "add": lambda x, dtype: ttnn.add(x, 1.0, dtype=dtype),
+    "permute": lambda x, dtype: ttnn.clone(ttnn.permute(x, (1, 0)), dtype=dtype),
+    "assign": lambda x, dtype: ttnn.assign(x, dtype=dtype),
+    "sum": lambda x, dtype: ttnn.sum(x, dim=-1, keepdim=True, dtype=dtype),
+    "softmax": lambda x, dtype: ttnn.softmax(x, dim=-1, dtype=dtype),
+}
+
+
+@pytest.mark.parametrize("name", TYPED)
+@pytest.mark.parametrize("dtype", [ttnn.float32, ttnn.bfloat16, ttnn.bfloat8_b], ids=lambda dtype: dtype.name)
+def test_an_operation_in_a_program_results_in_the_dtype_that_a_call_asks_for(device, name, dtype):
+    x = on(device, torch.randn(64, 96))
+    call = TYPED[name]
+    eager = call(x, dtype)
+    for capture in (False, True):
+        jitted = ttnn_jit.jit(graph_capture=capture)(lambda x: call(x, dtype))(x)
+        assert jitted.dtype is dtype
+        assert torch.equal(jitted.to_torch(), eager.to_torch())

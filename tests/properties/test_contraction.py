@@ -12,42 +12,23 @@ import torch
 from hypothesis import given, settings
 
 import ttnn_jit
+from tests.products import WORDS, assert_bits, bf16, f32, product_of, random, words_of
 from tests.unit.codegen.programs import host_isa, native
 from ttnn_jit import ops, ttnn
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects import parse_module
-from ttnn_jit.kernels.contracting_loops import COLUMNS, DEPTH, ROWS
+from ttnn_jit.kernels.contracting_blocks import COLUMNS, DEPTH, ROWS
 from ttnn_jit.kernels.isa import AVX2, AVX512, NEON
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.transforms import pipeline
 
-f32, bf16 = torch.float32, torch.bfloat16
-WORDS = {f32: torch.int32, bf16: torch.int16}
 CONTRACTIONS = [each for each in ops.OPERATIONS if isinstance(each, ops.Contraction)]
 SMALLEST_NORMAL = 2.0**-126
 
 
 def matmul(a, b):
     return ttnn.matmul(a, b)
-
-
-def bits(x):
-    return x.contiguous().view(WORDS[x.dtype])
-
-
-def assert_bits(got, want):
-    """Equal bits, but for those of NaN."""
-    assert got.shape == want.shape
-    assert got.dtype is want.dtype
-    assert bool(((bits(got) == bits(want)) | (got.isnan() & want.isnan())).all())
-
-
-def random(shape, dtype, seed, exponents=2):
-    """Normally distributed numbers of a few magnitudes."""
-    generator = torch.Generator().manual_seed(seed)
-    powers = torch.randint(-exponents, exponents + 1, shape, generator=generator)
-    return torch.ldexp(torch.randn(shape, generator=generator), powers).to(dtype)
 
 
 def nearest_float32(exact):
@@ -115,15 +96,6 @@ def products(draw):
     return (*left, *a), (*right, *b), transposes
 
 
-def product_of(transposes):
-    transpose_a, transpose_b = transposes
-
-    def program(a, b):
-        return ttnn.matmul(a, b, transpose_a=transpose_a, transpose_b=transpose_b)
-
-    return program
-
-
 @settings(max_examples=6, deadline=None)
 @given(case=products(), dtypes=st.tuples(*[st.sampled_from([*WORDS])] * 2), seed=st.integers(0, 99))
 def test_both_backends_the_interpreter_and_both_frontends_give_the_same_bits(case, dtypes, seed):
@@ -137,10 +109,6 @@ def test_both_backends_the_interpreter_and_both_frontends_give_the_same_bits(cas
     module = parse_module(function.ir(a, b, stage="d2m-insert-dst-register-access"))
     (interpreted,) = interpret(module, [words_of(a), words_of(b)])
     assert_bits(torch.from_numpy(np.array(interpreted)).view(a.dtype).reshape(got.shape), got)
-
-
-def words_of(x):
-    return x.view(torch.int16).numpy().view("uint16") if x.dtype is torch.bfloat16 else x.numpy()
 
 
 @pytest.mark.parametrize("dtypes", [(f32, f32), (bf16, bf16), (bf16, f32)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from operator import attrgetter
 
 import pytest
 import torch
@@ -46,8 +47,8 @@ def any_bits(shape, dtype, seed=0):
 
 
 def assert_bits(got, want):
-    if isinstance(want, list):
-        assert type(got) is list
+    if isinstance(want, list | tuple):
+        assert type(got) is type(want)
         for one, other in zip(got, want, strict=True):
             assert_bits(one, other)
         return
@@ -57,16 +58,25 @@ def assert_bits(got, want):
 
 def example(operation, shapes, statics, dtype):
     """A call, tensors of any bits for it, and what torch makes of them."""
-    call, xs = getattr(ttnn, operation.name), [any_bits(shape, dtype, seed) for seed, shape in enumerate(shapes)]
+    call = attrgetter(operation.name)(ttnn)
+    xs = [None if shape is None else any_bits(shape, dtype, seed) for seed, shape in enumerate(shapes)]
+    names = [[each.name for each in group] for group in (operation.operands, operation.attributes)]
+    keywords = {**dict(zip(names[1], statics, strict=True)), **operation.chosen_by}
 
     def moved(*tensors):
-        return call(*([list(tensors)] if operation.is_variadic else tensors), *statics, **operation.chosen_by)
+        given = [list(tensors)] if operation.is_variadic else tensors
+        named = {name: each for name, each in zip(names[0], given, strict=True) if each is not None}
+        return call(**named, **keywords)
 
     return moved, xs, operation.golden(torch, *xs, *statics)
 
 
 def in_torch_again(results):
-    return [*map(ttnn.to_torch, results)] if isinstance(results, list) else ttnn.to_torch(results)
+    return type(results)(map(ttnn.to_torch, results)) if isinstance(results, list | tuple) else ttnn.to_torch(results)
+
+
+def placed(x, **where):
+    return None if x is None else ttnn.from_torch(x, **where)
 
 
 @pytest.mark.parametrize("dtype", WORDS)
@@ -74,7 +84,7 @@ def in_torch_again(results):
 def test_every_bit_arrives_eagerly_and_compiled(operation, shapes, statics, dtype, device):
     moved, xs, want = example(operation, shapes, statics, dtype)
     for layout in LAYOUTS:
-        tensors = [ttnn.from_torch(x, dtype=DTYPES[dtype], layout=layout, device=device) for x in xs]
+        tensors = [placed(x, dtype=DTYPES[dtype], layout=layout, device=device) for x in xs]
         for results in (moved(*tensors), moved(*tensors), jit()(moved)(*tensors)):
             assert_bits(in_torch_again(results), want)
     for graph_capture in (False, True):

@@ -112,6 +112,13 @@ def test_an_index_beyond_the_weight_is_taken_for_the_nearest_row():
     assert same_bits(jit()(lambda i, w: ttnn.embedding(i, w))(indices, weight), weight[[0, 0, 4, 4, 4]])
 
 
+@pytest.mark.parametrize("graph_capture", [False, True])
+def test_a_layout_that_torchs_tensors_have_not_is_not_that_of_the_rows(graph_capture):
+    indices, weight = torch.arange(7, dtype=torch.int32), torch.randn(50, 33)
+    got = jit(graph_capture=graph_capture)(lambda i, w: ttnn.embedding(i, w, layout=ttnn.TILE_LAYOUT))
+    assert same_bits(got(indices, weight), weight[:7])
+
+
 @pytest.mark.parametrize("layout", [ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT])
 @pytest.mark.parametrize("index", [-1, 5])
 def test_eagerly_an_index_beyond_the_weight_is_an_error_that_names_it_at_every_call(index, layout, device):

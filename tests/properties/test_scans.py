@@ -45,22 +45,47 @@ def test_a_scan_is_rounded_once_an_element_in_every_executor_frontend_and_place(
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.lists(VALUES, min_size=5, max_size=5), min_size=1, max_size=40))
-def test_the_first_of_the_largest_elements_is_found_and_nan_is_the_largest(rows):
+def test_the_first_of_the_largest_or_smallest_elements_is_found_and_nan_is_both(rows):
     x = torch.tensor(rows)
-    found = jit()(lambda x: ttnn.argmax(x, dim=0))(x).long()
-    largest = x.amax(0)
-    same = (x == largest) | (x.isnan() & largest.isnan())
-    assert torch.equal(found, same.float().argmax(0))
+    for function, farthest in ((ttnn.argmax, x.amax(0)), (ttnn.argmin, x.amin(0))):
+        found = jit()(lambda x: function(x, dim=0))(x).long()  # noqa: B023 - compiled here
+        same = (x == farthest) | (x.isnan() & farthest.isnan())
+        assert torch.equal(found, same.float().argmax(0))
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    shape=st.lists(st.integers(1, 40), min_size=1, max_size=3),
+    keepdim=st.booleans(),
+    traced=st.booleans(),
+    dtype=st.sampled_from([torch.float32, torch.int32]),
+)
+def test_without_a_dimension_the_place_is_that_among_all_elements_in_a_row(shape, keepdim, traced, dtype):
+    x = (torch.randn(shape) * 1e6).to(dtype)
+    for function, golden in ((ttnn.argmax, torch.argmax), (ttnn.argmin, torch.argmin)):
+        got = jit(graph_capture=traced)(lambda x: function(x, keepdim=keepdim))(x)  # noqa: B023 - compiled here
+        assert torch.equal(got.long(), golden(x, None, keepdim))
+
+
+@pytest.mark.parametrize("function", SCANS)
+@pytest.mark.parametrize("dtype", [torch.int32, torch.uint8])
+def test_a_scan_of_integers_keeps_their_low_bits(function, dtype, device):
+    x = torch.randint(-(2**31), 2**31 - 1, (5, 37), generator=torch.Generator().manual_seed(2)).to(dtype)
+    want = SCANS[function](x.long(), 1).to(dtype)
+    program = jit()(lambda x: function(x, 1))
+    assert torch.equal(program(x), want)
+    (interpreted,) = interpret(parse_module(program.ir(x, stage="d2m-insert-dst-register-access")), [x.numpy()])
+    assert torch.equal(torch.from_numpy(interpreted).view(dtype).reshape(x.shape), want)
+    assert torch.equal(ttnn.to_torch(function(ttnn.from_torch(x, device=device), 1)), want)
 
 
 @pytest.mark.parametrize(
     ("program", "said"),
     [
-        (lambda x: ttnn.argmax(x), "one dimension is gone along, and not all dimensions"),
-        (lambda x: ttnn.argmax(x, (0, 1)), r"one dimension is gone along, and not the dimensions \[0, 1\]"),
-        (lambda x: ttnn.argmax(x[:, :0], 1), "has no elements, and so no largest one"),
+        (lambda x: ttnn.argmax(x, (0, 1)), r"\[0, 1\] are several dimensions"),
+        (lambda x: ttnn.argmax(x[:, :0], 1), "has no elements there, and so no place of one"),
+        (lambda x: ttnn.argmin(x[:0]), "has no elements there, and so no place of one"),
         (lambda x: ttnn.cumsum(x, 2), "there is no dimension 2"),
-        (lambda x: ttnn.cumprod(ttnn.typecast(x, ttnn.int32), 0), "does not take INT32 tensors"),
     ],
 )
 def test_what_cannot_be_gone_along_is_refused_by_name(program, said):

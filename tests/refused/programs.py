@@ -85,9 +85,9 @@ def a_reduction_of_torch(x):
 
 
 def an_operation_that_is_not_here(x):
-    return ttnn.group_norm(x)
-#          ^^^^^^^^^^^^^^^ Function group_norm not supported
-#          help: normalisations are not implemented
+    return ttnn.get_all_programs_perf_data(x)
+#          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ Function get_all_programs_perf_data not supported
+#          help: there is no device profiler; time the calls
 
 
 def a_method_of_torch(x):

@@ -27,7 +27,7 @@ def copying_kernels(op: MovementOp, numerics: Numerics) -> list[Kernel]:
         is_whole = part.access.extents == whole
         place = result if is_whole else Operand(result.value, View(result.view.spec, part.place))
         try:
-            kernels += _copies(Operand.of(value), part.access, place, numerics)
+            kernels += copies_of(Operand.of(value), part.access, place, numerics)
         except NotStridedError:
             raise refusal(op, NOT_STRIDED) from None
     return kernels
@@ -68,7 +68,7 @@ def copy_of(view: ViewLayoutOp, numerics: Numerics) -> Kernel:
         raise refusal(view, NOT_STRIDED, "let its divisors divide the extents, or each other") from None
 
 
-def _copies(source: Operand, access: Access, place: Operand, numerics: Numerics) -> list[Kernel]:
+def copies_of(source: Operand, access: Access, place: Operand, numerics: Numerics) -> list[Kernel]:
     """The launches that write what `access` names of `source`.
 
     Raises:

@@ -8,7 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.codegen.launch import LoopNest, View, blocked, contraction_nest_of, loop_nest_of, reduction_nest_of
+from ttnn_jit.codegen.launch import (
+    LoopNest,
+    View,
+    blocked,
+    contraction_nest_of,
+    loop_nest_of,
+    reduction_nest_of,
+    row_loops,
+)
 from ttnn_jit.codegen.steps import (
     Accumulate,
     Apply,
@@ -27,6 +35,7 @@ from ttnn_jit.codegen.steps import (
 )
 from ttnn_jit.dialects.d2m import GenericOp, MaskOp, ViewLayoutOp
 from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.kernels.contracting_rows import rows_of_a_tile
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.ops import COPY as COPYING
 from ttnn_jit.ops.reduction import SHORT_ROW
@@ -149,7 +158,7 @@ def kernel_of_nest(
     reducing = any(isinstance(step, Accumulate | Contract | Call) for step in steps)
     if reducing and not nest.reduced:  # no result has an element
         steps, axis = _copies_of_nothing(len(inputs), outputs), None
-    reduced = _reduced(nest) if any(isinstance(step, Accumulate | Contract) for step in steps) else None
+    reduced = _reduced(nest, steps) if any(isinstance(step, Accumulate | Contract) for step in steps) else None
     read, written = (tuple(each.view.spec for each in operands) for operands in (inputs, outputs))
     walks_tiles = any(isinstance(step, Repack) for step in steps)
     far = (walks_tiles or (nest.rank == 0 and not nest.reduced)) and _exceeds_last_cache(read, written)
@@ -162,9 +171,15 @@ def kernel_of_nest(
     return Kernel(body, inputs, outputs, nest, axis)
 
 
-def _reduced(nest: LoopNest) -> Reduced:
-    (loop,) = nest.reduced
-    return Reduced(loop, nest.moves_along(loop), nest.extents[-1 - loop] <= SHORT_ROW)
+def _reduced(nest: LoopNest, steps: Sequence[Step]) -> Reduced:
+    loop, count = nest.reduced[0], len(nest.reduced)
+    is_short = all(nest.extents[-1 - each] <= SHORT_ROW for each in nest.reduced)
+    if not any(isinstance(step, Contract) for step in steps):
+        return Reduced(loop, nest.moves_along(loop), is_short)
+    _, right = contracted_streams(steps)
+    own = row_loops(nest, right)
+    rows = math.prod(nest.extents[-1 - count - own : -1 - count])
+    return Reduced(loop, nest.moves_along(loop), is_short, count, own, rows_of_a_tile(rows))
 
 
 def filled_with(number: float, dtype: DataType) -> Sequence[Step]:

@@ -10,15 +10,26 @@ are listed from the inside out; the kernel knows it. An empty tensor has innermo
 
 from __future__ import annotations
 
+import itertools
 import math
-import operator
 from collections.abc import Sequence
 from functools import lru_cache
 
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.access import Access, Const, Dim, Expr, NotStridedError, substitute, times, total, walk
+from ttnn_jit.specs.access import (
+    Access,
+    Const,
+    Dim,
+    Expr,
+    NotStridedError,
+    StridedWalk,
+    substitute,
+    times,
+    total,
+    walk,
+)
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -144,30 +155,55 @@ def reduction_nest_of(operands: tuple[View, ...], shape: tuple[int, ...], axis: 
 def contraction_nest_of(operands: tuple[View, ...], shape: tuple[int, ...], left: int, right: int) -> LoopNest:
     """The loops of a contraction over `shape`, to which the operands are broadcast: its first dimension is contracted.
 
-    The innermost first: columns, the contracted loop, which is reduced, rows, and what all are repeated over. The first
-    three are there whatever extent they have. Operand `left` does not move along columns, nor operand `right` along
-    rows.
+    The innermost first: columns; the contracted loops, which are reduced, one unless an operand splits them; rows, all
+    loops along which operand `right` does not move, one at least, whatever its extent; and the others. Operand `left`
+    does not move along columns.
 
     Raises:
-        NotStridedError: No loops make strides of all views together, or only ones that split the contracted dimension.
+        NotStridedError: No loops make strides of all views together, or only ones that split a pair of bfloat16.
     """
     if math.prod(shape[1:]) == 0:
         return LoopNest((0,), ((1,),) * len(operands), (0,) * len(operands))
     walked = walk(shape, [_address(each, shape) for each in operands])
-    if walked.extents[0] != shape[0]:
+    loops = range(len(walked.extents))
+    contracted = next(k for k in loops if math.prod(walked.extents[: k + 1]) == shape[0]) + 1
+    column = max(
+        (k for k in loops[contracted:] if walked.strides[right][k] and not walked.strides[left][k]), default=None
+    )
+    others = [k for k in loops[contracted:] if k != column]
+    batches = _loops(walked, [k for k in others if walked.strides[right][k]])
+    rows = _loops(walked, [k for k in others if not walked.strides[right][k]]) or _one_loop(operands)
+    inner = _loops(walked, loops[:contracted]) or _one_loop(operands)
+    in_pairs = all(operands[k].spec.dtype.is_upper_half for k in (left, right))
+    if in_pairs and len(inner) > 1 and inner[-1][0] % 2:
         raise NotStridedError
-    loops = range(1, len(walked.extents))
-    column = max((k for k in loops if walked.strides[right][k] and not walked.strides[left][k]), default=None)
-    around = [k for k in loops if k != column]
-    strides = tuple(tuple(own[k] for k in around) for own in walked.strides)
-    outer = _merged(tuple(walked.extents[k] for k in around), strides, walked.offsets)
-    if math.prod(outer.extents) == 1:
-        outer = LoopNest((1,), ((0,),) * len(operands), walked.offsets)
-    elif outer.strides[right][-1]:
-        outer = LoopNest((*outer.extents, 1), tuple((*own, 0) for own in outer.strides), walked.offsets)
-    inner = [(own[0], 1 if column is None else own[column]) for own in walked.strides]
-    extents = (*outer.extents, shape[0], 1 if column is None else walked.extents[column])
-    return LoopNest(extents, tuple(map(operator.add, outer.strides, inner)), walked.offsets, (1,))
+    # What is written is never a scalar to the innermost loop.
+    columns = (column is not None and _loops(walked, [column])) or [(1, (1,) * len(operands))]
+    nest = (*batches, *rows, *inner, *columns)
+    strides = tuple(zip(*(column for _, column in nest), strict=True))
+    return LoopNest(tuple(extent for extent, _ in nest), strides, walked.offsets, tuple(range(1, 1 + len(inner))))
+
+
+def row_loops(nest: LoopNest, right: int) -> int:
+    """How many loops of a contraction walk rows, from the innermost of them on; operand `right` does not move there."""
+    strides = nest.strides[right][: -1 - len(nest.reduced)]
+    return len(list(itertools.takewhile(lambda stride: not stride, reversed(strides))))
+
+
+_Loop = tuple[int, tuple[int, ...]]
+"""The extent of a loop, and the stride of every operand along it."""
+
+
+def _loops(walked: StridedWalk, chosen: Sequence[int]) -> list[_Loop]:
+    """Some of the loops, without extents of 1, adjacent ones merged where they can be."""
+    strides = tuple(tuple(own[k] for k in chosen) for own in walked.strides)
+    merged = _merged(tuple(walked.extents[k] for k in chosen), strides, walked.offsets)
+    found = list(zip(merged.extents, zip(*merged.strides, strict=True), strict=True))
+    return [] if math.prod(merged.extents) == 1 else found
+
+
+def _one_loop(operands: Sequence[View]) -> list[_Loop]:
+    return [(1, (0,) * len(operands))]
 
 
 MIN_COLUMNS = 16

@@ -14,7 +14,8 @@ from ttnn_jit.codegen.numba_module import numba_module
 from ttnn_jit.codegen.routine_kernels import routine_source
 from ttnn_jit.codegen.steps import Call, KernelBody, Reduced
 from ttnn_jit.codegen.vector_loop import KERNEL, VectorLoop
-from ttnn_jit.kernels.contracting_loops import Contraction
+from ttnn_jit.kernels.contracting_blocks import BlockedContraction
+from ttnn_jit.kernels.contracting_rows import FewRowsContraction
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import KernelModules, ModuleText
 from ttnn_jit.kernels.lookup_table import ENTRIES, lookup_table
@@ -185,7 +186,11 @@ def _contracted(form: Contracted, isa: HostIsa) -> _Draft:
     module, name = ModuleText(), "ttnn_jit.epilogue"
     left, right = body.contracted_streams
     pairs, call = in_pairs(body), StageCall(name, stage.operands)
-    kernel = Contraction(KERNEL, body.streams, body.rank, left, right, pairs, call, isa, module)
+    assert body.reduced is not None, "it contracts"
+    loops = body.reduced.count, body.reduced.row_loops
+    arguments = (KERNEL, body.streams, body.rank, *loops, left, right, pairs, call, isa, module)
+    rows = form.tile_rows
+    kernel = FewRowsContraction(*arguments, tile=rows) if rows else BlockedContraction(*arguments)
     definitions = [*kernel.definitions(), loop.loop.definition(name)]
     module.add(loop.module, loop.loop.declarations)
     picoseconds = 1000 * _INSTRUCTIONS_OF_A_PRODUCT / (isa.lanes * HOST_COSTS.vector_instructions_per_ns)

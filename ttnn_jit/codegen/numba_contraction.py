@@ -12,21 +12,24 @@ from ttnn_jit.kernels.python_scalar import PythonScalar
 _INDENT = "    "
 
 
-def chain(body: KernelBody, builder: PythonScalar, places: Sequence[str], loop: int) -> list[str]:
-    """The statements, for a loop whose index is ``i<loop>`` and whose extent ``n<loop>``.
+def chain(body: KernelBody, builder: PythonScalar, places: Sequence[str]) -> list[str]:
+    """The statements, for loops whose indices are ``i<loop>`` and whose extents ``n<loop>``.
 
     Args:
         body: What contracts.
         builder: Gets what they import.
         places: By stream, the element that is loaded or stored.
-        loop: The number of the loop that is contracted.
     """
+    assert body.reduced is not None, "it contracts"
     stage = epilogue(body)
     own = [*places, "total"]
     writer = StepWriter(stage.body, builder, [own[number] for number in stage.operands])
     add = _pairs if in_pairs(body) else _products
-    start = f"total = {builder.const(0.0)}"
-    return [start, *add(body, builder, places, loop), *_statements(builder, writer.write)]
+    inner = body.reduced.loop
+    around = range(inner + body.reduced.count - 1, inner, -1)
+    heads = [f"{_INDENT * depth}for i{loop} in range(n{loop}):" for depth, loop in enumerate(around)]
+    lines = [_INDENT * len(heads) + line for line in add(body, builder, places, inner)]
+    return [f"total = {builder.const(0.0)}", *heads, *lines, *_statements(builder, writer.write)]
 
 
 def _products(body: KernelBody, builder: PythonScalar, places: Sequence[str], loop: int) -> list[str]:

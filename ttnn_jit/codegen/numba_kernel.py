@@ -84,10 +84,11 @@ class _SourceWriter:
         if body.reduced is None:
             StepWriter(body, self._builder, places).write()
             return self._around(range(self._loops), self._builder.lines)
-        loops = [loop for loop in range(self._loops) if loop != body.reduced.loop]
+        first = body.reduced.loop
+        loops = [loop for loop in range(self._loops) if not first <= loop < first + body.reduced.count]
         rule = f"# rows of {'at most' if body.reduced.is_short else 'more than'} {SHORT_ROW} elements"
         if body.contraction is not None:
-            return [rule, *self._around(loops, chain(body, self._builder, places, body.reduced.loop))]
+            return [rule, *self._around(loops, chain(body, self._builder, places))]
         memory, rows = SweepWriter(body, self._builder, places, body.reduced.loop).text()
         return [rule, *memory, *self._around(loops, rows)]
 

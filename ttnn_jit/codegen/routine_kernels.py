@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from ttnn_jit.codegen.copies import copies_of
 from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_of_nest
 from ttnn_jit.codegen.launch import LoopNest, View
 from ttnn_jit.codegen.loops import refusal
@@ -22,22 +23,30 @@ _INDENT = "    "
 
 
 def routine_kernels(op: RoutineOp, numerics: Numerics) -> list[Kernel]:
-    """The launch of a routine.
+    """The launch of a routine; where it updates its first operand, behind launches that copy that.
 
     Raises:
         CompileError: No loops with strides walk what it reads.
     """
     specs = [spec_of(value.type) for value in op.operands]
     loops = op.operation.loops(*(tuple(spec.shape) for spec in specs), *op.statics)
-    operands = [Operand.of(value) for value in (*op.operands, *op.results)]
+    own = op.operands[1:] if op.operation.updates else op.operands
+    operands = [Operand.of(value) for value in (*own, *op.results)]
     placed = [
         Operand(each.value, View(each.view.spec, _through(access, each.view.access)))
         for each, access in zip(operands, loops.accesses, strict=True)
     ]
     short = all(extent <= SHORT_ROW for extent in loops.extents[-loops.own :])
     call = Call(op.operation.ttir_name, loops.own, _moves(loops), op.operation.constants(*op.statics), short)
-    inputs, outputs = tuple(placed[: len(specs)]), tuple(placed[len(specs) :])
-    return [kernel_of_nest(inputs, outputs, (call,), numerics, _nest(op, loops, placed))]
+    inputs, outputs = tuple(placed[: len(own)]), tuple(placed[len(own) :])
+    called = kernel_of_nest(inputs, outputs, (call,), numerics, _nest(op, loops, placed))
+    return [*(_begun(op, numerics) if op.operation.updates else ()), called]
+
+
+def _begun(op: RoutineOp, numerics: Numerics) -> list[Kernel]:
+    """The launches that make the result the operand that the routine updates."""
+    updated, result = Operand.of(op.operands[0]), Operand.of(op.results[0])
+    return copies_of(updated, Access.identity(tuple(result.view.spec.shape)), result, numerics)
 
 
 def _through(access: Access, view: Access | None) -> Access:

@@ -175,11 +175,17 @@ class Reduced:
         loop: 0 for the innermost one, whose elements are rows; 1 for the one around it, which holds columns.
         moving: Per stream, whether it moves along that loop.
         is_short: Whether its launches have rows of at most `SHORT_ROW` elements.
+        count: Of a contraction: how many loops are contracted, from that one outwards.
+        row_loops: Of a contraction: how many loops around those walk rows.
+        tile_rows: Of a contraction of few rows: 1, 2, 4 or 8, at least as many; else 0.
     """
 
     loop: int
     moving: tuple[bool, ...]
     is_short: bool
+    count: int = 1
+    row_loops: int = 1
+    tile_rows: int = 0
 
 
 @dataclass(frozen=True, slots=True)

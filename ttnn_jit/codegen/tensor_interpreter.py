@@ -54,8 +54,13 @@ def _called(op: RoutineOp, operands: Sequence[Tensor], math_: NumpyVector, numer
     results = [spec_of(result.type) for result in op.results]
     shapes = [*(each.values.shape for each in operands), *(tuple(spec.shape) for spec in results)]
     loops = op.operation.loops(*shapes[: len(operands)], *op.statics)
-    flat = [np.array(each.values).reshape(-1) for each in operands]
-    flat += [np.zeros(math.prod(spec.shape), spec.dtype.compute.numpy) for spec in results]
+    arrays = [np.array(each.values).reshape(-1) for each in operands]
+    flat = [_as_numbers(values, each.spec.dtype) for values, each in zip(arrays, operands, strict=True)]
+    if op.operation.updates:
+        made, flat, shapes = arrays[:1], [*flat[1:], flat[0]], shapes[1:]
+    else:
+        made = [np.zeros(math.prod(spec.shape), spec.dtype.compute.numpy) for spec in results]
+        flat += [_as_numbers(values, spec.dtype) for values, spec in zip(made, results, strict=True)]
     addresses = [
         access.address(shape, dense_strides(shape)) for access, shape in zip(loops.accesses, shapes, strict=True)
     ]
@@ -66,7 +71,12 @@ def _called(op: RoutineOp, operands: Sequence[Tensor], math_: NumpyVector, numer
     for index in np.ndindex(*loops.extents[:outer]):
         windows = (_window(*each, index, loops.own) for each in zip(flat, addresses, moving, strict=True))
         loop(*(part for window in windows for part in window), *loops.extents[outer:], *constants)
-    return flat[len(operands) :]
+    return made
+
+
+def _as_numbers(values: Array, dtype: DataType) -> Array:
+    """The same memory, with the numbers that elements of `dtype` are: arrays of unsigned ones hold their bits."""
+    return values if dtype.compute.is_signed else values.view(np.uint32)
 
 
 def _loaded(element: Any) -> Any:

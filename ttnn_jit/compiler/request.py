@@ -15,6 +15,8 @@ from ttnn_jit.ops.operation import OperandSpec
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.families import Family
 from ttnn_jit.runtime.program import Program
+from ttnn_jit.specs.core_sets import core_for_each
+from ttnn_jit.specs.memory_config import TensorMemoryLayout
 from ttnn_jit.specs.options import CompileOptions, OutputLayout
 from ttnn_jit.specs.sharding import maximal_block_sharding_config
 from ttnn_jit.specs.target import SystemDesc
@@ -130,7 +132,7 @@ class ResultPlacement:
         dtype: Its element type.
         activations: Unary operations that are applied before the one rounding.
         operand_activations: Those that are applied to the operands before, for each of the first ones.
-        in_place: It is written into the first operand.
+        in_place: It is written into the operand that the declaration says.
     """
 
     memory_config: MemoryConfig | None = None
@@ -206,8 +208,10 @@ class OperationRequest:
         """The module of the one operation."""
         from ttnn_jit.frontend import lower_operation
 
+        result, config = self.result, self.result.memory_config
         layout = _result_layout(self.options, self.target)
-        result = self.result
+        if self.operation.core_for_each and config is not None and _names_no_cores(config):
+            layout = _with_core_for_each(config, self.target)
         return lower_operation(
             self.operation,
             self.operands,
@@ -219,6 +223,14 @@ class OperationRequest:
             result.operand_activations,
             in_place=result.in_place,
         )
+
+
+def _names_no_cores(config: MemoryConfig) -> bool:
+    return config.memory_layout is TensorMemoryLayout.HEIGHT_SHARDED and not config.shard_shape
+
+
+def _with_core_for_each(config: MemoryConfig, target: SystemDesc) -> ResultLayout:
+    return lambda spec: core_for_each(spec.shape, target.grid, config.buffer_type)
 
 
 def _result_layout(options: CompileOptions, target: SystemDesc) -> ResultLayout | None:

@@ -26,6 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 from ttnn_jit import ops
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.declared_ops import DeclaredOp
+from ttnn_jit.dialects.layout import dense_type
 from ttnn_jit.dialects.ttcore import KeywordAttr, TileType, parse_keyword
 
 REDUCE_DIMS = ("R", "C")
@@ -196,7 +197,7 @@ class MaskOp(QuickOperation, IRDLOperation):
         assert isinstance(tensor.type, TensorType)
         return MaskOp.create(
             operands=(tensor, output),
-            result_types=(tensor.type,),
+            result_types=(output.type,),
             properties={"logical_shape": _shape(tensor.type.get_shape()), "fill_value": fill_value(fill)},
             location=location,
         )
@@ -240,12 +241,11 @@ class MaskOp(QuickOperation, IRDLOperation):
             printer.print_attribute(type_)
 
     def verify_(self) -> None:
-        """Refuses another shape than the tensor's, and other types."""
-        if not self.input.type == self.output.type == self.result.type:
-            raise VerifyException(
-                f"{self.name} has one type, got {self.input.type}, {self.output.type}, {self.result.type}"
-            )
+        """Refuses another shape than the tensor's, and other types, but that the result has no strides of its own."""
         assert isinstance(self.input.type, TensorType)
+        dense = dense_type(self.input.type)
+        if not dense == self.output.type == self.result.type:
+            raise VerifyException(f"{self.name} makes one of {dense}, got {self.output.type}, {self.result.type}")
         if self.logical_shape != _shape(self.input.type.get_shape()):
             raise VerifyException(f"{self.name} fills what lies beyond {list(self.input.type.get_shape())}, not less")
 

@@ -49,6 +49,16 @@ def tensor_type(spec: TensorSpec) -> TensorType[Attribute]:
     return type_
 
 
+def dense_type(type_: TensorType[Attribute]) -> TensorType[Attribute]:
+    """The type of such tensors without strides of their own.
+
+    Raises:
+        LayoutError: As `spec_of`.
+    """
+    spec = spec_of(type_)
+    return type_ if spec.strides is None else tensor_type(spec.with_())
+
+
 _KNOWN: dict[int, tuple[TensorType[Attribute], TensorSpec]] = {}
 """By identity, the types that `tensor_type` made, and keeps: to hash a type is to walk through it."""
 

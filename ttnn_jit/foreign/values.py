@@ -73,7 +73,15 @@ _FROZEN_CONTAINERS = frozenset({tuple, frozenset})
 _CONTAINERS = (list, tuple, dict, set, frozenset)
 _OWN_ROOMS = frozenset(
     f"ttnn_jit.specs.{name}"
-    for name in ("compute_config", "memory_config", "program_configs", "sharding", "target", "tensor_spec")
+    for name in (
+        "compute_config",
+        "conv_configs",
+        "memory_config",
+        "program_configs",
+        "sharding",
+        "target",
+        "tensor_spec",
+    )
 )
 
 

@@ -85,7 +85,7 @@ def lower_operation(  # noqa: PLR0913 - what a caller may ask of a result
 
     The result has the element type `dtype` and lies as `layout` says, if they are given; `activations` are unary
     operations that it goes through, `operand_activations` those of the first operands. With `in_place` the result is
-    written into the first operand, a tensor.
+    written into an operand, a tensor: the one that the declaration says.
 
     Raises:
         ArgumentError: The numbers of an activation do not fit it.
@@ -97,7 +97,7 @@ def lower_operation(  # noqa: PLR0913 - what a caller may ask of a result
     values: list[Any] = [
         (builder.argument(operand), operand) if isinstance(operand, TensorSpec) else operand for operand in operands
     ]
-    (first, *_) = values
+    target = values[operation.written_operand]
     for place, applied in enumerate(operand_activations):
         values[place] = _activated(builder, values[place], applied, None)
     if not operation.gives_one_tensor:
@@ -117,9 +117,9 @@ def lower_operation(  # noqa: PLR0913 - what a caller may ask of a result
         result = builder.operation(operation, values, attributes, None, dtype=dtype)
         result = _activated(builder, result, activations, None)
     if in_place:
-        assert isinstance(first, tuple), "it is a tensor"
-        value, _ = builder.stored(result, first[1].with_(), None)
-        return FrontendResult(builder.finish([value], updates={first[0]: 0}), (), None)
+        assert isinstance(target, tuple), "it is a tensor"
+        value, _ = builder.stored(result, target[1].with_(), None)
+        return FrontendResult(builder.finish([value], updates={target[0]: 0}), (), None)
     return FrontendResult(builder.finish([result[0]], layout), (), None)
 
 

@@ -30,7 +30,7 @@ from ttnn_jit.frontend.result_layout import ResultLayout, lay_out_results, wante
 from ttnn_jit.ops import COPY, RELAYOUT, TYPECAST, Elementwise, Movement, Operation, Shorthand
 from ttnn_jit.ops.kinds import as_float32
 from ttnn_jit.ops.operation import OperandSpec
-from ttnn_jit.ops.shorthand import Value
+from ttnn_jit.ops.shorthand import Call, Value
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import (
@@ -138,15 +138,14 @@ class ModuleBuilder:
     ) -> tuple[TensorOperand, ...]:
         """The results of the operations that it stands for."""
 
-        def call(inner: Operation, given: Sequence[Value | float | None], *statics: Any) -> Value:
+        def made(inner: Operation, given: Sequence[Value | float | None], *statics: Any) -> list[Value]:
             own = [(each.handle, each.spec) if isinstance(each, Value) else each for each in given]
-            value, spec = self.operation(inner, own, statics, location)
-            return Value(spec, value)
+            return [Value(spec, value) for value, spec in self.results(inner, own, statics, location)]
 
         values = [Value(each[1], each[0]) if isinstance(each, tuple) else each for each in operands]
         self._check(operation, [each for each in operands if isinstance(each, tuple)], location)
         try:
-            results = operation.written_out(call, values, attributes)
+            results = operation.written_out(Call(made), values, attributes)
         except CompileError as error:
             raise CompileError(error.message, location=location, help=error.help) from None
         return tuple((result.handle, result.spec) for result in results)

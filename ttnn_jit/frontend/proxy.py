@@ -34,6 +34,7 @@ from ttnn_jit.ops import (
     ABSENT,
     ABSENT_OPERATORS,
     ALIASES,
+    COPY,
     HARDWARE_KEYWORDS,
     IN_PLACE,
     OPERATIONS,
@@ -43,10 +44,13 @@ from ttnn_jit.ops import (
     REFLECTED_METHODS,
     RESULT_KEYWORDS,
     BoundCall,
+    Movement,
     Number,
     Operation,
+    Shorthand,
     bind,
     overloads_of,
+    with_output_tensor,
 )
 from ttnn_jit.ops.created_tensors import creation_of
 from ttnn_jit.runtime.families import TORCH, has_family
@@ -159,7 +163,7 @@ class ProxyTensor(TensorQueries):
         if name.startswith("_"):
             # Whoever asks for a protocol, or for the inside of another kind of tensor, must see that it is absent.
             raise AttributeError(name)
-        if name in IN_PLACE and self.emitter.family is TORCH:
+        if name in _METHODS_IN_PLACE and self.emitter.family is TORCH:
             return types.MethodType(_METHODS_IN_PLACE[name], self)
         return self.refuse(
             f"a tensor has no attribute `{name}` while a function is compiled",
@@ -193,7 +197,7 @@ def _binary(operation: Operation, *, reflected: bool = False) -> Callable[[Proxy
     return method
 
 
-_METHODS_IN_PLACE = {name: in_place(name) for name in IN_PLACE}
+_METHODS_IN_PLACE = {name: in_place(name) for name in IN_PLACE if name.isidentifier() and name.endswith("_")}
 """Methods of torch's tensors."""
 
 TENSOR_OPERATORS = frozenset(getattr(operator, OPERATOR_METHODS[each.operator]) for each in OPERATIONS if each.operator)
@@ -266,7 +270,7 @@ _install_operators()
 
 def plain_name(function: Any) -> str:
     """The name of an operation without its namespace: ``ttnn.exp`` is ``exp``."""
-    return str(getattr(function, "__name__", type(function).__name__)).rpartition(".")[2]
+    return str(getattr(function, "__name__", type(function).__name__)).removeprefix("ttnn.")
 
 
 class Emitter(ABC):
@@ -353,11 +357,31 @@ class Emitter(ABC):
         if name in ALIASES:
             raise unsupported_function(name, self.callee_location())
         own = {name for each in overloads for name in each.parameter_names}
+        kwargs = with_output_tensor(overloads, kwargs)
         output = next((kwargs[key] for key in OUTPUT_KEYWORDS if kwargs.get(key) is not None and key not in own), None)
-        kwargs = self._without_result_keywords(kwargs, own)
+        dtype = None if name in IN_PLACE or output is not None or "dtype" in own else kwargs.get("dtype")
+        kwargs = self._without_result_keywords(kwargs, own | {"dtype"} if dtype else own)
         if name in IN_PLACE:
             return update(self, name, overloads, args, kwargs)
-        return self.emit(overloads, args, kwargs) if output is None else into(self, output, overloads, args, kwargs)
+        if output is not None:
+            return into(self, output, overloads, args, kwargs)
+        if dtype is None:
+            return self.emit(overloads, args, kwargs)
+        return self._emit_in(dtype, overloads, args, {key: value for key, value in kwargs.items() if key != "dtype"})
+
+    def _emit_in(
+        self, dtype: Any, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
+        """What `emit` gives, in `dtype`, which a call asks for."""
+        if not isinstance(dtype, DataType):
+            raise CompileError(f"`dtype` must be a DataType, got {type_name(dtype)}", location=self.location())
+        if not overloads[0].gives_one_tensor:
+            text = f"`dtype` says nothing of `{overloads[0].name}`, which has several results"
+            raise CompileError(text, location=self.location())
+        if not isinstance(overloads[0], Movement | Shorthand):
+            return self.emit(overloads, args, kwargs, dtype=dtype)
+        moved = self.emit(overloads, args, kwargs)  # what computes nothing rounds nothing either
+        return moved if moved.dtype is dtype else self.emit((COPY,), (moved,), {}, dtype=dtype)
 
     def _without_result_keywords(self, kwargs: Mapping[str, Any], own: Container[str]) -> Mapping[str, Any]:
         """The operation's `own` keywords; the first of the others that says something is warned of."""

@@ -213,18 +213,16 @@ def is_proxy(value: Any) -> bool:
 def update(
     emitter: Emitter, name: str, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """A call of an operation in place: its result is written into the first operand, which it returns.
+    """A call of an operation in place: its result is written into an operand, which it returns.
 
     Raises:
-        CompileError: The first operand is no tensor, or the result does not fit into it.
+        CompileError: That operand is no tensor, or the result does not fit into it.
     """
-    first = overloads[0].operands[0]
-    keywords = [keyword for keyword, meant in overloads[0].named_by.items() if meant[0] == first.name]
-    given = [*args[:1], *(kwargs[keyword] for keyword in keywords if keyword in kwargs)]
-    target: Any = emitter.operand(given[0]) if given else None
+    target: Any = emitter.operand(overloads[0].argument_written(args, kwargs))
     if not is_proxy(target):
+        argument = overloads[0].operands[overloads[0].written_operand].name
         raise CompileError(
-            f"`{name}` writes into its first argument, which is {type_name(target)}",
+            f"`{name}` writes into its argument `{argument}`, which is {type_name(target)}",
             location=emitter.location(),
             help="it must be a tensor",
         )

@@ -9,27 +9,48 @@ from ttnn_jit.foreign.values import ABSENT as NOTHING
 from ttnn_jit.foreign.values import own_attribute
 from ttnn_jit.ops import (
     activations,
+    attention,
     binary,
     bitwise,
+    cache_routines,
+    cached_attention,
+    channel_norms,
     composites,
     contractions,
+    convolutions,
+    copying,
     data_movement,
+    distributed_norms,
+    further_reductions,
+    gates,
+    heads,
+    integer_division,
+    integer_reductions,
+    kv_caches,
+    losses,
     normalizations,
     padding,
     part_writes,
+    pools,
     predicates,
+    products,
     rearrangements,
     reductions,
+    resampling,
+    rotary,
     routines,
     scans,
     selections,
     sequences,
+    softmaxes,
     ternary,
+    transposed_convolutions,
     typecast,
     unary,
+    windows,
 )
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
-from ttnn_jit.ops.binding import BoundCall, bind
+from ttnn_jit.ops.binding import BoundCall, bind, with_output_tensor
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.contraction import Contraction
 from ttnn_jit.ops.data_movement import indexed
@@ -106,6 +127,7 @@ __all__ = [
     "nearest_names",
     "operations_on",
     "overloads_of",
+    "with_output_tensor",
 ]
 
 ELEMENTWISE: tuple[Elementwise, ...] = (
@@ -125,16 +147,43 @@ OPERATIONS: tuple[Operation, ...] = (
     *reductions.OPERATIONS,
     *contractions.OPERATIONS,
     *composites.OPERATIONS,
+    *softmaxes.OPERATIONS,
     *normalizations.OPERATIONS,
+    *rotary.OPERATIONS,
+    *channel_norms.OPERATIONS,
+    *distributed_norms.OPERATIONS,
+    *products.OPERATIONS,
     *routines.OPERATIONS,
     *scans.OPERATIONS,
     *selections.OPERATIONS,
     *rearrangements.OPERATIONS,
+    *heads.OPERATIONS,
+    *attention.OPERATIONS,
+    *cached_attention.OPERATIONS,
+    *kv_caches.OPERATIONS,
+    *copying.OPERATIONS,
+    *further_reductions.OPERATIONS,
+    *integer_division.OPERATIONS,
+    *losses.OPERATIONS,
+    *gates.OPERATIONS,
 )
 """Every operation that may be called, of every family."""
 
-DECLARED: tuple[Operation, ...] = (*OPERATIONS, *sequences.OPERATIONS)
-"""Every operation that programs have."""
+DECLARED: tuple[Operation, ...] = (
+    *OPERATIONS,
+    *sequences.OPERATIONS,
+    *cache_routines.OPERATIONS,
+    *channel_norms.OF_BATCHES,
+    *integer_reductions.OPERATIONS,
+    *scans.IN_PROGRAMS,
+    *integer_division.IN_PROGRAMS,
+    *windows.OPERATIONS,
+    *convolutions.OPERATIONS,
+    *transposed_convolutions.OPERATIONS,
+    *pools.OPERATIONS,
+    *resampling.OPERATIONS,
+)
+"""Every operation that programs have: also those that functions of the host API stand for (ops/created_tensors.py)."""
 
 
 def _overloads() -> Mapping[str, tuple[Operation, ...]]:
@@ -162,16 +211,15 @@ FILL, SLICE, RESHAPE, SLICE_WRITE = binary.FILL, data_movement.SLICE, data_movem
 OVERLOADS = _overloads()
 """Python name -> the declarations that share it, in order of preference."""
 
-EAGER = {name: overloads for name, overloads in OVERLOADS.items() if not isinstance(overloads[0], Typecast)}
-"""The same of those whose eager function is derived; a cast takes tensors on the host too (ttnn/transfers.py)."""
+IN_PLACE = {name: OVERLOADS[operation.name] for operation in OPERATIONS for name in operation.names_in_place}
+"""Names of ttnn whose call writes its result into an operand -> the declarations of what it computes."""
 
-IN_PLACE = {
-    f"{name}_": OVERLOADS[operation.name]
-    for operation in OPERATIONS
-    if operation.in_place
-    for name in (operation.name, *operation.aliases)
+EAGER = {
+    name: overloads
+    for name, overloads in OVERLOADS.items()
+    if name not in IN_PLACE and not isinstance(overloads[0], Typecast)
 }
-"""Names of ttnn whose call writes its result into the first operand -> the declarations of what it computes."""
+"""Those of `OVERLOADS` whose eager function is derived; a cast takes tensors on the host too (ttnn/transfers.py)."""
 
 ALIASES = {alias: operation.name for operation in OPERATIONS for alias in operation.aliases}
 """Further names of eager ttnn -> the name that `@jit` takes."""

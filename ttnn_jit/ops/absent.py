@@ -5,17 +5,11 @@ from __future__ import annotations
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import NO_DTYPE
 
-_NO_MOVEMENT = "operations that move data are not implemented; do it in torch before `from_torch`"
-_NO_COMPOSITE = "normalisations are not implemented"
 _NO_MESH = "devices of a mesh exchange nothing here"
 _NO_KERNELS = "a CPU runs no kernels of a chip; write the operation by `@ttnn_jit.tile_op`, or of ttnn's operations"
 _NO_PROFILER = "there is no device profiler; time the calls"
 
 _BY_REASON: dict[str, tuple[str, ...]] = {
-    _NO_MOVEMENT: (
-        "tilize", "untilize",
-    ),
-    _NO_COMPOSITE: ("batch_norm", "group_norm"),
     _NO_MESH: ("all_broadcast", "all_to_all_combine", "all_to_all_dispatch", "broadcast", "point_to_point",
                "reduce_to_root"),
     _NO_KERNELS: (
@@ -52,18 +46,8 @@ def _two_sided(symbol: str, stem: str, instead: str) -> AbsentOperator:
     return AbsentOperator(symbol, (f"__{stem}__", f"__r{stem}__"), instead)
 
 
-def _of_bits(name: str, truth: str) -> str:
-    return f"of integers, write `ttnn.bitwise_{name}`; of truth values, `ttnn.logical_{truth}`"
-
-
 ABSENT_OPERATORS = (
     _two_sided("//", "floordiv", "write `ttnn.floor_divide(x, y)`"),
     _two_sided("%", "mod", "write `ttnn.remainder(x, y)`, or `ttnn.fmod(x, y)` for the sign of x"),
-    _two_sided("&", "and", _of_bits("and(x, y)", "and(x, y)")),
-    _two_sided("|", "or", _of_bits("or(x, y)", "or(x, y)")),
-    _two_sided("^", "xor", _of_bits("xor(x, y)", "xor(x, y)")),
-    _two_sided("<<", "lshift", "of integers, write `ttnn.bitwise_left_shift(x, n)`; of floats, `ttnn.ldexp(x, n)`"),
-    _two_sided(">>", "rshift", "of integers, write `ttnn.bitwise_right_shift(x, n)`; of floats, `ttnn.ldexp(x, -n)`"),
-    AbsentOperator("~", ("__invert__",), _of_bits("not(x)", "not(x)")),
     AbsentOperator("+", ("__pos__",), "write `x`"),
 )

@@ -240,7 +240,25 @@ THRESHOLD = unary(
     golden=lambda torch, x, threshold, value: torch.nn.functional.threshold(x, threshold, value),
 )
 
+RELU_MAX = unary(
+    "relu_max",
+    summary="x where it is positive, else 0, and at most `upper_limit`.",
+    parameters=(Parameter("upper_limit", FLOAT),),
+    emit=lambda b, x, limit: b.minimum(b.maximum(x, b.const(0.0)), b.const(limit)),
+    aten="",
+    golden=lambda torch, x, limit: torch.minimum(torch.relu(x), torch.tensor(limit, dtype=x.dtype)),
+    probe=Probe(attributes=(0.75,)),
+)
+RELU_MIN = unary(
+    "relu_min",
+    summary="x, and at least `lower_limit`.",
+    parameters=(Parameter("lower_limit", FLOAT),),
+    emit=lambda b, x, limit: b.maximum(x, b.const(limit)),
+    aten="",
+    golden=lambda torch, x, limit: torch.maximum(x, torch.tensor(limit, dtype=x.dtype)),
+)
+
 OPERATIONS = (
     SIGMOID, RELU, GELU, GELU_TANH, SILU, RELU6, LEAKY_RELU, ELU, SELU, CELU, MISH, SOFTPLUS, LOG_SIGMOID, HARDSIGMOID,
-    HARDSWISH, HARDTANH, TANHSHRINK, SOFTSIGN, SOFTSHRINK, HARDSHRINK, THRESHOLD,
+    HARDSWISH, HARDTANH, TANHSHRINK, SOFTSIGN, SOFTSHRINK, HARDSHRINK, THRESHOLD, RELU_MAX, RELU_MIN,
 )  # fmt: skip

@@ -15,7 +15,7 @@ _OTHER_NAMES = {
     "RECIP": "reciprocal", "POWER": "pow", "LOGSIGMOID": "log_sigmoid", "CLAMP_TSS": "clamp", "GELU_TANH": "gelu",
     "ADD_UNARY_SFPU": "add", "SUB_UNARY_SFPU": "subtract", "MUL_UNARY_SFPU": "multiply", "DIV_UNARY_SFPU": "divide",
     "UNARY_NE": "ne", "UNARY_EQ": "eq", "UNARY_GT": "gt", "UNARY_LT": "lt", "UNARY_GE": "ge", "UNARY_LE": "le",
-    "LOGICAL_NOT_UNARY": "logical_not", "EQZ": "logical_not", "PRELU_SFPU": "prelu",
+    "LOGICAL_NOT_UNARY": "logical_not", "PRELU_SFPU": "prelu",
 }  # fmt: skip
 """Type of ttnn -> the operation, where its name is not the type's in small letters."""
 

@@ -326,6 +326,31 @@ FILL = binary(
     golden=lambda torch, x, y: torch.where(torch.ones_like(x) == 1, y, x).to(x.dtype),
     laws=Laws(chooses=True),
 )
+ADDALPHA = binary(
+    "addalpha",
+    summary="x + alpha * y, rounded once.",
+    others=(Parameter("alpha", FLOAT),),
+    emit=lambda b, x, y, alpha: b.fma(y, b.const(alpha), x),
+    aten="",
+    golden=lambda _, x, y, alpha: x + alpha * y,
+    probe=Probe((-10.0, 10.0), 0.51, ROUNDED_TWICE),
+)
+SUBALPHA = binary(
+    "subalpha",
+    summary="x - alpha * y, rounded once.",
+    others=(Parameter("alpha", FLOAT),),
+    emit=lambda b, x, y, alpha: b.fma(y, b.const(-alpha), x),
+    aten="",
+    golden=lambda _, x, y, alpha: x - alpha * y,
+    probe=Probe((-10.0, 10.0), 0.51, ROUNDED_TWICE),
+)
+DIV_NO_NAN = binary(
+    "div_no_nan",
+    summary="x / y, correctly rounded; 0 where y is zero.",
+    emit=lambda b, x, y: b.select(b.eq(y, b.const(0.0)), b.const(0.0), b.div(x, y)),
+    aten="",
+    golden=lambda torch, x, y: torch.where(torch.as_tensor(y) == 0, 0.0, x / y),
+)
 LOGICAL_AND = logical("logical_and", "both x and y are", lambda b, p, q: b.both(p, q))
 LOGICAL_OR = logical("logical_or", "x or y or both are", lambda b, p, q: b.either(p, q))
 LOGICAL_XOR = logical(
@@ -335,5 +360,6 @@ LOGICAL_XOR = logical(
 OPERATIONS = (
     ADD, SUBTRACT, MULTIPLY, DIVIDE, DIVIDE_FLOOR, DIVIDE_TRUNC, MAXIMUM, MINIMUM, POW, EQ, NE, LT, LE, GT, GE, RSUB,
     RDIV, RDIV_FLOOR, RDIV_TRUNC, RPOW, FLOOR_DIVIDE, FMOD, REMAINDER, ATAN2, HYPOT, LDEXP, LOGADDEXP, LOGADDEXP2,
-    XLOGY, SQUARED_DIFFERENCE, ISCLOSE, PRELU, FILL, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR,
+    XLOGY, SQUARED_DIFFERENCE, ISCLOSE, PRELU, FILL, ADDALPHA, SUBALPHA, DIV_NO_NAN, LOGICAL_AND, LOGICAL_OR,
+    LOGICAL_XOR,
 )  # fmt: skip

@@ -9,7 +9,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.ops.kinds import TensorsKind
 from ttnn_jit.ops.operation import OperandSpec, Operation
-from ttnn_jit.ops.parameter import Parameter
+from ttnn_jit.ops.parameter import OUTPUT, Parameter
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -76,6 +76,24 @@ def bind(
     # The declaration whose keywords fit is the one that was meant.
     meant = [*of_values, *of_names][0]
     raise ArgumentError(meant.message, help=meant.help or f"the call is written {signatures}{fixed}")
+
+
+def with_output_tensor(overloads: Iterable[Operation], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """`kwargs` with the name that all operations have for the tensor of the result, in place of these operations' own.
+
+    Raises:
+        ArgumentError: It is given by both.
+    """
+    own = {each.name for operation in overloads for each in operation.parameters if each.kind is OUTPUT}
+    given = [name for name in own if name in kwargs]
+    if not given:
+        return kwargs
+    if _OUTPUT_TENSOR in kwargs:
+        raise ArgumentError(f"`{given[0]}` and `{_OUTPUT_TENSOR}` are two names of one argument")
+    return {_OUTPUT_TENSOR if name in own else name: value for name, value in kwargs.items()}
+
+
+_OUTPUT_TENSOR = "output_tensor"
 
 
 def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable[[Any], DataType | None]) -> BoundCall:

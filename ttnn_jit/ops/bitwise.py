@@ -19,30 +19,35 @@ def _without_sign(torch: Any, x: Any) -> Any:
 
 BITWISE_AND = binary(
     "bitwise_and",
+    operator="&",
     summary="The bits that x and y both have.",
     emit=lambda b, x, y: b.bitwise_and(x, y),
     golden=lambda torch, x, y: torch.bitwise_and(x, y),
 )
 BITWISE_OR = binary(
     "bitwise_or",
+    operator="|",
     summary="The bits that x or y has.",
     emit=lambda b, x, y: b.bitwise_or(x, y),
     golden=lambda torch, x, y: torch.bitwise_or(x, y),
 )
 BITWISE_XOR = binary(
     "bitwise_xor",
+    operator="^",
     summary="The bits that one of x and y has.",
     emit=lambda b, x, y: b.bitwise_xor(x, y),
     golden=lambda torch, x, y: torch.bitwise_xor(x, y),
 )
 BITWISE_NOT = unary(
     "bitwise_not",
+    operator="~",
     summary="The bits that x has not.",
     emit=lambda b, x: b.bitwise_not(x),
     golden=torch_function("bitwise_not"),
 )
 BITWISE_LEFT_SHIFT = binary(
     "bitwise_left_shift",
+    operator="<<",
     operands=(_SHIFTED, _DISTANCE),
     summary="x * 2**y without the bits that leave the word; 0 where y is below 0 or above 31.",
     emit=lambda b, x, y: b.shift_left(x, y),
@@ -58,6 +63,7 @@ LOGICAL_LEFT_SHIFT = binary(
 )
 BITWISE_RIGHT_SHIFT = binary(
     "bitwise_right_shift",
+    operator=">>",
     operands=(_SHIFTED, _DISTANCE),
     summary="The floor of x / 2**y; all bits are those of the sign where y is below 0 or above 31.",
     emit=lambda b, x, y: b.shift_right(x, y),

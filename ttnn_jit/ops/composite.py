@@ -8,7 +8,13 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.ops.operation import Example, OperandSpec, Operation
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.specs.dtypes import FLOATS
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+
+
+def as_tuple(results: Any) -> tuple[Any, ...]:
+    """The results of a composite, of which a declaration gives one as itself."""
+    return results if isinstance(results, tuple) else (results,)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -20,13 +26,21 @@ class Composite(Operation):
             know their `shape`, as a user would write them. The attributes are as `spelled` returned them.
         spelled: ``spelled(*shapes, *attributes)``: the attributes checked and as the IR has them. The shape of a tensor
             that is not given is None. Raises ShapeError where they do not fit.
-        result: ``result(*specs, *attributes)``: what it results in, strides aside.
+        result: ``result(*specs, *attributes)``: what it results in, strides aside; a tuple, as of `decompose`, where it
+            has several results.
+        takes_dtypes: The element types that its operands may have.
     """
 
     decompose: Callable[..., Any]
     spelled: Callable[..., tuple[Any, ...]]
-    result: Callable[..., TensorSpec]
+    result: Callable[..., TensorSpec | tuple[TensorSpec, ...]]
     examples: tuple[Example, ...]
+    takes_dtypes: frozenset[DataType] = FLOATS
+
+    @property
+    def dtypes(self) -> frozenset[DataType]:
+        """The element types that some operand may have."""
+        return self.takes_dtypes
 
     def written(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Composite, tuple[Any, ...]]:
         """The operation and the attributes that the IR has for a call.
@@ -48,7 +62,7 @@ class Composite(Operation):
             CompileError: The attributes do not fit the operands, or these each other.
         """
         _, written = self.written(specs, statics)
-        return (self.result(*specs, *written).with_(),)  # dense, whatever the operands' strides
+        return tuple(each.with_() for each in as_tuple(self.result(*specs, *written)))  # dense, whatever operands are
 
     @property
     def rules(self) -> str:

@@ -9,13 +9,12 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops import activations, unary
-from ttnn_jit.ops.axes import axes_of, axis_of, without_axes
+from ttnn_jit.ops.axes import axes_of, without_axes
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.contractions import MATMUL
 from ttnn_jit.ops.operation import Example
-from ttnn_jit.ops.parameter import DIMENSION, FLAG, NAME, OPTIONAL_TENSOR, TENSOR, Parameter
+from ttnn_jit.ops.parameter import FLAG, NAME, OPTIONAL_TENSOR, REDUCED, Parameter
 from ttnn_jit.ops.reduction import interleaved
-from ttnn_jit.ops.reductions import REDUCED
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -29,6 +28,10 @@ def reshaped(ttnn: Any, x: Any, shape: Sequence[int]) -> Any:
     return x if x.shape == tuple(shape) else ttnn.reshape(x, shape)
 
 
+def _reduced(x: TensorSpec, axes: Sequence[int], keepdim: bool, *_: Any) -> TensorSpec:
+    return interleaved(x).with_(shape=without_axes(x.shape, axes, keep=keepdim))
+
+
 MEAN = Composite(
     name="mean",
     parameters=REDUCED,
@@ -36,37 +39,10 @@ MEAN = Composite(
     source="ttnn.mean",
     decompose=_mean,
     spelled=lambda shape, dims, keepdim: (axes_of(dims, len(shape)), keepdim),
-    result=lambda x, axes, keepdim: interleaved(x).with_(shape=without_axes(x.shape, axes, keep=keepdim)),
+    result=_reduced,
     golden=lambda torch, x, dim, keepdim: torch.mean(x, dim or None, keepdim),
     aten="mean.dim",
     examples=((((3, 40),), ((-1,), True)), (((64, 33),), ((0,), False)), (((2, 5, 37),), ((), False))),
-)
-
-
-def _softmax(ttnn: Any, x: Any, axis: int, _: bool) -> Any:
-    exponentials = ttnn.exp(ttnn.subtract(x, ttnn.max(x, axis, True)))
-    return ttnn.divide(exponentials, ttnn.sum(exponentials, axis, True))
-
-
-def _as_operand(x: TensorSpec, *_: Any) -> TensorSpec:
-    return x
-
-
-SOFTMAX = Composite(
-    name="softmax",
-    parameters=(
-        Parameter("input_tensor", TENSOR, aliases=("input",)),
-        Parameter("dim", DIMENSION, -1, ir_name="dimension"),
-        Parameter("numeric_stable", FLAG, default=False, ir_name="numericStable"),
-    ),
-    summary="exp(x - m) by its sum along `dim`, m the largest element there, whatever `numeric_stable` says.",
-    source="ttnn.softmax",
-    decompose=_softmax,
-    spelled=lambda shape, dim, stable: (axis_of(dim, len(shape)), stable),
-    result=_as_operand,
-    golden=lambda torch, x, dim, _: torch.softmax(x, dim),
-    aten="_softmax",
-    examples=((((3, 40),), (-1, False)), (((64, 33),), (0, True)), (((2, 5, 37),), (1, False))),
 )
 
 
@@ -78,10 +54,6 @@ def _variance(ttnn: Any, x: Any, axes: Sequence[int], keepdim: bool, correction:
 
 def _variance_spelled(shape: Sequence[int], dims: Sequence[int], keepdim: bool, correction: bool) -> tuple[Any, ...]:
     return axes_of(dims, len(shape)), keepdim, correction
-
-
-def _variance_result(x: TensorSpec, axes: Sequence[int], keepdim: bool, _: bool) -> TensorSpec:
-    return MEAN.result(x, axes, keepdim)
 
 
 _SPREAD = (*REDUCED, Parameter("correction", FLAG, default=True))
@@ -98,7 +70,7 @@ VAR = Composite(
     source="ttnn.var",
     decompose=_variance,
     spelled=_variance_spelled,
-    result=_variance_result,
+    result=_reduced,
     golden=lambda torch, x, dim, keepdim, correction: torch.var(x, dim or None, correction=correction, keepdim=keepdim),
     aten="var.correction",
     examples=_SPREAD_EXAMPLES,
@@ -111,7 +83,7 @@ STD = Composite(
     source="ttnn.std",
     decompose=lambda ttnn, *call: ttnn.sqrt(_variance(ttnn, *call)),
     spelled=_variance_spelled,
-    result=_variance_result,
+    result=_reduced,
     golden=lambda torch, x, dim, keepdim, correction: torch.std(x, dim or None, correction=correction, keepdim=keepdim),
     aten="std.correction",
     examples=_SPREAD_EXAMPLES,
@@ -139,19 +111,30 @@ def _linear_spelled(
     transpose_a, transpose_b, activation = statics
     named, extents = MATMUL.extents((a, b), (transpose_a, transpose_b))
     product = tuple(extents[label] for label in named.result)
-    if bias is not None and not _is_broadcast_to(bias, product):
+    if bias is not None and not is_broadcast_to(bias, product):
         raise ShapeError(f"the bias has shape {list(bias)}, and the product {list(product)}")
-    if activation is not None and activation not in _ACTIVATIONS:
-        import difflib
-
-        near = difflib.get_close_matches(activation, _ACTIVATIONS, n=3)
-        raise ShapeError(
-            f"{activation!r} is no activation", help=f"did you mean {' or '.join(near)}?" if near else "such as 'relu'"
-        )
+    require_activation(activation)
     return transpose_a, transpose_b, activation
 
 
-def _is_broadcast_to(shape: Sequence[int], wanted: Sequence[int]) -> bool:
+def require_activation(name: str | None) -> None:
+    """Refuses a name that is no activation.
+
+    Raises:
+        ShapeError: It is none.
+    """
+    if name is None or name in _ACTIVATIONS:
+        return
+    import difflib
+
+    near = difflib.get_close_matches(name, _ACTIVATIONS, n=3)
+    raise ShapeError(
+        f"{name!r} is no activation", help=f"did you mean {' or '.join(near)}?" if near else "such as 'relu'"
+    )
+
+
+def is_broadcast_to(shape: Sequence[int], wanted: Sequence[int]) -> bool:
+    """Whether a tensor of `shape` broadcasts to `wanted`, and makes it no larger."""
     pairs = zip_longest(reversed(shape), reversed(wanted), fillvalue=1)
     return all(extent in {1, by} for extent, by in pairs)
 
@@ -160,11 +143,15 @@ def _linear_golden(
     torch: Any, a: Any, b: Any, bias: Any, transpose_a: bool, transpose_b: bool, activation: str | None
 ) -> Any:
     product = MATMUL.golden(torch, a, b, transpose_a, transpose_b)
-    total = product if bias is None else product + bias
+    return activated_golden(torch, product if bias is None else product + bias, activation)
+
+
+def activated_golden(torch: Any, x: Any, activation: str | None) -> Any:
+    """What the golden of an activation gives."""
     if activation is None:
-        return total
+        return x
     function = _ACTIVATIONS[activation]
-    return function.golden(torch, total, *(each.default for each in function.attributes))
+    return function.golden(torch, x, *(each.default for each in function.attributes))
 
 
 LINEAR = Composite(
@@ -189,4 +176,4 @@ LINEAR = Composite(
     ),
 )
 
-OPERATIONS = (MEAN, SOFTMAX, VAR, STD, LINEAR)
+OPERATIONS = (MEAN, VAR, STD, LINEAR)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import enum
 import math
 import struct
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, ClassVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
@@ -33,12 +34,14 @@ class Kind:
         wanted: What a value must be, as errors say it.
         property_type: MLIR type of the property that holds the value; empty where the IR has an operand, or nothing.
         has_none: None is a value, so that a default of None may be taken.
+        may_lack: The op has no operand, or no property, for None.
     """
 
     annotation: str
     wanted: str = ""
     property_type: str = ""
     has_none: bool = False
+    may_lack: ClassVar[bool] = False
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - of a kind without rules
         """The value as builders and the IR take it.
@@ -111,6 +114,8 @@ class TensorKind(Kind):
 class OptionalTensorKind(TensorKind):
     """A tensor, or None: the op has no operand for it then."""
 
+    may_lack = True
+
     def text(self, value: Any) -> str:
         """As Python writes it."""
         return str(value)
@@ -140,6 +145,24 @@ class FloatKind(Kind):
     def text(self, value: float) -> str:
         """As short as it goes."""
         return f"{value:g}"
+
+
+class OptionalFloatKind(FloatKind):
+    """A number, or None: the op has no property for it then."""
+
+    may_lack = True
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:
+        """The float32 nearest to it, or None."""
+        return None if value is None else super().bind(value, dtype, what)
+
+    def key(self, value: Any) -> Hashable:
+        """Its bits, or None."""
+        return None if value is None else super().key(value)
+
+    def text(self, value: Any) -> str:
+        """As Python writes it."""
+        return str(value)
 
 
 class LimitKind(FloatKind):
@@ -187,6 +210,16 @@ class IndexKind(Kind):
     def key(self, value: int) -> Hashable:
         """The int."""
         return value
+
+
+class OptionalIndexKind(IndexKind):
+    """A whole number, or None: the op has no property for it then."""
+
+    may_lack = True
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:
+        """The int, or None."""
+        return None if value is None else super().bind(value, dtype, what)
 
 
 @dataclass(frozen=True)
@@ -249,6 +282,8 @@ def _whole_number(value: Any, what: str, wanted: str) -> int:
 
 class NameKind(Kind):
     """A name, or None: the op has no property for it then."""
+
+    may_lack = True
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> str | None:  # noqa: ARG002 - names have none
         """The str."""
@@ -320,20 +355,43 @@ class DTypeKind(Kind):
 
 
 class LayoutKind(Kind):
-    """How the elements of the result lie."""
+    """How the elements of the result lie; None, where it is a value, leaves that to the operation."""
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - layouts have none
         """The layout itself."""
-        check_kind(value, Layout, what)
+        if value is not None or not self.has_none:
+            check_kind(value, Layout, what)
         return value
 
-    def key(self, value: Layout) -> Hashable:
+    def key(self, value: Layout | None) -> Hashable:
         """The layout."""
         return value
 
-    def text(self, value: Layout) -> str:
+    def text(self, value: Layout | None) -> str:
         """As ttnn names it."""
-        return f"ttnn.{value.name}_LAYOUT"
+        return "None" if value is None else f"ttnn.{value.name}_LAYOUT"
+
+
+@dataclass(frozen=True)
+class MemberKind(Kind):
+    """A member of an enumeration, by its name in the IR.
+
+    Attributes:
+        members: The enumeration.
+    """
+
+    members: type[enum.Enum] = enum.Enum
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> str:  # noqa: ARG002 - members have none
+        """The name of the member."""
+        named = self.members.__members__.get(value) if type(value) is str else value
+        if not isinstance(named, self.members):
+            raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}")
+        return named.name
+
+    def text(self, value: enum.Enum) -> str:
+        """As ttnn names it."""
+        return f"ttnn.{value}"
 
 
 class ComputeConfigKind(Kind):

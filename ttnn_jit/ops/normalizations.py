@@ -44,7 +44,8 @@ def _rows_spelled(
     return (epsilon,)
 
 
-def _scaled(ttnn: Any, x: Any, variance: Any, weight: Any, bias: Any, epsilon: float) -> Any:
+def scaled(ttnn: Any, x: Any, variance: Any, weight: Any, bias: Any, epsilon: float) -> Any:
+    """Rows by the root of `variance`, times the weight of their column, plus its bias."""
     x = ttnn.multiply(x, ttnn.rsqrt(ttnn.add(variance, epsilon)))
     if weight is not None:
         x = ttnn.multiply(x, _beside_rows(ttnn, weight, x))
@@ -61,12 +62,12 @@ def _layer_norm(ttnn: Any, x: Any, weight: Any, bias: Any, residual: Any, epsilo
     x = x if residual is None else ttnn.add(x, residual)
     last = (len(x.shape) - 1,)
     difference = ttnn.subtract(x, ttnn.mean(x, last, True))
-    return _scaled(ttnn, difference, ttnn.mean(ttnn.square(difference), last, True), weight, bias, epsilon)
+    return scaled(ttnn, difference, ttnn.mean(ttnn.square(difference), last, True), weight, bias, epsilon)
 
 
 def _rms_norm(ttnn: Any, x: Any, weight: Any, bias: Any, residual: Any, epsilon: float) -> Any:
     x = x if residual is None else ttnn.add(x, residual)
-    return _scaled(ttnn, x, ttnn.mean(ttnn.square(x), (len(x.shape) - 1,), True), weight, bias, epsilon)
+    return scaled(ttnn, x, ttnn.mean(ttnn.square(x), (len(x.shape) - 1,), True), weight, bias, epsilon)
 
 
 def _normalised_golden(function: str) -> Callable[..., Any]:

@@ -24,6 +24,7 @@ from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 RESULT_PARAMETERS = (
     Parameter("memory_config", CONFIG),
+    Parameter("output_mem_config", CONFIG),
     Parameter("dtype", DTYPE),
     Parameter("output_tensor", OUTPUT),
     Parameter("optional_output_tensor", OUTPUT),
@@ -32,6 +33,8 @@ RESULT_PARAMETERS = (
 """What every eager operation takes besides its own, by keyword, about its result."""
 RESULT_KEYWORDS = tuple(parameter.name for parameter in RESULT_PARAMETERS)
 """Keywords that every eager operation takes besides its own, about its result; inside `@jit` they are ignored."""
+PLACE_KEYWORDS = ("memory_config", "output_mem_config")
+"""Keywords for where the result lies, the second one of older versions."""
 OUTPUT_KEYWORDS = ("output_tensor", "optional_output_tensor")
 """Keywords for the tensor that the result is written into."""
 OPERAND_PARAMETERS = (
@@ -59,11 +62,13 @@ HARDWARE_KEYWORDS = tuple(parameter.name for parameter in HARDWARE_PARAMETERS)
 OPERATOR_METHODS = {
     "neg": "__neg__", "abs": "__abs__", "+": "__add__", "-": "__sub__", "*": "__mul__", "/": "__truediv__",
     "**": "__pow__", "@": "__matmul__", "==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__",
-    ">=": "__ge__",
+    ">=": "__ge__", "&": "__and__", "|": "__or__", "^": "__xor__", "<<": "__lshift__", ">>": "__rshift__",
+    "~": "__invert__",
 }  # fmt: skip
 """Operator of Python's that an operation may declare -> the special method behind it."""
 
-REFLECTED_METHODS = {symbol: OPERATOR_METHODS[symbol].replace("__", "__r", 1) for symbol in ("+", "-", "*", "/", "**")}
+_REFLECTED = ("+", "-", "*", "/", "**", "&", "|", "^", "<<", ">>")
+REFLECTED_METHODS = {symbol: OPERATOR_METHODS[symbol].replace("__", "__r", 1) for symbol in _REFLECTED}
 """The same for a number on the left; comparisons are their own mirror images."""
 
 
@@ -100,11 +105,13 @@ class Declaration:
     """What declarations of every family have in common.
 
     Attributes:
-        name: The Python name, ``ttnn.<name>``. Several declarations may share one (``clamp`` by scalars, by tensors).
+        name: The Python name, ``ttnn.<name>``; of a submodule's with a dot, ``transformer.concatenate_heads``. Several
+            declarations may share one (``clamp`` by scalars, by tensors).
         summary: One sentence for docstrings and tables.
         source: Where the semantics come from.
         parameters: Operands, then compile-time values, then what tells declarations of one name apart.
-        ttnn_name: Name in the TTNN dialect, without the dialect; likewise ttir_name, and tile_name in d2m.
+        ttnn_name: Name in the TTNN dialect, without the dialect; likewise ttir_name, and tile_name in d2m. By default
+            the last part of `name`.
     """
 
     name: str
@@ -116,10 +123,11 @@ class Declaration:
     tile_name: str = ""
 
     def __post_init__(self) -> None:
+        last = self.name.rpartition(".")[2]
         for attribute, default in (
-            ("ttnn_name", self.name),
-            ("ttir_name", self.name),
-            ("tile_name", f"tile_{self.ttir_name or self.name}"),
+            ("ttnn_name", last),
+            ("ttir_name", last),
+            ("tile_name", f"tile_{self.ttir_name or last}"),
         ):
             if not getattr(self, attribute):
                 object.__setattr__(self, attribute, default)
@@ -213,7 +221,12 @@ class Operation(Declaration):
         operator: The Python operator that spells it, one of `OPERATOR_METHODS`.
         body: Of a user's tile operation, the body as the IR spells it (ops/tile_body.py); the IR's name is ``tile_op``.
         result_count: How many results it has; several are a tuple.
-        in_place: ttnn has it under its names with ``_`` behind, too: they write the result into the first operand.
+        in_place: ttnn has it under its names with ``_`` behind, too: they write the result into an operand.
+        written_as: Further names of ttnn that write the result into an operand; where its own is one of them, it has
+            no other form.
+        written_operand: Which operand these write.
+        core_for_each: Where a height-sharded config says no cores, each index of a result before its last two
+            dimensions has one, as ttnn's operation of that name does by itself.
         check: ``check(*arrays, *attributes)``: refuses elements that no call should have, by ShapeError, where they can
             be read before it runs: eagerly. A kernel takes them for the nearest that it can, or for none.
     """
@@ -227,6 +240,9 @@ class Operation(Declaration):
     body: str = ""
     result_count: int = 1
     in_place: bool = False
+    written_as: tuple[str, ...] = ()
+    written_operand: int = 0
+    core_for_each: bool = False
     check: Callable[..., None] | None = None
 
     @property
@@ -253,6 +269,21 @@ class Operation(Declaration):
     def written(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Operation, tuple[Any, ...]]:  # noqa: ARG002 - most are written as they are called
         """The operation and the attributes that the IR has for a call; arguments and errors as for `results`."""
         return self, tuple(statics)
+
+    @property
+    def names_in_place(self) -> tuple[str, ...]:
+        """Names of ttnn whose call writes the result into an operand."""
+        spelled = (f"{name}_" for name in (self.name, *self.aliases)) if self.in_place else ()
+        return (*spelled, *self.written_as)
+
+    def argument_written(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """What a call gives for the operand that is written; None if nothing."""
+        written = self.operands[self.written_operand].name
+        place = self.parameter_names.index(written)
+        if place < len(args):
+            return args[place]
+        keywords = (keyword for keyword, meant in self.named_by.items() if meant[0] == written)
+        return next((kwargs[keyword] for keyword in keywords if keyword in kwargs), None)
 
     @property
     def gives_one_tensor(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 from ttnn_jit.ops.kinds import (
@@ -20,8 +21,11 @@ from ttnn_jit.ops.kinds import (
     Kind,
     LayoutKind,
     LimitKind,
+    MemberKind,
     NameKind,
     NumberKind,
+    OptionalFloatKind,
+    OptionalIndexKind,
     OptionalTensorKind,
     PairsKind,
     ProgramConfigKind,
@@ -37,15 +41,18 @@ TENSOR_PER_CHANNEL = TensorKind("Tensor | float", "a tensor or a number", or_num
 OPTIONAL_TENSOR = OptionalTensorKind("Tensor | None", "a tensor or None", has_none=True)
 TENSORS = TensorsKind("Sequence[Tensor]", "a tensor")
 FLOAT = FloatKind("float", "a number")
+OPTIONAL_FLOAT = OptionalFloatKind("float | None", "a number or None", has_none=True)
 LIMIT = LimitKind("float", "a number")
 BOOL = BoolKind("bool", "a number")
 DIMENSION = IndexKind("int", "a whole number", "si32")
+OPTIONAL_COUNT = OptionalIndexKind("int | None", "a whole number or None", "si32", has_none=True)
 DIMENSIONS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "array<i64>")
 EXTENTS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "[i32]")
 PAIRS = PairsKind("Sequence[tuple[int, int]]", "a pair of whole numbers for every dimension", "array<i32>")
 NUMBER = NumberKind("float", "a number", "number")
 AXES = AxesKind("int | Sequence[int] | None", "a whole number, or several in a list or tuple", "[i32]", has_none=True)
 LAYOUT = LayoutKind("Layout", "a layout", "#ttnn.layout")
+OPTIONAL_LAYOUT = LayoutKind("Layout | None", "a layout or None", "#ttnn.layout", has_none=True)
 FLAG = FlagKind("bool", "True or False", "i1")
 NAME = NameKind("str | None", "a name or None", "string", has_none=True)
 CHOICE = ChoiceKind("str | None", has_none=True)
@@ -57,6 +64,11 @@ ACTIVATIONS = Kind("Sequence[str | Callable[..., Any]] | None", has_none=True)
 IGNORED = Kind("object", has_none=True)
 COMPUTE_CONFIG = ComputeConfigKind("object", has_none=True)
 PROGRAM_CONFIG = ProgramConfigKind("object", has_none=True)
+
+
+def members(enumeration: type[enum.Enum]) -> MemberKind:
+    """The kind of the members of an enumeration of ttnn."""
+    return MemberKind(enumeration.__name__, f"a {enumeration.__name__}", "string", members=enumeration)
 
 
 def integers(first: int, last: int) -> IntKind:
@@ -101,7 +113,7 @@ class Parameter:
     @property
     def is_optional(self) -> bool:
         """Whether None may stand for the operand or the property, which the op lacks then."""
-        return isinstance(self.kind, OptionalTensorKind | NameKind)
+        return self.kind.may_lack or (self.kind.has_none and isinstance(self.kind, LayoutKind))
 
     @property
     def is_choice(self) -> bool:
@@ -125,3 +137,11 @@ class Parameter:
     def __str__(self) -> str:
         """It as the call is written, ``slope=0.01``."""
         return self.name if self.is_required else f"{self.name}={self.kind.text(self.default)}"
+
+
+REDUCED = (
+    Parameter("input_tensor", TENSOR, aliases=("input", "input_tensor_a")),
+    Parameter("dim", AXES, aliases=("dims",), ir_name="dim_arg"),
+    Parameter("keepdim", FLAG, default=False, aliases=("keep_dim",), ir_name="keep_dim"),
+)
+"""What every operation takes that reduces dimensions."""

@@ -18,12 +18,14 @@ def _predicate(
     golden: Callable[..., Any] | None = None,
     *,
     in_place: bool = False,
+    aten: str | None = None,
 ) -> Elementwise:
     golden = golden or (lambda torch, x: getattr(torch, name)(x))
     return unary(
         name,
         summary=f"1 where x is {summary}, else 0, in x's dtype.",
         emit=lambda b, x: b.select(mask(b, x), b.const(1.0), b.const(0.0)),
+        aten=name if aten is None else aten,
         golden=lambda torch, x: golden(torch, x).to(x.dtype),
         laws=Laws(chooses=True),
         in_place=in_place,
@@ -70,4 +72,27 @@ HEAVISIDE = unary(
     ),
 )
 
-OPERATIONS = (LOGICAL_NOT, ISNAN, ISINF, ISPOSINF, ISNEGINF, ISFINITE, SIGNBIT, SIGN, HEAVISIDE)
+EQZ = _predicate("eqz", "zero", lambda b, x: b.eq(x, b.const(0.0)), lambda _, x: x == 0, aten="")
+NEZ = _predicate("nez", "not zero, NaN too", lambda b, x: b.ne(x, b.const(0.0)), lambda _, x: x != 0, aten="")
+GTZ = _predicate("gtz", "above zero", lambda b, x: b.gt(x, b.const(0.0)), lambda _, x: x > 0, aten="")
+LTZ = _predicate("ltz", "below zero", lambda b, x: b.lt(x, b.const(0.0)), lambda _, x: x < 0, aten="")
+GEZ = _predicate("gez", "not below zero", lambda b, x: b.ge(x, b.const(0.0)), lambda _, x: x >= 0, aten="")
+LEZ = _predicate("lez", "not above zero", lambda b, x: b.le(x, b.const(0.0)), lambda _, x: x <= 0, aten="")
+
+OPERATIONS = (
+    EQZ,
+    NEZ,
+    GTZ,
+    LTZ,
+    GEZ,
+    LEZ,
+    LOGICAL_NOT,
+    ISNAN,
+    ISINF,
+    ISPOSINF,
+    ISNEGINF,
+    ISFINITE,
+    SIGNBIT,
+    SIGN,
+    HEAVISIDE,
+)

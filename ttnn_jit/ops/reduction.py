@@ -15,9 +15,11 @@ from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.ops.axes import axes_of, without_axes
 from ttnn_jit.ops.elementwise import Elementwise
 from ttnn_jit.ops.operation import Example, OperandSpec, Operation
+from ttnn_jit.ops.routine import Routine
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.dtypes import FLOATS, SCALARS, DataType
 from ttnn_jit.specs.memory_config import BufferType, MemoryConfig
-from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
 CHAINS = 32
 """Running results of a block, one for every column of a tile."""
@@ -37,11 +39,13 @@ class Reduction(Operation):
         combined_by: The elementwise operation that makes one result of two; commutative, and the same under device
             numerics.
         identity: What every chain begins with: combined with x it is x, and is the result of no elements.
+        of_integers: What it is of integers, along one dimension.
         reduces_nothing: Whether it is defined of no elements.
     """
 
     combined_by: Elementwise
     identity: float
+    of_integers: Routine | None = None
     reduces_nothing: bool = True
     examples: tuple[Example, ...] = (
         (((3, 40),), ((-1,), True)),
@@ -75,6 +79,11 @@ class Reduction(Operation):
         _, (axes, keepdim) = self.written(specs, statics)
         return (interleaved(spec).with_(shape=without_axes(spec.shape, axes, keep=keepdim)),)
 
+    @property
+    def dtypes(self) -> frozenset[DataType]:
+        """Floats, and integers if it says what it is of these."""
+        return FLOATS if self.of_integers is None else SCALARS
+
     def combine(self, b: Any, x: Any, y: Any) -> Any:
         """One result of two, over the protocol of ops/emit.py."""
         return self.combined_by.emit(b, x, y)
@@ -83,7 +92,8 @@ class Reduction(Operation):
     def rules(self) -> str:
         """What is true of every operation of the family, for docstrings."""
         return (
-            "The result has the operand's dtype and layout; it is computed in float32, and rounded once. "
+            "The result has the operand's dtype and layout; floats are computed in float32 and rounded once, and "
+            "of integers the low bits are kept. "
             "Without `dim`, or with an empty one, all dimensions are reduced."
         )
 
@@ -92,6 +102,12 @@ def roundings(extent: int) -> int:
     """The most additions that an element goes through on its way into the sum of `extent`."""
     blocks = max(1, -(-extent // BLOCK))
     return -(-min(extent, BLOCK) // CHAINS) + (CHAINS - 1).bit_length() + (blocks - 1).bit_length()
+
+
+def laid_out(spec: TensorSpec, layout: Layout | None) -> TensorSpec:
+    """`spec` in `layout`, if it is given; tensors of torch and numpy have but one."""
+    is_foreign = spec.memory_config.buffer_type is BufferType.SYSTEM_MEMORY
+    return spec if layout is None or is_foreign else spec.with_(layout=layout)
 
 
 def interleaved(spec: TensorSpec) -> TensorSpec:

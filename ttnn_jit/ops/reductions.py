@@ -5,16 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ttnn_jit.ops import integer_reductions
 from ttnn_jit.ops.binary import ADD, MAXIMUM, MINIMUM, MULTIPLY
-from ttnn_jit.ops.parameter import AXES, FLAG, TENSOR, Parameter
+from ttnn_jit.ops.parameter import REDUCED
 from ttnn_jit.ops.reduction import Reduction
-
-REDUCED = (
-    Parameter("input_tensor", TENSOR, aliases=("input", "input_tensor_a")),
-    Parameter("dim", AXES, aliases=("dims",), ir_name="dim_arg"),
-    Parameter("keepdim", FLAG, default=False, aliases=("keep_dim",), ir_name="keep_dim"),
-)
-"""What every operation takes that reduces dimensions."""
 
 
 def _over(torch_function: str) -> Any:
@@ -36,6 +30,7 @@ SUM = Reduction(
     source="ttnn.sum",
     tile_name="tile_reduce_sum",
     combined_by=ADD,
+    of_integers=integer_reductions.SUM,
     identity=0.0,
     golden=_over("sum"),
     aten="sum.dim_IntList",
@@ -48,6 +43,7 @@ PROD = Reduction(
     source="ttnn.prod",
     tile_name="tile_reduce_prod",
     combined_by=MULTIPLY,
+    of_integers=integer_reductions.PROD,
     identity=1.0,
     golden=_over("prod"),
     aten="prod.dim_int",
@@ -60,6 +56,7 @@ MAX = Reduction(
     source="ttnn.max",
     tile_name="tile_reduce_max",
     combined_by=MAXIMUM,
+    of_integers=integer_reductions.MAX,
     identity=-math.inf,
     reduces_nothing=False,
     golden=_over("amax"),
@@ -73,6 +70,7 @@ MIN = Reduction(
     source="ttnn.min",
     tile_name="tile_reduce_min",
     combined_by=MINIMUM,
+    of_integers=integer_reductions.MIN,
     identity=math.inf,
     reduces_nothing=False,
     golden=_over("amin"),

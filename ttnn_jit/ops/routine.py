@@ -9,7 +9,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, ShapeError
 from ttnn_jit.ops.operation import OperandSpec, Operation
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.access import Access
+from ttnn_jit.specs.access import Access, Dim
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -27,6 +27,14 @@ class RoutineLoops:
     extents: tuple[int, ...]
     own: int
     accesses: tuple[Access, ...]
+
+
+def loops_along(shape: tuple[int, ...], axis: int) -> tuple[tuple[int, ...], Access]:
+    """Loops over the other dimensions and, inside, over `axis`; and which element of a tensor of `shape` they name."""
+    others = [dim for dim in range(len(shape)) if dim != axis]
+    extents = (*(shape[dim] for dim in others), shape[axis])
+    places = {dim: place for place, dim in enumerate((*others, axis))}
+    return extents, Access(extents, tuple(Dim(places[dim]) for dim in range(len(shape))))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -47,6 +55,8 @@ class Routine(Operation):
         constants: ``constants(*attributes)``: the numbers among them that the loop gets.
         operand_dtypes: Per operand, the element types that it may have.
         same_dtype: Which operands have one element type.
+        updates: Its one result begins as its first operand, which neither the loop is given nor `loops` has an access
+            of: the loop writes some elements of it, and no other launch does where the operand may be written.
     """
 
     loop: Callable[[Any, Any], Callable[..., None]]
@@ -56,6 +66,7 @@ class Routine(Operation):
     examples: tuple[tuple[tuple[tuple[int, ...], ...], tuple[Any, ...]], ...]
     operand_dtypes: tuple[frozenset[DataType], ...]
     same_dtype: tuple[int, ...] = ()
+    updates: bool = False
     constants: Callable[..., tuple[Any, ...]] = field(default=lambda *_: ())
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axis_of
 from ttnn_jit.ops.parameter import DIMENSION, FLAG, LAYOUT, TENSOR, Parameter
-from ttnn_jit.ops.reduction import interleaved
+from ttnn_jit.ops.reduction import interleaved, laid_out
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.specs.access import Access, Const, Dim
 from ttnn_jit.specs.dtypes import FLOATS, INTEGERS, SCALARS, DataType
@@ -17,6 +17,11 @@ Extents = tuple[int, ...]
 
 MOST_UINT16 = 1 << 16
 """Elements along a dimension whose places uint16 holds."""
+
+
+def dtype_of_places(extent: int) -> DataType:
+    """The element type of places along a dimension: the narrowest that ttnn has for them."""
+    return DataType.UINT16 if extent <= MOST_UINT16 else DataType.UINT32
 
 
 def _topk_loop(load: Any, _store: Any) -> Any:
@@ -70,7 +75,7 @@ def _topk_loops(shape: Extents, k: int, axis: int, *_: Any) -> RoutineLoops:
 def _topk_results(x: TensorSpec, k: int, axis: int, *_: Any) -> tuple[TensorSpec, ...]:
     extents = tuple(x.shape)
     shape = (*extents[:axis], k, *extents[axis + 1 :])
-    places = DataType.UINT16 if extents[axis] <= MOST_UINT16 else DataType.UINT32
+    places = dtype_of_places(extents[axis])
     values = interleaved(x).with_(shape=shape)
     return values, values.with_(dtype=places)
 
@@ -153,7 +158,7 @@ EMBEDDING = Routine(
     loops=_embedding_loops,
     spelled=_spelled_embedding,
     result=lambda indices, weight, layout: (
-        interleaved(weight).with_(shape=(*indices.shape, weight.shape[-1]), layout=layout),
+        laid_out(interleaved(weight), layout).with_(shape=(*indices.shape, weight.shape[-1])),
     ),
     operand_dtypes=(INTEGERS, SCALARS),
     golden=lambda torch, indices, weight, _: weight.reshape(-1, weight.shape[-1])[indices.long()],  # noqa: ARG005 - goldens are given torch

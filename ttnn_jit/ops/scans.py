@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axes_of, axis_of, without_axes
-from ttnn_jit.ops.parameter import DIMENSION, TENSOR, Parameter
+from ttnn_jit.ops.data_movement import RESHAPE
+from ttnn_jit.ops.integer_reductions import reducing_loops
+from ttnn_jit.ops.parameter import DIMENSION, OUTPUT, REDUCED, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
-from ttnn_jit.ops.reductions import REDUCED
-from ttnn_jit.ops.routine import Routine, RoutineLoops
-from ttnn_jit.specs.access import Access, Const, Dim, Expr
-from ttnn_jit.specs.dtypes import FLOATS, DataType
+from ttnn_jit.ops.routine import Routine, RoutineLoops, loops_along
+from ttnn_jit.ops.shorthand import Call, Shorthand, Value
+from ttnn_jit.specs.dtypes import SCALARS, DataType
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Extents = tuple[int, ...]
 
 
-def _along(shape: Extents, axis: int) -> tuple[Extents, Access]:
-    """Loops over the other dimensions and, inside, over `axis`; and which element of a tensor of `shape` they name."""
-    others = [dim for dim in range(len(shape)) if dim != axis]
-    extents = (*(shape[dim] for dim in others), shape[axis])
-    places = {dim: place for place, dim in enumerate((*others, axis))}
-    return extents, Access(extents, tuple(Dim(places[dim]) for dim in range(len(shape))))
-
-
 def _scan_loops(shape: Extents, axis: int) -> RoutineLoops:
-    extents, access = _along(shape, axis)
+    extents, access = loops_along(shape, axis)
     return RoutineLoops(extents, 1, (access, access))
 
 
@@ -36,7 +30,7 @@ def _spelled_scan(shape: Extents, dim: int) -> tuple[int]:
 
 
 def _sum_loop(load: Any, store: Any) -> Any:
-    """Running sums in float64, each rounded for itself."""
+    """Running sums, of floats in float64, each rounded for itself."""
 
     def loop(x, xs, sums, ys, extent):  # type: ignore[no-untyped-def]
         total = load(x[0]) * 0
@@ -48,7 +42,7 @@ def _sum_loop(load: Any, store: Any) -> Any:
 
 
 def _product_loop(load: Any, store: Any) -> Any:
-    """Running products in float64, each rounded for itself."""
+    """Running products, of floats in float64, each rounded for itself."""
 
     def loop(x, xs, products, ys, extent):  # type: ignore[no-untyped-def]
         total = load(x[0])
@@ -63,14 +57,18 @@ def _product_loop(load: Any, store: Any) -> Any:
 def _scan(name: str, summary: str, loop: Callable[[Any, Any], Any]) -> Routine:
     return Routine(
         name=name,
-        parameters=(Parameter("input_tensor", TENSOR, aliases=("input",)), Parameter("dim", DIMENSION)),
+        parameters=(
+            Parameter("input_tensor", TENSOR, aliases=("input",)),
+            Parameter("dim", DIMENSION),
+            Parameter("out", OUTPUT),
+        ),
         summary=summary,
         source=f"ttnn.{name}",
         loop=loop,
         loops=_scan_loops,
         spelled=_spelled_scan,
         result=lambda x, _: (interleaved(x).with_(shape=x.shape),),
-        operand_dtypes=(FLOATS,),
+        operand_dtypes=(SCALARS,),
         golden=lambda torch, x, dim: getattr(torch, name)(x, dim),
         aten=name,
         examples=((((3, 40),), (-1,)), (((64, 5),), (0,)), (((2, 5, 37),), (1,))),
@@ -78,45 +76,30 @@ def _scan(name: str, summary: str, loop: Callable[[Any, Any], Any]) -> Routine:
 
 
 CUMSUM = _scan(
-    "cumsum", "The sums of the elements up to each along `dim`, in float64 and each rounded once.", _sum_loop
+    "cumsum",
+    "The sums of the elements up to each along `dim`: in float64, rounded once; of integers the low bits.",
+    _sum_loop,
 )
 CUMPROD = _scan(
-    "cumprod", "The products of the elements up to each along `dim`, in float64 and each rounded once.", _product_loop
+    "cumprod",
+    "The products of the elements up to each along `dim`: in float64, rounded once; of integers the low bits.",
+    _product_loop,
 )
 
 
-def _argmax_loop(load: Any, _store: Any) -> Any:
-    """The place of the first largest element; NaN is the largest."""
+def _place_loop(load: Any, _store: Any) -> Any:
+    """The place of the first largest element, or of the first smallest; NaN is both."""
 
-    def loop(x, xs, place, extent):  # type: ignore[no-untyped-def]
+    def loop(x, xs, place, extent, largest):  # type: ignore[no-untyped-def]
         best, at = load(x[0]), 0
         for i in range(1, extent):
             value = load(x[i * xs])
-            if value > best or (value != value and best == best):  # noqa: PLR0124 - NaN
+            further = value > best if largest else value < best
+            if further or (value != value and best == best):  # noqa: PLR0124 - NaN
                 best, at = value, i
         place[0] = at
 
     return loop
-
-
-def _spelled_argmax(shape: Extents, dims: Sequence[int], keepdim: bool) -> tuple[Any, ...]:
-    if len(dims) != 1 and len(shape) != 1:
-        wanted = "all dimensions" if not dims else f"the dimensions {list(dims)}"
-        raise ShapeError(
-            f"one dimension is gone along, and not {wanted}", help="give `dim`, or reshape the tensor first"
-        )
-    (axis,) = axes_of(dims, len(shape))
-    if shape[axis] == 0:
-        raise ShapeError(f"dimension {axis} of {list(shape)} has no elements, and so no largest one")
-    return (axis,), keepdim
-
-
-def _argmax_loops(shape: Extents, axes: Sequence[int], keepdim: bool) -> RoutineLoops:
-    (axis,) = axes
-    extents, access = _along(shape, axis)
-    others: list[Expr] = [Dim(place) for place in range(len(shape) - 1)]
-    found = [*others[:axis], Const(0), *others[axis:]] if keepdim else others
-    return RoutineLoops(extents, 1, (access, Access(extents, tuple(found))))
 
 
 def _places(x: TensorSpec, axes: Sequence[int], keepdim: bool) -> tuple[TensorSpec, ...]:
@@ -124,19 +107,70 @@ def _places(x: TensorSpec, axes: Sequence[int], keepdim: bool) -> tuple[TensorSp
     return (interleaved(x).with_(shape=shape, dtype=DataType.UINT32),)
 
 
-ARGMAX = Routine(
-    name="argmax",
-    parameters=REDUCED,
-    summary="The place of the largest element along `dim`, of equal ones the first; NaN is the largest.",
-    source="ttnn.argmax",
-    loop=_argmax_loop,
-    loops=_argmax_loops,
-    spelled=_spelled_argmax,
-    result=_places,
-    operand_dtypes=(frozenset(DataType),),
-    golden=lambda torch, x, dim, keepdim: torch.argmax(x, dim[0] if dim else None, keepdim),
-    aten="argmax",
-    examples=((((3, 40),), ((-1,), True)), (((64, 5),), ((0,), False)), (((37,),), ((), False))),
-)
+def _place_along(name: str, *, largest: bool) -> Routine:
+    kind = "largest" if largest else "smallest"
+    return Routine(
+        name=f"{name}_along",
+        ttnn_name=name,
+        ttir_name=name,
+        parameters=REDUCED,
+        summary=f"The place of the {kind} element along one dimension.",
+        source=f"ttnn.{name}",
+        loop=_place_loop,
+        loops=reducing_loops,
+        spelled=lambda _, axes, keepdim: (axes, keepdim),
+        result=_places,
+        operand_dtypes=(SCALARS,),
+        constants=lambda *_: (largest,),
+        golden=lambda torch, x, axes, keepdim: getattr(torch, name)(x, axes[0], keepdim),
+        examples=((((3, 40),), ((1,), True)), (((64, 5),), ((0,), False))),
+    )
 
-OPERATIONS = (CUMSUM, CUMPROD, ARGMAX)
+
+def _place(routine: Routine) -> Callable[..., Value]:
+    """Calls of `routine`, along one dimension, or over the elements in a row."""
+
+    def calls(call: Call, x: Value, dims: Sequence[int], keepdim: bool) -> Value:
+        shape = x.shape
+        axes = axes_of(dims, len(shape))
+        if dims and len(axes) > 1:
+            raise ShapeError(f"{list(dims)} are several dimensions", help="give one, or none for all elements")
+        if any(shape[axis] == 0 for axis in axes):
+            raise ShapeError(f"a tensor of shape {list(shape)} has no elements there, and so no place of one")
+        if len(axes) == 1:
+            return call(routine, [x], axes, keepdim)
+        place = call(routine, [call(RESHAPE, [x], (math.prod(shape),))], (0,), False)
+        return call(RESHAPE, [place], without_axes(shape, axes, keep=keepdim))
+
+    return calls
+
+
+def _place_operation(routine: Routine, *, largest: bool) -> Shorthand:
+    name, kind = routine.ttnn_name, "largest" if largest else "smallest"
+    return Shorthand(
+        name=name,
+        parameters=REDUCED,
+        summary=f"The place of the {kind} element along `dim`, or among all in a row; of equal ones the first, NaN "
+        f"is the {kind}.",
+        source=f"ttnn.{name}",
+        calls=_place(routine),
+        golden=lambda torch, x, dim, keepdim: getattr(torch, name)(x, dim[0] if dim else None, keepdim),
+        aten=name,
+        examples=(
+            (((3, 40),), ((-1,), True)),
+            (((64, 5),), ((0,), False)),
+            (((37,),), ((), False)),
+            (((2, 5, 33),), ((), True)),
+        ),
+    )
+
+
+ARGMAX_ALONG = _place_along("argmax", largest=True)
+ARGMIN_ALONG = _place_along("argmin", largest=False)
+ARGMAX = _place_operation(ARGMAX_ALONG, largest=True)
+ARGMIN = _place_operation(ARGMIN_ALONG, largest=False)
+
+OPERATIONS = (CUMSUM, CUMPROD, ARGMAX, ARGMIN)
+
+IN_PROGRAMS = (ARGMAX_ALONG, ARGMIN_ALONG)
+"""What programs have of `ttnn.argmax` and `ttnn.argmin`."""

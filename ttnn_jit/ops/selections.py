@@ -10,9 +10,9 @@ from ttnn_jit.ops.movement import OPERAND
 from ttnn_jit.ops.parameter import CHOICE, DIMENSION, FLAG, IGNORED, NUMBER, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
-from ttnn_jit.ops.routines import MOST_UINT16
+from ttnn_jit.ops.routines import dtype_of_places
 from ttnn_jit.specs.access import Access, Dim
-from ttnn_jit.specs.dtypes import INTEGERS, SCALARS, DataType
+from ttnn_jit.specs.dtypes import INTEGERS, SCALARS
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Extents = tuple[int, ...]
@@ -290,7 +290,7 @@ def _sort_loops(shape: Extents, axis: int, *_: Any) -> RoutineLoops:
 
 
 def _sort_results(x: TensorSpec, axis: int, *_: Any) -> tuple[TensorSpec, ...]:
-    places = DataType.UINT16 if tuple(x.shape)[axis] <= MOST_UINT16 else DataType.UINT32
+    places = dtype_of_places(tuple(x.shape)[axis])
     return interleaved(x), interleaved(x).with_(dtype=places)
 
 

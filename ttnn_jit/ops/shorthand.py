@@ -33,8 +33,20 @@ class Value:
         return tuple(self.spec.shape)
 
 
-Call = Callable[..., Value]
-"""``call(operation, operands, *attributes)``: the one result of `operation`; operands are values and numbers."""
+@dataclass(frozen=True)
+class Call:
+    """``call(operation, operands, *attributes)``: the one result of `operation`; operands are values and numbers.
+
+    Attributes:
+        results: Called likewise, what an operation of several results gives.
+    """
+
+    results: Callable[..., list[Value]]
+
+    def __call__(self, operation: Operation, operands: Sequence[Value | float | None], *statics: Any) -> Value:
+        """The one result."""
+        (result,) = self.results(operation, operands, *statics)
+        return result
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -44,13 +56,13 @@ class Shorthand(Operation):
     Attributes:
         calls: ``calls(call, *operands, *attributes)``: the result, or a list of them, by `call`. Operands are `Value`
             objects; the tensors of a variadic operation come as one list. Raises ShapeError where they do not fit.
-        is_list: A call gives a list, however many results it has.
+        collected_in: A call gives a list or a tuple, however many results it has; None: the one result.
         takes_dtypes: The element types that it takes: all.
     """
 
     calls: Callable[..., Value | list[Value]]
     examples: tuple[Example, ...]
-    is_list: bool = False
+    collected_in: type[list[Any]] | type[tuple[Any, ...]] | None = None
     takes_dtypes: frozenset[DataType] = SCALARS
 
     @property
@@ -61,11 +73,11 @@ class Shorthand(Operation):
     @property
     def gives_one_tensor(self) -> bool:
         """Whether a call gives a tensor."""
-        return not self.is_list
+        return self.collected_in is None and super().gives_one_tensor
 
     def packed(self, results: Sequence[Any]) -> Any:
-        """A list of them, or the one."""
-        return [*results] if self.is_list else results[0]
+        """A list or tuple of them, or the one."""
+        return super().packed(results) if self.collected_in is None else self.collected_in(results)
 
     def written_out(self, call: Call, operands: Sequence[Value | float | None], statics: Sequence[Any]) -> list[Value]:
         """The results, every one of them made by `call`: an operand that is one is copied, as eager calls do.
@@ -88,7 +100,7 @@ class Shorthand(Operation):
             CompileError: The operands do not fit the operation or each other.
         """
         values = [Value(spec) if isinstance(spec, TensorSpec) else spec for spec in specs]
-        return tuple(value.spec for value in self.written_out(_specified, values, statics))
+        return tuple(value.spec for value in self.written_out(Call(_specified), values, statics))
 
     @property
     def rules(self) -> str:
@@ -114,7 +126,7 @@ def respelled(name: str, *parameters: Parameter, spelled: Callable[..., Spelling
     )
 
 
-def _specified(operation: Operation, operands: Sequence[Value | float | None], *statics: Any) -> Value:
-    """The call that says what its result is, and no more."""
-    (spec,) = operation.results([each.spec if isinstance(each, Value) else each for each in operands], statics)
-    return Value(spec)
+def _specified(operation: Operation, operands: Sequence[Value | float | None], *statics: Any) -> list[Value]:
+    """What the results of a call are, and no more."""
+    specs = operation.results([each.spec if isinstance(each, Value) else each for each in operands], statics)
+    return [Value(spec) for spec in specs]

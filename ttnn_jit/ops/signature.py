@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from ttnn_jit.ops.operation import HARDWARE_PARAMETERS, OPERAND_PARAMETERS, RESULT_PARAMETERS, Operation
 from ttnn_jit.ops.parameter import Parameter
@@ -18,7 +18,9 @@ def signature_of(overloads: Sequence[Operation]) -> inspect.Signature:
     same_name: dict[str, list[Parameter]] = {}
     for parameter in (*(each for operation in overloads for each in operation.parameters), *KEYWORDS):
         same_name.setdefault(parameter.name, []).append(parameter)
-    merged = sorted(map(_merged, same_name.values()), key=lambda each: (each.kind, each.default is not each.empty))
+    by_place = {name for operation in overloads for name in _by_place(operation)}
+    given = (_merged(parameters, by_place) for parameters in same_name.values())
+    merged = sorted(given, key=lambda each: (each.kind, each.default is not each.empty))
     return inspect.Signature(merged, return_annotation=result_annotation(overloads))
 
 
@@ -27,15 +29,25 @@ def result_annotation(overloads: Sequence[Operation]) -> str:
     first = overloads[0]
     if first.gives_one_tensor:
         return "Tensor"
-    return "list[Tensor]" if isinstance(first, Shorthand) else f"tuple[{', '.join(['Tensor'] * first.result_count)}]"
+    if isinstance(first, Shorthand) and first.collected_in is not None:
+        return "list[Tensor]" if first.collected_in is list else "tuple[Tensor, ...]"
+    return f"tuple[{', '.join(['Tensor'] * first.result_count)}]"
 
 
-def _merged(parameters: Sequence[Parameter]) -> inspect.Parameter:
+def _by_place(operation: Operation) -> set[str]:
+    """The parameters that Python gives a place: those before a required one that stands behind an optional one."""
+    positional = [each for each in operation.parameters if each.is_positional]
+    optional = next((place for place, each in enumerate(positional) if not each.is_required), len(positional))
+    behind = (place for place, each in enumerate(positional) if place > optional and each.is_required)
+    return {each.name for each in positional[: next(behind, len(positional))]}
+
+
+def _merged(parameters: Sequence[Parameter], by_place: Container[str]) -> inspect.Parameter:
     first = parameters[0]
     types = dict.fromkeys(part for each in parameters for part in each.annotation.split(" | "))
     return inspect.Parameter(
         first.name,
-        inspect.Parameter.POSITIONAL_OR_KEYWORD if first.is_positional else inspect.Parameter.KEYWORD_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD if first.name in by_place else inspect.Parameter.KEYWORD_ONLY,
         default=inspect.Parameter.empty if first.is_required else first.default,
         annotation=" | ".join(sorted(types, key="None".__eq__)),
     )
@@ -52,15 +64,15 @@ def call_stubs(overloads: Sequence[Operation]) -> Iterator[str]:
 
 
 def _stub(operation: Operation, defaulted: set[str], *, aliased: bool) -> str:
-    """The parameters, renamed to their first aliases where `aliased`.
+    """The parameters, renamed to their first aliases where `aliased`; what must be given behind defaults, by name.
 
     A choice has its default in the first declaration only, which is the one that is meant without it.
     """
-    own = []
+    own, by_place = [], _by_place(operation)
     for parameter in operation.parameters:
         name = parameter.aliases[0] if aliased and parameter.aliases else parameter.name
         needed = parameter.is_required or (parameter.is_choice and name in defaulted)
-        own.append((parameter.is_positional, f"{name}: {parameter.annotation}{'' if needed else ' = ...'}"))
+        own.append((parameter.name in by_place, f"{name}: {parameter.annotation}{'' if needed else ' = ...'}"))
     positional = [text for is_positional, text in own if is_positional]
     choices = [text for is_positional, text in own if not is_positional]
     return ", ".join(["self", *positional, *(["*", *choices] if choices else []), "**keywords: Unpack[Keywords]"])

@@ -166,8 +166,9 @@ class _Tracer:
     def apply_operation(self, overloads: Sequence[Any], values: Sequence[Any], keywords: Mapping[str, Any]) -> Traced:
         """What an operation of the registry returns."""
         values = [Traced(self, str(self.operand(v))) if isinstance(v, TracedMask) else v for v in values]
-        if not all(isinstance(each, Elementwise) for each in overloads):
-            raise UntraceableError(f"`{overloads[0].name}` moves elements, and a tile operation computes one by one")
+        name, overloads = overloads[0].name, [each for each in overloads if isinstance(each, Elementwise)]
+        if not overloads:
+            raise UntraceableError(f"`{name}` moves elements, and a tile operation computes one by one")
         bound = bind(overloads, values, keywords, _dtype_of)
         operands = [self.operand(value) for value in bound.operands]
         operation: Any = bound.operation

@@ -23,7 +23,7 @@ from ttnn_jit.specs.memory_config import (
     require_cores,
     whole_numbers,
 )
-from ttnn_jit.specs.sharding import folded_2d, round_up
+from ttnn_jit.specs.sharding import folded_2d, round_up, sharded_over
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 
@@ -45,6 +45,23 @@ def num_cores_to_corerangeset(
         raise GridError(f"a grid has at least one column and one row of cores, got {size}")
     whole = CoreRangeSet(CoreRange((0, 0), (size.x - 1, size.y - 1)))
     return num_cores_to_corerangeset_in_subcoregrids((0, 0), target_num_cores, whole, row_wise)
+
+
+def core_for_each(shape: Iterable[int], grid: tuple[int, int], buffer_type: BufferType) -> MemoryConfig:
+    """A height-sharded config with one core for each index of `shape` before its last two dimensions.
+
+    Args:
+        shape: Of a tensor of tiles.
+        grid: Rows and columns of cores, which are filled row by row.
+        buffer_type: Where the shards lie.
+
+    Raises:
+        GridError: The grid has fewer cores.
+    """
+    *before, height, width = shape
+    rows, columns = grid
+    cores = num_cores_to_corerangeset(math.prod(before), (columns, rows), row_wise=True)
+    return sharded_over((*before, round_up(height, TILE_HEIGHT), width), ShardStrategy.HEIGHT, cores, buffer_type)
 
 
 def num_cores_to_corerangeset_in_subcoregrids(

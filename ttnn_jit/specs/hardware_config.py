@@ -79,11 +79,41 @@ def hardware_config(cls: type[C]) -> type[C]:
     return cls
 
 
+class OpenConfig(HardwareConfig):
+    """Settings whose fields may be assigned until an operation has taken them: from then on programs are known by them.
+
+    A subclass is made by `hardware_config`, and then by `assignable`.
+    """
+
+    def close(self) -> None:
+        """Refuse assignments from here on."""
+        self.__dict__["_is_closed"] = True
+
+    def __copy__(self: C) -> C:
+        return dataclasses.replace(self)  # type: ignore[type-var]  # it is a dataclass
+
+    def __deepcopy__(self: C, _: object) -> C:
+        return dataclasses.replace(self)  # type: ignore[type-var]
+
+
+def assignable(cls: type[C]) -> type[C]:
+    """`cls`, a subclass of `OpenConfig`, with fields that may be assigned; they obey the rules of their annotations."""
+    made: Any = cls
+
+    def assign(config: Any, name: str, value: Any) -> None:
+        if name not in rules_of(made) or "_is_closed" in config.__dict__:
+            _refuse_assignment(config, name)
+        config.__dict__[name] = rules_of(made)[name](value, f"`{name}` of {made.__name__}")
+
+    made.__setattr__ = assign
+    return cls
+
+
 @functools.cache
 def rules_of(cls: Any) -> Mapping[str, Rule]:
     """Field of a config -> its rule, in the order of printing."""
     hints = get_type_hints(cls, include_extras=True)
-    return {name: get_args(hint)[1] for name, hint in hints.items()}
+    return {name: parts[1] for name, hint in hints.items() if len(parts := get_args(hint)) > 1}
 
 
 def _no_field(cls: type, name: str) -> FieldError:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import ttnn_jit
-from ttnn_jit.ops import ALIASES, EAGER, IN_PLACE, OPERATIONS, OPERATOR_METHODS, REFLECTED_METHODS
+from ttnn_jit.ops import ALIASES, EAGER, IN_PLACE, OPERATIONS, OPERATOR_METHODS, OVERLOADS, REFLECTED_METHODS
 from ttnn_jit.ops.signature import KEYWORDS, call_stubs, result_annotation
 from ttnn_jit.ttnn.lazy_names import MODULE_OF, SUBMODULES
 
@@ -19,16 +20,22 @@ def stubs() -> dict[Path, str]:
     package = Path(ttnn_jit.__file__).parent
     return {
         package / "ttnn" / "eager_functions.pyi": _HEAD + "\n".join(_operations()) + "\n",
+        **{package / "ttnn" / f"{each}.pyi": _HEAD + "\n".join(_submodule(each)) + "\n" for each in _WITH_OPERATIONS},
         package / "ttnn" / "lazy_names.pyi": _HEAD_OF_NAMES + "\n".join(_lazy_names()) + "\n",
         package / "runtime" / "tensor_operators.pyi": _HEAD + "\n".join(_operators()) + "\n",
     }
 
 
+_NAMES = {**{name: name for name in EAGER}, **ALIASES, **{name: each[0].name for name, each in IN_PLACE.items()}}
+"""Name of an eager function -> that of its declarations."""
+_WITH_OPERATIONS = sorted({home for home, _, _ in (name.rpartition(".") for name in _NAMES) if home})
+
+
 def _operations() -> Iterator[str]:
-    in_place = {name: overloads[0].name for name, overloads in IN_PLACE.items()}
-    names = {**{name: name for name in EAGER}, **ALIASES, **in_place}
+    names = {name: operation for name, operation in _NAMES.items() if "." not in name}
     yield "from collections.abc import Callable, Sequence"
     yield "from typing import Any, Literal, TypedDict, Unpack, overload\n"
+    yield "from ttnn_jit.ops.losses import LossReductionMode"
     yield "from ttnn_jit.specs.dtypes import DataType"
     yield "from ttnn_jit.specs.memory_config import MemoryConfig"
     yield "from ttnn_jit.specs.tensor_spec import Layout"
@@ -37,25 +44,40 @@ def _operations() -> Iterator[str]:
     yield from ["__all__ = [", *(f'    "{name}",' for name in sorted(names)), "]\n"]
     yield "class Keywords(TypedDict, total=False):"
     yield from (f"    {keyword.name}: {keyword.annotation}" for keyword in KEYWORDS)
-    for name in sorted(EAGER):
+    for name in sorted(set(_NAMES.values())):
         yield from _class(name)
     yield ""
+    yield "def functions_of(submodule: str) -> dict[str, TtnnOperation]: ..."
     yield from (f"{name}: {_class_name(operation)}" for name, operation in sorted(names.items()))
 
 
 def _class_name(name: str) -> str:
-    return f"_{name.title().replace('_', '')}"
+    return f"_{name.title().replace('_', '').replace('.', '')}"
 
 
 def _class(name: str) -> Iterator[str]:
     yield f"\nclass {_class_name(name)}(TtnnOperation):"
-    summaries = [operation.summary for operation in EAGER[name]]
+    summaries = [operation.summary for operation in OVERLOADS[name]]
     yield "    " + '"""' + "\n\n    Or: ".join(summaries) + '"""\n'
-    calls = list(call_stubs(EAGER[name]))
+    stubs = reversed([*call_stubs(OVERLOADS[name])])
+    calls = list({each.replace(" = ...", ""): each for each in stubs}.values())[::-1]
     for parameters in calls:
         if len(calls) > 1:
             yield "    @overload"
-        yield f"    def __call__({parameters}) -> {result_annotation(EAGER[name])}: ..."
+        yield f"    def __call__({parameters}) -> {result_annotation(OVERLOADS[name])}: ..."
+
+
+def _submodule(home: str) -> Iterator[str]:
+    """A submodule of ttnn: its operations, and what else it has."""
+    module = import_module(f"ttnn_jit.ttnn.{home}")
+    own = {name.rpartition(".")[2]: _class_name(_NAMES[name]) for name in _NAMES if name.rpartition(".")[0] == home}
+    yield from (f"from ttnn_jit.ttnn.eager_functions import {each}" for each in sorted(set(own.values())))
+    for name in sorted(set(module.__all__) - set(own)):
+        value = getattr(module, name)
+        source = "ttnn_jit.ttnn.eager_functions" if name in _NAMES else value.__module__
+        yield f"from {source} import {name} as {name}"
+    yield from ["", "__all__ = [", *(f'    "{name}",' for name in sorted(module.__all__)), "]", ""]
+    yield from (f"{name}: {each}" for name, each in sorted(own.items()))
 
 
 def _lazy_names() -> Iterator[str]:

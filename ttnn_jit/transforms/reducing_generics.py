@@ -185,6 +185,6 @@ def _masked(
     extent = operand.of_loops(operand.extents)[loop]
     if loop not in operand.follows[-2:] or (extent and extent % TILE_WIDTH == 0):
         return source, []
-    empty = d2m.EmptyOp.make(source.type, location)
+    empty = d2m.EmptyOp.make(tensor_type(spec_of(source.type).with_()), location)
     mask = d2m.MaskOp.make(source, empty.results[0], FILL_OF[fill], location)
     return mask.result, [empty, mask]

@@ -13,12 +13,15 @@ from xdsl.passes import ModulePass
 
 from ttnn_jit import ops
 from ttnn_jit.dialects import system_desc_of, ttir
-from ttnn_jit.dialects.declared_ops import CompositeOp, ReductionOp
+from ttnn_jit.dialects.declared_ops import CompositeOp, MovementOp, ReductionOp
 from ttnn_jit.dialects.editing import ops_of
-from ttnn_jit.dialects.layout import spec_of, tensor_type
+from ttnn_jit.dialects.layout import dtype_of, spec_of, tensor_type
 from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttnn import HOISTED
+from ttnn_jit.ops.composite import as_tuple
 from ttnn_jit.ops.kinds import as_float32
+from ttnn_jit.ops.reduction import interleaved
+from ttnn_jit.ops.sequences import ARANGE
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
@@ -45,21 +48,23 @@ class TTIRDecomposeComposites(ModulePass):
 
 
 def _rewrite(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
-    if not isinstance(op, CompositeOp | ReductionOp) or (isinstance(op, ReductionOp) and _is_single(op)):
+    if not isinstance(op, CompositeOp | ReductionOp) or (isinstance(op, ReductionOp) and _is_kept(op)):
         return None
     builder = TensorBuilder(op)
     operands = [None if each is None else Tensor(values[each], spec_of(each.type)) for each in op.placed]
     if isinstance(op, ReductionOp):
         (operand,) = (each for each in operands if each is not None)
-        result = builder.reduced(op, operand)
+        results = (builder.reduced(op, operand),)
     else:
-        result = op.operation.decompose(builder, *operands, *op.statics)
-    values[op.results[0]] = builder.finished(result, spec_of(op.results[0].type))
+        results = as_tuple(op.operation.decompose(builder, *operands, *op.statics))
+    for value, result in zip(op.results, results, strict=True):
+        values[value] = builder.finished(result, spec_of(value.type))
     return builder.ops
 
 
-def _is_single(op: ReductionOp) -> bool:
-    return len(op.axes) == 1
+def _is_kept(op: ReductionOp) -> bool:
+    """Whether it reduces one dimension, of floats."""
+    return len(op.axes) == 1 and not dtype_of(op.operands[0].type).is_integer
 
 
 @dataclass(frozen=True)
@@ -93,13 +98,14 @@ class TensorBuilder:
 
         def call(*args: Any, **kwargs: Any) -> Tensor:
             bound = ops.bind(overloads, args, kwargs, _dtype_of)
-            return self._apply(bound.operation, bound.operands, bound.attributes)
+            return self.apply(bound.operation, bound.operands, bound.attributes)
 
         return call
 
-    def _apply(
+    def apply(
         self, operation: ops.Operation, operands: Sequence[Tensor | float | None], statics: Sequence[Any]
     ) -> Tensor:
+        """A call of `operation`, which may have no name in the namespace."""
         if isinstance(operation, ops.Reduction):
             return self._reduce(operation, operands, statics, COMPUTE_TYPE)
         specs = [operand.spec if isinstance(operand, Tensor) else operand for operand in operands]
@@ -108,9 +114,23 @@ class TensorBuilder:
             inner: Tensor = operation.decompose(self, *operands, *written)
             return inner
         (spec,) = operation.results(specs, statics)
-        if not isinstance(operation, ops.Movement):
+        if not isinstance(operation, ops.Movement | ops.Routine | ops.Typecast):
             spec = spec.with_(dtype=COMPUTE_TYPE)
         return self._write(*operation.written(specs, statics), operands, spec)
+
+    def call(self, operation: ops.Operation, operands: Sequence[Tensor], *statics: Any) -> Tensor:
+        """The result of an operation that has no name of ttnn's."""
+        return self._apply(operation, operands, statics)
+
+    def places(self, extent: int, like: Tensor) -> Tensor:
+        """The numbers 0, 1, ... below `extent`, in a tensor that lies where `like` does."""
+        spec = interleaved(like.spec).with_(shape=(extent,), dtype=COMPUTE_TYPE)
+        return self._write(ARANGE, (0, extent, 1, COMPUTE_TYPE, spec.layout), (), spec)
+
+    def filled(self, number: float, shape: Sequence[int], like: Tensor) -> Tensor:
+        """A tensor of one number, which lies as `like` does."""
+        spec = like.spec.with_(shape=shape, dtype=COMPUTE_TYPE, memory_config=like.spec.memory_config.unsharded)
+        return Tensor(self._full(number, spec), spec)
 
     def reduced(self, op: ReductionOp, operand: Tensor) -> Tensor:
         """What a reduction over any dimensions stands for."""
@@ -121,10 +141,11 @@ class TensorBuilder:
     ) -> Tensor:
         tensor: Tensor = operands[0]
         _, (axes, keepdim) = operation.written([tensor.spec], statics)
+        of_integers = operation.of_integers if tensor.spec.dtype.is_integer else None
         for axis in reversed(axes):
-            own = dtype if axis == axes[0] else COMPUTE_TYPE
+            own = dtype if axis == axes[0] or of_integers is not None else COMPUTE_TYPE
             (spec,) = operation.results([tensor.spec], ((axis,), keepdim))
-            tensor = self._write(operation, ((axis,), keepdim), (tensor,), spec.with_(dtype=own))
+            tensor = self._write(of_integers or operation, ((axis,), keepdim), (tensor,), spec.with_(dtype=own))
         return tensor
 
     def _write(
@@ -153,10 +174,17 @@ class TensorBuilder:
         self.ops.append(op)
         return op.results[0]
 
+    def rounded(self, x: Tensor, dtype: DataType) -> Tensor:
+        """`x` as elements of `dtype`."""
+        wanted = x.spec.with_(dtype=dtype)
+        return x if wanted == x.spec else Tensor(self.finished(x, wanted), wanted)
+
     def finished(self, result: Tensor, wanted: TensorSpec) -> SSAValue:
-        """The value of the last op, of the type that is wanted: it rounds to it; a copy where it is no op's."""
+        """The value of the last op, of the type that is wanted: it rounds to it; a copy where no op may."""
         last = self.ops[-1] if self.ops else None
-        if last is None or last.results[0] is not result.value or result.value.first_use is not None:
+        is_last = last is not None and last.results[0] is result.value and result.value.first_use is None
+        moves = isinstance(last, MovementOp) and result.spec.dtype is not wanted.dtype
+        if last is None or not is_last or moves:
             return self._write(ops.COPY, (), (result,), wanted).value
         if result.spec != wanted:
             return self._retyped(last, wanted)

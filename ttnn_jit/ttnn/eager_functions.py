@@ -1,6 +1,6 @@
 """The eager functions, one for each name of an operation and each alias; eager_functions.pyi says their types.
 
-They are made when they are first asked for.
+They are made when they are first asked for. Those whose names have a dot stand in a submodule of ttnn.
 """
 
 from __future__ import annotations
@@ -30,7 +30,14 @@ def _made(name: str) -> TtnnOperation:
 
 _FUNCTIONS = _Functions()
 
-__all__ = [*EAGER, *ALIASES, *IN_PLACE]  # noqa: PLE0604 - the names are the declarations'
+_NAMES = (*EAGER, *ALIASES, *IN_PLACE)
+__all__ = [name for name in _NAMES if "." not in name]
+
+
+def functions_of(submodule: str) -> dict[str, TtnnOperation]:
+    """The functions of a submodule of ttnn, ``transformer``, by their names in it."""
+    split = (name.rpartition(".") for name in _NAMES)
+    return {last: _FUNCTIONS[f"{home}.{last}"] for home, _, last in split if home == submodule}
 
 
 def __getattr__(name: str) -> TtnnOperation:

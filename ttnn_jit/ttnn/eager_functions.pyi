@@ -2,6 +2,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypedDict, Unpack, overload
 
+from ttnn_jit.ops.losses import LossReductionMode
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.memory_config import MemoryConfig
 from ttnn_jit.specs.tensor_spec import Layout
@@ -14,11 +15,17 @@ __all__ = [
     "acosh",
     "add",
     "add_",
+    "addalpha",
     "addcdiv",
     "addcmul",
+    "addmm",
+    "all",
+    "any",
     "argmax",
+    "argmin",
     "asin",
     "asinh",
+    "assign",
     "atan",
     "atan2",
     "atanh",
@@ -35,6 +42,7 @@ __all__ = [
     "clamp",
     "clip",
     "concat",
+    "copy",
     "cos",
     "cosh",
     "cumprod",
@@ -43,12 +51,14 @@ __all__ = [
     "digamma",
     "div",
     "div_",
+    "div_no_nan",
     "divide",
     "divide_",
     "elu",
     "embedding",
     "eq",
     "eq_",
+    "eqz",
     "erf",
     "erfc",
     "erfinv",
@@ -57,6 +67,7 @@ __all__ = [
     "expand",
     "expm1",
     "fill",
+    "fill_cache",
     "flip",
     "floor",
     "floor_div",
@@ -65,11 +76,17 @@ __all__ = [
     "fold",
     "frac",
     "gather",
+    "gcd",
     "ge",
     "ge_",
+    "geglu",
     "gelu",
+    "gez",
+    "glu",
+    "group_norm",
     "gt",
     "gt_",
+    "gtz",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
@@ -85,13 +102,18 @@ __all__ = [
     "isnan",
     "isneginf",
     "isposinf",
+    "l1_loss",
     "layer_norm",
+    "layer_norm_post_all_gather",
+    "layer_norm_pre_all_gather",
+    "lcm",
     "ldexp",
     "ldexp_",
     "le",
     "le_",
     "leaky_relu",
     "lerp",
+    "lez",
     "lgamma",
     "linear",
     "log",
@@ -99,6 +121,7 @@ __all__ = [
     "log1p",
     "log2",
     "log_sigmoid",
+    "log_softmax",
     "logaddexp",
     "logaddexp2",
     "logaddexp2_",
@@ -115,6 +138,7 @@ __all__ = [
     "logical_xor_",
     "lt",
     "lt_",
+    "ltz",
     "mac",
     "matmul",
     "max",
@@ -123,6 +147,7 @@ __all__ = [
     "min",
     "minimum",
     "mish",
+    "mse_loss",
     "mul",
     "mul_",
     "multiply",
@@ -131,6 +156,11 @@ __all__ = [
     "ne",
     "ne_",
     "neg",
+    "nez",
+    "norm",
+    "normalize_global",
+    "normalize_hw",
+    "outer",
     "pad",
     "permute",
     "pow",
@@ -140,20 +170,28 @@ __all__ = [
     "rdiv",
     "recip",
     "reciprocal",
+    "reglu",
     "relu",
     "relu6",
+    "relu_max",
+    "relu_min",
     "remainder",
     "repeat",
     "repeat_interleave",
     "reshape",
     "reshape_on_device",
     "rms_norm",
+    "rms_norm_post_all_gather",
+    "rms_norm_pre_all_gather",
     "roll",
     "round",
     "rpow",
     "rsqrt",
     "rsub",
     "rsub_",
+    "scale_causal_mask_hw_dims_softmax_in_place",
+    "scale_mask_softmax",
+    "scale_mask_softmax_in_place",
     "scatter",
     "scatter_add",
     "selu",
@@ -167,6 +205,7 @@ __all__ = [
     "slice",
     "slice_write",
     "softmax",
+    "softmax_in_place",
     "softplus",
     "softshrink",
     "softsign",
@@ -179,11 +218,14 @@ __all__ = [
     "squeeze",
     "stack",
     "std",
+    "std_hw",
     "sub",
     "sub_",
+    "subalpha",
     "subtract",
     "subtract_",
     "sum",
+    "swiglu",
     "swish",
     "tan",
     "tanh",
@@ -196,7 +238,9 @@ __all__ = [
     "trunc",
     "unsqueeze",
     "unsqueeze_to_4D",
+    "update_cache",
     "var",
+    "var_hw",
     "view",
     "where",
     "xlogy",
@@ -204,6 +248,7 @@ __all__ = [
 
 class Keywords(TypedDict, total=False):
     memory_config: MemoryConfig | None
+    output_mem_config: MemoryConfig | None
     dtype: DataType | None
     output_tensor: Tensor | None
     optional_output_tensor: Tensor | None
@@ -243,6 +288,11 @@ class _Add(TtnnOperation):
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Addalpha(TtnnOperation):
+    """x + alpha * y, rounded once."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, alpha: float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Addcdiv(TtnnOperation):
     """x + value * y / z."""
 
@@ -253,8 +303,37 @@ class _Addcmul(TtnnOperation):
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, input_tensor_c: Tensor | float, value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Addmm(TtnnOperation):
+    """`beta` times a tensor, plus `alpha` times the product of two matrices; a `beta` of 0 leaves it out."""
+
+    def __call__(self, input_tensor: Tensor, mat1_tensor: Tensor, mat2_tensor: Tensor, alpha: float = ..., beta: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _All(TtnnOperation):
+    """1 where no element along the dimensions is zero, else 0, in x's dtype."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Any(TtnnOperation):
+    """1 where an element along the dimensions is not zero, else 0, in x's dtype."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Argmax(TtnnOperation):
-    """The place of the largest element along `dim`, of equal ones the first; NaN is the largest."""
+    """The place of the largest element along `dim`, or among all in a row; of equal ones the first, NaN is the largest."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Argmin(TtnnOperation):
+    """The place of the smallest element along `dim`, or among all in a row; of equal ones the first, NaN is the smallest."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -270,6 +349,14 @@ class _Asinh(TtnnOperation):
     """The inverse of sinh."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Assign(TtnnOperation):
+    """A copy of the tensor."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Atan(TtnnOperation):
     """The inverse of tan, in [-pi/2, pi/2]."""
@@ -363,6 +450,14 @@ class _Concat(TtnnOperation):
     @overload
     def __call__(self, input_tensors: Sequence[Tensor], dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Copy(TtnnOperation):
+    """The first tensor in the element type of the second, which is written."""
+
+    @overload
+    def __call__(self, input_a: Tensor, input_b: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Cos(TtnnOperation):
     """Cosine of x radians, to the largest float."""
 
@@ -374,20 +469,20 @@ class _Cosh(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Cumprod(TtnnOperation):
-    """The products of the elements up to each along `dim`, in float64 and each rounded once."""
+    """The products of the elements up to each along `dim`: in float64, rounded once; of integers the low bits."""
 
     @overload
-    def __call__(self, input_tensor: Tensor, dim: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensor: Tensor, dim: int, *, out: Tensor | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
-    def __call__(self, input: Tensor, dim: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input: Tensor, dim: int, *, out: Tensor | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Cumsum(TtnnOperation):
-    """The sums of the elements up to each along `dim`, in float64 and each rounded once."""
+    """The sums of the elements up to each along `dim`: in float64, rounded once; of integers the low bits."""
 
     @overload
-    def __call__(self, input_tensor: Tensor, dim: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensor: Tensor, dim: int, *, out: Tensor | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
-    def __call__(self, input: Tensor, dim: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input: Tensor, dim: int, *, out: Tensor | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Deg2Rad(TtnnOperation):
     """x degrees in radians."""
@@ -399,12 +494,23 @@ class _Digamma(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _DivNoNan(TtnnOperation):
+    """x / y, correctly rounded; 0 where y is zero."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Divide(TtnnOperation):
     """x / y, correctly rounded.
 
     Or: The floor of the exact x / y.
 
-    Or: The exact x / y without its fraction."""
+    Or: The exact x / y without its fraction.
+
+    Or: x / y of integers, in float32.
+
+    Or: The floor of the quotient of integers; 0 where y is 0.
+
+    Or: The quotient of integers without its fraction; 0 where y is 0."""
 
     @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, rounding_mode: None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -430,6 +536,11 @@ class _Eq(TtnnOperation):
     """1 where x equals y, else 0, in the first operand's dtype."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Eqz(TtnnOperation):
+    """1 where x is zero, else 0, in x's dtype."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Erf(TtnnOperation):
     """The error function."""
@@ -464,6 +575,110 @@ class _Expand(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _ExperimentalConcatenateHeads(TtnnOperation):
+    """Heads [batch, heads, positions, channels of one] as rows [batch, 1, positions, channels]."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, *, compute_with_storage_grid_size: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, *, compute_with_storage_grid_size: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalCreateQkvHeads(TtnnOperation):
+    """Heads of rows that hold, group by group, the queries that share a key, that key and its value."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, num_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    @overload
+    def __call__(self, input: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
+class _ExperimentalNlpConcatHeads(TtnnOperation):
+    """Heads [batch, heads, positions, channels of one] as rows [batch, 1, positions, channels]."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalNlpConcatHeadsDecode(TtnnOperation):
+    """The first `num_heads` heads of every user as a row, [1, 1, users, channels]; rows of 0 up to 32 users."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, num_heads: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, num_q_heads: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalNlpCreateQkvHeads(TtnnOperation):
+    """Heads of queries, of keys, transposed by default, and of values, from rows in four dimensions."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, input_tensor_kv: Tensor | None = ..., *, num_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    @overload
+    def __call__(self, input: Tensor, kv_input_tensor: Tensor | None = ..., *, num_q_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
+class _ExperimentalNlpCreateQkvHeadsDecode(TtnnOperation):
+    """Heads of queries, keys and values of one position of every user, each [1, users, heads, channels]."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, num_heads: int, num_kv_heads: int | None = ..., *, overlap_qkv_coregrid: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    @overload
+    def __call__(self, input: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., *, overlap_qkv_coregrid: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
+class _ExperimentalPagedFillCache(TtnnOperation):
+    """A cache in pages with all positions of one user, or of those `batch_idx_tensor` names; it is written."""
+
+    @overload
+    def __call__(self, cache: Tensor, input: Tensor, page_table: Tensor, batch_idx_tensor: Tensor | None = ..., batch_idx: int = ..., *, mesh_coords: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, cache_tensor: Tensor, input_tensor: Tensor, page_table: Tensor, batch_idx_tensor: Tensor | None = ..., batch_idx: int = ..., *, mesh_coords: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalPagedUpdateCache(TtnnOperation):
+    """A cache with a row of every user of `input` [1, users, heads, channels] at the position that its index names, left out where there is none; it is written."""
+
+    @overload
+    def __call__(self, cache: Tensor, input: Tensor, update_idxs_tensor: Tensor | None = ..., page_table: Tensor | None = ..., update_idxs: Sequence[int] = ..., *, share_cache: object = ..., mesh_coords: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, cache_tensor: Tensor, input_tensor: Tensor, update_idxs_tensor: Tensor | None = ..., page_table: Tensor | None = ..., update_idxs: Sequence[int] = ..., *, share_cache: object = ..., mesh_coords: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalRotaryEmbedding(TtnnOperation):
+    """Channels i and i + n/2 of every row rotated by the angle of its position, or all rows by that of position `token_index`."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, token_index: int | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, cos_cached: Tensor, sin_cached: Tensor, token_idx: int | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalRotaryEmbeddingHf(TtnnOperation):
+    """Channels i and i + n/2 of every row rotated by the angle of its position; in decode mode, of its user."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, is_decode_mode: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, cos_cached: Tensor, sin_cached: Tensor, is_decode_mode: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalRotaryEmbeddingLlama(TtnnOperation):
+    """Rows times cosines, plus sines times 32 channels at a time by the first block of `trans_mat`, which turns pairs 2i, 2i + 1; a row of angles for every position, in decode mode for every user."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, trans_mat: Tensor, is_decode_mode: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, cos_cached: Tensor, sin_cached: Tensor, trans_mat: Tensor, is_decode_mode: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ExperimentalRotaryEmbeddingLlamaFusedQk(TtnnOperation):
+    """`rotary_embedding_llama` in decode mode of queries and of keys, by angles of both one after the other."""
+
+    @overload
+    def __call__(self, q_input_tensor: Tensor, k_input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, trans_mat: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    @overload
+    def __call__(self, q_input_tensor: Tensor, k_input_tensor: Tensor, cos_cached: Tensor, sin_cached: Tensor, trans_mat: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
+class _ExperimentalSplitQueryKeyValueAndSplitHeads(TtnnOperation):
+    """Heads of queries, of keys, transposed, and of values, from rows in four dimensions."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, num_heads: int = ..., *, compute_with_storage_grid_size: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    @overload
+    def __call__(self, input: Tensor, num_heads: int = ..., *, compute_with_storage_grid_size: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
 class _Expm1(TtnnOperation):
     """exp(x) - 1, the digits of small results kept."""
 
@@ -476,6 +691,14 @@ class _Fill(TtnnOperation):
     def __call__(self, input_tensor_a: Tensor | float, fill_value: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input_tensor: Tensor | float, fill_value: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _FillCache(TtnnOperation):
+    """A cache with the first positions of one user from `input` [1, heads, positions, channels]; it is written."""
+
+    @overload
+    def __call__(self, cache: Tensor, input: Tensor, batch_idx: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, cache_tensor: Tensor, input_tensor: Tensor, batch_index: int, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Flip(TtnnOperation):
     """The tensor with its elements in reverse order along `dims`."""
@@ -491,12 +714,16 @@ class _Floor(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _FloorDivide(TtnnOperation):
-    """The floor of x / y."""
+    """The floor of x / y.
+
+    Or: The floor of the quotient of integers; 0 where y is 0."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Fmod(TtnnOperation):
-    """What is left of x when y is taken off as often as goes, exactly; the sign of x."""
+    """What is left of x when y is taken off as often as goes, exactly; the sign of x.
+
+    Or: What the quotient toward zero leaves; 0 where y is 0."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -521,10 +748,23 @@ class _Gather(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, dim: int, index: Tensor, *, sparse_grad: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Gcd(TtnnOperation):
+    """The greatest common divisor of integers, not below 0."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Ge(TtnnOperation):
     """1 where x is not below y, else 0, in the first operand's dtype."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Geglu(TtnnOperation):
+    """The first half along `dim`, times `gelu` of the second."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Gelu(TtnnOperation):
     """x times the normal distribution function of x.
@@ -536,10 +776,36 @@ class _Gelu(TtnnOperation):
     @overload
     def __call__(self, input_tensor: Tensor, *, approximate: Literal['tanh'], **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Gez(TtnnOperation):
+    """1 where x is not below zero, else 0, in x's dtype."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Glu(TtnnOperation):
+    """The first half along `dim`, times `sigmoid` of the second."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _GroupNorm(TtnnOperation):
+    """Channels, the last dimension, in groups less their mean by their deviation, times `weight`, plus `bias`."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., *, num_groups: int, epsilon: float = ..., output_layout: Layout | None = ..., input_mask: object = ..., negative_mask: object = ..., reciprocals: object = ..., inplace: object = ..., num_out_blocks: object = ..., use_welford: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., *, num_groups: int, eps: float = ..., output_layout: Layout | None = ..., input_mask: object = ..., negative_mask: object = ..., reciprocals: object = ..., inplace: object = ..., num_out_blocks: object = ..., use_welford: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Gt(TtnnOperation):
     """1 where x is above y, else 0, in the first operand's dtype."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Gtz(TtnnOperation):
+    """1 where x is above zero, else 0, in x's dtype."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Hardshrink(TtnnOperation):
     """0 where |x| is at most lambd, else x; NaN stays NaN."""
@@ -619,6 +885,11 @@ class _Isposinf(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _L1Loss(TtnnOperation):
+    """The absolute differences, their sum or their mean."""
+
+    def __call__(self, input_reference: Tensor, input_prediction: Tensor, reduction: LossReductionMode = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _LayerNorm(TtnnOperation):
     """Rows less their mean, by their standard deviation, times `weight`, plus `bias`, one of each per column."""
 
@@ -626,6 +897,27 @@ class _LayerNorm(TtnnOperation):
     def __call__(self, input_tensor: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., epsilon: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., eps: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _LayerNormPostAllGather(TtnnOperation):
+    """`layer_norm` of a part of rows, whose sums `stats` has, from each device those of squares and the others."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, stats: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., epsilon: float = ..., *, use_2d_core_grid: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, stats: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., eps: float = ..., *, use_2d_core_grid: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _LayerNormPreAllGather(TtnnOperation):
+    """The sums of the squares of rows and their sums, each in the first column of a tile, zeros in the others."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, residual_input_tensor: Tensor | None = ..., *, use_2d_core_grid: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, residual_input_tensor: Tensor | None = ..., *, use_2d_core_grid: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Lcm(TtnnOperation):
+    """The least common multiple of integers; 0 where one is 0."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Ldexp(TtnnOperation):
     """x * 2**y; zeros and infinities stay where y is finite."""
@@ -649,6 +941,11 @@ class _Lerp(TtnnOperation):
     """input + weight * (end - input)."""
 
     def __call__(self, input: Tensor | float, end: Tensor | float, weight: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Lez(TtnnOperation):
+    """1 where x is not above zero, else 0, in x's dtype."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Lgamma(TtnnOperation):
     """The logarithm of |gamma(x)|; infinite at 0 and the negative integers."""
@@ -684,6 +981,14 @@ class _LogSigmoid(TtnnOperation):
     """log(sigmoid(x))."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _LogSoftmax(TtnnOperation):
+    """The logarithm of what `softmax` gives, without the numbers too small for it."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Logaddexp(TtnnOperation):
     """log(exp(x) + exp(y))."""
@@ -736,15 +1041,25 @@ class _Lt(TtnnOperation):
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Ltz(TtnnOperation):
+    """1 where x is below zero, else 0, in x's dtype."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Mac(TtnnOperation):
     """x * y + z, rounded once."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, input_tensor_c: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Matmul(TtnnOperation):
-    """The product of matrices; leading dimensions are broadcast, and vectors taken, as in torch.matmul."""
+    """The product of matrices; leading dimensions are broadcast, and vectors taken, as in torch.matmul.
 
+    Or: The product of matrices, then the function of one tensor that `activation` names."""
+
+    @overload
     def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, transpose_a: bool = ..., transpose_b: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, transpose_a: bool = ..., transpose_b: bool = ..., activation: str | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Max(TtnnOperation):
     """The largest element along dimensions; NaN where one is."""
@@ -760,12 +1075,18 @@ class _Maximum(TtnnOperation):
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Mean(TtnnOperation):
-    """The mean along dimensions: their sum by their number of elements."""
+    """The mean along dimensions: their sum by their number of elements.
+
+    Or: The mean along dimensions, times `scalar`."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., *, scalar: float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., *, scalar: float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Min(TtnnOperation):
     """The smallest element along dimensions; NaN where one is."""
@@ -784,6 +1105,11 @@ class _Mish(TtnnOperation):
     """x * tanh(log(1 + exp(x)))."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _MseLoss(TtnnOperation):
+    """The squares of the differences, their sum or their mean."""
+
+    def __call__(self, input_reference: Tensor, input_prediction: Tensor, reduction: LossReductionMode = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Multiply(TtnnOperation):
     """x * y."""
@@ -804,6 +1130,40 @@ class _Neg(TtnnOperation):
     """-x: the sign bit flipped."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Nez(TtnnOperation):
+    """1 where x is not zero, NaN too, else 0, in x's dtype."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Norm(TtnnOperation):
+    """The norm of vectors along dimensions, of the order `p`: 0 counts what is not 0, infinity is the largest."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., p: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., p: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _NormalizeGlobal(TtnnOperation):
+    """The elements less the mean of all, by the root of their variance, which is by their number."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _NormalizeHw(TtnnOperation):
+    """The elements less the mean of their rows and columns, by what `std_hw` gives."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Outer(TtnnOperation):
+    """The product of every element of one vector and every one of another, whatever dimension they lie along."""
+
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Pad(TtnnOperation):
     """The tensor with as many elements `value` before and after, along each dimension, as `padding` says.
@@ -893,6 +1253,14 @@ class _Reciprocal(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Reglu(TtnnOperation):
+    """The first half along `dim`, times `relu` of the second."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Relu(TtnnOperation):
     """max(x, 0); NaN stays NaN."""
 
@@ -903,8 +1271,20 @@ class _Relu6(TtnnOperation):
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _ReluMax(TtnnOperation):
+    """x where it is positive, else 0, and at most `upper_limit`."""
+
+    def __call__(self, input_tensor: Tensor, upper_limit: float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ReluMin(TtnnOperation):
+    """x, and at least `lower_limit`."""
+
+    def __call__(self, input_tensor: Tensor, lower_limit: float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Remainder(TtnnOperation):
-    """fmod with the sign of y, as Python's %."""
+    """fmod with the sign of y, as Python's %.
+
+    Or: What that quotient leaves, with the sign of y; 0 where y is 0."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -948,6 +1328,22 @@ class _RmsNorm(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., eps: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _RmsNormPostAllGather(TtnnOperation):
+    """`rms_norm` of a part of rows, whose sums of squares `stats` has, from each device a tile's width."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, stats: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., epsilon: float = ..., *, use_2d_core_grid: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, stats: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., eps: float = ..., *, use_2d_core_grid: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _RmsNormPreAllGather(TtnnOperation):
+    """The sums of the squares of rows, each in the first column of a tile, zeros in the others."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, residual_input_tensor: Tensor | None = ..., *, use_2d_core_grid: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, residual_input_tensor: Tensor | None = ..., *, use_2d_core_grid: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Roll(TtnnOperation):
     """Elements moved on by `shifts` along `dim`, those beyond the end to the front; flat if `dim` is None."""
 
@@ -983,6 +1379,14 @@ class _Rsub(TtnnOperation):
     """y - x."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _ScaleMaskSoftmax(TtnnOperation):
+    """The softmax of rows times `scale` plus `mask`, whatever `is_causal_mask` and `numeric_stable` say."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, scale: float | None = ..., mask: Tensor | None = ..., is_causal_mask: bool = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, scale: float | None = ..., mask: Tensor | None = ..., is_causal_mask: bool = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Scatter(TtnnOperation):
     """The tensor with elements of `src` in the places along `dim` that `index` names.
@@ -1156,18 +1560,45 @@ class _Std(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _StdHw(TtnnOperation):
+    """The root of what `var_hw` gives."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Subalpha(TtnnOperation):
+    """x - alpha * y, rounded once."""
+
+    def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, alpha: float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Subtract(TtnnOperation):
     """x - y."""
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Sum(TtnnOperation):
-    """The sum along dimensions."""
+    """The sum along dimensions.
+
+    Or: The sum along dimensions, times `scalar`."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., *, scalar: float, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., *, scalar: float, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Swiglu(TtnnOperation):
+    """The first half along `dim`, times `silu` of the second."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Tan(TtnnOperation):
     """Tangent of x radians, to the largest float."""
@@ -1190,12 +1621,67 @@ class _Threshold(TtnnOperation):
     def __call__(self, input_tensor: Tensor, threshold: float = ..., value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Topk(TtnnOperation):
-    """The `k` largest elements along `dim`, or the smallest, in order, and their places; NaN is the largest."""
+    """The `k` largest elements along `dim`, or the smallest, in order, and their places; NaN is the largest.
+
+    Or: The `k` largest elements along `dim`, or the smallest, in order, and what `indices_tensor` has there."""
 
     @overload
     def __call__(self, input_tensor: Tensor, k: int, dim: int = ..., largest: bool = ..., sorted: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
     @overload
     def __call__(self, input: Tensor, k: int, dim: int = ..., largest: bool = ..., sorted: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, k: int, dim: int = ..., largest: bool = ..., sorted: bool = ..., *, indices_tensor: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def __call__(self, input: Tensor, k: int, dim: int = ..., largest: bool = ..., sorted: bool = ..., *, indices_tensor: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
+
+class _TransformerAttentionSoftmax(TtnnOperation):
+    """The softmax of rows by the root of `head_size` plus `attention_mask`, whatever `causal_mask` says."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, head_size: int | None = ..., attention_mask: Tensor | None = ..., causal_mask: bool = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, head_size: int | None = ..., attention_mask: Tensor | None = ..., causal_mask: bool = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _TransformerChunkedScaledDotProductAttention(TtnnOperation):
+    """Attention of queries that begin at position `chunk_start_idx` of their sequences, or at that of a tensor, to keys up to their own position, in pages."""
+
+    def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, page_table_tensor: Tensor, chunk_start_idx: int | None = ..., chunk_start_idx_tensor: Tensor | None = ..., scale: float | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _TransformerConcatenateHeads(TtnnOperation):
+    """Heads [batch, heads, positions, channels of one] as rows [batch, positions, channels]."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _TransformerJointScaledDotProductAttention(TtnnOperation):
+    """Attention among the positions of two sequences, one behind the other: that of each."""
+
+    def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, joint_tensor_q: Tensor, joint_tensor_k: Tensor, joint_tensor_v: Tensor, scale: float | None = ..., *, joint_strategy: Literal['rear'] = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
+class _TransformerPagedScaledDotProductAttentionDecode(TtnnOperation):
+    """The same of caches in pages, of which `page_table_tensor` [users, pages of one] says which are a user's."""
+
+    def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, page_table_tensor: Tensor, is_causal: bool = ..., attn_mask: Tensor | None = ..., cur_pos_tensor: Tensor | None = ..., attention_sink: Tensor | None = ..., scale: float | None = ..., sliding_window_size: int | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _TransformerScaledDotProductAttention(TtnnOperation):
+    """Values weighted by the softmax of products of queries and keys times `scale`, plus `attn_mask`; of positions up to their own if `is_causal`, and within a window."""
+
+    def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, attn_mask: Tensor | None = ..., is_causal: bool = ..., scale: float | None = ..., sliding_window_size: int | None = ..., attention_sink: Tensor | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _TransformerScaledDotProductAttentionDecode(TtnnOperation):
+    """The same of one position of every user, queries [1, users, heads, channels], which sees keys up to `cur_pos` or `cur_pos_tensor` if `is_causal`; zeros of users whose position is below 0."""
+
+    def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, is_causal: bool = ..., attn_mask: Tensor | None = ..., cur_pos: Sequence[int] = ..., cur_pos_tensor: Tensor | None = ..., attention_sink: Tensor | None = ..., scale: float | None = ..., sliding_window_size: int | None = ..., *, share_cache: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _TransformerSplitQueryKeyValueAndSplitHeads(TtnnOperation):
+    """Heads of queries, of keys, transposed by default, and of values, from rows that hold them one after the other, or two tensors of rows; from sharded rows, group by group."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, input_tensor_kv: Tensor | None = ..., *, num_heads: int, num_kv_heads: int | None = ..., transpose_key: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    @overload
+    def __call__(self, input: Tensor, kv_input_tensor: Tensor | None = ..., *, num_q_heads: int, num_kv_heads: int | None = ..., transpose_key: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
 
 class _Transpose(TtnnOperation):
     """The tensor with two dimensions exchanged."""
@@ -1242,6 +1728,14 @@ class _UnsqueezeTo4D(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _UpdateCache(TtnnOperation):
+    """A cache with one position of all users from rows of `input` [1, heads, users, channels]; it is written."""
+
+    @overload
+    def __call__(self, cache: Tensor, input: Tensor, update_idx: int, batch_offset: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, cache_tensor: Tensor, input_tensor: Tensor, update_index: int, batch_offset: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Var(TtnnOperation):
     """The variance along dimensions; with `correction` by Bessel's, one element less."""
 
@@ -1249,6 +1743,14 @@ class _Var(TtnnOperation):
     def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _VarHw(TtnnOperation):
+    """The variance of the rows and columns, the last two dimensions, by their number of elements."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _View(TtnnOperation):
     """The elements as a tensor of another shape, as `reshape` gives them."""
@@ -1268,16 +1770,23 @@ class _Xlogy(TtnnOperation):
 
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
+def functions_of(submodule: str) -> dict[str, TtnnOperation]: ...
 abs: _Abs
 acos: _Acos
 acosh: _Acosh
 add: _Add
 add_: _Add
+addalpha: _Addalpha
 addcdiv: _Addcdiv
 addcmul: _Addcmul
+addmm: _Addmm
+all: _All
+any: _Any
 argmax: _Argmax
+argmin: _Argmin
 asin: _Asin
 asinh: _Asinh
+assign: _Assign
 atan: _Atan
 atan2: _Atan2
 atanh: _Atanh
@@ -1294,6 +1803,7 @@ chunk: _Chunk
 clamp: _Clamp
 clip: _Clamp
 concat: _Concat
+copy: _Copy
 cos: _Cos
 cosh: _Cosh
 cumprod: _Cumprod
@@ -1302,12 +1812,14 @@ deg2rad: _Deg2Rad
 digamma: _Digamma
 div: _Divide
 div_: _Divide
+div_no_nan: _DivNoNan
 divide: _Divide
 divide_: _Divide
 elu: _Elu
 embedding: _Embedding
 eq: _Eq
 eq_: _Eq
+eqz: _Eqz
 erf: _Erf
 erfc: _Erfc
 erfinv: _Erfinv
@@ -1316,6 +1828,7 @@ exp2: _Exp2
 expand: _Expand
 expm1: _Expm1
 fill: _Fill
+fill_cache: _FillCache
 flip: _Flip
 floor: _Floor
 floor_div: _FloorDivide
@@ -1324,11 +1837,17 @@ fmod: _Fmod
 fold: _Fold
 frac: _Frac
 gather: _Gather
+gcd: _Gcd
 ge: _Ge
 ge_: _Ge
+geglu: _Geglu
 gelu: _Gelu
+gez: _Gez
+glu: _Glu
+group_norm: _GroupNorm
 gt: _Gt
 gt_: _Gt
+gtz: _Gtz
 hardshrink: _Hardshrink
 hardsigmoid: _Hardsigmoid
 hardswish: _Hardswish
@@ -1344,13 +1863,18 @@ isinf: _Isinf
 isnan: _Isnan
 isneginf: _Isneginf
 isposinf: _Isposinf
+l1_loss: _L1Loss
 layer_norm: _LayerNorm
+layer_norm_post_all_gather: _LayerNormPostAllGather
+layer_norm_pre_all_gather: _LayerNormPreAllGather
+lcm: _Lcm
 ldexp: _Ldexp
 ldexp_: _Ldexp
 le: _Le
 le_: _Le
 leaky_relu: _LeakyRelu
 lerp: _Lerp
+lez: _Lez
 lgamma: _Lgamma
 linear: _Linear
 log: _Log
@@ -1358,6 +1882,7 @@ log10: _Log10
 log1p: _Log1P
 log2: _Log2
 log_sigmoid: _LogSigmoid
+log_softmax: _LogSoftmax
 logaddexp: _Logaddexp
 logaddexp2: _Logaddexp2
 logaddexp2_: _Logaddexp2
@@ -1374,6 +1899,7 @@ logical_xor: _LogicalXor
 logical_xor_: _LogicalXor
 lt: _Lt
 lt_: _Lt
+ltz: _Ltz
 mac: _Mac
 matmul: _Matmul
 max: _Max
@@ -1382,6 +1908,7 @@ mean: _Mean
 min: _Min
 minimum: _Minimum
 mish: _Mish
+mse_loss: _MseLoss
 mul: _Multiply
 mul_: _Multiply
 multiply: _Multiply
@@ -1390,6 +1917,11 @@ nan_to_num: _NanToNum
 ne: _Ne
 ne_: _Ne
 neg: _Neg
+nez: _Nez
+norm: _Norm
+normalize_global: _NormalizeGlobal
+normalize_hw: _NormalizeHw
+outer: _Outer
 pad: _Pad
 permute: _Permute
 pow: _Pow
@@ -1399,20 +1931,28 @@ rad2deg: _Rad2Deg
 rdiv: _Rdiv
 recip: _Reciprocal
 reciprocal: _Reciprocal
+reglu: _Reglu
 relu: _Relu
 relu6: _Relu6
+relu_max: _ReluMax
+relu_min: _ReluMin
 remainder: _Remainder
 repeat: _Repeat
 repeat_interleave: _RepeatInterleave
 reshape: _Reshape
 reshape_on_device: _ReshapeOnDevice
 rms_norm: _RmsNorm
+rms_norm_post_all_gather: _RmsNormPostAllGather
+rms_norm_pre_all_gather: _RmsNormPreAllGather
 roll: _Roll
 round: _Round
 rpow: _Rpow
 rsqrt: _Rsqrt
 rsub: _Rsub
 rsub_: _Rsub
+scale_causal_mask_hw_dims_softmax_in_place: _ScaleMaskSoftmax
+scale_mask_softmax: _ScaleMaskSoftmax
+scale_mask_softmax_in_place: _ScaleMaskSoftmax
 scatter: _Scatter
 scatter_add: _ScatterAdd
 selu: _Selu
@@ -1426,6 +1966,7 @@ sinh: _Sinh
 slice: _Slice
 slice_write: _SliceWrite
 softmax: _Softmax
+softmax_in_place: _Softmax
 softplus: _Softplus
 softshrink: _Softshrink
 softsign: _Softsign
@@ -1438,11 +1979,14 @@ squared_difference_: _SquaredDifference
 squeeze: _Squeeze
 stack: _Stack
 std: _Std
+std_hw: _StdHw
 sub: _Subtract
 sub_: _Subtract
+subalpha: _Subalpha
 subtract: _Subtract
 subtract_: _Subtract
 sum: _Sum
+swiglu: _Swiglu
 swish: _Silu
 tan: _Tan
 tanh: _Tanh
@@ -1455,7 +1999,9 @@ triu: _Triu
 trunc: _Trunc
 unsqueeze: _Unsqueeze
 unsqueeze_to_4D: _UnsqueezeTo4D
+update_cache: _UpdateCache
 var: _Var
+var_hw: _VarHw
 view: _View
 where: _Where
 xlogy: _Xlogy

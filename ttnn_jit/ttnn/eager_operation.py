@@ -22,6 +22,7 @@ from ttnn_jit.ops import (
     Elementwise,
     Operation,
     bind,
+    with_output_tensor,
 )
 from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.ops.traced_calls import traceable
@@ -145,6 +146,7 @@ class TtnnOperation(WarmCalls):
         return bound.operation.golden(torch, *bound.operands, *bound.attributes)
 
     def _run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        kwargs = with_output_tensor(self.__ttnn_overloads__, kwargs) if kwargs else kwargs
         own, wanted = result_keywords(self.__name__, kwargs) if kwargs else ({}, None)
         target = self._target(args, kwargs)
         if target is not None:
@@ -160,7 +162,7 @@ class TtnnOperation(WarmCalls):
         if wanted is not None:
             check_operands(self.__name__, bound, wanted)
         placement = None if wanted is None else placement_of(self.__name__, wanted, tensors[0])
-        if placement is not None and target is tensors[0] and not _are_met(target, tensors[1:]):
+        if placement is not None and _is_alone(target, bound):
             placement = replace(placement, in_place=True)
         key = (
             bound.operation,
@@ -212,30 +214,32 @@ class TtnnOperation(WarmCalls):
 
 
 class InPlaceOperation(TtnnOperation):
-    """An operation that writes its result into its first operand, and returns that."""
+    """An operation that writes its result into an operand, and returns that."""
 
     def _run_on_copies(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        result, target = super()._run_on_copies(args, kwargs), self._first(args, kwargs)
+        result, target = super()._run_on_copies(args, kwargs), self._written(args, kwargs)
         family = family_of(target)
         if family is not None and result is not target:
             family.write(target, result)
         return target
 
     def _target(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
-        target = self._first(args, kwargs)
-        check_tensor(target, f"{self.__name__}: its first operand")
+        target = self._written(args, kwargs)
+        check_tensor(target, f"{self.__name__}: the operand that it writes into")
         return target  # type: ignore[no-any-return]  # as was checked
 
-    def _first(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def _written(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         (operation, *_) = self.__ttnn_overloads__
-        first = operation.operands[0].name
-        keywords = [keyword for keyword, meant in operation.named_by.items() if meant[0] == first and keyword in kwargs]
-        return args[0] if args else kwargs[keywords[0]] if keywords else None
+        return operation.argument_written(args, kwargs)
 
 
-def _are_met(target: Tensor, others: Sequence[Tensor]) -> bool:
-    """Whether `target` lies in the memory of another tensor."""
-    return any(TTNN.share_memory(target, other, target.spec, other.spec) for other in others)
+def _is_alone(target: Tensor | None, bound: BoundCall) -> bool:
+    """Whether `target` is the operand that is written, and lies in the memory of no other."""
+    written = bound.operation.written_operand
+    others = [each for place, each in enumerate(bound.operands) if place != written and isinstance(each, Tensor)]
+    if target is None or bound.operands[written] is not target:
+        return False
+    return not any(TTNN.share_memory(target, other, target.spec, other.spec) for other in others)
 
 
 _CHECKED_AT_EACH_CALL = ("activations", *(parameter.name for parameter in OPERAND_PARAMETERS), "queue_id")

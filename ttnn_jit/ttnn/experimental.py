@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from ttnn_jit.ttnn.collectives import all_gather_async, neighbor_pad_async, reduce_scatter_minimal_async
-from ttnn_jit.ttnn.eager_functions import view
+from ttnn_jit.ttnn.convolutions_3d import conv3d, prepare_conv3d_weights
+from ttnn_jit.ttnn.eager_functions import functions_of, view
+from ttnn_jit.ttnn.fast_reduce import fast_reduce_nc
+from ttnn_jit.ttnn.names_on_demand import unknown_name_of
 from ttnn_jit.ttnn.random_tensors import dropout
 from ttnn_jit.ttnn.transfers import typecast
 
-__all__ = [
+_OPERATIONS = functions_of("experimental")
+globals().update(_OPERATIONS)
+
+__all__ = [  # noqa: PLE0604 - the names are the declarations'
     "all_gather_async",
+    "conv3d",
     "dropout",
+    "fast_reduce_nc",
     "neighbor_pad_async",
+    "prepare_conv3d_weights",
     "reduce_scatter_minimal_async",
     "typecast",
     "view",
+    *_OPERATIONS,
 ]
 
-if not TYPE_CHECKING:  # a type checker says itself which names are missing
 
-    def __getattr__(name: str) -> NoReturn:
-        raise AttributeError(
-            f"module 'ttnn_jit.ttnn.experimental' has no attribute {name!r}: of ttnn's experimental operations "
-            f"{', '.join(f'`{here}`' for here in __all__)} are here",
-            name=name,
-        )
+def __getattr__(name: str) -> NoReturn:
+    raise unknown_name_of("experimental", name, __all__)

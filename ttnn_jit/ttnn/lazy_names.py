@@ -70,6 +70,19 @@ HOMES = (
     Home("ttnn.random_tensors", "bernoulli manual_seed rand randn"),
     Home("ttnn.found_elements", "nonzero unique"),
     Home("ttnn.rearranging", "rearrange"),
+    Home("ttnn.batch_norm", "batch_norm"),
+    Home("ttnn.moreh", "moreh_cumsum"),
+    Home("ttnn.assignments", "bcast fill_ones_rm fill_rm plus_one unary_chain"),
+    Home(
+        "ttnn.tilizing",
+        "pad_to_tile_shape tilize tilize_with_val_padding tilize_with_zero_padding untilize untilize_with_unpadding",
+    ),
+    Home("ttnn.partial_shards", "interleaved_to_sharded_partial sharded_to_interleaved_partial"),
+    Home(
+        "ttnn.group_norm_parameters",
+        "create_group_norm_input_mask create_group_norm_input_negative_mask create_group_norm_weight_bias_rm "
+        "determine_expected_group_norm_sharded_config_and_grid_size get_group_norm_cores_across_channel",
+    ),
     Home(
         "ttnn.mesh_mappers",
         "ConcatMesh2dToTensor ConcatMeshToTensor MeshComposerConfig MeshMapperConfig MeshToTensor PlacementReplicate "
@@ -91,9 +104,30 @@ HOMES = (
         "MeshEvent QueueId command_queue event_synchronize get_current_command_queue_id_for_thread record_event "
         "wait_for_event",
     ),
+    Home("ttnn.convolving", "conv1d conv2d conv_transpose2d get_conv_output_dim"),
+    Home("ttnn.pooling", "adaptive_avg_pool2d adaptive_max_pool2d avg_pool2d global_avg_pool2d max_pool2d"),
+    Home("ttnn.interpolating", "grid_sample upsample"),
+    Home("ttnn.prepared_weights", "prepare_conv_bias prepare_conv_weights"),
+    Home("specs.conv_configs", "Conv1dConfig Conv2dConfig Conv3dConfig PaddingMode"),
+    Home(
+        "specs.conv_configs",
+        "Conv2dDRAMSliceHeight Conv2dDRAMSliceWidth Conv2dL1Full Conv2dL1FullSliceConfig Conv2dSliceConfig "
+        "Op2DDRAMSliceHeight Op2DDRAMSliceWidth Op2DL1Full Op2DL1FullSliceConfig Op2DSliceConfig",
+        _NO_CORES,
+    ),
 )
 
-SUBMODULES = ("core", "experimental", "graph", "model_preprocessing", "tracer", "types")
+SUBMODULES = (
+    "core",
+    "experimental",
+    "graph",
+    "kv_cache",
+    "model_preprocessing",
+    "operations",
+    "tracer",
+    "transformer",
+    "types",
+)
 """Modules that ttnn has, which are names too."""
 
 MODULE_OF = {name: f"ttnn_jit.{home.module}" for home in HOMES for name in home.names.split()}

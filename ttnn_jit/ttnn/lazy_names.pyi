@@ -67,6 +67,26 @@ from ttnn_jit.ttnn.random_tensors import randn as randn
 from ttnn_jit.ttnn.found_elements import nonzero as nonzero
 from ttnn_jit.ttnn.found_elements import unique as unique
 from ttnn_jit.ttnn.rearranging import rearrange as rearrange
+from ttnn_jit.ttnn.batch_norm import batch_norm as batch_norm
+from ttnn_jit.ttnn.moreh import moreh_cumsum as moreh_cumsum
+from ttnn_jit.ttnn.assignments import bcast as bcast
+from ttnn_jit.ttnn.assignments import fill_ones_rm as fill_ones_rm
+from ttnn_jit.ttnn.assignments import fill_rm as fill_rm
+from ttnn_jit.ttnn.assignments import plus_one as plus_one
+from ttnn_jit.ttnn.assignments import unary_chain as unary_chain
+from ttnn_jit.ttnn.tilizing import pad_to_tile_shape as pad_to_tile_shape
+from ttnn_jit.ttnn.tilizing import tilize as tilize
+from ttnn_jit.ttnn.tilizing import tilize_with_val_padding as tilize_with_val_padding
+from ttnn_jit.ttnn.tilizing import tilize_with_zero_padding as tilize_with_zero_padding
+from ttnn_jit.ttnn.tilizing import untilize as untilize
+from ttnn_jit.ttnn.tilizing import untilize_with_unpadding as untilize_with_unpadding
+from ttnn_jit.ttnn.partial_shards import interleaved_to_sharded_partial as interleaved_to_sharded_partial
+from ttnn_jit.ttnn.partial_shards import sharded_to_interleaved_partial as sharded_to_interleaved_partial
+from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_input_mask as create_group_norm_input_mask
+from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_input_negative_mask as create_group_norm_input_negative_mask
+from ttnn_jit.ttnn.group_norm_parameters import create_group_norm_weight_bias_rm as create_group_norm_weight_bias_rm
+from ttnn_jit.ttnn.group_norm_parameters import determine_expected_group_norm_sharded_config_and_grid_size as determine_expected_group_norm_sharded_config_and_grid_size
+from ttnn_jit.ttnn.group_norm_parameters import get_group_norm_cores_across_channel as get_group_norm_cores_across_channel
 from ttnn_jit.ttnn.mesh_mappers import ConcatMesh2dToTensor as ConcatMesh2dToTensor
 from ttnn_jit.ttnn.mesh_mappers import ConcatMeshToTensor as ConcatMeshToTensor
 from ttnn_jit.ttnn.mesh_mappers import MeshComposerConfig as MeshComposerConfig
@@ -112,11 +132,41 @@ from ttnn_jit.ttnn.queues import event_synchronize as event_synchronize
 from ttnn_jit.ttnn.queues import get_current_command_queue_id_for_thread as get_current_command_queue_id_for_thread
 from ttnn_jit.ttnn.queues import record_event as record_event
 from ttnn_jit.ttnn.queues import wait_for_event as wait_for_event
+from ttnn_jit.ttnn.convolving import conv1d as conv1d
+from ttnn_jit.ttnn.convolving import conv2d as conv2d
+from ttnn_jit.ttnn.convolving import conv_transpose2d as conv_transpose2d
+from ttnn_jit.ttnn.convolving import get_conv_output_dim as get_conv_output_dim
+from ttnn_jit.ttnn.pooling import adaptive_avg_pool2d as adaptive_avg_pool2d
+from ttnn_jit.ttnn.pooling import adaptive_max_pool2d as adaptive_max_pool2d
+from ttnn_jit.ttnn.pooling import avg_pool2d as avg_pool2d
+from ttnn_jit.ttnn.pooling import global_avg_pool2d as global_avg_pool2d
+from ttnn_jit.ttnn.pooling import max_pool2d as max_pool2d
+from ttnn_jit.ttnn.interpolating import grid_sample as grid_sample
+from ttnn_jit.ttnn.interpolating import upsample as upsample
+from ttnn_jit.ttnn.prepared_weights import prepare_conv_bias as prepare_conv_bias
+from ttnn_jit.ttnn.prepared_weights import prepare_conv_weights as prepare_conv_weights
+from ttnn_jit.specs.conv_configs import Conv1dConfig as Conv1dConfig
+from ttnn_jit.specs.conv_configs import Conv2dConfig as Conv2dConfig
+from ttnn_jit.specs.conv_configs import Conv2dDRAMSliceHeight as Conv2dDRAMSliceHeight
+from ttnn_jit.specs.conv_configs import Conv2dDRAMSliceWidth as Conv2dDRAMSliceWidth
+from ttnn_jit.specs.conv_configs import Conv2dL1Full as Conv2dL1Full
+from ttnn_jit.specs.conv_configs import Conv2dL1FullSliceConfig as Conv2dL1FullSliceConfig
+from ttnn_jit.specs.conv_configs import Conv2dSliceConfig as Conv2dSliceConfig
+from ttnn_jit.specs.conv_configs import Conv3dConfig as Conv3dConfig
+from ttnn_jit.specs.conv_configs import Op2DDRAMSliceHeight as Op2DDRAMSliceHeight
+from ttnn_jit.specs.conv_configs import Op2DDRAMSliceWidth as Op2DDRAMSliceWidth
+from ttnn_jit.specs.conv_configs import Op2DL1Full as Op2DL1Full
+from ttnn_jit.specs.conv_configs import Op2DL1FullSliceConfig as Op2DL1FullSliceConfig
+from ttnn_jit.specs.conv_configs import Op2DSliceConfig as Op2DSliceConfig
+from ttnn_jit.specs.conv_configs import PaddingMode as PaddingMode
 from ttnn_jit.ttnn import core as core
 from ttnn_jit.ttnn import experimental as experimental
 from ttnn_jit.ttnn import graph as graph
+from ttnn_jit.ttnn import kv_cache as kv_cache
 from ttnn_jit.ttnn import model_preprocessing as model_preprocessing
+from ttnn_jit.ttnn import operations as operations
 from ttnn_jit.ttnn import tracer as tracer
+from ttnn_jit.ttnn import transformer as transformer
 from ttnn_jit.ttnn import types as types
 
 __all__ = [
@@ -130,6 +180,14 @@ __all__ = [
     "ConcatMesh2dToTensor",
     "ConcatMeshToTensor",
     "Config",
+    "Conv1dConfig",
+    "Conv2dConfig",
+    "Conv2dDRAMSliceHeight",
+    "Conv2dDRAMSliceWidth",
+    "Conv2dL1Full",
+    "Conv2dL1FullSliceConfig",
+    "Conv2dSliceConfig",
+    "Conv3dConfig",
     "CreateDevice",
     "CreateDevices",
     "DEVICE_STORAGE_TYPE",
@@ -153,6 +211,12 @@ __all__ = [
     "MeshToTensor",
     "MeshTraceId",
     "MinimalMatmulConfig",
+    "Op2DDRAMSliceHeight",
+    "Op2DDRAMSliceWidth",
+    "Op2DL1Full",
+    "Op2DL1FullSliceConfig",
+    "Op2DSliceConfig",
+    "PaddingMode",
     "PlacementReplicate",
     "PlacementShard",
     "QueueId",
@@ -176,22 +240,34 @@ __all__ = [
     "UnaryOpType",
     "UnaryWithParam",
     "WormholeComputeKernelConfig",
+    "adaptive_avg_pool2d",
+    "adaptive_max_pool2d",
     "aggregate_tensor",
     "all_gather",
     "all_reduce",
     "allocate_tensor_on_host",
     "as_tensor",
+    "avg_pool2d",
+    "batch_norm",
+    "bcast",
     "begin_trace_capture",
     "bernoulli",
     "combine_device_tensors",
     "command_queue",
     "concat_mesh_to_tensor_composer",
+    "conv1d",
+    "conv2d",
+    "conv_transpose2d",
     "core",
     "corerange_to_cores",
     "create_global_semaphore",
+    "create_group_norm_input_mask",
+    "create_group_norm_input_negative_mask",
+    "create_group_norm_weight_bias_rm",
     "create_mesh_composer",
     "create_mesh_mapper",
     "create_sharded_memory_config_",
+    "determine_expected_group_norm_sharded_config_and_grid_size",
     "distribute",
     "distribute_tensor",
     "dump_tensor",
@@ -200,25 +276,40 @@ __all__ = [
     "event_synchronize",
     "execute_trace",
     "experimental",
+    "fill_ones_rm",
+    "fill_rm",
     "from_host_shards",
+    "get_conv_output_dim",
     "get_current_command_queue_id_for_thread",
     "get_device_ids",
+    "get_group_norm_cores_across_channel",
+    "global_avg_pool2d",
     "graph",
+    "grid_sample",
     "grid_to_cores",
     "has_storage_type_of",
     "has_tile_padding",
     "init_device_compute_kernel_config",
+    "interleaved_to_sharded_partial",
+    "kv_cache",
     "load_config_from_dictionary",
     "load_config_from_json_file",
     "load_tensor",
     "manage_config",
     "manual_seed",
+    "max_pool2d",
     "mesh_partition",
     "model_preprocessing",
+    "moreh_cumsum",
     "move",
     "nonzero",
     "num_cores_to_corerangeset",
     "num_cores_to_corerangeset_in_subcoregrids",
+    "operations",
+    "pad_to_tile_shape",
+    "plus_one",
+    "prepare_conv_bias",
+    "prepare_conv_weights",
     "rand",
     "randn",
     "reallocate",
@@ -232,12 +323,21 @@ __all__ = [
     "reset_global_semaphore_value",
     "save_config_to_json_file",
     "shard_tensor_to_mesh_mapper",
+    "sharded_to_interleaved_partial",
     "split_work_to_cores",
     "tile_size",
+    "tilize",
+    "tilize_with_val_padding",
+    "tilize_with_zero_padding",
     "to_dtype",
     "tracer",
+    "transformer",
     "types",
+    "unary_chain",
     "unique",
+    "untilize",
+    "untilize_with_unpadding",
+    "upsample",
     "wait_for_event",
 ]
 

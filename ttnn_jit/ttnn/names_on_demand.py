@@ -43,3 +43,12 @@ def unknown_name(name: str, known: Iterable[str]) -> AttributeError:
     near = names_within_a_slip(name, known)
     hint = f"; did you mean {' or '.join(f'`{n}`' for n in near)}?" if near else ""
     return AttributeError(f"{missing}{hint}", name=name)
+
+
+def unknown_name_of(submodule: str, name: str, known: Iterable[str]) -> AttributeError:
+    """The error for a name that a submodule lacks: names that differ by one slip, else what it has."""
+    from ttnn_jit.ops.public_names import names_within_a_slip
+
+    near = names_within_a_slip(name, known)
+    hint = f"; did you mean {' or '.join(f'`{n}`' for n in near)}?" if near else f": {', '.join(known)} are here"
+    return AttributeError(f"module 'ttnn_jit.ttnn.{submodule}' has no attribute {name!r}{hint}", name=name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
@@ -17,7 +17,7 @@ from ttnn_jit.ops import (
     overloads_of,
 )
 from ttnn_jit.ops.applied_unary import AppliedUnary, of_type
-from ttnn_jit.ops.operation import OperandSpec
+from ttnn_jit.ops.operation import OUTPUT_KEYWORDS, PLACE_KEYWORDS, OperandSpec
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
@@ -58,18 +58,23 @@ def result_keywords(name: str, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any
         for each in (*RESULT_PARAMETERS, *OPERAND_PARAMETERS, *HARDWARE_PARAMETERS)
     }
     fused = getattr(found["program_config"], "fused_activation", None)
-    activations = (*_applied(name, "activations", found), *(() if fused is None else (_activation(fused),)))
+    activations = (*_applied(name, "activations", found), *(() if fused is None else (activation_named(fused),)))
     applied = tuple(_applied(name, each.name, found) for each in OPERAND_PARAMETERS)
     of_operands = applied if any(applied) else ()
-    outputs = [found[key] for key in ("output_tensor", "optional_output_tensor") if found[key] is not None]
-    if len(outputs) > 1:
-        raise ArgumentError(f"{name}: `output_tensor` and `optional_output_tensor` are two names of one argument")
-    output = outputs[0] if outputs else None
+    output, config = (_one_of(name, names, found) for names in (OUTPUT_KEYWORDS, PLACE_KEYWORDS))
     if output is not None:
         check_tensor(output, f"{name}: `output_tensor`")
-    if output is found["memory_config"] is found["dtype"] is None and not activations and not of_operands:
+    if output is config is found["dtype"] is None and not activations and not of_operands:
         return own, None
-    return own, ResultKeywords(found["memory_config"], found["dtype"], output, activations, of_operands)
+    return own, ResultKeywords(config, found["dtype"], output, activations, of_operands)
+
+
+def _one_of(name: str, names: Sequence[str], found: Mapping[str, Any]) -> Any:
+    """What is given for an argument that has two names; None if nothing is."""
+    given = [found[each] for each in names if found[each] is not None]
+    if len(given) > 1:
+        raise ArgumentError(f"{name}: {' and '.join(f'`{each}`' for each in names)} are two names of one argument")
+    return given[0] if given else None
 
 
 def _applied(name: str, keyword: str, found: Mapping[str, Any]) -> tuple[AppliedUnary, ...]:
@@ -80,7 +85,7 @@ def _applied(name: str, keyword: str, found: Mapping[str, Any]) -> tuple[Applied
             f"{name}: `{keyword}` must be a list of unary operations, got {activations!r}",
             help=f"give their names, as `{keyword}=['relu']`",
         )
-    return tuple(map(_activation, activations or ()))
+    return tuple(map(activation_named, activations or ()))
 
 
 def check_operands(name: str, bound: BoundCall, wanted: ResultKeywords) -> None:
@@ -135,7 +140,12 @@ def specs_of(bound: BoundCall) -> tuple[OperandSpec, ...]:
     return tuple(value.spec if isinstance(value, Tensor) else value for value in bound.operands)
 
 
-def _activation(activation: Any) -> AppliedUnary:
+def activation_named(activation: Any) -> AppliedUnary:
+    """The unary operation that a name, a type of ttnn's, one with numbers, or an operation stands for.
+
+    Raises:
+        ArgumentError: It stands for none.
+    """
     typed = of_type(activation, OVERLOADS)
     if typed is not None:
         return typed

@@ -77,7 +77,8 @@ def numeric_constants():
 
 NOT_OF_FUNCTIONS = {
     "isa",
-    "contracting_loops",
+    "contracting_blocks",
+    "contracting_rows",
     "dot_product",
     "tile_loop",
     "lookup_table",

@@ -45,9 +45,8 @@ def from_torch(tensor):
 
 
 ttnn = types.SimpleNamespace(
-    **{name: StandInOperation(name, overloads) for name, overloads in OVERLOADS.items()},
+    **{name: StandInOperation(name, overloads) for name, overloads in (OVERLOADS | IN_PLACE).items()},
     **{alias: StandInOperation(alias, OVERLOADS[name]) for alias, name in ALIASES.items()},
-    **{name: StandInOperation(name, overloads) for name, overloads in IN_PLACE.items()},
     deallocate=deallocate,
     from_torch=from_torch,
     bfloat16=DataType.BFLOAT16,

@@ -41,7 +41,14 @@ OTHER_MEANINGS = {
             "sub",
         )
     },
+    ("tools/opt.py", "all"): "every pass",
+    **{
+        ("ttnn/moreh.py", word): "moreh's function of that name"
+        for word in ("cumsum", "layer_norm", "mean", "norm", "softmax", "sum")
+    },
     ("frontend/language.py", "add"): "the operation that every namespace of ttnn has",
+    ("frontend/python_functions.py", "copy"): "the method of containers",
+    ("runtime/tensor.py", "copy"): "the function that is being called, as an error names it",
     ("frontend/python_functions.py", "add"): "the method of sets",
     ("frontend/python_functions.py", "reverse"): "the method of lists",
     ("frontend/python_functions.py", "sort"): "the method of lists",

@@ -8,6 +8,7 @@ import os
 import pydoc
 import subprocess
 import sys
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -26,25 +27,27 @@ EVERY = pytest.mark.parametrize("operation", ELEMENTWISE, ids=lambda operation: 
 
 @EVERY
 def test_a_signature_takes_every_call_that_the_declaration_takes(operation):
-    signature = inspect.signature(getattr(ttnn, operation.name))
+    signature = inspect.signature(attrgetter(operation.name)(ttnn))
     tensors = [object()] * operation.arity
     signature.bind(*tensors, *operation.tested_attributes, **operation.chosen_by)
     signature.bind(**dict.fromkeys(operation.parameter_names), **operation.chosen_by)
-    signature.bind(*tensors, **dict.fromkeys((*RESULT_KEYWORDS, *HARDWARE_KEYWORDS)))
+    needed = dict.fromkeys(attribute.name for attribute in operation.attributes if attribute.is_required)
+    signature.bind(*tensors, **needed, **dict.fromkeys((*RESULT_KEYWORDS, *HARDWARE_KEYWORDS)))
     required = [operand for operand in operation.operands if operand.is_required]
-    signature.bind(*tensors[: len(required)])
+    signature.bind(*tensors[: len(required)], **needed)
     with pytest.raises(TypeError):
-        signature.bind(*tensors[: len(required) - 1])
+        signature.bind(*tensors[: len(required) - 1], **needed)
     with pytest.raises(TypeError):
-        signature.bind(*tensors, surprise=1)
+        signature.bind(*tensors, **needed, surprise=1)
 
 
 @pytest.mark.parametrize("name", OVERLOADS)
 def test_a_signature_says_types_and_defaults(name):
-    signature = inspect.signature(getattr(ttnn, name))
+    signature = inspect.signature(attrgetter(name)(ttnn))
     first = OVERLOADS[name][0]
-    several = f"tuple[{', '.join(['Tensor'] * first.result_count)}]" if first.result_count > 1 else "list[Tensor]"
-    assert signature.return_annotation == ("Tensor" if first.gives_one_tensor else several)
+    given = first.packed(("Tensor",) * first.result_count) if first.result_count > 1 or first.gives_one_tensor else None
+    several = ("tuple[Tensor, ...]", "list[Tensor]")[isinstance(first.packed(()), list)] if given is None else given
+    assert signature.return_annotation == (f"tuple[{', '.join(several)}]" if isinstance(several, tuple) else several)
     for parameter in OVERLOADS[name][0].parameters:
         found = signature.parameters[parameter.name]
         assert set(parameter.annotation.split(" | ")) <= set(found.annotation.split(" | "))
@@ -63,7 +66,7 @@ def test_the_class_of_operations_has_a_signature_of_its_own():
 
 @EVERY
 def test_help_shows_the_call_and_what_it_computes(operation):
-    text = pydoc.plain(pydoc.render_doc(getattr(ttnn, operation.name)))
+    text = pydoc.plain(pydoc.render_doc(attrgetter(operation.name)(ttnn)))
     assert f"ttnn.{operation.signature}" in text
     assert operation.summary.split(";")[0].split(". ")[0] in text
 
@@ -82,7 +85,7 @@ def test_the_stub_names_what_the_namespace_has():
 
 @EVERY
 def test_torch_has_an_operation_of_the_name_that_the_declaration_says(operation):
-    (row,) = [row for row in ttnn_jit.supported_ops() if row["call"] == f"ttnn.{operation.signature}"]
+    row = next(row for row in ttnn_jit.supported_ops() if row["call"] == f"ttnn.{operation.signature}")
     assert row["aten"] == operation.aten
     if not operation.aten:
         return

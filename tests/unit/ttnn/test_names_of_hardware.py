@@ -478,8 +478,6 @@ def test_experimental_operations_are_those_that_are_here_elsewhere(device):
     x = ttnn.from_torch(torch.randn(32, 64), layout=ttnn.TILE_LAYOUT, device=device)
     assert ttnn.experimental.typecast is ttnn.typecast
     assert torch.equal(ttnn.experimental.view(x, (1, 32, 64)).to_torch(), x.to_torch()[None])
-    with pytest.raises(AttributeError, match=r"no attribute 'rotary_embedding': of ttnn's experimental operations"):
-        _ = ttnn.experimental.rotary_embedding
     assert not hasattr(ttnn.experimental, "no_such")
     assert importlib.import_module("ttnn_jit.ttnn.experimental") is ttnn.experimental
 

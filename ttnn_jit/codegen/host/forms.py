@@ -65,9 +65,15 @@ class Contracted(Form):
     loop: VectorLoop
 
     @property
+    def tile_rows(self) -> int:
+        """Rows of a tile where there are few rows; 0 where blocks are packed."""
+        assert self.body.reduced is not None, "it contracts a loop"
+        return self.body.reduced.tile_rows
+
+    @property
     def remark(self) -> str:
         """What it is."""
-        return "operands packed, a microkernel"
+        return f"{_count(self.tile_rows, 'row')} at a time" if self.tile_rows else "operands packed, a microkernel"
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,11 +10,13 @@ from collections.abc import Callable
 from functools import lru_cache, reduce
 
 from ttnn_jit.codegen.contracting import epilogue
+from ttnn_jit.codegen.host.copy_folding import read_through_copies, write_for_copies
 from ttnn_jit.codegen.host.fission import fission_of
 from ttnn_jit.codegen.host.forms import Contracted, Form, OneLoop, Repacked, RoutineForm, Staged, Swept, Tabulated
 from ttnn_jit.codegen.host.host_plan import HostPlan
 from ttnn_jit.codegen.host.lookup import best_lookup, looking_up
 from ttnn_jit.codegen.host.loop_fusion import join_loops
+from ttnn_jit.codegen.host.row_blocks import block_rows
 from ttnn_jit.codegen.host.sweeps import swept
 from ttnn_jit.codegen.host.tiers import tier_of
 from ttnn_jit.codegen.steps import Call, KernelBody, Repack, SizeClass
@@ -88,8 +90,14 @@ def _on_each(step: FormStep) -> HostStep:
     return lambda plan: plan.with_forms(step)
 
 
-HOST_STEPS: tuple[HostStep, ...] = (join_loops, *map(_on_each, FORM_STEPS))
-"""The compile. Without vectors to choose for, all but the first leave a plan as it is."""
+HOST_STEPS: tuple[HostStep, ...] = (
+    read_through_copies,
+    join_loops,
+    write_for_copies,
+    block_rows,
+    *map(_on_each, FORM_STEPS),
+)
+"""The compile. Without vectors to choose for, all but the first three leave a plan as it is."""
 
 
 def chosen_form(body: KernelBody, isa: HostIsa) -> Form:

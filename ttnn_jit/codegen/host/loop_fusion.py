@@ -113,7 +113,7 @@ def _joined_where(launches: Sequence[HostLaunch], allowed: Callable[[_FusedLoop]
     loops: dict[_FusedLoop, None] = {}
     writer: dict[SSAValue, _FusedLoop] = {}
     for number, launch in enumerate(launches):
-        op, kernel = launch.ops[0], launch.kernel
+        kernel = launch.kernel
         spaces, frames = frozenset[_Space | Operation](), frozenset[_Frame]()
         contracts = kernel.body.contraction is not None
         if contracts:
@@ -121,6 +121,7 @@ def _joined_where(launches: Sequence[HostLaunch], allowed: Callable[[_FusedLoop]
         elif kernel.axis is not None:
             frames = frozenset([_Frame(kernel.shape, kernel.axis)])
         else:
+            op = launch.ops[-1]  # before it, what it reads through
             spaces = frozenset(_space(each.view) if is_elementwise(op) else op for each in kernel.outputs)
         producers = {writer[operand.value] for operand in kernel.inputs if operand.value in writer}
         found = _FusedLoop(number, (launch,), spaces, frames, int(contracts), producers)

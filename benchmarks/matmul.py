@@ -1,0 +1,238 @@
+"""Products of matrices against torch's own, and against oneDNN with weights that were packed beforehand.
+
+Every contender has a process of its own, an allocator that keeps its pages, and takes turns with the others
+(benchmarks/contenders.py says why). *linear* multiplies by weights that lie N x K, *matmul* by a matrix K x N; with
+`gelu` a bias and the exact gelu follow. *packed* is oneDNN's linear on weights that it reordered before, which is no
+part of its time. *a read* sums up the right operand, for products of a few rows, which cannot take less.
+
+A ratio is the peer's time by ours: of the fastest calls of all rounds, and the median over the rounds of medians.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import statistics
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from benchmarks.contenders import TUNED_ALLOCATOR
+from benchmarks.harness import Benchmark, Plots, Step, main, spread, table
+from benchmarks.process import Process
+from benchmarks.timing import times_of
+
+OURS, TORCH, PACKED, READ = "ttnn_jit", "torch", "packed", "a read"
+FEW_ROWS = 8
+"""Rows up to which a product is bound by reading its right operand."""
+
+
+@dataclass(frozen=True)
+class Product:
+    """A product of matrices.
+
+    Attributes:
+        kind: ``matmul`` or ``linear``.
+        dtype: ``f32`` or ``bf16``.
+        extents: Batch, if there is one, rows, inner extent, columns.
+        gelu: Whether a bias and gelu follow.
+    """
+
+    kind: str
+    dtype: str
+    extents: tuple[int, ...]
+    gelu: bool = False
+
+    @property
+    def name(self) -> str:
+        """The product as a table shows it."""
+        return f"{self.kind}{' + gelu' * self.gelu} {self.dtype} {'x'.join(map(str, self.extents))}"
+
+    @property
+    def contenders(self) -> tuple[str, ...]:
+        """Who computes it: oneDNN packs matrices; a read bounds those of few rows."""
+        packed = (PACKED,) if len(self.extents) == 3 else ()
+        return (OURS, TORCH, *packed, *((READ,) if self.extents[-3] <= FEW_ROWS else ()))
+
+    @property
+    def operations(self) -> int:
+        """Multiplications and additions."""
+        return 2 * math.prod(self.extents)
+
+
+SQUARES = (32, 64, 128, 256, 512, 1024, 2048)
+CASES = [
+    case
+    for dtype in ("f32", "bf16")
+    for case in (
+        *(Product("matmul", dtype, (n, n, n)) for n in SQUARES),
+        *(Product(kind, dtype, (rows, 768, 3072)) for rows in (128, 512) for kind in ("matmul", "linear")),
+        *(Product("linear", dtype, (rows, 768, 3072), gelu=True) for rows in (256, 512)),
+        *(Product(kind, dtype, (rows, 2048, 16384)) for rows in (1, 8) for kind in ("matmul", "linear")),
+        Product("matmul", dtype, (12, 128, 64, 128)),
+        Product("matmul", dtype, (12, 128, 128, 64)),
+        Product("matmul", dtype, (64, 32, 32, 32)),
+    )
+]
+QUICK = [case for case in CASES if case.extents in {(32, 32, 32), (512, 512, 512), (1, 2048, 16384)}]
+
+
+# What follows until `measured` runs in the contender's own process.
+
+
+@dataclass
+class _Current:
+    """The product that this process has prepared."""
+
+    call: Callable[[], Any] = field(default=lambda: None)
+
+
+_CURRENT = _Current()
+
+
+def prepare(contender: str, fields: dict[str, Any]) -> float:
+    """Make the call to be timed; its largest error relative to the largest result, 0 of a read."""
+    import torch
+
+    product = Product(**fields | {"extents": tuple(fields["extents"])})
+    generator = torch.Generator().manual_seed(0)
+    dtype = torch.float32 if product.dtype == "f32" else torch.bfloat16
+    *batch, rows, inner, columns = product.extents
+    shapes = (*batch, rows, inner), (columns, inner) if product.kind == "linear" else (*batch, inner, columns)
+    a, b = (torch.randn(shape, generator=generator).to(dtype) for shape in shapes)
+    bias = torch.randn(columns, generator=generator).to(dtype)
+    with torch.inference_mode():
+        _CURRENT.call = _MAKERS[contender](product, a, b, bias)
+        return 0.0 if contender == READ else _error(product, _CURRENT.call(), a, b, bias)
+
+
+def _ours(product: Product, a: Any, b: Any, bias: Any) -> Callable[[], Any]:
+    import ttnn_jit
+    from ttnn_jit import ttnn
+
+    turned = product.kind == "linear"
+    if product.gelu:
+        function = ttnn_jit.jit(lambda a, b, bias: ttnn.linear(a, b, bias=bias, transpose_b=turned, activation="gelu"))
+        return lambda: function(a, b, bias)
+    plain = ttnn_jit.jit(lambda a, b: ttnn.matmul(a, b, transpose_b=turned))
+    return lambda: plain(a, b)
+
+
+def _torch(product: Product, a: Any, b: Any, bias: Any) -> Callable[[], Any]:
+    import torch
+    from torch.nn import functional
+
+    if product.gelu:
+        return lambda: functional.gelu(functional.linear(a, b, bias))
+    return (lambda: functional.linear(a, b)) if product.kind == "linear" else (lambda: torch.matmul(a, b))
+
+
+def _packed(product: Product, a: Any, b: Any, bias: Any) -> Callable[[], Any]:
+    import torch
+
+    weights = b if product.kind == "linear" else b.T.contiguous()
+    reordered = torch.ops.mkldnn._reorder_linear_weight(weights, a.shape[0])
+    linear = torch.ops.mkldnn._linear_pointwise
+    if product.gelu:
+        return lambda: linear(a, reordered, bias, "gelu", [], "none")
+    return lambda: linear(a, reordered, None, "none", [], "")
+
+
+def _read(product: Product, a: Any, b: Any, bias: Any) -> Callable[[], Any]:  # noqa: ARG001 - as the others
+    import torch
+
+    words = b.view(torch.float32)
+    return words.sum
+
+
+_MAKERS = {OURS: _ours, TORCH: _torch, PACKED: _packed, READ: _read}
+_CHECKED = 32  # columns
+
+
+def _error(product: Product, result: Any, a: Any, b: Any, bias: Any) -> float:
+    import torch
+
+    right = (b[:_CHECKED].T if product.kind == "linear" else b[..., :_CHECKED]).double()
+    golden = a.double() @ right
+    if product.gelu:
+        golden = torch.nn.functional.gelu(golden + bias[:_CHECKED].double())
+    return float((result[..., :_CHECKED].double() - golden).abs().max() / golden.abs().max())
+
+
+def timed(seconds: float) -> tuple[float, float]:
+    """Median and least of a call's seconds, over so long."""
+    import torch
+
+    with torch.inference_mode():
+        times = times_of(_CURRENT.call, seconds)
+    return statistics.median(times), min(times)
+
+
+def measured(processes: Mapping[str, Process], product: Product, rounds: int) -> dict[str, Any]:
+    """Contender -> its error, and seconds of every round: the median and the least."""
+    found: dict[str, Any] = {}
+    for name in product.contenders:
+        error = processes[name].call(prepare, name, asdict(product))
+        found[name] = {"error": error, "seconds": [], "least": []}
+    for _ in range(rounds):
+        for name, figures in found.items():
+            median, least = processes[name].call(timed, 0.3)
+            figures["seconds"].append(median)
+            figures["least"].append(least)
+    return found
+
+
+@contextmanager
+def steps(quick: bool) -> Iterator[Sequence[Step]]:
+    """A step per product."""
+    rounds = 3 if quick else 5
+    with tempfile.TemporaryDirectory() as cache, contextlib.ExitStack() as stack:
+        variables = {"TTNN_JIT_CACHE_DIR": cache, "GLIBC_TUNABLES": TUNED_ALLOCATOR}
+        processes = {name: stack.enter_context(Process(variables)) for name in _MAKERS}
+        yield [
+            Step(case.name, 0.5 * rounds * len(case.contenders), lambda case=case: measured(processes, case, rounds))
+            for case in (QUICK if quick else CASES)
+        ]
+
+
+def report(results: Mapping[str, Any], plots: Plots) -> str:  # noqa: ARG001 - a table says it all
+    """Two tables: products bound by arithmetic, and those of few rows, bound by reading their right operand."""
+    many = [case for case in CASES if case.name in results and READ not in case.contenders]
+    few = [case for case in CASES if case.name in results and READ in case.contenders]
+    return f"{_table(results, many, _gflops, 'GFLOP/s')}\n{_table(results, few, _weights, 'GB/s of the right operand')}"
+
+
+def _gflops(case: Product, seconds: float) -> float:
+    return case.operations / seconds / 1e9
+
+
+def _weights(case: Product, seconds: float) -> float:
+    return math.prod(case.extents[-2:]) * (4 if case.dtype == "f32" else 2) / seconds / 1e9
+
+
+def _table(
+    results: Mapping[str, Any], cases: Sequence[Product], rate: Callable[[Product, float], float], unit: str
+) -> str:
+    peers = [name for name in (TORCH, PACKED, READ) if any(name in case.contenders for case in cases)]
+    rows = [["product", "us", *(f"{name}, {unit}" for name in (OURS, *peers)), *(f"{p}, least" for p in peers), *peers]]
+    for case in cases:
+        found = results[case.name]
+        least = {name: min(figures["least"]) for name, figures in found.items()}
+        cells = [f"{least[OURS] * 1e6:,.1f}"]
+        cells += [f"{rate(case, least[name]):,.0f}" if name in least else "-" for name in (OURS, *peers)]
+        cells += [f"{least[name] / least[OURS]:.2f}" if name in least else "-" for name in peers]
+        cells += [spread(_ratios(found, name)) if name in found else "-" for name in peers]
+        rows.append([case.name, *cells])
+    return table(rows)
+
+
+def _ratios(found: Mapping[str, Any], peer: str) -> list[float]:
+    return [b / a for a, b in zip(found[OURS]["seconds"], found[peer]["seconds"], strict=True)]
+
+
+BENCHMARK = Benchmark("matmul", (__doc__ or "").splitlines()[0], steps, report)
+
+if __name__ == "__main__":
+    main(BENCHMARK)

@@ -1,0 +1,163 @@
+"""LLVM IR text of a product of many rows and columns: both operands packed, blocks of results in the second cache.
+
+`DEPTH` steps of both operands are packed for a block, whatever their strides: the left one's in tiles of a few rows,
+the right one's in panels of two vectors, both with zeros beyond their ends. A panel stays in the first cache while all
+tiles go by.
+
+Bound: that of the microkernel; packing loads and stores each element of the left operand once for `COLUMNS` results,
+and of the right one once for `ROWS`. After Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication",
+2008.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ttnn_jit.kernels.contracting_loops import ContractingLoops, following, part
+from ttnn_jit.kernels.contracting_tiles import Microkernel
+from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.process.dataclass import dataclass
+
+ROWS = 512
+"""Of a block: with `DEPTH` steps, 256 KB of the left operand, which stay in the second cache."""
+COLUMNS = 256
+"""Of a block: 128 KB of the right operand, and 512 KB of results; all three are on the stack of a thread."""
+DEPTH = 128
+"""Steps of a chain between which a tile of results leaves the registers: a panel of 16 KB, in the first cache."""
+_VECTORS = 2
+_MIN_TILE_ROWS = 4
+"""Rows from which on a tile that is not whole is computed as one that is; fewer are computed one by one."""
+
+
+def tile_rows(isa: HostIsa) -> int:
+    """Rows of a tile of results, which with two vectors of the right operand and a splat fits the registers."""
+    return 8 if isa.registers == 32 else 4
+
+
+@dataclass(frozen=True)
+class BlockedContraction(ContractingLoops):
+    """A product in blocks."""
+
+    def definitions(self) -> list[str]:
+        """See the base class."""
+        packing = (
+            self._packing("left", self.left, self._tile, DEPTH),
+            self._packing("right", self.right, self._panel, DEPTH),
+        )
+        return [*map("\n".join, (self._kernel(), self._tiles())), *(each.definition() for each in packing)]
+
+    @property
+    def _tile(self) -> int:
+        return tile_rows(self.isa)
+
+    @property
+    def _panel(self) -> int:
+        return _VECTORS * self.isa.lanes
+
+    @property
+    def _pitch(self) -> int:
+        return COLUMNS
+
+    @property
+    def _memory(self) -> Sequence[tuple[str, int]]:
+        extents = {"%left.packed": ROWS * DEPTH, "%right.packed": COLUMNS * DEPTH, "%block": ROWS * COLUMNS}
+        return (*extents.items(), ("%offsets", 2 * ROWS))
+
+    def _blocks(self) -> Iterator[str]:
+        yield "row:"
+        yield "  br label %rows.loop"
+        yield "rows.loop:"
+        yield "  %first.row = phi i64 [0, %row], [%first.row.next, %columns.end]"
+        yield from part("height", "rows", "first.row", ROWS)
+        yield from self._rows_listed("rows.loop", "columns.start")
+        yield "columns.start:"
+        yield "  br label %columns.loop"
+        yield "columns.loop:"
+        yield "  %column = phi i64 [0, %columns.start], [%column.next, %block.end]"
+        yield from part("width", "columns", "column", COLUMNS)
+        yield from self._right_column()
+        yield "  br label %depth.loop"
+        yield from self._depth()
+        yield "block.done:"
+        yield from self._finish("block.done", "block.end")
+        yield "block.end:"
+        yield from following("column", "columns", COLUMNS, "columns.loop", "columns.end")
+        yield "columns.end:"
+        yield from following("first.row", "rows", ROWS, "rows.loop", "product.end")
+
+    def _depth(self) -> Iterator[str]:
+        """From ``depth.loop`` to ``block.done``: all terms of a block, as many at a time as are packed."""
+        most, left, right = DEPTH * self._terms, self.left, self.right
+        yield "depth.loop:"
+        yield "  %term = phi i64 [0, %columns.loop], [%term.next, %filled]"
+        yield "  br label %fill"
+        yield "fill:"
+        yield "  %packed = phi i64 [0, %depth.loop], [%packed.next, %fill]"
+        yield "  %packed.term = add i64 %term, %packed"
+        yield f"  %packed.left = sub i64 {most}, %packed"
+        yield from self._terms_of_both("packed.term", "%packed.left")
+        yield f"  %packed.step = lshr i64 %packed, {self._terms - 1}"
+        for name, width in (("left", self._tile), ("right", self._panel)):
+            yield f"  %{name}.word = mul i64 %packed.step, {width}"
+            yield f"  %{name}.to = getelementptr i32, ptr %{name}.packed, i64 %{name}.word"
+        rows = f"i64 %height, i64 %run, ptr %offsets, i64 %along0_{left}"
+        columns = f"i64 %width, i64 %run, i64 %across_{right}, i64 %along0_{right}"
+        yield f"  call void @ttnn_jit.pack_left(ptr %left.to, ptr %left.at, {rows})"
+        yield f"  call void @ttnn_jit.pack_right(ptr %right.to, ptr %right.at, {columns})"
+        yield "  %packed.next = add i64 %packed, %run"
+        yield "  %term.next = add i64 %term, %packed.next"
+        yield f"  %has.room = icmp slt i64 %packed.next, {most}"
+        yield "  %more.terms = icmp slt i64 %term.next, %depth"
+        yield "  %more.to.pack = and i1 %has.room, %more.terms"
+        yield "  br i1 %more.to.pack, label %fill, label %filled"
+        yield "filled:"
+        yield f"  %last.term = add i64 %packed.next, {self._terms - 1}"
+        yield f"  %steps = lshr i64 %last.term, {self._terms - 1}"
+        yield "  %is.first = icmp eq i64 %term, 0"
+        packed = "ptr %left.packed, ptr %right.packed, ptr %block, i1 %is.first"
+        yield f"  call void @ttnn_jit.tiles({packed}, i64 %height, i64 %width, i64 %steps)"
+        yield "  br i1 %more.terms, label %depth.loop, label %block.done"
+
+    def _tiles(self) -> Iterator[str]:
+        whole = Microkernel(self._tile, _VECTORS, self._tile, COLUMNS, self.in_pairs, self.isa, self.module)
+        one = Microkernel(1, _VECTORS, self._tile, COLUMNS, self.in_pairs, self.isa, self.module)
+        parameters = "ptr noalias readonly %left, ptr noalias readonly %right, ptr noalias %block, i1 %is.first"
+        yield f"define internal void @ttnn_jit.tiles({parameters}, i64 %height, i64 %width, i64 %steps) nounwind {{"
+        yield "entry:"
+        yield "  br label %panel"
+        yield "panel:"
+        yield "  %column = phi i64 [0, %entry], [%column.next, %panel.end]"
+        yield "  %panel.at = phi ptr [%right, %entry], [%panel.next, %panel.end]"
+        yield "  %results = getelementptr float, ptr %block, i64 %column"
+        yield "  br label %tile"
+        yield "tile:"
+        yield "  %row = phi i64 [0, %panel], [%row.next, %tile.end]"
+        yield "  %tile.at = phi ptr [%left, %panel], [%tile.next, %tile.end]"
+        yield f"  %row.moved = mul i64 %row, {COLUMNS}"
+        yield "  %tile.results = getelementptr float, ptr %results, i64 %row.moved"
+        yield "  %rest = sub i64 %height, %row"
+        yield f"  %is.few = icmp slt i64 %rest, {_MIN_TILE_ROWS}"
+        yield "  br i1 %is.few, label %single, label %whole"
+        yield from whole.lines("whole", "%tile.at", "%panel.at", "%tile.results")
+        yield "whole.end:"
+        yield "  br label %tile.end"
+        yield "single:"
+        yield "  %lane = phi i64 [0, %tile], [%lane.next, %one.end]"
+        yield "  %lane.at = getelementptr i32, ptr %tile.at, i64 %lane"
+        yield f"  %lane.moved = mul i64 %lane, {COLUMNS}"
+        yield "  %lane.results = getelementptr float, ptr %tile.results, i64 %lane.moved"
+        yield "  br label %one"
+        yield from one.lines("one", "%lane.at", "%panel.at", "%lane.results")
+        yield "one.end:"
+        yield "  %lane.next = add i64 %lane, 1"
+        yield "  %more.lanes = icmp slt i64 %lane.next, %rest"
+        yield "  br i1 %more.lanes, label %single, label %tile.end"
+        yield "tile.end:"
+        yield f"  %tile.next = getelementptr i32, ptr %tile.at, i64 {DEPTH * self._tile}"
+        yield from following("row", "height", self._tile, "tile", "panel.end")
+        yield "panel.end:"
+        yield f"  %panel.next = getelementptr i32, ptr %panel.at, i64 {DEPTH * self._panel}"
+        yield from following("column", "width", self._panel, "panel", "done")
+        yield "done:"
+        yield "  ret void"
+        yield "}"

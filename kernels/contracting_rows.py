@@ -1,0 +1,189 @@
+"""LLVM IR text of a product of a few rows: its right operand is read once, as fast as memory gives it.
+
+The left operand is packed. Where columns are contiguous, the right one is read where it lies, few rows of it at a
+time, which processors prefetch; the rest is packed panel by panel into the first cache, right before its use.
+
+Bound: a read of the right operand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ttnn_jit.kernels.contracting_loops import ContractingLoops, following, part
+from ttnn_jit.kernels.contracting_tiles import Microkernel
+from ttnn_jit.kernels.tile_loop import InnerAccess
+from ttnn_jit.process.dataclass import dataclass
+
+MAX_ROWS = 8
+"""Rows up to which the right operand is read once: they are one tile."""
+COLUMNS = 2048
+"""Of a block of results: 64 KB at most."""
+DEPTH = 4096
+"""Steps of the left operand that are packed at a time: 128 KB at most."""
+STEPS_IN_PLACE = 8
+"""Steps at a time where columns are contiguous: that many rows of the right operand are read together, or twice as
+many in pairs."""
+STEPS_PACKED = 512
+"""Steps at a time where they are not: a panel of 32 KB, or of 64 KB for up to half of `MAX_ROWS`."""
+
+
+def rows_of_a_tile(rows: int) -> int:
+    """Of a product of so many rows: the next power of two; 0 where they are too many for this kernel."""
+    return 1 << (rows - 1).bit_length() if rows <= MAX_ROWS else 0
+
+
+@dataclass(frozen=True)
+class FewRowsContraction(ContractingLoops):
+    """A product of a few rows.
+
+    Attributes:
+        tile: Rows of a tile of results: 1, 2, 4 or 8.
+    """
+
+    tile: int = MAX_ROWS
+
+    def definitions(self) -> list[str]:
+        """See the base class."""
+        functions = [self._kernel(), self._sweep(), self._function("tile", self._microkernel(""))]
+        if self._is_in_place:
+            functions.append(self._function("tile_in_place", self._microkernel(self._element(self.right))))
+        packing = (
+            self._packing("left", self.left, self.tile, DEPTH),
+            self._packing("right", self.right, self._panel, self._steps),
+        )
+        return [*map("\n".join, functions), *(each.definition() for each in packing)]
+
+    @property
+    def _is_in_place(self) -> bool:
+        return self.streams[self.right].access is InnerAccess.CONTIGUOUS
+
+    @property
+    def _vectors(self) -> int:
+        """Of a row of a tile: four where registers hold them, so that the chains of few rows overlap."""
+        return 4 if self.tile * 4 <= self.isa.registers // 2 else 2
+
+    @property
+    def _panel(self) -> int:
+        return self._vectors * self.isa.lanes
+
+    @property
+    def _steps(self) -> int:
+        return STEPS_IN_PLACE if self._is_in_place else STEPS_PACKED
+
+    @property
+    def _pitch(self) -> int:
+        return COLUMNS
+
+    @property
+    def _memory(self) -> Sequence[tuple[str, int]]:
+        extents = {"%packed.left": self.tile * DEPTH, "%panel": self._panel * self._steps, "%offsets": 2 * self.tile}
+        return (*extents.items(), ("%block", self.tile * COLUMNS))
+
+    def _microkernel(self, in_place: str) -> Microkernel:
+        return Microkernel(self.tile, self._vectors, self.tile, COLUMNS, self.in_pairs, self.isa, self.module, in_place)
+
+    def _blocks(self) -> Iterator[str]:
+        left, right = self.left, self.right
+        yield "row:"
+        yield "  br label %rows.loop"
+        yield "rows.loop:"
+        yield "  %first.row = phi i64 [0, %row], [%first.row.next, %columns.end]"
+        yield from part("height", "rows", "first.row", self.tile)
+        yield from self._rows_listed("rows.loop", "columns.start")
+        yield "columns.start:"
+        yield "  br label %columns.loop"
+        yield "columns.loop:"
+        yield "  %column = phi i64 [0, %columns.start], [%column.next, %block.end]"
+        yield from part("width", "columns", "column", COLUMNS)
+        yield from self._right_column()
+        yield "  br label %depth.loop"
+        yield "depth.loop:"
+        yield "  %term = phi i64 [0, %columns.loop], [%term.next, %depth.loop]"
+        yield from self._terms_of_both("term", str(DEPTH * self._terms))
+        rows = f"i64 %height, i64 %run, ptr %offsets, i64 %along0_{left}"
+        yield f"  call void @ttnn_jit.pack_left(ptr %packed.left, ptr %left.at, {rows})"
+        yield "  %is.first = icmp eq i64 %term, 0"
+        pointers = "ptr %packed.left, ptr %right.at, ptr %panel, ptr %block"
+        words = f"i64 %width, i64 %run, i64 %across_{right}, i64 %along0_{right}"
+        yield f"  call void @ttnn_jit.sweep({pointers}, i1 %is.first, {words})"
+        yield "  %term.next = add i64 %term, %run"
+        yield "  %term.more = icmp slt i64 %term.next, %depth"
+        yield "  br i1 %term.more, label %depth.loop, label %block.done"
+        yield "block.done:"
+        yield from self._finish("block.done", "block.end")
+        yield "block.end:"
+        yield from following("column", "columns", COLUMNS, "columns.loop", "columns.end")
+        yield "columns.end:"
+        yield from following("first.row", "rows", self.tile, "rows.loop", "product.end")
+
+    # Loops over the panels of a block, and over parts of its depth: those are outside where they are read in place
+
+    def _sweep(self) -> Iterator[str]:
+        yield (
+            "define internal void @ttnn_jit.sweep(ptr noalias readonly %left, ptr noalias readonly %right, "
+            "ptr noalias %panel, ptr noalias %block, i1 %starts, i64 %width, i64 %depth, i64 %across, i64 %along) "
+            "nounwind {"
+        )
+        outer, inner = ("term", "column") if self._is_in_place else ("column", "term")
+        yield "entry:"
+        yield f"  br label %{outer}.loop"
+        yield f"{outer}.loop:"
+        yield f"  %{outer} = phi i64 [0, %entry], [%{outer}.next, %{inner}.end]"
+        yield f"  br label %{inner}.loop"
+        yield f"{inner}.loop:"
+        yield f"  %{inner} = phi i64 [0, %{outer}.loop], [%{inner}.next, %tile.end]"
+        yield from part("terms", "depth", "term", self._steps * self._terms)
+        yield from part("count", "width", "column", self._panel)
+        yield from self._tile_arguments()
+        yield from self._tile_call()
+        yield "tile.end:"
+        extents = {
+            "term": ("depth", self._steps * self._terms),
+            "column": ("width", self._panel),
+        }
+        yield from following(inner, *extents[inner], f"{inner}.loop", f"{inner}.end")
+        yield f"{inner}.end:"
+        yield from following(outer, *extents[outer], f"{outer}.loop", "done")
+        yield "done:"
+        yield "  ret void"
+        yield "}"
+
+    def _tile_arguments(self) -> Iterator[str]:
+        yield f"  %first.step = lshr i64 %term, {self._terms - 1}"
+        yield f"  %left.word = mul i64 %first.step, {self.tile}"
+        yield "  %left.at = getelementptr i32, ptr %left, i64 %left.word"
+        yield "  %moved.across = mul i64 %column, %across"
+        yield "  %moved.along = mul i64 %term, %along"
+        yield "  %moved = add i64 %moved.across, %moved.along"
+        yield f"  %right.at = getelementptr {self._element(self.right)}, ptr %right, i64 %moved"
+        yield "  %results = getelementptr float, ptr %block, i64 %column"
+        yield f"  %last.term = add i64 %terms, {self._terms - 1}"
+        yield f"  %steps = lshr i64 %last.term, {self._terms - 1}"
+        yield "  %is.at.start = icmp eq i64 %term, 0"
+        yield "  %is.first = and i1 %starts, %is.at.start"
+
+    def _tile_call(self) -> Iterator[str]:
+        arguments = "ptr %results, i1 %is.first, i64 %steps, i64 %along"
+        if self._is_in_place:
+            yield f"  %whole.terms = mul i64 %steps, {self._terms}"
+            yield "  %is.even = icmp eq i64 %whole.terms, %terms"
+            yield f"  %is.whole = icmp eq i64 %count, {self._panel}"
+            yield "  %stays = and i1 %is.even, %is.whole"
+            yield "  br i1 %stays, label %in.place, label %packed"
+            yield "in.place:"
+            yield f"  call void @ttnn_jit.tile_in_place(ptr %left.at, ptr %right.at, {arguments})"
+            yield "  br label %tile.end"
+            yield "packed:"
+        source = "ptr %right.at, i64 %count, i64 %terms, i64 %across, i64 %along"
+        yield f"  call void @ttnn_jit.pack_right(ptr %panel, {source})"
+        yield f"  call void @ttnn_jit.tile(ptr %left.at, ptr %panel, {arguments})"
+        yield "  br label %tile.end"
+
+    def _function(self, name: str, microkernel: Microkernel) -> Iterator[str]:
+        parameters = "ptr noalias readonly %left, ptr noalias readonly %right, ptr noalias %results, i1 %is.first"
+        yield f"define internal void @ttnn_jit.{name}({parameters}, i64 %steps, i64 %along) nounwind {{"
+        yield from microkernel.lines("all", "%left", "%right", "%results")
+        yield "all.end:"
+        yield "  ret void"
+        yield "}"

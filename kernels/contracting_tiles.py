@@ -1,0 +1,137 @@
+"""The microkernel of a contraction: a tile of results in registers, while both operands go by.
+
+Bound: a fused multiply-add for every vector of products, and for each step a load for every vector of the right operand
+and for every row of the left one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.kernels.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm_vector import LlvmVector
+from ttnn_jit.process.dataclass import dataclass
+
+
+@dataclass(frozen=True)
+class Microkernel:
+    """Continues the chains of a tile of results over some steps, at least one.
+
+    Words of the left operand lie packed, those of a step side by side (kernels/contracting_packing.py). The right
+    operand is packed so too, or it is read where it lies, its columns contiguous.
+
+    Attributes:
+        rows: Of the tile.
+        vectors: Of a row.
+        left_width: Words of the left operand from one step to the next.
+        pitch: Results from one row to the next.
+        in_pairs: Whether a step adds two bfloat16 products.
+        in_place: LLVM type of the right operand's elements where they are read where they lie; "" if they are packed.
+        isa: Decides the vectors.
+        module: Gets the declarations.
+    """
+
+    rows: int
+    vectors: int
+    left_width: int
+    pitch: int
+    in_pairs: bool
+    isa: HostIsa
+    module: ModuleText
+    in_place: str = ""
+
+    def lines(self, name: str, left: str, right: str, results: str) -> Iterator[str]:
+        """From the block `name` to a branch to ``<name>.end``.
+
+        Args:
+            name: Unique in the function.
+            left: Pointer to the first step's words.
+            right: The same of the right operand; in place, ``%along`` elements lie from one term to the next.
+            results: Pointer to the tile. It is loaded unless ``%is.first``; ``%steps`` says how many steps there are.
+        """
+        lanes = self.isa.lanes
+        kind = f"<{lanes} x float>"
+        places = [(row, vector) for row in range(self.rows) for vector in range(self.vectors)]
+        yield f"{name}:"
+        for row, vector in places:
+            at = f"%{name}.at{row}.{vector}"
+            yield f"  {at} = getelementptr float, ptr {results}, i64 {row * self.pitch + vector * lanes}"
+            yield f"  {at}.before = load {kind}, ptr {at}, align 4"
+            start = f"select i1 %is.first, {kind} zeroinitializer, {kind} {at}.before"
+            yield f"  %{name}.start{row}.{vector} = {start}"
+        yield f"  br label %{name}.loop"
+        yield f"{name}.loop:"
+        for row, vector in places:
+            start, total = f"%{name}.start{row}.{vector}", f"%{name}.total{row}.{vector}"
+            yield f"  {total} = phi {kind} [{start}, %{name}], [{total}.next, %{name}.loop]"
+        for side, pointer in (("left", left), ("right", right)):
+            yield f"  %{name}.{side} = phi ptr [{pointer}, %{name}], [%{name}.{side}.next, %{name}.loop]"
+        yield f"  %{name}.step = phi i64 [0, %{name}], [%{name}.step.next, %{name}.loop]"
+        yield from self._right(name) if self.in_place else self._packed_right(name)
+        builder = LlvmVector(self.isa, self.module, prefix=f"{name}.v", block=f"{name}.loop")
+        yield from self._left(name)
+        for row, vector in places:
+            total, factors = f"%{name}.total{row}.{vector}", (f"%{name}.left{row}", f"%{name}.right{vector}")
+            added = builder.add_products(total, *factors) if self.in_pairs else builder.fma(*factors, total)
+            yield from builder.lines
+            builder.code.clear()
+            yield f"  {total}.next = bitcast {kind} {added} to {kind}"
+        yield f"  %{name}.left.next = getelementptr i32, ptr %{name}.left, i64 {self.left_width}"
+        yield f"  %{name}.step.next = add i64 %{name}.step, 1"
+        yield f"  %{name}.more = icmp slt i64 %{name}.step.next, %steps"
+        yield f"  br i1 %{name}.more, label %{name}.loop, label %{name}.done"
+        yield f"{name}.done:"
+        for row, vector in places:
+            yield f"  store {kind} %{name}.total{row}.{vector}.next, ptr %{name}.at{row}.{vector}, align 4"
+        yield f"  br label %{name}.end"
+
+    @property
+    def _words(self) -> str:
+        return f"<{self.isa.lanes} x {'i32' if self.in_pairs else 'float'}>"
+
+    def _left(self, name: str) -> Iterator[str]:
+        """``%<name>.left<row>``: a row's word in all lanes."""
+        one, lanes = "i32" if self.in_pairs else "float", self.isa.lanes
+        for row in range(self.rows):
+            at = f"%{name}.left.at{row}"
+            yield f"  {at} = getelementptr i32, ptr %{name}.left, i64 {row}"
+            yield f"  {at}.one = load {one}, ptr {at}"
+            yield f"  {at}.first = insertelement {self._words} poison, {one} {at}.one, i64 0"
+            splat = f"<{lanes} x i32> zeroinitializer"
+            yield f"  %{name}.left{row} = shufflevector {self._words} {at}.first, {self._words} poison, {splat}"
+
+    def _packed_right(self, name: str) -> Iterator[str]:
+        """``%<name>.right<vector>``: the words of a vector of columns."""
+        for vector in range(self.vectors):
+            at = f"%{name}.right.at{vector}"
+            yield f"  {at} = getelementptr i32, ptr %{name}.right, i64 {vector * self.isa.lanes}"
+            yield f"  %{name}.right{vector} = load {self._words}, ptr {at}, align 4"
+        width = self.vectors * self.isa.lanes
+        yield f"  %{name}.right.next = getelementptr i32, ptr %{name}.right, i64 {width}"
+
+    def _right(self, name: str) -> Iterator[str]:
+        element, lanes = self.in_place, self.isa.lanes
+        halves, right = f"<{lanes} x i16>", f"%{name}.right"
+        if self.in_pairs:
+            yield f"  {right}.odd = getelementptr {element}, ptr {right}, i64 %along"
+        for vector in range(self.vectors):
+            offset, at = vector * lanes, f"{right}.at{vector}"
+            yield f"  {at} = getelementptr {element}, ptr {right}, i64 {offset}"
+            if element == "float":
+                yield f"  {right}{vector} = load {self._words}, ptr {at}, align 4"
+                continue
+            yield f"  {at}.even = load {halves}, ptr {at}, align 2"
+            if not self.in_pairs:
+                yield f"  {at}.low = zext {halves} {at}.even to <{lanes} x i32>"
+                yield f"  {at}.bits = shl <{lanes} x i32> {at}.low, splat (i32 16)"
+                yield f"  {right}{vector} = bitcast <{lanes} x i32> {at}.bits to {self._words}"
+                continue
+            yield f"  {at}.other = getelementptr {element}, ptr {right}.odd, i64 {offset}"
+            yield f"  {at}.odd = load {halves}, ptr {at}.other, align 2"
+            order = ", ".join(f"i32 {k // 2 + lanes * (k % 2)}" for k in range(2 * lanes))
+            mixed = f"shufflevector {halves} {at}.even, {halves} {at}.odd, <{2 * lanes} x i32> <{order}>"
+            yield f"  {at}.mixed = {mixed}"
+            yield f"  {right}{vector} = bitcast <{2 * lanes} x i16> {at}.mixed to {self._words}"
+        last = f"{right}.odd" if self.in_pairs else right
+        yield f"  {right}.next = getelementptr {element}, ptr {last}, i64 %along"

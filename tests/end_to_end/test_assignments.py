@@ -1,0 +1,150 @@
+"""Functions made of others: copies into tensors, repeated rows, layouts by older names, slices of shards."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from ttnn_jit import jit, ttnn
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, ShapeError, TtnnJitError
+
+WAYS = {"eager": lambda function: function, "interpreted": jit(graph_capture=False), "traced": jit(graph_capture=True)}
+
+
+def place(x, device, layout=ttnn.TILE_LAYOUT, **keywords):
+    return ttnn.from_torch(x, layout=layout, device=device, **keywords)
+
+
+def random(*shape, dtype=torch.float32):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape))).to(dtype)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_copy_writes_into_the_second_tensor_in_its_element_type(way, device):
+    x = random(64, 32)
+    source, target = place(x, device), place(torch.zeros(64, 32, dtype=torch.bfloat16), device)
+    returned = WAYS[way](lambda a, b: ttnn.copy(a, b))(source, target)
+    assert returned is target
+    assert torch.equal(ttnn.to_torch(target), x.bfloat16())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_assignment_is_a_copy_of_the_element_type_that_is_asked_for(way, cpu_device):
+    x = random(5, 33)
+    got = WAYS[way](lambda x: ttnn.assign(x, dtype=ttnn.bfloat16))(place(x, cpu_device))
+    assert torch.equal(ttnn.to_torch(got), x.bfloat16())
+    kept = WAYS[way](lambda x: ttnn.assign(x))(place(x, cpu_device))
+    assert torch.equal(ttnn.to_torch(kept), x)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype", [torch.int32, torch.uint32])
+def test_one_is_added_in_place_and_not_to_what_is_below_zero_if_that_is_skipped(way, dtype, cpu_device):
+    start = torch.tensor([0, 5, -1, -7, 2**31 - 1])
+    x = start.to(dtype)
+    for skips, want in ((False, start + 1), (True, torch.where(x.long() < 0, start, start + 1))):
+        placed = place(x, cpu_device, ttnn.ROW_MAJOR_LAYOUT)
+        returned = WAYS[way](lambda x: ttnn.plus_one(x, skip_negative_entries=skips))(placed)  # noqa: B023 - called here
+        assert returned is placed
+        assert torch.equal(ttnn.to_torch(placed), want.to(dtype))
+
+
+BROADCAST = {ttnn.BcastOpDim.H: (1, 1, 1, 40), ttnn.BcastOpDim.W: (1, 1, 33, 1), ttnn.BcastOpDim.HW: (1, 1, 1, 1)}
+MATH = {ttnn.BcastOpMath.ADD: torch.add, ttnn.BcastOpMath.SUB: torch.sub, ttnn.BcastOpMath.MUL: torch.mul}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_row_a_column_and_a_number_are_repeated(way, cpu_device):
+    a = random(2, 3, 33, 40)
+    for dim, shape in BROADCAST.items():
+        for math_op, golden in MATH.items():
+            b = random(*shape)
+            got = WAYS[way](lambda a, b: ttnn.bcast(a, b, math_op=math_op, dim=dim))(  # noqa: B023 - called here
+                place(a, cpu_device), place(b, cpu_device)
+            )
+            assert torch.equal(ttnn.to_torch(got), golden(a, b))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_chain_of_unary_operations_is_rounded_once(way, cpu_device):
+    x = random(33, 40, dtype=torch.bfloat16)
+    chain = [
+        ttnn.UnaryWithParam(ttnn.UnaryOpType.RELU),
+        ttnn.UnaryWithParam(ttnn.UnaryOpType.POWER, 3),
+        ttnn.UnaryOpType.NEG,
+    ]
+    got = WAYS[way](lambda x: ttnn.unary_chain(x, chain))(place(x, cpu_device))
+    assert torch.equal(ttnn.to_torch(got), (-(x.double().relu() ** 3)).float().bfloat16())
+
+
+def test_layouts_have_older_names(device):
+    x = random(2, 3, 33, 40)
+    rows = place(x, device, ttnn.ROW_MAJOR_LAYOUT)
+    for tiled in (
+        ttnn.tilize(rows),
+        ttnn.tilize_with_zero_padding(rows),
+        ttnn.tilize_with_val_padding(rows, [2, 3, 64, 64], 7.0),
+        ttnn.tilize_with_val_padding(rows, ttnn.pad_to_tile_shape(rows.shape), 0),
+    ):
+        assert (tiled.layout, tuple(tiled.shape), tuple(tiled.padded_shape)) == (
+            ttnn.TILE_LAYOUT,
+            x.shape,
+            (2, 3, 64, 64),
+        )
+        assert torch.equal(ttnn.to_torch(tiled), x)
+        back = ttnn.untilize(tiled)
+        assert back.layout is ttnn.ROW_MAJOR_LAYOUT
+        assert torch.equal(ttnn.to_torch(back), x)
+        part = ttnn.untilize_with_unpadding(tiled, [1, 1, 32, 9])
+        assert part.layout is ttnn.ROW_MAJOR_LAYOUT
+        assert torch.equal(ttnn.to_torch(part), x[:2, :2, :33, :10])
+    assert ttnn.tilize(rows, dtype=ttnn.bfloat16).dtype is ttnn.bfloat16
+    assert ttnn.pad_to_tile_shape([3, 5, 33, 64], True, False, False, True) == [3, 32, 33, 64]
+
+
+def test_slices_of_rows_go_to_shards_and_back(device):
+    x = random(1, 1, 256, 64, dtype=torch.bfloat16)
+    whole, cache = place(x, device), place(torch.zeros_like(x), device)
+    for index in range(4):
+        part = ttnn.interleaved_to_sharded_partial(
+            whole, (2, 1), [32, 64], 4, index, ttnn.TensorMemoryLayout.HEIGHT_SHARDED, ttnn.ShardOrientation.ROW_MAJOR
+        )
+        assert part.is_sharded()
+        assert torch.equal(ttnn.to_torch(part), x[:, :, 64 * index : 64 * (index + 1)])
+        doubled = ttnn.multiply(part, 2.0)
+        assert (
+            ttnn.sharded_to_interleaved_partial(doubled, cache, 4, index, memory_config=ttnn.DRAM_MEMORY_CONFIG)
+            is cache
+        )
+    assert torch.equal(ttnn.to_torch(cache), x * 2)
+
+
+def test_a_tensor_is_filled_with_one_number_in_its_first_rows_and_columns(device):
+    like = place(random(32, 32, dtype=torch.bfloat16), device)
+    want = torch.full((2, 3, 64, 96), 5.0)
+    want[:, :, :33, :31] = 10
+    got = ttnn.fill_rm(2, 3, 64, 96, 33, 31, like, 10, 5)
+    assert (got.layout, got.dtype) == (ttnn.ROW_MAJOR_LAYOUT, ttnn.bfloat16)
+    assert torch.equal(ttnn.to_torch(got).float(), want)
+    ones = ttnn.fill_ones_rm(N=1, C=1, H=4, W=4, hOnes=0, wOnes=2, any=like)
+    assert ttnn.to_torch(ones).sum() == 0
+
+
+def test_what_does_not_fit_is_refused(device):
+    x = place(random(1, 1, 64, 64), device)
+    with pytest.raises(ShapeError, match="not repeated along H"):
+        ttnn.bcast(x, x, ttnn.BcastOpMath.ADD, ttnn.BcastOpDim.H)
+    with pytest.raises(ArgumentError, match="adds to integers"):
+        ttnn.plus_one(x)
+    with pytest.raises(TtnnJitError, match="unary_chain takes a list of"):
+        ttnn.unary_chain(x, ["relu"])
+    with pytest.raises(ShapeError, match=r"\[1, 1, 96, 64\] is not \[1, 1, 64, 64\]"):
+        ttnn.tilize_with_val_padding(x, [1, 1, 96, 64], 0)
+    with pytest.raises(ShapeError, match="is no element"):
+        ttnn.untilize_with_unpadding(x, [0, 0, 64, 0])
+    with pytest.raises(ShapeError, match="no slice 4 of 4"):
+        ttnn.sharded_to_interleaved_partial(x, x, 4, 4)
+    with pytest.raises(ShapeError, match="are no part"):
+        ttnn.fill_ones_rm(1, 1, 4, 4, 5, 1, x)
+    with pytest.raises(CompileError, match="is copied into one of shape"):
+        jit(graph_capture=False)(lambda x: ttnn.copy(x[:, :, :3], x))(x.cpu().to_torch())

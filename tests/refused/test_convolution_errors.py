@@ -1,0 +1,155 @@
+"""Convolutions, pools and resampled images that are refused: by name, in a program at its place; nothing is left."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import torch
+
+import ttnn_jit
+from ttnn_jit import ttnn
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
+from ttnn_jit.specs.hardware_config import FieldError, FrozenConfigError
+
+SIZES = {"in_channels": 8, "out_channels": 6, "batch_size": 1, "input_height": 5, "input_width": 5}
+CALL = {**SIZES, "kernel_size": (3, 3), "stride": (1, 1), "padding": (1, 1)}
+X, WEIGHT, BIAS = torch.randn(1, 5, 5, 8), torch.randn(6, 8, 3, 3), torch.randn(1, 1, 1, 6)
+
+CONVOLUTIONS = [
+    ({"kernel_size": (9, 3)}, "conv2d: a window of 9x3 elements is larger than the padded tensor, 7x7"),
+    ({"dilation": (4, 1)}, "conv2d: a window of 9x3 elements is larger than the padded tensor, 7x7"),
+    ({"groups": 3}, "conv2d: `in_channels` is 8, which 3 groups do not divide"),
+    ({"groups": 0}, "conv2d: `groups` is 0: it is at least 1"),
+    ({"padding": (-1, 1)}, "conv2d: the padding is [[-1, -1], [1, 1]]: none is below 0"),
+    ({"padding": "full"}, "`padding` of conv2d must be numbers, \"same\" or \"valid\", got 'full'"),
+    ({"padding": "same", "stride": (2, 1)}, '`padding` of conv2d="same" needs strides of 1, got [2, 1]'),
+    ({"padding": (1, 1, 1)}, "`padding` of conv2d must be 2 whole numbers, got [1, 1, 1]"),
+    ({"stride": (0, 1)}, "conv2d: the stride is [0, 1]: whole numbers of at least 1 are wanted"),
+    ({"kernel_size": (3, 2.5)}, "`kernel_size` of conv2d must be a whole number, got 2.5"),
+    ({"out_channels": 4}, "conv2d: the weights have shape [6, 8, 3, 3], and [4, 8, 3, 3] is wanted"),
+    ({"kernel_size": (2, 3)}, "conv2d: the weights have shape [6, 8, 3, 3], and [6, 8, 2, 3] is wanted"),
+    ({"input_height": 4}, "conv2d: the input has shape [1, 5, 5, 8], and 1x4x5 places of 8 channels are said"),
+    ({"batch_size": 0}, "conv2d: `batch_size` is 0: it is at least 1"),
+]  # fmt: skip
+
+POOL = {"batch_size": 1, "input_h": 5, "input_w": 5, "channels": 8, "kernel_size": [3, 3], "stride": [1, 1]}
+POOL |= {"padding": [1, 1]}
+POOLS = [
+    ({"kernel_size": [8, 8], "padding": [0, 0]}, "a window of 8x8 elements is larger than the padded tensor, 5x5"),
+    ({"padding": [2, 0]}, "the padding [[2, 2], [0, 0]] is more than half of a window of [3, 3]"),
+    ({"channels": 4}, "the input has shape [1, 5, 5, 8], and 1x5x5 places of 4 channels are said"),
+    ({"stride": [1, -1]}, "the stride is [1, -1]: whole numbers of at least 1 are wanted"),
+]
+
+
+def programs():
+    info = ttnn_jit.cache_info()
+    return info.compiles, info.entries, info.memory_entries
+
+
+def on(device, tensor, layout=ttnn.ROW_MAJOR_LAYOUT):
+    return ttnn.from_torch(tensor, device=device, layout=layout)
+
+
+def line_of(error):
+    """The carets below the line of a program, as text."""
+    return next(line.strip(" |") for line in str(error).splitlines() if "^" in line)
+
+
+@pytest.mark.parametrize(("wrong", "message"), CONVOLUTIONS, ids=[str(wrong) for wrong, _ in CONVOLUTIONS])
+def test_a_convolution_of_sizes_that_do_not_fit_is_refused(wrong, message, device):
+    x, weight, bias = (on(device, each) for each in (X, WEIGHT, BIAS))
+    call = {**CALL, **wrong}
+    before = programs()
+    with pytest.raises(ArgumentError, match=re.escape(message)):
+        ttnn.conv2d(input_tensor=x, weight_tensor=weight, bias_tensor=bias, device=device, **call)
+    jitted = ttnn_jit.jit()(lambda x: ttnn.conv2d(input_tensor=x, weight_tensor=weight, bias_tensor=bias, **call))
+    with pytest.raises(CompileError, match=re.escape(message)) as caught:
+        jitted(x)
+    assert caught.value.location.file == __file__
+    assert set(line_of(caught.value)) == {"^"}
+    assert jitted.num_entries == 0
+    assert before == programs()
+
+
+@pytest.mark.parametrize("name", ["max_pool2d", "avg_pool2d"])
+@pytest.mark.parametrize(("wrong", "message"), POOLS, ids=[str(wrong) for wrong, _ in POOLS])
+def test_a_pool_of_sizes_that_do_not_fit_is_refused(wrong, message, name, device):
+    x, call, function = on(device, X), {**POOL, **wrong}, getattr(ttnn, name)
+    before = programs()
+    with pytest.raises(ArgumentError, match=re.escape(f"{name}: {message}")):
+        function(x, **call)
+    with pytest.raises(CompileError, match=re.escape(f"{name}: {message}")) as caught:
+        ttnn_jit.jit()(lambda x: function(x, **call))(x)
+    assert caught.value.location.file == __file__
+    assert before == programs()
+
+
+def test_weights_that_were_prepared_for_another_shape_are_refused(device):
+    placed = {"input_memory_config": ttnn.DRAM_MEMORY_CONFIG, "input_layout": ttnn.TILE_LAYOUT, "device": device}
+    prepared = ttnn.prepare_conv_weights(weight_tensor=on(device, WEIGHT), weights_format="OIHW", **placed, **CALL)
+    assert tuple(prepared.shape) == (1, 1, 72, 6)
+    with pytest.raises(
+        ArgumentError, match=re.escape("the weights have shape [1, 1, 72, 6], and [6, 8, 2, 2] is wanted")
+    ):
+        ttnn.conv2d(input_tensor=on(device, X), weight_tensor=prepared, **{**CALL, "kernel_size": (2, 2)})
+    with pytest.raises(ArgumentError, match="`weights_format` of prepare_conv_weights is \"OIHW\", got 'HWIO'"):
+        ttnn.prepare_conv_weights(weight_tensor=on(device, WEIGHT), weights_format="HWIO", **placed, **CALL)
+
+
+def test_a_bias_of_another_size_is_refused(device):
+    with pytest.raises(ArgumentError, match=re.escape("the bias has shape [1, 1, 1, 6], and [1, 1, 1, 3] is wanted")):
+        ttnn.conv2d(
+            input_tensor=on(device, X), weight_tensor=on(device, WEIGHT[:3]), bias_tensor=on(device, BIAS),
+            **{**CALL, "out_channels": 3},
+        )  # fmt: skip
+
+
+def test_an_activation_that_is_none_is_refused(device):
+    call = {"input_tensor": on(device, X), "weight_tensor": on(device, WEIGHT), **CALL}
+    with pytest.raises(ArgumentError, match="'rellu' is no activation"):
+        ttnn.conv2d(conv_config=ttnn.Conv2dConfig(activation="rellu"), **call)
+    with pytest.raises(ArgumentError, match="`conv_config` of conv2d"):
+        ttnn.conv2d(conv_config="relu", **call)
+
+
+def test_tensors_on_the_host_need_a_device(device):
+    with pytest.raises(ArgumentError, match="`input_tensor` of conv2d is on the host, and no `device` is given"):
+        ttnn.conv2d(input_tensor=ttnn.from_torch(X), weight_tensor=on(device, WEIGHT), **CALL)
+
+
+def test_a_config_may_change_until_a_call_has_taken_it(device):
+    config = ttnn.Conv2dConfig(activation="relu")
+    config.act_block_h_override = 64
+    config.output_layout = ttnn.ROW_MAJOR_LAYOUT
+    with pytest.raises(FieldError, match="Conv2dConfig has no field `act_block_height`"):
+        config.act_block_height = 32
+    with pytest.raises(ArgumentError, match="`act_block_w_div` of Conv2dConfig must be a whole number of at least 1"):
+        config.act_block_w_div = 0
+    call = {"input_tensor": on(device, X), "weight_tensor": on(device, WEIGHT), **CALL}
+    assert ttnn.conv2d(conv_config=config, **call).layout is ttnn.ROW_MAJOR_LAYOUT
+    with pytest.raises(FrozenConfigError, match=r"dataclasses\.replace"):
+        config.output_layout = ttnn.TILE_LAYOUT
+
+
+def test_what_is_not_here_of_resampling_is_refused(device):
+    x, grid = on(device, X), on(device, torch.zeros(1, 2, 2, 2))
+    with pytest.raises(ArgumentError, match="`scale_factor` of upsample must be a whole number"):
+        ttnn.upsample(x, 1.5)
+    with pytest.raises(CompileError, match="there is no mode 'cubic'"):
+        ttnn.upsample(x, 2, mode="cubic")
+    with pytest.raises(ArgumentError, match="`padding_mode` of grid_sample is 'zeros' here, got 'border'"):
+        ttnn.grid_sample(x, grid, padding_mode="border")
+    with pytest.raises(CompileError, match="is not sampled by a grid of shape"):
+        ttnn.grid_sample(x, on(device, torch.zeros(2, 2, 2, 2)))
+
+
+def test_a_transposed_convolution_without_a_result_is_refused(device):
+    call = {"input_tensor": on(device, X), "weight_tensor": on(device, torch.randn(8, 6, 1, 1)), "device": device}
+    with pytest.raises(ArgumentError, match="leaves no result"):
+        ttnn.conv_transpose2d(**call, **{**CALL, "kernel_size": (1, 1), "padding": (3, 3)})
+    with pytest.raises(
+        ArgumentError, match=re.escape("the output padding is [1, 0]: it is below the stride or the dilation")
+    ):
+        ttnn.conv_transpose2d(**call, **{**CALL, "kernel_size": (1, 1), "padding": (0, 0)}, output_padding=(1, 0))

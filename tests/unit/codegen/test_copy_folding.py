@@ -1,0 +1,86 @@
+"""Launches that only move elements are folded into those that read them, or that write what they copy."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import ttnn_jit
+from ttnn_jit import ttnn
+
+X = torch.randn(2, 64, 64)
+
+
+def launches(function, *tensors):
+    """The operations of each launch, on a chip, where movements are launches of their own; and the result."""
+    jitted = ttnn_jit.jit()(function)
+    got = jitted(*tensors)
+    return [tuple(launch.split("  (")[0].split(": ")[1].split(" -> ")) for launch in _lines(jitted, tensors)], got
+
+
+def _lines(jitted, tensors):
+    return [line.strip() for line in str(jitted.explain(*tensors)).splitlines() if line.strip().startswith("launch ")]
+
+
+def tiled(device, data=X):
+    return ttnn.from_torch(data, layout=ttnn.TILE_LAYOUT, device=device)
+
+
+def test_a_slice_is_read_through(device):
+    found, got = launches(lambda x: ttnn.exp(x[:, 0:32]), tiled(device))
+    assert found == [("slice", "exp")]
+    torch.testing.assert_close(ttnn.to_torch(got), X[:, 0:32].exp())
+
+
+def test_movements_of_movements_are_read_through_together(device):
+    found, got = launches(lambda x: ttnn.exp(ttnn.reshape(x[:, 0:32], (64, 64))), tiled(device))
+    assert found == [("slice", "reshape", "exp")]
+    torch.testing.assert_close(ttnn.to_torch(got), X[:, 0:32].reshape(64, 64).exp())
+
+
+def test_two_slices_of_one_tensor_are_two_operands(device):
+    found, got = launches(lambda x: ttnn.add(x[:, 0:32], x[:, 32:64]), tiled(device))
+    assert [set(names) for names in found] == [{"slice", "add"}]
+    torch.testing.assert_close(ttnn.to_torch(got), X[:, 0:32] + X[:, 32:64])
+
+
+def test_a_copy_that_is_a_result_is_made(device):
+    def program(x):
+        part = x[:, 0:32]
+        return part, ttnn.exp(part)
+
+    found, (part, _) = launches(program, tiled(device))
+    assert found == [("slice",), ("exp",)]
+    assert torch.equal(ttnn.to_torch(part), X[:, 0:32])
+
+
+def test_columns_are_not_gathered_element_by_element(device):
+    found, _ = launches(lambda x: ttnn.exp(ttnn.transpose(x, 1, 2)), tiled(device))
+    assert found == [("transpose",), ("exp",)]
+
+
+def test_a_copy_of_which_a_part_is_written_stays(cpu_device):
+    def program(x):
+        y = ttnn.reshape(x, (64, 128))
+        y[0:2] = 1.0
+        return ttnn.exp(y)
+
+    x = ttnn.from_torch(X, device=cpu_device)
+    want = X.reshape(64, 128).clone()
+    want[0:2] = 1.0
+    got = ttnn_jit.jit()(program)(x)
+    torch.testing.assert_close(ttnn.to_torch(got), want.exp())
+
+
+def test_a_transposed_operand_of_a_product_is_packed_from_where_it_lies(device):
+    found, got = launches(lambda x: ttnn.matmul(ttnn.transpose(x, 1, 2), x), tiled(device))
+    assert found == [("transpose", "matmul")]
+    torch.testing.assert_close(ttnn.to_torch(got), X.mT @ X, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(128, 64), (1, 2, 64, 64)])
+def test_a_result_of_another_shape_is_written_by_whoever_computes_it(shape, cpu_device):
+    x = ttnn.from_torch(X, device=cpu_device)
+    found, got = launches(lambda x: ttnn.reshape(ttnn.exp(x), shape), x)
+    assert len(found) == 1
+    torch.testing.assert_close(ttnn.to_torch(got), X.exp().reshape(shape))

@@ -1,0 +1,126 @@
+"""Rows that a product reads from a copy, made a block at a time: the windows of a convolution are in no memory whole.
+
+A copy that no loops of a product can walk would be written to memory, and read from there. A block of its rows stays in
+the cache between the launch that copies it and the one that multiplies it. Bits are those of the whole: an element of a
+product depends on its row and its column alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+from xdsl.ir import SSAValue
+
+from ttnn_jit.codegen.host.copy_folding import only_copies
+from ttnn_jit.codegen.host.forms import Form
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over, readers_of
+from ttnn_jit.codegen.launch import View
+from ttnn_jit.dialects.d2m import EmptyOp
+from ttnn_jit.dialects.layout import tensor_type
+from ttnn_jit.specs.access import Access, Const, Dim, NotStridedError, substitute, total
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+MOST_BYTES = 1 << 20
+"""Of a block, which stays in a core's second cache; up to twice as many are left whole (benchmarks/convolution.py)."""
+
+MOST_BLOCKS = 64
+"""Of a copy: a launch costs a microsecond, and a compile some hundred."""
+
+
+def block_rows(plan: HostPlan) -> HostPlan:
+    """The launches with copies cut into blocks that a product alone reads, as its rows; it is cut likewise."""
+    if plan.isa is None:
+        return plan
+    launches: list[HostLaunch] = []
+    for launch in plan.launches:
+        blocks = _blocks(launches[-1], launch) if launches else None
+        if blocks is None:
+            launches.append(launch)
+        else:
+            launches[-1:] = blocks
+    return replace(plan, launches=tuple(launches))
+
+
+def _blocks(copy: HostLaunch, product: HostLaunch) -> list[HostLaunch] | None:
+    """Both launches block by block; None if they run whole."""
+    if product.kernel.body.contraction is None or not _is_read_as_rows(copy, product):
+        return None
+    for size in _sizes(copy.kernel):
+        try:
+            return list(_cut(copy, product, size))
+        except NotStridedError:
+            continue  # blocks of so many rows are in no loops of the copy's own
+    return None
+
+
+def _is_read_as_rows(copy: HostLaunch, product: HostLaunch) -> bool:
+    """Whether a product has what a launch copies as its left operand, and nothing else reads it."""
+    if not only_copies(copy.kernel):
+        return False
+    value, (left, _) = copy.kernel.outputs[0].value, product.kernel.body.contracted_streams
+    places = [k for k, each in enumerate(product.kernel.inputs) if each.value is value]
+    return places == [left] and not set(readers_of(value)) - set(product.ops)
+
+
+def _sizes(copy: Kernel) -> Iterator[int]:
+    """The rows that a block may have, all blocks alike: the most that fit first, then more, where too many are left."""
+    spec = copy.outputs[0].view.spec
+    *batch, rows, columns = (1, 1, *spec.shape)
+    nbytes = rows * columns * spec.dtype.itemsize
+    if math.prod(batch) != 1 or nbytes <= 2 * MOST_BYTES:
+        return
+    wanted = min(-(-nbytes // MOST_BYTES), MOST_BLOCKS)
+    for count in (*range(wanted, MOST_BLOCKS + 1), *range(wanted - 1, 1, -1)):
+        if rows % count == 0:
+            yield rows // count
+
+
+def _cut(copy: HostLaunch, product: HostLaunch, size: int) -> Iterator[HostLaunch]:
+    """Launch after launch.
+
+    Raises:
+        NotStridedError: No loops walk a block.
+    """
+    whole = copy.kernel.outputs[0].view.spec
+    *batch, rows, columns = tuple(whole.shape)
+    block = TensorSpec((*batch, size, columns), whole.dtype)
+    value = EmptyOp.make(tensor_type(block)).results[0]
+    for first in range(0, rows, size):
+        part = range(first, first + size)
+        yield _changed(copy, (_rows_of(copy.kernel.inputs[0], rows, part),), (Operand(value, View(block)),))
+        yield _of_rows(product, copy.kernel.outputs[0].value, Operand(value, View(block)), rows, part)
+
+
+def _of_rows(product: HostLaunch, copied: SSAValue, block: Operand, rows: int, part: range) -> HostLaunch:
+    inputs = []
+    for each in product.kernel.inputs:
+        access = each.view.access
+        if each.value is copied and access is not None:
+            extents = (*access.extents[:-2], len(part), access.extents[-1])
+            inputs.append(Operand(block.value, View(block.view.spec, Access(extents, access.coordinates))))
+        else:
+            inputs.append(_rows_of(each, rows, part))
+    return _changed(product, tuple(inputs), tuple(_rows_of(each, rows, part) for each in product.kernel.outputs))
+
+
+def _changed(launch: HostLaunch, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...]) -> HostLaunch:
+    kernel = launch.kernel
+    body = kernel.body
+    made = kernel_over(inputs, outputs, body.steps, body.numerics, joined=body.joined, axis=kernel.axis)
+    return HostLaunch(launch.ops, made, Form(made.body))
+
+
+def _rows_of(operand: Operand, rows: int, part: range) -> Operand:
+    """These rows of an operand, or all of one that is broadcast along them."""
+    shape = operand.view.shape
+    if len(shape) < 2 or shape[-2] != rows:
+        return operand
+    access = operand.view.access or Access.identity(shape)
+    axis = len(shape) - 2
+    indices = [total((Dim(k), Const(part.start))) if k == axis else Dim(k) for k, _ in enumerate(shape)]
+    extents = (*shape[:-2], len(part), shape[-1])
+    coordinates = tuple(substitute(expr, indices) for expr in access.coordinates)
+    return Operand(operand.value, View(operand.view.spec, Access(extents, coordinates)))

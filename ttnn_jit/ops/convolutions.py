@@ -1,0 +1,365 @@
+"""Convolutions: products of the windows of a tensor with weights, added up.
+
+The functions `conv2d` and its kin of the host API stand for them (ttnn_jit/ttnn/convolving.py). Tensors have their
+channels last: a batch, spatial dimensions, channels; or all but the channels in one dimension, as ttnn's results have.
+Weights are those of torch, outputs x inputs of a group x kernel; or prepared: a matrix of taps and inputs by outputs.
+
+Every element is one chain of a contraction (ops/contraction.py) in the order kernel row, kernel column, channel; pairs
+of bfloat16 never reach from one tap to the next. Padding is zeros that are multiplied: they change no sum but where a
+weight is infinite or NaN. With one input channel for every output the chain is one of `multiply_add`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.activation_text import activated, activated_in_torch, check_activation
+from ttnn_jit.ops.composite import Composite
+from ttnn_jit.ops.composites import reshaped
+from ttnn_jit.ops.parameter import (
+    DIMENSION,
+    ELEMENT_TYPE,
+    EXTENTS,
+    LAYOUT,
+    NAME,
+    OPTIONAL_TENSOR,
+    TENSOR,
+    Parameter,
+)
+from ttnn_jit.ops.reduction import interleaved
+from ttnn_jit.ops.windows import WINDOWS, Windows, padded, taps_of
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
+
+Shape = Sequence[int]
+
+
+@dataclass(frozen=True)
+class Convolution:
+    """The sizes of a convolution.
+
+    Attributes:
+        batch: Tensors beside each other.
+        inputs: Channels of each.
+        outputs: Channels of the result.
+        extents: Of the spatial dimensions.
+        windows: Along them.
+        groups: Parts of the channels that do not meet.
+    """
+
+    batch: int
+    inputs: int
+    outputs: int
+    extents: tuple[int, ...]
+    windows: Windows
+    groups: int
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The spatial extents of the result."""
+        return self.windows.count(self.extents)
+
+    @property
+    def rows(self) -> int:
+        """Elements of the result for one channel."""
+        return self.batch * math.prod(self.counts)
+
+    @property
+    def taps(self) -> int:
+        """Of a window."""
+        return math.prod(self.windows.kernel)
+
+    @property
+    def weights(self) -> tuple[int, ...]:
+        """The shape of weights as torch has them."""
+        return (self.outputs, self.inputs // self.groups, *self.windows.kernel)
+
+    @property
+    def matrix(self) -> tuple[int, int]:
+        """The shape of prepared weights."""
+        return self.taps * (self.inputs // self.groups), self.outputs
+
+    @property
+    def is_depthwise(self) -> bool:
+        """Whether every output has one input channel, its own."""
+        return self.groups == self.inputs == self.outputs > 1
+
+    def check(self) -> None:
+        """Refuse sizes that are none.
+
+        Raises:
+            ShapeError: The text says which.
+        """
+        sizes = {"in_channels": self.inputs, "out_channels": self.outputs, "batch_size": self.batch}
+        for name, size in {**sizes, "groups": self.groups}.items():
+            if size < 1:
+                raise ShapeError(f"`{name}` is {size}: it is at least 1")
+        for name in ("in_channels", "out_channels"):
+            if sizes[name] % self.groups:
+                raise ShapeError(f"`{name}` is {sizes[name]}, which {self.groups} groups do not divide")
+        _ = self.counts
+
+    def check_operands(self, x: Shape, weight: Shape, bias: Shape | None) -> None:
+        """Refuse tensors of other sizes.
+
+        Raises:
+            ShapeError: The text says which.
+        """
+        places = self.batch * math.prod(self.extents)
+        if not x or math.prod(x[:-1]) != places or x[-1] < self.inputs:
+            sizes = "x".join(map(str, (self.batch, *self.extents)))
+            raise ShapeError(
+                f"the input has shape {list(x)}, and {sizes} places of {self.inputs} channels are said",
+                help="channels lie last: permute a tensor of torch's by (0, 2, 3, 1)",
+            )
+        if tuple(weight) != self.weights and not self.are_prepared(weight):
+            raise ShapeError(
+                f"the weights have shape {list(weight)}, and {list(self.weights)} is wanted",
+                help=f"or prepared ones, {[1, 1, *self.matrix]}",
+            )
+        if bias is not None and math.prod(bias) != self.outputs:
+            raise ShapeError(f"the bias has shape {list(bias)}, and {[1, 1, 1, self.outputs]} is wanted")
+
+    def are_prepared(self, weight: Shape) -> bool:
+        """Whether weights of that shape are a matrix."""
+        return tuple(weight[-2:]) == self.matrix and math.prod(weight[:-2]) == 1
+
+
+def _matrix(ttnn: Any, weight: Any, sizes: Convolution) -> Any:
+    """Weights by tap and input channel, and output."""
+    if not sizes.are_prepared(weight.shape):
+        rank = len(weight.shape)
+        weight = ttnn.permute(weight, (*range(2, rank), 1, 0))
+    return reshaped(ttnn, weight, sizes.matrix)
+
+
+def _windows_of(ttnn: Any, x: Any, weight: Any, sizes: Convolution) -> tuple[Any, Any]:
+    """The elements of every window, taps x channels in one dimension, and weights to match."""
+    matrix, windows = _matrix(ttnn, weight, sizes), sizes.windows
+    own = sizes.inputs // sizes.groups
+    # Pairs of bfloat16 must not reach from one tap to the next.
+    odd = own % 2 and sizes.taps > 1 and all(each.spec.dtype.unpacked.is_upper_half for each in (x, weight))
+    if odd:
+        by_tap = ttnn.pad(reshaped(ttnn, matrix, (sizes.taps, own, sizes.outputs)), ((0, 0), (0, 1), (0, 0)), 0.0)
+        matrix = ttnn.reshape(by_tap, (sizes.taps * (own + 1), sizes.outputs))
+        if sizes.groups > 1:
+            by_group = ttnn.reshape(x, (*x.shape[:-1], sizes.groups, own))
+            by_group = ttnn.pad(by_group, ((0, 0),) * (len(x.shape)) + ((0, 1),), 0.0)
+            x = ttnn.reshape(by_group, (*x.shape[:-1], sizes.groups * (own + 1)))
+    x = padded(ttnn, x, windows, sizes.counts, 0.0, channels=int(bool(odd and sizes.groups == 1)))
+    if windows.are_single_elements:
+        return reshaped(ttnn, x, (1, 1, sizes.rows, x.shape[-1])), matrix
+    found = ttnn.apply(WINDOWS, (x,), (windows.kernel, windows.stride, windows.dilation))
+    return ttnn.reshape(found, (1, 1, sizes.rows, sizes.taps * x.shape[-1])), matrix
+
+
+def _product(ttnn: Any, x: Any, weight: Any, sizes: Convolution) -> Any:
+    found, matrix = _windows_of(ttnn, x, weight, sizes)
+    if sizes.groups == 1:
+        return ttnn.matmul(found, matrix)
+    groups, own = sizes.groups, found.shape[-1] // sizes.taps // sizes.groups
+    by_group = ttnn.permute(ttnn.reshape(found, (sizes.rows, sizes.taps, groups, own)), (2, 0, 1, 3))
+    left = ttnn.reshape(by_group, (groups, sizes.rows, sizes.taps * own))
+    right = ttnn.permute(ttnn.reshape(matrix, (matrix.shape[0], groups, sizes.outputs // groups)), (1, 0, 2))
+    return ttnn.reshape(ttnn.permute(ttnn.matmul(left, right), (1, 0, 2)), (1, 1, sizes.rows, sizes.outputs))
+
+
+def _depthwise(ttnn: Any, x: Any, weight: Any, sizes: Convolution) -> Any:
+    matrix, counts = _matrix(ttnn, weight, sizes), sizes.counts
+    taps = [padded(ttnn, x, sizes.windows, counts, 0.0)]
+    for axis, _ in enumerate(counts, start=1):
+        taps = [part for each in taps for part in taps_of(ttnn, each, sizes.windows, counts, axis)]
+    total = None
+    for place, tap in enumerate(taps):
+        row = ttnn.reshape(ttnn.slice(matrix, (place, 0), (place + 1, sizes.outputs)), (sizes.outputs,))
+        total = ttnn.multiply(tap, row) if total is None else ttnn.mac(tap, row, total)
+    return total
+
+
+def placed(ttnn: Any, x: Any, sizes: Convolution) -> Any:
+    """The input by batch, places and channels."""
+    channels = x.shape[-1]
+    x = reshaped(ttnn, x, (sizes.batch, *sizes.extents, channels))
+    return x if channels == sizes.inputs else ttnn.slice(x, [0] * len(x.shape), (*x.shape[:-1], sizes.inputs))
+
+
+def convolved(
+    ttnn: Any, x: Any, weight: Any, bias: Any, sizes: Convolution, activation: str | None, dtype: DataType
+) -> Any:
+    """The result in `dtype`, of whichever shape it is computed in."""
+    total = (_depthwise if sizes.is_depthwise else _product)(ttnn, x, weight, sizes)
+    if bias is not None:
+        total = ttnn.add(total, reshaped(ttnn, bias, (sizes.outputs,)))
+    return ttnn.rounded(activated(ttnn, total, activation), dtype)
+
+
+def _in_torch(torch: Any, x: Any, weight: Any, bias: Any, sizes: Convolution, activation: str | None) -> Any:
+    """The same by torch's functions, with channels last."""
+    rank = len(sizes.extents)
+    x = x.reshape(sizes.batch, *sizes.extents, x.shape[-1])[..., : sizes.inputs].movedim(-1, 1)
+    around = [each for pair in reversed(sizes.windows.padding) for each in pair]
+    if sizes.are_prepared(weight.shape):
+        weight = weight.reshape(*sizes.windows.kernel, -1, sizes.outputs).movedim(-1, 0).movedim(-1, 1)
+    total = getattr(torch.nn.functional, f"conv{rank}d")(
+        torch.nn.functional.pad(x, around),
+        weight,
+        None if bias is None else bias.reshape(-1),
+        sizes.windows.stride,
+        0,
+        sizes.windows.dilation,
+        sizes.groups,
+    )
+    return activated_in_torch(torch, total, activation).movedim(1, -1)
+
+
+# --- The operations ---------------------------------------------------------------------------------------------------
+
+OPERANDS = (
+    Parameter("input_tensor", TENSOR),
+    Parameter("weight_tensor", TENSOR),
+    Parameter("bias_tensor", OPTIONAL_TENSOR),
+)
+RESULT = (Parameter("activation", NAME), Parameter("dtype", ELEMENT_TYPE), Parameter("layout", LAYOUT))
+_NUMBERS_2D = (
+    "in_channels", "out_channels", "batch_size", "input_height", "input_width", "kernel_height", "kernel_width",
+    "stride_height", "stride_width", "padding_top", "padding_bottom", "padding_left", "padding_right",
+    "dilation_height", "dilation_width", "groups",
+)  # fmt: skip
+SIZES_2D = tuple(Parameter(name, DIMENSION) for name in _NUMBERS_2D)
+
+
+def sizes_2d(*numbers: int) -> Convolution:
+    """The sizes that the first attributes of a `conv2d` say."""
+    inputs, outputs, batch, *extents = numbers[:5]
+    padding = numbers[9:11], numbers[11:13]
+    windows = Windows(numbers[5:7], numbers[7:9], padding, numbers[13:15])  # type: ignore[arg-type]  # pairs
+    return Convolution(batch, inputs, outputs, tuple(extents), windows, numbers[15])
+
+
+def numbers_2d(sizes: Convolution) -> tuple[int, ...]:
+    """The first attributes of a `conv2d` of such sizes."""
+    windows = sizes.windows
+    around = (each for pair in windows.padding for each in pair)
+    return (
+        sizes.inputs, sizes.outputs, sizes.batch, *sizes.extents, *windows.kernel, *windows.stride, *around,
+        *windows.dilation, sizes.groups,
+    )  # fmt: skip
+
+
+def flattened(x: TensorSpec, rows: int, columns: int, dtype: DataType, layout: Layout) -> TensorSpec:
+    """A result as ttnn has it, in DRAM, interleaved: all places in one dimension."""
+    return interleaved(x).with_(shape=(1, 1, rows, columns), dtype=dtype, layout=layout)
+
+
+def _checked(sizes: Convolution, x: Shape, weight: Shape, bias: Shape | None, activation: str | None) -> None:
+    sizes.check()
+    sizes.check_operands(x, weight, bias)
+    check_activation(activation)
+
+
+def _spelled(x: Shape, weight: Shape, bias: Shape | None, *attributes: Any) -> tuple[Any, ...]:
+    *numbers, activation, _dtype, _layout = attributes
+    _checked(sizes_2d(*numbers), x, weight, bias, activation)
+    return attributes
+
+
+def _result(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | None, *attributes: Any) -> TensorSpec:
+    *numbers, _activation, dtype, layout = attributes
+    sizes = sizes_2d(*numbers)
+    return flattened(x, sizes.rows, sizes.outputs, dtype, layout)
+
+
+def _conv2d(ttnn: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
+    *numbers, activation, dtype, _layout = attributes
+    sizes = sizes_2d(*numbers)
+    total = convolved(ttnn, placed(ttnn, x, sizes), weight, bias, sizes, activation, dtype)
+    return reshaped(ttnn, total, (1, 1, sizes.rows, sizes.outputs))
+
+
+def _conv2d_golden(torch: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
+    *numbers, activation, _dtype, _layout = attributes
+    sizes = sizes_2d(*numbers)
+    return _in_torch(torch, x, weight, bias, sizes, activation).reshape(1, 1, sizes.rows, sizes.outputs)
+
+
+CONV2D = Composite(
+    name="conv2d",
+    parameters=(*OPERANDS, *SIZES_2D, *RESULT),
+    summary="The products of windows of a tensor and weights, plus `bias`, then `activation`; one row for each window.",
+    source="ttnn.conv2d",
+    decompose=_conv2d,
+    spelled=_spelled,
+    result=_result,
+    golden=_conv2d_golden,
+    aten="convolution",
+    examples=(),
+)
+
+# --- Three dimensions -------------------------------------------------------------------------------------------------
+
+
+def sizes_3d(*attributes: Any) -> Convolution:
+    """The sizes that the first attributes of a `conv3d` say."""
+    inputs, outputs, batch, extents, kernel, stride, padding, dilation, groups = attributes[:9]
+    pairs = tuple(zip(padding[::2], padding[1::2], strict=True))
+    return Convolution(batch, inputs, outputs, extents, Windows(kernel, stride, pairs, dilation), groups)
+
+
+def numbers_3d(sizes: Convolution) -> tuple[Any, ...]:
+    """The first attributes of a `conv3d` of such sizes."""
+    windows = sizes.windows
+    around = tuple(each for pair in windows.padding for each in pair)
+    return (
+        sizes.inputs, sizes.outputs, sizes.batch, sizes.extents, windows.kernel, windows.stride, around,
+        windows.dilation, sizes.groups,
+    )  # fmt: skip
+
+
+def _spelled_3d(x: Shape, weight: Shape, bias: Shape | None, *attributes: Any) -> tuple[Any, ...]:
+    if len(attributes[6]) != 2 * len(attributes[3]):
+        raise ShapeError(f"the padding is {list(attributes[6])}: two numbers for each dimension are wanted")
+    _checked(sizes_3d(*attributes), x, weight, bias, attributes[9])
+    return attributes
+
+
+def _result_3d(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | None, *attributes: Any) -> TensorSpec:
+    sizes, (_activation, dtype, layout) = sizes_3d(*attributes), attributes[9:]
+    return interleaved(x).with_(shape=(sizes.batch, *sizes.counts, sizes.outputs), dtype=dtype, layout=layout)
+
+
+def _conv3d(ttnn: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
+    sizes = sizes_3d(*attributes)
+    total = convolved(ttnn, placed(ttnn, x, sizes), weight, bias, sizes, *attributes[9:11])
+    return reshaped(ttnn, total, (sizes.batch, *sizes.counts, sizes.outputs))
+
+
+CONV3D = Composite(
+    name="conv3d",
+    parameters=(
+        *OPERANDS,
+        Parameter("in_channels", DIMENSION),
+        Parameter("out_channels", DIMENSION),
+        Parameter("batch_size", DIMENSION),
+        Parameter("input_extents", EXTENTS),
+        Parameter("kernel_size", EXTENTS),
+        Parameter("stride", EXTENTS),
+        Parameter("padding", EXTENTS),
+        Parameter("dilation", EXTENTS),
+        Parameter("groups", DIMENSION),
+        *RESULT,
+    ),
+    summary="`conv2d` with depth too; the result has batch, depth, height, width and channels.",
+    source="ttnn.experimental.conv3d",
+    decompose=_conv3d,
+    spelled=_spelled_3d,
+    result=_result_3d,
+    golden=lambda torch, x, w, bias, *rest: _in_torch(torch, x, w, bias, sizes_3d(*rest), rest[9]),
+    aten="convolution",
+    examples=(),
+)
+
+OPERATIONS = (CONV2D, CONV3D)

@@ -1,0 +1,62 @@
+"""Gated units: a half of a dimension, times a function of the other half."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.axes import axis_of
+from ttnn_jit.ops.composite import Composite
+from ttnn_jit.ops.parameter import DIMENSION, TENSOR, Parameter
+from ttnn_jit.ops.reduction import interleaved
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+Extents = tuple[int, ...]
+
+
+def _spelled(shape: Extents, dim: int) -> tuple[int]:
+    axis = axis_of(dim, len(shape))
+    if shape[axis] % 2:
+        raise ShapeError(f"dimension {axis} of {list(shape)} has no equal halves")
+    return (axis,)
+
+
+def _halved(shape: Extents, axis: int) -> Extents:
+    return (*shape[:axis], shape[axis] // 2, *shape[axis + 1 :])
+
+
+def _result(x: TensorSpec, axis: int) -> TensorSpec:
+    return interleaved(x).with_(shape=_halved(tuple(x.shape), axis))
+
+
+def _gate(name: str, function: str, golden: Callable[[Any, Any], Any]) -> Composite:
+    def decompose(ttnn: Any, x: Any, axis: int) -> Any:
+        half = _halved(x.shape, axis)
+        begins = tuple(extent if place == axis else 0 for place, extent in enumerate(half))
+        gate = getattr(ttnn, function)(ttnn.slice(x, begins, x.shape))
+        return ttnn.multiply(ttnn.slice(x, (0,) * len(half), half), gate)
+
+    def in_torch(torch: Any, x: Any, dim: int) -> Any:
+        first, second = x.chunk(2, dim)
+        return first * golden(torch, second)
+
+    return Composite(
+        name=name,
+        parameters=(Parameter("input_tensor", TENSOR, aliases=("input",)), Parameter("dim", DIMENSION, -1)),
+        summary=f"The first half along `dim`, times `{function}` of the second.",
+        source=f"ttnn.{name}",
+        decompose=decompose,
+        spelled=_spelled,
+        result=_result,
+        golden=in_torch,
+        examples=((((3, 40),), (-1,)), (((2, 6, 33),), (1,))),
+    )
+
+
+OPERATIONS = (
+    _gate("glu", "sigmoid", lambda torch, x: torch.sigmoid(x)),
+    _gate("reglu", "relu", lambda torch, x: torch.relu(x)),
+    _gate("geglu", "gelu", lambda torch, x: torch.nn.functional.gelu(x)),
+    _gate("swiglu", "silu", lambda torch, x: torch.nn.functional.silu(x)),
+)

@@ -1,0 +1,476 @@
+"""Pools: the largest element, or the mean, of every window of a tensor.
+
+The functions `max_pool2d` and its kin of the host API stand for them (ttnn_jit/ttnn/pooling.py). Tensors have their
+channels last, as those of ttnn_jit/ops/convolutions.py. Columns of a window are reduced before its rows, each in the
+order of a reduction (ops/reduction.py).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from math import isnan as is_nan
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.composite import Composite
+from ttnn_jit.ops.composites import reshaped
+from ttnn_jit.ops.parameter import DIMENSION, ELEMENT_TYPE, FLAG, LAYOUT, TENSOR, Parameter
+from ttnn_jit.ops.reduction import CHAINS, interleaved
+from ttnn_jit.ops.routine import Routine, RoutineLoops
+from ttnn_jit.ops.routines import dtype_of_places
+from ttnn_jit.ops.windows import WINDOWS, Windows, padded, taps_of
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.access import Access, Dim, times, total
+from ttnn_jit.specs.dtypes import FLOATS, DataType
+from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
+
+Shape = Sequence[int]
+Reduce = Callable[[Any, int], Any]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The sizes of a pool.
+
+    Attributes:
+        batch: Tensors beside each other.
+        extents: Height and width of each.
+        channels: Of each.
+        windows: Along height and width.
+        ceil: Whether a window that begins inside may reach beyond the padding.
+    """
+
+    batch: int
+    extents: tuple[int, ...]
+    channels: int
+    windows: Windows
+    ceil: bool
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Height and width of the result."""
+        return self.windows.count(self.extents, ceil=self.ceil)
+
+    @property
+    def rows(self) -> int:
+        """Elements of the result for one channel."""
+        return self.batch * math.prod(self.counts)
+
+    def check(self, shape: Shape | None = None) -> None:
+        """Refuse sizes that are none, and a tensor of another shape.
+
+        Raises:
+            ShapeError: The text says which.
+        """
+        for name, size in (("batch_size", self.batch), ("channels", self.channels)):
+            if size < 1:
+                raise ShapeError(f"`{name}` is {size}: it is at least 1")
+        if any(2 * max(pair) > span for pair, span in zip(self.windows.padding, self.windows.spans, strict=True)):
+            raise ShapeError(
+                f"the padding {[list(pair) for pair in self.windows.padding]} is more than half of a window of "
+                f"{list(self.windows.spans)}"
+            )
+        _ = self.counts
+        places = self.batch * math.prod(self.extents)
+        if shape is not None and (not shape or shape[-1] != self.channels or math.prod(shape[:-1]) != places):
+            sizes = "x".join(map(str, (self.batch, *self.extents)))
+            raise ShapeError(
+                f"the input has shape {list(shape)}, and {sizes} places of {self.channels} channels are said",
+                help="channels lie last: permute a tensor of torch's by (0, 2, 3, 1)",
+            )
+
+    def placed(self, ttnn: Any, x: Any) -> Any:
+        """The input by batch, places and channels."""
+        return reshaped(ttnn, x, (self.batch, *self.extents, self.channels))
+
+    def elements(self, *, with_padding: bool) -> tuple[tuple[int, ...], ...]:
+        """Per dimension, how many elements every window has; those beyond the padding do not count."""
+        return tuple(
+            tuple(
+                min(first + taps, own + (after if with_padding else 0)) - max(first, -before if with_padding else 0)
+                for first in range(-before, -before + count * step, step)
+            )
+            for own, (before, after), taps, step, count in zip(
+                self.extents, self.windows.padding, self.windows.kernel, self.windows.stride, self.counts, strict=True
+            )
+        )
+
+
+def _folded(combine: Callable[[Any, Any], Any], taps: Sequence[Any]) -> Any:
+    """One of at most `CHAINS`, in the order in which a reduction folds its chains."""
+    found, half = list(taps), CHAINS // 2
+    while half:
+        pairs = itertools.zip_longest(found[:half], found[half:])
+        found = [one if other is None else combine(one, other) for one, other in pairs]
+        half //= 2
+    return found[0]
+
+
+def _pooled(ttnn: Any, x: Any, pool: Pool, combine: Callable[[Any, Any], Any], reduce: Reduce) -> Any:
+    """Every window of a padded tensor as one element: columns, then rows."""
+    windows, counts = pool.windows, pool.counts
+    for axis in (2, 1):
+        taps = windows.kernel[axis - 1]
+        if taps <= CHAINS:
+            x = _folded(combine, taps_of(ttnn, x, windows, counts, axis))
+            continue
+        alone = [
+            tuple(each if place == axis - 1 else 1 for place, each in enumerate(own))
+            for own in (windows.kernel, windows.stride, windows.dilation)
+        ]
+        found = ttnn.apply(WINDOWS, (x,), alone)
+        x = reduce(ttnn.reshape(found, (*found.shape[:3], taps, found.shape[-1])), 3)
+    return x
+
+
+# --- The operations ---------------------------------------------------------------------------------------------------
+
+_NUMBERS = (
+    "batch_size", "input_height", "input_width", "channels", "kernel_height", "kernel_width", "stride_height",
+    "stride_width", "padding_top", "padding_bottom", "padding_left", "padding_right", "dilation_height",
+    "dilation_width",
+)  # fmt: skip
+_SIZES = (
+    Parameter("input_tensor", TENSOR),
+    *(Parameter(name, DIMENSION) for name in _NUMBERS),
+    Parameter("ceil_mode", FLAG),
+)
+_RESULT = (Parameter("dtype", ELEMENT_TYPE), Parameter("layout", LAYOUT))
+
+
+def pool_of(*attributes: Any) -> Pool:
+    """The sizes that the first attributes of a pool say."""
+    batch, height, width, channels = attributes[:4]
+    padding = attributes[8:10], attributes[10:12]
+    windows = Windows(attributes[4:6], attributes[6:8], padding, attributes[12:14])
+    return Pool(batch, (height, width), channels, windows, attributes[14])
+
+
+def attributes_of(pool: Pool) -> tuple[Any, ...]:
+    """The first attributes of a pool of such sizes."""
+    windows = pool.windows
+    around = (each for pair in windows.padding for each in pair)
+    taps = (*windows.kernel, *windows.stride, *around, *windows.dilation)
+    return (pool.batch, *pool.extents, pool.channels, *taps, pool.ceil)
+
+
+def _spelled(x: Shape, *attributes: Any) -> tuple[Any, ...]:
+    pool_of(*attributes).check(x)
+    return attributes
+
+
+def _result(x: TensorSpec, *attributes: Any) -> TensorSpec:
+    pool = pool_of(*attributes)
+    dtype, layout = attributes[-2:]
+    return interleaved(x).with_(shape=(1, 1, pool.rows, pool.channels), dtype=dtype, layout=layout)
+
+
+def _max_pool2d(ttnn: Any, x: Any, *attributes: Any) -> Any:
+    pool = pool_of(*attributes)
+    x = padded(ttnn, pool.placed(ttnn, x), pool.windows, pool.counts, -math.inf)
+    found = _pooled(ttnn, x, pool, ttnn.maximum, ttnn.max)
+    return ttnn.reshape(ttnn.rounded(found, attributes[-2]), (1, 1, pool.rows, pool.channels))
+
+
+def _in_torch(torch: Any, x: Any, pool: Pool, number: float) -> Any:
+    """Images with channels in front, padded."""
+    x = x.reshape(pool.batch, *pool.extents, pool.channels).permute(0, 3, 1, 2)
+    (top, bottom), (left, right) = pool.windows.padding
+    return torch.nn.functional.pad(x, (left, right, top, bottom), value=number)
+
+
+def _rows_of(y: Any) -> Any:
+    return y.permute(0, 2, 3, 1).reshape(1, 1, -1, y.shape[1])
+
+
+def _max_pool2d_golden(torch: Any, x: Any, *attributes: Any) -> Any:
+    pool = pool_of(*attributes)
+    x = _in_torch(torch, x, pool, -math.inf)
+    reach = zip(pool.windows.reach(pool.counts), x.shape[2:], strict=True)
+    more = [max(0, wanted - own) for wanted, own in reach]
+    x = torch.nn.functional.pad(x, (0, more[1], 0, more[0]), value=-math.inf)
+    windows = pool.windows
+    y = torch.nn.functional.max_pool2d(x, windows.kernel, windows.stride, 0, windows.dilation)
+    return _rows_of(y[:, :, : pool.counts[0], : pool.counts[1]])
+
+
+MAX_POOL2D = Composite(
+    name="max_pool2d",
+    parameters=(*_SIZES, *_RESULT),
+    summary="The largest element of every window, NaN where one is; one row for each window.",
+    source="ttnn.max_pool2d",
+    decompose=_max_pool2d,
+    spelled=_spelled,
+    result=_result,
+    golden=_max_pool2d_golden,
+    aten="max_pool2d",
+    examples=(),
+)
+
+
+def _avg_pool2d(ttnn: Any, x: Any, *attributes: Any) -> Any:
+    pool, (with_padding, divisor) = pool_of(*attributes), attributes[15:17]
+    x = padded(ttnn, pool.placed(ttnn, x), pool.windows, pool.counts, 0.0)
+    found = _pooled(ttnn, x, pool, ttnn.add, ttnn.sum)
+    found = divided(ttnn, found, ((divisor,), (1,)) if divisor else pool.elements(with_padding=with_padding))
+    return ttnn.reshape(ttnn.rounded(found, attributes[-2]), (1, 1, pool.rows, pool.channels))
+
+
+def divided(ttnn: Any, x: Any, counts: Sequence[Sequence[int]]) -> Any:
+    """`x` by the product of a number for each row and one for each column."""
+    if all(len(set(each)) == 1 for each in counts):
+        return ttnn.divide(x, float(math.prod(each[0] for each in counts)))
+    rows = _along(ttnn, x, counts[0], (1, 1))
+    columns = reshaped(ttnn, _along(ttnn, x, counts[1], (1, 1)), (1, 1, len(counts[1]), 1))
+    return ttnn.divide(x, ttnn.multiply(rows, columns))
+
+
+def _along(ttnn: Any, x: Any, numbers: Sequence[int], behind: tuple[int, ...]) -> Any:
+    """These numbers along the second of four dimensions."""
+    runs = [ttnn.filled(float(number), (1, len(list(run)), *behind), x) for number, run in itertools.groupby(numbers)]
+    return runs[0] if len(runs) == 1 else ttnn.concat(runs, 1)
+
+
+def _avg_pool2d_golden(torch: Any, x: Any, *attributes: Any) -> Any:
+    pool, (with_padding, divisor) = pool_of(*attributes), attributes[15:17]
+    elements = _in_torch(torch, torch.ones_like(x), pool, float(with_padding))
+    sums, counts = (_sums(torch, each, pool) for each in (_in_torch(torch, x, pool, 0.0), elements))
+    return _rows_of(sums / (divisor or counts))
+
+
+def _sums(torch: Any, x: Any, pool: Pool) -> Any:
+    reach = zip(pool.windows.reach(pool.counts), x.shape[2:], strict=True)
+    more = [max(0, wanted - own) for wanted, own in reach]
+    x = torch.nn.functional.pad(x, (0, more[1], 0, more[0]))
+    y = torch.nn.functional.avg_pool2d(x, pool.windows.kernel, pool.windows.stride, divisor_override=1)
+    return y[:, :, : pool.counts[0], : pool.counts[1]]
+
+
+AVG_POOL2D = Composite(
+    name="avg_pool2d",
+    parameters=(*_SIZES, Parameter("count_include_pad", FLAG), Parameter("divisor_override", DIMENSION), *_RESULT),
+    summary="The sum of every window by its elements, or by a divisor that is not 0; one row for each window.",
+    source="ttnn.avg_pool2d",
+    decompose=_avg_pool2d,
+    spelled=_spelled,
+    result=_result,
+    golden=_avg_pool2d_golden,
+    aten="avg_pool2d",
+    examples=(),
+)
+
+# --- Adaptive ---------------------------------------------------------------------------------------------------------
+
+
+def parts_of(extent: int, count: int) -> tuple[range, ...]:
+    """The `count` windows of an adaptive pool along a dimension."""
+    return tuple(range(i * extent // count, -(-(i + 1) * extent // count)) for i in range(count))
+
+
+_ADAPTIVE = tuple(
+    Parameter(name, DIMENSION)
+    for name in ("batch_size", "input_height", "input_width", "channels", "output_height", "output_width")
+)
+
+
+def _adaptive(attributes: Sequence[Any]) -> tuple[int, tuple[int, int], int, tuple[int, int]]:
+    batch, height, width, channels, *counts = attributes[:6]
+    return batch, (height, width), channels, (counts[0], counts[1])
+
+
+def _spelled_adaptive(x: Shape, *attributes: Any) -> tuple[Any, ...]:
+    batch, extents, channels, counts = _adaptive(attributes)
+    if min(batch, *extents, channels, *counts) < 1:
+        raise ShapeError(f"{list(counts)} results of {list(extents)} places: all are at least 1")
+    whole = Windows((1, 1), (1, 1), ((0, 0), (0, 0)), (1, 1))
+    Pool(batch, extents, channels, whole, ceil=False).check(x)
+    return attributes
+
+
+def _result_adaptive(x: TensorSpec, *attributes: Any) -> TensorSpec:
+    batch, _, channels, counts = _adaptive(attributes)
+    dtype, layout = attributes[-2:]
+    return interleaved(x).with_(shape=(1, 1, batch * math.prod(counts), channels), dtype=dtype, layout=layout)
+
+
+def _adapted(ttnn: Any, x: Any, attributes: Sequence[Any], reduce: Reduce) -> Any:
+    batch, extents, channels, counts = _adaptive(attributes)
+    x = reshaped(ttnn, x, (batch, *extents, channels))
+    for axis in (2, 1):
+        parts = parts_of(extents[axis - 1], counts[axis - 1])
+        if len({len(part) for part in parts}) == 1 and extents[axis - 1] % counts[axis - 1] == 0:
+            split = ttnn.reshape(x, (*x.shape[:axis], len(parts), len(parts[0]), *x.shape[axis + 1 :]))
+            x = reduce(split, axis + 1)
+            continue
+        x = ttnn.concat([_reduced_part(ttnn, x, axis, part, reduce) for part in parts], axis)
+    return x
+
+
+def _reduced_part(ttnn: Any, x: Any, axis: int, part: range, reduce: Reduce) -> Any:
+    begins, ends = [0] * len(x.shape), list(x.shape)
+    begins[axis], ends[axis] = part.start, part.stop
+    found = reduce(ttnn.slice(x, begins, ends), axis)
+    return ttnn.reshape(found, (*x.shape[:axis], 1, *x.shape[axis + 1 :]))
+
+
+def _adaptive_avg_pool2d(ttnn: Any, x: Any, *attributes: Any) -> Any:
+    batch, extents, channels, counts = _adaptive(attributes)
+    found = _adapted(ttnn, x, attributes, ttnn.sum)
+    sizes = tuple(tuple(map(len, parts_of(*each))) for each in zip(extents, counts, strict=True))
+    found = ttnn.rounded(divided(ttnn, found, sizes), attributes[-2])
+    return ttnn.reshape(found, (1, 1, batch * math.prod(counts), channels))
+
+
+def _adaptive_max_pool2d(ttnn: Any, x: Any, *attributes: Any) -> Any:
+    batch, _, channels, counts = _adaptive(attributes)
+    return ttnn.reshape(_adapted(ttnn, x, attributes, ttnn.max), (1, 1, batch * math.prod(counts), channels))
+
+
+def _adaptive_golden(function: str) -> Callable[..., Any]:
+    def golden(torch: Any, x: Any, *attributes: Any) -> Any:
+        batch, extents, channels, counts = _adaptive(attributes)
+        images = x.reshape(batch, *extents, channels).permute(0, 3, 1, 2)
+        return _rows_of(getattr(torch.nn.functional, function)(images, counts))
+
+    return golden
+
+
+def _adaptive_pool(name: str, decompose: Callable[..., Any], summary: str) -> Composite:
+    return Composite(
+        name=name,
+        parameters=(Parameter("input_tensor", TENSOR), *_ADAPTIVE, *_RESULT),
+        summary=summary,
+        source=f"ttnn.{name}",
+        decompose=decompose,
+        spelled=_spelled_adaptive,
+        result=_result_adaptive,
+        golden=_adaptive_golden(name),
+        aten=name,
+        examples=(),
+    )
+
+
+ADAPTIVE_AVG_POOL2D = _adaptive_pool(
+    "adaptive_avg_pool2d",
+    _adaptive_avg_pool2d,
+    "The mean of every window, of which there are as many as are asked for.",
+)
+ADAPTIVE_MAX_POOL2D = _adaptive_pool(
+    "adaptive_max_pool2d",
+    _adaptive_max_pool2d,
+    "The largest element of every window, of which there are as many as are asked for.",
+)
+
+# --- Where the largest element is -------------------------------------------------------------------------------------
+
+
+def _place_loop(load: Any, _store: Any) -> Any:
+    def loop(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
+        x, xh, xw, xc, xkh, xkw, result, rh, rw, rc, height, width, channels, rows, columns,
+        above, left, down, across, row_apart, column_apart, image_height, image_width,
+    ):  # fmt: skip
+        for i in range(height):
+            for j in range(width):
+                for c in range(channels):
+                    first = i * xh + j * xw + c * xc
+                    best = -1
+                    largest = 0.0
+                    for a in range(rows):
+                        y = i * down + a * row_apart - above
+                        if y < 0 or y >= image_height:
+                            continue
+                        for b in range(columns):
+                            z = j * across + b * column_apart - left
+                            if z < 0 or z >= image_width:
+                                continue
+                            value = load(x[first + a * xkh + b * xkw])
+                            if best < 0 or value > largest or (is_nan(value) and not is_nan(largest)):
+                                largest = value
+                                best = y * image_width + z
+                    result[i * rh + j * rw + c * rc] = best
+
+    return loop
+
+
+def _place_loops(_: Shape, *attributes: Any) -> RoutineLoops:
+    pool = pool_of(*attributes)
+    (height, width), windows = pool.counts, pool.windows
+    extents = (pool.batch, height, width, pool.channels, *windows.kernel)
+    steps = zip((1, 2), windows.stride, (4, 5), windows.dilation, strict=True)
+    taps = (total((times(Dim(place), step), times(Dim(tap), apart))) for place, step, tap, apart in steps)
+    row = total((times(Dim(0), height * width), times(Dim(1), width), Dim(2)))
+    zero = total(())
+    return RoutineLoops(
+        extents, 5, (Access(extents, (Dim(0), *taps, Dim(3))), Access(extents, (zero, zero, row, Dim(3))))
+    )
+
+
+def _place_constants(*attributes: Any) -> tuple[int, ...]:
+    pool = pool_of(*attributes)
+    windows = pool.windows
+    return (windows.padding[0][0], windows.padding[1][0], *windows.stride, *windows.dilation, *pool.extents)
+
+
+def _place_result(x: TensorSpec, *attributes: Any) -> tuple[TensorSpec, ...]:
+    pool = pool_of(*attributes)
+    dtype = dtype_of_places(math.prod(pool.extents))
+    return (interleaved(x).with_(shape=(1, 1, pool.rows, pool.channels), dtype=dtype, layout=Layout.ROW_MAJOR),)
+
+
+def _place_golden(torch: Any, x: Any, *attributes: Any) -> Any:
+    pool = pool_of(*attributes)
+    (top, _), (left, _) = pool.windows.padding
+    images = x.permute(0, 3, 1, 2)[:, :, top : top + pool.extents[0], left : left + pool.extents[1]]
+    windows = pool.windows
+    _, found = torch.nn.functional.max_pool2d(
+        images, windows.kernel, windows.stride, (top, left), windows.dilation, pool.ceil, return_indices=True
+    )
+    return _rows_of(found)
+
+
+MAX_POOL2D_INDICES = Routine(
+    name="max_pool2d_indices",
+    parameters=_SIZES,
+    summary="The place of the largest element of every window of a padded tensor, in the image without padding.",
+    source="ttnn.max_pool2d",
+    loop=_place_loop,
+    loops=_place_loops,
+    spelled=lambda _, *attributes: attributes,
+    result=_place_result,
+    operand_dtypes=(FLOATS,),
+    constants=_place_constants,
+    golden=_place_golden,
+    examples=(),
+)
+
+# --- All of an image --------------------------------------------------------------------------------------------------
+
+
+def _spelled_global(shape: Shape, *attributes: Any) -> tuple[Any, ...]:
+    if len(shape) != 4 or math.prod(shape[1:3]) == 0:
+        raise ShapeError(f"the input has shape {list(shape)}: batch, height, width and channels are wanted")
+    return attributes
+
+
+def _result_global(x: TensorSpec, dtype: DataType) -> TensorSpec:
+    batch, _, _, channels = tuple(x.shape)
+    return interleaved(x).with_(shape=(batch, 1, 1, channels), dtype=dtype)
+
+
+GLOBAL_AVG_POOL2D = Composite(
+    name="global_avg_pool2d",
+    parameters=(Parameter("input_tensor", TENSOR), Parameter("dtype", ELEMENT_TYPE)),
+    summary="The mean of every channel of an image.",
+    source="ttnn.global_avg_pool2d",
+    decompose=lambda ttnn, x, _: ttnn.mean(x, (1, 2), True),
+    spelled=_spelled_global,
+    result=_result_global,
+    golden=lambda torch, x, _: torch.mean(x, (1, 2), True),
+    examples=(),
+)
+
+OPERATIONS = (
+    MAX_POOL2D, AVG_POOL2D, ADAPTIVE_AVG_POOL2D, ADAPTIVE_MAX_POOL2D, GLOBAL_AVG_POOL2D, MAX_POOL2D_INDICES,
+)  # fmt: skip

@@ -1,0 +1,122 @@
+"""Operations that are written in terms of a product of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.composite import Composite
+from ttnn_jit.ops.composites import activated_golden, is_broadcast_to, require_activation
+from ttnn_jit.ops.contractions import MATMUL
+from ttnn_jit.ops.data_movement import RESHAPE
+from ttnn_jit.ops.parameter import FLOAT, NAME, TENSOR, Parameter
+from ttnn_jit.ops.shorthand import Call, Shorthand, Value
+from ttnn_jit.specs.dtypes import FLOATS
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+
+def _activated(ttnn: Any, a: Any, b: Any, transpose_a: bool, transpose_b: bool, activation: str | None) -> Any:
+    product = ttnn.matmul(a, b, transpose_a, transpose_b)
+    return product if activation is None else getattr(ttnn, activation)(product)
+
+
+def _activated_spelled(a: Sequence[int], b: Sequence[int], *statics: Any) -> tuple[bool, bool, str | None]:
+    transpose_a, transpose_b, activation = statics
+    MATMUL.extents((a, b), (transpose_a, transpose_b))
+    require_activation(activation)
+    return transpose_a, transpose_b, activation
+
+
+ACTIVATED_MATMUL = Composite(
+    name="matmul",
+    ttnn_name="matmul_activation",
+    ttir_name="matmul_activation",
+    parameters=(*MATMUL.parameters, Parameter("activation", NAME)),
+    summary="The product of matrices, then the function of one tensor that `activation` names.",
+    source="ttnn.matmul",
+    decompose=_activated,
+    spelled=_activated_spelled,
+    result=lambda a, b, transpose_a, transpose_b, _: MATMUL.results((a, b), (transpose_a, transpose_b))[0],
+    golden=lambda torch, a, b, transpose_a, transpose_b, activation: activated_golden(
+        torch, MATMUL.golden(torch, a, b, transpose_a, transpose_b), activation
+    ),
+    examples=(
+        (((2, 33, 40), (70, 40)), (False, True, "gelu")),
+        (((40, 33), (40, 70)), (True, False, "relu")),
+        (((3, 4), (4, 5)), (False, False, None)),
+    ),
+)
+
+
+def _addmm(ttnn: Any, x: Any, a: Any, b: Any, alpha: float, beta: float) -> Any:
+    product = ttnn.multiply(ttnn.matmul(a, b, False, False), alpha)
+    return ttnn.add(product, ttnn.multiply(x, beta)) if beta else product
+
+
+def _addmm_spelled(
+    x: Sequence[int], a: Sequence[int], b: Sequence[int], alpha: float, beta: float
+) -> tuple[float, float]:
+    if len(a) != 2 or len(b) != 2:
+        raise ShapeError(f"the tensors that are multiplied are matrices, got shapes {list(a)} and {list(b)}")
+    named, extents = MATMUL.extents((a, b), (False, False))
+    product = [extents[label] for label in named.result]
+    if not is_broadcast_to(x, product):
+        raise ShapeError(f"the tensor that is added has shape {list(x)}, and the product {product}")
+    return alpha, beta
+
+
+def _addmm_result(x: TensorSpec, a: TensorSpec, b: TensorSpec, *_: Any) -> TensorSpec:  # noqa: ARG001
+    return MATMUL.results((a, b), (False, False))[0]
+
+
+ADDMM = Composite(
+    name="addmm",
+    parameters=(
+        *(Parameter(name, TENSOR) for name in ("input_tensor", "mat1_tensor", "mat2_tensor")),
+        Parameter("alpha", FLOAT, 1.0),
+        Parameter("beta", FLOAT, 1.0),
+    ),
+    summary="`beta` times a tensor, plus `alpha` times the product of two matrices; a `beta` of 0 leaves it out.",
+    source="ttnn.addmm",
+    decompose=_addmm,
+    spelled=_addmm_spelled,
+    result=_addmm_result,
+    golden=lambda torch, x, a, b, alpha, beta: torch.addmm(x, a, b, alpha=alpha, beta=beta),
+    aten="addmm",
+    examples=(
+        (((3, 5), (3, 40), (40, 5)), (1.0, 1.0)),
+        (((70,), (33, 40), (40, 70)), (0.5, -2.0)),
+        (((33, 1), (33, 7), (7, 70)), (3.0, 0.0)),
+    ),
+)
+
+
+def _outer(call: Call, a: Value, b: Value) -> Value:
+    rows, columns = _only_extent(a.shape), _only_extent(b.shape)
+    around = () if max(len(a.shape), len(b.shape)) < 3 else (1, 1)
+    matrices = call(RESHAPE, [a], (*around, rows, 1)), call(RESHAPE, [b], (*around, 1, columns))
+    return call(MATMUL, [*matrices], False, False)
+
+
+def _only_extent(shape: Sequence[int]) -> int:
+    long = [extent for extent in shape if extent != 1]
+    if not shape or len(long) > 1:
+        raise ShapeError(f"an outer product is of tensors with one dimension longer than 1, got {list(shape)}")
+    return long[0] if long else 1
+
+
+OUTER = Shorthand(
+    name="outer",
+    parameters=(Parameter("input_tensor_a", TENSOR), Parameter("input_tensor_b", TENSOR)),
+    summary="The product of every element of one vector and every one of another, whatever dimension they lie along.",
+    source="ttnn.outer",
+    calls=_outer,
+    takes_dtypes=frozenset(FLOATS),
+    golden=lambda torch, a, b: torch.outer(a.reshape(-1), b.reshape(-1)).reshape(
+        *(() if max(a.dim(), b.dim()) < 3 else (1, 1)), a.numel(), b.numel()
+    ),
+    examples=((((33,), (40,)), ()), (((1, 1, 33, 1), (1, 1, 1, 70)), ()), (((1, 1, 1, 5), (1, 1, 1, 5)), ())),
+)
+
+OPERATIONS = (ACTIVATED_MATMUL, ADDMM, OUTER)

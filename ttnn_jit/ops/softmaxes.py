@@ -1,0 +1,193 @@
+"""Softmax, alone and of scores that are scaled and masked first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.axes import axis_of
+from ttnn_jit.ops.composite import Composite
+from ttnn_jit.ops.composites import is_broadcast_to, reshaped
+from ttnn_jit.ops.operation import Example
+from ttnn_jit.ops.parameter import (
+    DIMENSION,
+    FLAG,
+    OPTIONAL_COUNT,
+    OPTIONAL_FLOAT,
+    OPTIONAL_TENSOR,
+    TENSOR,
+    Parameter,
+)
+from ttnn_jit.specs.target import TILE_WIDTH
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+Extents = Sequence[int]
+
+OPERAND = Parameter("input_tensor", TENSOR, aliases=("input",))
+_STABLE = Parameter("numeric_stable", FLAG, default=False, ir_name="numericStable")
+
+
+def as_operand(x: TensorSpec, *_: Any) -> TensorSpec:
+    """A result like the first operand."""
+    return x
+
+
+def softmax_of(ttnn: Any, x: Any, axis: int, *_: Any) -> Any:
+    """exp(x - m) by its sum along a dimension, m the largest element there."""
+    exponentials = ttnn.exp(ttnn.subtract(x, ttnn.max(x, axis, True)))
+    return ttnn.divide(exponentials, ttnn.sum(exponentials, axis, True))
+
+
+def _spelled(shape: Extents, dim: int, stable: bool) -> tuple[Any, ...]:
+    return axis_of(dim, len(shape)), stable
+
+
+_EXAMPLES: tuple[Example, ...] = (
+    (((3, 40),), (-1, False)),
+    (((64, 33),), (0, True)),
+    (((2, 5, 37),), (1, False)),
+)
+
+SOFTMAX = Composite(
+    name="softmax",
+    parameters=(OPERAND, Parameter("dim", DIMENSION, -1, ir_name="dimension"), _STABLE),
+    summary="exp(x - m) by its sum along `dim`, m the largest element there, whatever `numeric_stable` says.",
+    source="ttnn.softmax",
+    decompose=softmax_of,
+    spelled=_spelled,
+    result=as_operand,
+    golden=lambda torch, x, dim, _: torch.softmax(x, dim),
+    aten="_softmax",
+    written_as=("softmax_in_place",),
+    examples=_EXAMPLES,
+)
+
+
+def _log_softmax(ttnn: Any, x: Any, axis: int, _: bool) -> Any:
+    x = ttnn.subtract(x, ttnn.max(x, axis, True))
+    return ttnn.subtract(x, ttnn.log(ttnn.sum(ttnn.exp(x), axis, True)))
+
+
+LOG_SOFTMAX = Composite(
+    name="log_softmax",
+    parameters=SOFTMAX.parameters,
+    summary="The logarithm of what `softmax` gives, without the numbers too small for it.",
+    source="torch.log_softmax",
+    decompose=_log_softmax,
+    spelled=_spelled,
+    result=as_operand,
+    golden=lambda torch, x, dim, _: torch.log_softmax(x, dim),
+    aten="_log_softmax",
+    examples=_EXAMPLES[1:],
+)
+
+
+# --- Of scores ------------------------------------------------------------------------------------------------------
+
+
+def _mask_extents(mask: Extents, scores: Extents) -> tuple[int, ...] | None:
+    """The mask's, as it is added; None if it fits in no way.
+
+    One mask for all rows may be cut into rows of a tile's width, as ttnn has it in row-major layout.
+    """
+    if is_broadcast_to(mask, scores):
+        return tuple(mask)
+    rows = (*mask[:-2], 1, math.prod(mask[-2:]))
+    return rows if mask[-1:] == (TILE_WIDTH,) and is_broadcast_to(rows, scores) else None
+
+
+def _check_mask(scores: Extents, mask: Extents | None, name: str) -> None:
+    if not scores:
+        raise ShapeError("a tensor without dimensions has no rows of scores")
+    if mask is not None and _mask_extents(mask, scores) is None:
+        raise ShapeError(f"`{name}` has shape {list(mask)}, which does not broadcast to scores of {list(scores)}")
+
+
+def masked(ttnn: Any, x: Any, scale: float | None, mask: Any) -> Any:
+    """Scores times `scale` plus `mask`, of those that are given."""
+    x = x if scale is None else ttnn.multiply(x, scale)
+    if mask is None:
+        return x
+    extents = _mask_extents(mask.shape, x.shape)
+    return ttnn.add(x, reshaped(ttnn, mask, mask.shape if extents is None else extents))
+
+
+def _scale_mask_spelled(scores: Extents, mask: Extents | None, *statics: Any) -> tuple[Any, ...]:
+    _check_mask(scores, mask, "mask")
+    return statics
+
+
+def _scale_mask(ttnn: Any, x: Any, mask: Any, scale: float | None, *_: Any) -> Any:
+    return softmax_of(ttnn, masked(ttnn, x, scale, mask), len(x.shape) - 1)
+
+
+def _scores_in_torch(torch: Any, x: Any, mask: Any, scale: float | None) -> Any:
+    x = x if scale is None else x * scale
+    if mask is not None and mask.shape[-1] == 32 != x.shape[-1]:
+        mask = mask.flatten(-2).unsqueeze(-2)
+    return torch.softmax(x if mask is None else x + mask, -1)
+
+
+SCALE_MASK_SOFTMAX = Composite(
+    name="scale_mask_softmax",
+    parameters=(
+        OPERAND,
+        Parameter("scale", OPTIONAL_FLOAT),
+        Parameter("mask", OPTIONAL_TENSOR),
+        Parameter("is_causal_mask", FLAG, default=False),
+        _STABLE,
+    ),
+    summary="The softmax of rows times `scale` plus `mask`, whatever `is_causal_mask` and `numeric_stable` say.",
+    source="ttnn.scale_mask_softmax",
+    decompose=_scale_mask,
+    spelled=_scale_mask_spelled,
+    result=as_operand,
+    golden=lambda torch, x, mask, scale, *_: _scores_in_torch(torch, x, mask, scale),
+    written_as=("scale_mask_softmax_in_place", "scale_causal_mask_hw_dims_softmax_in_place"),
+    examples=(
+        (((2, 3, 5, 40), (1, 1, 5, 40)), (0.125, False, False)),
+        (((2, 3, 33, 64), (2, 1, 2, 32)), (0.5, False, True)),
+        (((4, 33), None), (2.0, False, False)),
+        (((2, 1, 7, 37), (2, 1, 1, 37)), (None, True, True)),
+    ),
+)
+
+
+def _attention_spelled(
+    scores: Extents, mask: Extents | None, head_size: int | None, causal: bool, stable: bool
+) -> tuple[Any, ...]:
+    _check_mask(scores, mask, "attention_mask")
+    if head_size is not None and head_size < 1:
+        raise ShapeError(f"a head has at least one channel, got `head_size` {head_size}")
+    return head_size, causal, stable
+
+
+def _attention_softmax(ttnn: Any, x: Any, mask: Any, head_size: int | None, *_: Any) -> Any:
+    return _scale_mask(ttnn, x, mask, None if head_size is None else head_size**-0.5)
+
+
+ATTENTION_SOFTMAX = Composite(
+    name="transformer.attention_softmax",
+    parameters=(
+        OPERAND,
+        Parameter("head_size", OPTIONAL_COUNT),
+        Parameter("attention_mask", OPTIONAL_TENSOR),
+        Parameter("causal_mask", FLAG, default=False),
+        _STABLE,
+    ),
+    summary="The softmax of rows by the root of `head_size` plus `attention_mask`, whatever `causal_mask` says.",
+    source="ttnn.transformer.attention_softmax",
+    decompose=_attention_softmax,
+    spelled=_attention_spelled,
+    result=as_operand,
+    golden=lambda torch, x, mask, size, *_: _scores_in_torch(torch, x, mask, None if size is None else size**-0.5),
+    in_place=True,
+    examples=(
+        (((2, 3, 5, 40), (2, 1, 1, 40)), (64, False, False)),
+        (((1, 2, 33, 64), (1, 1, 33, 64)), (None, True, False)),
+    ),
+)
+
+OPERATIONS = (SOFTMAX, LOG_SOFTMAX, SCALE_MASK_SOFTMAX, ATTENTION_SOFTMAX)

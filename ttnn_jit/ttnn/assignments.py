@@ -1,0 +1,178 @@
+"""Functions of others that programs may call, some of which write into a tensor: `plus_one`, `bcast`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.ops import OVERLOADS
+from ttnn_jit.ops.applied_unary import of_type
+from ttnn_jit.ops.created_tensors import callable_in_programs
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.tensor_spec import Layout, MemoryConfig, check_kind, check_whole_number
+from ttnn_jit.specs.unary_op_type import BcastOpDim, BcastOpMath, UnaryWithParam
+from ttnn_jit.ttnn import eager_functions as ttnn
+from ttnn_jit.ttnn.tensor_creation import full
+from ttnn_jit.ttnn.transfers import typecast
+
+
+def _asked(**keywords: Any) -> dict[str, Any]:
+    return {name: value for name, value in keywords.items() if value is not None}
+
+
+@callable_in_programs
+def plus_one(
+    input_tensor: Tensor,
+    *,
+    sub_core_grids: object = None,  # noqa: ARG001
+    skip_negative_entries: bool = False,
+) -> Tensor:
+    """Adds 1 to the elements of a tensor of integers in place, and returns it (ttnn.plus_one).
+
+    Args:
+        input_tensor: Of integers.
+        sub_core_grids: On which cores of a chip.
+        skip_negative_entries: Elements below 0 stay.
+
+    Raises:
+        ArgumentError: It is no tensor of integers.
+    """
+    if not input_tensor.dtype.is_integer:
+        raise ArgumentError(f"plus_one adds to integers, and the tensor is one of {input_tensor.dtype.name}")
+    more = ttnn.ge(input_tensor, 0) if skip_negative_entries else 1
+    return ttnn.add(input_tensor, more, output_tensor=input_tensor)
+
+
+_ROW_AND_COLUMN = {BcastOpDim.H: (1, 0), BcastOpDim.W: (0, 1), BcastOpDim.HW: (1, 1)}
+"""Which of the last two extents of the second operand is 1."""
+
+
+@callable_in_programs
+def bcast(
+    input_a: Tensor,
+    input_b: Tensor,
+    math_op: BcastOpMath,
+    dim: BcastOpDim,
+    *,
+    output_tensor: Tensor | None = None,
+    memory_config: MemoryConfig | None = None,
+) -> Tensor:
+    """A tensor and a row, a column or a number, which is repeated along `dim` (ttnn.bcast).
+
+    Args:
+        input_a: Any tensor.
+        input_b: Of extent 1 along `dim`, else of its extents.
+        math_op: ADD, SUB or MUL.
+        dim: H: the rows, W: the columns, HW: both.
+        output_tensor: The tensor to write into and return.
+        memory_config: Where the result lies.
+
+    Raises:
+        ShapeError: `input_b` has another extent than 1 along `dim`.
+        ArgumentError: An argument of another kind.
+    """
+    check_kind(math_op, BcastOpMath, "`math_op`")
+    check_kind(dim, BcastOpDim, "`dim`")
+    shape = tuple(input_b.shape)
+    ones = _ROW_AND_COLUMN[dim]
+    if any(one and extent != 1 for one, extent in zip(ones, (1, 1, *shape)[-2:], strict=True)):
+        raise ShapeError(f"bcast: a tensor of shape {list(shape)} is not repeated along {dim.name}")
+    function: Any = {BcastOpMath.ADD: ttnn.add, BcastOpMath.SUB: ttnn.subtract, BcastOpMath.MUL: ttnn.multiply}[math_op]
+    result: Tensor = function(input_a, input_b, **_asked(memory_config=memory_config, output_tensor=output_tensor))
+    return result
+
+
+@callable_in_programs
+def unary_chain(
+    input_tensor: Tensor,
+    ops_chain: Sequence[UnaryWithParam],
+    *,
+    memory_config: MemoryConfig | None = None,
+    output_tensor: Tensor | None = None,
+) -> Tensor:
+    """Unary operations one after the other, in float32 and rounded once (ttnn.unary_chain).
+
+    Args:
+        input_tensor: Of floats.
+        ops_chain: `UnaryWithParam` objects, or types.
+        memory_config: Where the result lies.
+        output_tensor: The tensor to write into and return.
+
+    Raises:
+        ArgumentError: There are none, or one is none of these, or no operation here.
+    """
+    applied = [of_type(each, OVERLOADS) for each in ops_chain]
+    if not applied or None in applied:
+        raise ArgumentError(f"unary_chain takes a list of `ttnn.UnaryWithParam`, got {ops_chain!r}")
+    x, dtype = input_tensor, input_tensor.dtype
+    x = x if dtype is COMPUTE_TYPE else typecast(x, COMPUTE_TYPE)
+    for each in filter(None, applied):
+        x = getattr(ttnn, each.overloads[0].name)(x, *each.numbers)
+    x = x if dtype is COMPUTE_TYPE else typecast(x, dtype)
+    asked = _asked(memory_config=memory_config, output_tensor=output_tensor)
+    return ttnn.identity(x, **asked) if asked else x
+
+
+def _filled(
+    extents: Sequence[int], rows: int, columns: int, like: Tensor, high: float, low: float, config: MemoryConfig | None
+) -> Tensor:
+    for name, number in zip(("N", "C", "H", "W", "hOnes", "wOnes"), (*extents, rows, columns), strict=True):
+        check_whole_number(number, f"`{name}`")
+    part = (*extents[:2], rows, columns)
+    if any(not 0 <= own <= whole for own, whole in zip(part, extents, strict=True)):
+        raise ShapeError(f"{rows} rows and {columns} columns are no part of {list(extents)}")
+    made = {"dtype": like.dtype, "layout": Layout.ROW_MAJOR, "device": like.device(), "memory_config": config}
+    whole: Tensor = full(tuple(extents), low, **_asked(**made))
+    if not math.prod(part):
+        return whole
+    filled: Tensor = full(part, high, **_asked(**made))
+    return ttnn.slice_write(whole, filled, (0, 0, 0, 0), part)
+
+
+def fill_rm(  # noqa: PLR0913, PLR0917 - as ttnn has it
+    N: int,  # noqa: N803 - ttnn's name
+    C: int,  # noqa: N803
+    H: int,  # noqa: N803
+    W: int,  # noqa: N803
+    hOnes: int,  # noqa: N803
+    wOnes: int,  # noqa: N803
+    any: Tensor,  # noqa: A002
+    val_hi: float = 1.0,
+    val_lo: float = 0.0,
+    memory_config: MemoryConfig | None = None,
+) -> Tensor:
+    """A tensor [N, C, H, W] in rows of `val_lo`, and of `val_hi` in its first rows and columns (ttnn.fill_rm).
+
+    Args:
+        N: An extent; likewise the others.
+        C: See there.
+        H: See there.
+        W: See there.
+        hOnes: How many rows.
+        wOnes: How many columns.
+        any: A tensor of the same element type, on the same device.
+        val_hi: A number.
+        val_lo: Another.
+        memory_config: Where the result lies.
+
+    Raises:
+        ShapeError: There are not as many rows and columns.
+    """
+    return _filled((N, C, H, W), hOnes, wOnes, any, val_hi, val_lo, memory_config)
+
+
+def fill_ones_rm(
+    N: int,  # noqa: N803 - ttnn's name
+    C: int,  # noqa: N803
+    H: int,  # noqa: N803
+    W: int,  # noqa: N803
+    hOnes: int,  # noqa: N803
+    wOnes: int,  # noqa: N803
+    any: Tensor,  # noqa: A002
+    memory_config: MemoryConfig | None = None,
+) -> Tensor:
+    """`fill_rm` with ones and zeros (ttnn.fill_ones_rm)."""
+    return _filled((N, C, H, W), hOnes, wOnes, any, 1.0, 0.0, memory_config)

@@ -1,0 +1,143 @@
+"""`conv3d` of the host API, over the operation of ttnn_jit/ops/convolutions.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.ops.convolutions import CONV3D, Convolution, numbers_3d
+from ttnn_jit.ops.created_tensors import callable_in_programs
+from ttnn_jit.ops.windows import Windows
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
+from ttnn_jit.specs.conv_configs import Conv3dConfig
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, check_kind
+from ttnn_jit.ttnn.eager_functions import pad, permute, reshape
+from ttnn_jit.ttnn.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.mesh import over_meshes
+from ttnn_jit.ttnn.prepared_weights import in_tiles, on_device
+from ttnn_jit.ttnn.window_arguments import refusals_of, whole_number, windows_of
+
+_CONV3D = TtnnOperation(CONV3D.name, (CONV3D,))
+
+
+def _inputs(weight: Sequence[int], windows: Windows, groups: int) -> int:
+    """The input channels that weights are for."""
+    if len(weight) == 5:
+        return weight[1] * groups
+    taps = windows.kernel[0] * windows.kernel[1] * windows.kernel[2]
+    if len(weight) < 2 or weight[-2] % taps:
+        raise ShapeError(f"conv3d: weights of shape {list(weight)} are none of {taps} taps")
+    return weight[-2] // taps * groups
+
+
+@callable_in_programs
+@over_meshes
+def conv3d(  # noqa: PLR0913 - the arguments are ttnn's
+    input_tensor: Tensor,
+    weight_tensor: Tensor,
+    bias_tensor: Tensor | None = None,
+    *,
+    device: Device | None = None,
+    config: Conv3dConfig | None = None,
+    dtype: DataType | None = None,
+    output_channels: int,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] = (1, 1, 1),
+    padding: int | Sequence[int] = (0, 0, 0),
+    dilation: int | Sequence[int] = (1, 1, 1),
+    groups: int = 1,
+    padding_mode: str = "zeros",
+    memory_config: MemoryConfig | None = None,
+    compute_kernel_config: DeviceComputeKernelConfig | None = None,
+) -> Tensor:
+    """`ttnn.conv2d` with depth (ttnn.experimental.conv3d).
+
+    Args:
+        input_tensor: Batch x depth x height x width x channels; channels beyond those of the weights are left out.
+        weight_tensor: Outputs x inputs of a group x depth x height x width, or prepared: taps * inputs x outputs.
+        bias_tensor: One number for each output channel.
+        device: Where tensors on the host go.
+        config: The layout of the result; ROW_MAJOR when omitted.
+        dtype: Of the result; the input's when omitted.
+        output_channels: Of the result.
+        kernel_size: Depth, height and width of a window.
+        stride: From one window to the next.
+        padding: What is around the input: depth, height and width.
+        dilation: From one tap of a window to the next.
+        groups: Parts of the channels that do not meet.
+        padding_mode: "zeros", or "replicate", which repeats the edges.
+        memory_config: Where the result lies.
+        compute_kernel_config: Checked.
+
+    Returns:
+        Batch x depth x height x width x outputs.
+
+    Raises:
+        ArgumentError: An argument is of another kind.
+        ShapeError: Sizes that do not fit each other, or tensors that do not fit them.
+    """
+    if padding_mode not in {"zeros", "replicate"}:
+        raise ArgumentError(f"`padding_mode` of conv3d is 'zeros' or 'replicate', got {padding_mode!r}")
+    layout = Layout.ROW_MAJOR
+    if config is not None:
+        check_kind(config, Conv3dConfig, "`config` of conv3d")
+        layout = config.output_layout
+    x, weight = (
+        on_device(each, device, f"`{name}` of conv3d")
+        for each, name in ((input_tensor, "input_tensor"), (weight_tensor, "weight_tensor"))
+    )
+    bias = bias_tensor if bias_tensor is None else on_device(bias_tensor, device, "`bias_tensor` of conv3d")
+    if len(x.shape) != 5:
+        raise ShapeError(
+            f"conv3d: the input has shape {list(x.shape)}: batch, depth, height, width, channels are wanted"
+        )
+    windows = windows_of("conv3d", 3, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation)
+    if padding_mode == "replicate":
+        x = pad(x, ((0, 0), *windows.padding, (0, 0)), mode="replicate")
+        windows = replace(windows, padding=((0, 0),) * 3)
+    parts, outputs = (
+        whole_number(groups, "`groups` of conv3d"),
+        whole_number(output_channels, "`output_channels` of conv3d"),
+    )
+    inputs = _inputs(tuple(weight.shape), windows, parts)
+    sizes = Convolution(x.shape[0], inputs, outputs, tuple(x.shape[1:4]), windows, parts)
+    with refusals_of("conv3d"):
+        sizes.check()
+        sizes.check_operands(tuple(x.shape), tuple(weight.shape), None if bias is None else tuple(bias.shape))
+    keywords = {"memory_config": memory_config, "compute_kernel_config": compute_kernel_config}
+    given = {name: value for name, value in keywords.items() if value is not None}
+    wanted = x.dtype if dtype is None else dtype
+    found: Tensor = _CONV3D(x, weight, bias, *numbers_3d(sizes), None, wanted, layout, **given)
+    return found
+
+
+@over_meshes
+def prepare_conv3d_weights(
+    weight_tensor: Tensor,
+    groups: int = 1,
+    C_in_block: int = 0,  # noqa: ARG001, N803 - ttnn's name of a choice of a chip's
+    alignment: int = 32,  # noqa: ARG001 - channels are not padded
+    device: Device | None = None,
+) -> Tensor:
+    """The weights of a `conv3d` as a matrix on `device` (ttnn.experimental.prepare_conv3d_weights).
+
+    Returns:
+        (depth * height * width * inputs of a group, outputs), TILE.
+
+    Raises:
+        ShapeError: They are no weights of three dimensions.
+    """
+    _ = whole_number(groups, "`groups` of prepare_conv3d_weights")
+    weight = on_device(weight_tensor, device, "`weight_tensor` of prepare_conv3d_weights")
+    if len(weight.shape) != 5:
+        raise ShapeError(f"prepare_conv3d_weights: the weights have shape {list(weight.shape)}, and five are wanted")
+    outputs, *rest = weight.shape
+    rows = 1
+    for extent in rest:
+        rows *= extent
+    found: Any = in_tiles(reshape(permute(weight, (2, 3, 4, 1, 0)), (rows, outputs)), None)
+    return found  # type: ignore[no-any-return]

@@ -1,0 +1,376 @@
+"""Convolutions of the host API, over the operations of ttnn_jit/ops/convolutions.py.
+
+Weights come as torch has them, on the host or on a device, or prepared: a matrix of taps and input channels by output
+channels, (1, 1, taps * inputs, outputs), which is also what a call gives back that is asked for its weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.ops.activation_text import activation_text
+from ttnn_jit.ops.convolutions import CONV2D, Convolution, numbers_2d
+from ttnn_jit.ops.created_tensors import callable_in_programs, maker
+from ttnn_jit.ops.transposed_convolutions import CONV_TRANSPOSE2D, Transposed
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
+from ttnn_jit.specs.conv_configs import Conv2dConfig, Conv2dSliceConfig, PaddingMode
+from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, check_kind
+from ttnn_jit.ttnn.eager_functions import pad, reshape
+from ttnn_jit.ttnn.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.mesh import over_meshes
+from ttnn_jit.ttnn.prepared_weights import in_tiles, on_device, prepared, prepared_bias, prepared_transposed
+from ttnn_jit.ttnn.result_keywords import activation_named
+from ttnn_jit.ttnn.window_arguments import per_dimension, refusals_of, whole_number, windows_of
+
+_CONV2D = TtnnOperation(CONV2D.name, (CONV2D,))
+_CONV_TRANSPOSE2D = TtnnOperation(CONV_TRANSPOSE2D.name, (CONV_TRANSPOSE2D,))
+
+
+def get_conv_output_dim(input: int, window: int, stride: int = 1, pad: int = 0, dilation: int = 1) -> int:  # noqa: A002 - ttnn's name
+    """The extent of a convolution's result along a dimension of extent `input` (ttnn.get_conv_output_dim)."""
+    return (input + 2 * pad - dilation * (window - 1) - 1) // stride + 1
+
+
+# --- Arguments --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Tensors:
+    """What a call computes with."""
+
+    input: Any
+    weight: Any
+    bias: Any
+
+    def there(self, device: Device | None, name: str) -> _Tensors:
+        """They, on `device` where they are on the host."""
+        bias = self.bias if self.bias is None else on_device(self.bias, device, f"`bias_tensor` of {name}")
+        return _Tensors(
+            on_device(self.input, device, f"`input_tensor` of {name}"),
+            on_device(self.weight, device, f"`weight_tensor` of {name}"),
+            bias,
+        )
+
+    @property
+    def shapes(self) -> tuple[Any, ...]:
+        """Their shapes; None of a bias that is not given."""
+        return tuple(None if each is None else tuple(each.shape) for each in (self.input, self.weight, self.bias))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the caller asks of the result, and of what else is returned.
+
+    Attributes:
+        dtype: Of the result; None: the input's.
+        keywords: What the operation takes by keyword.
+        extents: The result's, where they are asked for.
+        with_weights: Whether prepared weights are asked for.
+    """
+
+    dtype: DataType | None
+    keywords: dict[str, Any]
+    extents: Any
+    with_weights: bool
+
+    def result(self, value: Any, tensors: _Tensors) -> Any:
+        """The result, and what else is asked for in a tuple with it."""
+        extents = () if self.extents is None else (self.extents,)
+        weights = ((tensors.weight, tensors.bias),) if self.with_weights else ()
+        return (value, *extents, *weights) if extents or weights else value
+
+
+def _checked_config(config: Conv2dConfig | None, name: str) -> Conv2dConfig:
+    """The config of a call, which does not change from here on."""
+    if config is None:
+        return Conv2dConfig()
+    check_kind(config, Conv2dConfig, f"`conv_config` of {name}")
+    config.close()
+    return config
+
+
+def _activation(config: Conv2dConfig) -> str | None:
+    if config.activation in {None, ""}:
+        return None
+    applied = activation_named(config.activation)
+    return activation_text(applied.overloads[0].name, applied.numbers)
+
+
+def _sizes(name: str, rank: int, groups: Any, numbers: Sequence[tuple[str, Any]], **windows: Any) -> Convolution:
+    """The sizes of a call, whose numbers are input and output channels, batch and extents."""
+    inputs, outputs, batch, *extents = (whole_number(number, f"`{each}` of {name}") for each, number in numbers)
+    found = windows_of(name, rank, **windows)
+    return Convolution(batch, inputs, outputs, tuple(extents), found, whole_number(groups, f"`groups` of {name}"))
+
+
+def _replicated(x: Any, sizes: Convolution) -> tuple[Any, Convolution]:
+    """`x` with its edges repeated around it, and the sizes of a convolution that adds no zeros."""
+    windows = sizes.windows
+    x = reshape(x, (sizes.batch, *sizes.extents, x.shape[-1]))
+    x = pad(x, ((0, 0), *windows.padding, (0, 0)), mode="replicate")
+    none = replace(windows, padding=((0, 0),) * len(sizes.extents))
+    return x, replace(sizes, extents=tuple(x.shape[1:-1]), windows=none)
+
+
+def _asked(dtype: DataType | None, compute_config: Any, memory_config: Any, extents: Any, with_weights: bool) -> _Asked:
+    keywords = {"compute_kernel_config": compute_config, "memory_config": memory_config}
+    given = {name: value for name, value in keywords.items() if value is not None}
+    return _Asked(dtype, given, extents, with_weights)
+
+
+# --- Calls ------------------------------------------------------------------------------------------------------------
+
+
+def _convolved(
+    name: str, sizes: Convolution, given: _Tensors, device: Device | None, config: Conv2dConfig | None, asked: _Asked
+) -> Any:
+    config = _checked_config(config, name)
+    with refusals_of(name):
+        sizes.check()
+        sizes.check_operands(*given.shapes)
+    tensors = given.there(device, name)
+    if asked.with_weights or config.weights_dtype not in {None, tensors.weight.dtype}:
+        tensors = _with_prepared(tensors, sizes, config, lambda weight: prepared(weight, sizes))
+    x = tensors.input
+    if config.padding_mode is PaddingMode.Replicate:
+        x, sizes = _replicated(x, sizes)
+    attributes = (*numbers_2d(sizes), *_of_result(x, config, asked))
+    value = _CONV2D(x, tensors.weight, tensors.bias, *attributes, **asked.keywords)
+    _free_input(given.input, tensors.input, config)
+    return asked.result(value, tensors)
+
+
+def _with_prepared(
+    tensors: _Tensors, sizes: Convolution, config: Conv2dConfig, prepare: Callable[[Any], Any]
+) -> _Tensors:
+    weight, bias = tensors.weight, tensors.bias
+    if not sizes.are_prepared(weight.shape):
+        weight = in_tiles(prepare(weight), config.weights_dtype)
+    if bias is not None:
+        bias = prepared_bias(bias, sizes.outputs, config.weights_dtype)
+    return _Tensors(tensors.input, weight, bias)
+
+
+def _of_result(x: Any, config: Conv2dConfig, asked: _Asked) -> tuple[Any, ...]:
+    return _activation(config), x.dtype if asked.dtype is None else asked.dtype, config.output_layout
+
+
+def _free_input(given: Any, used: Any, config: Conv2dConfig) -> None:
+    """Free the input as the config asks for, which has no effect on tensors in DRAM, nor on values of a program."""
+    if config.deallocate_activation and maker() is None and given is used and used.memory_config().is_l1():
+        used.deallocate()
+
+
+@callable_in_programs
+@over_meshes
+def conv2d(  # noqa: PLR0913 - the arguments are ttnn's
+    *,
+    input_tensor: Tensor,
+    weight_tensor: Tensor,
+    device: Device | None = None,
+    in_channels: int,
+    out_channels: int,
+    batch_size: int,
+    input_height: int,
+    input_width: int,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] = (1, 1),
+    padding: int | str | Sequence[int] = (0, 0),
+    dilation: int | Sequence[int] = (1, 1),
+    groups: int = 1,
+    dtype: DataType | None = None,
+    bias_tensor: Tensor | None = None,
+    conv_config: Conv2dConfig | None = None,
+    compute_config: DeviceComputeKernelConfig | None = None,
+    memory_config: MemoryConfig | None = None,
+    slice_config: Conv2dSliceConfig | None = None,
+    return_output_dim: bool = False,
+    return_weights_and_bias: bool = False,
+) -> Any:
+    """The products of windows of a tensor and weights, added up, plus a bias (ttnn.conv2d).
+
+    Args:
+        input_tensor: Batch x height x width x channels, or with all but the channels in one dimension.
+        weight_tensor: Outputs x inputs of a group x height x width, or prepared.
+        device: Where tensors on the host go.
+        in_channels: Of the input, which may have more: those are left out.
+        out_channels: Of the result.
+        batch_size: Images.
+        input_height: Of an image.
+        input_width: Of an image.
+        kernel_size: Height and width of a window.
+        stride: From one window to the next.
+        padding: Zeros around: height and width; or top, bottom, left and right; or "same".
+        dilation: From one tap of a window to the next.
+        groups: Parts of the channels that do not meet.
+        dtype: Of the result; the input's when omitted.
+        bias_tensor: One number for each output channel.
+        conv_config: An activation, the element type of weights, the layout of the result.
+        compute_config: Checked.
+        memory_config: Where the result lies.
+        slice_config: Checked.
+        return_output_dim: Give height and width of the result too.
+        return_weights_and_bias: Give prepared weights and bias too.
+
+    Returns:
+        (1, 1, batch * height * width, outputs), TILE; a tuple of it and what else was asked for.
+
+    Raises:
+        ArgumentError: An argument is of another kind.
+        ShapeError: Sizes that do not fit each other, or tensors that do not fit them.
+    """
+    _check_slices(slice_config, "conv2d")
+    sizes = _sizes_2d("conv2d", locals())
+    extents = _counts("conv2d", sizes) if return_output_dim else None
+    tensors = _Tensors(input_tensor, weight_tensor, bias_tensor)
+    asked = _asked(dtype, compute_config, memory_config, extents, return_weights_and_bias)
+    return _convolved("conv2d", sizes, tensors, device, conv_config, asked)
+
+
+_NUMBERS = ("in_channels", "out_channels", "batch_size", "input_height", "input_width")
+_WINDOWS = ("kernel_size", "stride", "padding", "dilation")
+
+
+def _sizes_2d(name: str, given: dict[str, Any]) -> Convolution:
+    windows = {each: given[each] for each in _WINDOWS}
+    return _sizes(name, 2, given["groups"], [(each, given[each]) for each in _NUMBERS], **windows)
+
+
+def _counts(name: str, sizes: Convolution) -> tuple[int, ...]:
+    with refusals_of(name):
+        return sizes.counts
+
+
+def _check_slices(config: Conv2dSliceConfig | None, name: str) -> None:
+    if config is not None:
+        check_kind(config, Conv2dSliceConfig, f"the slice config of {name}")
+
+
+@callable_in_programs
+@over_meshes
+def conv1d(  # noqa: PLR0913 - the arguments are ttnn's
+    *,
+    input_tensor: Tensor,
+    weight_tensor: Tensor,
+    device: Device | None = None,
+    in_channels: int,
+    out_channels: int,
+    batch_size: int,
+    input_length: int,
+    kernel_size: int,
+    stride: int = 1,
+    padding: int | str | Sequence[int] = 0,
+    dilation: int = 1,
+    groups: int = 1,
+    dtype: DataType | None = None,
+    bias_tensor: Tensor | None = None,
+    conv_config: Conv2dConfig | None = None,
+    compute_config: DeviceComputeKernelConfig | None = None,
+    memory_config: MemoryConfig | None = None,
+    slice_config: Conv2dSliceConfig | None = None,
+    return_output_dim: bool = False,
+    return_weights_and_bias: bool = False,
+) -> Any:
+    """`conv2d` of images of one row (ttnn.conv1d); the arguments are those of that, but for these.
+
+    `input_tensor` is batch x length x channels, or all but the channels in one dimension; `weight_tensor` is outputs x
+    inputs of a group x length, or prepared. `padding` is a number, two of them, or "same"; `return_output_dim` gives
+    the length of the result.
+
+    Returns:
+        (1, 1, batch * length, outputs), TILE; a tuple of it and what else was asked for.
+
+    Raises:
+        ArgumentError: An argument is of another kind.
+        ShapeError: Sizes that do not fit each other, or tensors that do not fit them.
+    """
+    _check_slices(slice_config, "conv1d")
+    row = windows_of("conv1d", 1, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation)
+    numbers = (in_channels, out_channels, batch_size, 1, input_length)
+    sizes = _sizes(
+        "conv1d", 2, groups, list(zip((*_NUMBERS[:3], "input_height", "input_length"), numbers, strict=True)),
+        kernel_size=(1, *row.kernel), stride=(1, *row.stride), padding=(0, 0, *row.padding[0]),
+        dilation=(1, *row.dilation),
+    )  # fmt: skip
+    extents = _counts("conv1d", sizes)[1] if return_output_dim else None
+    tensors = _Tensors(input_tensor, weight_tensor, bias_tensor).there(device, "conv1d")
+    if len(weight_tensor.shape) == 3:
+        *channels, taps = tensors.weight.shape
+        tensors = replace(tensors, weight=reshape(tensors.weight, (*channels, 1, taps)))
+    asked = _asked(dtype, compute_config, memory_config, extents, return_weights_and_bias)
+    return _convolved("conv1d", sizes, tensors, device, conv_config, asked)
+
+
+@callable_in_programs
+@over_meshes
+def conv_transpose2d(  # noqa: PLR0913 - the arguments are ttnn's
+    *,
+    input_tensor: Tensor,
+    weight_tensor: Tensor,
+    device: Device | None = None,
+    in_channels: int,
+    out_channels: int,
+    batch_size: int,
+    input_height: int,
+    input_width: int,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] = (1, 1),
+    padding: int | Sequence[int] = (0, 0),
+    output_padding: int | Sequence[int] = (0, 0),
+    dilation: int | Sequence[int] = (1, 1),
+    groups: int = 1,
+    dtype: DataType | None = None,
+    bias_tensor: Tensor | None = None,
+    conv_config: Conv2dConfig | None = None,
+    compute_config: DeviceComputeKernelConfig | None = None,
+    memory_config: MemoryConfig | None = None,
+    dram_slice_config: Conv2dSliceConfig | None = None,
+    mirror_kernel: bool = True,
+    return_output_dim: bool = False,
+    return_weights_and_bias: bool = False,
+) -> Any:
+    """The gradient of `conv2d` with respect to its input, plus a bias (ttnn.conv_transpose2d).
+
+    The arguments are those of `conv2d`, with sizes seen from the result of that, but for these. `weight_tensor` is
+    inputs x outputs of a group x height x width, or prepared. `output_padding` counts rows and columns of the result
+    behind those that windows reach. With `mirror_kernel` weights are torch's, and not mirrored already.
+
+    Returns:
+        (1, 1, batch * height * width, outputs), TILE; a tuple of it and what else was asked for.
+
+    Raises:
+        ArgumentError: An argument is of another kind.
+        ShapeError: Sizes that do not fit each other, or tensors that do not fit them.
+    """
+    name = "conv_transpose2d"
+    _check_slices(dram_slice_config, name)
+    config = _checked_config(conv_config, name)
+    if config.padding_mode is not PaddingMode.Zeros:
+        raise ArgumentError(f"{name} pads with zeros, got {config.padding_mode}")
+    more = per_dimension(output_padding, f"`output_padding` of {name}", 2)
+    transposed = Transposed(_sizes_2d(name, locals()), more)
+    given = _Tensors(input_tensor, weight_tensor, bias_tensor)
+    with refusals_of(name):
+        transposed.check()
+        transposed.check_operands(*given.shapes)
+    asked = _asked(
+        dtype, compute_config, memory_config,
+        transposed.convolution.counts if return_output_dim else None, return_weights_and_bias,
+    )  # fmt: skip
+    return _transposed(transposed, given.there(device, name), config, asked, mirror=bool(mirror_kernel))
+
+
+def _transposed(transposed: Transposed, tensors: _Tensors, config: Conv2dConfig, asked: _Asked, *, mirror: bool) -> Any:
+    if asked.with_weights or config.weights_dtype not in {None, tensors.weight.dtype}:
+        tensors = _with_prepared(
+            tensors, transposed.sizes, config, lambda weight: prepared_transposed(weight, transposed, mirror=mirror)
+        )
+    attributes = (*numbers_2d(transposed.sizes), *transposed.more, mirror, *_of_result(tensors.input, config, asked))
+    value = _CONV_TRANSPOSE2D(tensors.input, tensors.weight, tensors.bias, *attributes, **asked.keywords)
+    return asked.result(value, tensors)

@@ -1,0 +1,62 @@
+# Written by `make docs` from the declarations in ttnn_jit/ops; a test proves it current.
+from ttnn_jit.ttnn.eager_functions import _ExperimentalConcatenateHeads
+from ttnn_jit.ttnn.eager_functions import _ExperimentalCreateQkvHeads
+from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpConcatHeads
+from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpConcatHeadsDecode
+from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpCreateQkvHeads
+from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpCreateQkvHeadsDecode
+from ttnn_jit.ttnn.eager_functions import _ExperimentalPagedFillCache
+from ttnn_jit.ttnn.eager_functions import _ExperimentalPagedUpdateCache
+from ttnn_jit.ttnn.eager_functions import _ExperimentalRotaryEmbedding
+from ttnn_jit.ttnn.eager_functions import _ExperimentalRotaryEmbeddingHf
+from ttnn_jit.ttnn.eager_functions import _ExperimentalRotaryEmbeddingLlama
+from ttnn_jit.ttnn.eager_functions import _ExperimentalRotaryEmbeddingLlamaFusedQk
+from ttnn_jit.ttnn.eager_functions import _ExperimentalSplitQueryKeyValueAndSplitHeads
+from ttnn_jit.ttnn.collectives import all_gather_async as all_gather_async
+from ttnn_jit.ttnn.convolutions_3d import conv3d as conv3d
+from ttnn_jit.ttnn.random_tensors import dropout as dropout
+from ttnn_jit.ttnn.fast_reduce import fast_reduce_nc as fast_reduce_nc
+from ttnn_jit.ttnn.collectives import neighbor_pad_async as neighbor_pad_async
+from ttnn_jit.ttnn.convolutions_3d import prepare_conv3d_weights as prepare_conv3d_weights
+from ttnn_jit.ttnn.collectives import reduce_scatter_minimal_async as reduce_scatter_minimal_async
+from ttnn_jit.ttnn.transfers import typecast as typecast
+from ttnn_jit.ttnn.eager_functions import view as view
+
+__all__ = [
+    "all_gather_async",
+    "concatenate_heads",
+    "conv3d",
+    "create_qkv_heads",
+    "dropout",
+    "fast_reduce_nc",
+    "neighbor_pad_async",
+    "nlp_concat_heads",
+    "nlp_concat_heads_decode",
+    "nlp_create_qkv_heads",
+    "nlp_create_qkv_heads_decode",
+    "paged_fill_cache",
+    "paged_update_cache",
+    "prepare_conv3d_weights",
+    "reduce_scatter_minimal_async",
+    "rotary_embedding",
+    "rotary_embedding_hf",
+    "rotary_embedding_llama",
+    "rotary_embedding_llama_fused_qk",
+    "split_query_key_value_and_split_heads",
+    "typecast",
+    "view",
+]
+
+concatenate_heads: _ExperimentalConcatenateHeads
+create_qkv_heads: _ExperimentalCreateQkvHeads
+nlp_concat_heads: _ExperimentalNlpConcatHeads
+nlp_concat_heads_decode: _ExperimentalNlpConcatHeadsDecode
+nlp_create_qkv_heads: _ExperimentalNlpCreateQkvHeads
+nlp_create_qkv_heads_decode: _ExperimentalNlpCreateQkvHeadsDecode
+paged_fill_cache: _ExperimentalPagedFillCache
+paged_update_cache: _ExperimentalPagedUpdateCache
+rotary_embedding: _ExperimentalRotaryEmbedding
+rotary_embedding_hf: _ExperimentalRotaryEmbeddingHf
+rotary_embedding_llama: _ExperimentalRotaryEmbeddingLlama
+rotary_embedding_llama_fused_qk: _ExperimentalRotaryEmbeddingLlamaFusedQk
+split_query_key_value_and_split_heads: _ExperimentalSplitQueryKeyValueAndSplitHeads

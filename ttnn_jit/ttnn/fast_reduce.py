@@ -1,0 +1,35 @@
+"""`fast_reduce_nc`: sums along the first dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ttnn_jit.ops.created_tensors import callable_in_programs
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.tensor_spec import MemoryConfig
+from ttnn_jit.ttnn import eager_functions as ttnn
+
+
+@callable_in_programs
+def fast_reduce_nc(
+    input: Tensor,  # noqa: A002 - ttnn's name
+    dims: int | Sequence[int],
+    *,
+    output: Tensor | None = None,
+    memory_config: MemoryConfig | None = None,
+    compute_kernel_config: object = None,  # noqa: ARG001
+    sub_core_grids: object = None,  # noqa: ARG001
+) -> Tensor:
+    """The sum along dimensions, which stay with an extent of 1 (ttnn.experimental.fast_reduce_nc).
+
+    Args:
+        input: Any tensor of numbers that `sum` takes.
+        dims: On a chip the first two; here any.
+        output: The tensor to write into and return.
+        memory_config: Where the result lies.
+        compute_kernel_config: How a chip computes.
+        sub_core_grids: On which of its cores.
+    """
+    asked: dict[str, Any] = {"output_tensor": output, "memory_config": memory_config}
+    return ttnn.sum(input, dims, True, **{name: value for name, value in asked.items() if value is not None})

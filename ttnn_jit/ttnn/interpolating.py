@@ -1,0 +1,117 @@
+"""`upsample` and `grid_sample` of the host API, over the operations of ttnn_jit/ops/resampling.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.foreign.numpy_scalar import python_number
+from ttnn_jit.ops.created_tensors import callable_in_programs
+from ttnn_jit.ops.resampling import GRID_SAMPLE, UPSAMPLE
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.tensor_spec import MemoryConfig
+from ttnn_jit.ttnn.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.mesh import over_meshes
+from ttnn_jit.ttnn.transfers import typecast
+
+_UPSAMPLE, _GRID_SAMPLE = (TtnnOperation(each.name, (each,)) for each in (UPSAMPLE, GRID_SAMPLE))
+
+
+def _factors(value: Any) -> tuple[int, ...]:
+    """Two whole numbers."""
+    listed = [*value] if isinstance(value, (list, tuple)) else [value, value]
+    numbers = [python_number(each) for each in listed]
+    if len(numbers) != 2 or any(type(each) not in {int, float} or each != int(each) for each in numbers):
+        raise ArgumentError(
+            f"`scale_factor` of upsample must be a whole number, or one for height and one for width, got {value!r}"
+        )
+    return tuple(map(int, numbers))
+
+
+@callable_in_programs
+@over_meshes
+def upsample(
+    input_tensor: Tensor,
+    scale_factor: float | Sequence[float],
+    *,
+    mode: str = "nearest",
+    memory_config: MemoryConfig | None = None,
+    compute_kernel_config: DeviceComputeKernelConfig | None = None,
+) -> Tensor:
+    """Images some times as high and as wide (ttnn.upsample).
+
+    Args:
+        input_tensor: Batch x height x width x channels.
+        scale_factor: How many times: a whole number, or one for height and one for width.
+        mode: "nearest", which repeats elements, or "bilinear", as torch without `align_corners`.
+        memory_config: Where the result lies.
+        compute_kernel_config: Checked.
+
+    Returns:
+        Batch x height x width x channels, in the input's dtype and layout.
+
+    Raises:
+        ArgumentError: A factor is no whole number.
+        CompileError: The tensor has another rank, or there is no such mode.
+    """
+    keywords = {"memory_config": memory_config, "compute_kernel_config": compute_kernel_config}
+    given = {name: value for name, value in keywords.items() if value is not None}
+    found: Tensor = _UPSAMPLE(input_tensor, *_factors(scale_factor), mode, **given)
+    return found
+
+
+@callable_in_programs
+@over_meshes
+def grid_sample(
+    input_tensor: Tensor,
+    grid: Tensor,
+    *,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool = False,
+    use_precomputed_grid: bool = False,
+    batch_output_channels: bool = False,
+    memory_config: MemoryConfig | None = None,
+) -> Tensor:
+    """Images at the places of a grid, interpolated between four elements (ttnn.grid_sample).
+
+    Args:
+        input_tensor: Batch x height x width x channels.
+        grid: Batch x rows x columns x pairs of x and y, from -1 to 1; several pairs are places beside each other.
+        mode: "bilinear".
+        padding_mode: "zeros", which are around the images.
+        align_corners: Whether -1 and 1 are the outermost elements, and not their outer edges.
+        use_precomputed_grid: False: a grid is not computed beforehand here.
+        batch_output_channels: Whether the places of one column are channels of the result, and not columns.
+        memory_config: Where the result lies.
+
+    Returns:
+        Batch x rows x columns x channels, in the input's dtype.
+
+    Raises:
+        ArgumentError: A mode that is not here.
+        CompileError: The shapes do not fit each other.
+    """
+    for name, value, wanted in (("mode", mode, "bilinear"), ("padding_mode", padding_mode, "zeros")):
+        if value != wanted:
+            raise ArgumentError(f"`{name}` of grid_sample is {wanted!r} here, got {value!r}")
+    if use_precomputed_grid:
+        raise ArgumentError("grid_sample computes with the places of a grid", help="give the grid of x and y itself")
+    keywords = {} if memory_config is None else {"memory_config": memory_config}
+    dtype = input_tensor.dtype
+    if grid.dtype is dtype:
+        return _sampled(input_tensor, grid, align_corners, batch_output_channels, keywords)
+    found = _sampled(_wide(input_tensor), _wide(grid), align_corners, batch_output_channels, keywords)
+    return found if dtype is COMPUTE_TYPE else typecast(found, dtype)
+
+
+def _wide(tensor: Tensor) -> Tensor:
+    return tensor if tensor.dtype is COMPUTE_TYPE else typecast(tensor, COMPUTE_TYPE)
+
+
+def _sampled(x: Any, grid: Any, align_corners: bool, batched: bool, keywords: dict[str, Any]) -> Tensor:
+    found: Tensor = _GRID_SAMPLE(x, grid, bool(align_corners), bool(batched), **keywords)
+    return found

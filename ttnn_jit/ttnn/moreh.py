@@ -1,0 +1,210 @@
+"""The module `ttnn.operations.moreh`: reductions and norms by the names of moreh's, made of others.
+
+Programs may call all of them. What is made of several operations is computed in float32 and rounded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ttnn_jit.ops.axes import axis_of
+from ttnn_jit.ops.created_tensors import callable_in_programs
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, check_whole_number
+from ttnn_jit.ttnn import eager_functions as ttnn
+from ttnn_jit.ttnn.transfers import typecast
+
+__all__ = ["abs_pow", "cumsum", "layer_norm", "logsoftmax", "mean", "norm", "softmax", "softmin", "sum"]
+
+Dims = int | Sequence[int] | None
+
+
+def _placed(output: Tensor | None, memory_config: MemoryConfig | None) -> dict[str, Any]:
+    asked = {"output_tensor": output, "memory_config": memory_config}
+    return {name: value for name, value in asked.items() if value is not None}
+
+
+@callable_in_programs
+def sum(  # noqa: A001 - moreh's name
+    input: Tensor,  # noqa: A002 - moreh's name
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    output: Tensor | None = None,
+    memory_config: MemoryConfig | None = None,
+    compute_kernel_config: object = None,  # noqa: ARG001
+) -> Tensor:
+    """The sum along dimensions, all of them where none is given (ttnn.operations.moreh.sum)."""
+    return ttnn.sum(input, dim, keepdim, **_placed(output, memory_config))
+
+
+@callable_in_programs
+def mean(
+    input: Tensor,  # noqa: A002 - moreh's name
+    dim: Dims = None,
+    *,
+    keepdim: bool = False,
+    divisor: int | None = None,
+    output: Tensor | None = None,
+    memory_config: MemoryConfig | None = None,
+    compute_kernel_config: object = None,  # noqa: ARG001
+) -> Tensor:
+    """The sum along dimensions by `divisor`, or by their number of elements (ttnn.operations.moreh.mean)."""
+    placed = _placed(output, memory_config)
+    if divisor is None:
+        return ttnn.mean(input, dim, keepdim, **placed)
+    return ttnn.sum(input, dim, keepdim, scalar=1.0 / divisor, **placed)
+
+
+@callable_in_programs
+def cumsum(
+    input: Tensor,  # noqa: A002 - moreh's name
+    dim: int,
+    *,
+    output: Tensor | None = None,
+    memory_config: MemoryConfig | None = None,
+    compute_kernel_config: object = None,  # noqa: ARG001
+) -> Tensor:
+    """The sums of the elements up to each along `dim` (ttnn.operations.moreh.cumsum)."""
+    return ttnn.cumsum(input, dim, **_placed(output, memory_config))
+
+
+moreh_cumsum = cumsum
+
+
+@callable_in_programs
+def norm(
+    input: Tensor,  # noqa: A002 - moreh's name
+    p: float = 2.0,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    output: Tensor | None = None,
+    memory_config: MemoryConfig | None = None,
+    compute_kernel_config: object = None,  # noqa: ARG001
+) -> Tensor:
+    """The norm of the order `p` along dimensions (ttnn.operations.moreh.norm)."""
+    return ttnn.norm(input, dim, keepdim, p=p, **_placed(output, memory_config))
+
+
+def _in_float32(function: Callable[[Tensor], Tensor], x: Tensor, dtype: DataType, placed: dict[str, Any]) -> Tensor:
+    """A function of one tensor, computed in float32 and rounded to `dtype` once."""
+    result = function(x if x.dtype is COMPUTE_TYPE else typecast(x, COMPUTE_TYPE))
+    result = result if dtype is COMPUTE_TYPE else typecast(result, dtype)
+    return ttnn.identity(result, **placed) if placed else result
+
+
+@callable_in_programs
+def abs_pow(
+    input: Tensor,  # noqa: A002 - moreh's name
+    p: float,
+    *,
+    output: Tensor | None = None,
+    memory_config: MemoryConfig | None = None,
+    compute_kernel_config: object = None,  # noqa: ARG001
+) -> Tensor:
+    """The power `p` of absolute values (ttnn.operations.moreh.abs_pow)."""
+    placed = _placed(output, memory_config)
+    return _in_float32(lambda x: ttnn.pow(ttnn.abs(x), p), input, input.dtype, placed)
+
+
+@callable_in_programs
+def softmax(
+    input: Tensor,  # noqa: A002 - moreh's name
+    dim: int,
+    *,
+    output: Tensor | None = None,
+    strategy: object = None,  # noqa: ARG001
+    memory_config: MemoryConfig | None = None,
+    compute_kernel_config: object = None,  # noqa: ARG001
+) -> Tensor:
+    """`softmax` along `dim` (ttnn.operations.moreh.softmax); `strategy` says how a chip computes it."""
+    return ttnn.softmax(input, dim, **_placed(output, memory_config))
+
+
+@callable_in_programs
+def softmin(
+    input: Tensor,  # noqa: A002 - moreh's name
+    dim: int,
+    *,
+    output: Tensor | None = None,
+    strategy: object = None,  # noqa: ARG001
+    memory_config: MemoryConfig | None = None,
+    compute_kernel_config: object = None,  # noqa: ARG001
+) -> Tensor:
+    """`softmax` of -x along `dim` (ttnn.operations.moreh.softmin)."""
+    return ttnn.softmax(ttnn.neg(input), dim, **_placed(output, memory_config))
+
+
+@callable_in_programs
+def logsoftmax(
+    input: Tensor,  # noqa: A002 - moreh's name
+    dim: int,
+    *,
+    output: Tensor | None = None,
+    strategy: object = None,  # noqa: ARG001
+    memory_config: MemoryConfig | None = None,
+    compute_kernel_config: object = None,  # noqa: ARG001
+) -> Tensor:
+    """The logarithm of `softmax` along `dim`, without the error of either (ttnn.operations.moreh.logsoftmax)."""
+
+    def computed(x: Tensor) -> Tensor:
+        x = ttnn.subtract(x, ttnn.max(x, dim, keepdim=True))
+        return ttnn.subtract(x, ttnn.log(ttnn.sum(ttnn.exp(x), dim, keepdim=True)))
+
+    return _in_float32(computed, input, input.dtype, _placed(output, memory_config))
+
+
+@callable_in_programs
+def layer_norm(  # noqa: PLR0913 - as moreh has it
+    input: Tensor,  # noqa: A002 - moreh's name
+    normalized_dims: int,
+    eps: float = 1e-5,
+    gamma: Tensor | None = None,
+    beta: Tensor | None = None,
+    *,
+    output: Tensor | None = None,
+    mean: Tensor | None = None,
+    rstd: Tensor | None = None,
+    memory_config: MemoryConfig | None = None,
+    compute_kernel_config: object = None,  # noqa: ARG001
+) -> list[Tensor]:
+    """The last `normalized_dims` dimensions as `layer_norm` has rows (ttnn.operations.moreh.layer_norm).
+
+    Args:
+        input: At least as many dimensions.
+        normalized_dims: At least 1.
+        eps: Added to variances.
+        gamma: What normalised elements are multiplied by, of the shape of these dimensions.
+        beta: What is added to them then.
+        output: A tensor for the result; likewise `mean`, and `rstd`.
+        mean: For the means of the rows.
+        rstd: For what their differences from it are multiplied by.
+        memory_config: Where the result lies.
+        compute_kernel_config: How a chip computes.
+
+    Returns:
+        The result, the means, and the reciprocals of the deviations, both without these dimensions.
+
+    Raises:
+        ShapeError: There are no such dimensions.
+    """
+    check_whole_number(normalized_dims, "`normalized_dims` of layer_norm")
+    shape, first = tuple(input.shape), axis_of(-normalized_dims, len(input.shape))
+    flat = ttnn.reshape(input, (*shape[:first], -1))
+    numbers = {"weight": gamma, "bias": beta}
+    given: dict[str, Any] = {name: ttnn.reshape(value, (-1,)) for name, value in numbers.items() if value is not None}
+    result = ttnn.reshape(ttnn.layer_norm(flat, epsilon=eps, **given), shape)
+    placed = _placed(output, memory_config)
+
+    def reciprocal(x: Tensor) -> Tensor:
+        return ttnn.rsqrt(ttnn.add(ttnn.var(x, -1, correction=False), eps))
+
+    means = ttnn.mean(flat, -1, **_placed(mean, None))
+    return [
+        ttnn.identity(result, **placed) if placed else result,
+        means,
+        _in_float32(reciprocal, flat, input.dtype, _placed(rstd, None)),
+    ]

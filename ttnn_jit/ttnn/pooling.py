@@ -1,0 +1,278 @@
+"""Pools of the host API, over the operations of ttnn_jit/ops/pools.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.ops.created_tensors import callable_in_programs, maker
+from ttnn_jit.ops.pools import (
+    ADAPTIVE_AVG_POOL2D,
+    ADAPTIVE_MAX_POOL2D,
+    AVG_POOL2D,
+    GLOBAL_AVG_POOL2D,
+    MAX_POOL2D,
+    MAX_POOL2D_INDICES,
+    Pool,
+    attributes_of,
+)
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
+from ttnn_jit.specs.conv_configs import Conv2dSliceConfig
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorMemoryLayout, check_kind
+from ttnn_jit.ttnn.eager_functions import pad, reshape
+from ttnn_jit.ttnn.eager_operation import TtnnOperation
+from ttnn_jit.ttnn.mesh import over_meshes
+from ttnn_jit.ttnn.window_arguments import per_dimension, refusals_of, whole_number, windows_of
+
+_MAX_POOL2D, _AVG_POOL2D, _ADAPTIVE_AVG, _ADAPTIVE_MAX, _GLOBAL, _INDICES = (
+    TtnnOperation(each.name, (each,))
+    for each in (
+        MAX_POOL2D,
+        AVG_POOL2D,
+        ADAPTIVE_AVG_POOL2D,
+        ADAPTIVE_MAX_POOL2D,
+        GLOBAL_AVG_POOL2D,
+        MAX_POOL2D_INDICES,
+    )
+)
+
+
+def _pool(name: str, given: dict[str, Any], *, ceil: Any, dilation: Any) -> Pool:
+    names = ("batch_size", "input_h", "input_w", "channels")
+    batch, height, width, channels = (whole_number(given[each], f"`{each}` of {name}") for each in names)
+    keywords = {each: given[each] for each in ("kernel_size", "stride", "padding")}
+    windows = windows_of(name, 2, **keywords, dilation=dilation)
+    pool = Pool(batch, (height, width), channels, windows, bool(ceil))
+    with refusals_of(name):
+        pool.check(tuple(given["input_tensor"].shape))
+    return pool
+
+
+def _check(name: str, slices: Any, scheme: Any) -> None:
+    if slices is not None:
+        check_kind(slices, Conv2dSliceConfig, f"`dram_slice_config` of {name}")
+    if scheme is not None:
+        check_kind(scheme, TensorMemoryLayout, f"`applied_shard_scheme` of {name}")
+
+
+def _of_result(x: Any, dtype: DataType | None, layout: Layout) -> tuple[DataType, Layout]:
+    """Block floats lie in tiles alone, so that in rows they are unpacked."""
+    in_rows = x.dtype.unpacked if layout is Layout.ROW_MAJOR else x.dtype
+    return in_rows if dtype is None else dtype, layout
+
+
+def _given(**keywords: Any) -> dict[str, Any]:
+    return {name: value for name, value in keywords.items() if value is not None}
+
+
+def _free(x: Any, deallocate_input: bool) -> None:
+    if deallocate_input and maker() is None:
+        x.deallocate()
+
+
+@callable_in_programs
+@over_meshes
+def max_pool2d(  # noqa: PLR0913, PLR0917 - the arguments are ttnn's
+    input_tensor: Tensor,
+    batch_size: int,
+    input_h: int,
+    input_w: int,
+    channels: int,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int],
+    padding: int | Sequence[int],
+    dilation: int | Sequence[int] = (1, 1),
+    ceil_mode: bool = False,
+    *,
+    memory_config: MemoryConfig | None = None,
+    dram_slice_config: Conv2dSliceConfig | None = None,
+    applied_shard_scheme: TensorMemoryLayout | None = None,
+    deallocate_input: bool = False,
+    reallocate_halo_output: bool = True,
+    return_indices: bool = False,
+    dtype: DataType | None = None,
+    output_layout: Layout = Layout.ROW_MAJOR,
+    config_tensor_in_dram: bool = False,
+) -> Any:
+    """The largest element of every window, NaN where one is (ttnn.max_pool2d).
+
+    Args:
+        input_tensor: Batch x height x width x channels, or with all but the channels in one dimension.
+        batch_size: Images.
+        input_h: Height of an image.
+        input_w: Width of an image.
+        channels: Of an image.
+        kernel_size: Height and width of a window.
+        stride: From one window to the next.
+        padding: Around an image: height and width; or top, bottom, left and right. No element of it is a largest one.
+        dilation: From one tap of a window to the next.
+        ceil_mode: Whether a window that begins inside may reach beyond the padding.
+        memory_config: Where the result lies.
+        dram_slice_config: Checked.
+        applied_shard_scheme: Checked.
+        deallocate_input: Free the input's memory.
+        reallocate_halo_output: Ignored.
+        return_indices: Give the places of these elements too.
+        dtype: Of the result; the input's when omitted, of block floats what they are unpacked to.
+        output_layout: Of the result.
+        config_tensor_in_dram: Ignored.
+
+    Returns:
+        (1, 1, batch * height * width, channels); with it, if they are asked for, the places in the image, row by row,
+        as UINT16, or as UINT32 where that is too narrow.
+
+    Raises:
+        ArgumentError: An argument is of another kind.
+        ShapeError: Sizes that do not fit each other, or a tensor that does not fit them.
+    """
+    _check("max_pool2d", dram_slice_config, applied_shard_scheme)
+    pool = _pool("max_pool2d", locals(), ceil=ceil_mode, dilation=dilation)
+    attributes = attributes_of(pool)
+    wanted = _of_result(input_tensor, dtype, output_layout)
+    found = _MAX_POOL2D(input_tensor, *attributes, *wanted, **_given(memory_config=memory_config))
+    indices = _indices(input_tensor, pool) if return_indices else None
+    _free(input_tensor, deallocate_input)
+    return (found, indices) if return_indices else found
+
+
+def _indices(x: Any, pool: Pool) -> Any:
+    x = reshape(x, (pool.batch, *pool.extents, pool.channels))
+    ends = zip(pool.windows.reach(pool.counts), pool.extents, pool.windows.padding, strict=True)
+    around = ((0, 0), *((before, max(0, reach - own - before)) for reach, own, (before, _) in ends), (0, 0))
+    return _INDICES(pad(x, around, 0.0) if any(map(any, around)) else x, *attributes_of(pool))
+
+
+@callable_in_programs
+@over_meshes
+def avg_pool2d(  # noqa: PLR0913, PLR0917 - the arguments are ttnn's
+    input_tensor: Tensor,
+    batch_size: int,
+    input_h: int,
+    input_w: int,
+    channels: int,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int],
+    padding: int | Sequence[int],
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+    *,
+    memory_config: MemoryConfig | None = None,
+    dram_slice_config: Conv2dSliceConfig | None = None,
+    applied_shard_scheme: TensorMemoryLayout | None = None,
+    compute_kernel_config: DeviceComputeKernelConfig | None = None,
+    deallocate_input: bool = False,
+    reallocate_halo_output: bool = True,
+    dtype: DataType | None = None,
+    output_layout: Layout = Layout.ROW_MAJOR,
+    config_tensor_in_dram: bool = False,
+) -> Any:
+    """The mean of every window (ttnn.avg_pool2d); the arguments are those of `max_pool2d`, and two more.
+
+    `count_include_pad` says whether the zeros around an image are elements of a window; sums are divided by
+    `divisor_override`, where it is given, instead of by a window's elements.
+
+    Returns:
+        (1, 1, batch * height * width, channels).
+
+    Raises:
+        ArgumentError: An argument is of another kind.
+        ShapeError: Sizes that do not fit each other, or a tensor that does not fit them.
+    """
+    _check("avg_pool2d", dram_slice_config, applied_shard_scheme)
+    pool = _pool("avg_pool2d", locals(), ceil=ceil_mode, dilation=1)
+    divisor = 0 if divisor_override is None else whole_number(divisor_override, "`divisor_override` of avg_pool2d")
+    if divisor_override is not None and divisor == 0:
+        raise ArgumentError("`divisor_override` of avg_pool2d is 0")
+    keywords = _given(memory_config=memory_config, compute_kernel_config=compute_kernel_config)
+    wanted = _of_result(input_tensor, dtype, output_layout)
+    found = _AVG_POOL2D(input_tensor, *attributes_of(pool), bool(count_include_pad), divisor, *wanted, **keywords)
+    _free(input_tensor, deallocate_input)
+    return found
+
+
+def _adaptive(name: str, operation: TtnnOperation, given: dict[str, Any]) -> Any:
+    names = ("batch_size", "input_h", "input_w", "channels")
+    numbers = (whole_number(given[each], f"`{each}` of {name}") for each in names)
+    counts = per_dimension(given["output_size"], f"`output_size` of {name}", 2)
+    _check(name, given["dram_slice_config"], given["applied_shard_scheme"])
+    wanted = _of_result(given["input_tensor"], given["dtype"], given["output_layout"])
+    keywords = _given(memory_config=given["memory_config"])
+    found = operation(given["input_tensor"], *numbers, *counts, *wanted, **keywords)
+    _free(given["input_tensor"], given["deallocate_input"])
+    return found
+
+
+@callable_in_programs
+@over_meshes
+def adaptive_avg_pool2d(  # noqa: PLR0913 - the arguments are ttnn's
+    input_tensor: Tensor,
+    batch_size: int,
+    input_h: int,
+    input_w: int,
+    channels: int,
+    output_size: int | Sequence[int],
+    *,
+    memory_config: MemoryConfig | None = None,
+    dram_slice_config: Conv2dSliceConfig | None = None,
+    applied_shard_scheme: TensorMemoryLayout | None = None,
+    deallocate_input: bool = False,
+    reallocate_halo_output: bool = True,
+    dtype: DataType | None = None,
+    output_layout: Layout = Layout.ROW_MAJOR,
+) -> Any:
+    """The means of `output_size` windows that cover an image, as torch cuts it (ttnn.adaptive_avg_pool2d).
+
+    The other arguments, the result and what is raised are those of `max_pool2d`.
+    """
+    return _adaptive("adaptive_avg_pool2d", _ADAPTIVE_AVG, locals())
+
+
+@callable_in_programs
+@over_meshes
+def adaptive_max_pool2d(  # noqa: PLR0913 - the arguments are ttnn's
+    input_tensor: Tensor,
+    batch_size: int,
+    input_h: int,
+    input_w: int,
+    channels: int,
+    output_size: int | Sequence[int],
+    *,
+    memory_config: MemoryConfig | None = None,
+    dram_slice_config: Conv2dSliceConfig | None = None,
+    applied_shard_scheme: TensorMemoryLayout | None = None,
+    deallocate_input: bool = False,
+    reallocate_halo_output: bool = True,
+    dtype: DataType | None = None,
+    output_layout: Layout = Layout.ROW_MAJOR,
+) -> Any:
+    """The largest elements of `output_size` windows that cover an image, as torch cuts it (ttnn.adaptive_max_pool2d).
+
+    The other arguments, the result and what is raised are those of `max_pool2d`.
+    """
+    return _adaptive("adaptive_max_pool2d", _ADAPTIVE_MAX, locals())
+
+
+@callable_in_programs
+@over_meshes
+def global_avg_pool2d(
+    input_tensor: Tensor, *, memory_config: MemoryConfig | None = None, dtype: DataType | None = None
+) -> Tensor:
+    """The mean of every channel of an image (ttnn.global_avg_pool2d).
+
+    Args:
+        input_tensor: Batch x height x width x channels.
+        memory_config: Where the result lies.
+        dtype: Of the result; the input's when omitted.
+
+    Returns:
+        Batch x 1 x 1 x channels, in the input's layout.
+
+    Raises:
+        CompileError: The tensor has another rank, or no elements.
+    """
+    wanted = input_tensor.dtype if dtype is None else dtype
+    found: Tensor = _GLOBAL(input_tensor, wanted, **_given(memory_config=memory_config))
+    return found

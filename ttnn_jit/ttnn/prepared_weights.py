@@ -1,0 +1,181 @@
+"""Weights of convolutions as a matrix, in tiles: what a call makes of them, made once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.ops.convolutions import Convolution
+from ttnn_jit.ops.created_tensors import maker
+from ttnn_jit.ops.transposed_convolutions import Transposed, transposed_matrix
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
+from ttnn_jit.specs.conv_configs import Conv2dConfig, Conv2dSliceConfig
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, check_kind
+from ttnn_jit.ttnn import eager_functions
+from ttnn_jit.ttnn.eager_functions import permute, reshape
+from ttnn_jit.ttnn.mesh import over_meshes
+from ttnn_jit.ttnn.plain_python import is_foreign
+from ttnn_jit.ttnn.transfers import to_device, to_layout, typecast
+from ttnn_jit.ttnn.window_arguments import refusals_of, whole_number, windows_of
+
+
+def on_device(tensor: Any, device: Device | None, what: str) -> Any:
+    """`tensor`, or a copy on `device` where it is on the host; in a program it is what the program has.
+
+    Raises:
+        ArgumentError: It is no tensor, or there is no device.
+    """
+    if maker() is not None or is_foreign(tensor):
+        return tensor
+    check_kind(tensor, Tensor, what)
+    if tensor.device() is not None:
+        return tensor
+    if device is None:
+        raise ArgumentError(f"{what} is on the host, and no `device` is given")
+    return to_device(tensor, device)
+
+
+def prepared(weight: Any, sizes: Convolution) -> Any:
+    """Weights of torch's as a matrix, in four dimensions."""
+    rank = len(weight.shape)
+    return reshape(permute(weight, (*range(2, rank), 1, 0)), (1, 1, *sizes.matrix))
+
+
+def prepared_transposed(weight: Any, transposed: Transposed, *, mirror: bool) -> Any:
+    """The same of a transposed convolution."""
+    return reshape(
+        transposed_matrix(eager_functions, weight, transposed.sizes, mirror), (1, 1, *transposed.sizes.matrix)
+    )
+
+
+def prepared_bias(bias: Any, outputs: int, dtype: DataType | None) -> Any:
+    """A bias as a row, in four dimensions and in tiles, in `dtype` if that is given."""
+    shape = (1, 1, 1, outputs)
+    return in_tiles(bias if tuple(bias.shape) == shape else reshape(bias, shape), dtype)
+
+
+def in_tiles(tensor: Any, dtype: DataType | None) -> Any:
+    """`tensor` in tiles, but in a program as it is, in `dtype` if that is given.
+
+    Raises:
+        ArgumentError: Block floats are asked for in a program of what is in rows.
+    """
+    if maker() is None and isinstance(tensor, Tensor):
+        tensor = to_layout(tensor, Layout.TILE)
+    elif dtype is not None and dtype.is_block_float and tensor.layout is not Layout.TILE:
+        raise ArgumentError(
+            f"weights in rows do not become {dtype.name} inside a jitted function",
+            help="prepare them before the call: `ttnn.prepare_conv_weights(...)`",
+        )
+    return tensor if dtype in {None, tensor.dtype} else typecast(tensor, dtype)
+
+
+def _sizes(name: str, given: dict[str, Any]) -> Convolution:
+    names = ("batch_size", "in_channels", "out_channels", "input_height", "input_width", "groups")
+    batch, inputs, outputs, height, width, groups = (whole_number(given[each], f"`{each}` of {name}") for each in names)
+    keywords = {each: given[each] for each in ("kernel_size", "stride", "padding", "dilation")}
+    sizes = Convolution(batch, inputs, outputs, (height, width), windows_of(name, 2, **keywords), groups)
+    with refusals_of(name):
+        sizes.check()
+    return sizes
+
+
+@over_meshes
+def prepare_conv_weights(  # noqa: PLR0913 - the arguments are ttnn's
+    *,
+    weight_tensor: Tensor,
+    input_memory_config: MemoryConfig,
+    input_layout: Layout,
+    weights_format: str,
+    in_channels: int,
+    out_channels: int,
+    batch_size: int,
+    input_height: int,
+    input_width: int,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] = (1, 1),
+    padding: int | str | Sequence[int] = (0, 0),
+    dilation: int | Sequence[int] = (1, 1),
+    has_bias: bool = True,
+    groups: int = 1,
+    device: Device,
+    input_dtype: DataType | None = None,
+    output_dtype: DataType | None = None,
+    conv_config: Conv2dConfig | None = None,
+    compute_config: DeviceComputeKernelConfig | None = None,
+    slice_config: Conv2dSliceConfig | None = None,
+) -> Tensor:
+    """The weights of a `conv2d` as a matrix on `device`, in the config's `weights_dtype` (ttnn.prepare_conv_weights).
+
+    The other arguments are those of the `conv2d`; what does not decide the matrix is checked.
+
+    Returns:
+        (1, 1, taps * input channels of a group, output channels), TILE; weights that are prepared, themselves.
+
+    Raises:
+        ArgumentError: An argument is of another kind, or the format is not "OIHW".
+        ShapeError: Sizes that do not fit each other, or weights that do not fit them.
+    """
+    name = "prepare_conv_weights"
+    if weights_format != "OIHW":
+        raise ArgumentError(f'`weights_format` of {name} is "OIHW", got {weights_format!r}')
+    sizes = _sizes(name, locals())
+    dtype = _weights_dtype(conv_config, name)
+    with refusals_of(name):
+        sizes.check_operands((sizes.batch, *sizes.extents, sizes.inputs), tuple(weight_tensor.shape), None)
+    weight = on_device(weight_tensor, device, f"`weight_tensor` of {name}")
+    found: Tensor = weight if sizes.are_prepared(weight.shape) else in_tiles(prepared(weight, sizes), dtype)
+    return found
+
+
+@over_meshes
+def prepare_conv_bias(  # noqa: PLR0913 - the arguments are ttnn's
+    *,
+    bias_tensor: Tensor,
+    input_memory_config: MemoryConfig,
+    input_layout: Layout,
+    in_channels: int,
+    out_channels: int,
+    batch_size: int,
+    input_height: int,
+    input_width: int,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] = (1, 1),
+    padding: int | str | Sequence[int] = (0, 0),
+    dilation: int | Sequence[int] = (1, 1),
+    groups: int = 1,
+    device: Device,
+    input_dtype: DataType | None = None,
+    output_dtype: DataType | None = None,
+    conv_config: Conv2dConfig | None = None,
+    compute_config: DeviceComputeKernelConfig | None = None,
+    slice_config: Conv2dSliceConfig | None = None,
+) -> Tensor:
+    """The bias of a `conv2d` as a row on `device`, in the config's `weights_dtype` (ttnn.prepare_conv_bias).
+
+    The other arguments are those of the `conv2d`; what does not decide the row is checked.
+
+    Returns:
+        (1, 1, 1, output channels), TILE.
+
+    Raises:
+        ArgumentError: An argument is of another kind.
+        ShapeError: Sizes that do not fit each other, or a bias that does not fit them.
+    """
+    name = "prepare_conv_bias"
+    sizes = _sizes(name, locals())
+    dtype = _weights_dtype(conv_config, name)
+    with refusals_of(name):
+        sizes.check_operands((sizes.batch, *sizes.extents, sizes.inputs), sizes.weights, tuple(bias_tensor.shape))
+    found: Tensor = prepared_bias(on_device(bias_tensor, device, f"`bias_tensor` of {name}"), sizes.outputs, dtype)
+    return found
+
+
+def _weights_dtype(config: Conv2dConfig | None, name: str) -> DataType | None:
+    if config is None:
+        return None
+    check_kind(config, Conv2dConfig, f"`conv_config` of {name}")
+    return config.weights_dtype

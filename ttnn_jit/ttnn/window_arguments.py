@@ -1,0 +1,85 @@
+"""Sizes along spatial dimensions, as callers of convolutions and pools give them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.foreign.numpy_scalar import python_number
+from ttnn_jit.ops.windows import Pair, Windows
+
+
+def whole_number(value: Any, what: str) -> int:
+    """The int.
+
+    Raises:
+        ArgumentError: It is none.
+    """
+    number = python_number(value)
+    if type(number) is not int:
+        raise ArgumentError(f"{what} must be a whole number, got {value!r}")
+    return number
+
+
+def per_dimension(value: Any, what: str, rank: int) -> tuple[int, ...]:
+    """A whole number for each of `rank` dimensions; one stands for all.
+
+    Raises:
+        ArgumentError: It is something else.
+    """
+    if not isinstance(value, (list, tuple)):
+        return (whole_number(value, what),) * rank
+    if len(value) != rank:
+        raise ArgumentError(f"{what} must be {rank} whole numbers, got {list(value)}")
+    return tuple(whole_number(each, what) for each in value)
+
+
+def padding_pairs(value: Any, what: str, kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> Any:
+    """The elements before and after, for every dimension.
+
+    Written as a number, a number for each dimension, two numbers for each, one after the other, or ``"same"``, which
+    keeps the extents, and ``"valid"``, which is none.
+
+    Raises:
+        ArgumentError: It is something else, or no padding keeps the extents.
+    """
+    rank = len(kernel)
+    if value == "same":
+        if any(step != 1 for step in stride):
+            raise ArgumentError(f'{what}="same" needs strides of 1, got {list(stride)}')
+        wanted = (apart * (taps - 1) for taps, apart in zip(kernel, dilation, strict=True))
+        return tuple((each // 2, each - each // 2) for each in wanted)
+    if value == "valid":
+        return ((0, 0),) * rank
+    if isinstance(value, str):
+        raise ArgumentError(f'{what} must be numbers, "same" or "valid", got {value!r}')
+    if isinstance(value, (list, tuple)) and len(value) == 2 * rank:
+        numbers = per_dimension(value, what, 2 * rank)
+        return tuple(zip(numbers[::2], numbers[1::2], strict=True))
+    return tuple((each, each) for each in per_dimension(value, what, rank))
+
+
+def windows_of(name: str, rank: int, *, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> Windows:
+    """The windows that a call of the function `name` means.
+
+    Raises:
+        ArgumentError: An argument is of another kind.
+        ShapeError: A number is too small.
+    """
+    kernel = per_dimension(kernel_size, f"`kernel_size` of {name}", rank)
+    steps = per_dimension(stride, f"`stride` of {name}", rank)
+    apart = per_dimension(dilation, f"`dilation` of {name}", rank)
+    pairs: tuple[Pair, ...] = padding_pairs(padding, f"`padding` of {name}", kernel, steps, apart)
+    with refusals_of(name):
+        return Windows(kernel, steps, pairs, apart)
+
+
+@contextmanager
+def refusals_of(name: str) -> Iterator[None]:
+    """In its body sizes that are refused are refused by the function `name`."""
+    try:
+        yield
+    except ShapeError as error:
+        raise ShapeError(f"{name}: {error.message}", help=error.help) from None
