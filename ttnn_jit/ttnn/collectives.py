@@ -6,6 +6,7 @@ collective along an axis of several is refused.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -106,7 +107,7 @@ def mesh_partition(
     return _of_one("mesh_partition", input_tensor, cluster_axis, None, memory_config, None, {})
 
 
-@observed
+@partial(observed, name="ttnn.experimental.all_gather_async")
 def all_gather_async(input_tensor: Tensor, *args: Any, **keywords: Any) -> Tensor:
     """`all_gather` in the forms of ttnn.experimental.all_gather_async.
 
@@ -120,7 +121,7 @@ def all_gather_async(input_tensor: Tensor, *args: Any, **keywords: Any) -> Tenso
     return _asynchronous("all_gather_async", all_gather, input_tensor, args, keywords)
 
 
-@observed
+@partial(observed, name="ttnn.experimental.reduce_scatter_minimal_async")
 def reduce_scatter_minimal_async(input_tensor: Tensor, *args: Any, **keywords: Any) -> Tensor:
     """`reduce_scatter` in the forms of ttnn.experimental.reduce_scatter_minimal_async.
 
@@ -168,7 +169,7 @@ def _keyword_of(name: str, value: Any) -> str:
     return keyword
 
 
-@observed
+@partial(observed, name="ttnn.experimental.neighbor_pad_async")
 def neighbor_pad_async(
     input_tensor: Tensor,
     dim: int,

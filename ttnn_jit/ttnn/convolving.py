@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.activation_text import activation_text
 from ttnn_jit.ops.convolutions import CONV2D, Convolution, numbers_2d
 from ttnn_jit.ops.created_tensors import callable_in_programs, maker
@@ -168,6 +169,7 @@ def _free_input(given: Any, used: Any, config: Conv2dConfig) -> None:
 
 
 @callable_in_programs
+@observed
 @over_meshes
 def conv2d(  # noqa: PLR0913 - the arguments are ttnn's
     *,
@@ -253,6 +255,7 @@ def _check_slices(config: Conv2dSliceConfig | None, name: str) -> None:
 
 
 @callable_in_programs
+@observed
 @over_meshes
 def conv1d(  # noqa: PLR0913 - the arguments are ttnn's
     *,
@@ -308,6 +311,7 @@ def conv1d(  # noqa: PLR0913 - the arguments are ttnn's
 
 
 @callable_in_programs
+@observed
 @over_meshes
 def conv_transpose2d(  # noqa: PLR0913 - the arguments are ttnn's
     *,

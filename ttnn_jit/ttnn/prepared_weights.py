@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.convolutions import Convolution
 from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.transposed_convolutions import Transposed, transposed_matrix
@@ -83,6 +84,7 @@ def _sizes(name: str, given: dict[str, Any]) -> Convolution:
     return sizes
 
 
+@observed
 @over_meshes
 def prepare_conv_weights(  # noqa: PLR0913 - the arguments are ttnn's
     *,
@@ -131,6 +133,7 @@ def prepare_conv_weights(  # noqa: PLR0913 - the arguments are ttnn's
     return found
 
 
+@observed
 @over_meshes
 def prepare_conv_bias(  # noqa: PLR0913 - the arguments are ttnn's
     *,

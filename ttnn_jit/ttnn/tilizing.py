@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.ops.kinds import Number
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
@@ -14,6 +15,7 @@ from ttnn_jit.ttnn.eager_functions import slice as sliced
 from ttnn_jit.ttnn.transfers import to_layout
 
 
+@observed
 def tilize(
     input_tensor: Tensor,
     *,
@@ -36,6 +38,7 @@ def tilize(
     return to_layout(input_tensor, Layout.TILE, dtype, memory_config)
 
 
+@observed
 def tilize_with_zero_padding(
     input_tensor: Tensor,
     *,
@@ -48,6 +51,7 @@ def tilize_with_zero_padding(
     return to_layout(input_tensor, Layout.TILE, output_dtype, memory_config)
 
 
+@observed
 def tilize_with_val_padding(
     input_tensor: Tensor,
     output_tensor_shape: Sequence[int],
@@ -85,6 +89,7 @@ def tilize_with_val_padding(
     return to_layout(input_tensor, Layout.TILE, dtype, memory_config)
 
 
+@observed
 def untilize(
     input_tensor: Tensor,
     *,
@@ -97,6 +102,7 @@ def untilize(
     return to_layout(input_tensor, Layout.ROW_MAJOR, None, memory_config)
 
 
+@observed
 def untilize_with_unpadding(
     input_tensor: Tensor,
     output_tensor_end: Sequence[int],
@@ -121,6 +127,7 @@ def untilize_with_unpadding(
     return to_layout(part, Layout.ROW_MAJOR, None, memory_config)
 
 
+@observed
 def pad_to_tile_shape(
     unpadded_shape: Sequence[int], pad_c: bool = False, pad_n: bool = False, pad_h: bool = True, pad_w: bool = True
 ) -> list[int]:
