@@ -7,7 +7,7 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
+from ttnn_jit.diagnostics.errors import ArgumentError
 
 RELU, SILU, GELU = ttnn.UnaryOpType.RELU, ttnn.UnaryOpType.SILU, ttnn.UnaryOpType.GELU
 A, B = torch.randn(64, 64), torch.randn(64, 64)
@@ -135,14 +135,29 @@ def with_global_config(a, b):
     return ttnn.matmul(a, b, program_config=CONFIG, compute_kernel_config=None)
 
 
-def test_a_jitted_function_takes_a_config_without_activation_and_refuses_one_with(device, monkeypatch):
-    a, b = on(device, A), on(device, B)
+@pytest.mark.parametrize("dtype", [ttnn.bfloat16, ttnn.float32])
+def test_a_jitted_function_applies_the_activation_of_a_config_before_the_one_rounding(device, monkeypatch, dtype):
+    a, b = on(device, A, dtype), on(device, B, dtype)
     assert torch.equal(with_global_config(a, b).to_torch(), ttnn.matmul(a, b).to_torch())
+    product = a.to_torch().double() @ b.to_torch().double()
+    tolerance = {"rtol": 4e-3, "atol": 1e-3} if dtype is ttnn.bfloat16 else {"rtol": 1e-5, "atol": 1e-4}
+    for activation, expected in ((RELU, torch.relu), ((GELU, True), torch.nn.functional.gelu), ("silu", SILU_OF)):
+        monkeypatch.setitem(globals(), "CONFIG", fused(activation))
+        result = with_global_config(a, b)
+        assert result.dtype is dtype
+        torch.testing.assert_close(result.to_torch().double(), expected(product), **tolerance)
+
+
+@ttnn_jit.jit()
+def into_another(a, b, c):
+    return ttnn.matmul(a, b, program_config=CONFIG, optional_output_tensor=c)
+
+
+def test_a_jitted_function_applies_the_activation_of_a_call_that_writes(device, monkeypatch):
+    a, b, c = (on(device, X) for X in (A, B, A))
     monkeypatch.setitem(globals(), "CONFIG", fused(RELU))
-    with pytest.raises(
-        CompileError, match=r"`program_config` holds UnaryWithParam\(op_type=UnaryOpType.RELU\).*\n(.*\n)*help: leave"
-    ):
-        with_global_config(a, b)
+    into_another(a, b, c)
+    assert torch.equal(c.to_torch(), ttnn.matmul(a, b, program_config=fused(RELU)).to_torch())
 
 
 @ttnn_jit.jit()

@@ -11,6 +11,7 @@ from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.values import has_member, is_a
 from ttnn_jit.ops import ABSENT, ALIASES, FOREIGN_NAMES, HARDWARE_PARAMETERS, OVERLOADS, nearest_names
+from ttnn_jit.ops.applied_unary import AppliedUnary, activation_of
 
 
 class UnseenInTraceError(UnsupportedFunction):
@@ -24,25 +25,21 @@ def outside_tensor_help(value: Any) -> str | None:
     return None
 
 
-def check_hardware_keywords(given: Mapping[str, Any], location: Callable[[], Location]) -> None:
-    """Refuse a config of another kind, or one that holds what would have to be computed.
+def fused_activation(given: Mapping[str, Any], location: Callable[[], Location]) -> AppliedUnary | None:
+    """The operation that a config among keywords of hardware applies to the result of the call.
 
     Raises:
-        CompileError: One of them does.
+        CompileError: A config is of another kind, or names an operation that is not here.
     """
-    if not given:
-        return
-    for parameter in HARDWARE_PARAMETERS:
+    found = None
+    for parameter in HARDWARE_PARAMETERS if given else ():
         try:
             config = parameter.kind.bind(given.get(parameter.name), None, f"`{parameter.name}`")
+            named = getattr(config, "fused_activation", None)
+            found = found if named is None else activation_of(named)
         except ArgumentError as error:
             raise CompileError(error.message, location=location(), help=error.help) from None
-        if getattr(config, "fused_activation", None) is not None:
-            raise CompileError(
-                f"`{parameter.name}` holds {config.fused_activation}, which a jitted function does not apply",
-                location=location(),
-                help="leave `fused_activation` out, and apply it to the result",
-            )
+    return found
 
 
 def foreign_function_help(function: Any, name: str) -> str:

@@ -30,9 +30,9 @@ RESULT_PARAMETERS = (
     Parameter("optional_output_tensor", OUTPUT),
     Parameter("activations", ACTIVATIONS),
 )
-"""What every eager operation takes besides its own, by keyword, about its result."""
+"""What every operation takes besides its own, by keyword, about its result."""
 RESULT_KEYWORDS = tuple(parameter.name for parameter in RESULT_PARAMETERS)
-"""Keywords that every eager operation takes besides its own, about its result; inside `@jit` they are ignored."""
+"""Keywords that every operation takes besides its own, about its result."""
 PLACE_KEYWORDS = ("memory_config", "output_mem_config")
 """Keywords for where the result lies, the second one of older versions."""
 OUTPUT_KEYWORDS = ("output_tensor", "optional_output_tensor")

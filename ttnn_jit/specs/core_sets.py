@@ -64,6 +64,18 @@ def core_for_each(shape: Iterable[int], grid: tuple[int, int], buffer_type: Buff
     return sharded_over((*before, round_up(height, TILE_HEIGHT), width), ShardStrategy.HEIGHT, cores, buffer_type)
 
 
+def with_cores(config: MemoryConfig, shape: tuple[int, ...], cores: CoreRangeSet) -> MemoryConfig:
+    """`config`, which only says in which way a tensor is cut, with even shards of whole tiles over `cores`.
+
+    Args:
+        config: Sharded, without a shard spec.
+        shape: Padded extents of the tensor.
+        cores: Those that may hold shards.
+    """
+    strategy = ShardStrategy[config.memory_layout.name.removesuffix("_SHARDED")]
+    return sharded_over(shape, strategy, cores, config.buffer_type)
+
+
 def num_cores_to_corerangeset_in_subcoregrids(
     start_core: CoreCoord | tuple[int, int],
     target_num_cores: int,

@@ -383,6 +383,11 @@ class MemoryConfig:
         return self.memory_layout is not TensorMemoryLayout.INTERLEAVED
 
     @property
+    def names_no_cores(self) -> bool:
+        """Whether it says in which way a tensor is cut, and not into what."""
+        return self.is_sharded() and not self.shard_shape
+
+    @property
     def unsharded(self) -> MemoryConfig:
         """Where a tensor lies that was made of one here by moving its elements: in DRAM, interleaved, for shards."""
         return MemoryConfig() if self.is_sharded() else self

@@ -6,17 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
-from ttnn_jit.ops import (
-    ALIASES,
-    HARDWARE_PARAMETERS,
-    OPERAND_PARAMETERS,
-    OVERLOADS,
-    RESULT_PARAMETERS,
-    BoundCall,
-    Elementwise,
-    overloads_of,
-)
-from ttnn_jit.ops.applied_unary import AppliedUnary, of_type
+from ttnn_jit.ops import HARDWARE_PARAMETERS, OPERAND_PARAMETERS, RESULT_PARAMETERS, BoundCall, Elementwise
+from ttnn_jit.ops.applied_unary import AppliedUnary, activation_of, activations_of
 from ttnn_jit.ops.operation import OUTPUT_KEYWORDS, PLACE_KEYWORDS, OperandSpec
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.program import Program
@@ -58,8 +49,9 @@ def result_keywords(name: str, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any
         for each in (*RESULT_PARAMETERS, *OPERAND_PARAMETERS, *HARDWARE_PARAMETERS)
     }
     fused = getattr(found["program_config"], "fused_activation", None)
-    activations = (*_applied(name, "activations", found), *(() if fused is None else (activation_named(fused),)))
-    applied = tuple(_applied(name, each.name, found) for each in OPERAND_PARAMETERS)
+    activations = activations_of(name, "activations", found["activations"])
+    activations = activations if fused is None else (*activations, activation_of(fused))
+    applied = tuple(activations_of(name, each.name, found[each.name]) for each in OPERAND_PARAMETERS)
     of_operands = applied if any(applied) else ()
     output, config = (_one_of(name, names, found) for names in (OUTPUT_KEYWORDS, PLACE_KEYWORDS))
     if output is not None:
@@ -77,17 +69,6 @@ def _one_of(name: str, names: Sequence[str], found: Mapping[str, Any]) -> Any:
     return given[0] if given else None
 
 
-def _applied(name: str, keyword: str, found: Mapping[str, Any]) -> tuple[AppliedUnary, ...]:
-    """What a keyword that lists activations names."""
-    activations = found[keyword]
-    if not isinstance(activations, (list, tuple, type(None))):
-        raise ArgumentError(
-            f"{name}: `{keyword}` must be a list of unary operations, got {activations!r}",
-            help=f"give their names, as `{keyword}=['relu']`",
-        )
-    return tuple(map(activation_named, activations or ()))
-
-
 def check_operands(name: str, bound: BoundCall, wanted: ResultKeywords) -> None:
     """Refuse activations of operands that the operation does not have, or does not compute with."""
     takes = isinstance(bound.operation, Elementwise) and bound.operation.arity > 1
@@ -101,15 +82,14 @@ def check_operands(name: str, bound: BoundCall, wanted: ResultKeywords) -> None:
 
 
 def placement_of(name: str, wanted: ResultKeywords, first: Tensor) -> ResultPlacement:
-    """What is asked of the result; a sharded config without a shard spec means the first tensor's of its kind."""
+    """What is asked of the result."""
     from ttnn_jit.compiler.request import ResultPlacement
 
-    config, own = wanted.memory_config, first.memory_config()
-    if config and config.is_sharded() and not config.shard_shape and config.memory_layout is own.memory_layout:
-        config = own if config.buffer_type is own.buffer_type else config
-    output = wanted.output_tensor
+    output, config = wanted.output_tensor, wanted.memory_config
     if output is None:
         return ResultPlacement(config, wanted.dtype, wanted.activations, wanted.operand_activations)
+    if config and config.names_no_cores and config.memory_layout is output.memory_config().memory_layout:
+        config = None
     if output.device() is not first.device():
         raise ArgumentError(f"{name}: `output_tensor` does not lie on {first.device()}")
     for keyword, asked, has in (
@@ -138,23 +118,3 @@ def check_output(
 def specs_of(bound: BoundCall) -> tuple[OperandSpec, ...]:
     """The operands of a call, with specs for the tensors."""
     return tuple(value.spec if isinstance(value, Tensor) else value for value in bound.operands)
-
-
-def activation_named(activation: Any) -> AppliedUnary:
-    """The unary operation that a name, a type of ttnn's, one with numbers, or an operation stands for.
-
-    Raises:
-        ArgumentError: It stands for none.
-    """
-    typed = of_type(activation, OVERLOADS)
-    if typed is not None:
-        return typed
-    overloads = overloads_of(activation) or ()
-    if isinstance(activation, str):
-        overloads = OVERLOADS.get(ALIASES.get(activation, activation), ())
-    unary = next((operation for operation in overloads if operation.arity == 1), None)
-    if unary is None:
-        raise ArgumentError(
-            f"{activation!r} is no activation", help="give names of unary operations, as `activations=['relu']`"
-        )
-    return AppliedUnary((unary,))

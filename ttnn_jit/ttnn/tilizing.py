@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.foreign.numpy_scalar import python_number
+from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.ops.kinds import Number
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
 from ttnn_jit.specs.target import TILE_HEIGHT
@@ -15,6 +16,7 @@ from ttnn_jit.ttnn.eager_functions import slice as sliced
 from ttnn_jit.ttnn.transfers import to_layout
 
 
+@callable_in_programs
 @observed
 def tilize(
     input_tensor: Tensor,
@@ -38,6 +40,7 @@ def tilize(
     return to_layout(input_tensor, Layout.TILE, dtype, memory_config)
 
 
+@callable_in_programs
 @observed
 def tilize_with_zero_padding(
     input_tensor: Tensor,
@@ -51,6 +54,7 @@ def tilize_with_zero_padding(
     return to_layout(input_tensor, Layout.TILE, output_dtype, memory_config)
 
 
+@callable_in_programs
 @observed
 def tilize_with_val_padding(
     input_tensor: Tensor,
@@ -89,6 +93,7 @@ def tilize_with_val_padding(
     return to_layout(input_tensor, Layout.TILE, dtype, memory_config)
 
 
+@callable_in_programs
 @observed
 def untilize(
     input_tensor: Tensor,
@@ -102,6 +107,7 @@ def untilize(
     return to_layout(input_tensor, Layout.ROW_MAJOR, None, memory_config)
 
 
+@callable_in_programs
 @observed
 def untilize_with_unpadding(
     input_tensor: Tensor,

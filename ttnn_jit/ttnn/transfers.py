@@ -177,8 +177,14 @@ def to_layout(
         GridError, L1CapacityError: It does not fit.
     """
     check_tensor(tensor, "the first argument of to_layout")
-    if dtype is not None and dtype is not tensor.dtype:
-        tensor = typecast(tensor, dtype)
+    if dtype is None or dtype is tensor.dtype:
+        return _laid_out(tensor, layout, memory_config)
+    if layout is Layout.TILE:  # block floats have tiles only
+        return typecast(_laid_out(tensor, layout, memory_config), dtype)
+    return _laid_out(typecast(tensor, dtype), layout, memory_config)
+
+
+def _laid_out(tensor: Tensor, layout: Layout, memory_config: MemoryConfig | None) -> Tensor:
     config = tensor.memory_config() if memory_config is None else memory_config
     spec = TensorSpec(tensor.shape, tensor.dtype, layout, config)
     return _stored_as(tensor, spec, _place_of(tensor), "to_layout")

@@ -87,3 +87,14 @@ def test_a_host_tensor_is_allocated_as_a_device_would_have_it(device):
     ttnn.close_mesh_device(mesh)
     with pytest.raises(ArgumentError, match="allocate_tensor_on_host: missing a required argument: 'dtype'"):
         ttnn.allocate_tensor_on_host((5, 5))
+
+
+@pytest.mark.parametrize("place", ["device", None])
+def test_rows_become_tiles_of_block_floats_and_tiles_of_them_become_rows(request, place):
+    rows = ttnn.from_torch(X, device=place and request.getfixturevalue(place))
+    tiles = ttnn.to_layout(rows, layout=ttnn.TILE_LAYOUT, dtype=ttnn.bfloat8_b)
+    assert (tiles.dtype, tiles.layout) == (ttnn.bfloat8_b, ttnn.TILE_LAYOUT)
+    assert torch.equal(tiles.to_torch(), ttnn.from_torch(X, dtype=ttnn.bfloat8_b, layout=ttnn.TILE_LAYOUT).to_torch())
+    again = ttnn.to_layout(tiles, layout=ttnn.ROW_MAJOR_LAYOUT, dtype=ttnn.float32)
+    assert again.layout is ttnn.ROW_MAJOR_LAYOUT
+    assert torch.equal(again.to_torch(), tiles.to_torch().float())
