@@ -241,6 +241,22 @@ def test_semaphores_places_and_parts_of_chips_are_kept_and_told_apart(one):
     assert ttnn.SubDeviceId(0) != ttnn.SubDeviceId(1)
 
 
+def test_a_device_takes_divisions_into_parts_and_runs_in_order(one):
+    cores = ttnn.CoreRangeSet([ttnn.CoreRange((0, 0), (3, 3))])
+    manager = one.create_sub_device_manager([ttnn.SubDevice([cores])], 0)
+    one.load_sub_device_manager(manager)
+    one.set_sub_device_stall_group([ttnn.SubDeviceId(0)])
+    ttnn.synchronize_device(one, sub_device_ids=[ttnn.SubDeviceId(0)])
+    one.reset_sub_device_stall_group()
+    one.clear_loaded_sub_device_manager()
+    one.remove_sub_device_manager(manager)
+    for call in (one.create_sub_device_manager, one.set_sub_device_stall_group):
+        with pytest.raises(ArgumentError, match="a part of"):
+            call([0])
+    with pytest.raises(ArgumentError, match="a division of the chip"):
+        one.load_sub_device_manager(0)
+
+
 def test_collectives_are_part_of_a_trace(one):
     x = on(one)
     trace = ttnn.begin_trace_capture(one, cq_id=0)

@@ -41,6 +41,10 @@ CALLS = {
     "ttnn.full_like": ttnn.zeros_like,
     "ttnn.deallocate": ttnn.deallocate,
     "ttnn.all_reduce": ttnn.all_reduce,
+    "ttnn.untilize": ttnn.untilize,
+    "ttnn.transformer.attention_softmax": lambda x: ttnn.transformer.attention_softmax(x, head_size=None),
+    "ttnn.experimental.fast_reduce_nc": lambda x: ttnn.experimental.fast_reduce_nc(x, dims=[0]),
+    "ttnn.upsample": lambda x: ttnn.upsample(ttnn.reshape(x, (1, 1, 32, 32)), 2),
 }
 jitted_before = ttnn_jit.jit()(programs.cosh)
 
@@ -50,7 +54,9 @@ def test_hooks_are_told_of_each_call_once_before_and_after_it(device, told, name
     x = tensor(device)
     for _ in range(2):
         call(ttnn.clone(x))
-    assert told[0] == told[1] == ["ttnn.from_torch", "ttnn.clone", name, "ttnn.clone", name]
+    told_of = [each for each in told[0] if each != "ttnn.reshape"]
+    assert told_of == ["ttnn.from_torch", "ttnn.clone", name, "ttnn.clone", name]
+    assert told[0] == told[1]
 
 
 def test_a_jitted_function_is_one_operation_whether_it_was_decorated_before_or_after(device, told):

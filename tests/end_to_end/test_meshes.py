@@ -10,6 +10,7 @@ import torch
 import ttnn_jit
 from tests import programs
 from ttnn_jit import ttnn
+from ttnn_jit.diagnostics.errors import ArgumentError
 
 X = torch.randn(256, 256)
 
@@ -160,3 +161,23 @@ def test_a_mesh_of_one_is_a_device_and_takes_mappers_too():
     ):
         x = tiled(single, mapper)
         assert torch.equal(ttnn.to_torch(x, mesh_composer=ttnn.ConcatMeshToTensor(single, dim=0)), X)
+
+
+def test_a_mesh_has_meshes_of_its_parts(mesh):
+    column = mesh.create_submesh(ttnn.MeshShape(2, 1), ttnn.MeshCoordinate(0, 2))
+    assert (column.shape, column.get_device_ids()) == ((2, 1), [2, 6])
+    assert column.core_grid == mesh.core_grid
+    x = ttnn.exp(tiled(column, ttnn.ShardTensorToMesh(column, 0)))
+    assert torch.equal(torch.cat(parts(x)), torch.cat(parts(ttnn.exp(tiled(mesh))))[:256])
+    halves = mesh.create_submeshes(ttnn.MeshShape(2, 2))
+    assert [half.get_device_ids() for half in halves] == [[0, 1, 4, 5], [2, 3, 6, 7]]
+    single = mesh.create_submesh(ttnn.MeshShape(1, 1), (1, 3))
+    assert (single.id(), single.create_submesh((1, 1))) == (7, single)
+    assert mesh.get_submeshes() == [column, *halves, single]
+    for shape, offset in [((3, 1), None), ((1, 2), (0, 3)), ((1, 1), (-1, 0))]:
+        with pytest.raises(ArgumentError, match="has no part of shape"):
+            mesh.create_submesh(ttnn.MeshShape(shape), offset)
+    with pytest.raises(ArgumentError, match="is not made up of parts"):
+        mesh.create_submeshes(ttnn.MeshShape(2, 3))
+    with pytest.raises(ArgumentError, match="has no part of shape"):
+        single.create_submesh((2, 1))

@@ -188,5 +188,23 @@ def test_captures_nest_and_end_once(device):
     assert ttnn.graph.extract_calltrace(inner) == ["ttnn.neg"]
     with pytest.raises(ArgumentError, match="no graph is captured"):
         ttnn.graph.end_graph_capture()
-    with pytest.raises(ArgumentError, match="of operations that run here"):
+
+
+def test_without_dispatch_nothing_runs_and_shapes_and_memory_are_told(device):
+    x = tensor(device, memory_config=ttnn.L1_MEMORY_CONFIG)
+    y, before = tensor(device), ttnn.to_torch(x)
+    ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NO_DISPATCH)
+    ttnn.add_(x, y)
+    product = ttnn.matmul(ttnn.permute(x, (1, 0)), y, memory_config=ttnn.L1_MEMORY_CONFIG)
+    z = jitted(ttnn.typecast(product, ttnn.bfloat16, ttnn.DRAM_MEMORY_CONFIG))
+    assert ttnn.to_torch(z).shape == (64, 64)
+    with pytest.raises(RuntimeError, match="captures already"):
+        ttnn.begin_trace_capture(device)
+    with pytest.raises(RuntimeError, match="captures already"):
         ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NO_DISPATCH)
+    nodes = ttnn.graph.end_graph_capture()
+    assert torch.equal(ttnn.to_torch(x), before)
+    assert ttnn.graph.extract_calltrace(nodes)[-3:] == ["ttnn.typecast", "tests.programs.cosh", "ttnn.to_torch"]
+    assert ttnn.graph.extract_peak_L1_memory_usage(nodes) == 64 * 32 * 4 + 64 * 64 * 4
+    ttnn.add_(x, y)
+    assert not torch.equal(ttnn.to_torch(x), before)

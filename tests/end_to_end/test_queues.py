@@ -56,6 +56,8 @@ def test_events_are_numbered_and_say_what_they_are_of(two_queues):
         lambda x, q: ttnn.from_device(x, queue_id=q),
         lambda x, q: ttnn.to_device(ttnn.from_device(x), x.device(), cq_id=q),
         lambda x, q: x.cpu(cq_id=q),
+        lambda x, q: ttnn.to_torch(x, cq_id=q),
+        lambda x, q: ttnn.from_torch(torch.ones(1), device=x.device(), cq_id=q),
         lambda x, q: x.to(x.device(), cq_id=q),
         lambda x, q: ttnn.exp(x, queue_id=q),
         lambda x, q: ttnn.matmul(x, x, queue_id=q),

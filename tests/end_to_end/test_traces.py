@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import gc
+import threading
 
 import pytest
 import torch
 
 import ttnn_jit
+from benchmarks.models import module_of
 from tests import programs
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, DeviceError, L1CapacityError, TraceError
@@ -261,8 +263,8 @@ def test_what_the_host_does_is_refused_by_name_and_line_and_the_capture_goes_on(
 def test_a_tensor_prints_without_its_elements_while_a_trace_is_captured(device):
     x = on(device)
     trace = ttnn.begin_trace_capture(device)
-    assert repr(x).startswith("ttnn.Tensor(<a trace is captured>, shape=Shape([64, 64])")
-    assert "a trace is captured" in x._repr_html_()
+    assert repr(x).startswith("ttnn.Tensor(<calls are captured, and do not run>, shape=Shape([64, 64])")
+    assert "calls are captured" in x._repr_html_()
     ttnn.end_trace_capture(device, trace)
 
 
@@ -277,7 +279,7 @@ def test_traces_that_are_not_there_are_refused_by_name(device):
     x = on(device)
     other = ttnn.open_device(device_id=1)
     trace = ttnn.begin_trace_capture(device, cq_id=0)
-    with pytest.raises(TraceError, match=r"captures a trace since .*test_traces\.py"):
+    with pytest.raises(TraceError, match=r"captures already, since .*test_traces\.py"):
         ttnn.begin_trace_capture(device, cq_id=0)
     with pytest.raises(TraceError, match="execute_trace: a trace"):
         ttnn.execute_trace(device, trace, cq_id=0)
@@ -386,3 +388,47 @@ def test_another_device_runs_while_one_captures(device, cpu_device):
     ttnn.execute_trace(device, trace)
     assert torch.equal(expected, ttnn.to_torch(ttnn.exp(y)))
     assert same(result, ttnn.exp(x))
+
+
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+def test_a_model_in_a_trace_gives_what_it_gives_alone(target):
+    device = ttnn.open_device(device_id=0, target=target, trace_region_size=1 << 20)
+    model = module_of("bert")
+    run, _ = model.build(model.SMALL, device)
+    trace, result = captured(device, run)
+    for _ in range(2):
+        ttnn.execute_trace(device, trace, cq_id=0, blocking=False)
+        assert same(result, run())
+    ttnn.close_device(device)
+
+
+def test_threads_replay_traces_of_one_device_and_of_several(device, cpu_device):
+    traces = []
+    for each, extent in ((device, 64), (device, 96), (cpu_device, 128)):
+        x = on(each, (extent, extent))
+        traces.append((each, *captured(each, layers, x, x), layers(x, x)))
+    failures = []
+
+    def replay(device, trace, result, expected):
+        for _ in range(20):
+            ttnn.execute_trace(device, trace)
+            if not same(result, expected):
+                failures.append(trace)
+
+    threads = [threading.Thread(target=replay, args=each) for each in traces * 2]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_captures_that_are_released_leave_no_memory(device):
+    x = on(device, (256, 256))
+    pools = []
+    for _ in range(5):
+        trace, result = captured(device, lambda: ttnn.add(ttnn.exp(x), x))
+        pools.append(trace.traces[0].pool)
+        ttnn.release_trace(device, trace)
+        del result
+    assert [pool.statistics().mapped_bytes for pool in pools] == [0] * 5

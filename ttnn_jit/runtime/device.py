@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
+from itertools import count
 from typing import TYPE_CHECKING, ClassVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DeviceError
@@ -11,15 +13,32 @@ from ttnn_jit.runtime.l1 import L1Account, MemoryView, in_l1
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.specs.arch import Arch
 from ttnn_jit.specs.target import PRESETS, SystemDesc
-from ttnn_jit.specs.tensor_spec import CoreCoord, CoreGrid, TensorSpec, check_memory_of_device, check_whole_number
+from ttnn_jit.specs.tensor_spec import (
+    CoreCoord,
+    CoreGrid,
+    TensorSpec,
+    check_kind,
+    check_memory_of_device,
+    check_whole_number,
+)
 
 if TYPE_CHECKING:
     from ttnn_jit.runtime.caller import NativeCall
     from ttnn_jit.runtime.recorder import Recorder, Trace
+    from ttnn_jit.specs.sub_devices import SubDevice, SubDeviceId, SubDeviceManagerId
 
 ONE_DEVICE_HELP = (
     "move one: `ttnn.to_device(ttnn.from_device(tensor), device)`; a mesh's tensors meet those of that mesh only"
 )
+
+
+_MANAGERS = count(1)
+_DEVICES: weakref.WeakSet[Device] = weakref.WeakSet()
+
+
+def open_devices() -> list[Device]:
+    """Every device that the user opened and did not close, those of meshes among them."""
+    return [device for device in _DEVICES if not device.closed and device is not Device._implicit_cpu]
 
 
 class _NoPrograms(set[str]):
@@ -63,6 +82,7 @@ class Device:
         self.pool: BufferPool = HOST_POOL
         self.l1 = L1Account(target)
         self.programs: set[str] = set()
+        _DEVICES.add(self)
 
     def id(self) -> int:
         """The number it was opened with."""
@@ -91,6 +111,64 @@ class Device:
     def get_submeshes(self) -> list[Device]:
         """Meshes that were made of parts of this one: none."""
         return []
+
+    def create_submesh(self, submesh_shape: MeshShape | Sequence[int], offset: Sequence[int] | None = None) -> Device:
+        """The mesh of some of the devices, from the one at `offset` on; of one device that is the device itself.
+
+        Raises:
+            ArgumentError: There are no such devices.
+        """
+        shape, first = MeshShape(submesh_shape).rows_and_columns, tuple(offset or (0, 0))
+        if shape != (1, 1) or any(first):
+            raise ArgumentError(f"{self} has no part of shape {shape} at {first}")
+        return self
+
+    def create_submeshes(self, submesh_shape: MeshShape | Sequence[int]) -> list[Device]:
+        """All parts of one shape, row by row.
+
+        Raises:
+            ArgumentError: The mesh is not made up of them.
+        """
+        shape = MeshShape(submesh_shape).rows_and_columns
+        counts = [extent // part for extent, part in zip(self.shape, shape, strict=True)]
+        if [count * part for count, part in zip(counts, shape, strict=True)] != list(self.shape):
+            raise ArgumentError(f"{self} is not made up of parts of shape {shape}")
+        rows, columns = shape
+        starts = [(row * rows, column * columns) for row in range(counts[0]) for column in range(counts[1])]
+        return [self.create_submesh(shape, start) for start in starts]
+
+    # --- Parts of a chip, of which a CPU has none -----------------------------------------------------------------
+
+    def create_sub_device_manager(self, sub_devices: Sequence[SubDevice], _: int = 0) -> SubDeviceManagerId:
+        """The number of a division of the chip into parts; the second argument is the L1 that is set aside for them."""
+        from ttnn_jit.specs.sub_devices import SubDevice, SubDeviceManagerId
+
+        for each in sub_devices:
+            check_kind(each, SubDevice, "a part of create_sub_device_manager")
+        return SubDeviceManagerId(next(_MANAGERS))
+
+    def load_sub_device_manager(self, manager: SubDeviceManagerId) -> None:
+        """Divide the chip; a CPU runs programs in order all the same."""
+        from ttnn_jit.specs.sub_devices import SubDeviceManagerId
+
+        check_kind(manager, SubDeviceManagerId, "a division of the chip")
+
+    def remove_sub_device_manager(self, manager: SubDeviceManagerId) -> None:
+        """Forget a division."""
+        self.load_sub_device_manager(manager)
+
+    def clear_loaded_sub_device_manager(self) -> None:
+        """Divide the chip no more."""
+
+    def set_sub_device_stall_group(self, sub_device_ids: Sequence[SubDeviceId]) -> None:
+        """Wait for the work of these parts alone; every call returns when its own is done."""
+        from ttnn_jit.specs.sub_devices import SubDeviceId
+
+        for each in sub_device_ids:
+            check_kind(each, SubDeviceId, "a part of set_sub_device_stall_group")
+
+    def reset_sub_device_stall_group(self) -> None:
+        """Wait for the work of all parts."""
 
     def compute_with_storage_grid_size(self) -> CoreCoord:
         """Columns and rows of cores, as ttnn's own code asks for them."""

@@ -30,6 +30,12 @@ class MeshShape(tuple[int, ...]):
         """Number of devices."""
         return math.prod(self)
 
+    @property
+    def rows_and_columns(self) -> tuple[int, int]:
+        """Two extents; one alone is a row."""
+        rows, columns = (1, *self)[-2:]
+        return rows, columns
+
     def __iter__(self) -> Iterator[int]:
         return tuple.__iter__(self)
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import ctypes
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import NoReturn
 
 from ttnn_jit.diagnostics.errors import TraceError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.diagnostics.tracebacks import place_of_the_user
-from ttnn_jit.runtime.buffer import Buffer, BufferPool, SizeClass, class_bytes
+from ttnn_jit.runtime.buffer import HOST_POOL, Buffer, BufferPool, SizeClass, class_bytes
 from ttnn_jit.runtime.caller import NativeCall, copying, packed_words
 from ttnn_jit.runtime.entry import replay_entry
 from ttnn_jit.runtime.structures import ReplayedCall
@@ -56,7 +57,9 @@ class Trace:
         pool: The memory of what the captured calls made.
     """
 
-    def __init__(self, calls: Sequence[NativeCall], words: Sequence[ctypes.Array[ctypes.c_int64]], recorder: Recorder):
+    def __init__(
+        self, calls: Sequence[NativeCall], words: Sequence[ctypes.Array[ctypes.c_int64]], recorder: TraceRecorder
+    ):
         self.kernels = sum(call.kernels for call in calls)
         self.calls = len(calls)
         self.pool = recorder.pool
@@ -79,44 +82,102 @@ class Trace:
         self.pool.give_back()
 
 
-class Recorder:
-    """What notes the calls of one device, from the beginning of a capture to its end.
+class Recorder(ABC):
+    """What a device has its calls told to, in place of running them.
+
+    Attributes:
+        pool: The memory of what the calls make.
+        began: The user's line from which on this is so.
+    """
+
+    pool: BufferPool
+
+    def __init__(self) -> None:
+        self.began: Location | None = place_of_the_user()
+
+    @abstractmethod
+    def launch(self, call: NativeCall, buffers: Sequence[Buffer]) -> None:
+        """A program would run on these buffers."""
+
+    @abstractmethod
+    def copy(self, source_spec: TensorSpec, source: Buffer, spec: TensorSpec, target: Buffer) -> None:
+        """A tensor of `spec` would get the elements of one that differs in layout and memory config at most."""
+
+    @abstractmethod
+    def note_freed(self, buffer: Buffer) -> None:
+        """The user freed a tensor."""
+
+    @abstractmethod
+    def freed(self, nbytes: int) -> Buffer | None:
+        """The memory of a tensor that was freed meanwhile, for another of so many bytes; None: there is none."""
+
+    @abstractmethod
+    def refuse(self, operation: str) -> None:
+        """The host wants to read or write the device's memory.
+
+        Raises:
+            TraceError: It cannot.
+        """
+
+
+class NothingRuns(Recorder):
+    """Results are allocated, and no call runs: what tensors hold is unspecified."""
+
+    pool = HOST_POOL
+
+    def launch(self, call: NativeCall, buffers: Sequence[Buffer]) -> None:
+        """Nothing."""
+
+    def copy(self, source_spec: TensorSpec, source: Buffer, spec: TensorSpec, target: Buffer) -> None:
+        """Nothing."""
+
+    def note_freed(self, buffer: Buffer) -> None:
+        """Nothing."""
+
+    def freed(self, nbytes: int) -> Buffer | None:  # noqa: ARG002 - of whatever size
+        """None: every tensor gets memory of its own."""
+        return None
+
+    def refuse(self, operation: str) -> None:
+        """Let the host do it."""
+
+
+class TraceRecorder(Recorder):
+    """Notes the calls of one device, from the beginning of a capture to its end.
 
     Attributes:
         trace_id: Of the trace that is captured.
-        began: The user's line where the capture began.
-        pool: The memory of what the calls make.
         held: Memory of others that they read or write, by the id of its owner: it lives as long as the trace.
     """
 
     def __init__(self, trace_id: object) -> None:
+        super().__init__()
         self.trace_id = trace_id
-        self.began: Location | None = place_of_the_user()
-        self.pool = TracePool()
+        self.pool: TracePool = TracePool()
         self.held: dict[int, Buffer] = {}
         self._freed: list[Buffer] = []
         self._calls: list[NativeCall] = []
         self._words: list[ctypes.Array[ctypes.c_int64]] = []
 
     def launch(self, call: NativeCall, buffers: Sequence[Buffer]) -> None:
-        """Note a run of a program on these buffers."""
+        """Note a run of a program."""
         self.held |= {id(buffer): buffer for buffer in buffers if not self._owns(buffer)}
         addresses = [buffer.address for buffer in buffers]
         self._words.append(packed_words([*ReplayedCall.words(table=call.table), *addresses]))
         self._calls.append(call)
 
     def copy(self, source_spec: TensorSpec, source: Buffer, spec: TensorSpec, target: Buffer) -> None:
-        """Note that a tensor of `spec` gets the elements of one that differs in layout and memory config at most."""
+        """Note a copy."""
         if spec.volume and source is not target:
             self.launch(_copying(source_spec, spec), (source, target))
 
     def note_freed(self, buffer: Buffer) -> None:
-        """The user freed a tensor whose memory the trace uses and does not own."""
+        """Remember memory that the trace uses and does not own."""
         if id(buffer) in self.held:
             self._freed.append(buffer)
 
     def freed(self, nbytes: int) -> Buffer | None:
-        """The memory of a tensor that was freed while this recorded, for another of so many bytes; None: there is none.
+        """That of an input.
 
         Programs free the input of a model in the model, and allocate it again at its end, so that it lies where the
         trace reads it.

@@ -253,7 +253,7 @@ class Tensor(TensorQueries, TensorOperators):
         if self._buffer is None:
             return "buffer is not allocated"
         if self._device is not None and self._device.recorder is not None:
-            return "a trace is captured"
+            return "calls are captured, and do not run"
         return numbers(self.spec, self._buffer)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops import OVERLOADS
 from ttnn_jit.ops.applied_unary import of_type
 from ttnn_jit.ops.created_tensors import callable_in_programs
@@ -24,6 +25,7 @@ def _asked(**keywords: Any) -> dict[str, Any]:
 
 
 @callable_in_programs
+@observed
 def plus_one(
     input_tensor: Tensor,
     *,
@@ -51,6 +53,7 @@ _ROW_AND_COLUMN = {BcastOpDim.H: (1, 0), BcastOpDim.W: (0, 1), BcastOpDim.HW: (1
 
 
 @callable_in_programs
+@observed
 def bcast(
     input_a: Tensor,
     input_b: Tensor,
@@ -86,6 +89,7 @@ def bcast(
 
 
 @callable_in_programs
+@observed
 def unary_chain(
     input_tensor: Tensor,
     ops_chain: Sequence[UnaryWithParam],
@@ -132,6 +136,7 @@ def _filled(
     return ttnn.slice_write(whole, filled, (0, 0, 0, 0), part)
 
 
+@observed
 def fill_rm(  # noqa: PLR0913, PLR0917 - as ttnn has it
     N: int,  # noqa: N803 - ttnn's name
     C: int,  # noqa: N803
@@ -164,6 +169,7 @@ def fill_rm(  # noqa: PLR0913, PLR0917 - as ttnn has it
     return _filled((N, C, H, W), hOnes, wOnes, any, val_hi, val_lo, memory_config)
 
 
+@observed
 def fill_ones_rm(
     N: int,  # noqa: N803 - ttnn's name
     C: int,  # noqa: N803

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.channel_norms import BATCH_NORM_INFERENCE, BATCH_NORM_TRAINING
 from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.runtime.tensor import Tensor
@@ -17,6 +18,7 @@ _TRAINING = TtnnOperation(BATCH_NORM_TRAINING.name, (BATCH_NORM_TRAINING,))
 
 
 @callable_in_programs
+@observed
 def batch_norm(  # noqa: PLR0913 - as ttnn has it
     input: Tensor,  # noqa: A002 - ttnn's name
     *,

@@ -6,6 +6,7 @@ collective along an axis of several is refused.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -13,10 +14,11 @@ from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.axes import axis_of
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
+from ttnn_jit.specs.sub_devices import SubDeviceId
 from ttnn_jit.specs.tensor_spec import MemoryConfig, check_kind, check_whole_number
 from ttnn_jit.ttnn import eager_functions as operations
 from ttnn_jit.ttnn.mesh import over_meshes
-from ttnn_jit.ttnn.sub_devices import GlobalSemaphore, SubDeviceId
+from ttnn_jit.ttnn.semaphores import GlobalSemaphore
 from ttnn_jit.ttnn.topology import ReduceType, Topology
 from ttnn_jit.ttnn.transfers import clone, to_memory_config
 
@@ -105,7 +107,7 @@ def mesh_partition(
     return _of_one("mesh_partition", input_tensor, cluster_axis, None, memory_config, None, {})
 
 
-@observed
+@partial(observed, name="ttnn.experimental.all_gather_async")
 def all_gather_async(input_tensor: Tensor, *args: Any, **keywords: Any) -> Tensor:
     """`all_gather` in the forms of ttnn.experimental.all_gather_async.
 
@@ -119,7 +121,7 @@ def all_gather_async(input_tensor: Tensor, *args: Any, **keywords: Any) -> Tenso
     return _asynchronous("all_gather_async", all_gather, input_tensor, args, keywords)
 
 
-@observed
+@partial(observed, name="ttnn.experimental.reduce_scatter_minimal_async")
 def reduce_scatter_minimal_async(input_tensor: Tensor, *args: Any, **keywords: Any) -> Tensor:
     """`reduce_scatter` in the forms of ttnn.experimental.reduce_scatter_minimal_async.
 
@@ -167,7 +169,7 @@ def _keyword_of(name: str, value: Any) -> str:
     return keyword
 
 
-@observed
+@partial(observed, name="ttnn.experimental.neighbor_pad_async")
 def neighbor_pad_async(
     input_tensor: Tensor,
     dim: int,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.convolutions import CONV3D, Convolution, numbers_3d
 from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.ops.windows import Windows
@@ -36,6 +38,7 @@ def _inputs(weight: Sequence[int], windows: Windows, groups: int) -> int:
 
 
 @callable_in_programs
+@partial(observed, name="ttnn.experimental.conv3d")
 @on_copies
 @over_meshes
 def conv3d(  # noqa: PLR0913 - the arguments are ttnn's
@@ -117,6 +120,7 @@ def conv3d(  # noqa: PLR0913 - the arguments are ttnn's
     return found
 
 
+@partial(observed, name="ttnn.experimental.prepare_conv3d_weights")
 @over_meshes
 def prepare_conv3d_weights(
     weight_tensor: Tensor,

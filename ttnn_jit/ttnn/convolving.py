@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.activation_text import activation_text
 from ttnn_jit.ops.applied_unary import activation_of
 from ttnn_jit.ops.convolutions import CONV2D, Convolution, numbers_2d
@@ -169,6 +170,7 @@ def _free_input(given: Any, used: Any, config: Conv2dConfig) -> None:
 
 
 @callable_in_programs
+@observed
 @on_copies
 @over_meshes
 def conv2d(  # noqa: PLR0913 - the arguments are ttnn's
@@ -255,6 +257,7 @@ def _check_slices(config: Conv2dSliceConfig | None, name: str) -> None:
 
 
 @callable_in_programs
+@observed
 @on_copies
 @over_meshes
 def conv1d(  # noqa: PLR0913 - the arguments are ttnn's
@@ -311,6 +314,7 @@ def conv1d(  # noqa: PLR0913 - the arguments are ttnn's
 
 
 @callable_in_programs
+@observed
 @on_copies
 @over_meshes
 def conv_transpose2d(  # noqa: PLR0913 - the arguments are ttnn's

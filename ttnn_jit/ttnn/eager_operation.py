@@ -176,8 +176,8 @@ class TtnnOperation(WarmCalls):
         runs_now = device.recorder is None  # else the elements are those of a later time
         if bound.operation.check is not None and runs_now:
             _check_elements(self.__name__, bound)
-        may_be_warm = runs_now and _may_be_warm(bound.operation, kwargs)
-        if program is not None and (output is None or is_written) and may_be_warm:
+        may_be_warm = runs_now and _may_be_warm(bound.operation, kwargs) and (output is None or is_written)
+        if program is not None and program.plan.has_warm_calls and may_be_warm:
             write = partial(_write_warm, bound.operation, program, device.target)
             self._remember_call(write, args, kwargs, len(tensors))
         if output is not None and placement is not None:

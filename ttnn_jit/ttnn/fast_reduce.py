@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import MemoryConfig
@@ -12,6 +14,7 @@ from ttnn_jit.ttnn import eager_functions as ttnn
 
 
 @callable_in_programs
+@partial(observed, name="ttnn.experimental.fast_reduce_nc")
 def fast_reduce_nc(
     input: Tensor,  # noqa: A002 - ttnn's name
     dims: int | Sequence[int],

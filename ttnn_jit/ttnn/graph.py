@@ -7,9 +7,11 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError, TraceError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.dispatch.observers import Observer, name_of, start, stop
+from ttnn_jit.runtime.device import Device, open_devices
+from ttnn_jit.runtime.recorder import NothingRuns
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import BufferType, check_kind
 from ttnn_jit.ttnn.mesh import MeshTensor
@@ -29,7 +31,7 @@ JsonNode = dict[str, Any]
 
 
 class RunMode(enum.Enum):
-    """Whether operations run while they are captured."""
+    """Whether operations run while they are captured, or only say what they would make."""
 
     NORMAL = 0
     NO_DISPATCH = 1
@@ -41,8 +43,24 @@ class _Capture(Observer):
     def __init__(self) -> None:
         self.nodes: list[JsonNode] = []
         self._open: list[JsonNode] = []
+        self._idle: list[Device] = []
         self._tensors: dict[int, tuple[weakref.ref[Any], JsonNode]] = {}
         self._node("capture_start", {})
+
+    def have_nothing_run(self) -> None:
+        """Have open devices allocate results and nothing else."""
+        devices = open_devices()
+        if busy := [device for device in devices if device.recorder is not None]:
+            raise TraceError(f"begin_graph_capture: {busy[0]} captures already", help="end that first")
+        self._idle = devices
+        for device in devices:
+            device.record(NothingRuns())
+
+    def have_devices_run(self) -> None:
+        """Have them run calls again."""
+        for device in self._idle:
+            if isinstance(device.recorder, NothingRuns):
+                device.record(None)
 
     def before(self, operation: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         tensors = _device_tensors([*args, *kwargs.values()])
@@ -151,17 +169,19 @@ def _text(value: Any) -> str:
 
 
 def begin_graph_capture(run_mode: RunMode = RunMode.NORMAL) -> None:
-    """Note the operations that run up to `end_graph_capture`, which belongs to the last capture that began.
+    """Note the operations that are called up to `end_graph_capture`, which belongs to the last capture that began.
+
+    With ``RunMode.NO_DISPATCH`` nothing runs on the devices that are open now: results have shapes and memory, and
+    unspecified elements.
 
     Raises:
-        ArgumentError: Operations are not to run, or `run_mode` is none.
+        ArgumentError: `run_mode` is none.
+        TraceError: Nothing is to run, and a device captures a trace, or nothing runs on it already.
     """
     check_kind(run_mode, RunMode, "`run_mode`")
-    if run_mode is RunMode.NO_DISPATCH:
-        raise ArgumentError(
-            "a graph is captured of operations that run here", help="use `ttnn.graph.RunMode.NORMAL`, or a trace"
-        )
     capture = _Capture()
+    if run_mode is RunMode.NO_DISPATCH:
+        capture.have_nothing_run()
     _CAPTURES.append(capture)
     start(capture)
 
@@ -179,6 +199,7 @@ def end_graph_capture() -> list[JsonNode]:
         raise ArgumentError("no graph is captured", help="call `ttnn.graph.begin_graph_capture()` first")
     capture = _CAPTURES.pop()
     stop(capture)
+    capture.have_devices_run()
     nodes = capture.end()
     for node in nodes:
         node.pop("buffer", None)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.ops.resampling import GRID_SAMPLE, GRID_SAMPLE_PRECOMPUTED, UPSAMPLE
@@ -35,6 +36,7 @@ def _factors(value: Any) -> tuple[int, ...]:
 
 
 @callable_in_programs
+@observed
 @on_copies
 @over_meshes
 def upsample(
@@ -68,6 +70,7 @@ def upsample(
 
 
 @callable_in_programs
+@observed
 @on_copies
 @over_meshes
 def grid_sample(

@@ -218,11 +218,11 @@ from ttnn_jit.ttnn.host_shards import aggregate_tensor as aggregate_tensor
 from ttnn_jit.ttnn.host_shards import combine_device_tensors as combine_device_tensors
 from ttnn_jit.ttnn.host_shards import distribute_tensor as distribute_tensor
 from ttnn_jit.ttnn.host_shards import from_host_shards as from_host_shards
-from ttnn_jit.ttnn.sub_devices import SubDevice as SubDevice
-from ttnn_jit.ttnn.sub_devices import SubDeviceId as SubDeviceId
-from ttnn_jit.ttnn.sub_devices import SubDeviceManagerId as SubDeviceManagerId
-from ttnn_jit.ttnn.sub_devices import create_global_semaphore as create_global_semaphore
-from ttnn_jit.ttnn.sub_devices import reset_global_semaphore_value as reset_global_semaphore_value
+from ttnn_jit.specs.sub_devices import SubDevice as SubDevice
+from ttnn_jit.specs.sub_devices import SubDeviceId as SubDeviceId
+from ttnn_jit.specs.sub_devices import SubDeviceManagerId as SubDeviceManagerId
+from ttnn_jit.ttnn.semaphores import create_global_semaphore as create_global_semaphore
+from ttnn_jit.ttnn.semaphores import reset_global_semaphore_value as reset_global_semaphore_value
 from ttnn_jit.ttnn.hooks import register_post_operation_hook as register_post_operation_hook
 from ttnn_jit.ttnn.hooks import register_pre_operation_hook as register_pre_operation_hook
 from ttnn_jit.ttnn.traces import MeshTraceId as MeshTraceId

@@ -47,8 +47,30 @@ class MeshDevice(Device):
     def __init__(self, shape: MeshShape, devices: Sequence[Device]) -> None:
         first = devices[0]
         super().__init__(first.target, queues=first.queues, trace_region_size=first.trace_region_size)
-        self.shape = MeshShape(1, *shape) if shape.dims() == 1 else shape
+        self.shape = MeshShape(shape.rows_and_columns)
         self.devices = tuple(devices)
+        self._submeshes: list[Device] = []
+
+    def get_submeshes(self) -> list[Device]:
+        """Meshes that were made of parts of this one."""
+        return list(self._submeshes)
+
+    def create_submesh(self, submesh_shape: MeshShape | Sequence[int], offset: Sequence[int] | None = None) -> Device:
+        """The mesh of some of the devices, from the one at `offset` on; of one device that is the device itself.
+
+        Tensors of a part do not meet those of the whole.
+
+        Raises:
+            ArgumentError: There are no such devices.
+        """
+        shape, first = MeshShape(submesh_shape).rows_and_columns, tuple(offset or (0, 0))
+        ranges = [range(start, start + extent) for start, extent in zip(first, shape, strict=True)]
+        if any(each.start < 0 or each.stop > extent for each, extent in zip(ranges, self.shape, strict=True)):
+            raise ArgumentError(f"{self} has no part of shape {shape} at {first}")
+        devices = [self.devices[row * self.shape[1] + column] for row in ranges[0] for column in ranges[1]]
+        part = devices[0] if len(devices) == 1 else MeshDevice(MeshShape(shape), devices)
+        self._submeshes.append(part)
+        return part
 
     def get_num_devices(self) -> int:
         """Devices in the mesh."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
 from ttnn_jit.specs.tensor_spec import (
     BufferType,
@@ -25,6 +26,7 @@ from ttnn_jit.ttnn import eager_functions as ttnn
 from ttnn_jit.ttnn.transfers import to_memory_config, typecast
 
 
+@observed
 def interleaved_to_sharded_partial(
     input_tensor: Tensor,
     grid: CoreCoord | Sequence[int] | CoreRangeSet,
@@ -66,6 +68,7 @@ def interleaved_to_sharded_partial(
     return to_memory_config(part, MemoryConfig(shard_scheme, BufferType.L1, spec))
 
 
+@observed
 def sharded_to_interleaved_partial(
     input_tensor: Tensor,
     cache_tensor: Tensor,

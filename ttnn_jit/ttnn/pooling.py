@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.created_tensors import callable_in_programs, maker
 from ttnn_jit.ops.pools import (
     ADAPTIVE_AVG_POOL2D,
@@ -74,6 +75,7 @@ def _free(x: Any, deallocate_input: bool) -> None:
 
 
 @callable_in_programs
+@observed
 @on_copies
 @over_meshes
 def max_pool2d(  # noqa: PLR0913, PLR0917 - the arguments are ttnn's
@@ -147,6 +149,7 @@ def _indices(x: Any, pool: Pool) -> Any:
 
 
 @callable_in_programs
+@observed
 @on_copies
 @over_meshes
 def avg_pool2d(  # noqa: PLR0913, PLR0917 - the arguments are ttnn's
@@ -209,6 +212,7 @@ def _adaptive(name: str, operation: TtnnOperation, given: dict[str, Any]) -> Any
 
 
 @callable_in_programs
+@observed
 @on_copies
 @over_meshes
 def adaptive_avg_pool2d(  # noqa: PLR0913 - the arguments are ttnn's
@@ -235,6 +239,7 @@ def adaptive_avg_pool2d(  # noqa: PLR0913 - the arguments are ttnn's
 
 
 @callable_in_programs
+@observed
 @on_copies
 @over_meshes
 def adaptive_max_pool2d(  # noqa: PLR0913 - the arguments are ttnn's
@@ -261,6 +266,7 @@ def adaptive_max_pool2d(  # noqa: PLR0913 - the arguments are ttnn's
 
 
 @callable_in_programs
+@observed
 @on_copies
 @over_meshes
 def global_avg_pool2d(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.convolutions import Convolution
 from ttnn_jit.ops.created_tensors import maker
 from ttnn_jit.ops.transposed_convolutions import Transposed, transposed_matrix
@@ -74,6 +75,7 @@ def _sizes(name: str, given: dict[str, Any], *, checked: bool = True) -> Convolu
     return sizes
 
 
+@observed
 @over_meshes
 def prepare_conv_weights(  # noqa: PLR0913 - the arguments are ttnn's
     *,
@@ -122,6 +124,7 @@ def prepare_conv_weights(  # noqa: PLR0913 - the arguments are ttnn's
     return found
 
 
+@observed
 @over_meshes
 def prepare_conv_bias(  # noqa: PLR0913 - the arguments are ttnn's
     *,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -152,7 +153,7 @@ def storage_probabilities(tensor: Tensor) -> torch.Tensor:
     return values
 
 
-@observed
+@partial(observed, name="ttnn.experimental.dropout")
 @over_meshes
 def dropout(
     input_tensor: Tensor,

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import check_whole_number
@@ -21,6 +22,7 @@ Group = tuple[str, ...]
 
 
 @callable_in_programs
+@observed
 def rearrange(tensor: Tensor, pattern: str, **lengths: int) -> Tensor:
     """The tensor as einops has it: ``rearrange(x, "b (h w) c -> b c h w", h=4)``.
 

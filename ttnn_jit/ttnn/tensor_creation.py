@@ -48,6 +48,7 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
     mesh_mapper: TensorToMesh | None = None,
     tile: Tile | None = None,
     pad_value: float | None = None,  # noqa: ARG001 - no operation reads padding
+    cq_id: int | None = None,
 ) -> Tensor:
     """A copy of a torch tensor (ttnn.from_torch).
 
@@ -62,6 +63,7 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
         mesh_mapper: What each device of a mesh gets; what `distribute` says, else the whole tensor when omitted.
         tile: Tiles of 32x32, the only ones there are.
         pad_value: What fills up tiles; no operation reads it.
+        cq_id: A command queue of the device.
 
     Raises:
         DTypeError: An element type that ttnn_jit lacks, or complex numbers.
@@ -72,6 +74,9 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
             kind.
     """
     check_torch(tensor, "from_torch")
+    if cq_id is not None and device is not None:
+        check_kind(device, Device, "`device`")
+        device.require_queue(cq_id, "from_torch")
     if tile is not None:
         check_kind(tile, Tile, "`tile`")
     if spec is not None:
@@ -198,6 +203,7 @@ def to_torch(
     torch_rank: int | None = None,
     mesh_composer: MeshToTensor | None = None,
     device: Device | None = None,  # noqa: ARG001 - where ttnn untilizes
+    cq_id: int | None = None,
 ) -> torch.Tensor:
     """A torch tensor of the logical shape, copied (ttnn.to_torch).
 
@@ -207,6 +213,7 @@ def to_torch(
         torch_rank: Rank of the copy: leading dimensions of extent 1 are left out.
         mesh_composer: How the tensors of a mesh's devices make up one; what `distribute` says when omitted.
         device: Where ttnn untilizes; nothing here.
+        cq_id: A command queue of the tensor's device.
 
     Raises:
         DeallocatedError: The tensor was deallocated.
@@ -214,6 +221,9 @@ def to_torch(
             another kind.
     """
     check_tensor(tensor, "the argument of to_torch")
+    own_device = tensor.device()
+    if own_device is not None:
+        own_device.require_queue(cq_id, "to_torch")
     require_torch("to_torch", "`numpy.asarray(tensor.cpu())` needs numpy alone")
     import torch
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.ops.kinds import Number
@@ -16,6 +17,7 @@ from ttnn_jit.ttnn.transfers import to_layout
 
 
 @callable_in_programs
+@observed
 def tilize(
     input_tensor: Tensor,
     *,
@@ -39,6 +41,7 @@ def tilize(
 
 
 @callable_in_programs
+@observed
 def tilize_with_zero_padding(
     input_tensor: Tensor,
     *,
@@ -52,6 +55,7 @@ def tilize_with_zero_padding(
 
 
 @callable_in_programs
+@observed
 def tilize_with_val_padding(
     input_tensor: Tensor,
     output_tensor_shape: Sequence[int],
@@ -90,6 +94,7 @@ def tilize_with_val_padding(
 
 
 @callable_in_programs
+@observed
 def untilize(
     input_tensor: Tensor,
     *,
@@ -103,6 +108,7 @@ def untilize(
 
 
 @callable_in_programs
+@observed
 def untilize_with_unpadding(
     input_tensor: Tensor,
     output_tensor_end: Sequence[int],
@@ -127,6 +133,7 @@ def untilize_with_unpadding(
     return to_layout(part, Layout.ROW_MAJOR, None, memory_config)
 
 
+@observed
 def pad_to_tile_shape(
     unpadded_shape: Sequence[int], pad_c: bool = False, pad_n: bool = False, pad_h: bool = True, pad_w: bool = True
 ) -> list[int]:

@@ -12,7 +12,7 @@ from ttnn_jit.diagnostics.errors import TraceError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.diagnostics.tracebacks import place_of_the_user
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.recorder import Recorder, Trace
+from ttnn_jit.runtime.recorder import Trace, TraceRecorder
 from ttnn_jit.specs.tensor_spec import check_kind
 from ttnn_jit.ttnn.queues import check_queue
 
@@ -69,12 +69,13 @@ def begin_trace_capture(mesh_device: Device, cq_id: int | None = None) -> MeshTr
     for member in mesh_device.members():
         if member.recorder is not None:
             raise TraceError(
-                f"begin_trace_capture: {member} captures a trace since {member.recorder.began}",
-                help="end it with `ttnn.end_trace_capture`, or drop it with `ttnn.release_trace`",
+                f"begin_trace_capture: {member} captures already, since {member.recorder.began}",
+                help="end it with `ttnn.end_trace_capture` or `ttnn.graph.end_graph_capture`, or drop it with "
+                "`ttnn.release_trace`",
             )
     trace_id = MeshTraceId(mesh_device)
     for member in mesh_device.members():
-        member.record(Recorder(trace_id))
+        member.record(TraceRecorder(trace_id))
     return trace_id
 
 
@@ -139,7 +140,7 @@ def release_trace(mesh_device: Device, trace_id: MeshTraceId) -> None:
     _check(mesh_device, trace_id, "release_trace", None)
     place = place_of_the_user()
     for member in mesh_device.members():
-        if member.recorder is not None and member.recorder.trace_id is trace_id:
+        if isinstance(member.recorder, TraceRecorder) and member.recorder.trace_id is trace_id:
             _stopped(member)
         if trace := member.traces.pop(trace_id, None):
             trace.release()
@@ -158,6 +159,6 @@ def _check(device: Device, trace_id: MeshTraceId, name: str, cq_id: int | None) 
 def _stopped(device: Device) -> Trace:
     """What the device has recorded; from now on it runs its calls."""
     recorder = device.recorder
-    assert recorder is not None, "it records from the beginning of a capture to its end"
+    assert isinstance(recorder, TraceRecorder), "it records from the beginning of a capture to its end"
     device.record(None)
     return recorder.trace()

@@ -174,3 +174,25 @@ def test_clear_forgets_warm_programs(device):
 
 
 SCALES = {"now": 1.0}
+
+
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+@pytest.mark.parametrize(
+    ("in_place", "alone"),
+    [
+        (ttnn.softmax_in_place, lambda x: ttnn.softmax(x, -1)),
+        (
+            lambda x: ttnn.transformer.attention_softmax_(x, head_size=16),
+            lambda x: ttnn.softmax(ttnn.multiply(x, 0.25), -1),
+        ),
+        (lambda x: ttnn.add_(x, x), lambda x: ttnn.add(x, x)),
+        (lambda x: ttnn.multiply_(x, 0.5), lambda x: ttnn.multiply(x, 0.5)),
+    ],
+)
+def test_an_operation_that_writes_into_its_operand_does_so_at_every_call(target, in_place, alone):
+    device = ttnn.open_device(device_id=0, target=target)
+    x = on(device, 64, 32)
+    for _ in range(4):
+        expected = ttnn.to_torch(alone(x))
+        assert in_place(x) is x
+        torch.testing.assert_close(ttnn.to_torch(x), expected, rtol=0.02, atol=0.02)

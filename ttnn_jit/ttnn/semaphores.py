@@ -1,12 +1,10 @@
-"""Parts of a chip, and the semaphores by which its cores wait for each other: kept and checked, of no use to a CPU."""
+"""Semaphores by which cores of chips wait for each other: kept and checked, of no use to a CPU."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import count
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.specs.tensor_spec import BufferType, CoreRangeSet, check_kind, check_whole_number
 
@@ -66,32 +64,3 @@ def _value(value: int, what: str) -> int:
     if not 0 <= value < 1 << 32:
         raise ArgumentError(f"{what} must be a number of 32 bits, got {value}")
     return value
-
-
-@dataclass(frozen=True)
-class SubDeviceId:
-    """The number of a part of a chip (ttnn.SubDeviceId)."""
-
-    number: int
-
-    def __post_init__(self) -> None:
-        check_whole_number(self.number, "the number of SubDeviceId")
-
-
-@dataclass(frozen=True)
-class SubDeviceManagerId:
-    """The number of a division of a chip into parts (ttnn.SubDeviceManagerId)."""
-
-    number: int
-
-
-@dataclass(frozen=True)
-class SubDevice:
-    """Cores that run programs of their own; on a CPU all programs run in order (ttnn.SubDevice)."""
-
-    cores: tuple[CoreRangeSet, ...]
-
-    def __init__(self, cores: Sequence[CoreRangeSet]) -> None:
-        for each in cores:
-            check_kind(each, CoreRangeSet, "the cores of SubDevice")
-        object.__setattr__(self, "cores", tuple(cores))
