@@ -18,12 +18,13 @@ from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar, python_number
 from ttnn_jit.foreign.pytrees import leaves
+from ttnn_jit.frontend.activations import KEYWORDS as ACTIVATION_KEYWORDS
+from ttnn_jit.frontend.activations import activated, activations_of
 from ttnn_jit.frontend.creations import create
 from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.module_builder import ModuleBuilder, TensorOperand
 from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.frontend.unsupported import (
-    fused_activation,
     foreign_function_help,
     function_of_the_host,
     outside_tensor_help,
@@ -52,12 +53,10 @@ from ttnn_jit.ops import (
     overloads_of,
     with_output_tensor,
 )
-from ttnn_jit.ops.applied_unary import AppliedUnary
 from ttnn_jit.ops.created_tensors import creation_of
 from ttnn_jit.runtime.families import TORCH, has_family
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.tensor_queries import TensorQueries
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 TENSOR_ATTRIBUTES = ("shape", "dtype", "layout", "memory_config")
@@ -362,39 +361,29 @@ class Emitter(ABC):
         kwargs = with_output_tensor(overloads, kwargs)
         output = next((kwargs[key] for key in OUTPUT_KEYWORDS if kwargs.get(key) is not None and key not in own), None)
         dtype = None if name in IN_PLACE or output is not None or "dtype" in own else kwargs.get("dtype")
-        activation = fused_activation({key: value for key, value in kwargs.items() if key not in own}, self.location)
+        applied = activations_of(kwargs, own, self.location)
         kwargs = self._without_result_keywords(kwargs, own | {"dtype"} if dtype else own)
-        if activation is not None and (name in IN_PLACE or output is not None):
-            text = f"the `fused_activation` of a call of `{name}` that writes into a tensor is not applied"
-            raise CompileError(text, location=self.location(), help="apply it to the result of a call that does not")
+        if applied and (name in IN_PLACE or output is not None):
+            text = f"a call of `{name}` that writes into a tensor applies no activation inside a jitted function"
+            raise CompileError(text, location=self.location(), help="apply it in a call that does not write")
         if name in IN_PLACE:
             return update(self, name, overloads, args, kwargs)
         if output is not None:
             return into(self, output, overloads, args, kwargs)
-        if activation is not None:
-            return self._activated(activation, dtype, overloads, args, kwargs)
-        if dtype is None:
-            return self.emit(overloads, args, kwargs)
-        return self._emit_in(dtype, overloads, args, {key: value for key, value in kwargs.items() if key != "dtype"})
+        if applied or dtype is not None:
+            kwargs = {key: value for key, value in kwargs.items() if key != "dtype"}
+        if applied:
+            return activated(self, applied, dtype, overloads, args, kwargs)
+        return self.emit(overloads, args, kwargs) if dtype is None else self.emit_in(dtype, overloads, args, kwargs)
 
-    def _activated(
-        self,
-        activation: AppliedUnary,
-        dtype: Any,
-        overloads: Sequence[Operation],
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
-    ) -> Any:
-        """What `emit` gives, through an operation of one tensor, and rounded once."""
-        own = {key: value for key, value in kwargs.items() if key != "dtype"}
-        wanted = dtype or next(each.dtype for each in map(self.known, (*args, *own.values())) if _dtype_of(each))
-        result = self._emit_in(COMPUTE_TYPE, overloads, args, own)
-        return self._emit_in(wanted, activation.overloads, (result, *activation.numbers), {})
-
-    def _emit_in(
+    def emit_in(
         self, dtype: Any, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Any:
-        """What `emit` gives, in `dtype`, which a call asks for."""
+        """What `emit` gives, in `dtype`, which a call asks for.
+
+        Raises:
+            CompileError: `dtype` is none, or there are several results.
+        """
         if not isinstance(dtype, DataType):
             raise CompileError(f"`dtype` must be a DataType, got {type_name(dtype)}", location=self.location())
         if not overloads[0].gives_one_tensor:
@@ -405,16 +394,16 @@ class Emitter(ABC):
         moved = self.emit(overloads, args, kwargs)  # what computes nothing rounds nothing either
         return moved if moved.dtype is dtype else self.emit((COPY,), (moved,), {}, dtype=dtype)
 
-    def _without_result_keywords(self, kwargs: Mapping[str, Any], own: Container[str]) -> Mapping[str, Any]:
+    def _without_result_keywords(self, kwargs: Mapping[str, Any], own: set[str]) -> Mapping[str, Any]:
         """The operation's `own` keywords; the first of the others that says something is warned of."""
         ignored = [
             name
             for name in RESULT_KEYWORDS
-            if kwargs.get(name) is not None and name not in own and name not in OUTPUT_KEYWORDS
+            if kwargs.get(name) is not None and name not in {*own, *OUTPUT_KEYWORDS, *ACTIVATION_KEYWORDS}
         ]
         for name in ignored:
             self.warnings[f"`{name}` on an operation is ignored inside a jitted function"] = None
-        others = RESULT_KEYWORDS + HARDWARE_KEYWORDS
+        others = RESULT_KEYWORDS + HARDWARE_KEYWORDS + ACTIVATION_KEYWORDS
         return {name: value for name, value in kwargs.items() if name in own or name not in others}
 
     def emit(

@@ -22,13 +22,15 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
+RESULT_ACTIVATIONS = "activations"
+"""The keyword that lists what the result goes through."""
 RESULT_PARAMETERS = (
     Parameter("memory_config", CONFIG),
     Parameter("output_mem_config", CONFIG),
     Parameter("dtype", DTYPE),
     Parameter("output_tensor", OUTPUT),
     Parameter("optional_output_tensor", OUTPUT),
-    Parameter("activations", ACTIVATIONS),
+    Parameter(RESULT_ACTIVATIONS, ACTIVATIONS),
 )
 """What every eager operation takes besides its own, by keyword, about its result."""
 RESULT_KEYWORDS = tuple(parameter.name for parameter in RESULT_PARAMETERS)

@@ -120,7 +120,7 @@ class TensorBuilder:
 
     def call(self, operation: ops.Operation, operands: Sequence[Tensor], *statics: Any) -> Tensor:
         """The result of an operation that has no name of ttnn's."""
-        return self._apply(operation, operands, statics)
+        return self.apply(operation, operands, statics)
 
     def places(self, extent: int, like: Tensor) -> Tensor:
         """The numbers 0, 1, ... below `extent`, in a tensor that lies where `like` does."""
