@@ -234,7 +234,9 @@ class OperationRequest:
         if isinstance(self.operation, Elementwise):
             return lambda _: own if is_alike else config
         cores = own.shard_spec.grid if own.shard_spec else CoreRangeSet(CoreRange((0, 0), (grid[1] - 1, grid[0] - 1)))
-        return lambda spec: own if is_alike and spec.shape == first.shape else with_cores(config, spec.padded_shape, cores)
+        return lambda spec: (
+            own if is_alike and spec.shape == first.shape else with_cores(config, spec.padded_shape, cores)
+        )
 
 
 def _result_layout(options: CompileOptions, target: SystemDesc) -> ResultLayout | None:

@@ -46,7 +46,9 @@ def activations_of(given: Mapping[str, Any], own: Container[str], location: Call
     """
     given = {name: value for name, value in given.items() if name not in own}
     try:
-        configs = [each.kind.bind(given.get(each.name), None, f"`{each.name}`") for each in HARDWARE_PARAMETERS if given]
+        configs = [
+            each.kind.bind(given.get(each.name), None, f"`{each.name}`") for each in HARDWARE_PARAMETERS if given
+        ]
         *of_operands, of_result = (_listed(name, given.get(name)) for name in KEYWORDS)
         fused = [getattr(config, "fused_activation", None) for config in configs]
         of_config = tuple(activation_named(each) for each in fused if each is not None)

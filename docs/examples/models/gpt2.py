@@ -131,9 +131,7 @@ def embedded(ids, positions, *, parameters):
 
 
 def head(config, x, *, parameters):
-    x = ttnn.layer_norm(
-        x, weight=parameters.ln_f.weight, bias=parameters.ln_f.bias, epsilon=config.layer_norm_epsilon
-    )
+    x = ttnn.layer_norm(x, weight=parameters.ln_f.weight, bias=parameters.ln_f.bias, epsilon=config.layer_norm_epsilon)
     return ttnn.linear(x, parameters.lm_head, dtype=ttnn.bfloat16)
 
 

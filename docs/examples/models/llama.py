@@ -153,9 +153,7 @@ class TtRMSNorm:
         )
 
     def forward(self, x):
-        return ttnn.rms_norm(
-            x, epsilon=self.eps, weight=self.weight, compute_kernel_config=self.compute_kernel_config
-        )
+        return ttnn.rms_norm(x, epsilon=self.eps, weight=self.weight, compute_kernel_config=self.compute_kernel_config)
 
 
 def tiles(weight, dtype, device):

@@ -172,9 +172,7 @@ def build(config, device, compiled=lambda function: function):
 
     hidden_states, attention_mask = tiles(states), tiles(mask)
     parts = (model.query, model.key, model.value, model.output)
-    parameters = [
-        each for part in parts for each in (tiles(part.weight.T), tiles(part.bias, ttnn.L1_MEMORY_CONFIG))
-    ]
+    parameters = [each for part in parts for each in (tiles(part.weight.T), tiles(part.bias, ttnn.L1_MEMORY_CONFIG))]
 
     fused = [
         preprocess_linear_weight(torch.cat([part.weight for part in parts[:3]]), dtype=ttnn.bfloat16),

@@ -220,9 +220,7 @@ def vit_attention(config, programs, hidden_states, *, parameters):
     )
     ttnn.deallocate(attention_probs)
     ttnn.deallocate(value)
-    context_layer = ttnn.transformer.concatenate_heads(
-        context_layer, memory_config=ttnn.L1_BLOCK_SHARDED_MEMORY_CONFIG
-    )
+    context_layer = ttnn.transformer.concatenate_heads(context_layer, memory_config=ttnn.L1_BLOCK_SHARDED_MEMORY_CONFIG)
     context_layer = ttnn.to_memory_config(context_layer, ttnn.DRAM_MEMORY_CONFIG)
     context_layer = ttnn.to_memory_config(context_layer, programs.sharded)
 
@@ -320,9 +318,7 @@ def build(config, device, batch=2, compiled=lambda function: function):
     )
     pixels = torch.randn(batch, 3, config.image_size, config.image_size)
     by_patch = torch.nn.functional.pad(pixels.permute(0, 2, 3, 1), (0, 1))
-    by_patch = by_patch.reshape(
-        batch, config.image_size, config.image_size // config.patch_size, 4 * config.patch_size
-    )
+    by_patch = by_patch.reshape(batch, config.image_size, config.image_size // config.patch_size, 4 * config.patch_size)
     cls_token = ttnn.from_torch(model.cls_token.expand(batch, -1, -1), dtype=ttnn.bfloat16, device=device)
     positions = ttnn.from_torch(
         model.position_embeddings.expand(batch, -1, -1),
