@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from rich.progress import track
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.ops import OPERATIONS, Composite, Contraction, Operation, Reduction
+from ttnn_jit.ops import OPERATIONS, OVERLOADS, Composite, Contraction, Operation, Reduction
 from ttnn_jit.ops.reduction import roundings
 
 BEGIN, END = "<!-- sums: begin -->", "<!-- sums: end -->"
@@ -62,10 +63,15 @@ class Sums:
     bounds: tuple[float | None, ...]
 
 
+_ADD_NOTHING = {"outer"}
+
+
 def cases() -> Iterator[tuple[Operation, torch.dtype]]:
-    """Every operation that adds up, in both types of floats."""
+    """Every operation that adds up along rows of any length, in both types of floats; one of each name."""
     for operation in OPERATIONS:
-        if isinstance(operation, Reduction | Contraction | Composite):
+        needed = operation.arity - operation.optional_operands
+        adds_up = isinstance(operation, Reduction | Contraction | Composite) and operation.name not in _ADD_NOTHING
+        if adds_up and needed <= 2 and operation is OVERLOADS[operation.name][0]:
             for dtype in DTYPES:
                 yield operation, dtype
 
@@ -85,7 +91,7 @@ def _error(operation: Operation, dtype: torch.dtype, length: int) -> float:
         return (center + spread * torch.randn(shape, generator=generator)).to(dtype)
 
     call, tensors = _call(operation, length, make)
-    got = ttnn_jit.jit()(lambda *given: call(getattr(ttnn, operation.name), *given))(*tensors).double()
+    got = ttnn_jit.jit()(lambda *given: call(attrgetter(operation.name)(ttnn), *given))(*tensors).double()
     want = call(_Golden(operation), *(x.double() for x in tensors))
     if dtype is torch.bfloat16:
         unit = torch.ldexp(torch.ones_like(want), torch.frexp(want).exponent - BFLOAT16_BITS)
@@ -116,8 +122,10 @@ def _dtype_of(value: Any) -> Any:
 def _call(operation: Operation, length: int, make: Callable[..., torch.Tensor]) -> tuple[Any, list[torch.Tensor]]:
     """A call over rows of a length, and its operands."""
     names = [each.name for each in operation.operands]
-    if len([each for each in operation.operands if not each.is_optional]) == 2:
-        return (lambda function, *given: function(*given)), [make(ROWS, length), make(length, ROWS)]
+    required = len([each for each in operation.operands if not each.is_optional])
+    if required > 1:
+        added = [make(ROWS, ROWS)] if required > 2 else []
+        return (lambda function, *given: function(*given)), [*added, make(ROWS, length), make(length, ROWS)]
     if "dim" in {each.name for each in operation.attributes}:
         return (lambda function, x: function(x, dim=-1)), [make(ROWS, length)]
     weighted = [make(length)] if "weight" in names else []

@@ -102,6 +102,20 @@ def test_layouts_have_older_names(device):
     assert ttnn.pad_to_tile_shape([3, 5, 33, 64], True, False, False, True) == [3, 32, 33, 64]
 
 
+@pytest.mark.parametrize("traced", [False, True])
+def test_layouts_change_in_programs_too(traced, cpu_device):
+    x = random(2, 3, 33, 40)
+
+    def program(x):
+        tiled = ttnn.tilize_with_val_padding(ttnn.exp(x), [2, 3, 64, 64], 0.0)
+        return tiled, ttnn.untilize_with_unpadding(ttnn.neg(tiled), [1, 2, 32, 9])
+
+    tiled, part = jit(graph_capture=traced)(program)(place(x, cpu_device, ttnn.ROW_MAJOR_LAYOUT))
+    assert (tiled.layout, part.layout) == (ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT)
+    torch.testing.assert_close(ttnn.to_torch(tiled), x.exp())
+    torch.testing.assert_close(ttnn.to_torch(part), -x.exp()[..., :10])
+
+
 def test_slices_of_rows_go_to_shards_and_back(device):
     x = random(1, 1, 256, 64, dtype=torch.bfloat16)
     whole, cache = place(x, device), place(torch.zeros_like(x), device)

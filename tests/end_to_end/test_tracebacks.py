@@ -236,6 +236,10 @@ def ignored_keyword(x):
     return ttnn.exp(x, memory_config=ttnn.L1_MEMORY_CONFIG)
 
 
+def on_a_chip(x):
+    return ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=ttnn.open_device(device_id=0))
+
+
 def of_torch(x):
     return torch.exp(x)
 
@@ -252,7 +256,7 @@ TRACED = ttnn_jit.jit(graph_capture=True)(lambda x: x * SETTINGS.scale)
         (lambda: [READS_SETTINGS.forward(X) for _ in range(3)], "compiled at every call"),
         (lambda: ttnn_jit.jit(fallback=True)(of_torch)(X), "runs as plain Python"),
         (lambda: ttnn_jit.jit(fallback=True, graph_capture=True)(of_torch)(X), "runs as plain Python"),
-        (lambda: ttnn_jit.jit(ignored_keyword)(X), "is ignored inside a jitted function"),
+        (lambda: ttnn_jit.jit(ignored_keyword)(on_a_chip(torch.ones(32, 32))), "is ignored inside a jitted function"),
     ],
 )
 def test_a_warning_names_the_users_line(monkeypatch, call, text):

@@ -101,7 +101,7 @@ def tensors_of(call, dtype):
     return x, weight, random((1, 1, 1, call["out_channels"]), dtype, 3)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=16, deadline=None)
 @given(
     call=convolutions(),
     dtype=st.sampled_from([f32, bf16]),
@@ -167,7 +167,7 @@ def test_pairs_of_bfloat16_never_reach_from_one_tap_to_the_next(cpu_device):
     assert torch.equal(ttnn.to_torch(got), ttnn.to_torch(want))
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     call=convolutions(),
     more=st.lists(st.integers(0, 1), min_size=2, max_size=2),
@@ -231,7 +231,7 @@ def test_a_convolution_of_rows_is_torchs_in_float64(padding, target):
     assert_near(ttnn.to_torch(got).reshape(want.shape), want, golden(x.abs(), weight.abs()), 9, f32)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     extents=st.lists(st.integers(2, 5), min_size=3, max_size=3),
     kernel=st.lists(st.integers(1, 2), min_size=3, max_size=3),
@@ -279,3 +279,41 @@ def test_a_repeated_edge_is_torchs(device):
     padded = torch.nn.functional.pad(channels_first(x.double()), (1, 1, 1, 1), "replicate")
     want = torch.nn.functional.conv2d(padded, weight.double()).permute(0, 2, 3, 1)
     torch.testing.assert_close(ttnn.to_torch(got).double().reshape(want.shape), want, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("mirror", [False, True])
+def test_weights_of_a_transposed_convolution_are_prepared_once(mirror, device):
+    x, weight = random((1, 4, 4, 6), f32, 1), random((6, 4, 3, 3), f32, 2)
+    call = {"in_channels": 6, "out_channels": 4, "batch_size": 1, "input_height": 4, "input_width": 4}
+    call |= {"kernel_size": (3, 3), "stride": (2, 2), "padding": (1, 1), "device": device}
+    placed = {"input_memory_config": ttnn.DRAM_MEMORY_CONFIG, "input_layout": ttnn.TILE_LAYOUT}
+    prepared = ttnn.prepare_conv_transpose2d_weights(
+        weight_tensor=ttnn.from_torch(weight), weights_format="IOHW", has_bias=False, mirror_kernel=mirror, **placed,
+        **call,
+    )  # fmt: skip
+    given = ttnn.from_torch(x, device=device)
+    got, want = (
+        ttnn.conv_transpose2d(input_tensor=given, weight_tensor=each, mirror_kernel=mirror, **call)
+        for each in (prepared, ttnn.from_torch(weight))
+    )
+    assert torch.equal(ttnn.to_torch(got), ttnn.to_torch(want))
+
+
+def test_weights_of_block_floats_are_prepared_inside_a_program_too(device):
+    x, weight = random((1, 4, 8, 32), bf16, 1), random((32, 32, 3, 3), bf16, 2)
+    call = {"in_channels": 32, "out_channels": 32, "batch_size": 1, "input_height": 4, "input_width": 8}
+    call |= {"kernel_size": (3, 3), "padding": (1, 1), "conv_config": ttnn.Conv2dConfig(weights_dtype=ttnn.bfloat8_b)}
+    given, placed = ttnn.from_torch(x, device=device), ttnn.from_torch(weight, device=device)
+    jitted = ttnn_jit.jit()(lambda x: ttnn.conv2d(input_tensor=x, weight_tensor=placed, **call))
+    assert torch.equal(
+        ttnn.to_torch(jitted(given)), ttnn.to_torch(ttnn.conv2d(input_tensor=given, weight_tensor=placed, **call))
+    )
+
+
+def test_channels_go_before_places_and_back(device):
+    x = random((1, 1, 32, 64), bf16, 1)
+    given = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
+    turned = ttnn.experimental.convert_to_chw(given, dtype=ttnn.float32)
+    assert (turned.layout, turned.dtype) == (ttnn.ROW_MAJOR_LAYOUT, ttnn.float32)
+    assert torch.equal(ttnn.to_torch(turned), x.mT.float())
+    assert torch.equal(ttnn.to_torch(ttnn.experimental.convert_to_hwc(turned)), x.float())

@@ -88,6 +88,16 @@ def test_what_is_made_in_a_function_is_what_torch_makes(program):
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
+def test_tiles_among_torch_tensors_are_rows(graph_capture):
+    program = jit(graph_capture=graph_capture)(
+        lambda x: (ttnn.full((3, 5), 2.0, dtype=ttnn.float32, layout=ttnn.TILE_LAYOUT), ttnn.exp(x))
+    )
+    made, _ = program(torch.ones(3, 5))
+    assert torch.equal(made, torch.full((3, 5), 2.0))
+    assert "!ttcore.tile" not in program.ir(torch.ones(3, 5))
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
 def test_on_a_chip_it_is_made_in_device_memory_by_the_host_program(graph_capture, device):
     x = torch.randn(64, 64)
 

@@ -55,7 +55,7 @@ def assume_windows(arguments, dilation):
     assume(all(own + 2 * pad >= span for own, pad, span in zip(arguments[1:3], arguments[6], spans, strict=True)))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(arguments=pools(), dilation=DILATIONS, ceil=st.booleans(), dtype=st.sampled_from([f32, bf16]), **WHERE)
 def test_a_pool_of_largest_elements_has_torchs_bits(arguments, dilation, ceil, dtype, target, layout, is_flat):
     assume_windows(arguments, dilation)
@@ -66,7 +66,7 @@ def test_a_pool_of_largest_elements_has_torchs_bits(arguments, dilation, ceil, d
     assert got.layout is ttnn.ROW_MAJOR_LAYOUT
 
 
-@settings(max_examples=3, deadline=None)  # numba compiles each
+@settings(max_examples=2, deadline=None)  # numba compiles each
 @given(arguments=pools(), dilation=DILATIONS, ceil=st.booleans(), **WHERE)
 def test_the_places_of_largest_elements_are_torchs(arguments, dilation, ceil, target, layout, is_flat):
     assume_windows(arguments, dilation)
@@ -78,7 +78,7 @@ def test_the_places_of_largest_elements_are_torchs(arguments, dilation, ceil, ta
     assert indices.dtype is ttnn.uint16
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     arguments=pools(),
     ceil=st.booleans(),
@@ -111,7 +111,7 @@ def test_windows_of_more_taps_than_a_reduction_has_chains_are_pooled(target):
     assert_near(ttnn.to_torch(ttnn.avg_pool2d(given_x, *arguments)), rows(want), rows(magnitudes), 16, f32)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     batch=st.integers(1, 2),
     extents=st.lists(st.integers(1, 9), min_size=2, max_size=2),
@@ -128,7 +128,7 @@ def test_adaptive_pools_are_torchs(batch, extents, counts, target):
     assert torch.equal(ttnn.to_torch(ttnn.adaptive_max_pool2d(**call)), rows(want))
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     shape=st.tuples(st.integers(1, 2), st.integers(1, 5), st.integers(1, 5), st.sampled_from([1, 8])),
     factors=st.lists(st.integers(1, 4), min_size=2, max_size=2),
@@ -155,7 +155,7 @@ def test_a_factor_may_be_one_or_two_whole_numbers_of_any_type(factor, device):
     assert tuple(ttnn.upsample(x, scale_factor=factor).shape) == (1, 4, 6, 4)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     shape=st.tuples(st.integers(1, 2), st.integers(1, 5), st.integers(1, 5), st.sampled_from([1, 8])),
     places=st.tuples(st.integers(1, 3), st.integers(1, 4), st.integers(1, 2)),

@@ -113,6 +113,16 @@ def test_an_index_beyond_the_weight_is_taken_for_the_nearest_row():
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
+def test_how_a_chip_reads_the_weight_changes_no_row(graph_capture):
+    indices, weight = torch.tensor([0, 3, 3], dtype=torch.int32), torch.randn(5, 33)
+
+    def rows(i, w):
+        return ttnn.embedding(i, w, padding_idx=3, embeddings_type=ttnn.EmbeddingsType.PADDED)
+
+    assert same_bits(jit(graph_capture=graph_capture)(rows)(indices, weight), weight[indices.long()])
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
 def test_a_layout_that_torchs_tensors_have_not_is_not_that_of_the_rows(graph_capture):
     indices, weight = torch.arange(7, dtype=torch.int32), torch.randn(50, 33)
     got = jit(graph_capture=graph_capture)(lambda i, w: ttnn.embedding(i, w, layout=ttnn.TILE_LAYOUT))

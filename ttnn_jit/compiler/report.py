@@ -210,7 +210,7 @@ def _launch(launch: HostLaunch) -> LaunchReport:
     from ttnn_jit.codegen.host.host_text import bytes_of, loops_text
 
     loops, nbytes = loops_text(launch.kernel.nest), bytes_of(launch.kernel)
-    return LaunchReport(launch.operations, len(launch.ops), loops, nbytes, launch.form.remark)
+    return LaunchReport(launch.operations, len(launch.ops), loops, nbytes, launch.remark)
 
 
 def _kernel(generic: GenericOp, body: KernelBody, target: SystemDesc) -> KernelReport:

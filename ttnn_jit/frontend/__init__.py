@@ -11,7 +11,8 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.frontend.asked_results import activated, refuse_for_several, result_of
 from ttnn_jit.frontend.ast_frontend import interpret
 from ttnn_jit.frontend.capture import trace
 from ttnn_jit.frontend.function_source import SourceError
@@ -19,11 +20,10 @@ from ttnn_jit.frontend.module_builder import ModuleBuilder
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout
 from ttnn_jit.frontend.tensor_argument import TensorArgument
-from ttnn_jit.ops import COPY, Composite, Contraction, Movement, Operation, Reduction, Shorthand
+from ttnn_jit.ops import Operation
 from ttnn_jit.ops.applied_unary import AppliedUnary
 from ttnn_jit.ops.operation import OperandSpec
 from ttnn_jit.runtime.families import Family
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
@@ -99,46 +99,14 @@ def lower_operation(  # noqa: PLR0913 - what a caller may ask of a result
     ]
     target = values[operation.written_operand]
     for place, applied in enumerate(operand_activations):
-        values[place] = _activated(builder, values[place], applied, None)
+        values[place] = activated(builder, values[place], applied, None, None)
     if not operation.gives_one_tensor:
-        _refuse_for_several(operation, dtype, activations)
+        refuse_for_several(operation, dtype, activations)
         results = builder.results(operation, values, attributes, None)
         return FrontendResult(builder.finish([value for value, _ in results], layout), (), None)
-    if isinstance(operation, Movement | Shorthand):  # what computes nothing rounds nothing either
-        result = builder.operation(operation, values, attributes, None)
-        result = (
-            result if dtype in {None, result[1].dtype} else builder.operation(COPY, [result], (), None, dtype=dtype)
-        )
-        result = _activated(builder, result, activations, None)
-    elif activations and isinstance(operation, (Composite, Contraction, Reduction)):
-        result = _unrounded(builder, operation, values, attributes)
-        result = _activated(builder, result, activations, dtype or values[0][1].dtype)
-    else:
-        result = builder.operation(operation, values, attributes, None, dtype=dtype)
-        result = _activated(builder, result, activations, None)
+    result = result_of(builder, operation, values, attributes, None, dtype, activations)
     if in_place:
         assert isinstance(target, tuple), "it is a tensor"
         value, _ = builder.stored(result, target[1].with_(), None)
         return FrontendResult(builder.finish([value], updates={target[0]: 0}), (), None)
     return FrontendResult(builder.finish([result[0]], layout), (), None)
-
-
-def _unrounded(builder: ModuleBuilder, operation: Operation, values: Sequence[Any], attributes: Sequence[Any]) -> Any:
-    """The result of an operation of floats as it is computed, in float32: what follows rounds it."""
-    dtype = None if values[0][1].dtype.is_integer else COMPUTE_TYPE
-    return builder.operation(operation, values, attributes, None, dtype=dtype)
-
-
-def _activated(builder: ModuleBuilder, value: Any, activations: Sequence[AppliedUnary], dtype: DataType | None) -> Any:
-    """`value` through unary operations, the last of which results in `dtype` if it is given."""
-    for place, activation in enumerate(activations):
-        bound = activation.bound(value, value[1].dtype)
-        wanted = dtype if place == len(activations) - 1 else None
-        value = builder.operation(bound.operation, bound.operands, bound.attributes, None, dtype=wanted)
-    return value
-
-
-def _refuse_for_several(operation: Operation, dtype: DataType | None, activations: Sequence[AppliedUnary]) -> None:
-    for name, asked in (("dtype", dtype), ("activations", activations)):
-        if asked:
-            raise CompileError(f"`{name}` says nothing of `{operation.name}`, which has several results")

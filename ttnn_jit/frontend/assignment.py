@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ttnn_jit.frontend.interpreter import Interpreter
+from ttnn_jit.specs.hardware_config import OpenConfig
 
 
 def assign(interpreter: Interpreter, target: ast.expr, value: Any) -> None:
@@ -24,12 +25,20 @@ def assign(interpreter: Interpreter, target: ast.expr, value: Any) -> None:
             index = interpreter.evaluate(target.slice)
             interpreter.at = target
             interpreter.python(operator.setitem, container, index, value)
+        case ast.Attribute() if _is_own_config(interpreter, config := interpreter.evaluate(target.value)):
+            interpreter.at = target
+            interpreter.natively(setattr, config, target.attr, value)
         case _:
             interpreter.refuse(
                 "assigning to an attribute cannot be compiled: it would change the world outside the program",
                 "keep the value in a local variable, or return it",
                 target,
             )
+
+
+def _is_own_config(interpreter: Interpreter, value: Any) -> bool:
+    """Whether `value` is a config that the program made itself."""
+    return issubclass(type(value), OpenConfig) and interpreter.recorder.path_of(value) is None
 
 
 def _unpack(interpreter: Interpreter, target: ast.expr, targets: list[ast.expr], value: Any) -> None:

@@ -15,6 +15,7 @@ ROOMS_OF_VALUES = frozenset(
     for name in (
         "arch",
         "compute_config",
+        "conv_configs",
         "core_sets",
         "dtypes",
         "memory_config",

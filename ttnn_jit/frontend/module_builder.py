@@ -36,6 +36,7 @@ from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import (
     HOST_MEMORY_CONFIG,
     DataType,
+    Layout,
     MemoryConfig,
     TensorSpec,
     check_memory_of_device,
@@ -76,6 +77,11 @@ class ModuleBuilder:
         self._block = empty_block()
         self._device: SSAValue | None = None
         self._count = 0
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether kernels obey the rules of the ttnn.jit document."""
+        return self._has_rules
 
     def argument(self, spec: TensorSpec, name: str = "") -> SSAValue:
         """The function's next argument, or the next tensor of the argument `name`."""
@@ -313,11 +319,10 @@ class ModuleBuilder:
         return op.results[0], spec
 
     def _at_home(self, spec: TensorSpec) -> TensorSpec:
-        """`spec`, in device memory unless the arguments lie on the host."""
-        on_host = any(spec_of(own.type).memory_config == HOST_MEMORY_CONFIG for own in self._block.args)
-        if spec.memory_config != HOST_MEMORY_CONFIG:
-            return spec.with_(memory_config=HOST_MEMORY_CONFIG) if on_host else spec
-        return spec if on_host else spec.with_(memory_config=MemoryConfig())
+        """`spec`, in device memory unless the arguments lie on the host: torch and numpy, which know rows alone."""
+        if any(spec_of(own.type).memory_config == HOST_MEMORY_CONFIG for own in self._block.args):
+            return spec.with_(memory_config=HOST_MEMORY_CONFIG, layout=Layout.ROW_MAJOR)
+        return spec if spec.memory_config != HOST_MEMORY_CONFIG else spec.with_(memory_config=MemoryConfig())
 
     def _device_value(self, place: LocationAttr) -> SSAValue:
         if self._device is None:

@@ -9,6 +9,7 @@ import operator
 import types
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from xdsl.ir import SSAValue
@@ -18,8 +19,7 @@ from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar, python_number
 from ttnn_jit.foreign.pytrees import leaves
-from ttnn_jit.frontend.activations import KEYWORDS as ACTIVATION_KEYWORDS
-from ttnn_jit.frontend.activations import activated, activations_of
+from ttnn_jit.frontend.asked_results import NOTHING, Asked, asked_by, results_as_asked
 from ttnn_jit.frontend.creations import create
 from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.module_builder import ModuleBuilder, TensorOperand
@@ -27,6 +27,7 @@ from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.frontend.unsupported import (
     foreign_function_help,
     function_of_the_host,
+    fused_activation,
     outside_tensor_help,
     unsupported_function,
 )
@@ -35,9 +36,9 @@ from ttnn_jit.ops import (
     ABSENT,
     ABSENT_OPERATORS,
     ALIASES,
-    COPY,
     HARDWARE_KEYWORDS,
     IN_PLACE,
+    OPERAND_PARAMETERS,
     OPERATIONS,
     OPERATOR_METHODS,
     OUTPUT_KEYWORDS,
@@ -45,15 +46,14 @@ from ttnn_jit.ops import (
     REFLECTED_METHODS,
     RESULT_KEYWORDS,
     BoundCall,
-    Movement,
     Number,
     Operation,
-    Shorthand,
     bind,
     overloads_of,
     with_output_tensor,
 )
 from ttnn_jit.ops.created_tensors import creation_of
+from ttnn_jit.ops.operation import PLACE_KEYWORDS
 from ttnn_jit.runtime.families import TORCH, has_family
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.tensor_queries import TensorQueries
@@ -360,50 +360,24 @@ class Emitter(ABC):
         own = {name for each in overloads for name in each.parameter_names}
         kwargs = with_output_tensor(overloads, kwargs)
         output = next((kwargs[key] for key in OUTPUT_KEYWORDS if kwargs.get(key) is not None and key not in own), None)
-        dtype = None if name in IN_PLACE or output is not None or "dtype" in own else kwargs.get("dtype")
-        applied = activations_of(kwargs, own, self.location)
-        kwargs = self._without_result_keywords(kwargs, own | {"dtype"} if dtype else own)
-        if applied and (name in IN_PLACE or output is not None):
-            text = f"a call of `{name}` that writes into a tensor applies no activation inside a jitted function"
-            raise CompileError(text, location=self.location(), help="apply it in a call that does not write")
+        asked = self._asked(name, {key: value for key, value in kwargs.items() if key not in own})
+        kwargs = self._own_keywords(kwargs, own)
         if name in IN_PLACE:
-            return update(self, name, overloads, args, kwargs)
+            return update(self, name, overloads, args, kwargs, asked)
         if output is not None:
-            return into(self, output, overloads, args, kwargs)
-        if applied or dtype is not None:
-            kwargs = {key: value for key, value in kwargs.items() if key != "dtype"}
-        if applied:
-            return activated(self, applied, dtype, overloads, args, kwargs)
-        return self.emit(overloads, args, kwargs) if dtype is None else self.emit_in(dtype, overloads, args, kwargs)
+            return into(self, output, overloads, args, kwargs, asked)
+        return self.emit(overloads, args, kwargs, asked)
 
-    def emit_in(
-        self, dtype: Any, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> Any:
-        """What `emit` gives, in `dtype`, which a call asks for.
+    def _asked(self, name: str, kwargs: Mapping[str, Any]) -> Asked:
+        """What a call asks of its result; where it lies follows from the operands, as the ttnn.jit document has it."""
+        for place in (each for each in PLACE_KEYWORDS if kwargs.get(each) is not None):
+            self.warnings[f"`{place}` on an operation is ignored inside a jitted function"] = None
+        asked, activation = asked_by(name, kwargs, self.location), fused_activation(kwargs, self.location)
+        return asked if activation is None else replace(asked, activations=(*asked.activations, activation))
 
-        Raises:
-            CompileError: `dtype` is none, or there are several results.
-        """
-        if not isinstance(dtype, DataType):
-            raise CompileError(f"`dtype` must be a DataType, got {type_name(dtype)}", location=self.location())
-        if not overloads[0].gives_one_tensor:
-            text = f"`dtype` says nothing of `{overloads[0].name}`, which has several results"
-            raise CompileError(text, location=self.location())
-        if not isinstance(overloads[0], Movement | Shorthand):
-            return self.emit(overloads, args, kwargs, dtype=dtype)
-        moved = self.emit(overloads, args, kwargs)  # what computes nothing rounds nothing either
-        return moved if moved.dtype is dtype else self.emit((COPY,), (moved,), {}, dtype=dtype)
-
-    def _without_result_keywords(self, kwargs: Mapping[str, Any], own: set[str]) -> Mapping[str, Any]:
-        """The operation's `own` keywords; the first of the others that says something is warned of."""
-        ignored = [
-            name
-            for name in RESULT_KEYWORDS
-            if kwargs.get(name) is not None and name not in {*own, *OUTPUT_KEYWORDS, *ACTIVATION_KEYWORDS}
-        ]
-        for name in ignored:
-            self.warnings[f"`{name}` on an operation is ignored inside a jitted function"] = None
-        others = RESULT_KEYWORDS + HARDWARE_KEYWORDS + ACTIVATION_KEYWORDS
+    def _own_keywords(self, kwargs: Mapping[str, Any], own: Container[str]) -> Mapping[str, Any]:
+        """The operation's `own` keywords, and what no operation has."""
+        others = (*RESULT_KEYWORDS, *HARDWARE_KEYWORDS, *(each.name for each in OPERAND_PARAMETERS))
         return {name: value for name, value in kwargs.items() if name in own or name not in others}
 
     def emit(
@@ -411,10 +385,9 @@ class Emitter(ABC):
         overloads: Sequence[Operation],
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
-        *,
-        dtype: DataType | None = None,
+        asked: Asked = NOTHING,
     ) -> Any:
-        """What the first of `overloads` that takes these arguments gives, in `dtype` if that is given.
+        """What the first of `overloads` that takes these arguments gives, as is `asked`.
 
         Several results are a tuple, or a list.
         """
@@ -424,7 +397,7 @@ class Emitter(ABC):
         operands = [
             self.live_operand(value, what) if isinstance(value, ProxyTensor) else value for value in bound.operands
         ]
-        results = self.builder.results(bound.operation, operands, bound.attributes, location, dtype=dtype)
+        results = results_as_asked(self.builder, bound.operation, operands, bound.attributes, location, asked)
         proxies = tuple(ProxyTensor(self, value, spec) for value, spec in results)
         return bound.operation.packed(proxies)
 

@@ -45,6 +45,7 @@ from ttnn_jit.guards.reads import (
 )
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.runtime.families import has_family
+from ttnn_jit.specs.hardware_config import OpenConfig
 
 _CLASS: Step = (TYPE_STEP, None)
 _PLAIN_KEYS = frozenset({str, int, bool, float, type(None)})
@@ -345,7 +346,9 @@ def _is_told_by_contents(kind: type) -> bool:
 
 
 def _tells_itself(value: Any) -> bool:
-    """Whether nothing can be read of `value` that its identity does not say."""
+    """Whether nothing can be read of `value`, nor written into it, that its identity does not say."""
+    if issubclass(type(value), OpenConfig):
+        return False
     return (is_atom(value) and type(value) is not frozenset) or is_operation(value)
 
 

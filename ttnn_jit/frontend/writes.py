@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.pytrees import leaves
+from ttnn_jit.frontend.asked_results import NOTHING, Asked
 from ttnn_jit.frontend.module_builder import TensorOperand
 from ttnn_jit.frontend.unsupported import UnseenInTraceError
 from ttnn_jit.ops import (
@@ -211,7 +213,12 @@ def is_proxy(value: Any) -> bool:
 
 
 def update(
-    emitter: Emitter, name: str, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]
+    emitter: Emitter,
+    name: str,
+    overloads: Sequence[Operation],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    asked: Asked = NOTHING,
 ) -> Any:
     """A call of an operation in place: its result is written into an operand, which it returns.
 
@@ -226,12 +233,17 @@ def update(
             location=emitter.location(),
             help="it must be a tensor",
         )
-    result = emitter.emit(overloads, args, kwargs)
+    result = emitter.emit(overloads, args, kwargs, asked)
     return write(emitter, target, result.operand, f"`{name}`")
 
 
 def into(
-    emitter: Emitter, output: Any, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]
+    emitter: Emitter,
+    output: Any,
+    overloads: Sequence[Operation],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    asked: Asked = NOTHING,
 ) -> Any:
     """A call of an operation whose result is written into `output`, which it returns.
 
@@ -244,8 +256,8 @@ def into(
         raise CompileError(message, location=emitter.location())
     if overloads[0].result_count > 1 or not overloads[0].gives_one_tensor:
         raise CompileError(f"`{name}` has several results, and no `output_tensor`", location=emitter.location())
-    dtype = target.dtype if isinstance(overloads[0], Elementwise) else None
-    result = emitter.emit(overloads, args, kwargs, dtype=dtype)
+    dtype = target.dtype if isinstance(overloads[0], Elementwise) else asked.dtype
+    result = emitter.emit(overloads, args, kwargs, replace(asked, dtype=dtype))
     return write(emitter, target, result.operand, f"`{name}`")
 
 

@@ -73,3 +73,39 @@ def of_type(activation: Any, overloads: Mapping[str, Sequence[Operation]]) -> Ap
         )
     meant = tuple(operation for operation in named if operation.ttnn_name == kind.lower())
     return AppliedUnary(meant or named, () if kind in _CHOOSES_A_KERNEL else activation.params)
+
+
+def activations_of(name: str, keyword: str, value: Any) -> tuple[AppliedUnary, ...]:
+    """What `keyword` of a call of `name` lists; none if it is None.
+
+    Raises:
+        ArgumentError: It is no list, or something in it no unary operation.
+    """
+    if not isinstance(value, (list, tuple, type(None))):
+        raise ArgumentError(
+            f"{name}: `{keyword}` must be a list of unary operations, got {value!r}",
+            help=f"give their names, as `{keyword}=['relu']`",
+        )
+    return tuple(map(activation_of, value or ()))
+
+
+def activation_of(value: Any) -> AppliedUnary:
+    """What a program names so: by a name, an operation, a type, or a type with numbers.
+
+    Raises:
+        ArgumentError: It names no unary operation.
+    """
+    from ttnn_jit.ops import ALIASES, OVERLOADS, overloads_of
+
+    typed = of_type(value, OVERLOADS)
+    if typed is not None:
+        return typed
+    overloads = overloads_of(value) or ()
+    if isinstance(value, str):
+        overloads = OVERLOADS.get(ALIASES.get(value, value), ())
+    unary = next((operation for operation in overloads if operation.arity == 1), None)
+    if unary is None:
+        raise ArgumentError(
+            f"{value!r} is no activation", help="give names of unary operations, as `activations=['relu']`"
+        )
+    return AppliedUnary((unary,))

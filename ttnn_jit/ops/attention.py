@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.composite import Composite
@@ -42,17 +42,35 @@ _MINUS_INFINITY = -math.inf
 # --- What all forms compute -----------------------------------------------------------------------------------------
 
 
-def _spread(shape: Extents, heads: int, kv_heads: int, positions: int) -> tuple[int, ...]:
-    """The extents, by heads of keys, of what is [users, heads, positions, keys], each of them or 1."""
-    users, own, rows, keys = shape
+class Seen(NamedTuple):
+    """Which keys a position sees.
+
+    Attributes:
+        rows: The positions of queries among the keys, [users, 1, positions, 1] or 1s.
+        causal: Those up to its own.
+        window: Of these the last ones; else those at most half as far away. None: all.
+    """
+
+    rows: Any
+    causal: bool
+    window: int | None
+
+
+def _by_key_heads(ttnn: Any, x: Any, heads: int, kv_heads: int, positions: int) -> Any:
+    """[users, heads, positions, keys], or 1s, with a row for each position of each head that shares one of keys."""
+    users, own, rows, keys = x.shape
     sharing = heads // kv_heads
     if sharing == 1:
-        return tuple(shape)
-    groups = (kv_heads, sharing) if own == heads else (1, 1)
-    return (users, *groups, keys) if positions == 1 else (users, *groups, rows, keys)
+        return x
+    if own == heads:
+        x = ttnn.reshape(x, (users, kv_heads, sharing * rows, keys))
+        return x if rows == positions else ttnn.repeat_interleave(x, positions, 2)
+    return x if rows == 1 else ttnn.repeat(x, (1, 1, sharing, 1))
 
 
-def attended(ttnn: Any, query: Any, key: Any, value: Any, scale: float | None, sees: Any, mask: Any, sink: Any) -> Any:
+def attended(
+    ttnn: Any, query: Any, key: Any, value: Any, *, scale: float | None, seen: Seen | None, mask: Any, sink: Any
+) -> Any:
     """The values that queries attend to.
 
     Args:
@@ -61,54 +79,50 @@ def attended(ttnn: Any, query: Any, key: Any, value: Any, scale: float | None, s
         key: Of as many heads or a divisor of them, of any number of positions.
         value: Of the same, and any number of channels.
         scale: Of products; by default the root of the number of channels divides them.
-        sees: Not 0 where a position sees a key, [users, 1, positions, keys] or 1s; None: everywhere.
+        seen: Which keys a position sees; None: all.
         mask: What is added to the scaled products, [users, heads, positions, keys] or 1s; None: nothing.
         sink: A product for every head, [1, heads, 1, 1], of a key without a value; None: there is none.
     """
     users, heads, positions, width = query.shape
     kv_heads, keys = key.shape[1:3]
     scale = width**-0.5 if scale is None else scale
-    rows = (users, kv_heads, heads // kv_heads * positions)
 
     def spread(x: Any) -> Any:
-        return reshaped(ttnn, x, _spread(x.shape, heads, kv_heads, positions))
+        return _by_key_heads(ttnn, x, heads, kv_heads, positions)
 
-    products = ttnn.matmul(reshaped(ttnn, query, (*rows, width)), key, False, True)
-    scores = ttnn.multiply(products, scale)
-    scores = reshaped(ttnn, scores, _spread((users, heads, positions, keys), heads, kv_heads, positions))
-    if mask is not None:
-        scores = ttnn.add(scores, spread(mask))
-    if sees is not None:
-        scores = ttnn.where(spread(sees), scores, _MINUS_INFINITY)
-    last = len(scores.shape) - 1
-    top, unseen = ttnn.max(scores, last, True), None
-    if sink is not None:
-        unseen = ttnn.multiply(spread(sink), scale)
-        top = ttnn.maximum(top, unseen)
-    exponentials = ttnn.exp(ttnn.subtract(scores, top))
-    weight = ttnn.sum(exponentials, last, True)
-    if unseen is not None:
-        weight = ttnn.add(weight, ttnn.exp(ttnn.subtract(unseen, top)))
-    probabilities = ttnn.divide(exponentials, weight)
+    # What does not depend on products comes before them, so that nothing stands between these and their softmax.
+    sees, added = None, None if mask is None else spread(mask)
+    if seen is not None:
+        columns = ttnn.reshape(ttnn.places(keys, query), (1, 1, 1, keys))
+        sees = _sees(ttnn, seen._replace(rows=spread(seen.rows)), columns)
+    unseen = None if sink is None else ttnn.multiply(spread(sink), scale)
+    scores = ttnn.multiply(ttnn.matmul(spread(query), key, False, True), scale)
+    scores = scores if added is None else ttnn.add(scores, added)
+    scores = scores if sees is None else ttnn.where(sees, scores, _MINUS_INFINITY)
+    probabilities = _weights(ttnn, scores, unseen)
     if value.spec.dtype.unpacked is not COMPUTE_TYPE:
         probabilities = ttnn.typecast(probabilities, value.spec.dtype.unpacked)
-    attended = ttnn.matmul(reshaped(ttnn, probabilities, (*rows, keys)), value)
-    return reshaped(ttnn, attended, (users, heads, positions, value.shape[3]))
+    return reshaped(ttnn, ttnn.matmul(probabilities, value), (users, heads, positions, value.shape[3]))
 
 
-def _both(ttnn: Any, first: Any, second: Any) -> Any:
-    return second if first is None else ttnn.multiply(first, second)
+def _weights(ttnn: Any, scores: Any, unseen: Any) -> Any:
+    """The softmax of scores and of a last one, which is left out; None: there is none."""
+    top = ttnn.max(scores, 3, True)
+    top = top if unseen is None else ttnn.maximum(top, unseen)
+    exponentials = ttnn.exp(ttnn.subtract(scores, top))
+    weight = ttnn.sum(exponentials, 3, True)
+    if unseen is not None:
+        weight = ttnn.add(weight, ttnn.exp(ttnn.subtract(unseen, top)))
+    return ttnn.divide(exponentials, weight)
 
 
-def seen_by(ttnn: Any, like: Any, keys: int, rows: Any, *, causal: bool, window: int | None) -> Any:
-    """Not 0 where positions `rows` [users, 1, positions, 1], or 1s, see a key; None: everywhere."""
-    columns = ttnn.reshape(ttnn.places(keys, like), (1, 1, 1, keys))
-    sees = ttnn.ge(rows, columns) if causal else None
-    if window is None:
-        return sees
-    if causal:
-        return _both(ttnn, sees, ttnn.gt(columns, ttnn.subtract(rows, float(window))))
-    return ttnn.le(ttnn.abs(ttnn.subtract(rows, columns)), float(window // 2))
+def _sees(ttnn: Any, seen: Seen, columns: Any) -> Any:
+    """Not 0 where a row sees a column."""
+    rows, causal, window = seen
+    if not causal:
+        return ttnn.le(ttnn.abs(ttnn.subtract(rows, columns)), float((window or 0) // 2))
+    up_to = ttnn.ge(rows, columns)
+    return up_to if window is None else ttnn.multiply(up_to, ttnn.gt(columns, ttnn.subtract(rows, float(window))))
 
 
 def check_heads(query: Extents, key: Extents, value: Extents, *, users: int) -> None:
@@ -212,11 +226,10 @@ def _whole(  # noqa: PLR0913, PLR0917 - as it is called
     scale: float | None,
     window: int | None,
 ) -> Any:
-    sees = None
+    seen = None
     if causal or window is not None:
-        rows = ttnn.reshape(ttnn.places(query.shape[2], query), (1, 1, query.shape[2], 1))
-        sees = seen_by(ttnn, query, key.shape[2], rows, causal=causal, window=window)
-    return attended(ttnn, query, key, value, scale, sees, mask, sink)
+        seen = Seen(ttnn.reshape(ttnn.places(query.shape[2], query), (1, 1, query.shape[2], 1)), causal, window)
+    return attended(ttnn, query, key, value, scale=scale, seen=seen, mask=mask, sink=sink)
 
 
 def _whole_in_torch(  # noqa: PLR0913, PLR0917 - as it is called

@@ -16,6 +16,7 @@ from ttnn_jit.ops.attention import (
     SINK,
     VALUE,
     WINDOW,
+    Seen,
     as_bias,
     as_queries,
     attended,
@@ -24,7 +25,6 @@ from ttnn_jit.ops.attention import (
     check_mask,
     check_sharing,
     check_window,
-    seen_by,
     seen_in_torch,
 )
 from ttnn_jit.ops.cache_routines import GATHER_PAGES, gathered_in_torch
@@ -119,19 +119,18 @@ def _decode(  # noqa: PLR0913, PLR0917 - as it is called
 ) -> Any:
     _, users, heads, width = query.shape
     one = ttnn.reshape(query, (users, heads, 1, width))
-    rows = sees = None
+    rows = None
     if positions is not None:
         rows = ttnn.reshape(ttnn.typecast(positions, COMPUTE_TYPE), (users, 1, 1, 1))
     elif listed:
         rows = ttnn.reshape(_listed(ttnn, listed, query), (users, 1, 1, 1))
-    if causal or window is not None:
-        sees = seen_by(ttnn, query, key.shape[2], rows, causal=causal, window=window)
+    seen = Seen(rows, causal, window) if causal or window is not None else None
     if mask is not None:
         own = (*mask.shape[:2], min(mask.shape[2], heads), mask.shape[3])
         mask = mask if own == mask.shape else ttnn.slice(mask, (0, 0, 0, 0), own)
         mask = ttnn.reshape(mask, (own[0], own[2], 1, own[3]))
     sink = None if sink is None else _sink_of_heads(ttnn, sink, heads)
-    found = attended(ttnn, one, key, value, scale, sees, mask, sink)
+    found = attended(ttnn, one, key, value, scale=scale, seen=seen, mask=mask, sink=sink)
     if rows is not None:  # a user without a position attends to nothing
         found = ttnn.where(ttnn.ge(rows, 0.0), found, 0.0)
     return ttnn.reshape(found, (1, users, heads, value.shape[3]))
@@ -225,7 +224,7 @@ def _paged_decode(
     ttnn: Any, query: Any, key: Any, value: Any, table: Any, mask: Any, positions: Any, sink: Any, *statics: Any
 ) -> Any:
     causal, scale, window = statics
-    keys, values = (ttnn.call(GATHER_PAGES, (each, table)) for each in (key, value))
+    keys, values = (ttnn.apply(GATHER_PAGES, (each, table), ()) for each in (key, value))
     return _decode(ttnn, query, keys, values, mask, positions, sink, causal, (), scale, window)
 
 
@@ -290,11 +289,11 @@ def _spelled_chunk(
 def _chunk(
     ttnn: Any, query: Any, key: Any, value: Any, table: Any, start: Any, first: int | None, scale: float | None
 ) -> Any:
-    keys, values = (ttnn.call(GATHER_PAGES, (each, table)) for each in (key, value))
+    keys, values = (ttnn.apply(GATHER_PAGES, (each, table), ()) for each in (key, value))
     begin = float(first or 0) if start is None else ttnn.reshape(ttnn.typecast(start, COMPUTE_TYPE), (1, 1, 1, 1))
     places = ttnn.reshape(ttnn.places(query.shape[2], query), (1, 1, query.shape[2], 1))
-    sees = seen_by(ttnn, query, keys.shape[2], ttnn.add(places, begin), causal=True, window=None)
-    return attended(ttnn, query, keys, values, scale, sees, None, None)
+    seen = Seen(ttnn.add(places, begin), True, None)
+    return attended(ttnn, query, keys, values, scale=scale, seen=seen, mask=None, sink=None)
 
 
 def _chunk_in_torch(

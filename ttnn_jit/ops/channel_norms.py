@@ -72,13 +72,23 @@ def _group_norm_spelled(
 def _group_norm(ttnn: Any, x: Any, weight: Any, bias: Any, groups: int, epsilon: float, _: Layout | None) -> Any:
     shape = x.shape
     channels = shape[-1]
-    x = ttnn.reshape(x, (shape[0], math.prod(shape[1:-1]), groups, channels // groups))
-    difference = ttnn.subtract(x, ttnn.mean(x, (1, 3), True))
-    variance = ttnn.mean(ttnn.square(difference), (1, 3), True)
-    x = reshaped(ttnn, ttnn.multiply(difference, ttnn.rsqrt(ttnn.add(variance, epsilon))), shape)
+    rows = reshaped(ttnn, x, (shape[0], math.prod(shape[1:-1]), channels))
+    mean = _means_of_groups(ttnn, rows, groups)
+    variance = _means_of_groups(ttnn, ttnn.square(ttnn.subtract(rows, mean)), groups)
+    of_channels = (shape[0], *[1] * (len(shape) - 2), channels)
+    scale = ttnn.rsqrt(ttnn.add(reshaped(ttnn, variance, of_channels), epsilon))
+    x = ttnn.multiply(ttnn.subtract(x, reshaped(ttnn, mean, of_channels)), scale)
     if weight is not None:
         x = ttnn.multiply(x, _per_channel(ttnn, weight, channels))
     return x if bias is None else ttnn.add(x, _per_channel(ttnn, bias, channels))
+
+
+def _means_of_groups(ttnn: Any, x: Any, groups: int) -> Any:
+    """For every channel the mean of its group: those of channels first, which lie beside each other."""
+    images, _, channels = x.shape
+    of_channels = ttnn.reshape(ttnn.mean(x, (1,), True), (images, groups, channels // groups))
+    means = ttnn.repeat(ttnn.mean(of_channels, (2,), True), (1, 1, channels // groups))
+    return ttnn.reshape(means, (images, 1, channels))
 
 
 def _group_norm_golden(torch: Any, x: Any, weight: Any, bias: Any, groups: int, epsilon: float, _: Any) -> Any:
@@ -268,9 +278,11 @@ def _updated(ttnn: Any, old: Any, new: Any, momentum: float) -> Any:
 def _batch_norm_training(
     ttnn: Any, x: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float, momentum: float
 ) -> tuple[Any, Any, Any]:
-    axes = (0, *range(2, len(x.shape)))
-    own_mean = ttnn.mean(x, axes, True)
-    own_variance = ttnn.mean(ttnn.square(ttnn.subtract(x, own_mean)), axes, True)
+    shape = x.shape
+    rows = reshaped(ttnn, x, (*shape[:2], math.prod(shape[2:])))
+    mean_of_rows = ttnn.mean(rows, (0, 2), True)
+    variance_of_rows = ttnn.mean(ttnn.square(ttnn.subtract(rows, mean_of_rows)), (0, 2), True)
+    own_mean, own_variance = (_along_channels(ttnn, each, x) for each in (mean_of_rows, variance_of_rows))
     result = _batch_normalised(ttnn, x, own_mean, own_variance, weight, bias, eps)
     return result, _updated(ttnn, mean, own_mean, momentum), _updated(ttnn, variance, own_variance, momentum)
 

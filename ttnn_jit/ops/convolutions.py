@@ -29,8 +29,7 @@ from ttnn_jit.ops.parameter import (
     TENSOR,
     Parameter,
 )
-from ttnn_jit.ops.reduction import interleaved
-from ttnn_jit.ops.windows import WINDOWS, Windows, padded, taps_of
+from ttnn_jit.ops.windows import WINDOWS, Windows, laid_out, padded, taps_of
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
@@ -251,8 +250,8 @@ def numbers_2d(sizes: Convolution) -> tuple[int, ...]:
 
 
 def flattened(x: TensorSpec, rows: int, columns: int, dtype: DataType, layout: Layout) -> TensorSpec:
-    """A result as ttnn has it, in DRAM, interleaved: all places in one dimension."""
-    return interleaved(x).with_(shape=(1, 1, rows, columns), dtype=dtype, layout=layout)
+    """A result as ttnn has it: all places in one dimension."""
+    return laid_out(x, (1, 1, rows, columns), dtype, layout)
 
 
 def _checked(sizes: Convolution, x: Shape, weight: Shape, bias: Shape | None, activation: str | None) -> None:
@@ -328,7 +327,7 @@ def _spelled_3d(x: Shape, weight: Shape, bias: Shape | None, *attributes: Any) -
 
 def _result_3d(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | None, *attributes: Any) -> TensorSpec:
     sizes, (_activation, dtype, layout) = sizes_3d(*attributes), attributes[9:]
-    return interleaved(x).with_(shape=(sizes.batch, *sizes.counts, sizes.outputs), dtype=dtype, layout=layout)
+    return laid_out(x, (sizes.batch, *sizes.counts, sizes.outputs), dtype, layout)
 
 
 def _conv3d(ttnn: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:

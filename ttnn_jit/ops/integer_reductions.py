@@ -64,23 +64,71 @@ def _smallest_loop(load: Any, store: Any) -> Any:
     return loop
 
 
-def _of_integers(name: str, loop: Callable[[Any, Any], Callable[..., None]], golden: Callable[..., Any]) -> Routine:
+def _column_loops(shape: Extents, axes: Sequence[int], keepdim: bool) -> RoutineLoops:
+    """Loops over a dimension that is not the last one and, inside, over the last one, whose elements lie together."""
+    (axis,), rank = axes, len(shape)
+    others = [dim for dim in range(rank - 1) if dim != axis]
+    order = (*others, axis, rank - 1)
+    extents = tuple(shape[dim] for dim in order)
+    places = {dim: place for place, dim in enumerate(order)}
+    kept = [Const(0) if dim == axis else Dim(places[dim]) for dim in range(rank) if keepdim or dim != axis]
+    return RoutineLoops(
+        extents, 2, (Access(extents, tuple(Dim(places[dim]) for dim in range(rank))), Access(extents, tuple(kept)))
+    )
+
+
+def _columns(combine: str) -> Callable[[Any, Any], Callable[..., None]]:
+    """The loop that adds up, multiplies, or keeps the larger or the smaller, row after row in the result."""
+
+    def loop_of(load: Any, store: Any) -> Any:
+        adds, multiplies, keeps_larger = (combine == name for name in ("sum", "prod", "max"))
+
+        def loop(x, down, across, result, rs, extent, width):  # type: ignore[no-untyped-def]
+            for j in range(width):
+                result[j * rs] = x[j * across] if extent > 0 else store(1 if multiplies else 0)
+            for i in range(1, extent):
+                for j in range(width):
+                    old, new = load(result[j * rs]), load(x[i * down + j * across])
+                    if adds:
+                        result[j * rs] = store(old + new)
+                    elif multiplies:
+                        result[j * rs] = store((old * new) & 0xFFFFFFFF)
+                    elif keeps_larger:
+                        result[j * rs] = store(max(old, new))
+                    else:
+                        result[j * rs] = store(min(old, new))
+
+        return loop
+
+    return loop_of
+
+
+def _of_integers(
+    name: str,
+    row_loop: Callable[[Any, Any], Callable[..., None]],
+    golden: Callable[..., Any],
+) -> tuple[Routine, Routine]:
+    """Along the last dimension, and along another one."""
+
     def result(x: TensorSpec, axes: Sequence[int], keepdim: bool) -> tuple[TensorSpec]:
         return (x.with_(shape=without_axes(x.shape, axes, keep=keepdim)),)
 
-    return Routine(
-        name=f"integer_{name}",
-        parameters=REDUCED,
-        summary=f"`{name}` of integers along one dimension.",
-        source=f"ttnn.{name}",
-        loop=loop,
-        loops=reducing_loops,
-        spelled=lambda _, axes, keepdim: (axes, keepdim),
-        result=result,
-        operand_dtypes=(INTEGERS,),
-        golden=golden,
-        examples=((((3, 40),), ((1,), True)), (((64, 5),), ((0,), False))),
-    )
+    def routine(kind: str, loop: Any, loops: Any, dim: int) -> Routine:
+        return Routine(
+            name=f"integer_{name}_of_{kind}",
+            parameters=REDUCED,
+            summary=f"`{name}` of integers along one dimension.",
+            source=f"ttnn.{name}",
+            loop=loop,
+            loops=loops,
+            spelled=lambda _, axes, keepdim: (axes, keepdim),
+            result=result,
+            operand_dtypes=(INTEGERS,),
+            golden=golden,
+            examples=((((3, 40),), ((dim,), True)), (((64, 5),), ((dim,), False))),
+        )
+
+    return routine("rows", row_loop, reducing_loops, 1), routine("columns", _columns(name), _column_loops, 0)
 
 
 SUM = _of_integers("sum", _sum_loop, lambda torch, x, axes, keepdim: torch.sum(x, axes, keepdim))
@@ -88,5 +136,5 @@ PROD = _of_integers("prod", _product_loop, lambda torch, x, axes, keepdim: torch
 MAX = _of_integers("max", _largest_loop, lambda torch, x, axes, keepdim: torch.amax(x, axes, keepdim))
 MIN = _of_integers("min", _smallest_loop, lambda torch, x, axes, keepdim: torch.amin(x, axes, keepdim))
 
-OPERATIONS = (SUM, PROD, MAX, MIN)
+OPERATIONS = (*SUM, *PROD, *MAX, *MIN)
 """What the stage `ttir-decompose-composites` writes for reductions of integers."""

@@ -22,19 +22,17 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
-RESULT_ACTIVATIONS = "activations"
-"""The keyword that lists what the result goes through."""
 RESULT_PARAMETERS = (
     Parameter("memory_config", CONFIG),
     Parameter("output_mem_config", CONFIG),
     Parameter("dtype", DTYPE),
     Parameter("output_tensor", OUTPUT),
     Parameter("optional_output_tensor", OUTPUT),
-    Parameter(RESULT_ACTIVATIONS, ACTIVATIONS),
+    Parameter("activations", ACTIVATIONS),
 )
-"""What every eager operation takes besides its own, by keyword, about its result."""
+"""What every operation takes besides its own, by keyword, about its result."""
 RESULT_KEYWORDS = tuple(parameter.name for parameter in RESULT_PARAMETERS)
-"""Keywords that every eager operation takes besides its own, about its result; inside `@jit` they are ignored."""
+"""Keywords that every operation takes besides its own, about its result."""
 PLACE_KEYWORDS = ("memory_config", "output_mem_config")
 """Keywords for where the result lies, the second one of older versions."""
 OUTPUT_KEYWORDS = ("output_tensor", "optional_output_tensor")

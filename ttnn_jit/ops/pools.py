@@ -20,7 +20,7 @@ from ttnn_jit.ops.parameter import DIMENSION, ELEMENT_TYPE, FLAG, LAYOUT, TENSOR
 from ttnn_jit.ops.reduction import CHAINS, interleaved
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.ops.routines import dtype_of_places
-from ttnn_jit.ops.windows import WINDOWS, Windows, padded, taps_of
+from ttnn_jit.ops.windows import WINDOWS, Windows, laid_out, padded, taps_of
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import Access, Dim, times, total
 from ttnn_jit.specs.dtypes import FLOATS, DataType
@@ -164,7 +164,7 @@ def _spelled(x: Shape, *attributes: Any) -> tuple[Any, ...]:
 def _result(x: TensorSpec, *attributes: Any) -> TensorSpec:
     pool = pool_of(*attributes)
     dtype, layout = attributes[-2:]
-    return interleaved(x).with_(shape=(1, 1, pool.rows, pool.channels), dtype=dtype, layout=layout)
+    return laid_out(x, (1, 1, pool.rows, pool.channels), dtype, layout)
 
 
 def _max_pool2d(ttnn: Any, x: Any, *attributes: Any) -> Any:
@@ -292,7 +292,7 @@ def _spelled_adaptive(x: Shape, *attributes: Any) -> tuple[Any, ...]:
 def _result_adaptive(x: TensorSpec, *attributes: Any) -> TensorSpec:
     batch, _, channels, counts = _adaptive(attributes)
     dtype, layout = attributes[-2:]
-    return interleaved(x).with_(shape=(1, 1, batch * math.prod(counts), channels), dtype=dtype, layout=layout)
+    return laid_out(x, (1, 1, batch * math.prod(counts), channels), dtype, layout)
 
 
 def _adapted(ttnn: Any, x: Any, attributes: Sequence[Any], reduce: Reduce) -> Any:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.composite import Composite
-from ttnn_jit.ops.composites import activated_golden, is_broadcast_to, require_activation
+from ttnn_jit.ops.composites import activated_golden, is_broadcast_to, require_activation, reshaped
 from ttnn_jit.ops.contractions import MATMUL
-from ttnn_jit.ops.data_movement import RESHAPE
 from ttnn_jit.ops.parameter import FLOAT, NAME, TENSOR, Parameter
-from ttnn_jit.ops.shorthand import Call, Shorthand, Value
-from ttnn_jit.specs.dtypes import FLOATS
+from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -92,30 +91,33 @@ ADDMM = Composite(
 )
 
 
-def _outer(call: Call, a: Value, b: Value) -> Value:
-    rows, columns = _only_extent(a.shape), _only_extent(b.shape)
-    around = () if max(len(a.shape), len(b.shape)) < 3 else (1, 1)
-    matrices = call(RESHAPE, [a], (*around, rows, 1)), call(RESHAPE, [b], (*around, 1, columns))
-    return call(MATMUL, [*matrices], False, False)
+def _outer(ttnn: Any, a: Any, b: Any) -> Any:
+    *around, rows, columns = _outer_shape(a.shape, b.shape)
+    matrices = reshaped(ttnn, a, (*around, rows, 1)), reshaped(ttnn, b, (*around, 1, columns))
+    return ttnn.matmul(*matrices, False, False)
 
 
-def _only_extent(shape: Sequence[int]) -> int:
-    long = [extent for extent in shape if extent != 1]
-    if not shape or len(long) > 1:
-        raise ShapeError(f"an outer product is of tensors with one dimension longer than 1, got {list(shape)}")
-    return long[0] if long else 1
+def _outer_shape(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
+    around = () if max(len(a), len(b)) < 3 else (1, 1)
+    return (*around, math.prod(a), math.prod(b))
 
 
-OUTER = Shorthand(
+def _outer_spelled(*shapes: Sequence[int]) -> tuple[()]:
+    for shape in shapes:
+        if not shape or sum(extent != 1 for extent in shape) > 1:
+            raise ShapeError(f"an outer product is of tensors with one dimension longer than 1, got {list(shape)}")
+    return ()
+
+
+OUTER = Composite(
     name="outer",
     parameters=(Parameter("input_tensor_a", TENSOR), Parameter("input_tensor_b", TENSOR)),
     summary="The product of every element of one vector and every one of another, whatever dimension they lie along.",
     source="ttnn.outer",
-    calls=_outer,
-    takes_dtypes=frozenset(FLOATS),
-    golden=lambda torch, a, b: torch.outer(a.reshape(-1), b.reshape(-1)).reshape(
-        *(() if max(a.dim(), b.dim()) < 3 else (1, 1)), a.numel(), b.numel()
-    ),
+    decompose=_outer,
+    spelled=_outer_spelled,
+    result=lambda a, b: interleaved(a).with_(shape=_outer_shape(a.shape, b.shape)),
+    golden=lambda torch, a, b: torch.outer(a.reshape(-1), b.reshape(-1)).reshape(_outer_shape(a.shape, b.shape)),
     examples=((((33,), (40,)), ()), (((1, 1, 33, 1), (1, 1, 1, 70)), ()), (((1, 1, 1, 5), (1, 1, 1, 5)), ())),
 )
 

@@ -160,6 +160,40 @@ STACK = Shorthand(
 )
 
 
+def _concatenated_in_groups(call: Call, tensors: Sequence[Value], dim: int, groups: int) -> Value:
+    axis = axis_of(dim, len(tensors[0].shape))
+    if groups < 1 or any(len(each.shape) <= axis or each.shape[axis] % groups for each in tensors):
+        shapes = " and ".join(str(list(each.shape)) for each in tensors)
+        raise ShapeError(f"dimension {axis} of tensors of shapes {shapes} does not make {groups} equal groups")
+    parts = []
+    for group, tensor in itertools.product(range(groups), tensors):
+        size = tensor.shape[axis] // groups
+        parts += _parts(call, tensor, axis, [(group * size, (group + 1) * size)])
+    return call(CONCAT, parts, axis)
+
+
+def _grouped_in_torch(torch: Any, *arguments: Any) -> Any:
+    *tensors, dim, groups = arguments
+    chunks = [tensor.chunk(groups, dim) for tensor in tensors]
+    return torch.cat([chunk[group] for group in range(groups) for chunk in chunks], dim)
+
+
+CONCAT_GROUPS = Shorthand(
+    name="concat",
+    ttnn_name="concat_groups",
+    parameters=(
+        Parameter("tensors", TENSORS, aliases=("input_tensors",)),
+        Parameter("dim", DIMENSION, 0),
+        Parameter("groups", DIMENSION),
+    ),
+    summary="Tensors in `groups` equal parts along `dim`: the first part of each, then the second of each, and so on.",
+    source="ttnn.concat",
+    calls=_concatenated_in_groups,
+    golden=_grouped_in_torch,
+    examples=((((3, 40), (3, 8)), (1, 4)), (((6, 33), (2, 33), (4, 33)), (0, 2)), (((5, 7),), (-1, 1))),
+)
+
+
 def _rolled_along(call: Call, x: Value, shift: int, axis: int) -> Value:
     extent = x.shape[axis]
     cut = -shift % extent if extent else 0
@@ -223,4 +257,4 @@ FOLD = Shorthand(
     examples=((((2, 4, 6, 3),), (2, 3)), (((1, 3, 5, 32),), (1, 1))),
 )
 
-OPERATIONS = (VIEW, RESHAPE_ON_DEVICE, EXPAND, SPLIT, SPLIT_SIZES, CHUNK, STACK, ROLL, FOLD)
+OPERATIONS = (VIEW, RESHAPE_ON_DEVICE, EXPAND, SPLIT, SPLIT_SIZES, CHUNK, STACK, CONCAT_GROUPS, ROLL, FOLD)

@@ -39,13 +39,13 @@ class Reduction(Operation):
         combined_by: The elementwise operation that makes one result of two; commutative, and the same under device
             numerics.
         identity: What every chain begins with: combined with x it is x, and is the result of no elements.
-        of_integers: What it is of integers, along one dimension.
+        of_integers: What it is of integers, along the last dimension, and along another one.
         reduces_nothing: Whether it is defined of no elements.
     """
 
     combined_by: Elementwise
     identity: float
-    of_integers: Routine | None = None
+    of_integers: tuple[Routine, Routine] | None = None
     reduces_nothing: bool = True
     examples: tuple[Example, ...] = (
         (((3, 40),), ((-1,), True)),

@@ -6,7 +6,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axis_of
-from ttnn_jit.ops.parameter import DIMENSION, FLAG, LAYOUT, TENSOR, Parameter
+from ttnn_jit.ops.parameter import DIMENSION, FLAG, IGNORED, LAYOUT, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved, laid_out
 from ttnn_jit.ops.routine import Routine, RoutineLoops
 from ttnn_jit.specs.access import Access, Const, Dim
@@ -151,6 +151,8 @@ EMBEDDING = Routine(
         Parameter("input_tensor", TENSOR, aliases=("input",)),
         Parameter("weight", TENSOR),
         Parameter("layout", LAYOUT, Layout.ROW_MAJOR),
+        Parameter("padding_idx", IGNORED),
+        Parameter("embeddings_type", IGNORED),
     ),
     summary="For every index the row of `weight` that it names; one beyond is taken for the nearest there is.",
     source="ttnn.embedding",

@@ -14,8 +14,11 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.data_movement import movement
 from ttnn_jit.ops.movement import Extents, Spelling
 from ttnn_jit.ops.parameter import EXTENTS, Parameter
+from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import Access, Dim, times, total
+from ttnn_jit.specs.memory_config import BufferType
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 Pair = tuple[int, int]
 
@@ -132,6 +135,13 @@ WINDOWS = movement(
 )
 
 OPERATIONS = (WINDOWS,)
+
+
+def laid_out(x: TensorSpec, shape: Sequence[int], dtype: DataType, layout: Layout) -> TensorSpec:
+    """A result where `x` lies, in DRAM, interleaved; what is a tensor of torch or numpy lies in rows."""
+    found = interleaved(x)
+    on_host = found.memory_config.buffer_type is BufferType.SYSTEM_MEMORY
+    return found.with_(shape=shape, dtype=dtype, layout=found.layout if on_host else layout)
 
 
 def padded(ttnn: Any, x: Any, windows: Windows, counts: Sequence[int], number: float, channels: int = 0) -> Any:

@@ -103,17 +103,26 @@ def _operations() -> Iterator[Row]:
         for alias in sorted(alias for alias, meant in ALIASES.items() if meant == name):
             yield f"ttnn.{alias}", "honoured eagerly", f"refused inside `@jit`, as ttnn.jit does: write `{name}`"
         for written in sorted(written for written, meant in IN_PLACE.items() if meant is overloads):
-            yield f"ttnn.{written}", "honoured", f"`{name}`, its result written into the first operand"
+            if written != name:
+                target = overloads[0].operands[overloads[0].written_operand].name
+                yield f"ttnn.{written}", "honoured", f"`{name}`, its result written into `{target}`"
 
 
 def _operation_keywords() -> Iterator[Row]:
     for name in RESULT_KEYWORDS:
-        if name in OUTPUT_KEYWORDS:
-            yield name, "honoured", "the result is written into this tensor"
-        else:
-            yield name, "honoured eagerly", "ignored inside `@jit`, with a warning"
+        yield name, "honoured", _RESULT_KEYWORDS[name]
     for name in HARDWARE_KEYWORDS:
         yield name, "accepted, no effect", "chooses among ways to compute the same on a chip"
+
+
+_RESULT_KEYWORDS = {
+    **dict.fromkeys(OUTPUT_KEYWORDS, "the result is written into this tensor"),
+    "memory_config": "where the result lies; interleaved L1 is DRAM in jitted functions on a chip, with a warning",
+    "output_mem_config": "`memory_config`, as older versions have it",
+    "dtype": "the element type of the result, rounded to once",
+    "activations": "unary operations that the result goes through before it is rounded",
+}
+"""Keyword about the result -> what it asks."""
 
 
 def _conversion_keywords() -> Iterator[Row]:

@@ -116,9 +116,7 @@ class _Conversion:
         """A kernel with a reduction loop for products of matrices; on chips where their rules allow."""
         if not contracts_matrices(op) or (not self.fuses_movement and not chips_contract(op)):
             return None
-        operands = [values[operand] for operand in op.operands]
-        read = [_through_strides(operand) for operand in operands] if self.fuses_movement else operands
-        made = contracting_generic(op, read, self.last_core)
+        made = contracting_generic(op, [values[operand] for operand in op.operands], self.last_core)
         values[op.results[0]] = made[-1].results[0]
         return made
 
@@ -181,19 +179,6 @@ def viewed(value: SSAValue) -> d2m.ViewLayoutOp | None:
         return None
     view = kernel.inputs[0].owner
     return view if isinstance(view, d2m.ViewLayoutOp) else None
-
-
-def _through_strides(operand: SSAValue) -> SSAValue:
-    """The view that a kernel copies to make `operand`, if every dimension of it has a stride; else `operand`."""
-    view = viewed(operand)
-    if view is None:
-        return operand
-    source, access = spec_of(view.input.type), view.access
-    try:
-        loops = walk(access.extents, [access.address(source.shape, source.element_strides)]).extents
-    except NotStridedError:
-        return operand
-    return view.result if len(loops) <= len(access.extents) else operand
 
 
 def _only_copies(kernel: d2m.GenericOp) -> bool:

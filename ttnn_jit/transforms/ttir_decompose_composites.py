@@ -22,7 +22,7 @@ from ttnn_jit.ops.composite import as_tuple
 from ttnn_jit.ops.kinds import as_float32
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.sequences import ARANGE
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.dtypes import BLOCK_FLOATS, COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
 from ttnn_jit.transforms.unpacked_operands import unpack_block_floats
@@ -118,10 +118,6 @@ class TensorBuilder:
             spec = spec.with_(dtype=COMPUTE_TYPE)
         return self._write(*operation.written(specs, statics), operands, spec)
 
-    def call(self, operation: ops.Operation, operands: Sequence[Tensor], *statics: Any) -> Tensor:
-        """The result of an operation that has no name of ttnn's."""
-        return self.apply(operation, operands, statics)
-
     def places(self, extent: int, like: Tensor) -> Tensor:
         """The numbers 0, 1, ... below `extent`, in a tensor that lies where `like` does."""
         spec = interleaved(like.spec).with_(shape=(extent,), dtype=COMPUTE_TYPE)
@@ -145,7 +141,8 @@ class TensorBuilder:
         for axis in reversed(axes):
             own = dtype if axis == axes[0] or of_integers is not None else COMPUTE_TYPE
             (spec,) = operation.results([tensor.spec], ((axis,), keepdim))
-            tensor = self._write(of_integers or operation, ((axis,), keepdim), (tensor,), spec.with_(dtype=own))
+            written = of_integers[axis < len(tensor.shape) - 1] if of_integers else operation
+            tensor = self._write(written, ((axis,), keepdim), (tensor,), spec.with_(dtype=own))
         return tensor
 
     def _write(
@@ -175,9 +172,11 @@ class TensorBuilder:
         return op.results[0]
 
     def rounded(self, x: Tensor, dtype: DataType) -> Tensor:
-        """`x` as elements of `dtype`."""
+        """`x` as elements of `dtype`; block floats, which lie in tiles, are rounded to where the result is written."""
+        if dtype in {x.spec.dtype, *BLOCK_FLOATS}:
+            return x
         wanted = x.spec.with_(dtype=dtype)
-        return x if wanted == x.spec else Tensor(self.finished(x, wanted), wanted)
+        return Tensor(self.finished(x, wanted), wanted)
 
     def finished(self, result: Tensor, wanted: TensorSpec) -> SSAValue:
         """The value of the last op, of the type that is wanted: it rounds to it; a copy where no op may."""

@@ -18,6 +18,7 @@ from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, check_kin
 from ttnn_jit.ttnn.eager_functions import pad, permute, reshape
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.mesh import over_meshes
+from ttnn_jit.ttnn.plain_python import on_copies
 from ttnn_jit.ttnn.prepared_weights import in_tiles, on_device
 from ttnn_jit.ttnn.window_arguments import refusals_of, whole_number, windows_of
 
@@ -35,6 +36,7 @@ def _inputs(weight: Sequence[int], windows: Windows, groups: int) -> int:
 
 
 @callable_in_programs
+@on_copies
 @over_meshes
 def conv3d(  # noqa: PLR0913 - the arguments are ttnn's
     input_tensor: Tensor,

@@ -12,9 +12,9 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.activation_text import activation_text
+from ttnn_jit.ops.applied_unary import activation_of
 from ttnn_jit.ops.convolutions import CONV2D, Convolution, numbers_2d
 from ttnn_jit.ops.created_tensors import callable_in_programs, maker
-from ttnn_jit.ops.named_activations import activation_named
 from ttnn_jit.ops.transposed_convolutions import CONV_TRANSPOSE2D, Transposed
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
@@ -25,6 +25,7 @@ from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, check_kind
 from ttnn_jit.ttnn.eager_functions import pad, reshape
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.mesh import over_meshes
+from ttnn_jit.ttnn.plain_python import on_copies
 from ttnn_jit.ttnn.prepared_weights import in_tiles, on_device, prepared, prepared_bias, prepared_transposed
 from ttnn_jit.ttnn.window_arguments import per_dimension, refusals_of, whole_number, windows_of
 
@@ -98,7 +99,7 @@ def _checked_config(config: Conv2dConfig | None, name: str) -> Conv2dConfig:
 def _activation(config: Conv2dConfig) -> str | None:
     if config.activation in {None, ""}:
         return None
-    applied = activation_named(config.activation)
+    applied = activation_of(config.activation)
     return activation_text(applied.overloads[0].name, applied.numbers)
 
 
@@ -168,6 +169,7 @@ def _free_input(given: Any, used: Any, config: Conv2dConfig) -> None:
 
 
 @callable_in_programs
+@on_copies
 @over_meshes
 def conv2d(  # noqa: PLR0913 - the arguments are ttnn's
     *,
@@ -253,6 +255,7 @@ def _check_slices(config: Conv2dSliceConfig | None, name: str) -> None:
 
 
 @callable_in_programs
+@on_copies
 @over_meshes
 def conv1d(  # noqa: PLR0913 - the arguments are ttnn's
     *,
@@ -308,6 +311,7 @@ def conv1d(  # noqa: PLR0913 - the arguments are ttnn's
 
 
 @callable_in_programs
+@on_copies
 @over_meshes
 def conv_transpose2d(  # noqa: PLR0913 - the arguments are ttnn's
     *,

@@ -443,12 +443,18 @@ class _Clamp(TtnnOperation):
     def __call__(self, input_tensor: Tensor | float, min: Tensor | float = ..., max: Tensor | float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Concat(TtnnOperation):
-    """The tensors one after the other along `dim`."""
+    """The tensors one after the other along `dim`.
+
+    Or: Tensors in `groups` equal parts along `dim`: the first part of each, then the second of each, and so on."""
 
     @overload
     def __call__(self, tensors: Sequence[Tensor], dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input_tensors: Sequence[Tensor], dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, tensors: Sequence[Tensor], dim: int = ..., *, groups: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensors: Sequence[Tensor], dim: int = ..., *, groups: int, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Copy(TtnnOperation):
     """The first tensor in the element type of the second, which is written."""
@@ -528,9 +534,9 @@ class _Embedding(TtnnOperation):
     """For every index the row of `weight` that it names; one beyond is taken for the nearest there is."""
 
     @overload
-    def __call__(self, input_tensor: Tensor, weight: Tensor, layout: Layout = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensor: Tensor, weight: Tensor, layout: Layout = ..., *, padding_idx: object = ..., embeddings_type: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
-    def __call__(self, input: Tensor, weight: Tensor, layout: Layout = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input: Tensor, weight: Tensor, layout: Layout = ..., *, padding_idx: object = ..., embeddings_type: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Eq(TtnnOperation):
     """1 where x equals y, else 0, in the first operand's dtype."""

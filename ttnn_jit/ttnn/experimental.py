@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from ttnn_jit.ttnn.channel_orders import convert_to_chw, convert_to_hwc
 from ttnn_jit.ttnn.collectives import all_gather_async, neighbor_pad_async, reduce_scatter_minimal_async
 from ttnn_jit.ttnn.convolutions_3d import conv3d, prepare_conv3d_weights
 from ttnn_jit.ttnn.eager_functions import functions_of, view
@@ -18,6 +19,8 @@ globals().update(_OPERATIONS)
 __all__ = [  # noqa: PLE0604 - the names are the declarations'
     "all_gather_async",
     "conv3d",
+    "convert_to_chw",
+    "convert_to_hwc",
     "dropout",
     "fast_reduce_nc",
     "neighbor_pad_async",

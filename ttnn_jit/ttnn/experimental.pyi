@@ -14,6 +14,8 @@ from ttnn_jit.ttnn.eager_functions import _ExperimentalRotaryEmbeddingLlamaFused
 from ttnn_jit.ttnn.eager_functions import _ExperimentalSplitQueryKeyValueAndSplitHeads
 from ttnn_jit.ttnn.collectives import all_gather_async as all_gather_async
 from ttnn_jit.ttnn.convolutions_3d import conv3d as conv3d
+from ttnn_jit.ttnn.channel_orders import convert_to_chw as convert_to_chw
+from ttnn_jit.ttnn.channel_orders import convert_to_hwc as convert_to_hwc
 from ttnn_jit.ttnn.random_tensors import dropout as dropout
 from ttnn_jit.ttnn.fast_reduce import fast_reduce_nc as fast_reduce_nc
 from ttnn_jit.ttnn.collectives import neighbor_pad_async as neighbor_pad_async
@@ -26,6 +28,8 @@ __all__ = [
     "all_gather_async",
     "concatenate_heads",
     "conv3d",
+    "convert_to_chw",
+    "convert_to_hwc",
     "create_qkv_heads",
     "dropout",
     "fast_reduce_nc",

@@ -15,6 +15,7 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import MemoryConfig
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.mesh import over_meshes
+from ttnn_jit.ttnn.plain_python import on_copies
 from ttnn_jit.ttnn.transfers import typecast
 
 _UPSAMPLE, _GRID_SAMPLE = (TtnnOperation(each.name, (each,)) for each in (UPSAMPLE, GRID_SAMPLE))
@@ -32,6 +33,7 @@ def _factors(value: Any) -> tuple[int, ...]:
 
 
 @callable_in_programs
+@on_copies
 @over_meshes
 def upsample(
     input_tensor: Tensor,
@@ -64,6 +66,7 @@ def upsample(
 
 
 @callable_in_programs
+@on_copies
 @over_meshes
 def grid_sample(
     input_tensor: Tensor,

@@ -1,6 +1,7 @@
 # Written by `make docs` from the table in lazy_names.py; a test proves it current.
 from ttnn_jit.specs.arch import Arch as Arch
 from ttnn_jit.specs.storage_type import StorageType as StorageType
+from ttnn_jit.specs.embeddings_type import EmbeddingsType as EmbeddingsType
 from ttnn_jit.specs.unary_op_type import BcastOpDim as BcastOpDim
 from ttnn_jit.specs.unary_op_type import BcastOpMath as BcastOpMath
 from ttnn_jit.specs.unary_op_type import UnaryOpType as UnaryOpType
@@ -67,8 +68,112 @@ from ttnn_jit.ttnn.random_tensors import randn as randn
 from ttnn_jit.ttnn.found_elements import nonzero as nonzero
 from ttnn_jit.ttnn.found_elements import unique as unique
 from ttnn_jit.ttnn.rearranging import rearrange as rearrange
+from ttnn_jit.ttnn.gradients import abs_bw as abs_bw
+from ttnn_jit.ttnn.gradients import acos_bw as acos_bw
+from ttnn_jit.ttnn.gradients import acosh_bw as acosh_bw
+from ttnn_jit.ttnn.gradients import add_bw as add_bw
+from ttnn_jit.ttnn.gradients import addalpha_bw as addalpha_bw
+from ttnn_jit.ttnn.gradients import addcdiv_bw as addcdiv_bw
+from ttnn_jit.ttnn.gradients import addcmul_bw as addcmul_bw
+from ttnn_jit.ttnn.gradients import asin_bw as asin_bw
+from ttnn_jit.ttnn.gradients import asinh_bw as asinh_bw
+from ttnn_jit.ttnn.gradients import assign_bw as assign_bw
+from ttnn_jit.ttnn.gradients import atan2_bw as atan2_bw
+from ttnn_jit.ttnn.gradients import atan_bw as atan_bw
+from ttnn_jit.ttnn.gradients import atanh_bw as atanh_bw
+from ttnn_jit.ttnn.gradients import bias_gelu_bw as bias_gelu_bw
+from ttnn_jit.ttnn.gradients import binary_eq_bw as binary_eq_bw
+from ttnn_jit.ttnn.gradients import binary_ge_bw as binary_ge_bw
+from ttnn_jit.ttnn.gradients import binary_gt_bw as binary_gt_bw
+from ttnn_jit.ttnn.gradients import binary_le_bw as binary_le_bw
+from ttnn_jit.ttnn.gradients import binary_lt_bw as binary_lt_bw
+from ttnn_jit.ttnn.gradients import binary_ne_bw as binary_ne_bw
+from ttnn_jit.ttnn.gradients import ceil_bw as ceil_bw
+from ttnn_jit.ttnn.gradients import celu_bw as celu_bw
+from ttnn_jit.ttnn.gradients import clamp_bw as clamp_bw
+from ttnn_jit.ttnn.gradients import clip_bw as clip_bw
+from ttnn_jit.ttnn.gradients import concat_bw as concat_bw
+from ttnn_jit.ttnn.gradients import cos_bw as cos_bw
+from ttnn_jit.ttnn.gradients import cosh_bw as cosh_bw
+from ttnn_jit.ttnn.gradients import deg2rad_bw as deg2rad_bw
+from ttnn_jit.ttnn.gradients import div_bw as div_bw
+from ttnn_jit.ttnn.gradients import div_no_nan_bw as div_no_nan_bw
+from ttnn_jit.ttnn.gradients import elu_bw as elu_bw
+from ttnn_jit.ttnn.gradients import erf_bw as erf_bw
+from ttnn_jit.ttnn.gradients import erfc_bw as erfc_bw
+from ttnn_jit.ttnn.gradients import erfinv_bw as erfinv_bw
+from ttnn_jit.ttnn.gradients import exp2_bw as exp2_bw
+from ttnn_jit.ttnn.gradients import exp_bw as exp_bw
+from ttnn_jit.ttnn.gradients import expm1_bw as expm1_bw
+from ttnn_jit.ttnn.gradients import fill_zero_bw as fill_zero_bw
+from ttnn_jit.ttnn.gradients import floor_bw as floor_bw
+from ttnn_jit.ttnn.gradients import fmod_bw as fmod_bw
+from ttnn_jit.ttnn.gradients import frac_bw as frac_bw
+from ttnn_jit.ttnn.gradients import gelu_bw as gelu_bw
+from ttnn_jit.ttnn.gradients import hardshrink_bw as hardshrink_bw
+from ttnn_jit.ttnn.gradients import hardsigmoid_bw as hardsigmoid_bw
+from ttnn_jit.ttnn.gradients import hardswish_bw as hardswish_bw
+from ttnn_jit.ttnn.gradients import hardtanh_bw as hardtanh_bw
+from ttnn_jit.ttnn.gradients import hypot_bw as hypot_bw
+from ttnn_jit.ttnn.gradients import ldexp_bw as ldexp_bw
+from ttnn_jit.ttnn.gradients import leaky_relu_bw as leaky_relu_bw
+from ttnn_jit.ttnn.gradients import lerp_bw as lerp_bw
+from ttnn_jit.ttnn.gradients import lgamma_bw as lgamma_bw
+from ttnn_jit.ttnn.gradients import log10_bw as log10_bw
+from ttnn_jit.ttnn.gradients import log1p_bw as log1p_bw
+from ttnn_jit.ttnn.gradients import log2_bw as log2_bw
+from ttnn_jit.ttnn.gradients import log_bw as log_bw
+from ttnn_jit.ttnn.gradients import log_sigmoid_bw as log_sigmoid_bw
+from ttnn_jit.ttnn.gradients import logaddexp2_bw as logaddexp2_bw
+from ttnn_jit.ttnn.gradients import logaddexp_bw as logaddexp_bw
+from ttnn_jit.ttnn.gradients import logit_bw as logit_bw
+from ttnn_jit.ttnn.gradients import max_bw as max_bw
+from ttnn_jit.ttnn.gradients import min_bw as min_bw
+from ttnn_jit.ttnn.gradients import mul_bw as mul_bw
+from ttnn_jit.ttnn.gradients import neg_bw as neg_bw
+from ttnn_jit.ttnn.gradients import pow_bw as pow_bw
+from ttnn_jit.ttnn.gradients import rad2deg_bw as rad2deg_bw
+from ttnn_jit.ttnn.gradients import rdiv_bw as rdiv_bw
+from ttnn_jit.ttnn.gradients import reciprocal_bw as reciprocal_bw
+from ttnn_jit.ttnn.gradients import relu6_bw as relu6_bw
+from ttnn_jit.ttnn.gradients import relu_bw as relu_bw
+from ttnn_jit.ttnn.gradients import remainder_bw as remainder_bw
+from ttnn_jit.ttnn.gradients import round_bw as round_bw
+from ttnn_jit.ttnn.gradients import rpow_bw as rpow_bw
+from ttnn_jit.ttnn.gradients import rsqrt_bw as rsqrt_bw
+from ttnn_jit.ttnn.gradients import rsub_bw as rsub_bw
+from ttnn_jit.ttnn.gradients import selu_bw as selu_bw
+from ttnn_jit.ttnn.gradients import sigmoid_bw as sigmoid_bw
+from ttnn_jit.ttnn.gradients import sign_bw as sign_bw
+from ttnn_jit.ttnn.gradients import silu_bw as silu_bw
+from ttnn_jit.ttnn.gradients import sin_bw as sin_bw
+from ttnn_jit.ttnn.gradients import sinh_bw as sinh_bw
+from ttnn_jit.ttnn.gradients import softplus_bw as softplus_bw
+from ttnn_jit.ttnn.gradients import softshrink_bw as softshrink_bw
+from ttnn_jit.ttnn.gradients import softsign_bw as softsign_bw
+from ttnn_jit.ttnn.gradients import sqrt_bw as sqrt_bw
+from ttnn_jit.ttnn.gradients import square_bw as square_bw
+from ttnn_jit.ttnn.gradients import squared_difference_bw as squared_difference_bw
+from ttnn_jit.ttnn.gradients import sub_bw as sub_bw
+from ttnn_jit.ttnn.gradients import subalpha_bw as subalpha_bw
+from ttnn_jit.ttnn.gradients import tan_bw as tan_bw
+from ttnn_jit.ttnn.gradients import tanh_bw as tanh_bw
+from ttnn_jit.ttnn.gradients import tanhshrink_bw as tanhshrink_bw
+from ttnn_jit.ttnn.gradients import threshold_bw as threshold_bw
+from ttnn_jit.ttnn.gradients import trunc_bw as trunc_bw
+from ttnn_jit.ttnn.gradients import unary_sub_bw as unary_sub_bw
+from ttnn_jit.ttnn.gradients import where_bw as where_bw
+from ttnn_jit.ttnn.gradients import xlogy_bw as xlogy_bw
 from ttnn_jit.ttnn.batch_norm import batch_norm as batch_norm
 from ttnn_jit.ttnn.moreh import moreh_cumsum as moreh_cumsum
+from ttnn_jit.ttnn.complex_tensors import angle as angle
+from ttnn_jit.ttnn.complex_tensors import complex_tensor as complex_tensor
+from ttnn_jit.ttnn.complex_tensors import conj as conj
+from ttnn_jit.ttnn.complex_tensors import imag as imag
+from ttnn_jit.ttnn.complex_tensors import is_imag as is_imag
+from ttnn_jit.ttnn.complex_tensors import is_real as is_real
+from ttnn_jit.ttnn.complex_tensors import polar as polar
+from ttnn_jit.ttnn.complex_tensors import real as real
 from ttnn_jit.ttnn.assignments import bcast as bcast
 from ttnn_jit.ttnn.assignments import fill_ones_rm as fill_ones_rm
 from ttnn_jit.ttnn.assignments import fill_rm as fill_rm
@@ -144,6 +249,8 @@ from ttnn_jit.ttnn.pooling import max_pool2d as max_pool2d
 from ttnn_jit.ttnn.interpolating import grid_sample as grid_sample
 from ttnn_jit.ttnn.interpolating import upsample as upsample
 from ttnn_jit.ttnn.prepared_weights import prepare_conv_bias as prepare_conv_bias
+from ttnn_jit.ttnn.prepared_weights import prepare_conv_transpose2d_bias as prepare_conv_transpose2d_bias
+from ttnn_jit.ttnn.prepared_weights import prepare_conv_transpose2d_weights as prepare_conv_transpose2d_weights
 from ttnn_jit.ttnn.prepared_weights import prepare_conv_weights as prepare_conv_weights
 from ttnn_jit.specs.conv_configs import Conv1dConfig as Conv1dConfig
 from ttnn_jit.specs.conv_configs import Conv2dConfig as Conv2dConfig
@@ -192,6 +299,7 @@ __all__ = [
     "CreateDevices",
     "DEVICE_STORAGE_TYPE",
     "DeviceComputeKernelConfig",
+    "EmbeddingsType",
     "GetDefaultDevice",
     "GetNumAvailableDevices",
     "GetNumPCIeDevices",
@@ -240,26 +348,56 @@ __all__ = [
     "UnaryOpType",
     "UnaryWithParam",
     "WormholeComputeKernelConfig",
+    "abs_bw",
+    "acos_bw",
+    "acosh_bw",
     "adaptive_avg_pool2d",
     "adaptive_max_pool2d",
+    "add_bw",
+    "addalpha_bw",
+    "addcdiv_bw",
+    "addcmul_bw",
     "aggregate_tensor",
     "all_gather",
     "all_reduce",
     "allocate_tensor_on_host",
+    "angle",
     "as_tensor",
+    "asin_bw",
+    "asinh_bw",
+    "assign_bw",
+    "atan2_bw",
+    "atan_bw",
+    "atanh_bw",
     "avg_pool2d",
     "batch_norm",
     "bcast",
     "begin_trace_capture",
     "bernoulli",
+    "bias_gelu_bw",
+    "binary_eq_bw",
+    "binary_ge_bw",
+    "binary_gt_bw",
+    "binary_le_bw",
+    "binary_lt_bw",
+    "binary_ne_bw",
+    "ceil_bw",
+    "celu_bw",
+    "clamp_bw",
+    "clip_bw",
     "combine_device_tensors",
     "command_queue",
+    "complex_tensor",
+    "concat_bw",
     "concat_mesh_to_tensor_composer",
+    "conj",
     "conv1d",
     "conv2d",
     "conv_transpose2d",
     "core",
     "corerange_to_cores",
+    "cos_bw",
+    "cosh_bw",
     "create_global_semaphore",
     "create_group_norm_input_mask",
     "create_group_norm_input_negative_mask",
@@ -267,18 +405,33 @@ __all__ = [
     "create_mesh_composer",
     "create_mesh_mapper",
     "create_sharded_memory_config_",
+    "deg2rad_bw",
     "determine_expected_group_norm_sharded_config_and_grid_size",
     "distribute",
     "distribute_tensor",
+    "div_bw",
+    "div_no_nan_bw",
     "dump_tensor",
     "element_size",
+    "elu_bw",
     "end_trace_capture",
+    "erf_bw",
+    "erfc_bw",
+    "erfinv_bw",
     "event_synchronize",
     "execute_trace",
+    "exp2_bw",
+    "exp_bw",
     "experimental",
+    "expm1_bw",
     "fill_ones_rm",
     "fill_rm",
+    "fill_zero_bw",
+    "floor_bw",
+    "fmod_bw",
+    "frac_bw",
     "from_host_shards",
+    "gelu_bw",
     "get_conv_output_dim",
     "get_current_command_queue_id_for_thread",
     "get_device_ids",
@@ -287,44 +440,101 @@ __all__ = [
     "graph",
     "grid_sample",
     "grid_to_cores",
+    "hardshrink_bw",
+    "hardsigmoid_bw",
+    "hardswish_bw",
+    "hardtanh_bw",
     "has_storage_type_of",
     "has_tile_padding",
+    "hypot_bw",
+    "imag",
     "init_device_compute_kernel_config",
     "interleaved_to_sharded_partial",
+    "is_imag",
+    "is_real",
     "kv_cache",
+    "ldexp_bw",
+    "leaky_relu_bw",
+    "lerp_bw",
+    "lgamma_bw",
     "load_config_from_dictionary",
     "load_config_from_json_file",
     "load_tensor",
+    "log10_bw",
+    "log1p_bw",
+    "log2_bw",
+    "log_bw",
+    "log_sigmoid_bw",
+    "logaddexp2_bw",
+    "logaddexp_bw",
+    "logit_bw",
     "manage_config",
     "manual_seed",
+    "max_bw",
     "max_pool2d",
     "mesh_partition",
+    "min_bw",
     "model_preprocessing",
     "moreh_cumsum",
     "move",
+    "mul_bw",
+    "neg_bw",
     "nonzero",
     "num_cores_to_corerangeset",
     "num_cores_to_corerangeset_in_subcoregrids",
     "operations",
     "pad_to_tile_shape",
     "plus_one",
+    "polar",
+    "pow_bw",
     "prepare_conv_bias",
+    "prepare_conv_transpose2d_bias",
+    "prepare_conv_transpose2d_weights",
     "prepare_conv_weights",
+    "rad2deg_bw",
     "rand",
     "randn",
+    "rdiv_bw",
+    "real",
     "reallocate",
     "rearrange",
+    "reciprocal_bw",
     "record_event",
     "reduce_scatter",
     "register_post_operation_hook",
     "register_pre_operation_hook",
     "release_trace",
+    "relu6_bw",
+    "relu_bw",
+    "remainder_bw",
     "replicate_tensor_to_mesh_mapper",
     "reset_global_semaphore_value",
+    "round_bw",
+    "rpow_bw",
+    "rsqrt_bw",
+    "rsub_bw",
     "save_config_to_json_file",
+    "selu_bw",
     "shard_tensor_to_mesh_mapper",
     "sharded_to_interleaved_partial",
+    "sigmoid_bw",
+    "sign_bw",
+    "silu_bw",
+    "sin_bw",
+    "sinh_bw",
+    "softplus_bw",
+    "softshrink_bw",
+    "softsign_bw",
     "split_work_to_cores",
+    "sqrt_bw",
+    "square_bw",
+    "squared_difference_bw",
+    "sub_bw",
+    "subalpha_bw",
+    "tan_bw",
+    "tanh_bw",
+    "tanhshrink_bw",
+    "threshold_bw",
     "tile_size",
     "tilize",
     "tilize_with_val_padding",
@@ -332,13 +542,17 @@ __all__ = [
     "to_dtype",
     "tracer",
     "transformer",
+    "trunc_bw",
     "types",
     "unary_chain",
+    "unary_sub_bw",
     "unique",
     "untilize",
     "untilize_with_unpadding",
     "upsample",
     "wait_for_event",
+    "where_bw",
+    "xlogy_bw",
 ]
 
 MODULE_OF: dict[str, str]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import cache
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from ttnn_jit.foreign.numpy_array import is_numpy_array, spec_of_numpy_array
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
@@ -16,6 +17,9 @@ from ttnn_jit.runtime.device import Device, implicit_cpu_device
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, Layout
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _TARGET: ContextVar[SystemDesc | None] = ContextVar("target of foreign operands", default=None)
 
@@ -41,7 +45,7 @@ def is_foreign(value: object) -> bool:
 
 
 def call_on_copies(
-    run: Callable[[Sequence[Any], Mapping[str, Any]], Tensor], args: Sequence[Any], kwargs: Mapping[str, Any]
+    run: Callable[[Sequence[Any], Mapping[str, Any]], Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
     """``run(args, kwargs)`` with ttnn tensors for foreign ones; the result is of the first tensor's kind.
 
@@ -59,7 +63,22 @@ def call_on_copies(
     result = run(
         [own(value) for value in args], {name: v if name in OUTPUT_KEYWORDS else own(v) for name, v in kwargs.items()}
     )
-    return result if isinstance(first, Tensor) else _of_kind(result, first)
+    if isinstance(first, Tensor):
+        return result
+    return map_leaves(result, lambda leaf: _of_kind(leaf, first) if isinstance(leaf, Tensor) else leaf)
+
+
+def on_copies(function: Callable[P, T]) -> Callable[P, T]:
+    """`function`, which gets copies of torch tensors and numpy arrays, where they are taken, and gives such back."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        if not has_foreign_operand((*args, *kwargs.values())):
+            return function(*args, **kwargs)
+        found: T = call_on_copies(lambda given, named: function(*given, **named), args, kwargs)
+        return found
+
+    return call
 
 
 def as_callers_kind(result: Any, arguments: Any) -> Any:

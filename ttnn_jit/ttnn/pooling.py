@@ -24,6 +24,7 @@ from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorMem
 from ttnn_jit.ttnn.eager_functions import pad, reshape
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.mesh import over_meshes
+from ttnn_jit.ttnn.plain_python import on_copies
 from ttnn_jit.ttnn.window_arguments import per_dimension, refusals_of, whole_number, windows_of
 
 _MAX_POOL2D, _AVG_POOL2D, _ADAPTIVE_AVG, _ADAPTIVE_MAX, _GLOBAL, _INDICES = (
@@ -73,6 +74,7 @@ def _free(x: Any, deallocate_input: bool) -> None:
 
 
 @callable_in_programs
+@on_copies
 @over_meshes
 def max_pool2d(  # noqa: PLR0913, PLR0917 - the arguments are ttnn's
     input_tensor: Tensor,
@@ -145,6 +147,7 @@ def _indices(x: Any, pool: Pool) -> Any:
 
 
 @callable_in_programs
+@on_copies
 @over_meshes
 def avg_pool2d(  # noqa: PLR0913, PLR0917 - the arguments are ttnn's
     input_tensor: Tensor,
@@ -206,6 +209,7 @@ def _adaptive(name: str, operation: TtnnOperation, given: dict[str, Any]) -> Any
 
 
 @callable_in_programs
+@on_copies
 @over_meshes
 def adaptive_avg_pool2d(  # noqa: PLR0913 - the arguments are ttnn's
     input_tensor: Tensor,
@@ -231,6 +235,7 @@ def adaptive_avg_pool2d(  # noqa: PLR0913 - the arguments are ttnn's
 
 
 @callable_in_programs
+@on_copies
 @over_meshes
 def adaptive_max_pool2d(  # noqa: PLR0913 - the arguments are ttnn's
     input_tensor: Tensor,
@@ -256,6 +261,7 @@ def adaptive_max_pool2d(  # noqa: PLR0913 - the arguments are ttnn's
 
 
 @callable_in_programs
+@on_copies
 @over_meshes
 def global_avg_pool2d(
     input_tensor: Tensor, *, memory_config: MemoryConfig | None = None, dtype: DataType | None = None

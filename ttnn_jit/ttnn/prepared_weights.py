@@ -17,7 +17,6 @@ from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, check_kin
 from ttnn_jit.ttnn import eager_functions
 from ttnn_jit.ttnn.eager_functions import permute, reshape
 from ttnn_jit.ttnn.mesh import over_meshes
-from ttnn_jit.ttnn.plain_python import is_foreign
 from ttnn_jit.ttnn.transfers import to_device, to_layout, typecast
 from ttnn_jit.ttnn.window_arguments import refusals_of, whole_number, windows_of
 
@@ -28,7 +27,7 @@ def on_device(tensor: Any, device: Device | None, what: str) -> Any:
     Raises:
         ArgumentError: It is no tensor, or there is no device.
     """
-    if maker() is not None or is_foreign(tensor):
+    if maker() is not None:
         return tensor
     check_kind(tensor, Tensor, what)
     if tensor.device() is not None:
@@ -58,28 +57,20 @@ def prepared_bias(bias: Any, outputs: int, dtype: DataType | None) -> Any:
 
 
 def in_tiles(tensor: Any, dtype: DataType | None) -> Any:
-    """`tensor` in tiles, but in a program as it is, in `dtype` if that is given.
-
-    Raises:
-        ArgumentError: Block floats are asked for in a program of what is in rows.
-    """
-    if maker() is None and isinstance(tensor, Tensor):
+    """`tensor` in tiles, in `dtype` if that is given."""
+    if tensor.layout is not Layout.TILE:
         tensor = to_layout(tensor, Layout.TILE)
-    elif dtype is not None and dtype.is_block_float and tensor.layout is not Layout.TILE:
-        raise ArgumentError(
-            f"weights in rows do not become {dtype.name} inside a jitted function",
-            help="prepare them before the call: `ttnn.prepare_conv_weights(...)`",
-        )
     return tensor if dtype in {None, tensor.dtype} else typecast(tensor, dtype)
 
 
-def _sizes(name: str, given: dict[str, Any]) -> Convolution:
+def _sizes(name: str, given: dict[str, Any], *, checked: bool = True) -> Convolution:
     names = ("batch_size", "in_channels", "out_channels", "input_height", "input_width", "groups")
     batch, inputs, outputs, height, width, groups = (whole_number(given[each], f"`{each}` of {name}") for each in names)
     keywords = {each: given[each] for each in ("kernel_size", "stride", "padding", "dilation")}
     sizes = Convolution(batch, inputs, outputs, (height, width), windows_of(name, 2, **keywords), groups)
-    with refusals_of(name):
-        sizes.check()
+    if checked:
+        with refusals_of(name):
+            sizes.check()
     return sizes
 
 
@@ -172,6 +163,64 @@ def prepare_conv_bias(  # noqa: PLR0913 - the arguments are ttnn's
         sizes.check_operands((sizes.batch, *sizes.extents, sizes.inputs), sizes.weights, tuple(bias_tensor.shape))
     found: Tensor = prepared_bias(on_device(bias_tensor, device, f"`bias_tensor` of {name}"), sizes.outputs, dtype)
     return found
+
+
+@over_meshes
+def prepare_conv_transpose2d_weights(  # noqa: PLR0913 - the arguments are ttnn's
+    *,
+    weight_tensor: Tensor,
+    input_memory_config: MemoryConfig,
+    input_layout: Layout,
+    weights_format: str,
+    in_channels: int,
+    out_channels: int,
+    batch_size: int,
+    input_height: int,
+    input_width: int,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] = (1, 1),
+    padding: int | str | Sequence[int] = (0, 0),
+    dilation: int | Sequence[int] = (1, 1),
+    has_bias: bool = True,
+    groups: int = 1,
+    device: Device,
+    input_dtype: DataType | None = None,
+    output_dtype: DataType | None = None,
+    conv_config: Conv2dConfig | None = None,
+    compute_config: DeviceComputeKernelConfig | None = None,
+    dram_slice_config: Conv2dSliceConfig | None = None,
+    mirror_kernel: bool = True,
+) -> Tensor:
+    """The weights of a `conv_transpose2d` as a matrix on `device` (ttnn.prepare_conv_transpose2d_weights).
+
+    The other arguments are those of the `conv_transpose2d`; what does not decide the matrix is checked.
+
+    Returns:
+        (1, 1, taps * input channels of a group, output channels), TILE; weights that are prepared, themselves.
+
+    Raises:
+        ArgumentError: An argument is of another kind, or the format is not "IOHW".
+        ShapeError: Sizes that do not fit each other, or weights that do not fit them.
+    """
+    name = "prepare_conv_transpose2d_weights"
+    if weights_format != "IOHW":
+        raise ArgumentError(f'`weights_format` of {name} is "IOHW", got {weights_format!r}')
+    transposed = Transposed(_sizes(name, locals(), checked=False), (0, 0))
+    sizes = transposed.sizes
+    dtype = _weights_dtype(conv_config, name)
+    with refusals_of(name):
+        transposed.check()
+        places = (sizes.batch, *sizes.extents, sizes.inputs)
+        transposed.check_operands(places, tuple(weight_tensor.shape), None)
+    weight = on_device(weight_tensor, device, f"`weight_tensor` of {name}")
+    if not sizes.are_prepared(weight.shape):
+        weight = in_tiles(prepared_transposed(weight, transposed, mirror=mirror_kernel), dtype)
+    found: Tensor = weight
+    return found
+
+
+prepare_conv_transpose2d_bias = prepare_conv_bias
+"""ttnn's other name of it: a bias does not depend on the direction."""
 
 
 def _weights_dtype(config: Conv2dConfig | None, name: str) -> DataType | None:

@@ -6,15 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
-from ttnn_jit.ops import (
-    HARDWARE_PARAMETERS,
-    OPERAND_PARAMETERS,
-    RESULT_PARAMETERS,
-    BoundCall,
-    Elementwise,
-)
-from ttnn_jit.ops.applied_unary import AppliedUnary
-from ttnn_jit.ops.named_activations import activation_named
+from ttnn_jit.ops import HARDWARE_PARAMETERS, OPERAND_PARAMETERS, RESULT_PARAMETERS, BoundCall, Elementwise
+from ttnn_jit.ops.applied_unary import AppliedUnary, activation_of, activations_of
 from ttnn_jit.ops.operation import OUTPUT_KEYWORDS, PLACE_KEYWORDS, OperandSpec
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.program import Program
@@ -56,8 +49,9 @@ def result_keywords(name: str, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any
         for each in (*RESULT_PARAMETERS, *OPERAND_PARAMETERS, *HARDWARE_PARAMETERS)
     }
     fused = getattr(found["program_config"], "fused_activation", None)
-    activations = (*_applied(name, "activations", found), *(() if fused is None else (activation_named(fused),)))
-    applied = tuple(_applied(name, each.name, found) for each in OPERAND_PARAMETERS)
+    activations = activations_of(name, "activations", found["activations"])
+    activations = activations if fused is None else (*activations, activation_of(fused))
+    applied = tuple(activations_of(name, each.name, found[each.name]) for each in OPERAND_PARAMETERS)
     of_operands = applied if any(applied) else ()
     output, config = (_one_of(name, names, found) for names in (OUTPUT_KEYWORDS, PLACE_KEYWORDS))
     if output is not None:
@@ -73,17 +67,6 @@ def _one_of(name: str, names: Sequence[str], found: Mapping[str, Any]) -> Any:
     if len(given) > 1:
         raise ArgumentError(f"{name}: {' and '.join(f'`{each}`' for each in names)} are two names of one argument")
     return given[0] if given else None
-
-
-def _applied(name: str, keyword: str, found: Mapping[str, Any]) -> tuple[AppliedUnary, ...]:
-    """What a keyword that lists activations names."""
-    activations = found[keyword]
-    if not isinstance(activations, (list, tuple, type(None))):
-        raise ArgumentError(
-            f"{name}: `{keyword}` must be a list of unary operations, got {activations!r}",
-            help=f"give their names, as `{keyword}=['relu']`",
-        )
-    return tuple(map(activation_named, activations or ()))
 
 
 def check_operands(name: str, bound: BoundCall, wanted: ResultKeywords) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.foreign.numpy_scalar import python_number
+from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.ops.kinds import Number
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
 from ttnn_jit.specs.target import TILE_HEIGHT
@@ -14,6 +15,7 @@ from ttnn_jit.ttnn.eager_functions import slice as sliced
 from ttnn_jit.ttnn.transfers import to_layout
 
 
+@callable_in_programs
 def tilize(
     input_tensor: Tensor,
     *,
@@ -36,6 +38,7 @@ def tilize(
     return to_layout(input_tensor, Layout.TILE, dtype, memory_config)
 
 
+@callable_in_programs
 def tilize_with_zero_padding(
     input_tensor: Tensor,
     *,
@@ -48,6 +51,7 @@ def tilize_with_zero_padding(
     return to_layout(input_tensor, Layout.TILE, output_dtype, memory_config)
 
 
+@callable_in_programs
 def tilize_with_val_padding(
     input_tensor: Tensor,
     output_tensor_shape: Sequence[int],
@@ -85,6 +89,7 @@ def tilize_with_val_padding(
     return to_layout(input_tensor, Layout.TILE, dtype, memory_config)
 
 
+@callable_in_programs
 def untilize(
     input_tensor: Tensor,
     *,
@@ -97,6 +102,7 @@ def untilize(
     return to_layout(input_tensor, Layout.ROW_MAJOR, None, memory_config)
 
 
+@callable_in_programs
 def untilize_with_unpadding(
     input_tensor: Tensor,
     output_tensor_end: Sequence[int],

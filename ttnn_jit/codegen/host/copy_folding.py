@@ -109,17 +109,23 @@ def _through(source: Operand, read: Operand) -> Operand:
 def _is_as_good(kernel: Kernel, before: Kernel, streams: Sequence[int]) -> bool:
     """Whether these streams are read as their cache lines lie; a product packs them along either of its loops.
 
-    A product must not get more loops around it: it packs its other operand again for each of their steps.
+    A product must not get more loops around it in which one operand stays: it is packed again for each of their steps.
     """
     if any(isinstance(step, Contract) for step in kernel.body.steps):
         near = all(1 in kernel.nest.strides[k][-3:] for k in streams)
         short = len(kernel.nest.reduced) > 1 and kernel.nest.extents[-2] < _MIN_TERMS
-        return near and not short and _loops_around(kernel) <= _loops_around(before)
+        return near and not short and _packed_again(kernel) <= _packed_again(before)
     return all(kernel.body.streams[k].access is not InnerAccess.STRIDED for k in streams)
 
 
-def _loops_around(kernel: Kernel) -> int:
-    return len(kernel.nest.extents) - len(kernel.nest.reduced)
+def _packed_again(kernel: Kernel) -> int:
+    """The loops around a product, and around its rows, in which one of its operands stays."""
+    steps = kernel.body.steps
+    (product,) = (step for step in steps if isinstance(step, Contract))
+    loads = (steps[place] for place in (product.left, product.right))
+    read = [kernel.nest.strides[load.stream] for load in loads if isinstance(load, Load)]
+    around = len(kernel.nest.extents) - len(kernel.nest.reduced) - 2
+    return sum(any(strides[loop] == 0 for strides in read) for loop in range(around))
 
 
 # --- Writers ----------------------------------------------------------------------------------------------------------

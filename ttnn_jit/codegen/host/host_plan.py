@@ -16,18 +16,54 @@ from ttnn_jit.process.dataclass import dataclass
 
 
 @dataclass(frozen=True)
+class ScoreBlocks:
+    """That launches which follow each other run for some rows after others (codegen/host/score_blocks.py).
+
+    Attributes:
+        heads: How many times there are `rows`.
+        rows: Of one head; no block has rows of two.
+        size: Rows of a block, of the last one of a head the rest.
+        kept: The values of which a block is in memory at a time, each with the elements from row to row.
+    """
+
+    heads: int
+    rows: int
+    size: int
+    kept: tuple[tuple[SSAValue, int], ...]
+
+    @property
+    def ranges(self) -> Iterator[tuple[int, int]]:
+        """Per block its first row, of all of them, and how many it has."""
+        for head in range(self.heads):
+            for row in range(0, self.rows, self.size):
+                yield head * self.rows + row, min(self.size, self.rows - row)
+
+    @property
+    def remark(self) -> str:
+        """What `explain()` says of it."""
+        return f"in {sum(1 for _ in self.ranges)} blocks of {self.size} rows"
+
+
+@dataclass(frozen=True)
 class HostLaunch:
-    """One launch.
+    """One launch, or one for each of several blocks of rows.
 
     Attributes:
         ops: The module's ops that it runs, in order.
         kernel: What it reads, computes and writes, over which loops.
         form: How its body runs.
+        blocks: The blocks of rows that it runs in, with launches beside it; None: all at once.
     """
 
     ops: tuple[Operation, ...]
     kernel: Kernel
     form: Form
+    blocks: ScoreBlocks | None = None
+
+    @property
+    def remark(self) -> str:
+        """What became of its loops; "" for one loop over all elements."""
+        return ", ".join(filter(None, (self.form.remark, self.blocks.remark if self.blocks else "")))
 
     @property
     def operations(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
 from ttnn_jit.codegen.host.host_steps import HOST_STEPS
 from ttnn_jit.codegen.host.in_place import written_in_place
+from ttnn_jit.codegen.host.score_blocks import in_order, kept_specs
 from ttnn_jit.codegen.host_kernels import has_kernels, kernels_of
 from ttnn_jit.codegen.kernel import Kernel
 from ttnn_jit.codegen.kernel_reader import launches_of
@@ -110,20 +111,23 @@ def program_plan(module: ModuleOp, host: HostPlan, named: Sequence[tuple[str, in
     outputs = [value for value in dict.fromkeys(returned) if value in written]
     order = [*block.args, *outputs, *(value for value in written if value not in outputs)]
     index = {value: k for k, value in enumerate(order)}
-    specs = [spec_of(value.type) for value in order]
+    kept = kept_specs(host.launches)
+    specs = [kept.get(value) or spec_of(value.type) for value in order]
     inputs, visible = len(block.args), len(block.args) + len(outputs)
+    order_of_runs = tuple(in_order(host.launches))
     launches = tuple(
         Launch(
-            name,
-            tuple(_buffer(index, function, each.value) for each in (*kernel.inputs, *kernel.outputs)),
-            kernel.nest.params,
-            picoseconds,
-            len(kernel.outputs),
-            kernel.nest.offsets,
-            kernel.nest.reduced,
+            named[place][0],
+            tuple(_buffer(index, function, each.value) for each in (*kernels[place].inputs, *kernels[place].outputs)),
+            nest.params,
+            named[place][1],
+            len(kernels[place].outputs),
+            nest.offsets,
+            nest.reduced,
         )
-        for kernel, (name, picoseconds) in zip(kernels, named, strict=True)
+        for place, nest in order_of_runs
     )
+    run_of = {place: run for run, (place, _) in reversed([*enumerate(order_of_runs)])}
     updates = updates_of(function)
     in_place = tuple(written_in_place(block.args, returned, updates, host.launches))
     return ProgramPlan(
@@ -136,7 +140,7 @@ def program_plan(module: ModuleOp, host: HostPlan, named: Sequence[tuple[str, in
         results=tuple(_buffer(index, function, value) for value in returned),
         updates=updates,
         in_place=tuple(each.argument for each in in_place),
-        copies=tuple(each.copy for each in in_place if each.copy is not None),
+        copies=tuple(run_of[each.copy] for each in in_place if each.copy is not None),
     )
 
 

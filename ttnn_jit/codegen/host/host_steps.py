@@ -17,6 +17,7 @@ from ttnn_jit.codegen.host.host_plan import HostPlan
 from ttnn_jit.codegen.host.lookup import best_lookup, looking_up
 from ttnn_jit.codegen.host.loop_fusion import join_loops
 from ttnn_jit.codegen.host.row_blocks import block_rows
+from ttnn_jit.codegen.host.score_blocks import block_scores
 from ttnn_jit.codegen.host.sweeps import swept
 from ttnn_jit.codegen.host.tiers import tier_of
 from ttnn_jit.codegen.steps import Call, KernelBody, Repack, SizeClass
@@ -96,8 +97,9 @@ HOST_STEPS: tuple[HostStep, ...] = (
     write_for_copies,
     block_rows,
     *map(_on_each, FORM_STEPS),
+    block_scores,
 )
-"""The compile. Without vectors to choose for, all but the first three leave a plan as it is."""
+"""The compile. Without vectors to choose for, all but the first three and the last leave a plan as it is."""
 
 
 def chosen_form(body: KernelBody, isa: HostIsa) -> Form:

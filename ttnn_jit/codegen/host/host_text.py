@@ -53,8 +53,8 @@ def _launch(number: int, launch: HostLaunch, names: dict[SSAValue, str]) -> Iter
     joined = f", joined of {len(launch.ops)} kernels" if len(launch.ops) > 1 else ""
     yield f"launch {number}: {', '.join(launch.operations)}{joined}, {bytes_of(kernel):,} bytes"
     yield f"  loops {loops_text(kernel.nest)}"
-    if launch.form.remark:
-        yield f"  {launch.form.remark}"
+    if launch.remark:
+        yield f"  {launch.remark}"
     operands = (*kernel.inputs, *kernel.outputs)
     for place, (operand, strides) in enumerate(zip(operands, kernel.nest.strides, strict=True)):
         yield f"  {_operand(place, operand, strides, kernel, names)}"

@@ -1,0 +1,85 @@
+"""Complex tensors: their parts, and what operations make of them, against torch's complex numbers."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from ttnn_jit import ttnn
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+
+
+def numbers(seed):
+    generator = torch.Generator().manual_seed(seed)
+    z = torch.randn((2, 1, 33, 40), dtype=torch.complex64, generator=generator)
+    return torch.where(torch.rand(z.shape, generator=generator) < 0.2, torch.complex(z.real, torch.zeros(())), z)
+
+
+def placed(z, device):
+    return ttnn.complex_tensor(
+        *(ttnn.from_torch(part.contiguous(), layout=ttnn.TILE_LAYOUT, device=device) for part in (z.real, z.imag))
+    )
+
+
+def in_torch(found):
+    if isinstance(found, ttnn.Tensor):
+        return ttnn.to_torch(found)
+    return torch.complex(ttnn.to_torch(found.real), ttnn.to_torch(found.imag))
+
+
+UNARY = {
+    "real": (ttnn.real, lambda z: z.real),
+    "imag": (ttnn.imag, lambda z: z.imag),
+    "angle": (ttnn.angle, torch.angle),
+    "conj": (ttnn.conj, torch.conj_physical),
+    "polar": (ttnn.polar, lambda z: z.real * torch.exp(1j * z.imag)),
+    "is_real": (ttnn.is_real, lambda z: (z.imag == 0).double()),
+    "is_imag": (ttnn.is_imag, lambda z: (z.real == 0).double()),
+    "abs": (ttnn.abs, torch.abs),
+    "reciprocal": (ttnn.reciprocal, torch.reciprocal),
+}
+BINARY = {
+    "add": (ttnn.add, torch.add),
+    "subtract": (ttnn.subtract, torch.sub),
+    "multiply": (ttnn.multiply, torch.mul),
+    "divide": (ttnn.divide, torch.div),
+}
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_a_function_of_complex_numbers_is_torchs(name, device):
+    function, golden = UNARY[name]
+    z = numbers(1)
+    got = in_torch(function(placed(z, device), memory_config=ttnn.DRAM_MEMORY_CONFIG))
+    want = golden(z.to(torch.complex128))
+    torch.testing.assert_close(got.to(want.dtype), want, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_an_operation_of_two_complex_numbers_is_torchs(name, device):
+    function, golden = BINARY[name]
+    z, w = numbers(1), numbers(2)
+    want = golden(z.to(torch.complex128), w.to(torch.complex128))
+    got = in_torch(function(placed(z, device), placed(w, device)))
+    torch.testing.assert_close(got.to(want.dtype), want, rtol=1e-4, atol=1e-4)
+
+
+def test_parts_are_found_by_place_and_freed_together(device):
+    z = placed(numbers(3), device)
+    assert z[0] is z.real
+    assert z[1] is z.imag
+    z.deallocate()
+    with pytest.raises(RuntimeError):
+        ttnn.real(z)
+
+
+def test_what_has_no_complex_form_is_refused(device):
+    z = placed(numbers(3), device)
+    with pytest.raises(ArgumentError, match=r"ttnn\.exp does not take ComplexTensor"):
+        ttnn.exp(z)
+    with pytest.raises(ArgumentError, match=r"ttnn\.add does not take ComplexTensor and Tensor"):
+        ttnn.add(z, z.real)
+    with pytest.raises(ArgumentError, match="the argument of angle"):
+        ttnn.angle(z.real)
+    with pytest.raises(ShapeError, match="real parts of shape"):
+        ttnn.complex_tensor(z.real, z.imag[0])

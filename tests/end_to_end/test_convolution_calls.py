@@ -1,0 +1,89 @@
+"""Convolutions with tensors from wherever programs have them."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import ttnn_jit
+from ttnn_jit import ttnn
+
+X, WEIGHT = torch.randn(2, 4, 4, 8), torch.randn(8, 8, 3, 3)
+WANT = torch.nn.functional.conv2d(X.double().permute(0, 3, 1, 2), WEIGHT.double(), padding=1).permute(0, 2, 3, 1)
+CALL = {"in_channels": 8, "out_channels": 8, "batch_size": 2, "input_height": 4, "input_width": 4}
+CALL |= {"kernel_size": 3, "padding": 1}
+
+
+def assert_near(got, bound=1e-4):
+    torch.testing.assert_close(torch.as_tensor(got).double().reshape(WANT.shape), WANT, rtol=bound, atol=bound * 16)
+
+
+def test_tensors_on_the_host_go_to_the_device(device):
+    got = ttnn.conv2d(input_tensor=ttnn.from_torch(X), weight_tensor=ttnn.from_torch(WEIGHT), device=device, **CALL)
+    assert got.device() is device
+    assert_near(ttnn.to_torch(got))
+
+
+def test_every_device_of_a_mesh_convolves_its_own():
+    mesh = ttnn.open_mesh_device(mesh_shape=ttnn.MeshShape(1, 2))
+    x = ttnn.from_torch(X, device=mesh, mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=0))
+    got, extents, (weight, bias) = ttnn.conv2d(
+        input_tensor=x, weight_tensor=ttnn.from_torch(WEIGHT), device=mesh, return_output_dim=True,
+        return_weights_and_bias=True, **{**CALL, "batch_size": 1},
+    )  # fmt: skip
+    assert (extents, tuple(weight.shape), bias) == ((4, 4), (1, 1, 72, 8), None)
+    assert_near(ttnn.to_torch(got, mesh_composer=ttnn.ConcatMeshToTensor(mesh, dim=0)))
+
+
+def test_channels_that_pad_the_input_are_left_out(device):
+    padded = torch.nn.functional.pad(X, (0, 24), value=9.0)
+    weight = ttnn.from_torch(WEIGHT, device=device)
+    got = ttnn.conv2d(input_tensor=ttnn.from_torch(padded, device=device), weight_tensor=weight, **CALL)
+    assert_near(ttnn.to_torch(got))
+
+
+@pytest.mark.parametrize("dtype", [ttnn.bfloat16, ttnn.bfloat8_b])
+@pytest.mark.parametrize("layout", [ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT])
+def test_the_result_is_of_the_type_and_where_the_call_says(layout, dtype, device):
+    x, weight = (ttnn.from_torch(each, device=device) for each in (X, WEIGHT))
+    x = ttnn.to_layout(x, layout)
+    got = ttnn.conv2d(
+        input_tensor=x, weight_tensor=weight, dtype=dtype, memory_config=ttnn.L1_MEMORY_CONFIG,
+        conv_config=ttnn.Conv2dConfig(deallocate_activation=True), **CALL,
+    )  # fmt: skip
+    assert (got.dtype, got.memory_config()) == (dtype, ttnn.L1_MEMORY_CONFIG)
+    assert_near(ttnn.to_torch(got), 2.0**-6)
+    assert x.is_allocated()  # as it is in DRAM
+
+
+def test_an_input_in_l1_is_freed_where_the_config_says_so(device):
+    x, weight = (ttnn.from_torch(each, device=device) for each in (X, WEIGHT))
+    x = ttnn.to_memory_config(x, ttnn.L1_MEMORY_CONFIG)
+    config = ttnn.Conv2dConfig(deallocate_activation=True)
+    assert_near(ttnn.to_torch(ttnn.conv2d(input_tensor=x, weight_tensor=weight, conv_config=config, **CALL)))
+    assert not x.is_allocated()
+
+
+def test_torch_tensors_are_convolved_where_a_function_runs_as_plain_python():
+    def program(x, weight):
+        y = ttnn.conv2d(input_tensor=x, weight_tensor=weight, **CALL)
+        return y if float(x.sum()) < 1e9 else x
+
+    jitted = ttnn_jit.jit(fallback=True)(program)
+    with pytest.warns(UserWarning, match="runs as plain Python"):
+        got = jitted(X, WEIGHT)
+    assert jitted.fallback_used
+    assert_near(got)
+
+
+def test_numpy_arrays_are_convolved_and_pooled():
+    def program(x, weight):
+        y = ttnn.conv2d(input_tensor=x, weight_tensor=weight, **CALL)
+        return ttnn.max_pool2d(y, 2, 4, 4, 8, [2, 2], [2, 2], [0, 0], return_indices=True)
+
+    got, places = ttnn_jit.jit()(program)(X.numpy(), WEIGHT.numpy())
+    want, found = torch.nn.functional.max_pool2d(WANT.permute(0, 3, 1, 2), 2, return_indices=True)
+    torch.testing.assert_close(
+        torch.from_numpy(got).double(), want.permute(0, 2, 3, 1).reshape(got.shape), rtol=1e-4, atol=1e-4
+    )
+    assert torch.equal(torch.from_numpy(places.astype("int64")), found.permute(0, 2, 3, 1).reshape(got.shape))

@@ -1,0 +1,111 @@
+"""Attention in blocks of rows: the same bits as all rows at once, and a block of the scores in memory."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ttnn_jit import jit, ttnn
+from ttnn_jit.codegen.host import score_blocks
+
+SDPA = ttnn.transformer.scaled_dot_product_attention
+SIZES = st.tuples(*(st.integers(1, most) for most in (2, 2, 2, 70, 40)))
+"""Users, heads of keys, heads of queries for each, positions, channels."""
+
+
+def in_blocks(monkeypatch, rows):
+    """Have every attention run in blocks of about so many rows; none: in no blocks."""
+    monkeypatch.setattr(score_blocks, "LEAST_BYTES", 0 if rows else math.inf)
+    monkeypatch.setattr(score_blocks, "BLOCK_BYTES", 0)
+    monkeypatch.setattr(score_blocks, "MOST_BLOCKS", 1 << 30)
+    monkeypatch.setattr(score_blocks, "_ROWS", rows or 1)
+
+
+def blocks_of(function, *tensors):
+    """How many blocks each launch runs in, and of how many rows at most."""
+    return [
+        tuple(map(int, each)) for each in re.findall(r"in (\d+) blocks of (\d+) rows", str(function.explain(*tensors)))
+    ]
+
+
+def compiled(**keywords):
+    return jit(enable_cache=False)(
+        lambda *given: SDPA(*given[:3], attn_mask=given[3] if given[3:] else None, **keywords)
+    )
+
+
+@settings(max_examples=14, deadline=None)
+@given(
+    sizes=SIZES,
+    rows=st.integers(1, 80),
+    dtype=st.sampled_from([torch.float32, torch.bfloat16]),
+    kind=st.sampled_from(["causal", "mask", "all"]),
+)
+def test_a_row_has_the_same_bits_in_any_block(sizes, rows, dtype, kind):
+    users, kv_heads, sharing, positions, width = sizes
+    heads = kv_heads * sharing
+    tensors = [torch.randn(users, each, positions, width).to(dtype) for each in (heads, kv_heads, kv_heads)]
+    if kind == "mask":
+        tensors.append(torch.randn(users, 1, positions, positions).to(dtype))
+    found = []
+    for size in (None, rows):
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            in_blocks(monkeypatch, size)
+            attend = compiled(is_causal=kind == "causal")
+            found.append(attend(*tensors))
+    assert torch.equal(*found)
+
+
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+def test_rows_of_tiles_are_blocked_too(monkeypatch, target):
+    tensors = [torch.randn(1, 3, 96, 32).bfloat16() for _ in range(3)]
+    with ttnn.manage_device(0, target=target) as device:
+        placed = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in tensors]
+        in_blocks(monkeypatch, None)
+        whole = ttnn.to_torch(compiled()(*placed))
+        in_blocks(monkeypatch, 40)
+        assert torch.equal(ttnn.to_torch(compiled()(*placed)), whole)
+
+
+def test_three_launches_share_blocks_of_which_one_is_in_memory(monkeypatch):
+    tensors = [torch.randn(1, 4, 100, 16) for _ in range(3)]
+    in_blocks(monkeypatch, 40)
+    attend = compiled(is_causal=False)
+    assert blocks_of(attend, *tensors) == [(12, 40)] * 3
+    program = jit(enable_cache=False, compile_only=True)(lambda *given: SDPA(*given, is_causal=False))(*tensors)
+    assert [spec.nbytes for spec in program.plan.intermediates] == [40 * 100 * 4] * 2
+    in_blocks(monkeypatch, None)
+    assert blocks_of(compiled(is_causal=False), *tensors) == []
+
+
+def scores_returned(q, k, v):
+    scores = ttnn.matmul(q, k, transpose_b=True)
+    return ttnn.matmul(ttnn.softmax(scores), v), scores
+
+
+def one_head(q, k, v):
+    return ttnn.matmul(ttnn.softmax(ttnn.matmul(q[:, :1], k[:, :1], transpose_b=True)), v[:, :1])
+
+
+def one_matrix(q, k, v):
+    return ttnn.matmul(ttnn.softmax(ttnn.matmul(q, k[0, 0], transpose_b=True)), v[0, 0])
+
+
+@pytest.mark.parametrize("program", [scores_returned, one_head, one_matrix])
+def test_what_is_read_elsewhere_or_packed_for_all_heads_is_not_blocked(monkeypatch, program):
+    tensors = [torch.randn(1, 4, 100, 16) for _ in range(3)]
+    in_blocks(monkeypatch, 40)
+    assert blocks_of(jit(enable_cache=False)(program), *tensors) == []
+
+
+def test_small_scores_are_not_blocked_and_large_ones_are_in_no_more_blocks_than_the_limit():
+    small, large = ([torch.zeros(1, 32, positions, 8) for _ in range(3)] for positions in (64, 1024))
+    assert blocks_of(compiled(), *small) == []
+    (count, rows), *_ = blocks_of(compiled(), *large)
+    assert count <= score_blocks.MOST_BLOCKS
+    assert count * rows >= 32 * 1024

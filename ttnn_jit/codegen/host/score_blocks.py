@@ -1,0 +1,172 @@
+"""Blocks of scores: two products with a pass over rows between them run for some rows after others.
+
+So runs attention, whose scores and probabilities are as large as positions by positions for every head, and are read
+once, by the next launch, row by row: a block of their rows lies in a cache. A row is computed as it is without blocks.
+Bound: the bytes of the block, instead of those of all rows, written and read.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import SSAValue
+
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, ScoreBlocks
+from ttnn_jit.codegen.kernel import Kernel, Operand
+from ttnn_jit.codegen.launch import LoopNest
+from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec
+
+BLOCK_BYTES = 1 << 20
+"""Of rows that are kept at a time, where that leaves no more than `MOST_BLOCKS`: what a core's second cache holds."""
+LEAST_BYTES = 4 * BLOCK_BYTES
+"""Of all rows: fewer stay in caches without blocks, each of which is a launch with its own start."""
+MOST_BLOCKS = 256
+"""About as many at most, and at least one for each head."""
+_ROWS = 32
+"""Of which a block has a multiple: a product packs its second operand anew for each."""
+
+
+def block_scores(plan: HostPlan) -> HostPlan:
+    """Every product, pass over its rows, and product of what that leaves, in blocks of rows."""
+    launches = list(plan.launches)
+    for place in range(len(launches) - 2):
+        group = launches[place : place + 3]
+        blocks = _blocks_of(group, [launch for launch in launches if launch not in group])
+        if blocks is not None:
+            launches[place : place + 3] = [replace(launch, blocks=blocks) for launch in group]
+    return replace(plan, launches=tuple(launches))
+
+
+def _blocks_of(group: Sequence[HostLaunch], others: Sequence[HostLaunch]) -> ScoreBlocks | None:
+    """The blocks that three launches run in; None if they are no such."""
+    first, between, last = (launch.kernel for launch in group)
+    bodies = [each.body for each in (first, between, last)]
+    forms = [(body.contraction is not None, body.reduced is not None) for body in bodies]
+    if any(launch.blocks for launch in group) or forms != [(True, True), (False, True), (True, True)]:
+        return None
+    kept = [each.outputs[0] for each in (first, between) if len(each.outputs) == 1]
+    if len(kept) < 2 or any(_is_read(each.value, [launch.kernel for launch in others]) for each in kept):
+        return None
+    heads, rows = _rows_of(first.nest)
+    spans = [_span_of_row(each.value, group, heads * rows) for each in kept]
+    if heads < 2 or not all(spans) or not _differs_by_head(first.nest) or not _differs_by_head(last.nest):
+        return None
+    bytes_of_row = sum(span * each.view.spec.dtype.itemsize for span, each in zip(spans, kept, strict=True))
+    if heads * rows * bytes_of_row < LEAST_BYTES:
+        return None
+    size = max(BLOCK_BYTES // bytes_of_row, -(-heads * rows // MOST_BLOCKS), 1)
+    return ScoreBlocks(
+        heads, rows, min(rows, -(-size // _ROWS) * _ROWS), tuple(zip((each.value for each in kept), spans, strict=True))
+    )
+
+
+def _is_read(value: SSAValue, kernels: Sequence[Kernel]) -> bool:
+    """Whether a value is read by these kernels, or returned."""
+    returned = any(isinstance(use.operation, ReturnOp) for use in value.uses)
+    return returned or any(operand.value is value for kernel in kernels for operand in kernel.inputs)
+
+
+def _rows_of(nest: LoopNest) -> tuple[int, int]:
+    """How many heads, and rows of one, a product has: its loops before those of a row."""
+    outer = [extent for place, extent in enumerate(nest.extents[:-1]) if _loop(nest, place) not in nest.reduced]
+    return (math.prod(outer[:-1]), outer[-1]) if outer else (0, 0)
+
+
+def _loop(nest: LoopNest, place: int) -> int:
+    return len(nest.extents) - 1 - place
+
+
+def _differs_by_head(nest: LoopNest) -> bool:
+    """Whether the operand that no row moves through is another for each head, so that none is packed twice for long."""
+    _, rows = _rows_of(nest)
+    along = nest.extents.index(rows)
+    return any(not strides[along] and any(strides[:along]) for strides in nest.strides)
+
+
+def _span_of_row(value: SSAValue, group: Sequence[HostLaunch], total: int) -> int:
+    """The elements from a row of a value to the next, where all launches meet its rows one after the other; else 0."""
+    spans = set()
+    for launch in group:
+        nest = launch.kernel.nest
+        depth = _outer_loops(nest, total)
+        for operand, strides, offset in zip(_operands(launch.kernel), nest.strides, nest.offsets, strict=True):
+            if operand.value is value:
+                spans.add(_span(nest, strides, depth) if depth and not offset else 0)
+    return spans.pop() if len(spans) == 1 else 0
+
+
+def _span(nest: LoopNest, strides: Sequence[int], depth: int) -> int:
+    """The stride of the last outer loop, where the others follow it and a row lies within it; else 0."""
+    span = strides[depth - 1]
+    inner = sum((extent - 1) * stride for extent, stride in zip(nest.extents[depth:], strides[depth:], strict=True))
+    return span if span > inner and min(strides[depth:], default=0) >= 0 else 0
+
+
+def _operands(kernel: Kernel) -> tuple[Operand, ...]:
+    return (*kernel.inputs, *kernel.outputs)
+
+
+def _outer_loops(nest: LoopNest, total: int) -> int:
+    """How many loops, the outermost ones, have so many indices together, and are not reduced; 0 if none."""
+    count = 1
+    for place, extent in enumerate(nest.extents):
+        if _loop(nest, place) in nest.reduced:
+            return 0
+        count *= extent
+        if count == total:
+            return place + 1
+    return 0
+
+
+def in_order(launches: Sequence[HostLaunch]) -> Iterator[tuple[int, LoopNest]]:
+    """What runs one after the other: which launch, and over which loops."""
+    for blocks, group in itertools.groupby(enumerate(launches), key=lambda each: each[1].blocks):
+        own = [[(place, nest) for nest in _nests_of(launch)] for place, launch in group]
+        for runs in own if blocks is None else zip(*own, strict=True):
+            yield from runs
+
+
+def _nests_of(launch: HostLaunch) -> Iterator[LoopNest]:
+    """The loops of a launch, block by block; those that it has, without blocks."""
+    nest, blocks = launch.kernel.nest, launch.blocks
+    if blocks is None:
+        yield nest
+        return
+    kept = {value for value, _ in blocks.kept}
+    depth = _outer_loops(nest, blocks.heads * blocks.rows)
+    shifts = [operand.value not in kept for operand in _operands(launch.kernel)]
+    for start, count in blocks.ranges:
+        indices = _indices(start, nest.extents[:depth])
+        offsets = tuple(
+            offset + sum(map(int.__mul__, indices, strides[:depth])) * shifted
+            for offset, strides, shifted in zip(nest.offsets, nest.strides, shifts, strict=True)
+        )
+        yield replace(nest, extents=(*(1,) * (depth - 1), count, *nest.extents[depth:]), offsets=offsets)
+
+
+def _indices(flat: int, extents: Sequence[int]) -> tuple[int, ...]:
+    """The index of the element at `flat` in row-major order."""
+    found: list[int] = []
+    for extent in reversed(extents):
+        flat, index = divmod(flat, extent)
+        found.append(index)
+    return tuple(reversed(found))
+
+
+def kept_specs(launches: Sequence[HostLaunch]) -> dict[SSAValue, TensorSpec]:
+    """What is in memory of the values of which a block of rows is kept at a time."""
+    blocks = {launch.blocks for launch in launches if launch.blocks is not None}
+    return {
+        value: TensorSpec((each.size, span), spec_of(value.type).dtype, memory_config=_memory(value))
+        for each in blocks
+        for value, span in each.kept
+    }
+
+
+def _memory(value: SSAValue) -> MemoryConfig:
+    return spec_of(value.type).memory_config.unsharded

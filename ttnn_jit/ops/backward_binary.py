@@ -1,0 +1,182 @@
+"""Gradients of operations of several tensors, and of a tensor and a number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ttnn_jit.ops.backward import INPUT, OTHER, Formula, Term, gradient
+from ttnn_jit.ops.parameter import DIMENSION, FLOAT, TENSOR, Parameter
+from ttnn_jit.ops.shorthand import Shorthand
+
+_LN_2 = math.log(2.0)
+_TWO = (INPUT, OTHER)
+_POSITIVE = (0.2, 5.0)
+
+
+def _of_two(
+    name: str,
+    formula: Callable[..., Sequence[Term]],
+    *attributes: Parameter,
+    forward: Callable[..., Any] | None = None,
+    **fields: Any,
+) -> Shorthand:
+    in_torch = forward or (lambda torch, *operands: getattr(torch, name)(*operands))
+    return gradient(name, f"`{name}`, of each input", in_torch, formula, *attributes, inputs=_TWO, **fields)
+
+
+def _with_number(
+    name: str, factor: Callable[..., Term | float], forward: Callable[..., Any], **fields: Any
+) -> Shorthand:
+    """Of a tensor and a number."""
+
+    def formula(f: Formula, g: Term, x: Term, scalar: float) -> Term:
+        return g * factor(f, x, scalar)
+
+    scalar = Parameter("scalar", FLOAT)
+    return gradient(name, f"`{name}` with a number", forward, formula, scalar, values=(2.5,), **fields)
+
+
+def _constant(name: str) -> Shorthand:
+    """A comparison."""
+    return gradient(
+        f"binary_{name}",
+        f"`{name}`, which is 0",
+        lambda torch, a, b: getattr(torch, name)(a, b).to(a.dtype),
+        lambda f, g, _, __: [f.zeros(g), f.zeros(g)],
+        inputs=_TWO,
+    )
+
+
+def _hypot(f: Formula, g: Term, a: Term, b: Term) -> list[Term]:
+    h = f.hypot(a, b)
+    return [g * (a / h), g * (b / h)]
+
+
+def _atan2(_: Formula, g: Term, a: Term, b: Term) -> list[Term]:
+    h = a * a + b * b
+    return [g * (b / h), -(g * (a / h))]
+
+
+def _of_sum_of_powers(base_2: bool) -> Callable[..., list[Term]]:
+    def formula(f: Formula, g: Term, a: Term, b: Term) -> list[Term]:
+        share = f.sigmoid((a - b) * (_LN_2 if base_2 else 1.0))
+        return [g * share, g * (1.0 - share)]
+
+    return formula
+
+
+def _chosen(f: Formula, g: Term, first: Term, equal: Term) -> list[Term]:
+    """Of what is one of two: where they are equal, half for each."""
+    share = f.where(equal, 0.5, first)
+    return [g * share, g * (1.0 - share)]
+
+
+def _squared_difference(_: Formula, g: Term, a: Term, b: Term) -> list[Term]:
+    twice = g * (2.0 * (a - b))
+    return [twice, -twice]
+
+
+def _bias_gelu(f: Formula, g: Term, a: Term, b: Term) -> list[Term]:
+    x = a + b
+    density = f.exp(-0.5 * (x * x)) * (1.0 / math.sqrt(2.0 * math.pi))
+    both = g * (0.5 * f.erfc(x * (-1.0 / math.sqrt(2.0))) + x * density)
+    return [both, both]
+
+
+def _where(f: Formula, g: Term, a: Term, *_: Term) -> list[Term]:
+    return [f.zeros(a), f.where(a, g, 0.0), f.where(a, 0.0, g)]
+
+
+def _concat(f: Formula, g: Term, a: Term, _: Term, dim: int) -> list[Term]:
+    axis, rank = dim % len(g.shape), len(g.shape)
+    cut = tuple(a.shape[axis] if place == axis else extent for place, extent in enumerate(g.shape))
+    begins = tuple(a.shape[axis] if place == axis else 0 for place in range(rank))
+    return [f.slice(g, (0,) * rank, cut), f.slice(g, begins, g.shape)]
+
+
+_ALPHA = Parameter("alpha", FLOAT, 1.0)
+_VALUE = Parameter("value", FLOAT, 1.0)
+_THREE = (INPUT, *(Parameter(f"input_tensor_{letter}", TENSOR) for letter in "bc"))
+
+
+def _of_three(name: str, formula: Callable[..., Sequence[Term]], *attributes: Parameter, **fields: Any) -> Shorthand:
+    return gradient(
+        name, f"`{name}`, of each input", fields.pop("forward"), formula, *attributes, inputs=_THREE, **fields
+    )
+
+
+OPERATIONS = (
+    _of_two("add", lambda _, g, __, ___: [g, g * 1.0]),
+    _with_number("add", lambda *_: 1.0, lambda _, x, y: x + y),
+    _of_two("sub", lambda _, g, __, ___: [g, -g]),
+    _with_number("sub", lambda *_: 1.0, lambda _, x, y: x - y),
+    _of_two("mul", lambda _, g, a, b: [g * b, g * a]),
+    _with_number("mul", lambda _, __, scalar: scalar, lambda _, x, y: x * y),
+    _of_two("div", lambda _, g, a, b: [g / b, -(g * (a / (b * b)))], domain=_POSITIVE),
+    _with_number("div", lambda _, __, scalar: 1.0 / scalar, lambda _, x, y: x / y),
+    _of_two("rsub", lambda _, g, __, ___: [-g, g]),
+    _of_two(
+        "addalpha",
+        lambda _, g, __, ___, alpha: [g, g * alpha],
+        _ALPHA,
+        values=(2.5,),
+        forward=lambda _, a, b, alpha: a + alpha * b,
+    ),
+    _of_two(
+        "subalpha",
+        lambda _, g, __, ___, alpha: [g, g * -alpha],
+        _ALPHA,
+        values=(2.5,),
+        forward=lambda _, a, b, alpha: a - alpha * b,
+    ),
+    _of_two("atan2", _atan2, domain=_POSITIVE),
+    _of_two("hypot", _hypot, domain=_POSITIVE),
+    _of_two(
+        "ldexp",
+        lambda f, g, a, b: [g * f.exp2(b), g * (a * f.exp2(b) * _LN_2)],
+        forward=lambda torch, a, b: a * torch.exp2(b),
+    ),
+    _of_two("logaddexp", _of_sum_of_powers(base_2=False)),
+    _of_two("logaddexp2", _of_sum_of_powers(base_2=True)),
+    _of_two("squared_difference", _squared_difference, forward=lambda torch, a, b: torch.square(a - b)),
+    _of_two("xlogy", lambda f, g, a, b: [g * f.log(b), g * (a / b)], domain=_POSITIVE),
+    _of_two("bias_gelu", _bias_gelu, forward=lambda torch, a, b: torch.nn.functional.gelu(a + b)),
+    _of_two(
+        "max", lambda f, g, a, b: _chosen(f, g, a > b, f.eq(a, b)), forward=lambda torch, a, b: torch.maximum(a, b)
+    ),
+    _of_two(
+        "min", lambda f, g, a, b: _chosen(f, g, a < b, f.eq(a, b)), forward=lambda torch, a, b: torch.minimum(a, b)
+    ),
+    _of_two("assign", lambda f, g, _, __: [g, f.zeros(g)], forward=lambda _, a, b: a + 0 * b),
+    _of_two(
+        "concat",
+        _concat,
+        Parameter("dim", DIMENSION, 0),
+        forward=lambda torch, a, b, dim: torch.cat([a, b], dim),
+        shapes=(((6, 40), (2, 40), (4, 40)),),
+    ),
+    *(_constant(name) for name in ("eq", "ne", "lt", "le", "gt", "ge")),
+    _of_three(
+        "addcmul",
+        lambda _, g, __, b, c, value: [g, g * (c * value), g * (b * value)],
+        _VALUE,
+        values=(2.5,),
+        forward=lambda torch, a, b, c, value: torch.addcmul(a, b, c, value=value),
+    ),
+    _of_three(
+        "addcdiv",
+        lambda _, g, __, b, c, value: [g, g * (value / c), -(g * (b * value / (c * c)))],
+        _VALUE,
+        values=(2.5,),
+        domain=_POSITIVE,
+        forward=lambda torch, a, b, c, value: torch.addcdiv(a, b, c, value=value),
+    ),
+    _of_three(
+        "lerp",
+        lambda _, g, a, b, weight: [g * (1.0 - weight), g * weight, g * (b - a)],
+        forward=lambda torch, a, b, weight: torch.lerp(a, b, weight),
+    ),
+    _of_three("where", _where, forward=lambda torch, a, b, c: torch.where(a != 0, b, c)),
+)

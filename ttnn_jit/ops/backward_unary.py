@@ -1,0 +1,225 @@
+"""Gradients of operations of one tensor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ttnn_jit.ops.activations import SELU_ALPHA, SELU_SCALE
+from ttnn_jit.ops.backward import Formula, Term, gradient
+from ttnn_jit.ops.parameter import FLOAT, NAME, Parameter
+from ttnn_jit.ops.shorthand import Shorthand
+
+_ROOT_2 = math.sqrt(2.0)
+_LN_2, _LN_10 = math.log(2.0), math.log(10.0)
+
+
+def _of(
+    name: str,
+    derivative: Callable[..., Term | float],
+    *attributes: Parameter,
+    domain: tuple[float, float] = (-3.0, 3.0),
+    forward: Callable[..., Any] | None = None,
+    **fields: Any,
+) -> Shorthand:
+    """A gradient that is the derivative times that of the result; torch has the function by the same name."""
+
+    def formula(f: Formula, g: Term, x: Term, *numbers: Any) -> Term:
+        return g * derivative(f, x, *numbers)
+
+    in_torch = forward or (lambda torch, x, *numbers: getattr(torch, name)(x, *numbers))
+    return gradient(name, f"`{name}`", in_torch, formula, *attributes, domain=domain, **fields)
+
+
+def _of_step(name: str) -> Shorthand:
+    """A function that is constant between its steps."""
+    return gradient(name, f"`{name}`, which is 0", lambda torch, x: getattr(torch, name)(x), lambda f, g, _: f.zeros(g))
+
+
+def _activation(name: str, derivative: Callable[..., Term | float], *attributes: Parameter, **fields: Any) -> Shorthand:
+    return _of(
+        name,
+        derivative,
+        *attributes,
+        forward=lambda torch, x, *numbers: getattr(torch.nn.functional, name)(x, *numbers),
+        **fields,
+    )
+
+
+def _between(x: Term, low: float, high: float) -> Term:
+    return (x > low) * (x < high)
+
+
+def _within(f: Formula, x: Term, low: float, high: float) -> Term:
+    inside = x >= low if low > -math.inf else f.fill(x, 1.0)
+    return inside if high == math.inf else inside * (x <= high)
+
+
+def _gelu(f: Formula, x: Term, approximate: str | None) -> Term:
+    if approximate == "tanh":
+        root = math.sqrt(2.0 / math.pi)
+        t = f.tanh(root * (x + 0.044715 * (x * x * x)))
+        return 0.5 * (1.0 + t) + 0.5 * root * (x * (1.0 - t * t) * (1.0 + 3 * 0.044715 * (x * x)))
+    density = f.exp(-0.5 * (x * x)) * (1.0 / math.sqrt(2.0 * math.pi))
+    return 0.5 * f.erfc(x * (-1.0 / _ROOT_2)) + x * density
+
+
+def _silu(f: Formula, x: Term) -> Term:
+    s = f.sigmoid(x)
+    return s * (1.0 + x * (1.0 - s))
+
+
+def _softplus(f: Formula, x: Term, beta: float, threshold: float) -> Term:
+    linear = x * beta > threshold
+    return f.where(linear, 1.0, f.sigmoid(x * beta))
+
+
+def _hardswish(f: Formula, x: Term) -> Term:
+    return f.where(x < -3.0, 0.0, f.where(x > 3.0, 1.0, x * (1.0 / 3.0) + 0.5))
+
+
+def _softsign(f: Formula, x: Term) -> Term:
+    below = 1.0 + f.abs(x)
+    return 1.0 / (below * below)
+
+
+def _tangent(f: Formula, x: Term) -> Term:
+    t = f.tan(x)
+    return 1.0 + t * t
+
+
+def _area_tangent(f: Formula, x: Term) -> Term:
+    t = f.tanh(x)
+    return 1.0 - t * t
+
+
+def _sigmoid(f: Formula, x: Term) -> Term:
+    s = f.sigmoid(x)
+    return s * (1.0 - s)
+
+
+def _selu(f: Formula, x: Term) -> Term:
+    return f.where(x > 0.0, SELU_SCALE, SELU_SCALE * SELU_ALPHA * f.exp(x))
+
+
+def _number(name: str, default: float | None = None, *aliases: str) -> Parameter:
+    return Parameter(name, FLOAT, default, aliases=aliases)
+
+
+_LOW, _HIGH = _number("min", -math.inf), _number("max", math.inf)
+_POSITIVE = (0.1, 9.0)
+
+OPERATIONS = (
+    _of("abs", lambda f, x: f.sign(x)),
+    _of("acos", lambda f, x: -f.rsqrt(1.0 - x * x), domain=(-0.9, 0.9)),
+    _of("acosh", lambda f, x: f.rsqrt(x * x - 1.0), domain=(1.1, 9.0)),
+    _of("asin", lambda f, x: f.rsqrt(1.0 - x * x), domain=(-0.9, 0.9)),
+    _of("asinh", lambda f, x: f.rsqrt(1.0 + x * x)),
+    _of("atan", lambda _, x: 1.0 / (1.0 + x * x)),
+    _of("atanh", lambda _, x: 1.0 / (1.0 - x * x), domain=(-0.9, 0.9)),
+    gradient("assign", "a copy", lambda _, x: x.clone(), lambda _, g, __: g * 1.0),
+    *(_of_step(name) for name in ("ceil", "floor", "round", "sign", "trunc")),
+    gradient("fill_zero", "zeros", lambda torch, x: torch.zeros_like(x), lambda f, g, _: f.zeros(g)),
+    gradient("frac", "the fraction", lambda torch, x: torch.frac(x), lambda _, g, __: g * 1.0),
+    gradient("neg", "`neg`", lambda torch, x: torch.neg(x), lambda _, g, __: -g),
+    _activation("celu", lambda f, x, alpha: f.where(x > 0.0, 1.0, f.exp(x * (1.0 / alpha))), _number("alpha", 1.0)),
+    _of("clamp", _within, _LOW, _HIGH, values=(-1.0, 1.5)),
+    _of("clip", _within, _LOW, _HIGH, values=(-math.inf, 1.5)),
+    _of("cos", lambda f, x: -f.sin(x)),
+    _of("cosh", lambda f, x: f.sinh(x)),
+    _of("deg2rad", lambda _, __: math.pi / 180),
+    _of("rad2deg", lambda _, __: 180 / math.pi),
+    _activation("elu", lambda f, x, alpha: f.where(x > 0.0, 1.0, alpha * f.exp(x)), _number("alpha", 1.0)),
+    _of("erf", lambda f, x: f.exp(-(x * x)) * (2.0 / math.sqrt(math.pi))),
+    _of("erfc", lambda f, x: f.exp(-(x * x)) * (-2.0 / math.sqrt(math.pi))),
+    _of(
+        "erfinv",
+        lambda f, x: f.exp(f.square(f.erfinv(x))) * (0.5 * math.sqrt(math.pi)),
+        domain=(-0.9, 0.9),
+    ),
+    _of("exp", lambda f, x: f.exp(x)),
+    _of("exp2", lambda f, x: f.exp2(x) * _LN_2),
+    _of("expm1", lambda f, x: f.exp(x)),
+    _of(
+        "gelu",
+        _gelu,
+        Parameter("approximate", NAME, "none"),
+        forward=lambda torch, x, approximate: torch.nn.functional.gelu(x, approximate=approximate or "none"),
+    ),
+    _activation("hardshrink", lambda f, x, lambd: f.abs(x) > lambd, _number("lambd", 0.5)),
+    _activation("hardsigmoid", lambda _, x: _between(x, -3.0, 3.0) * (1.0 / 6.0), domain=(-5.0, 5.0)),
+    _activation("hardswish", _hardswish, domain=(-5.0, 5.0)),
+    _activation("hardtanh", lambda _, x, low, high: _between(x, low, high), _number("min", -1.0), _number("max", 1.0)),
+    _activation(
+        "leaky_relu",
+        lambda f, x, slope: f.where(x > 0.0, 1.0, f.fill(x, slope)),
+        _number("negative_slope", 0.01),
+    ),
+    _of("lgamma", lambda f, x: f.digamma(x), domain=_POSITIVE),
+    _of("log", lambda _, x: 1.0 / x, domain=_POSITIVE),
+    _of("log10", lambda _, x: 1.0 / (x * _LN_10), domain=_POSITIVE),
+    _of("log1p", lambda _, x: 1.0 / (x + 1.0), domain=(-0.9, 9.0)),
+    _of("log2", lambda _, x: 1.0 / (x * _LN_2), domain=_POSITIVE),
+    _of(
+        "log_sigmoid",
+        lambda f, x: f.sigmoid(-x),
+        forward=lambda torch, x: torch.nn.functional.logsigmoid(x),
+    ),
+    _of("logit", lambda _, x: 1.0 / (x * (1.0 - x)), domain=(0.1, 0.9)),
+    _of("reciprocal", lambda _, x: -1.0 / (x * x), domain=_POSITIVE),
+    _of("relu", lambda _, x: x > 0.0),
+    _activation("relu6", lambda _, x: _between(x, 0.0, 6.0), domain=(-2.0, 9.0)),
+    _of("rsqrt", lambda f, x: -0.5 * (f.rsqrt(x) / x), domain=_POSITIVE),
+    _of("selu", _selu),
+    _of("sigmoid", _sigmoid),
+    _activation("silu", _silu),
+    _of("sin", lambda f, x: f.cos(x)),
+    _of("sinh", lambda f, x: f.cosh(x)),
+    _activation("softplus", _softplus, _number("beta", 1.0), _number("threshold", 20.0), domain=(-30.0, 30.0)),
+    _activation("softshrink", lambda f, x, lambd: f.abs(x) > lambd, _number("lambd", 0.5)),
+    _activation("softsign", _softsign),
+    _of("sqrt", lambda f, x: 0.5 * f.rsqrt(x), domain=_POSITIVE),
+    _of("square", lambda _, x: 2.0 * x),
+    _of("tan", _tangent, domain=(-1.3, 1.3)),
+    _of("tanh", _area_tangent),
+    _activation("tanhshrink", lambda f, x: f.square(f.tanh(x))),
+    _activation(
+        "threshold",
+        lambda _, x, threshold, __: x > threshold,
+        _number("threshold"),
+        _number("value"),
+        values=(0.5, 2.0),
+    ),
+    *(_of(name, lambda *_: 1.0, _number("scalar"), values=(0.75,), domain=_POSITIVE) for name in ("fmod", "remainder")),
+    _of(
+        "div_no_nan",
+        lambda _, __, scalar: 1.0 / scalar if scalar else 0.0,
+        _number("scalar"),
+        values=(2.5,),
+        forward=lambda _, x, scalar: x / scalar,
+    ),
+    _of(
+        "rpow",
+        lambda f, x, base: f.rpow(x, base) * math.log(base),
+        _number("exponent"),
+        values=(2.5,),
+        forward=lambda torch, x, base: torch.pow(base, x),
+    ),
+    _of(
+        "pow",
+        lambda f, x, exponent: exponent * f.pow(x, exponent - 1.0),
+        _number("exponent"),
+        values=(2.5,),
+        domain=_POSITIVE,
+    ),
+    _of("unary_sub", lambda _, __, ___: 1.0, _number("scalar"), values=(2.5,), forward=lambda _, x, scalar: x - scalar),
+    _of(
+        "rdiv",
+        lambda _, x, scalar: -scalar / (x * x),
+        _number("scalar"),
+        values=(2.5,),
+        domain=_POSITIVE,
+        forward=lambda _, x, scalar: scalar / x,
+    ),
+)

@@ -1,0 +1,61 @@
+"""Images with their channels first or last, as `ttnn.experimental` converts them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.created_tensors import callable_in_programs
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
+from ttnn_jit.ttnn.eager_functions import transpose
+from ttnn_jit.ttnn.mesh import over_meshes
+from ttnn_jit.ttnn.plain_python import on_copies
+from ttnn_jit.ttnn.transfers import to_layout, typecast
+
+
+def _turned(name: str, x: Any, memory_config: MemoryConfig | None, dtype: DataType | None) -> Any:
+    if len(x.shape) != 4:
+        raise ShapeError(f"{name}: the tensor has shape {list(x.shape)}, and four dimensions are wanted")
+    given: Any = {} if memory_config is None else {"memory_config": memory_config}
+    found = transpose(x, -2, -1, **given)
+    if dtype not in {None, found.dtype}:
+        found = typecast(found, dtype)
+    return found if found.layout is Layout.ROW_MAJOR else to_layout(found, Layout.ROW_MAJOR)
+
+
+@callable_in_programs
+@on_copies
+@over_meshes
+def convert_to_chw(
+    input: Tensor,  # noqa: A002 - ttnn's name
+    *,
+    memory_config: MemoryConfig | None = None,
+    dtype: DataType | None = None,
+) -> Tensor:
+    """Channels before places (ttnn.experimental.convert_to_chw): (1, 1, places, channels) turned around, in rows.
+
+    Args:
+        input: One of places x channels.
+        memory_config: Where the result lies.
+        dtype: Of the result; the input's when omitted.
+
+    Raises:
+        ShapeError: The tensor has another rank.
+    """
+    found: Tensor = _turned("convert_to_chw", input, memory_config, dtype)
+    return found
+
+
+@callable_in_programs
+@on_copies
+@over_meshes
+def convert_to_hwc(
+    input: Tensor,  # noqa: A002 - ttnn's name
+    *,
+    memory_config: MemoryConfig | None = None,
+    dtype: DataType | None = None,
+) -> Tensor:
+    """Places before channels (ttnn.experimental.convert_to_hwc); the arguments are those of `convert_to_chw`."""
+    found: Tensor = _turned("convert_to_hwc", input, memory_config, dtype)
+    return found

@@ -1,0 +1,152 @@
+"""Complex numbers as pairs of tensors, eagerly: their parts, and what operations make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.tensor import Tensor, check_tensor
+from ttnn_jit.specs.tensor_spec import MemoryConfig, check_kind
+from ttnn_jit.ttnn import eager_functions as ttnn
+
+
+@dataclass(frozen=True, eq=False)
+class ComplexTensor:
+    """A complex number for every pair of elements (ttnn.ComplexTensor).
+
+    Attributes:
+        real: The real parts.
+        imag: The imaginary parts, of the same shape.
+    """
+
+    real: Tensor
+    imag: Tensor
+
+    def __getitem__(self, part: int) -> Tensor:
+        """The real parts, or with 1 the imaginary ones."""
+        return (self.real, self.imag)[part]
+
+    def deallocate(self) -> None:
+        """Frees both parts."""
+        self.real.deallocate()
+        self.imag.deallocate()
+
+    def __ttnn_call__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """An operation that meets a complex tensor.
+
+        Raises:
+            ArgumentError: It has no form for complex numbers, or another operand is no complex tensor.
+        """
+        form = _FORMS.get(function.__ttnn_overloads__)
+        operands = [value for value in args if isinstance(value, ComplexTensor)]
+        if form is None or len(operands) != len(args):
+            raise ArgumentError(
+                f"{function.__name__} does not take {' and '.join(type(each).__name__ for each in args)}",
+                help="of complex tensors there are abs, add, divide, multiply, reciprocal and subtract",
+            )
+        return form(*operands, **kwargs)
+
+
+def complex_tensor(real: Tensor, imag: Tensor) -> ComplexTensor:
+    """The complex numbers with these parts (ttnn.complex_tensor).
+
+    Raises:
+        ArgumentError: One is no tensor.
+        ShapeError: They have different shapes.
+    """
+    for name, part in (("real", real), ("imag", imag)):
+        check_tensor(part, f"`{name}` of complex_tensor")
+    if tuple(real.shape) != tuple(imag.shape):
+        raise ShapeError(f"real parts of shape {list(real.shape)} and imaginary ones of {list(imag.shape)}")
+    return ComplexTensor(real, imag)
+
+
+def _checked(value: Any, name: str) -> ComplexTensor:
+    check_kind(value, ComplexTensor, f"the argument of {name}")
+    complex_: ComplexTensor = value
+    return complex_
+
+
+def _asked(memory_config: MemoryConfig | None) -> dict[str, Any]:
+    return {} if memory_config is None else {"memory_config": memory_config}
+
+
+def real(input: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:  # noqa: A002 - ttnn's name
+    """A copy of the real parts (ttnn.real)."""
+    return ttnn.identity(_checked(input, "real").real, **_asked(memory_config))
+
+
+def imag(input: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:  # noqa: A002 - ttnn's name
+    """A copy of the imaginary parts (ttnn.imag)."""
+    return ttnn.identity(_checked(input, "imag").imag, **_asked(memory_config))
+
+
+def angle(input: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:  # noqa: A002 - ttnn's name
+    """The angles in radians, from -pi to pi (ttnn.angle)."""
+    z = _checked(input, "angle")
+    return ttnn.atan2(z.imag, z.real, **_asked(memory_config))
+
+
+def conj(input: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> ComplexTensor:  # noqa: A002 - ttnn's name
+    """The complex conjugates (ttnn.conj)."""
+    z, asked = _checked(input, "conj"), _asked(memory_config)
+    return ComplexTensor(ttnn.identity(z.real, **asked), ttnn.neg(z.imag, **asked))
+
+
+def polar(input: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> ComplexTensor:  # noqa: A002 - ttnn's name
+    """The numbers whose lengths are the real parts, and whose angles the imaginary ones (ttnn.polar)."""
+    z, asked = _checked(input, "polar"), _asked(memory_config)
+    parts = (ttnn.multiply(z.real, function(z.imag), **asked) for function in (ttnn.cos, ttnn.sin))
+    return ComplexTensor(*parts)
+
+
+def is_real(input: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:  # noqa: A002 - ttnn's name
+    """1 where the imaginary part is 0, else 0 (ttnn.is_real)."""
+    return ttnn.eq(_checked(input, "is_real").imag, 0.0, **_asked(memory_config))
+
+
+def is_imag(input: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:  # noqa: A002 - ttnn's name
+    """1 where the real part is 0, else 0 (ttnn.is_imag)."""
+    return ttnn.eq(_checked(input, "is_imag").real, 0.0, **_asked(memory_config))
+
+
+def _length(z: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
+    return ttnn.hypot(z.real, z.imag, **_asked(memory_config))
+
+
+def _reciprocal(z: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> ComplexTensor:
+    asked = _asked(memory_config)
+    scale = ttnn.add(ttnn.square(z.real), ttnn.square(z.imag))
+    return ComplexTensor(ttnn.divide(z.real, scale, **asked), ttnn.divide(ttnn.neg(z.imag), scale, **asked))
+
+
+def _by_parts(function: Callable[..., Tensor]) -> Callable[..., ComplexTensor]:
+    def combined(z: ComplexTensor, w: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> ComplexTensor:
+        asked = _asked(memory_config)
+        return ComplexTensor(function(z.real, w.real, **asked), function(z.imag, w.imag, **asked))
+
+    return combined
+
+
+def _product(z: ComplexTensor, w: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> ComplexTensor:
+    asked = _asked(memory_config)
+    real_part = ttnn.subtract(ttnn.multiply(z.real, w.real), ttnn.multiply(z.imag, w.imag), **asked)
+    imaginary = ttnn.add(ttnn.multiply(z.real, w.imag), ttnn.multiply(z.imag, w.real), **asked)
+    return ComplexTensor(real_part, imaginary)
+
+
+def _quotient(z: ComplexTensor, w: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> ComplexTensor:
+    return _product(z, _reciprocal(w), memory_config=memory_config)
+
+
+_FORMS: dict[Any, Callable[..., Any]] = {
+    ttnn.abs.__ttnn_overloads__: _length,
+    ttnn.add.__ttnn_overloads__: _by_parts(ttnn.add),
+    ttnn.subtract.__ttnn_overloads__: _by_parts(ttnn.subtract),
+    ttnn.multiply.__ttnn_overloads__: _product,
+    ttnn.divide.__ttnn_overloads__: _quotient,
+    ttnn.reciprocal.__ttnn_overloads__: _reciprocal,
+}
+"""What operations, by their declarations, make of complex tensors."""
