@@ -7,7 +7,7 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 
 RELU, SILU, GELU = ttnn.UnaryOpType.RELU, ttnn.UnaryOpType.SILU, ttnn.UnaryOpType.GELU
 A, B = torch.randn(64, 64), torch.randn(64, 64)
@@ -158,6 +158,35 @@ def test_a_jitted_function_applies_the_activation_of_a_call_that_writes(device, 
     monkeypatch.setitem(globals(), "CONFIG", fused(RELU))
     into_another(a, b, c)
     assert torch.equal(c.to_torch(), ttnn.matmul(a, b, program_config=fused(RELU)).to_torch())
+
+
+@ttnn_jit.jit()
+def gated(a, b):
+    return ttnn.multiply(a, b, input_tensor_a_activations=[SILU], activations=["relu"], dtype=ttnn.float32)
+
+
+@pytest.mark.parametrize("dtype", [ttnn.bfloat16, ttnn.float32])
+def test_a_jitted_function_applies_activations_of_operands_and_of_the_result(device, dtype):
+    a, b = on(device, A, dtype), on(device, B, dtype)
+    result = gated(a, b)
+    assert result.dtype is ttnn.float32
+    expected = torch.relu(SILU_OF(a.to_torch().double()) * b.to_torch().double())
+    tolerance = {"rtol": 8e-3, "atol": 1e-3} if dtype is ttnn.bfloat16 else {"rtol": 1e-5, "atol": 1e-6}
+    torch.testing.assert_close(result.to_torch().double(), expected, **tolerance)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "text"),
+    [
+        ({"input_tensor_a_activations": [RELU]}, "`input_tensor_a_activations` applies to a tensor of an elementwise"),
+        ({"activations": [3]}, "3 is no activation"),
+        ({"activations": RELU}, "`activations` must be a list"),
+    ],
+)
+def test_a_jitted_function_refuses_what_is_no_activation_of_a_call(device, keywords, text):
+    a = on(device, A)
+    with pytest.raises(CompileError, match=text):
+        ttnn_jit.jit()(lambda x: ttnn.exp(x, **keywords))(a)
 
 
 @ttnn_jit.jit()

@@ -8,7 +8,18 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.frontend.module_builder import ModuleBuilder, Operand, TensorOperand
-from ttnn_jit.ops import COPY, RESULT_PARAMETERS, Composite, Contraction, Movement, Operation, Reduction, Shorthand
+from ttnn_jit.ops import (
+    COPY,
+    OPERAND_PARAMETERS,
+    RESULT_PARAMETERS,
+    Composite,
+    Contraction,
+    Elementwise,
+    Movement,
+    Operation,
+    Reduction,
+    Shorthand,
+)
 from ttnn_jit.ops.applied_unary import AppliedUnary, activations_of
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
@@ -22,10 +33,12 @@ class Asked:
     Attributes:
         dtype: Its element type, to which it is rounded once.
         activations: Unary operations that are applied before it is rounded.
+        operand_activations: Those that are applied to each of the first operands, before the operation.
     """
 
     dtype: DataType | None = None
     activations: tuple[AppliedUnary, ...] = ()
+    operand_activations: tuple[tuple[AppliedUnary, ...], ...] = ()
 
 
 NOTHING = Asked()
@@ -38,15 +51,17 @@ def asked_by(name: str, kwargs: Mapping[str, Any], location: Callable[[], Locati
     Raises:
         CompileError: A value is of another kind.
     """
-    given = [parameter for parameter in RESULT_PARAMETERS if kwargs.get(parameter.name) is not None]
+    parameters = (*RESULT_PARAMETERS, *OPERAND_PARAMETERS)
+    given = [parameter for parameter in parameters if kwargs.get(parameter.name) is not None]
     if not given:
         return NOTHING
     try:
         values = {each.name: each.kind.bind(kwargs[each.name], None, f"`{each.name}`") for each in given}
         activations = activations_of(name, "activations", values.get("activations"))
+        operands = [activations_of(name, each.name, values.get(each.name)) for each in OPERAND_PARAMETERS]
     except ArgumentError as error:
         raise CompileError(error.message, location=location(), help=error.help) from None
-    return Asked(values.get("dtype"), activations)
+    return Asked(values.get("dtype"), activations, tuple(operands) if any(operands) else ())
 
 
 def results_as_asked(
@@ -63,6 +78,8 @@ def results_as_asked(
         CompileError: The operands do not fit the operation or each other, an activation does not fit the result, or it
             is asked of one result, and there are several.
     """
+    if asked.operand_activations:
+        operands, asked = _activated_operands(builder, operation, operands, location, asked)
     if not operation.gives_one_tensor:
         refuse_for_several(operation, asked.dtype, asked.activations, location)
         results = builder.results(operation, operands, attributes, location)
@@ -71,6 +88,31 @@ def results_as_asked(
     else:
         results = (result_of(builder, operation, operands, attributes, location, asked.dtype, asked.activations),)
     return results
+
+
+def _activated_operands(
+    builder: ModuleBuilder,
+    operation: Operation,
+    operands: Sequence[Operand],
+    location: Location | None,
+    asked: Asked,
+) -> tuple[Sequence[Operand], Asked]:
+    """The operands through what is asked of them, unrounded, and what is asked of the result then."""
+    changed = list(operands)
+    takes = isinstance(operation, Elementwise) and operation.arity > 1
+    for place, activations in enumerate(asked.operand_activations):
+        operand = operands[place] if place < len(operands) else None
+        if activations and not (takes and isinstance(operand, tuple)):
+            raise CompileError(
+                f"`{OPERAND_PARAMETERS[place].name}` applies to a tensor of an elementwise operation of two",
+                location=location,
+                help="apply the operation yourself, before the call",
+            )
+        if activations and isinstance(operand, tuple):
+            unrounded = None if operand[1].dtype.is_integer else COMPUTE_TYPE
+            changed[place] = activated(builder, operand, activations, unrounded, location)
+    first = next(each[1].dtype for each in operands if isinstance(each, tuple))
+    return changed, Asked(asked.dtype or first, asked.activations)
 
 
 def result_of(

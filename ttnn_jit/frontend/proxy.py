@@ -38,6 +38,7 @@ from ttnn_jit.ops import (
     ALIASES,
     HARDWARE_KEYWORDS,
     IN_PLACE,
+    OPERAND_PARAMETERS,
     OPERATIONS,
     OPERATOR_METHODS,
     OUTPUT_KEYWORDS,
@@ -376,7 +377,7 @@ class Emitter(ABC):
 
     def _own_keywords(self, kwargs: Mapping[str, Any], own: Container[str]) -> Mapping[str, Any]:
         """The operation's `own` keywords, and what no operation has."""
-        others = RESULT_KEYWORDS + HARDWARE_KEYWORDS
+        others = (*RESULT_KEYWORDS, *HARDWARE_KEYWORDS, *(each.name for each in OPERAND_PARAMETERS))
         return {name: value for name, value in kwargs.items() if name in own or name not in others}
 
     def emit(

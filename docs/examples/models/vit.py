@@ -189,7 +189,7 @@ def vit_attention(config, programs, hidden_states, *, parameters):
         hidden_states,
         parameters.attention.query_key_value.weight,
         bias=parameters.attention.query_key_value.bias,
-        memory_config=ttnn.L1_BLOCK_SHARDED_MEMORY_CONFIG,
+        memory_config=ttnn.L1_MEMORY_CONFIG,
         dtype=ttnn.bfloat8_b,
         program_config=programs.query_key_value,
     )
