@@ -17,7 +17,7 @@ from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import context, parse_module, verify
 from ttnn_jit.dialects.d2m import ViewLayoutOp
 from ttnn_jit.dialects.declared_ops import MovementOp
-from ttnn_jit.runtime.tensor import torch_tensor
+from ttnn_jit.runtime.torch_elements import torch_tensor
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.transforms import pipeline
 

@@ -16,7 +16,7 @@ from ttnn_jit.compiler import driver
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import parse_module, verify
 from ttnn_jit.dialects.d2m import MaskOp
-from ttnn_jit.runtime.tensor import torch_tensor
+from ttnn_jit.runtime.torch_elements import torch_tensor
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.transforms import pipeline
 

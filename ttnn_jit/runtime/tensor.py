@@ -19,7 +19,7 @@ from ttnn_jit.runtime.tensor_operators import TensorOperators
 from ttnn_jit.runtime.tensor_queries import TensorQueries
 from ttnn_jit.runtime.tensor_text import tensor_html, tensor_text
 from ttnn_jit.runtime.tensor_words import fill, lay_out, numbers, owning_bytes, unpack
-from ttnn_jit.runtime.torch_elements import logical_view, write_torch
+from ttnn_jit.runtime.torch_elements import logical_view, torch_tensor, write_torch
 from ttnn_jit.specs.storage_type import StorageType
 from ttnn_jit.specs.tensor_spec import (
     DRAM_MEMORY_CONFIG,
@@ -29,7 +29,6 @@ from ttnn_jit.specs.tensor_spec import (
     TensorSpec,
     check_kind,
     checked,
-    dense_strides,
 )
 
 if TYPE_CHECKING:
@@ -367,7 +366,7 @@ def to_torch(tensor: Tensor) -> torch.Tensor:
         import torch
 
         return torch.from_numpy(unpack(spec, source))
-    result = torch_tensor(spec, HOST_POOL.allocate(_logical_bytes(spec)))
+    result = torch_tensor(spec, HOST_POOL.allocate(spec.nbytes_of_elements))
     if spec.volume:
         result.copy_(logical_view(spec, source))
     return result
@@ -390,47 +389,6 @@ def as_torch(tensor: Any) -> torch.Tensor:
         raise ArgumentError(f"a {type_name(tensor)} is no tensor, and torch makes none of it") from None
 
 
-def torch_tensor(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
-    """A dense torch tensor of `spec`'s shape and dtype whose memory is `buffer`, which lives as long as it does.
-
-    A tensor of torch's own costs a page fault per 4 KB from 32 MB on; this one's memory is reused.
-    """
-    import torch
-
-    if not spec.volume:
-        return torch.empty(tuple(spec.shape), dtype=spec.dtype.torch, device="cpu")
-    return torch_wrapper(spec)(buffer)
-
-
-def torch_wrapper(spec: TensorSpec) -> Callable[[Buffer], torch.Tensor]:
-    """`torch_tensor` for one `spec`, which has elements, and many buffers."""
-    import torch
-
-    from ttnn_jit.foreign.torch_private import reinterpret
-
-    memory_at = (ctypes.c_char * _logical_bytes(spec)).from_address
-    shaped = reinterpret()
-    frombuffer, dtype = torch.frombuffer, spec.dtype.torch
-    shape = tuple(spec.shape)
-    strides = dense_strides(shape)
-
-    def wrap(buffer: Buffer) -> torch.Tensor:
-        memory = memory_at(buffer.address)
-        memory._ttnn_jit_buffer = buffer  # type: ignore[attr-defined]  # ctypes instances have a __dict__
-        wrapped: torch.Tensor = shaped(frombuffer(memory, dtype=dtype), shape, strides)
-        return wrapped
-
-    return wrap
-
-
-def numpy_array(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
-    """A dense numpy array of `spec`'s shape and dtype whose memory is `buffer`, which lives as long as it does."""
-    import numpy
-
-    memory = memoryview(owning_bytes(buffer, _logical_bytes(spec)))
-    return numpy.frombuffer(memory, dtype=spec.dtype.traits.numpy).reshape(spec.shape)
-
-
 def elements_of(tensor: Tensor, what: str) -> numpy.ndarray[Any, Any]:
     """The logical elements of a tensor where they lie, without padding, as they are stored.
 
@@ -447,10 +405,6 @@ def elements_of(tensor: Tensor, what: str) -> numpy.ndarray[Any, Any]:
     stored = numpy.frombuffer(memoryview(owning_bytes(tensor.buffer(what), spec.nbytes)), spec.dtype.traits.numpy)
     strides = [stride * spec.dtype.itemsize for stride in spec.element_strides]
     return numpy.lib.stride_tricks.as_strided(stored, tuple(spec.shape), strides, writeable=False)
-
-
-def _logical_bytes(spec: TensorSpec) -> int:
-    return spec.nbytes_of_elements
 
 
 def foreign_tensor_help(value: object) -> str | None:

@@ -158,3 +158,11 @@ def _logical_words(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
 def _word(dtype: DataType) -> str:
     """The unsigned integers that elements of `dtype` are in memory, as numpy names them."""
     return f"uint{8 * dtype.itemsize}"
+
+
+def numpy_array(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
+    """A dense numpy array of `spec`'s shape and dtype whose memory is `buffer`, which lives as long as it does."""
+    import numpy
+
+    memory = memoryview(owning_bytes(buffer, spec.nbytes_of_elements))
+    return numpy.frombuffer(memory, dtype=spec.dtype.traits.numpy).reshape(spec.shape)

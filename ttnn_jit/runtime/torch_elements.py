@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ttnn_jit.runtime.buffer import Buffer
 from ttnn_jit.runtime.tensor_words import owning_bytes, pack, zero_padding
-from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.specs.tensor_spec import TensorSpec, dense_strides
 
 if TYPE_CHECKING:
     import torch
@@ -51,3 +53,36 @@ def logical_view(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
 
     stored = torch.frombuffer(owning_bytes(buffer, spec.nbytes), dtype=spec.dtype.torch)
     return stored.as_strided(tuple(spec.shape), spec.element_strides)
+
+
+def torch_tensor(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
+    """A dense torch tensor of `spec`'s shape and dtype whose memory is `buffer`, which lives as long as it does.
+
+    A tensor of torch's own costs a page fault per 4 KB from 32 MB on; this one's memory is reused.
+    """
+    import torch
+
+    if not spec.volume:
+        return torch.empty(tuple(spec.shape), dtype=spec.dtype.torch, device="cpu")
+    return torch_wrapper(spec)(buffer)
+
+
+def torch_wrapper(spec: TensorSpec) -> Callable[[Buffer], torch.Tensor]:
+    """`torch_tensor` for one `spec`, which has elements, and many buffers."""
+    import torch
+
+    from ttnn_jit.foreign.torch_private import reinterpret
+
+    memory_at = (ctypes.c_char * spec.nbytes_of_elements).from_address
+    shaped = reinterpret()
+    frombuffer, dtype = torch.frombuffer, spec.dtype.torch
+    shape = tuple(spec.shape)
+    strides = dense_strides(shape)
+
+    def wrap(buffer: Buffer) -> torch.Tensor:
+        memory = memory_at(buffer.address)
+        memory._ttnn_jit_buffer = buffer  # type: ignore[attr-defined]  # ctypes instances have a __dict__
+        wrapped: torch.Tensor = shaped(frombuffer(memory, dtype=dtype), shape, strides)
+        return wrapped
+
+    return wrap

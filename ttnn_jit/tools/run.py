@@ -22,8 +22,9 @@ from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.program import Program
-from ttnn_jit.runtime.tensor import Tensor, from_torch, torch_tensor
+from ttnn_jit.runtime.tensor import Tensor, from_torch
 from ttnn_jit.runtime.tensor_words import store_elements
+from ttnn_jit.runtime.torch_elements import torch_tensor
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec

@@ -89,7 +89,6 @@ from ttnn_jit.ttnn.tensor_creation import (
     zeros_like,
 )
 from ttnn_jit.ttnn.transfers import (
-    allocate_tensor_on_device,
     clone,
     copy_device_to_host_tensor,
     copy_host_to_device_tensor,
@@ -147,7 +146,6 @@ __all__ = [
     "TensorSpec",
     "Tile",
     "_ttnn",
-    "allocate_tensor_on_device",
     "arange",
     "bfloat4_b",
     "bfloat8_b",

@@ -51,7 +51,8 @@ HOMES = (
         "corerange_to_cores create_sharded_memory_config_ grid_to_cores num_cores_to_corerangeset "
         "num_cores_to_corerangeset_in_subcoregrids split_work_to_cores",
     ),
-    Home("ttnn.transfers", "allocate_tensor_on_host move reallocate to_dtype"),
+    Home("ttnn.allocations", "allocate_tensor_on_device allocate_tensor_on_host"),
+    Home("ttnn.transfers", "move reallocate to_dtype"),
     Home("ttnn.tensor_files", "as_tensor dump_tensor load_tensor"),
     Home(
         "ttnn.session_config",

@@ -30,7 +30,8 @@ from ttnn_jit.specs.core_sets import grid_to_cores as grid_to_cores
 from ttnn_jit.specs.core_sets import num_cores_to_corerangeset as num_cores_to_corerangeset
 from ttnn_jit.specs.core_sets import num_cores_to_corerangeset_in_subcoregrids as num_cores_to_corerangeset_in_subcoregrids
 from ttnn_jit.specs.core_sets import split_work_to_cores as split_work_to_cores
-from ttnn_jit.ttnn.transfers import allocate_tensor_on_host as allocate_tensor_on_host
+from ttnn_jit.ttnn.allocations import allocate_tensor_on_device as allocate_tensor_on_device
+from ttnn_jit.ttnn.allocations import allocate_tensor_on_host as allocate_tensor_on_host
 from ttnn_jit.ttnn.transfers import move as move
 from ttnn_jit.ttnn.transfers import reallocate as reallocate
 from ttnn_jit.ttnn.transfers import to_dtype as to_dtype
@@ -361,6 +362,7 @@ __all__ = [
     "aggregate_tensor",
     "all_gather",
     "all_reduce",
+    "allocate_tensor_on_device",
     "allocate_tensor_on_host",
     "angle",
     "as_tensor",

@@ -21,7 +21,8 @@ from ttnn_jit.runtime.caller import RELEASE_GIL_BYTES, link
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.entry import entry
 from ttnn_jit.runtime.program import Launch, Program, ProgramPlan
-from ttnn_jit.runtime.tensor import from_torch, torch_tensor
+from ttnn_jit.runtime.tensor import from_torch
+from ttnn_jit.runtime.torch_elements import torch_tensor
 from ttnn_jit.specs.target import PRESETS
 
 SPEC = row_major(6, 7)

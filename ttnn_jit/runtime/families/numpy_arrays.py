@@ -10,7 +10,7 @@ from ttnn_jit.foreign.numpy_array import are_plain_numpy, is_numpy_array, spec_o
 from ttnn_jit.runtime.buffer import Buffer
 from ttnn_jit.runtime.families.family import ForeignFamily
 from ttnn_jit.runtime.overlap import has_common_elements
-from ttnn_jit.runtime.tensor import numpy_array
+from ttnn_jit.runtime.tensor_words import numpy_array
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 

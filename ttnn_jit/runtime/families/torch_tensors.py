@@ -14,7 +14,7 @@ from ttnn_jit.runtime.families.family import ForeignFamily, WarmCall
 from ttnn_jit.runtime.families.marks import FamilyMark
 from ttnn_jit.runtime.generated import STALE, define
 from ttnn_jit.runtime.overlap import has_common_elements
-from ttnn_jit.runtime.tensor import torch_tensor, torch_wrapper
+from ttnn_jit.runtime.torch_elements import torch_tensor, torch_wrapper
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:

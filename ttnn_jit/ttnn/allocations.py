@@ -1,0 +1,88 @@
+"""Tensors whose elements nobody has chosen: memory for what is written later."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.dispatch.observers import observed
+from ttnn_jit.runtime import tensor as storage
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, check_kind, checked
+from ttnn_jit.ttnn.mesh import over_meshes
+
+
+@observed
+@over_meshes
+def allocate_tensor_on_device(spec: TensorSpec | Iterable[int], *args: Any, **kwargs: Any) -> Tensor:
+    """A device tensor with unspecified elements (ttnn.allocate_tensor_on_device).
+
+    Written ``(spec, device)`` or ``(shape, dtype, layout, device, memory_config=None)``.
+
+    Raises:
+        ArgumentError: An argument of another kind.
+        GridError, L1CapacityError: It does not fit.
+    """
+    return _by_form("allocate_tensor_on_device", _allocated, spec, args, kwargs)
+
+
+def _by_form(
+    name: str,
+    allocated: Callable[[TensorSpec, Device], Tensor],
+    spec: TensorSpec | Iterable[int],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+) -> Tensor:
+    """What `allocated` gives for a spec, or for the parts of one."""
+
+    def of_parts(
+        shape: Iterable[int], dtype: DataType, layout: Layout, device: Device, memory_config: MemoryConfig | None = None
+    ) -> Tensor:
+        return allocated(TensorSpec(shape, dtype, layout, memory_config), device)
+
+    def of_spec(spec: TensorSpec, device: Device) -> Tensor:
+        return allocated(spec, device)
+
+    form: Callable[..., Tensor] = of_spec if isinstance(spec, TensorSpec) else of_parts
+    renamed = {"device" if key == "mesh_device" else key: value for key, value in kwargs.items()}
+    try:
+        bound = inspect.signature(form).bind(spec, *args, **renamed)
+    except TypeError as error:
+        raise ArgumentError(
+            f"{name}: {error}",
+            help="it is written `(spec, device)` or `(shape, dtype, layout, device, memory_config=None)`",
+        ) from None
+    return form(*bound.args, **bound.kwargs)
+
+
+def _allocated(spec: TensorSpec, device: Device) -> Tensor:
+    check_kind(device, Device, "`device`")
+    storage.check_dense(spec)
+    return Tensor(checked(spec), device, device.allocate_tensor(spec, again=True))
+
+
+@observed
+def allocate_tensor_on_host(
+    spec: TensorSpec | Iterable[int],
+    *args: Any,
+    **kwargs: Any,
+) -> Tensor:
+    """A host tensor with unspecified elements, here zeros, such as a device's would be (ttnn.allocate_tensor_on_host).
+
+    Written ``(spec, device)`` or ``(shape, dtype, layout, device, memory_config=None)``; of a mesh there is one for
+    each device.
+
+    Raises:
+        ArgumentError: An argument of another kind.
+        GridError: The memory config does not hold it.
+    """
+
+    def allocated(spec: TensorSpec, device: Device) -> Tensor:
+        check_kind(device, Device, "`device`")
+        storage.check_dense(spec)
+        return storage.filled(0.0, checked(spec), None)
+
+    return _by_form("allocate_tensor_on_host", over_meshes(allocated), spec, args, kwargs)
