@@ -193,7 +193,7 @@ class TtAttention:
             dtype=ttnn.bfloat16,
         )
         ttnn.deallocate(x)
-        q_heads_pre_rot_1BQD, k_heads_pre_rot_1BKD, v_heads_1BKD = ttnn.experimental.nlp_create_qkv_heads_decode(
+        q_unrotated, k_unrotated, v_heads = ttnn.experimental.nlp_create_qkv_heads_decode(
             xqkv_fused,
             num_heads=config.n_heads,
             num_kv_heads=config.n_kv_heads,
@@ -201,25 +201,23 @@ class TtAttention:
         )
         ttnn.deallocate(xqkv_fused)
 
-        q_heads_1BQD = ttnn.experimental.rotary_embedding_llama(
-            q_heads_pre_rot_1BQD, rot_mats[0], rot_mats[1], transformation_mat, is_decode_mode=True
+        q_heads = ttnn.experimental.rotary_embedding_llama(
+            q_unrotated, rot_mats[0], rot_mats[1], transformation_mat, is_decode_mode=True
         )
-        k_heads_1BKD = ttnn.experimental.rotary_embedding_llama(
-            k_heads_pre_rot_1BKD, rot_mats[0], rot_mats[1], transformation_mat, is_decode_mode=True
+        k_heads = ttnn.experimental.rotary_embedding_llama(
+            k_unrotated, rot_mats[0], rot_mats[1], transformation_mat, is_decode_mode=True
         )
-        ttnn.deallocate(q_heads_pre_rot_1BQD)
-        ttnn.deallocate(k_heads_pre_rot_1BKD)
+        ttnn.deallocate(q_unrotated)
+        ttnn.deallocate(k_unrotated)
 
         keys, values = self.layer_past[0], self.layer_past[1]
-        ttnn.experimental.paged_update_cache(keys, k_heads_1BKD, update_idxs_tensor=current_pos, page_table=page_table)
-        ttnn.experimental.paged_update_cache(
-            values, v_heads_1BKD, update_idxs_tensor=current_pos, page_table=page_table
-        )
-        ttnn.deallocate(k_heads_1BKD)
-        ttnn.deallocate(v_heads_1BKD)
+        ttnn.experimental.paged_update_cache(keys, k_heads, update_idxs_tensor=current_pos, page_table=page_table)
+        ttnn.experimental.paged_update_cache(values, v_heads, update_idxs_tensor=current_pos, page_table=page_table)
+        ttnn.deallocate(k_heads)
+        ttnn.deallocate(v_heads)
 
-        attn_output_1G4D = ttnn.transformer.paged_scaled_dot_product_attention_decode(
-            q_heads_1BQD,
+        attn_output = ttnn.transformer.paged_scaled_dot_product_attention_decode(
+            q_heads,
             keys,
             values,
             page_table_tensor=page_table,
@@ -229,9 +227,9 @@ class TtAttention:
             compute_kernel_config=self.compute_kernel_config_hifi2,
             memory_config=ttnn.L1_HEIGHT_SHARDED_MEMORY_CONFIG,
         )
-        ttnn.deallocate(q_heads_1BQD)
-        attn_output_cat = ttnn.experimental.nlp_concat_heads_decode(attn_output_1G4D, num_heads=config.n_heads)
-        ttnn.deallocate(attn_output_1G4D)
+        ttnn.deallocate(q_heads)
+        attn_output_cat = ttnn.experimental.nlp_concat_heads_decode(attn_output, num_heads=config.n_heads)
+        ttnn.deallocate(attn_output)
         attn_output_cat = ttnn.to_memory_config(attn_output_cat, ttnn.L1_MEMORY_CONFIG)
         attn_output_cat = attn_output_cat[:, :, :1, :]
 
