@@ -4,7 +4,8 @@ All is arithmetic of integers, the same on every host; kernels/block_floats.py s
 vectors of 16 words into those that the host has.
 
 Bound: in memory the bytes of both tensors, 2 or 4 of an element and 1 1/16 or 9/16 of it packed; in a cache the
-instructions, about 35 to pack a group and 20 to unpack it (benchmarks/block_floats.py).
+instructions, about 35 to pack a group of float32, or two of bfloat16, and 20 to unpack one
+(benchmarks/block_floats.py).
 """
 
 from __future__ import annotations
@@ -32,7 +33,67 @@ STRIP = 16
 that fit the first cache."""
 
 MAXIMUM = f"declare i8 @llvm.vector.reduce.umax.v{GROUP}i8(<{GROUP} x i8>)"
-MINIMUM = f"declare {_WORDS} @llvm.umin.v{GROUP}i32({_WORDS}, {_WORDS})"
+
+
+@dataclass(frozen=True)
+class _Lanes:
+    """A vector of elements that are packed, as words of their own width.
+
+    Attributes:
+        count: Of elements.
+        width: Bits of a word.
+        fraction_bits: Of an element, below its exponent.
+        kept: Of a significand while it is cut and rounded; a bit above them takes the carry.
+    """
+
+    count: int
+    width: int
+    fraction_bits: int
+    kept: int
+
+    @property
+    def kind(self) -> str:
+        return f"i{self.width}"
+
+    @property
+    def vector(self) -> str:
+        return f"<{self.count} x {self.kind}>"
+
+    @property
+    def mask(self) -> str:
+        return f"<{self.count} x i1>"
+
+    @property
+    def sign(self) -> int:
+        return 1 << self.width - 1
+
+    @property
+    def raised(self) -> int:
+        """How far a fraction is moved up."""
+        return self.kept - 1 - self.fraction_bits
+
+    @property
+    def minimum(self) -> str:
+        return f"{self.vector} @llvm.umin.v{self.count}{self.kind}"
+
+    @property
+    def minimum_declaration(self) -> str:
+        return f"declare {self.minimum}({self.vector}, {self.vector})"
+
+    def splat(self, number: int) -> str:
+        return _splat(number, self.kind, self.count)
+
+    def half_of_bytes(self, both: str, h: int) -> str:
+        """A group of a vector of as many bytes, which holds one or both."""
+        first = GROUP * h if self.count > GROUP else 0
+        order = ", ".join(f"i32 {lane}" for lane in range(first, first + GROUP))
+        kind = f"<{self.count} x i8>"
+        return f"shufflevector {kind} {both}, {kind} poison, <{GROUP} x i32> <{order}>"
+
+
+_FLOAT32 = _Lanes(GROUP, 32, 23, 24)
+_BFLOAT16 = _Lanes(2 * GROUP, 16, 7, 15)
+"""Of bfloat16, 15 bits round as 24 do: what is cut off of them lies below half of the last bit that is kept."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +120,8 @@ class PackingLoops:
     @property
     def declarations(self) -> tuple[str, ...]:
         """Of what it calls."""
-        called = (MAXIMUM, MINIMUM, PREFETCH) if self._packs else (PREFETCH,)
+        lanes = _BFLOAT16 if self.source.is_upper_half else _FLOAT32
+        called = (MAXIMUM, lanes.minimum_declaration, PREFETCH) if self._packs else (PREFETCH,)
         return (NONTEMPORAL, *called) if self.nontemporal else called
 
     @property
@@ -157,7 +219,10 @@ class PackingLoops:
         for half in range(2):
             yield f"  %exponent{half} = getelementptr i8, ptr %tile.at, i64 %group{half}"
             yield f"  %code{half} = getelementptr [{GROUP * (self._bits + 1) // 8} x i8], ptr %codes, i64 %group{half}"
-            yield from (f"  {line}" for line in (self._pack(half) if self._packs else self._unpack(half)))
+            if not self._packs:
+                yield from (f"  {line}" for line in self._unpack(half))
+        if self._packs:
+            yield from (f"  {line}" for line in self._pack())
         yield "  %c.next = add i64 %c, 1"
         yield "  %more.tiles = icmp ult i64 %c.next, %beyond"
         yield "  br i1 %more.tiles, label %tile, label %line.end"
@@ -200,51 +265,72 @@ class PackingLoops:
         yield "  %more.copied = icmp ult i64 %k.next, %lines"
         yield "  br i1 %more.copied, label %copy.line, label %strip.end"
 
-    def _pack(self, h: int) -> Iterator[str]:
-        count, lost = self._bits, 24 - self._bits
-        yield from self._load(h)
-        yield f"%magnitude{h} = and {_WORDS} %bits{h}, {_splat(0x7FFF_FFFF)}"
-        yield f"%own{h} = lshr {_WORDS} %magnitude{h}, {_splat(23)}"
-        yield f"%narrow{h} = trunc {_WORDS} %own{h} to <{GROUP} x i8>"
-        yield f"%byte{h} = call i8 @llvm.vector.reduce.umax.v{GROUP}i8(<{GROUP} x i8> %narrow{h})"
-        yield f"%top{h} = zext i8 %byte{h} to i32"
-        yield from _splatted(f"%shared{h}", f"%top{h}")
-        yield f"%below{h} = sub {_WORDS} %shared{h}, %own{h}"
-        yield f"%shift{h} = call {_WORDS} @llvm.umin.v{GROUP}i32({_WORDS} %below{h}, {_WORDS} {_splat(31)})"
-        yield f"%fraction{h} = and {_WORDS} %bits{h}, {_splat(0x7F_FFFF)}"
-        yield f"%significand{h} = or {_WORDS} %fraction{h}, {_splat(0x80_0000)}"
-        yield f"%cut{h} = lshr {_WORDS} %significand{h}, %shift{h}"
-        yield f"%lowest{h} = lshr {_WORDS} %cut{h}, {_splat(lost)}"
-        yield f"%odd{h} = and {_WORDS} %lowest{h}, {_splat(1)}"
-        yield f"%half{h} = add {_WORDS} %cut{h}, {_splat((1 << lost - 1) - 1)}"
-        yield f"%carried{h} = add {_WORDS} %half{h}, %odd{h}"
-        yield f"%rounded{h} = lshr {_WORDS} %carried{h}, {_splat(lost)}"
-        most = _splat((1 << count) - 1)
-        yield f"%clamped{h} = call {_WORDS} @llvm.umin.v{GROUP}i32({_WORDS} %rounded{h}, {_WORDS} {most})"
-        yield f"%denormal{h} = icmp eq {_WORDS} %own{h}, zeroinitializer"
-        yield f"%kept{h} = select <{GROUP} x i1> %denormal{h}, {_WORDS} zeroinitializer, {_WORDS} %clamped{h}"
-        yield f"%sign{h} = lshr {_WORDS} %bits{h}, {_splat(31 - count)}"
-        yield f"%minus{h} = and {_WORDS} %sign{h}, {_splat(1 << count)}"
-        yield f"%signed{h} = or {_WORDS} %kept{h}, %minus{h}"
-        yield f"%zero{h} = icmp eq {_WORDS} %kept{h}, zeroinitializer"
-        yield f"%coded{h} = select <{GROUP} x i1> %zero{h}, {_WORDS} zeroinitializer, {_WORDS} %signed{h}"
-        yield f"%bytes{h} = trunc {_WORDS} %coded{h} to <{GROUP} x i8>"
-        yield from self._store_codes(h)
-        yield f"store i8 %byte{h}, ptr %exponent{h}"
+    def _pack(self) -> Iterator[str]:
+        """Both groups of a row: bfloat16 in one vector of 16-bit words, which hold all that rounding asks for."""
+        if not self.source.is_upper_half:
+            for h in range(2):
+                yield f"%read{h} = load {_WORDS}, ptr %dense{h}, align 4"
+                yield from self._coded(_FLOAT32, f"{h}", (h,))
+            return
+        yield f"%read = load {_BFLOAT16.vector}, ptr %dense0, align 2"
+        yield from self._coded(_BFLOAT16, "", (0, 1))
 
-    def _load(self, h: int) -> Iterator[str]:
-        """``%bits<h>``: the elements as float32."""
-        read = f"%bits{h}" if self.numerics is Numerics.IEEE else f"%read{h}"
-        if self.source.is_upper_half:
-            yield f"%upper{h} = load <{GROUP} x i16>, ptr %dense{h}, align 2"
-            yield f"%wide{h} = zext <{GROUP} x i16> %upper{h} to {_WORDS}"
-            yield f"{read} = shl {_WORDS} %wide{h}, {_splat(16)}"
-        else:
-            yield f"{read} = load {_WORDS}, ptr %dense{h}, align 4"
-        if self.numerics is Numerics.DEVICE:
-            yield f"%unsigned{h} = and {_WORDS} {read}, {_splat(0x7FFF_FFFF)}"
-            yield f"%nan{h} = icmp ugt {_WORDS} %unsigned{h}, {_splat(0x7F80_0000)}"
-            yield f"%bits{h} = select <{GROUP} x i1> %nan{h}, {_WORDS} {_splat(0x7F80_0000)}, {_WORDS} {read}"
+    def _coded(self, lanes: _Lanes, v: str, halves: tuple[int, ...]) -> Iterator[str]:
+        """Packs `%read<v>`, which holds these groups, and stores their codes and exponents."""
+        count, lost, vector = self._bits, lanes.kept - self._bits, lanes.vector
+        yield from self._without_nan(lanes, v)
+        yield f"%magnitude{v} = and {vector} %bits{v}, {lanes.splat(lanes.sign - 1)}"
+        yield f"%own{v} = lshr {vector} %magnitude{v}, {lanes.splat(lanes.fraction_bits)}"
+        yield f"%narrow{v} = trunc {vector} %own{v} to <{lanes.count} x i8>"
+        yield from self._shared(lanes, v, halves)
+        yield f"%below{v} = sub {vector} %shared{v}, %own{v}"
+        yield f"%shift{v} = call {lanes.minimum}({vector} %below{v}, {vector} {lanes.splat(lanes.width - 1)})"
+        yield f"%raised{v} = shl {vector} %bits{v}, {lanes.splat(lanes.raised)}"
+        yield f"%fraction{v} = and {vector} %raised{v}, {lanes.splat((1 << lanes.kept - 1) - 1)}"
+        yield f"%significand{v} = or {vector} %fraction{v}, {lanes.splat(1 << lanes.kept - 1)}"
+        yield f"%cut{v} = lshr {vector} %significand{v}, %shift{v}"
+        yield f"%lowest{v} = lshr {vector} %cut{v}, {lanes.splat(lost)}"
+        yield f"%odd{v} = and {vector} %lowest{v}, {lanes.splat(1)}"
+        yield f"%half{v} = add {vector} %cut{v}, {lanes.splat((1 << lost - 1) - 1)}"
+        yield f"%carried{v} = add {vector} %half{v}, %odd{v}"
+        yield f"%rounded{v} = lshr {vector} %carried{v}, {lanes.splat(lost)}"
+        most = lanes.splat((1 << count) - 1)
+        yield f"%clamped{v} = call {lanes.minimum}({vector} %rounded{v}, {vector} {most})"
+        yield f"%denormal{v} = icmp eq {vector} %own{v}, zeroinitializer"
+        yield f"%kept{v} = select {lanes.mask} %denormal{v}, {vector} zeroinitializer, {vector} %clamped{v}"
+        yield f"%sign{v} = lshr {vector} %bits{v}, {lanes.splat(lanes.width - 1 - count)}"
+        yield f"%minus{v} = and {vector} %sign{v}, {lanes.splat(1 << count)}"
+        yield f"%signed{v} = or {vector} %kept{v}, %minus{v}"
+        yield f"%zero{v} = icmp eq {vector} %kept{v}, zeroinitializer"
+        yield f"%coded{v} = select {lanes.mask} %zero{v}, {vector} zeroinitializer, {vector} %signed{v}"
+        yield f"%codes{v}.all = trunc {vector} %coded{v} to <{lanes.count} x i8>"
+        for h in halves:
+            yield f"%bytes{h} = {lanes.half_of_bytes(f'%codes{v}.all', h)}"
+            yield from self._store_codes(h)
+            yield f"store i8 %byte{h}, ptr %exponent{h}"
+
+    def _without_nan(self, lanes: _Lanes, v: str) -> Iterator[str]:
+        """``%bits<v>``: what was read, its NaN infinities under the numerics of devices."""
+        vector, infinity = lanes.vector, lanes.splat(0xFF << lanes.fraction_bits)
+        if self.numerics is Numerics.IEEE:
+            yield f"%bits{v} = bitcast {vector} %read{v} to {vector}"
+            return
+        yield f"%unsigned{v} = and {vector} %read{v}, {lanes.splat(lanes.sign - 1)}"
+        yield f"%nan{v} = icmp ugt {vector} %unsigned{v}, {infinity}"
+        yield f"%bits{v} = select {lanes.mask} %nan{v}, {vector} {infinity}, {vector} %read{v}"
+
+    def _shared(self, lanes: _Lanes, v: str, halves: tuple[int, ...]) -> Iterator[str]:
+        """``%byte<h>``: the exponents of groups; ``%shared<v>``: in every lane that of its group."""
+        for h in halves:
+            yield f"%narrow{h}.group = {lanes.half_of_bytes(f'%narrow{v}', h)}"
+            yield f"%byte{h} = call i8 @llvm.vector.reduce.umax.v{GROUP}i8(<{GROUP} x i8> %narrow{h}.group)"
+            yield f"%top{h} = zext i8 %byte{h} to {lanes.kind}"
+        first, last = halves[0], halves[-1]
+        yield f"%tops{v}.first = insertelement {lanes.vector} poison, {lanes.kind} %top{first}, i64 0"
+        yield f"%tops{v} = insertelement {lanes.vector} %tops{v}.first, {lanes.kind} %top{last}, i64 {last - first}"
+        order = ", ".join(f"i32 {lane // GROUP}" for lane in range(lanes.count))
+        lanes_of_groups = f"<{lanes.count} x i32> <{order}>"
+        yield f"%shared{v} = shufflevector {lanes.vector} %tops{v}, {lanes.vector} poison, {lanes_of_groups}"
 
     def _store_codes(self, h: int) -> Iterator[str]:
         if self._bits > 3:
