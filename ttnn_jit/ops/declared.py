@@ -9,6 +9,7 @@ from ttnn_jit.ops import (
     convolutions,
     integer_division,
     integer_reductions,
+    pool_places,
     pools,
     resampling,
     scans,
@@ -30,6 +31,7 @@ DECLARED: tuple[Operation, ...] = (
     *convolutions.OPERATIONS,
     *transposed_convolutions.OPERATIONS,
     *pools.OPERATIONS,
+    *pool_places.OPERATIONS,
     *resampling.OPERATIONS,
 )
 """Those that may be called, and those that functions of the host API stand for (ops/created_tensors.py)."""

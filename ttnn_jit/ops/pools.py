@@ -10,8 +10,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from math import inf
-from math import isnan as is_nan
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
@@ -19,13 +17,10 @@ from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.composites import reshaped
 from ttnn_jit.ops.parameter import DIMENSION, ELEMENT_TYPE, FLAG, LAYOUT, TENSOR, Parameter
 from ttnn_jit.ops.reduction import CHAINS, interleaved
-from ttnn_jit.ops.routine import Routine, RoutineLoops
-from ttnn_jit.ops.routines import dtype_of_places
 from ttnn_jit.ops.windows import WINDOWS, Windows, laid_out, padded, taps_of
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.access import Access, Dim, times, total
-from ttnn_jit.specs.dtypes import FLOATS, DataType
-from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
+from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Shape = Sequence[int]
 Reduce = Callable[[Any, int], Any]
@@ -133,7 +128,7 @@ _NUMBERS = (
     "stride_width", "padding_top", "padding_bottom", "padding_left", "padding_right", "dilation_height",
     "dilation_width",
 )  # fmt: skip
-_SIZES = (
+SIZES = (
     Parameter("input_tensor", TENSOR),
     *(Parameter(name, DIMENSION) for name in _NUMBERS),
     Parameter("ceil_mode", FLAG),
@@ -182,7 +177,8 @@ def _in_torch(torch: Any, x: Any, pool: Pool, number: float) -> Any:
     return torch.nn.functional.pad(x, (left, right, top, bottom), value=number)
 
 
-def _rows_of(y: Any) -> Any:
+def rows_of(y: Any) -> Any:
+    """Images with channels in front as one row for each place."""
     return y.permute(0, 2, 3, 1).reshape(1, 1, -1, y.shape[1])
 
 
@@ -194,12 +190,12 @@ def _max_pool2d_golden(torch: Any, x: Any, *attributes: Any) -> Any:
     x = torch.nn.functional.pad(x, (0, more[1], 0, more[0]), value=-math.inf)
     windows = pool.windows
     y = torch.nn.functional.max_pool2d(x, windows.kernel, windows.stride, 0, windows.dilation)
-    return _rows_of(y[:, :, : pool.counts[0], : pool.counts[1]])
+    return rows_of(y[:, :, : pool.counts[0], : pool.counts[1]])
 
 
 MAX_POOL2D = Composite(
     name="max_pool2d",
-    parameters=(*_SIZES, *_RESULT),
+    parameters=(*SIZES, *_RESULT),
     summary="The largest element of every window, NaN where one is; one row for each window.",
     source="ttnn.max_pool2d",
     decompose=_max_pool2d,
@@ -238,7 +234,7 @@ def _avg_pool2d_golden(torch: Any, x: Any, *attributes: Any) -> Any:
     pool, (with_padding, divisor) = pool_of(*attributes), attributes[15:17]
     elements = _in_torch(torch, torch.ones_like(x), pool, float(with_padding))
     sums, counts = (_sums(torch, each, pool) for each in (_in_torch(torch, x, pool, 0.0), elements))
-    return _rows_of(sums / (divisor or counts))
+    return rows_of(sums / (divisor or counts))
 
 
 def _sums(torch: Any, x: Any, pool: Pool) -> Any:
@@ -251,7 +247,7 @@ def _sums(torch: Any, x: Any, pool: Pool) -> Any:
 
 AVG_POOL2D = Composite(
     name="avg_pool2d",
-    parameters=(*_SIZES, Parameter("count_include_pad", FLAG), Parameter("divisor_override", DIMENSION), *_RESULT),
+    parameters=(*SIZES, Parameter("count_include_pad", FLAG), Parameter("divisor_override", DIMENSION), *_RESULT),
     summary="The sum of every window by its elements, or by a divisor that is not 0; one row for each window.",
     source="ttnn.avg_pool2d",
     decompose=_avg_pool2d,
@@ -333,7 +329,7 @@ def _adaptive_golden(function: str) -> Callable[..., Any]:
     def golden(torch: Any, x: Any, *attributes: Any) -> Any:
         batch, extents, channels, counts = _adaptive(attributes)
         images = x.reshape(batch, *extents, channels).permute(0, 3, 1, 2)
-        return _rows_of(getattr(torch.nn.functional, function)(images, counts))
+        return rows_of(getattr(torch.nn.functional, function)(images, counts))
 
     return golden
 
@@ -364,91 +360,6 @@ ADAPTIVE_MAX_POOL2D = _adaptive_pool(
     "The largest element of every window, of which there are as many as are asked for.",
 )
 
-# --- Where the largest element is -------------------------------------------------------------------------------------
-
-
-def _place_loop(load: Any, _store: Any) -> Any:
-    def loop(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
-        x, xh, xw, xc, xkh, xkw, result, rh, rw, rc, height, width, channels, rows, columns,
-        above, left, down, across, row_apart, column_apart, image_height, image_width,
-    ):  # fmt: skip
-        for i in range(height):
-            for j in range(width):
-                for c in range(channels):
-                    first = i * xh + j * xw + c * xc
-                    # As torch has it where no tap lies inside, or all are -infinity; of NaNs it takes the last.
-                    y, z = i * down - above, j * across - left
-                    y += row_apart * max(0, -(y // row_apart))
-                    z += column_apart * max(0, -(z // column_apart))
-                    best, largest = y * image_width + z, -inf
-                    for a in range(rows):
-                        y = i * down + a * row_apart - above
-                        if y < 0 or y >= image_height:
-                            continue
-                        for b in range(columns):
-                            z = j * across + b * column_apart - left
-                            if z < 0 or z >= image_width:
-                                continue
-                            value = load(x[first + a * xkh + b * xkw])
-                            if value > largest or is_nan(value):
-                                largest = value
-                                best = y * image_width + z
-                    result[i * rh + j * rw + c * rc] = best
-
-    return loop
-
-
-def _place_loops(_: Shape, *attributes: Any) -> RoutineLoops:
-    pool = pool_of(*attributes)
-    (height, width), windows = pool.counts, pool.windows
-    extents = (pool.batch, height, width, pool.channels, *windows.kernel)
-    steps = zip((1, 2), windows.stride, (4, 5), windows.dilation, strict=True)
-    taps = (total((times(Dim(place), step), times(Dim(tap), apart))) for place, step, tap, apart in steps)
-    row = total((times(Dim(0), height * width), times(Dim(1), width), Dim(2)))
-    zero = total(())
-    return RoutineLoops(
-        extents, 5, (Access(extents, (Dim(0), *taps, Dim(3))), Access(extents, (zero, zero, row, Dim(3))))
-    )
-
-
-def _place_constants(*attributes: Any) -> tuple[int, ...]:
-    pool = pool_of(*attributes)
-    windows = pool.windows
-    return (windows.padding[0][0], windows.padding[1][0], *windows.stride, *windows.dilation, *pool.extents)
-
-
-def _place_result(x: TensorSpec, *attributes: Any) -> tuple[TensorSpec, ...]:
-    pool = pool_of(*attributes)
-    dtype = dtype_of_places(math.prod(pool.extents))
-    return (interleaved(x).with_(shape=(1, 1, pool.rows, pool.channels), dtype=dtype, layout=Layout.ROW_MAJOR),)
-
-
-def _place_golden(torch: Any, x: Any, *attributes: Any) -> Any:
-    pool = pool_of(*attributes)
-    (top, _), (left, _) = pool.windows.padding
-    images = x.permute(0, 3, 1, 2)[:, :, top : top + pool.extents[0], left : left + pool.extents[1]]
-    windows = pool.windows
-    _, found = torch.nn.functional.max_pool2d(
-        images, windows.kernel, windows.stride, (top, left), windows.dilation, pool.ceil, return_indices=True
-    )
-    return _rows_of(found)
-
-
-MAX_POOL2D_INDICES = Routine(
-    name="max_pool2d_indices",
-    parameters=_SIZES,
-    summary="The place of the largest element of every window of a padded tensor, in the image without padding.",
-    source="ttnn.max_pool2d",
-    loop=_place_loop,
-    loops=_place_loops,
-    spelled=lambda _, *attributes: attributes,
-    result=_place_result,
-    operand_dtypes=(FLOATS,),
-    constants=_place_constants,
-    golden=_place_golden,
-    examples=(),
-)
-
 # --- All of an image --------------------------------------------------------------------------------------------------
 
 
@@ -475,6 +386,4 @@ GLOBAL_AVG_POOL2D = Composite(
     examples=(),
 )
 
-OPERATIONS = (
-    MAX_POOL2D, AVG_POOL2D, ADAPTIVE_AVG_POOL2D, ADAPTIVE_MAX_POOL2D, GLOBAL_AVG_POOL2D, MAX_POOL2D_INDICES,
-)  # fmt: skip
+OPERATIONS = (MAX_POOL2D, AVG_POOL2D, ADAPTIVE_AVG_POOL2D, ADAPTIVE_MAX_POOL2D, GLOBAL_AVG_POOL2D)

@@ -8,13 +8,13 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.created_tensors import callable_in_programs, maker
+from ttnn_jit.ops.pool_places import MAX_POOL2D_INDICES
 from ttnn_jit.ops.pools import (
     ADAPTIVE_AVG_POOL2D,
     ADAPTIVE_MAX_POOL2D,
     AVG_POOL2D,
     GLOBAL_AVG_POOL2D,
     MAX_POOL2D,
-    MAX_POOL2D_INDICES,
     Pool,
     attributes_of,
 )
