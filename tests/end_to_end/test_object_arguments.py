@@ -89,6 +89,8 @@ def test_an_object_may_come_first_which_is_no_method():
     function = ttnn_jit.jit()(lambda model, x: ttnn.relu(ttnn.add(ttnn.matmul(x, model.weight), model.bias)))
     model = argparse.Namespace(weight=integers(8, 8), bias=integers(8))
     linear = torch.nn.Linear(8, 8).requires_grad_(False)
+    linear.weight.copy_(integers(8, 8))
+    linear.bias.copy_(integers(8))
     x = integers(4, 8)
     for each in (model, linear) * 2:
         assert torch.equal(function(each, x), torch.relu(x @ each.weight + each.bias))

@@ -84,3 +84,10 @@ def test_a_result_of_another_shape_is_written_by_whoever_computes_it(shape, cpu_
     found, got = launches(lambda x: ttnn.reshape(ttnn.exp(x), shape), x)
     assert len(found) == 1
     torch.testing.assert_close(ttnn.to_torch(got), X.exp().reshape(shape))
+
+
+@pytest.mark.parametrize("bounds", [(0, 3), (1, 4), (0, 11), (3, 12)])
+def test_a_part_of_what_is_written_is_no_other_shape_of_it(bounds):
+    x = torch.arange(6.0)
+    jitted = ttnn_jit.jit()(lambda x: ttnn.slice(ttnn.repeat_interleave(x, 2, 0), [bounds[0]], [bounds[1]]))
+    assert torch.equal(jitted(x), x.repeat_interleave(2)[slice(*bounds)])

@@ -7,6 +7,7 @@ operands of a product.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -155,6 +156,8 @@ def _writing_for(copy: HostLaunch, writer: HostLaunch) -> HostLaunch | None:
     if more or access is None or output.view.access is not None or set(readers_of(source.value)) - set(copy.ops):
         return None
     shape = output.view.shape
+    if math.prod(shape) != math.prod(target.view.shape):
+        return None
     place = reshaped(target.view.shape, shape)
     if place.after(access) != reshaped(shape, shape):
         return None
