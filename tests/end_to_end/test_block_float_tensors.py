@@ -306,3 +306,17 @@ def test_the_module_spells_block_floats_as_tiles_and_reads_them_back(device):
     for stage in ("frontend", "ttir-decompose-composites", "d2m-insert-dst-register-access", "convert-d2m-to-ttnn"):
         text = jitted.ir(a, stage=stage)
         assert print_module(parse_module(text)).strip() == text.strip()
+
+
+@DTYPES
+@pytest.mark.parametrize("spread", [0, 1, 12, 255])
+def test_bfloat16_of_all_bits_is_packed_as_the_float32_that_it_is(dtype, spread):
+    """Its kernel cuts and rounds in 15 bits, what float32 needs 24 for."""
+    generator = np.random.default_rng(spread)
+    highest = generator.integers(0, 256, (256, 16, 1))
+    exponents = np.clip(highest - generator.integers(0, spread + 1, (256, 16, 16)), 0, 255).reshape(256, 256)
+    words = (generator.integers(0, 65536, (256, 256)) & 0x807F | exponents << 7).astype(np.uint16)
+    with ttnn.manage_device(0, target="cpu") as device:
+        values = torch.from_numpy(words.view(np.int16)).view(torch.bfloat16)
+        packed = ttnn.typecast(ttnn.from_torch(values, layout=ttnn.TILE_LAYOUT, device=device), dtype)
+        assert bytes(packed.stored_bytes()) == codec.packed(values.float().numpy(), dtype)

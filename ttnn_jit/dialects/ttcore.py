@@ -84,7 +84,7 @@ class DataTypeAttr(KeywordAttr):
             return self.format
         raise DTypeError(
             f"{self.data} is a format of memory: nothing computes with it, and ttnn has no name for it",
-            help="convert it to float32 (ttnn_jit.kernels.stored_formats)",
+            help="convert it to float32 (ttnn_jit.kernels.stored_elements)",
         )
 
     @property

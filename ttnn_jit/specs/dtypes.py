@@ -54,7 +54,7 @@ class Storage(enum.Enum):
             and stored by cutting.
         BLOCKS: Elements are signs and magnitudes, packed tile by tile, of which 16 share an exponent. Kernels do not
             compute with them: they are packed and unpacked as a whole (kernels/block_floats.py).
-        IEEE_HALF: An element is one of IEEE's binary16. Kernels do not compute with them (kernels/stored_formats.py).
+        IEEE_HALF: An element is one of IEEE's binary16. Kernels do not compute with them (kernels/stored_elements.py).
     """
 
     WHOLE = "whole"

@@ -15,7 +15,7 @@ from tests.unit.kernels import block_float_codec as codec
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError
 from ttnn_jit.dialects.ttcore import DataTypeAttr, TileType, TTCore
-from ttnn_jit.kernels.stored_formats import decoded, encoded
+from ttnn_jit.kernels.stored_elements import decoded, encoded
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.layout_text import layout_text, parse_layout
 from ttnn_jit.specs.stored_formats import FORMATS, StoredFormat
