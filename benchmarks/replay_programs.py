@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 import inspect
+import math
 from collections.abc import Iterator, Sequence
 from itertools import count, product
 from typing import TYPE_CHECKING, Any
@@ -74,6 +75,8 @@ def _operands(operation: Operation, given: Sequence[bool]) -> str:
 
 
 def _written(value: Any) -> str:
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float({str(value)!r})"
     return f"ttnn.{value}" if isinstance(value, enum.Enum) else repr(value)
 
 
