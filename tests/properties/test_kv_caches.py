@@ -53,7 +53,7 @@ def test_numbers_say_which_user_and_which_position_are_written(sizes, padding, d
 @given(sizes=SIZES, shares=st.booleans(), data=st.data())
 def test_an_index_says_which_position_of_each_user_is_written_if_there_is_one(sizes, shares, data):
     users, heads, positions, width = sizes
-    index = data.draw(st.lists(st.integers(-1, positions), min_size=users, max_size=users, unique=shares))
+    index = data.draw(st.lists(st.integers(-1, positions + users), min_size=users, max_size=users, unique=shares))
     cache, token = numbers(1 if shares else users, heads, positions, width), numbers(1, users, heads + 1, width)
     want = cache.clone()
     for user, position in enumerate(index):
