@@ -20,10 +20,15 @@ from ttnn_jit.specs.access import Access, Const, Dim, NotStridedError, bounds, e
 from ttnn_jit.specs.sharding import dense_strides
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
+COMPUTE = {
+    *("all", "any", "argmax", "argmin", "divide", "floor_divide", "fmod", "gcd", "lcm", "remainder", "topk"),
+}
+"""Operations that are written as calls of others, and move nothing."""
+
 MOVEMENTS = [
     pytest.param(operation, shapes, statics, id=f"{operation.ttnn_name}-{shapes}-{statics}")
     for operation in ops.OPERATIONS
-    if isinstance(operation, ops.Movement | ops.Shorthand)
+    if isinstance(operation, ops.Movement | ops.Shorthand) and operation.name not in COMPUTE
     for shapes, statics in operation.examples
 ]
 WORDS = {torch.float32: torch.int32, torch.bfloat16: torch.int16}

@@ -92,7 +92,7 @@ OTHERS = [
     (lambda d: ttnn.from_torch(X, tile=(32, 32)), "`tile` must be a ttnn.Tile, got a tuple"),
     (
         lambda d: ttnn.from_torch(X, mesh_mapper=3),
-        "`mesh_mapper` must be a ReplicateTensorToMesh, a ShardTensorToMesh or a ShardTensor2dMesh, got int",
+        "`mesh_mapper` must be a ReplicateTensorToMesh, a ShardTensorToMesh or what `ttnn.create_mesh_mapper` gives, got int",
     ),
     (
         lambda d: ttnn.from_torch(X.to(torch.complex64), dtype=ttnn.float32),
@@ -164,7 +164,7 @@ OTHERS = [
     (lambda d: ttnn.ShardTensor2dMesh(d, (1, 1), 0), "`dims` must be two of None and whole numbers, got 0"),
     (lambda d: ttnn.ShardTensor2dMesh(d, None, (0, 1)), "a mesh shape is one or two positive ints, got None"),
     (lambda d: ttnn.open_mesh_device(None), "a mesh shape is one or two positive ints, got None"),
-    (lambda d: ttnn.to_torch(on(d), mesh_composer=3), "`mesh_composer` must be a ttnn.ConcatMeshToTensor, got 3"),
+    (lambda d: ttnn.to_torch(on(d), mesh_composer=3), "`mesh_composer` must be a ttnn.MeshToTensor, got 3"),
     (lambda d: ttnn.to_torch(on(d), torch_rank="2"), "`torch_rank` must be a whole number, got '2'"),
     (lambda d: ttnn.enable_program_cache(3), "the argument of enable_program_cache must be a ttnn.Device, got 3"),
     (

@@ -306,8 +306,7 @@ HOST = [
         lambda d: ttnn.open_device(device_id=0, speed=2),
         ValueError,
         "open_device has no keyword `speed`\nhelp: of the hardware's it takes and ignores `dispatch_core_config`, "
-        "`dispatch_core_type`, `l1_small_size`, `num_command_queues`, `offset`, `physical_device_ids`, "
-        "`trace_region_size`, `worker_l1_size`",
+        "`dispatch_core_type`, `l1_small_size`, `offset`, `physical_device_ids`, `worker_l1_size`",
     ),
     (
         lambda d: ttnn.open_mesh_device(ttnn.MeshShape(4, 4)),
