@@ -92,7 +92,8 @@ OTHERS = [
     (lambda d: ttnn.from_torch(X, tile=(32, 32)), "`tile` must be a ttnn.Tile, got a tuple"),
     (
         lambda d: ttnn.from_torch(X, mesh_mapper=3),
-        "`mesh_mapper` must be a ReplicateTensorToMesh, a ShardTensorToMesh or what `ttnn.create_mesh_mapper` gives, got int",
+        "`mesh_mapper` must be a ReplicateTensorToMesh, a ShardTensorToMesh or what `ttnn.create_mesh_mapper` gives, "
+        "got int",
     ),
     (
         lambda d: ttnn.from_torch(X.to(torch.complex64), dtype=ttnn.float32),
