@@ -118,7 +118,7 @@ def _unpacked(stored: Array, shape: tuple[int, ...], dtype: ElementFormat) -> Ar
     count = dtype.traits.magnitude_bits
     for width in reversed(_narrow_widths(count)):
         pairs = np.stack([codes & (1 << width) - 1, codes >> width], axis=-1)
-        codes = pairs.reshape(*codes.shape[:2], -1)
+        codes = pairs.reshape(*codes.shape[:2], 2 * codes.shape[2])
     magnitudes = (codes & (1 << count) - 1).astype(np.float32)
     bits = magnitudes.view(np.int32) + (shared - (127 + count - 1) << 23)
     signed = bits | (codes >> count).astype(np.int32) << 31

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ttnn_jit.runtime.tensor import filled, from_torch, laid_out
+from ttnn_jit.runtime.tensor import filled, from_torch, stored_as
 from ttnn_jit.specs.dtypes import SCALARS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
@@ -112,7 +112,7 @@ def test_elements_laid_out_anew_keep_their_bits_and_padding_is_zero(shape, first
     words = torch.randint(0, 2**16, tuple(shape), generator=torch.Generator().manual_seed(seed)).to(torch.int16)
     values = (words if dtype.is_integer else words.view(torch.bfloat16)).to(dtype.torch)
     source = from_torch(values, spec_of(shape, dtype, first), None)
-    moved = laid_out(source, spec_of(shape, dtype, second), None)
+    moved = stored_as(source, spec_of(shape, dtype, second), None, "to_layout")
     assert stored_bytes(moved) == stored_bytes(from_torch(values, spec_of(shape, dtype, second), None))
 
 
