@@ -78,11 +78,6 @@ class ModuleBuilder:
         self._device: SSAValue | None = None
         self._count = 0
 
-    @property
-    def has_rules(self) -> bool:
-        """Whether kernels obey the rules of the ttnn.jit document."""
-        return self._has_rules
-
     def argument(self, spec: TensorSpec, name: str = "") -> SSAValue:
         """The function's next argument, or the next tensor of the argument `name`."""
         value = self._block.insert_arg(tensor_type(spec), len(self._block.args))

@@ -57,7 +57,7 @@ HOMES = (
     Home(
         "ttnn.session_config",
         "CONFIG Config load_config_from_dictionary load_config_from_json_file manage_config save_config_to_json_file",
-        "kept and given back; settings that ask for what is not here are refused",
+        "kept and given back, of which comparison mode has an effect; settings for what is not here are refused",
     ),
     Home("ttnn.topology", "ReduceType Topology", _NO_LINKS),
     Home(
