@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
+from ttnn_jit.codegen.host.buffer_reuse import buffer_of
 from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
 from ttnn_jit.codegen.host.host_steps import HOST_STEPS
@@ -109,23 +110,27 @@ def program_plan(module: ModuleOp, host: HostPlan, named: Sequence[tuple[str, in
     kernels = [launch.kernel for launch in host.launches]
     written = _written(kernels)
     outputs = [value for value in dict.fromkeys(returned) if value in written]
-    order = [*block.args, *outputs, *(value for value in written if value not in outputs)]
-    index = {value: k for k, value in enumerate(order)}
     kept = kept_specs(host.launches)
-    specs = [kept.get(value) or spec_of(value.type) for value in order]
-    inputs, visible = len(block.args), len(block.args) + len(outputs)
     order_of_runs = tuple(in_order(host.launches))
+    touched = [_values(kernels[place]) for place, _ in order_of_runs]
+    between = {v: kept.get(v) or spec_of(v.type) for v in written if v not in outputs}
+    buffers = buffer_of(touched, between)
+    order = [*block.args, *outputs, *dict.fromkeys(buffers.values())]
+    index = {value: k for k, value in enumerate(order)}
+    index |= {value: index[buffer] for value, buffer in buffers.items()}
+    specs = [between.get(value) or spec_of(value.type) for value in order]
+    inputs, visible = len(block.args), len(block.args) + len(outputs)
     launches = tuple(
         Launch(
             named[place][0],
-            tuple(_buffer(index, function, each.value) for each in (*kernels[place].inputs, *kernels[place].outputs)),
+            tuple(_buffer(index, function, value) for value in values),
             nest.params,
             named[place][1],
             len(kernels[place].outputs),
             nest.offsets,
             nest.reduced,
         )
-        for place, nest in order_of_runs
+        for (place, nest), values in zip(order_of_runs, touched, strict=True)
     )
     run_of = {place: run for run, (place, _) in reversed([*enumerate(order_of_runs)])}
     updates = updates_of(function)
@@ -142,6 +147,10 @@ def program_plan(module: ModuleOp, host: HostPlan, named: Sequence[tuple[str, in
         in_place=tuple(each.argument for each in in_place),
         copies=tuple(run_of[each.copy] for each in in_place if each.copy is not None),
     )
+
+
+def _values(kernel: Kernel) -> tuple[SSAValue, ...]:
+    return tuple(each.value for each in (*kernel.inputs, *kernel.outputs))
 
 
 def _written(kernels: Iterable[Kernel]) -> list[SSAValue]:
