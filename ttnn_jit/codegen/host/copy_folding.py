@@ -8,11 +8,12 @@ operands of a product.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
 from ttnn_jit.codegen.host.forms import Form
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Places, places_by_value
 from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over, readers_of
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.steps import Call, Contract, Load, Repack, Store
@@ -54,39 +55,35 @@ def _changed(kernel: Kernel, inputs: tuple[Operand, ...], outputs: tuple[Operand
 
 
 def _into_readers(launches: Sequence[HostLaunch]) -> tuple[HostLaunch, ...]:
-    rest, found = list(launches), list[HostLaunch]()
-    while rest:
-        launch = rest.pop(0)
-        folded = _folded(launch, rest) if only_copies(launch.kernel) else None
-        if folded is None:
-            found.append(launch)
-        else:
-            rest = folded
-    return tuple(found)
+    found: list[HostLaunch | None] = list(launches)
+    readers, writers = places_by_value(launches)
+    for place, copy in enumerate(found):
+        folded = _folded(copy, found, place, readers, writers) if copy and only_copies(copy.kernel) else None
+        if copy is None or folded is None:
+            continue
+        found[place] = None
+        for reader, through in folded.items():
+            found[reader] = through
+            readers[copy.kernel.inputs[0].value].append(reader)
+    return tuple(launch for launch in found if launch is not None)
 
 
-def _folded(copy: HostLaunch, later: Sequence[HostLaunch]) -> list[HostLaunch] | None:
-    """The later launches reading through `copy`; None if one of its readers cannot, or is no launch."""
+def _folded(
+    copy: HostLaunch, launches: Sequence[HostLaunch | None], place: int, readers: Places, writers: Places
+) -> dict[int, HostLaunch] | None:
+    """By place, the later launches that read through `copy`; None if one of its readers cannot, or is no launch."""
     value = copy.kernel.outputs[0].value
-    places = [place for place, launch in enumerate(later) if _reads(launch, value)]
-    ops = {op for place in places for op in later[place].ops}
-    if not places or any(_writes(launch, value) for launch in later) or any(op not in ops for op in readers_of(value)):
+    later = {each: launch for each in readers[value] if each > place and (launch := launches[each]) is not None}
+    ops = {op for launch in later.values() for op in launch.ops}
+    if not later or max(writers[value]) > place or any(op not in ops for op in readers_of(value)):
         return None
-    found = list(later)
-    for place in places:
-        through = _reading_through(copy, later[place])
+    found = {}
+    for each, launch in later.items():
+        through = _reading_through(copy, launch)
         if through is None:
             return None
-        found[place] = through
+        found[each] = through
     return found
-
-
-def _reads(launch: HostLaunch, value: object) -> bool:
-    return any(operand.value is value for operand in launch.kernel.inputs)
-
-
-def _writes(launch: HostLaunch, value: object) -> bool:
-    return any(operand.value is value for operand in launch.kernel.outputs)
 
 
 def _reading_through(copy: HostLaunch, reader: HostLaunch) -> HostLaunch | None:
@@ -134,19 +131,27 @@ def _packed_again(kernel: Kernel) -> int:
 
 def _into_writers(launches: Sequence[HostLaunch]) -> tuple[HostLaunch, ...]:
     found: list[HostLaunch] = []
+    places: Places = defaultdict(list)  # of those found
+    _, writers = places_by_value(launches)
     for launch in launches:
-        writers = [k for k, each in enumerate(found) if only_copies(launch.kernel) and _writes_source_of(each, launch)]
-        alone = sum(_writes(each, launch.kernel.outputs[0].value) for each in launches) == 1
-        shaped = _writing_for(launch, found[writers[0]]) if len(writers) == 1 and alone else None
+        kernel = launch.kernel
+        before = places[kernel.inputs[0].value] if only_copies(kernel) else []
+        alone = len(writers[kernel.outputs[0].value]) == 1
+        shaped = _writing_for(launch, found[before[0]]) if len(before) == 1 and alone else None
         if shaped is None:
+            _note_written(places, launch, len(found))
             found.append(launch)
         else:
-            found[writers[0]] = shaped
+            (place,) = before
+            before.clear()
+            _note_written(places, shaped, place)
+            found[place] = shaped
     return tuple(found)
 
 
-def _writes_source_of(launch: HostLaunch, copy: HostLaunch) -> bool:
-    return _writes(launch, copy.kernel.inputs[0].value)
+def _note_written(places: Places, launch: HostLaunch, place: int) -> None:
+    for output in launch.kernel.outputs:
+        places[output.value].append(place)
 
 
 def _writing_for(copy: HostLaunch, writer: HostLaunch) -> HostLaunch | None:

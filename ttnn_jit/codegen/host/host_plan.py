@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue
@@ -70,6 +71,23 @@ class HostLaunch:
         """Python names of what it runs; a copy, where it only moves elements."""
         names = (name for op in self.ops for name in _names_in(op))
         return tuple(names) or (COPY.name,)
+
+
+Places = Mapping[SSAValue, list[int]]
+"""Where launches stand, by a value that they read, or that they write; of others, nowhere."""
+
+
+def places_by_value(launches: Sequence[HostLaunch]) -> tuple[Places, Places]:
+    """The places of what reads each value, and of what writes it, in order.
+
+    Steps that would ask every launch for every value take quadratic time.
+    """
+    readers, writers = defaultdict[SSAValue, list[int]](list), defaultdict[SSAValue, list[int]](list)
+    for place, launch in enumerate(launches):
+        for places, operands in ((readers, launch.kernel.inputs), (writers, launch.kernel.outputs)):
+            for value in dict.fromkeys(operand.value for operand in operands):
+                places[value].append(place)
+    return readers, writers
 
 
 def _names_in(op: Operation) -> Iterator[str]:

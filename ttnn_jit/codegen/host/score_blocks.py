@@ -15,7 +15,7 @@ from dataclasses import replace
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import SSAValue
 
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, ScoreBlocks
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Places, ScoreBlocks, places_by_value
 from ttnn_jit.codegen.kernel import SHARE_OF_LAST_CACHE, Kernel, Operand
 from ttnn_jit.codegen.launch import LoopNest
 from ttnn_jit.dialects.layout import spec_of
@@ -38,11 +38,12 @@ def least_bytes() -> float:
 def block_scores(plan: HostPlan) -> HostPlan:
     """Every product, pass over its rows, and product of what that leaves, in blocks of rows."""
     launches = list(plan.launches)
+    readers, _ = places_by_value(launches)
     for place in range(len(launches) - 2):
         group = launches[place : place + 3]
         if not _may_run_in_blocks(group):
             continue
-        blocks = _blocks_of(group, (*launches[:place], *launches[place + 3 :]))
+        blocks = _blocks_of(group, place, readers)
         if blocks is not None:
             launches[place : place + 3] = [replace(launch, blocks=blocks) for launch in group]
     return replace(plan, launches=tuple(launches))
@@ -55,11 +56,12 @@ def _may_run_in_blocks(group: Sequence[HostLaunch]) -> bool:
     return multiply and all(body.reduced is not None for body in bodies) and not any(each.blocks for each in group)
 
 
-def _blocks_of(group: Sequence[HostLaunch], others: Sequence[HostLaunch]) -> ScoreBlocks | None:
-    """The blocks that three launches run in; None if they are no such."""
+def _blocks_of(group: Sequence[HostLaunch], place: int, readers: Places) -> ScoreBlocks | None:
+    """The blocks that three launches run in, of which the first stands at `place`; None if they are no such."""
     first, between, last = (launch.kernel for launch in group)
     kept = [each.outputs[0] for each in (first, between) if len(each.outputs) == 1]
-    if len(kept) < 2 or any(_is_read(each.value, [launch.kernel for launch in others]) for each in kept):
+    own = range(place, place + len(group))
+    if len(kept) < 2 or any(_is_returned(each.value) or set(readers[each.value]) - set(own) for each in kept):
         return None
     heads, rows = _rows_of(first.nest)
     spans = [_span_of_row(each.value, group, heads * rows) for each in kept]
@@ -74,10 +76,8 @@ def _blocks_of(group: Sequence[HostLaunch], others: Sequence[HostLaunch]) -> Sco
     )
 
 
-def _is_read(value: SSAValue, kernels: Sequence[Kernel]) -> bool:
-    """Whether a value is read by these kernels, or returned."""
-    returned = any(isinstance(use.operation, ReturnOp) for use in value.uses)
-    return returned or any(operand.value is value for kernel in kernels for operand in kernel.inputs)
+def _is_returned(value: SSAValue) -> bool:
+    return any(isinstance(use.operation, ReturnOp) for use in value.uses)
 
 
 def _rows_of(nest: LoopNest) -> tuple[int, int]:
