@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.torch_tensor import require_torch
+from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MathFidelity, check_kind
@@ -322,7 +323,19 @@ def preprocess_model(  # noqa: PLR0913 - ttnn's keywords
     )
     if module_args is not None:
         _merge_module_args(parameters, module_args)
-    return parameters if device is None else move_to_device(parameters, device)
+    if device is not None:
+        _move_own(parameters, device)
+        HOST_POOL.release_idle()
+    return parameters
+
+
+def _move_own(parameters: ParameterDict | ParameterList, device: Device) -> None:
+    """`move_to_device` in place: what was on the host is freed tensor by tensor, not twice as much held at the end."""
+    for key, value in parameters.items() if isinstance(parameters, ParameterDict) else enumerate(parameters):
+        if isinstance(value, ParameterDict | ParameterList):
+            _move_own(value, device)
+        elif isinstance(value, Tensor):
+            parameters[key] = to_device(value, device)
 
 
 def move_to_device(parameters: Any, device: Device) -> Any:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.ttnn import model_preprocessing as preprocessing
 from ttnn_jit.ttnn.model_parameters import ModuleArgs, ParameterDict, ParameterList, make_parameter_dict
 
@@ -232,3 +233,23 @@ def test_files_of_settings_that_are_none_are_refused(tmp_path):
         (tmp_path / "config.json").write_text(text)
         with pytest.raises(ArgumentError, match=r"config.json (is no JSON|holds no JSON object)"):
             ttnn.load_config_from_json_file(tmp_path / "config.json")
+
+
+def test_what_parameters_were_on_the_host_is_given_back_as_they_move(cpu_device):
+    model = torch.nn.Sequential(*(torch.nn.Linear(800, 800, bias=False) for _ in range(6)))
+    HOST_POOL.release_idle()
+    before = HOST_POOL.statistics()
+    parameters = preprocessing.preprocess_model_parameters(initialize_model=lambda: model, device=cpu_device)
+    after = HOST_POOL.statistics()
+    blocks = after.live_bytes - before.live_bytes
+    assert blocks >= sum(parameters[layer].weight.spec.nbytes for layer in range(6))
+    assert after.mapped_bytes - before.mapped_bytes < 1.5 * blocks
+    assert all(parameters[layer].weight.device() is cpu_device for layer in range(6))
+
+
+def test_moving_parameters_leaves_those_that_were_given(cpu_device):
+    given = ParameterDict(weight=ttnn.from_torch(torch.ones(2, 2)), rest=ParameterList([ParameterDict(), 3]))
+    moved = preprocessing.move_to_device(given, cpu_device)
+    assert moved.weight.device() is cpu_device
+    assert given.weight.device() is None
+    assert moved.rest == given.rest
