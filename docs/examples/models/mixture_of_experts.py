@@ -37,7 +37,7 @@ class Experts(torch.nn.Module):
     def forward(self, x):
         config = self.config
         best, chosen = torch.topk(self.router(x), config.num_experts_per_tok, dim=-1)
-        weights = torch.zeros((len(x), config.num_local_experts)).scatter(1, chosen, torch.softmax(best, -1))
+        weights = torch.zeros((len(x), config.num_local_experts)).scatter(1, chosen, torch.softmax(best.float(), -1))
         gate_up = torch.einsum("th,ehi->eti", x, self.gate_up_proj) + self.gate_up_proj_bias[:, None]
         gate, up = gate_up[..., ::2], gate_up[..., 1::2]
         gate, up = gate.clamp(max=config.limit), up.clamp(-config.limit, config.limit)
