@@ -20,7 +20,7 @@ CONVOLUTIONS = [
     ({"kernel_size": (9, 3)}, "conv2d: a window of 9x3 elements is larger than the padded tensor, 7x7"),
     ({"dilation": (4, 1)}, "conv2d: a window of 9x3 elements is larger than the padded tensor, 7x7"),
     ({"groups": 3}, "conv2d: `in_channels` is 8, which 3 groups do not divide"),
-    ({"groups": 0}, "conv2d: `groups` is 0: it is at least 1"),
+    ({"groups": -1}, "conv2d: `groups` is -1: it is at least 1"),
     ({"padding": (-1, 1)}, "conv2d: the padding is [[-1, -1], [1, 1]]: none is below 0"),
     ({"padding": "full"}, "`padding` of conv2d must be numbers, \"same\" or \"valid\", got 'full'"),
     ({"padding": "same", "stride": (2, 1)}, '`padding` of conv2d="same" needs strides of 1, got [2, 1]'),
