@@ -597,6 +597,14 @@ class _ExperimentalCreateQkvHeads(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
 
+class _ExperimentalCreateQkvHeadsFromSeparateTensors(TtnnOperation):
+    """Heads of rows of queries, and of as many others as there are, each a key and its value, head by head."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, input_tensor_kv: Tensor, num_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    @overload
+    def __call__(self, input: Tensor, input_tensor_kv: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
 class _ExperimentalNlpConcatHeads(TtnnOperation):
     """Heads [batch, heads, positions, channels of one] as rows [batch, 1, positions, channels]."""
 
