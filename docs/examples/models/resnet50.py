@@ -339,7 +339,7 @@ def resnet50(network, pixels):
 def load(config, device, batch):
     """The model of torch's, and the same on `device`."""
     torch.manual_seed(0)
-    model = ResNet(config).eval().requires_grad_(requires_grad=False)
+    model = ResNet(config).eval().requires_grad_(requires_grad=False).to(memory_format=torch.channels_last)
     model_config = {
         "MATH_FIDELITY": ttnn.MathFidelity.HiFi2,
         "WEIGHTS_DTYPE": ttnn.bfloat16,
@@ -354,7 +354,7 @@ def load(config, device, batch):
 def build(config, device, batch=1, compiled=lambda function: function):
     """What runs the model on `device`, and what runs torch's, on the same images."""
     model, network = load(config, device, batch)
-    pixels = torch.randn(batch, 3, config.image, config.image)
+    pixels = torch.randn(batch, 3, config.image, config.image).contiguous(memory_format=torch.channels_last)
 
     def on_device():
         return ttnn.from_torch(pixels, dtype=ttnn.bfloat16, layout=ttnn.ROW_MAJOR_LAYOUT, device=device)

@@ -111,8 +111,8 @@ def simple_cnn(network, images):
 def build(config, device, batch=8, compiled=lambda function: function):
     """What runs the model on `device`, and what runs torch's, on the same images."""
     torch.manual_seed(0)
-    model = SimpleCnn(config).eval().requires_grad_(requires_grad=False)
-    pictures = torch.randn(batch, 3, config.image, config.image)
+    model = SimpleCnn(config).eval().requires_grad_(requires_grad=False).to(memory_format=torch.channels_last)
+    pictures = torch.randn(batch, 3, config.image, config.image).contiguous(memory_format=torch.channels_last)
     images = ttnn.from_torch(pictures, layout=ttnn.ROW_MAJOR_LAYOUT, dtype=ttnn.bfloat16, device=device)
     network = Network(model, device)
     simple_cnn(network, images)

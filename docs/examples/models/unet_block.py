@@ -361,12 +361,14 @@ def unet_blocks(network, sample, timestep, encoder_hidden_states):
 def build(config, device, batch=2, compiled=lambda function: function):
     """What runs the blocks on `device`, and what runs torch's, on the same latents, time and text."""
     torch.manual_seed(0)
-    model = UNetBlocks(config).eval().requires_grad_(requires_grad=False)
+    model = UNetBlocks(config).eval().requires_grad_(requires_grad=False).to(memory_format=torch.channels_last)
     parameters = preprocess_model_parameters(
         initialize_model=lambda: model, device=device, custom_preprocessor=custom_preprocessor
     )
     network = UNet(config, parameters, device, batch)
-    latents = torch.randn(batch, config.in_channels, config.size, config.size)
+    latents = torch.randn(batch, config.in_channels, config.size, config.size).contiguous(
+        memory_format=torch.channels_last
+    )
     time = timestep_embedding(500, config.in_channels)
     text = torch.randn(batch, config.words, config.context)
 
