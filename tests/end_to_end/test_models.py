@@ -1,6 +1,7 @@
 """Whole models, written as programs for a card are, against torch: eagerly on both targets, and jitted on cpu."""
 
 import ast
+import math
 
 import pytest
 import torch
@@ -11,6 +12,8 @@ from ttnn_jit import ttnn
 
 LEAST = 0.99
 """Pearson's correlation with torch in float32, of random weights in bfloat16."""
+CLOSER = {"resnet50": (0.9999, 4), "simple_cnn": (0.9999, 4), "unet_block": (0.9999, 4)}
+"""The same of models without block floats, and their worst error in units of bfloat16's last place at the largest."""
 
 
 @pytest.fixture(scope="module")
@@ -18,10 +21,14 @@ def modules():
     return {name: module_of(name) for name in names()}
 
 
-def correlation(run, reference):
+def check(name, run, reference):
     with torch.no_grad():
-        wanted = reference()
-    return ttnn.pearson_correlation_coefficient(wanted.float(), ttnn.to_torch(run()).float())
+        wanted = reference().float()
+    got = ttnn.to_torch(run()).float()
+    least, ulps = CLOSER.get(name, (LEAST, math.inf))
+    assert ttnn.pearson_correlation_coefficient(wanted, got) > least
+    largest = float(wanted.abs().max())
+    assert float((got - wanted).abs().max()) <= ulps * 2.0 ** (math.frexp(largest)[1] - 8)
 
 
 @pytest.mark.parametrize("name", names())
@@ -29,7 +36,7 @@ def correlation(run, reference):
 def test_a_model_gives_what_torch_gives(modules, name, target):
     device = ttnn.open_device(device_id=0, target=target)
     run, reference = modules[name].build(modules[name].SMALL, device)
-    assert correlation(run, reference) > LEAST
+    check(name, run, reference)
     ttnn.close_device(device)
 
 
@@ -44,7 +51,7 @@ def test_a_jitted_model_is_one_program_that_serves_every_call(modules, name):
 
     device = ttnn.open_device(device_id=0, target="cpu")
     run, reference = modules[name].build(modules[name].SMALL, device, compiled=compiled)
-    assert correlation(run, reference) > LEAST
+    check(name, run, reference)
     before = [function.num_entries for function in jitted]
     run()
     assert [function.num_entries for function in jitted] == before

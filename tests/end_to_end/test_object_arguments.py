@@ -2,6 +2,7 @@
 
 import argparse
 import gc
+import itertools
 import weakref
 from dataclasses import dataclass
 
@@ -139,3 +140,23 @@ def test_an_object_that_cannot_be_watched_is_refused_with_what_to_do():
         function(integers(2, 2), Slotted(Config(1)))
     with pytest.raises(ArgumentError, match="a object cannot be an argument"):
         function(integers(2, 2), object())
+
+
+class Model:
+    def __init__(self, device):
+        self.device = device
+
+    def __call__(self, x, device):
+        cores = self.device.compute_with_storage_grid_size()
+        return x * (2.0 if device.arch() is ttnn.device.Arch.BLACKHOLE else 3.0) + float(cores.x * cores.y)
+
+
+def test_what_a_function_asks_of_a_device_is_guarded(jitted):
+    chips = [ttnn.open_device(device_id=0, target=target) for target in ("wormhole_b0", "blackhole")]
+    function = jitted(lambda model, x, device: model(x, device))
+    x = integers(4, 8)
+    for model, device in itertools.product(map(Model, chips), chips):
+        assert torch.equal(function(model, x, device), model(x, device))
+    assert function.num_entries == 2  # their grids are equal
+    for chip in chips:
+        ttnn.close_device(chip)

@@ -167,6 +167,12 @@ NLP = ttnn.experimental
         (lambda x: NLP.nlp_create_qkv_heads(x, num_heads=2), r"`input_tensor` has shape \[2, 4, 48\]"),
         (lambda x: NLP.create_qkv_heads(x, num_heads=2), r"`input_tensor` has shape \[2, 4, 48\]"),
         (lambda x: NLP.nlp_create_qkv_heads_decode(x, num_heads=2), r"`input_tensor` has shape \[2, 4, 48\]"),
+        (
+            lambda x: NLP.create_qkv_heads_from_separate_tensors(
+                ttnn.unsqueeze(x, 1), ttnn.reshape(x, (2, 1, 8, 24)), num_heads=4
+            ),
+            r"keys and values of shape \[2, 8, 24\] do not fit queries of shape \[2, 4, 48\]",
+        ),
         (lambda x: NLP.nlp_concat_heads(x), r"`input_tensor` has shape \[2, 4, 48\]"),
         (
             lambda x: NLP.nlp_concat_heads_decode(ttnn.reshape(x, (1, 2, 4, 48)), num_heads=5),

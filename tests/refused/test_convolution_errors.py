@@ -20,7 +20,7 @@ CONVOLUTIONS = [
     ({"kernel_size": (9, 3)}, "conv2d: a window of 9x3 elements is larger than the padded tensor, 7x7"),
     ({"dilation": (4, 1)}, "conv2d: a window of 9x3 elements is larger than the padded tensor, 7x7"),
     ({"groups": 3}, "conv2d: `in_channels` is 8, which 3 groups do not divide"),
-    ({"groups": 0}, "conv2d: `groups` is 0: it is at least 1"),
+    ({"groups": -1}, "conv2d: `groups` is -1: it is at least 1"),
     ({"padding": (-1, 1)}, "conv2d: the padding is [[-1, -1], [1, 1]]: none is below 0"),
     ({"padding": "full"}, "`padding` of conv2d must be numbers, \"same\" or \"valid\", got 'full'"),
     ({"padding": "same", "stride": (2, 1)}, '`padding` of conv2d="same" needs strides of 1, got [2, 1]'),
@@ -153,3 +153,29 @@ def test_a_transposed_convolution_without_a_result_is_refused(device):
         ArgumentError, match=re.escape("the output padding is [1, 0]: it is below the stride or the dilation")
     ):
         ttnn.conv_transpose2d(**call, **{**CALL, "kernel_size": (1, 1), "padding": (0, 0)}, output_padding=(1, 0))
+
+
+FOLDS = [
+    ((3, 2), {}, "images of 4 x 4 have no blocks of 3 x 2"),
+    ((2, 2), {"padding": [1, 2, 3]}, "`padding` [1, 2, 3] has 3 numbers, and 2, 4 or 6 are wanted"),
+    ((2, 2), {"padding": [1, 1], "pad_c": 1}, "`padding` and `pad_c`, `pad_h`, `pad_w` are two spellings of one thing"),
+    ((2, 2), {"pad_h": -1}, "is not padded by"),
+    ((0, 2), {}, "images of 4 x 4 have no blocks of 0 x 2"),
+]
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize(("strides", "given", "message"), FOLDS, ids=[message for *_, message in FOLDS])
+def test_a_fold_that_does_not_come_out_even_is_refused(strides, given, message, transposed, device):
+    x = on(device, torch.zeros(2, 4, 4, 4))
+    before = programs()
+    with pytest.raises(CompileError, match=re.escape(message)):
+        ttnn.fold(x, *strides, use_transpose_as_fold=transposed, **given)
+    assert before == programs()
+
+
+def test_the_place_of_a_fold_has_one_name(device):
+    x, places = on(device, torch.zeros(2, 4, 4, 4)), {"override_memory_config": ttnn.L1_MEMORY_CONFIG}
+    assert ttnn.fold(x, 2, 2, **places).memory_config() == ttnn.L1_MEMORY_CONFIG
+    with pytest.raises(ArgumentError, match="`override_memory_config` and `memory_config` are two names"):
+        ttnn.fold(x, 2, 2, memory_config=ttnn.DRAM_MEMORY_CONFIG, **places)

@@ -25,6 +25,7 @@ from ttnn_jit.foreign.values import (
     own_attributes,
 )
 from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.families import TTNN, Family, family_of
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import (
@@ -107,7 +108,7 @@ def is_tensor(value: object) -> bool:
 
 
 def is_object(tree: PyTree) -> bool:
-    """Whether an argument is an object of a class of the user's that is no container, scalar or tensor.
+    """Whether an argument is a device, or an object of a class of the user's that is no container, scalar or tensor.
 
     What a compile reads of it is guarded, as it is of a method's instance; it is no part of keys.
     """
@@ -115,7 +116,7 @@ def is_object(tree: PyTree) -> bool:
     if others or kind is not None or type(leaf) in PYTHONS_SCALARS or is_tensor(leaf) or is_atom(leaf):
         return False
     known = is_identity(leaf) or is_a(leaf, enum.Enum, *_CONFIGS) or plain_parts(leaf) is not None
-    return not known and is_python_class(type(leaf))
+    return not known and (is_python_class(type(leaf)) or is_a(leaf, Device))
 
 
 def _stands_for_tensor(kind: type) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from ttnn_jit.diagnostics.origin import is_of_this_package
 from ttnn_jit.foreign.values import ABSENT, is_a, own_attribute
 from ttnn_jit.ops import overloads_of
+from ttnn_jit.ops.created_tensors import is_interpreted
 
 ROOMS_OF_VALUES = frozenset(
     f"ttnn_jit.specs.{name}"
@@ -71,4 +72,6 @@ def lacks(base: Any, name: str) -> bool:
 
 def is_namespace_function(value: Any) -> bool:
     """Whether `value` is a function of the host API that is no operation: it has no place inside a program."""
-    return is_a(value, types.FunctionType) and is_of_this_package(value) and value.__module__ not in ROOMS_OF_VALUES
+    if not is_a(value, types.FunctionType) or not is_of_this_package(value):
+        return False
+    return value.__module__ not in ROOMS_OF_VALUES and not is_interpreted(value)

@@ -50,7 +50,7 @@ from ttnn_jit.ops import (
     Operation,
     bind,
     overloads_of,
-    with_output_tensor,
+    with_result_names,
 )
 from ttnn_jit.ops.created_tensors import creation_of
 from ttnn_jit.ops.operation import PLACE_KEYWORDS
@@ -358,7 +358,7 @@ class Emitter(ABC):
         if name in ALIASES:
             raise unsupported_function(name, self.callee_location())
         own = {name for each in overloads for name in each.parameter_names}
-        kwargs = with_output_tensor(overloads, kwargs)
+        kwargs = with_result_names(overloads, kwargs)
         output = next((kwargs[key] for key in OUTPUT_KEYWORDS if kwargs.get(key) is not None and key not in own), None)
         asked = self._asked(name, {key: value for key, value in kwargs.items() if key not in own})
         kwargs = self._own_keywords(kwargs, own)

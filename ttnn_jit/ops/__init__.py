@@ -19,6 +19,7 @@ from ttnn_jit.ops import (
     copying,
     data_movement,
     distributed_norms,
+    folds,
     further_reductions,
     gates,
     heads,
@@ -43,7 +44,7 @@ from ttnn_jit.ops import (
     unary,
 )
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
-from ttnn_jit.ops.binding import BoundCall, bind, with_output_tensor
+from ttnn_jit.ops.binding import BoundCall, bind, with_result_names
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.contraction import Contraction
 from ttnn_jit.ops.data_movement import indexed
@@ -119,7 +120,7 @@ __all__ = [
     "nearest_names",
     "operations_on",
     "overloads_of",
-    "with_output_tensor",
+    "with_result_names",
 ]
 
 ELEMENTWISE: tuple[Elementwise, ...] = (
@@ -149,6 +150,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *scans.OPERATIONS,
     *selections.OPERATIONS,
     *rearrangements.OPERATIONS,
+    *folds.OPERATIONS,
     *heads.OPERATIONS,
     *attention.OPERATIONS,
     *cached_attention.OPERATIONS,

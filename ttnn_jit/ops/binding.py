@@ -9,7 +9,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.ops.kinds import TensorsKind
 from ttnn_jit.ops.operation import OperandSpec, Operation
-from ttnn_jit.ops.parameter import OUTPUT, Parameter
+from ttnn_jit.ops.parameter import CONFIG, OUTPUT, Parameter
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -78,22 +78,25 @@ def bind(
     raise ArgumentError(meant.message, help=meant.help or f"the call is written {signatures}{fixed}")
 
 
-def with_output_tensor(overloads: Iterable[Operation], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
-    """`kwargs` with the name that all operations have for the tensor of the result, in place of these operations' own.
+def with_result_names(overloads: Iterable[Operation], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """`kwargs` with the names that all operations have for what is asked of the result, in place of these operations'.
 
     Raises:
-        ArgumentError: It is given by both.
+        ArgumentError: Something is given by both.
     """
-    own = {each.name for operation in overloads for each in operation.parameters if each.kind is OUTPUT}
-    given = [name for name in own if name in kwargs]
-    if not given:
-        return kwargs
-    if _OUTPUT_TENSOR in kwargs:
-        raise ArgumentError(f"`{given[0]}` and `{_OUTPUT_TENSOR}` are two names of one argument")
-    return {_OUTPUT_TENSOR if name in own else name: value for name, value in kwargs.items()}
+    own = {
+        each.name: _OF_ALL[each.kind]
+        for operation in overloads
+        for each in operation.parameters
+        if each.name in kwargs and each.kind in _OF_ALL
+    }
+    for name, general in own.items():
+        if general in kwargs:
+            raise ArgumentError(f"`{name}` and `{general}` are two names of one argument")
+    return {own.get(name, name): value for name, value in kwargs.items()} if own else kwargs
 
 
-_OUTPUT_TENSOR = "output_tensor"
+_OF_ALL = {OUTPUT: "output_tensor", CONFIG: "memory_config"}
 
 
 def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable[[Any], DataType | None]) -> BoundCall:

@@ -38,6 +38,7 @@ class Maker(Protocol):
 _CREATOR: ContextVar[Creator | None] = ContextVar("creator of tensors in a program", default=None)
 _MAKER: ContextVar[Maker | None] = ContextVar("maker of tensors in a program", default=None)
 _CREATES = "__ttnn_creates__"
+_INTERPRETED = "__ttnn_interpreted__"
 
 
 def callable_in_programs(function: Callable[P, T]) -> Callable[P, T]:
@@ -56,6 +57,17 @@ def creation_of(function: Any) -> Callable[..., Any] | None:
     """What a function that was made by `callable_in_programs` was made of; None of every other object."""
     found = own_attribute(function, _CREATES)
     return None if found is ABSENT else found
+
+
+def interpreted_in_programs(function: Callable[P, T]) -> Callable[P, T]:
+    """`function`, which makes values of attributes: programs may call it, and guards see what it reads."""
+    setattr(function, _INTERPRETED, True)
+    return function
+
+
+def is_interpreted(function: Any) -> bool:
+    """Whether a function was marked by `interpreted_in_programs`."""
+    return own_attribute(function, _INTERPRETED) is True
 
 
 def maker() -> Maker | None:

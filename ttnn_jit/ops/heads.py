@@ -11,7 +11,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.data_movement import PERMUTE, RESHAPE, SLICE
 from ttnn_jit.ops.movement import OPERAND
 from ttnn_jit.ops.padding import PAD
-from ttnn_jit.ops.parameter import DIMENSION, FLAG, IGNORED, OPTIONAL_COUNT, OPTIONAL_TENSOR, Parameter
+from ttnn_jit.ops.parameter import DIMENSION, FLAG, IGNORED, OPTIONAL_COUNT, OPTIONAL_TENSOR, TENSOR, Parameter
 from ttnn_jit.ops.shorthand import Call, Shorthand, Value
 from ttnn_jit.specs.target import TILE_HEIGHT
 
@@ -90,23 +90,41 @@ def _split(
     ]
 
 
+def _of_groups(call: Call, x: Value, groups: int, width: int, first: int, count: int) -> Value:
+    """Of every group of rows the heads from the `first` on, `count` of them, as rows."""
+    batch, positions, total = x.shape
+    grouped = call(RESHAPE, [x], (batch, positions, groups, total // groups))
+    found = _part(call, grouped, 3, first * width, (first + count) * width)
+    return call(RESHAPE, [found], (batch, positions, groups * count * width))
+
+
 def _split_groups(call: Call, x: Value, heads: int, kv_heads: int | None, transposes: bool) -> list[Value]:
     """The heads of rows that hold, group by group, the queries that share a key, that key and its value."""
     kv_heads = _check_heads(heads, kv_heads)
-    batch, positions, total = x.shape
     of_group = heads // kv_heads
-    width = _channels(total, heads + 2 * kv_heads, "rows")
-    grouped = call(RESHAPE, [x], (batch, positions, kv_heads, (of_group + 2) * width))
-
-    def rows(first: int, count: int) -> Value:
-        found = _part(call, grouped, 3, first * width, (first + count) * width)
-        return call(RESHAPE, [found], (batch, positions, kv_heads * count * width))
-
-    keys = TRANSPOSED if transposes else BY_HEAD
+    rows = partial(_of_groups, call, x, kv_heads, _channels(x.shape[2], heads + 2 * kv_heads, "rows"))
     return [
         _headed(call, rows(0, of_group), heads),
-        _headed(call, rows(of_group, 1), kv_heads, keys),
+        _headed(call, rows(of_group, 1), kv_heads, TRANSPOSED if transposes else BY_HEAD),
         _headed(call, rows(of_group + 1, 1), kv_heads),
+    ]
+
+
+def _split_separate(call: Call, x: Value, kv: Value, heads: int, kv_heads: int | None, transposes: bool) -> list[Value]:
+    """The heads of rows of queries, and of others that hold, head by head, a key and its value."""
+    kv_heads = _check_heads(heads, kv_heads)
+    x, kv = _as_positions(call, x, 4, "input_tensor"), _as_positions(call, kv, 4, "input_tensor_kv")
+    width = _channels(x.shape[2], heads, "rows of queries")
+    if (kv.shape[0], kv.shape[2]) != (x.shape[0], 2 * kv_heads * width):
+        raise ShapeError(
+            f"keys and values of shape {list(kv.shape)} do not fit queries of shape {list(x.shape)}",
+            help=f"they have its batch, and {2 * kv_heads * width} channels: {2 * kv_heads} heads of {width}",
+        )
+    rows = partial(_of_groups, call, kv, kv_heads, width)
+    return [
+        _headed(call, x, heads),
+        _headed(call, rows(0, 1), kv_heads, TRANSPOSED if transposes else BY_HEAD),
+        _headed(call, rows(1, 1), kv_heads),
     ]
 
 
@@ -194,6 +212,30 @@ CREATE_QKV_HEADS = Shorthand(
     collected_in=tuple,
     golden=_groups_in_torch,
     examples=((((2, 1, 5, 32),), (2, 1, True)), (((1, 1, 3, 48),), (4, None, False))),
+)
+
+
+def _separate_in_torch(_: Any, x: Any, kv: Any, heads: int, kv_heads: int | None, transposes: bool) -> tuple[Any, ...]:
+    query = x.squeeze(1).unflatten(-1, (heads, -1)).transpose(1, 2)
+    key, value = kv.squeeze(1).unflatten(-1, (kv_heads or heads, 2, -1)).permute(3, 0, 2, 1, 4)
+    return query, key.mT if transposes else key, value
+
+
+SEPARATE_QKV_HEADS = Shorthand(
+    name="experimental.create_qkv_heads_from_separate_tensors",
+    parameters=(
+        OPERAND,
+        Parameter("input_tensor_kv", TENSOR),
+        _NUM_HEADS,
+        _NUM_KV_HEADS,
+        Parameter("transpose_k_heads", FLAG, default=True),
+    ),
+    summary="Heads of rows of queries, and of as many others as there are, each a key and its value, head by head.",
+    source="ttnn.experimental.create_qkv_heads_from_separate_tensors",
+    calls=_split_separate,
+    collected_in=tuple,
+    golden=_separate_in_torch,
+    examples=((((2, 1, 5, 16), (2, 1, 7, 16)), (2, 1, True)), (((1, 1, 3, 24), (1, 1, 33, 48)), (4, None, False))),
 )
 
 BERT_SPLIT_HEADS = Shorthand(
@@ -308,6 +350,7 @@ OPERATIONS = (
     SPLIT_HEADS,
     NLP_CREATE_QKV_HEADS,
     CREATE_QKV_HEADS,
+    SEPARATE_QKV_HEADS,
     BERT_SPLIT_HEADS,
     NLP_CREATE_QKV_HEADS_DECODE,
     *CONCATENATIONS,

@@ -9,7 +9,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.axes import axis_of
-from ttnn_jit.ops.data_movement import CONCAT, PERMUTE, REPEAT, RESHAPE, SLICE, spelled_reshape
+from ttnn_jit.ops.data_movement import CONCAT, REPEAT, RESHAPE, SLICE, spelled_reshape
 from ttnn_jit.ops.movement import OPERAND, Extents, Spelling
 from ttnn_jit.ops.parameter import AXES, DIMENSION, EXTENTS, TENSORS, Parameter
 from ttnn_jit.ops.shorthand import Call, Shorthand, Value, respelled
@@ -228,33 +228,4 @@ ROLL = Shorthand(
 )
 
 
-def _folded(call: Call, x: Value, down: int, across: int) -> Value:
-    shape = x.shape
-    if len(shape) != 4 or min(down, across) < 1 or shape[1] % down or shape[2] % across:
-        raise ShapeError(
-            f"a tensor of shape {list(shape)} has no blocks of {down} x {across}",
-            help="it has images, rows, columns and channels, and the strides divide rows and columns",
-        )
-    images, rows, columns, channels = shape
-    blocks = call(RESHAPE, [x], (images, rows // down, down, columns // across, across, channels))
-    beside = call(PERMUTE, [blocks], (0, 1, 3, 2, 4, 5))
-    return call(RESHAPE, [beside], (images, rows // down, columns // across, down * across * channels))
-
-
-def _fold_in_torch(_: Any, x: Any, down: int, across: int) -> Any:
-    images, rows, columns, channels = x.shape
-    blocks = x.reshape(images, rows // down, down, columns // across, across, channels).permute(0, 1, 3, 2, 4, 5)
-    return blocks.reshape(images, rows // down, columns // across, -1)
-
-
-FOLD = Shorthand(
-    name="fold",
-    parameters=(OPERAND, Parameter("stride_h", DIMENSION), Parameter("stride_w", DIMENSION)),
-    summary="Images of blocks of `stride_h` rows and `stride_w` columns, their elements as channels of one place.",
-    source="ttnn.fold",
-    calls=_folded,
-    golden=_fold_in_torch,
-    examples=((((2, 4, 6, 3),), (2, 3)), (((1, 3, 5, 32),), (1, 1))),
-)
-
-OPERATIONS = (VIEW, RESHAPE_ON_DEVICE, EXPAND, SPLIT, SPLIT_SIZES, CHUNK, STACK, CONCAT_GROUPS, ROLL, FOLD)
+OPERATIONS = (VIEW, RESHAPE_ON_DEVICE, EXPAND, SPLIT, SPLIT_SIZES, CHUNK, STACK, CONCAT_GROUPS, ROLL)

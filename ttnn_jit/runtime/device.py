@@ -8,6 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, ClassVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DeviceError
+from ttnn_jit.ops.created_tensors import interpreted_in_programs
 from ttnn_jit.runtime.buffer import HOST_POOL, Buffer, BufferPool
 from ttnn_jit.runtime.l1 import L1Account, MemoryView, in_l1
 from ttnn_jit.runtime.mesh_shape import MeshShape
@@ -84,10 +85,12 @@ class Device:
         self.programs: set[str] = set()
         _DEVICES.add(self)
 
+    @interpreted_in_programs
     def id(self) -> int:
         """The number it was opened with."""
         return self.device_id
 
+    @interpreted_in_programs
     def arch(self) -> Arch:
         """The target's architecture."""
         return Arch(self.target.arch)
@@ -96,10 +99,12 @@ class Device:
         """The numbers of the devices in the mesh: its own."""
         return [self.device_id]
 
+    @interpreted_in_programs
     def is_blackhole(self) -> bool:
         """Whether the target is a Blackhole chip."""
         return self.target.arch == "blackhole"
 
+    @interpreted_in_programs
     def get_num_devices(self) -> int:
         """Devices in the mesh: one."""
         return 1
@@ -170,6 +175,7 @@ class Device:
     def reset_sub_device_stall_group(self) -> None:
         """Wait for the work of all parts."""
 
+    @interpreted_in_programs
     def compute_with_storage_grid_size(self) -> CoreCoord:
         """Columns and rows of cores, as ttnn's own code asks for them."""
         rows, columns = self.target.grid

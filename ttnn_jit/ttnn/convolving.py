@@ -108,7 +108,7 @@ def _sizes(name: str, rank: int, groups: Any, numbers: Sequence[tuple[str, Any]]
     """The sizes of a call, whose numbers are input and output channels, batch and extents."""
     inputs, outputs, batch, *extents = (whole_number(number, f"`{each}` of {name}") for each, number in numbers)
     found = windows_of(name, rank, **windows)
-    return Convolution(batch, inputs, outputs, tuple(extents), found, whole_number(groups, f"`groups` of {name}"))
+    return Convolution(batch, inputs, outputs, tuple(extents), found, whole_number(groups, f"`groups` of {name}") or 1)
 
 
 def _replicated(x: Any, sizes: Convolution) -> tuple[Any, Convolution]:
@@ -212,7 +212,7 @@ def conv2d(  # noqa: PLR0913 - the arguments are ttnn's
         stride: From one window to the next.
         padding: Zeros around: height and width; or top, bottom, left and right; or "same".
         dilation: From one tap of a window to the next.
-        groups: Parts of the channels that do not meet.
+        groups: Parts of the channels that do not meet; 0 as 1.
         dtype: Of the result; the input's when omitted.
         bias_tensor: One number for each output channel.
         conv_config: An activation, the element type of weights, the layout of the result.

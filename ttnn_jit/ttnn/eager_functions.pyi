@@ -597,6 +597,14 @@ class _ExperimentalCreateQkvHeads(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
 
+class _ExperimentalCreateQkvHeadsFromSeparateTensors(TtnnOperation):
+    """Heads of rows of queries, and of as many others as there are, each a key and its value, head by head."""
+
+    @overload
+    def __call__(self, input_tensor: Tensor, input_tensor_kv: Tensor, num_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+    @overload
+    def __call__(self, input: Tensor, input_tensor_kv: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
 class _ExperimentalNlpConcatHeads(TtnnOperation):
     """Heads [batch, heads, positions, channels of one] as rows [batch, 1, positions, channels]."""
 
@@ -734,12 +742,18 @@ class _Fmod(TtnnOperation):
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Fold(TtnnOperation):
-    """Images of blocks of `stride_h` rows and `stride_w` columns, their elements as channels of one place."""
+    """Images of blocks of `stride_h` rows and `stride_w` columns, their elements as channels of one place.
+
+    Or: The same of images whose channels stand before rows and columns; those of the result stand last."""
 
     @overload
-    def __call__(self, input_tensor: Tensor, stride_h: int, stride_w: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input_tensor: Tensor, stride_h: int, stride_w: int, padding: Sequence[int] = ..., pad_c: int = ..., pad_h: int = ..., pad_w: int = ..., *, use_transpose_as_fold: Literal[False] = ..., grid_size: object = ..., override_memory_config: MemoryConfig | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
-    def __call__(self, input: Tensor, stride_h: int, stride_w: int, **keywords: Unpack[Keywords]) -> Tensor: ...
+    def __call__(self, input: Tensor, stride_h: int, stride_w: int, padding: Sequence[int] = ..., pad_c: int = ..., pad_h: int = ..., pad_w: int = ..., *, use_transpose_as_fold: Literal[False] = ..., grid_size: object = ..., override_memory_config: MemoryConfig | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input_tensor: Tensor, stride_h: int, stride_w: int, padding: Sequence[int] = ..., pad_c: int = ..., pad_h: int = ..., pad_w: int = ..., *, use_transpose_as_fold: Literal[True], grid_size: object = ..., override_memory_config: MemoryConfig | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+    @overload
+    def __call__(self, input: Tensor, stride_h: int, stride_w: int, padding: Sequence[int] = ..., pad_c: int = ..., pad_h: int = ..., pad_w: int = ..., *, use_transpose_as_fold: Literal[True], grid_size: object = ..., override_memory_config: MemoryConfig | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Frac(TtnnOperation):
     """x - trunc(x)."""

@@ -22,7 +22,7 @@ from ttnn_jit.ops import (
     Elementwise,
     Operation,
     bind,
-    with_output_tensor,
+    with_result_names,
 )
 from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.ops.traced_calls import traceable
@@ -146,7 +146,7 @@ class TtnnOperation(WarmCalls):
         return bound.operation.golden(torch, *bound.operands, *bound.attributes)
 
     def _run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        kwargs = with_output_tensor(self.__ttnn_overloads__, kwargs) if kwargs else kwargs
+        kwargs = with_result_names(self.__ttnn_overloads__, kwargs) if kwargs else kwargs
         own, wanted = result_keywords(self.__name__, kwargs) if kwargs else ({}, None)
         target = self._target(args, kwargs)
         if target is not None:

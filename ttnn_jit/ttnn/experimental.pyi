@@ -1,6 +1,7 @@
 # Written by `make docs` from the declarations in ttnn_jit/ops; a test proves it current.
 from ttnn_jit.ttnn.eager_functions import _ExperimentalConcatenateHeads
 from ttnn_jit.ttnn.eager_functions import _ExperimentalCreateQkvHeads
+from ttnn_jit.ttnn.eager_functions import _ExperimentalCreateQkvHeadsFromSeparateTensors
 from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpConcatHeads
 from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpConcatHeadsDecode
 from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpCreateQkvHeads
@@ -31,6 +32,7 @@ __all__ = [
     "convert_to_chw",
     "convert_to_hwc",
     "create_qkv_heads",
+    "create_qkv_heads_from_separate_tensors",
     "dropout",
     "fast_reduce_nc",
     "neighbor_pad_async",
@@ -53,6 +55,7 @@ __all__ = [
 
 concatenate_heads: _ExperimentalConcatenateHeads
 create_qkv_heads: _ExperimentalCreateQkvHeads
+create_qkv_heads_from_separate_tensors: _ExperimentalCreateQkvHeadsFromSeparateTensors
 nlp_concat_heads: _ExperimentalNlpConcatHeads
 nlp_concat_heads_decode: _ExperimentalNlpConcatHeadsDecode
 nlp_create_qkv_heads: _ExperimentalNlpCreateQkvHeads

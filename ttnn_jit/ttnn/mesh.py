@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
+from ttnn_jit.ops.created_tensors import interpreted_in_programs
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.runtime.tensor import Tensor
@@ -72,6 +73,7 @@ class MeshDevice(Device):
         self._submeshes.append(part)
         return part
 
+    @interpreted_in_programs
     def get_num_devices(self) -> int:
         """Devices in the mesh."""
         return len(self.devices)

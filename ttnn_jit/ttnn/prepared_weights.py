@@ -68,7 +68,7 @@ def _sizes(name: str, given: dict[str, Any], *, checked: bool = True) -> Convolu
     names = ("batch_size", "in_channels", "out_channels", "input_height", "input_width", "groups")
     batch, inputs, outputs, height, width, groups = (whole_number(given[each], f"`{each}` of {name}") for each in names)
     keywords = {each: given[each] for each in ("kernel_size", "stride", "padding", "dilation")}
-    sizes = Convolution(batch, inputs, outputs, (height, width), windows_of(name, 2, **keywords), groups)
+    sizes = Convolution(batch, inputs, outputs, (height, width), windows_of(name, 2, **keywords), groups or 1)
     if checked:
         with refusals_of(name):
             sizes.check()

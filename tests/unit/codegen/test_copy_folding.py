@@ -78,6 +78,21 @@ def test_a_transposed_operand_of_a_product_is_packed_from_where_it_lies(device):
     torch.testing.assert_close(ttnn.to_torch(got), X.mT @ X, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize(("stride", "dilation"), [(1, 1), (2, 1), (1, 2)])
+def test_the_windows_of_a_convolution_are_packed_from_where_they_lie(stride, dilation, dtype, device):
+    x, weight = torch.randn(2, 9, 7, 32).to(dtype), (torch.randn(40, 32, 3, 3) / 17).to(dtype)
+    call = {"in_channels": 32, "out_channels": 40, "batch_size": 2, "input_height": 9, "input_width": 7, "padding": 2}
+    call |= {"kernel_size": 3, "stride": stride, "dilation": dilation}
+    rows, prepared = ttnn.from_torch(x, device=device), ttnn.from_torch(weight, device=device)
+    found, got = launches(lambda x: ttnn.conv2d(input_tensor=x, weight_tensor=prepared, **call), rows)
+    (product,) = [names for names in found if not {"pad", "permute"}.issuperset(names)]
+    assert "matmul" in product
+    want = torch.nn.functional.conv2d(x.double().permute(0, 3, 1, 2), weight.double(), None, stride, 2, dilation)
+    want = want.permute(0, 2, 3, 1).reshape(got.shape)
+    torch.testing.assert_close(ttnn.to_torch(got).double(), want, rtol=2.0**-7, atol=1e-2)
+
+
 @pytest.mark.parametrize("shape", [(128, 64), (1, 2, 64, 64)])
 def test_a_result_of_another_shape_is_written_by_whoever_computes_it(shape, cpu_device):
     x = ttnn.from_torch(X, device=cpu_device)

@@ -118,11 +118,10 @@ def _is_as_good(kernel: Kernel, before: Kernel, streams: Sequence[int]) -> bool:
 
 def _packed_again(kernel: Kernel) -> int:
     """The loops around a product, and around its rows, in which one of its operands stays."""
-    steps = kernel.body.steps
-    (product,) = (step for step in steps if isinstance(step, Contract))
-    loads = (steps[place] for place in (product.left, product.right))
-    read = [kernel.nest.strides[load.stream] for load in loads if isinstance(load, Load)]
-    around = len(kernel.nest.extents) - len(kernel.nest.reduced) - 2
+    reduced = kernel.body.reduced
+    assert reduced is not None, "it contracts"
+    read = [kernel.nest.strides[k] for k in kernel.body.contracted_streams]
+    around = len(kernel.nest.extents) - 1 - reduced.count - reduced.row_loops
     return sum(any(strides[loop] == 0 for strides in read) for loop in range(around))
 
 
