@@ -22,6 +22,11 @@ from ttnn_jit.specs.access import Access, NotStridedError, reshaped
 _MIN_TERMS = 16
 """Of the innermost contracted loop of a product: fewer are packed one by one, for which a copy pays."""
 
+_SHORT_RUN = 128
+"""Elements of an innermost loop below which starting it costs as much as running it."""
+_FEW = 8
+"""A copy is small if its reader has so many times its elements: making it costs next to nothing."""
+
 
 def read_through_copies(plan: HostPlan) -> HostPlan:
     """The launches without copies that all their readers can read through."""
@@ -93,9 +98,9 @@ def _reading_through(copy: HostLaunch, reader: HostLaunch) -> HostLaunch | None:
     kernel, source, value = reader.kernel, copy.kernel.inputs[0], copy.kernel.outputs[0].value
     inputs = tuple(_through(source, each) if each.value is value else each for each in kernel.inputs)
     found = _changed(kernel, inputs, kernel.outputs)
-    if found is None or not _is_as_good(
-        found, kernel, [k for k, each in enumerate(inputs) if each != kernel.inputs[k]]
-    ):
+    if found is None or _is_cut_short(found, kernel, copy.kernel):
+        return None
+    if not _is_as_good(found, kernel, [k for k, each in enumerate(inputs) if each != kernel.inputs[k]]):
         return None
     return HostLaunch((*copy.ops, *reader.ops), found, Form(found.body))
 
@@ -105,6 +110,12 @@ def _through(source: Operand, read: Operand) -> Operand:
     own = read.view.access or Access.identity(read.view.shape)
     inner = source.view.access
     return Operand(source.value, View(source.view.spec, own if inner is None else own.after(inner)))
+
+
+def _is_cut_short(kernel: Kernel, before: Kernel, copy: Kernel) -> bool:
+    """Whether reading through a small copy, of numbers repeated for a group, makes short runs of longer ones."""
+    run, small = kernel.nest.extents[-1], math.prod(copy.nest.extents) * _FEW <= math.prod(before.nest.extents)
+    return small and run < _SHORT_RUN and run < before.nest.extents[-1]
 
 
 def _is_as_good(kernel: Kernel, before: Kernel, streams: Sequence[int]) -> bool:
