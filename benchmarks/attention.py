@@ -114,7 +114,9 @@ def report(results: Mapping[str, Any], plots: Plots) -> str:  # noqa: ARG001 - a
 
 
 def _table(results: Mapping[str, Any], own: Sequence[Case]) -> str:
-    rows = [["positions", *(f"{name}, us" for name in CONTENDERS), "GFLOP/s", "torch / ours", "medians", "goal", "error"]]
+    rows = [
+        ["positions", *(f"{name}, us" for name in CONTENDERS), "GFLOP/s", "torch / ours", "medians", "goal", "error"]
+    ]
     for case in (each for each in own if each.name in results):
         found = results[case.name]
         cells = [f"{least(found, name) * 1e6:,.0f}" for name in CONTENDERS]

@@ -1,8 +1,9 @@
 """Products of matrices against torch's own, and against oneDNN with weights that were packed beforehand.
 
-The contenders take turns (benchmarks/turns.py says how). *linear* multiplies by weights that lie N x K, *matmul* by a matrix K x N; with
-`gelu` a bias and the exact gelu follow. *packed* is oneDNN's linear on weights that it reordered before, which is no
-part of its time. *a read* sums up the right operand, for products of a few rows, which cannot take less.
+The contenders take turns (benchmarks/turns.py says how). *linear* multiplies by weights that lie N x K, *matmul* by a
+matrix K x N; with `gelu` a bias and the exact gelu follow. *packed* is oneDNN's linear on weights that it reordered
+before, which is no part of its time. *a read* sums up the right operand, for products of a few rows, which cannot take
+less.
 """
 
 from __future__ import annotations
