@@ -17,7 +17,7 @@ from xdsl.ir import SSAValue
 from ttnn_jit.codegen.body_analysis import operation_of_tile
 from ttnn_jit.codegen.host.host_plan import HostLaunch
 from ttnn_jit.codegen.launch import LoopNest
-from ttnn_jit.codegen.steps import Apply, Cast, Constant, Load, Step, Store
+from ttnn_jit.codegen.steps import Apply, Cast, Constant, Load, Step, Store, operands_of
 from ttnn_jit.codegen.tensor_interpreter import results_of
 from ttnn_jit.dialects.declared_ops import RoutineOp
 from ttnn_jit.kernels.numpy_vector import NumpyVector
@@ -75,12 +75,13 @@ class ValueRanges:
         self._numerics = numerics
         self._math = NumpyVector()
         self._constants: dict[SSAValue, Any] = {}
+        self._results: dict[tuple[Step, tuple[Range, ...]], Range] = {}
 
     def stored(self, launch: HostLaunch, box: Box, known: Mapping[SSAValue, Range]) -> Range:
         """Of what a launch with one output stores."""
         own = self.steps(launch, box, known, lambda _: None)
-        (step,) = (step for step in launch.kernel.body.steps if isinstance(step, Store))
-        return own[step.operand]
+        stores = [step for step in launch.kernel.body.steps if isinstance(step, Store)]
+        return own[stores[0].operand] if stores else ANYTHING  # one that repacks has none
 
     def steps(
         self,
@@ -108,35 +109,36 @@ class ValueRanges:
         match step:
             case Load():
                 return self._loaded(launch, step.stream, box, known)
-            case Apply() if not step.dtype.is_integer:
-                operation = operation_of_tile(step.tile_name)
-                operands = [
-                    Range(each.value, each.value) if isinstance(each, Constant) else found[each]
-                    for each in step.operands
-                ]
-                if not operation.laws.monotone:
-                    return ANYTHING
-                body, numbers = operation.tile_body(self._numerics), [each.value for each in step.numbers]
-                return self._of_ends(
-                    lambda *ends: self._math.round_to(body(self._math, *ends, *numbers), step.dtype, self._numerics),
-                    operands,
-                )
-            case Cast() if not step.dtype.is_integer:
-                return self._of_ends(
-                    lambda ends: self._math.round_to(ends, step.dtype, self._numerics), [found[step.operand]]
-                )
+            case Apply() | Cast() if not step.dtype.is_integer:
+                return self._computed(step, tuple(found[each] for each in operands_of(step)))
             case _:
                 return ANYTHING
 
-    def _of_ends(self, function: Callable[..., Any], operands: Sequence[Range]) -> Range:
-        """Of a monotone function's results."""
-        ends = np.meshgrid(*(np.array(each.ends, np.float32) for each in operands), indexing="ij")
-        with NumpyVector.quiet():
-            results = np.asarray(function(*ends), np.float32)
-        numbers = results[~np.isnan(results)]
-        if not numbers.size:
-            return Range(math.inf, -math.inf, nan=True)
-        return Range(float(numbers.min()), float(numbers.max()), numbers.size < results.size)
+    def _computed(self, step: Apply | Cast, operands: tuple[Range, ...]) -> Range:
+        key = step, operands
+        if key not in self._results:
+            function = self._function(step)
+            self._results[key] = ANYTHING if function is None else _of_ends(function, operands)
+        return self._results[key]
+
+    def _function(self, step: Apply | Cast) -> Callable[..., Any] | None:
+        """From tiles to the rounded result; None if it is not monotone."""
+
+        def rounded(value: Any) -> Any:
+            return self._math.round_to(value, step.dtype, self._numerics)
+
+        if isinstance(step, Cast):
+            return rounded
+        operation, numbers = operation_of_tile(step.tile_name), [each.value for each in step.numbers]
+        if not operation.laws.monotone:
+            return None
+
+        def applied(*tiles: Any) -> Any:
+            rest = iter(tiles)
+            operands = [np.float32(each.value) if isinstance(each, Constant) else next(rest) for each in step.operands]
+            return rounded(operation.tile_body(self._numerics)(self._math, *operands, *numbers))
+
+        return applied
 
     def _loaded(self, launch: HostLaunch, stream: int, box: Box, known: Mapping[SSAValue, Range]) -> Range:
         kernel = launch.kernel
@@ -162,6 +164,17 @@ class ValueRanges:
         (first, last), values = place[0], self._constants[value]
         part = values.reshape(-1)[first : last + 1]
         return Range(float(part.min()), float(part.max())) if np.isfinite(part).all() else ANYTHING
+
+
+def _of_ends(function: Callable[..., Any], operands: Sequence[Range]) -> Range:
+    """Of a monotone function's results."""
+    ends = np.meshgrid(*(np.array(each.ends, np.float32) for each in operands), indexing="ij")
+    with NumpyVector.quiet():
+        results = np.asarray(function(*ends), np.float32)
+    numbers = results[~np.isnan(results)]
+    if not numbers.size:
+        return Range(math.inf, -math.inf, nan=True)
+    return Range(float(numbers.min()), float(numbers.max()), numbers.size < results.size)
 
 
 def _same_elements(nest: LoopNest, stream: int, box: Box, other: LoopNest, written: int) -> Box | None:
