@@ -166,13 +166,11 @@ def _writing_for(copy: HostLaunch, writer: HostLaunch) -> HostLaunch | None:
     access = source.view.access
     if more or access is None or output.view.access is not None or set(readers_of(source.value)) - set(copy.ops):
         return None
-    shape = output.view.shape
-    if math.prod(shape) != math.prod(target.view.shape):
+    old, new = output.view.shape, target.view.shape
+    if math.prod(old) != math.prod(new) or access.simplified != reshaped(old, new):
         return None
-    place = reshaped(target.view.shape, shape)
-    if place.after(access) != reshaped(shape, shape):
-        return None
-    found = _changed(writer.kernel, writer.kernel.inputs, (Operand(target.value, View(target.view.spec, place)),))
+    place = View(target.view.spec, reshaped(new, old))
+    found = _changed(writer.kernel, writer.kernel.inputs, (Operand(target.value, place),))
     if found is None or found.body.streams[-1].access is not writer.kernel.body.streams[-1].access:
         return None
     return HostLaunch((*writer.ops, *copy.ops), found, Form(found.body))
