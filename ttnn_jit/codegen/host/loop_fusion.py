@@ -170,7 +170,7 @@ def _reads_view_of(producer: _FusedLoop, reader: _FusedLoop) -> bool:
 
 
 def _space(view: View) -> _Space:
-    return _Space(tuple(view.spec.shape), view.spec.strides)
+    return _Space(view.shape, view.spec.strides)
 
 
 def _concatenated(kernels: Sequence[Kernel], ops: Container[Operation]) -> Kernel:
