@@ -116,11 +116,11 @@ def called(spelling, x):
 
 functional = torch.nn.functional
 PROGRAMS = {
-    "softmax": (softmax, lambda x, w, b: x.softmax(-1), 0),
-    "called": (called, lambda x, w, b: x.softmax(-1), 0),
-    "scores": (scores, lambda x, w, b: (x * SCALE + w).softmax(-1), 1),
+    "softmax": (softmax, lambda x, *_: x.softmax(-1), 0),
+    "called": (called, lambda x, *_: x.softmax(-1), 0),
+    "scores": (scores, lambda x, w, _: (x * SCALE + w).softmax(-1), 1),
     "layer_norm": (layer_norm, lambda x, w, b: functional.layer_norm(x, x.shape[-1:], w, b, EPSILON), 2),
-    "rms_norm": (rms_norm, lambda x, w, b: functional.rms_norm(x, x.shape[-1:], w, EPSILON), 1),
+    "rms_norm": (rms_norm, lambda x, w, _: functional.rms_norm(x, x.shape[-1:], w, EPSILON), 1),
 }
 
 

@@ -1,7 +1,8 @@
 """Elementwise launches in the shapes that their neighbours have, so that those which feed each other may be one loop.
 
-A program may keep a reduced dimension, or put it back by a reshape, before or after other operations on a row's results;
-it may leave broadcasting to an operation, or repeat elements first. The loops are the same, and so are the bits.
+A program may keep a reduced dimension, or put it back by a reshape, before or after other operations on a row's
+results; it may leave broadcasting to an operation, or repeat elements first. The loops are the same, and so are the
+bits.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ttnn_jit.specs.access import Access, Const, Dim, NotStridedError, dims_of, 
 
 
 def meet_in_one_shape(plan: HostPlan) -> HostPlan:
-    """Elementwise launches that read what they broadcast without repeating it, and write in the shape of their readers."""
+    """Elementwise launches that broadcast what they read repeated, and write in the shape of their readers."""
     launches = [_with_inputs_broadcast(launch) for launch in plan.launches]
     for place in reversed(range(len(launches))):
         launches[place] = _in_shape_of_readers(launches[place], launches[place + 1 :])
@@ -60,20 +61,15 @@ def _in_shape_of_readers(launch: HostLaunch, later: Sequence[HostLaunch]) -> Hos
     if not _runs_in_any_shape(launch) or launch.kernel.outputs[0].view.access is not None:
         return launch
     (output,) = launch.kernel.outputs
-    access = _read_as(output.value, later)
-    shape = output.view.shape
-    if (
-        access is None
-        or _without_ones(access.extents) != _without_ones(shape)
-        or access != reshaped(shape, access.extents)
-    ):
+    access, shape = _read_as(output.value, later), output.view.shape
+    if access is None or not _adds_or_drops_ones(access, shape):
         return launch
     inputs = tuple(_through(access, each, shape) for each in launch.kernel.inputs)
     return _changed(launch, inputs, (Operand(output.value, View(output.view.spec, access)),))
 
 
 def _read_as(value: SSAValue, later: Sequence[HostLaunch]) -> Access | None:
-    """How all that reads a value does; None if not all do so in one way, if something else does, or if one copies it."""
+    """How all that reads a value does; None if not all do so in one way, and if something else does, or a copy."""
     readers = [launch for launch in later if any(each.value is value for each in launch.kernel.inputs)]
     if any(only_copies(launch.kernel) for launch in readers):
         return None
@@ -82,8 +78,10 @@ def _read_as(value: SSAValue, later: Sequence[HostLaunch]) -> Access | None:
     return found.pop() if len(found) == 1 and all(op in ops for op in readers_of(value)) else None
 
 
-def _without_ones(extents: Sequence[int]) -> list[int]:
-    return [extent for extent in extents if extent != 1]
+def _adds_or_drops_ones(access: Access, shape: Sequence[int]) -> bool:
+    """Whether it is a reshape in which only dimensions of extent 1 come or go."""
+    longer, shorter = ([extent for extent in extents if extent != 1] for extents in (access.extents, shape))
+    return longer == shorter and access == reshaped(shape, access.extents)
 
 
 def _through(access: Access, operand: Operand, shape: Sequence[int]) -> Operand:
