@@ -1,4 +1,4 @@
-"""Parts of models in both frontends on both targets, against torch in float64: correlation, and units in the last place.
+"""Parts of models in both frontends on both targets against torch in float64: correlation, units in the last place.
 
 A unit is that of the largest result: what is near 0 is so by cancellation. Numbers are rounded after every operation in
 bfloat16 (on a chip), hence the wide bounds there; in float32 (on cpu) inside a kernel they are not.
@@ -166,7 +166,7 @@ SUBGRAPHS = {
     "Mamba block": Subgraph(
         mamba,
         mamba_in_torch,
-        ((STEPS * TOKENS // 2, WIDTH), SQUARE, SQUARE, (1, STATES), (WIDTH, STATES), (WIDTH, STATES), (1, WIDTH), SQUARE),
+        ((STEPS * TOKENS // 2, WIDTH), SQUARE, SQUARE, (1, STATES), *[(WIDTH, STATES)] * 2, (1, WIDTH), SQUARE),
         (8, 1.5),
     ),
 }  # fmt: skip
