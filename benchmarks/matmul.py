@@ -1,30 +1,23 @@
 """Products of matrices against torch's own, and against oneDNN with weights that were packed beforehand.
 
-Every contender has a process of its own, an allocator that keeps its pages, and takes turns with the others
-(benchmarks/contenders.py says why). *linear* multiplies by weights that lie N x K, *matmul* by a matrix K x N; with
-`gelu` a bias and the exact gelu follow. *packed* is oneDNN's linear on weights that it reordered before, which is no
-part of its time. *a read* sums up the right operand, for products of a few rows, which cannot take less.
-
-A ratio is the peer's time by ours: of the fastest calls of all rounds, and the median over the rounds of medians.
+The contenders take turns (benchmarks/turns.py says how). *linear* multiplies by weights that lie N x K, *matmul* by a
+matrix K x N; with `gelu` a bias and the exact gelu follow. *packed* is oneDNN's linear on weights that it reordered
+before, which is no part of its time. *a read* sums up the right operand, for products of a few rows, which cannot take
+less.
 """
 
 from __future__ import annotations
 
-import contextlib
 import math
-import statistics
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from benchmarks.contenders import TUNED_ALLOCATOR
-from benchmarks.harness import Benchmark, Plots, Step, main, spread, table
-from benchmarks.process import Process
-from benchmarks.timing import times_of
+from benchmarks.harness import Benchmark, Plots, Step, main, table
+from benchmarks.turns import OURS, SECONDS, holds, least, ratio, ratio_of_medians, thread_counts, turns
 
-OURS, TORCH, PACKED, READ = "ttnn_jit", "torch", "packed", "a read"
+TORCH, PACKED, READ = "torch", "packed", "a read"
 FEW_ROWS = 8
 """Rows up to which a product is bound by reading its right operand."""
 
@@ -79,17 +72,7 @@ CASES = [
 QUICK = [case for case in CASES if case.extents in {(32, 32, 32), (512, 512, 512), (1, 2048, 16384)}]
 
 
-# What follows until `measured` runs in the contender's own process.
-
-
-@dataclass
-class _Current:
-    """The product that this process has prepared."""
-
-    call: Callable[[], Any] = field(default=lambda: None)
-
-
-_CURRENT = _Current()
+# What follows until `steps` runs in the contender's own process.
 
 
 def prepare(contender: str, fields: dict[str, Any]) -> float:
@@ -104,8 +87,9 @@ def prepare(contender: str, fields: dict[str, Any]) -> float:
     a, b = (torch.randn(shape, generator=generator).to(dtype) for shape in shapes)
     bias = torch.randn(columns, generator=generator).to(dtype)
     with torch.inference_mode():
-        _CURRENT.call = _MAKERS[contender](product, a, b, bias)
-        return 0.0 if contender == READ else _error(product, _CURRENT.call(), a, b, bias)
+        call = _MAKERS[contender](product, a, b, bias)
+    result = holds(call)
+    return 0.0 if contender == READ else _error(product, result, a, b, bias)
 
 
 def _ours(product: Product, a: Any, b: Any, bias: Any) -> Callable[[], Any]:
@@ -161,38 +145,17 @@ def _error(product: Product, result: Any, a: Any, b: Any, bias: Any) -> float:
     return float((result[..., :_CHECKED].double() - golden).abs().max() / golden.abs().max())
 
 
-def timed(seconds: float) -> tuple[float, float]:
-    """Median and least of a call's seconds, over so long."""
-    import torch
-
-    with torch.inference_mode():
-        times = times_of(_CURRENT.call, seconds)
-    return statistics.median(times), min(times)
-
-
-def measured(processes: Mapping[str, Process], product: Product, rounds: int) -> dict[str, Any]:
-    """Contender -> its error, and seconds of every round: the median and the least."""
-    found: dict[str, Any] = {}
-    for name in product.contenders:
-        error = processes[name].call(prepare, name, asdict(product))
-        found[name] = {"error": error, "seconds": [], "least": []}
-    for _ in range(rounds):
-        for name, figures in found.items():
-            median, least = processes[name].call(timed, 0.3)
-            figures["seconds"].append(median)
-            figures["least"].append(least)
-    return found
-
-
 @contextmanager
 def steps(quick: bool) -> Iterator[Sequence[Step]]:
     """A step per product."""
-    rounds = 3 if quick else 5
-    with tempfile.TemporaryDirectory() as cache, contextlib.ExitStack() as stack:
-        variables = {"TTNN_JIT_CACHE_DIR": cache, "GLIBC_TUNABLES": TUNED_ALLOCATOR}
-        processes = {name: stack.enter_context(Process(variables)) for name in _MAKERS}
+    rounds, threads = 3 if quick else 5, thread_counts()[0]
+    with turns() as running:
         yield [
-            Step(case.name, 0.5 * rounds * len(case.contenders), lambda case=case: measured(processes, case, rounds))
+            Step(
+                case.name,
+                1.7 * SECONDS * rounds * len(case.contenders),
+                lambda case=case: running.measured(case.contenders, prepare, asdict(case), rounds, threads),
+            )
             for case in (QUICK if quick else CASES)
         ]
 
@@ -219,17 +182,12 @@ def _table(
     rows = [["product", "us", *(f"{name}, {unit}" for name in (OURS, *peers)), *(f"{p}, least" for p in peers), *peers]]
     for case in cases:
         found = results[case.name]
-        least = {name: min(figures["least"]) for name, figures in found.items()}
-        cells = [f"{least[OURS] * 1e6:,.1f}"]
-        cells += [f"{rate(case, least[name]):,.0f}" if name in least else "-" for name in (OURS, *peers)]
-        cells += [f"{least[name] / least[OURS]:.2f}" if name in least else "-" for name in peers]
-        cells += [spread(_ratios(found, name)) if name in found else "-" for name in peers]
+        cells = [f"{least(found, OURS) * 1e6:,.1f}"]
+        cells += [f"{rate(case, least(found, name)):,.0f}" if name in found else "-" for name in (OURS, *peers)]
+        cells += [f"{ratio(found, [name]):.2f}" if name in found else "-" for name in peers]
+        cells += [ratio_of_medians(found, [name]) if name in found else "-" for name in peers]
         rows.append([case.name, *cells])
     return table(rows)
-
-
-def _ratios(found: Mapping[str, Any], peer: str) -> list[float]:
-    return [b / a for a, b in zip(found[OURS]["seconds"], found[peer]["seconds"], strict=True)]
 
 
 BENCHMARK = Benchmark("matmul", (__doc__ or "").splitlines()[0], steps, report)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 
 from benchmarks import (
+    attention,
     curves,
     elementwise,
     latency,
@@ -17,6 +18,7 @@ from benchmarks import (
     memory,
     models,
     program_cache,
+    reductions,
     roofline,
     traces,
     vector_math,
@@ -33,6 +35,8 @@ BENCHMARKS: dict[str, Benchmark] = {
         elementwise,
         workloads,
         matmul,
+        reductions,
+        attention,
         models,
         roofline,
         memory,

@@ -39,14 +39,15 @@ def compiled(**keywords):
     )
 
 
-@settings(max_examples=14, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     sizes=SIZES,
     rows=st.integers(1, 80),
     dtype=st.sampled_from([torch.float32, torch.bfloat16]),
     kind=st.sampled_from(["causal", "mask", "all"]),
+    window=st.none() | st.integers(1, 60),
 )
-def test_a_row_has_the_same_bits_in_any_block(sizes, rows, dtype, kind):
+def test_a_row_has_the_same_bits_in_any_block(sizes, rows, dtype, kind, window):
     users, kv_heads, sharing, positions, width = sizes
     heads = kv_heads * sharing
     tensors = [torch.randn(users, each, positions, width).to(dtype) for each in (heads, kv_heads, kv_heads)]
@@ -56,9 +57,80 @@ def test_a_row_has_the_same_bits_in_any_block(sizes, rows, dtype, kind):
     for size in (None, rows):
         with pytest.MonkeyPatch.context() as monkeypatch:
             in_blocks(monkeypatch, size)
-            attend = compiled(is_causal=kind == "causal")
+            attend = compiled(is_causal=kind == "causal", sliding_window_size=window)
             found.append(attend(*tensors))
     assert torch.equal(*found)
+
+
+def columns_of(function, *tensors):
+    """The share of the columns that are computed, in percent."""
+    return [int(each) for each in re.findall(r"(\d+)% of their columns", str(function.explain(*tensors)))]
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    sharing=st.integers(1, 3),
+    rows=st.sampled_from([32, 64]),
+    queries=st.integers(130, 260),
+    keys=st.integers(130, 260),
+    causal=st.booleans(),
+    window=st.none() | st.integers(1, 90),
+    sink=st.booleans(),
+    dtype=st.sampled_from([torch.float32, torch.bfloat16]),
+)
+def test_columns_that_no_row_of_a_block_sees_are_left_out_and_no_bit_changes(
+    sharing, rows, queries, keys, causal, window, sink, dtype
+):
+    shapes = (2 * sharing, queries), (2, keys), (2, keys)
+    tensors = [torch.randn(1, heads, extent, 16).to(dtype) for heads, extent in shapes]
+    sinks = [torch.randn(1, 2 * sharing, 1, 1).to(dtype)] if sink else []
+
+    def attend(q, k, v, *sinks):
+        return SDPA(q, k, v, is_causal=causal, sliding_window_size=window, attention_sink=sinks[0] if sinks else None)
+
+    found = []
+    for size in (None, rows):
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            in_blocks(monkeypatch, size)
+            function = jit(enable_cache=False)(attend)
+            found.append(function(*tensors, *sinks))
+            shares = columns_of(function, *tensors, *sinks)
+    torch.testing.assert_close(*found, rtol=0, atol=0, equal_nan=True)
+    assert len(shares) == (3 if causal or window is not None else 0)
+    assert all(share < 100 for share in shares)
+
+
+def by_hand(masked):
+    """Attention whose scores are `masked` before their softmax."""
+
+    def attend(q, k, v, *others):
+        scores = ttnn.multiply(ttnn.matmul(q, k, transpose_b=True), 0.25)
+        return ttnn.matmul(ttnn.softmax(masked(scores, *others)), v)
+
+    return attend
+
+
+def test_what_is_not_known_to_be_unseen_is_computed(monkeypatch):
+    """A mask that is an argument, numbers that are only large, and a pass that notices the columns."""
+    in_blocks(monkeypatch, 32)
+    tensors = [torch.randn(1, 4, 128, 16) for _ in range(3)]
+    mask = torch.zeros(1, 1, 128, 128).masked_fill(torch.ones(128, 128).triu(1).bool(), -math.inf)
+    given_mask = jit(enable_cache=False)(by_hand(ttnn.add))
+    assert blocks_of(given_mask, *tensors, mask)
+    assert columns_of(given_mask, *tensors, mask) == []
+    assert columns_of(compiled(is_causal=False), *tensors) == []
+
+
+def test_rows_with_scores_that_are_not_finite_are_the_same_without_the_columns_that_they_do_not_see(monkeypatch):
+    tensors = [torch.randn(1, 2, 128, 16) for _ in range(3)]
+    tensors[0][0, 0, 5], tensors[0][0, 0, 40] = math.inf, math.nan
+    tensors[1][0, 0, 77] = -math.inf
+    found = []
+    for size in (None, 32):
+        in_blocks(monkeypatch, size)
+        found.append(compiled()(*tensors))
+    assert found[0].isnan().any()
+    torch.testing.assert_close(*found, rtol=0, atol=0, equal_nan=True)
 
 
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])

@@ -31,15 +31,15 @@ def binary(
     return Elementwise(name=name, parameters=(*operands, *others), source=f"ttnn.{name}", **fields)
 
 
-def comparison(name: str, operator: str, summary: str) -> Elementwise:
-    """A comparison: 1.0 or 0.0 in the dtype of the first operand."""
+def comparison(name: str, operator: str, summary: str, *, monotone: bool = True) -> Elementwise:
+    """A comparison: 1.0 or 0.0 in the dtype of the first operand; `monotone` unless it is of equality."""
     return binary(
         name,
         operator=operator,
         summary=f"1 where {summary}, else 0, in the first operand's dtype.",
         emit=lambda b, x, y: b.select(getattr(b, name)(x, y), b.const(1.0), b.const(0.0)),
         golden=lambda torch, x, y: getattr(torch, name)(x, y).to(x.dtype),
-        laws=Laws(chooses=True),
+        laws=Laws(chooses=True, monotone=monotone),
         in_place=True,
     )
 
@@ -83,7 +83,7 @@ ADD = binary(
     summary="x + y.",
     emit=lambda b, x, y: b.add(x, y),
     golden=lambda torch, x, y: torch.add(x, y),
-    laws=Laws(neutral=-0.0, commutative=True, propagates_nan=True),
+    laws=Laws(neutral=-0.0, commutative=True, propagates_nan=True, monotone=True),
     in_place=True,
 )
 SUBTRACT = binary(
@@ -93,7 +93,7 @@ SUBTRACT = binary(
     emit=lambda b, x, y: b.sub(x, y),
     aten="sub",
     golden=lambda torch, x, y: torch.sub(x, y),
-    laws=Laws(neutral=0.0, propagates_nan=True),
+    laws=Laws(neutral=0.0, propagates_nan=True, monotone=True),
     tile_name="tile_sub",
     aliases=("sub",),
     in_place=True,
@@ -105,7 +105,7 @@ MULTIPLY = binary(
     emit=lambda b, x, y: b.mul(x, y),
     aten="mul",
     golden=lambda torch, x, y: torch.mul(x, y),
-    laws=Laws(neutral=1.0, commutative=True, propagates_nan=True),
+    laws=Laws(neutral=1.0, commutative=True, propagates_nan=True, monotone=True),
     tile_name="tile_mul",
     aliases=("mul",),
     in_place=True,
@@ -117,7 +117,7 @@ DIVIDE = binary(
     emit=lambda b, x, y: b.div(x, y),
     aten="div",
     golden=lambda torch, x, y: torch.div(x, y),
-    laws=Laws(neutral=1.0),
+    laws=Laws(neutral=1.0, monotone=True),
     others=(Parameter("rounding_mode", CHOICE, None),),
     ttir_name="div",
     aliases=("div",),
@@ -150,14 +150,14 @@ MAXIMUM = binary(
     summary="The larger of x and y; NaN if either is.",
     emit=lambda b, x, y: b.maximum(x, y),
     golden=lambda torch, x, y: torch.maximum(x, y),
-    laws=Laws(chooses=True),
+    laws=Laws(chooses=True, monotone=True),
 )
 MINIMUM = binary(
     "minimum",
     summary="The smaller of x and y; NaN if either is.",
     emit=lambda b, x, y: b.minimum(x, y),
     golden=lambda torch, x, y: torch.minimum(x, y),
-    laws=Laws(chooses=True),
+    laws=Laws(chooses=True, monotone=True),
 )
 POW = binary(
     "pow",
@@ -169,8 +169,8 @@ POW = binary(
     probe=Probe(domain=(0.0, 20.0), max_ulp=1.5, max_ulp_bf16=ROUNDED_TWICE),
     ttnn_name="pow_tensor",
 )
-EQ = comparison("eq", "==", "x equals y")
-NE = comparison("ne", "!=", "x differs from y")
+EQ = comparison("eq", "==", "x equals y", monotone=False)
+NE = comparison("ne", "!=", "x differs from y", monotone=False)
 LT = comparison("lt", "<", "x is below y")
 LE = comparison("le", "<=", "x is not above y")
 GT = comparison("gt", ">", "x is above y")

@@ -64,6 +64,8 @@ class Laws:
         chooses: The result is always an operand, perhaps with another sign, or an integer of up to two digits, and
             never a NaN where no operand is one: it needs no rounding that its operands had.
         propagates_nan: A NaN in any tensor gives a NaN, which may so be looked for in the result of a chain of such.
+        monotone: Where all operands but one stay, the result only rises, or only falls, as that one rises below 0, and
+            above 0; roundings aside.
     """
 
     neutral: float | None = None
@@ -72,6 +74,7 @@ class Laws:
     negates: bool = False
     chooses: bool = False
     propagates_nan: bool = False
+    monotone: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -41,7 +41,7 @@ WHERE = ternary(
     emit=lambda b, p, x, y: b.select(b.ne(p, b.const(0.0)), x, y),
     golden=lambda torch, p, x, y: torch.where(p != 0, x, y),
     dtype_from=1,
-    laws=Laws(chooses=True),
+    laws=Laws(chooses=True, monotone=True),
 )
 CLAMP_TENSOR = ternary(
     "clamp",

@@ -116,7 +116,7 @@ ABS = unary(
     emit=lambda b, x: b.abs(x),
     golden=torch_function("abs"),
     operator="abs",
-    laws=Laws(chooses=True),
+    laws=Laws(chooses=True, monotone=True),
 )
 NEG = unary(
     "neg",
@@ -124,7 +124,7 @@ NEG = unary(
     emit=lambda b, x: b.neg(x),
     golden=torch_function("neg"),
     operator="neg",
-    laws=Laws(negates=True, chooses=True, propagates_nan=True),
+    laws=Laws(negates=True, chooses=True, propagates_nan=True, monotone=True),
 )
 EXP = unary(
     "exp",
@@ -132,6 +132,7 @@ EXP = unary(
     emit=lambda b, x: b.exp(x),
     forms=Forms(bfloat16=lambda b, x: b.exp_bfloat16(x), both_signs=lambda b, x: b.exp_of_both_signs(x)),
     golden=torch_function("exp"),
+    laws=Laws(monotone=True),
     probe=Probe(domain=(-110.0, 100.0), max_ulp=1.25),
 )
 LOG = unary(

@@ -106,3 +106,15 @@ def test_a_part_of_what_is_written_is_no_other_shape_of_it(bounds):
     x = torch.arange(6.0)
     jitted = ttnn_jit.jit()(lambda x: ttnn.slice(ttnn.repeat_interleave(x, 2, 0), [bounds[0]], [bounds[1]]))
     assert torch.equal(jitted(x), x.repeat_interleave(2)[slice(*bounds)])
+
+
+@pytest.mark.parametrize(("group", "folded"), [(4, False), (32, False), (256, True)])
+def test_numbers_of_groups_are_repeated_first_where_loops_over_groups_would_be_short(cpu_device, group, folded):
+    def program(x, means):
+        return ttnn.subtract(x, ttnn.reshape(ttnn.repeat(means, (1, group)), (1, 512)))
+
+    x, means = torch.randn(64, 512), torch.randn(512 // group, 1)
+    given = [ttnn.from_torch(each, device=cpu_device) for each in (x, means)]
+    found, got = launches(program, *given)
+    assert (len(found) == 1) is folded
+    assert torch.equal(ttnn.to_torch(got), x - means.repeat_interleave(group)[None])

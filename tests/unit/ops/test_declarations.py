@@ -62,6 +62,20 @@ def test_copies_and_negations_are_such_bit_for_bit(operation):
     assert (bits(operation.emit(NumpyVector(), VALUES)) == bits(expected)).all()
 
 
+@pytest.mark.parametrize("operation", declared("monotone"))
+def test_a_monotone_operation_only_rises_or_only_falls_on_either_side_of_zero(operation):
+    for place, others in itertools.product(
+        range(operation.arity), itertools.product(VALUES, repeat=operation.arity - 1)
+    ):
+        for side in (NUMBERS[1:], [-number for number in NUMBERS[1:]]):
+            operands = list(map(np.float32, others))
+            operands.insert(place, np.array(sorted(side), np.float32))
+            with NumpyVector.quiet():
+                found = np.broadcast_to(operation.emit(NumpyVector(), *operands), len(side))
+                steps = np.nan_to_num(np.diff(found[~np.isnan(found)]))
+            assert (steps >= 0).all() or (steps <= 0).all(), operands
+
+
 @pytest.mark.parametrize("operation", ops.ELEMENTWISE, ids=lambda operation: operation.ttnn_name)
 @given(st.data())
 def test_bound_attributes_come_back_from_the_properties_that_hold_them(operation, data):

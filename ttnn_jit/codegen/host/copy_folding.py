@@ -23,6 +23,11 @@ from ttnn_jit.specs.access import Access, NotStridedError, reshaped
 _MIN_TERMS = 16
 """Of the innermost contracted loop of a product: fewer are packed one by one, for which a copy pays."""
 
+_SHORT_RUN = 128
+"""Elements of an innermost loop below which starting it costs as much as running it."""
+_FEW = 8
+"""A copy is small if its reader has so many times its elements: making it costs next to nothing."""
+
 
 def read_through_copies(plan: HostPlan) -> HostPlan:
     """The launches without copies that all their readers can read through."""
@@ -90,9 +95,9 @@ def _reading_through(copy: HostLaunch, reader: HostLaunch) -> HostLaunch | None:
     kernel, source, value = reader.kernel, copy.kernel.inputs[0], copy.kernel.outputs[0].value
     inputs = tuple(_through(source, each) if each.value is value else each for each in kernel.inputs)
     found = _changed(kernel, inputs, kernel.outputs)
-    if found is None or not _is_as_good(
-        found, kernel, [k for k, each in enumerate(inputs) if each != kernel.inputs[k]]
-    ):
+    if found is None or _is_cut_short(found, kernel, copy.kernel):
+        return None
+    if not _is_as_good(found, kernel, [k for k, each in enumerate(inputs) if each != kernel.inputs[k]]):
         return None
     return HostLaunch((*copy.ops, *reader.ops), found, Form(found.body))
 
@@ -102,6 +107,12 @@ def _through(source: Operand, read: Operand) -> Operand:
     own = read.view.access or Access.identity(read.view.shape)
     inner = source.view.access
     return Operand(source.value, View(source.view.spec, own if inner is None else own.after(inner)))
+
+
+def _is_cut_short(kernel: Kernel, before: Kernel, copy: Kernel) -> bool:
+    """Whether reading through a small copy, of numbers repeated for a group, makes short runs of longer ones."""
+    run, small = kernel.nest.extents[-1], math.prod(copy.nest.extents) * _FEW <= math.prod(before.nest.extents)
+    return small and run < _SHORT_RUN and run < before.nest.extents[-1]
 
 
 def _is_as_good(kernel: Kernel, before: Kernel, streams: Sequence[int]) -> bool:
@@ -159,13 +170,11 @@ def _writing_for(copy: HostLaunch, writer: HostLaunch) -> HostLaunch | None:
     access = source.view.access
     if more or access is None or output.view.access is not None or set(readers_of(source.value)) - set(copy.ops):
         return None
-    shape = output.view.shape
-    if math.prod(shape) != math.prod(target.view.shape):
+    old, new = output.view.shape, target.view.shape
+    if math.prod(old) != math.prod(new) or access.simplified != reshaped(old, new):
         return None
-    place = reshaped(target.view.shape, shape)
-    if place.after(access) != reshaped(shape, shape):
-        return None
-    found = _changed(writer.kernel, writer.kernel.inputs, (Operand(target.value, View(target.view.spec, place)),))
+    place = View(target.view.spec, reshaped(new, old))
+    found = _changed(writer.kernel, writer.kernel.inputs, (Operand(target.value, place),))
     if found is None or found.body.streams[-1].access is not writer.kernel.body.streams[-1].access:
         return None
     return HostLaunch((*writer.ops, *copy.ops), found, Form(found.body))

@@ -23,26 +23,47 @@ class ScoreBlocks:
     Attributes:
         heads: How many times there are `rows`.
         rows: Of one head; no block has rows of two.
+        columns: Of a row.
         size: Rows of a block, of the last one of a head the rest.
         kept: The values of which a block is in memory at a time, each with the elements from row to row.
+        seen: Per block of a head, last rows first, the first of the columns that take part, and how many they are;
+            none: all do, and first rows are first.
     """
 
     heads: int
     rows: int
+    columns: int
     size: int
     kept: tuple[tuple[SSAValue, int], ...]
+    seen: tuple[tuple[int, int], ...] = ()
 
     @property
-    def ranges(self) -> Iterator[tuple[int, int]]:
-        """Per block its first row, of all of them, and how many it has."""
+    def of_head(self) -> list[tuple[int, int]]:
+        """Per block of a head its first row and how many it has.
+
+        The first one has as many as any: it writes all that the others read, or did not write.
+        """
+        if not self.seen:
+            return [(row, min(self.size, self.rows - row)) for row in range(0, self.rows, self.size)]
+        ends = range(self.rows, 0, -self.size)
+        return [(max(0, end - self.size), min(end, self.size)) for end in ends]
+
+    @property
+    def blocks(self) -> Iterator[tuple[int, int, tuple[int, int] | None]]:
+        """Per block its first row, of all of them, how many it has, and which columns take part; None: all."""
         for head in range(self.heads):
-            for row in range(0, self.rows, self.size):
-                yield head * self.rows + row, min(self.size, self.rows - row)
+            for number, (row, count) in enumerate(self.of_head):
+                whole = not self.seen or (head == 0 and number == 0)
+                yield head * self.rows + row, count, None if whole else self.seen[number]
 
     @property
     def remark(self) -> str:
         """What `explain()` says of it."""
-        return f"in {sum(1 for _ in self.ranges)} blocks of {self.size} rows"
+        text = f"in {self.heads * len(self.of_head)} blocks of {self.size} rows"
+        if not self.seen:
+            return text
+        met = sum(count * own for (_, count), (_, own) in zip(self.of_head, self.seen, strict=True))
+        return f"{text}, {met / (self.rows * self.columns):.0%} of their columns"
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache, reduce
 
 from ttnn_jit.codegen.contracting import epilogue
+from ttnn_jit.codegen.host.common_shapes import meet_in_one_shape
 from ttnn_jit.codegen.host.copy_folding import read_through_copies, write_for_copies
 from ttnn_jit.codegen.host.fission import fission_of
 from ttnn_jit.codegen.host.forms import Contracted, Form, OneLoop, Repacked, RoutineForm, Staged, Swept, Tabulated
@@ -93,13 +94,14 @@ def _on_each(step: FormStep) -> HostStep:
 
 HOST_STEPS: tuple[HostStep, ...] = (
     read_through_copies,
+    meet_in_one_shape,
     join_loops,
     write_for_copies,
     block_rows,
     *map(_on_each, FORM_STEPS),
     block_scores,
 )
-"""The compile. Without vectors to choose for, all but the first three and the last leave a plan as it is."""
+"""The compile. Without vectors to choose for, all but the first four and the last leave a plan as it is."""
 
 
 def chosen_form(body: KernelBody, isa: HostIsa) -> Form:

@@ -163,14 +163,14 @@ def _run_together(one: _FusedLoop, other: _FusedLoop) -> bool:
 
 
 def _reads_view_of(producer: _FusedLoop, reader: _FusedLoop) -> bool:
-    """Whether `reader` meets elements of `producer`'s in another order."""
-    written = {output.value for kernel in producer.kernels for output in kernel.outputs}
+    """Whether `reader` meets elements of `producer`'s in another order than it writes them."""
+    written = {output.value: output for kernel in producer.kernels for output in kernel.outputs}
     read = (operand for kernel in reader.kernels for operand in kernel.inputs)
-    return any(operand.view.access is not None and operand.value in written for operand in read)
+    return any(each.view.access is not None and written.get(each.value, each) != each for each in read)
 
 
 def _space(view: View) -> _Space:
-    return _Space(tuple(view.spec.shape), view.spec.strides)
+    return _Space(view.shape, view.spec.strides)
 
 
 def _concatenated(kernels: Sequence[Kernel], ops: Container[Operation]) -> Kernel:

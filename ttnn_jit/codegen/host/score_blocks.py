@@ -2,20 +2,22 @@
 
 So runs attention, whose scores and probabilities are as large as positions by positions for every head, and are read
 once, by the next launch, row by row: a block of their rows lies in a cache. A row is computed as it is without blocks.
-Bound: the bytes of the block, instead of those of all rows, written and read.
+Bound: the bytes of the block, instead of those of all rows, written and read; the products of the columns that take
+part (codegen/host/unseen_columns.py).
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import SSAValue
 
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Places, ScoreBlocks, places_by_value
+from ttnn_jit.codegen.host.unseen_columns import seen_columns
 from ttnn_jit.codegen.kernel import SHARE_OF_LAST_CACHE, Kernel, Operand
 from ttnn_jit.codegen.launch import LoopNest
 from ttnn_jit.dialects.layout import spec_of
@@ -45,6 +47,7 @@ def block_scores(plan: HostPlan) -> HostPlan:
             continue
         blocks = _blocks_of(group, place, readers)
         if blocks is not None:
+            blocks = _without_unseen(blocks, group, launches)
             launches[place : place + 3] = [replace(launch, blocks=blocks) for launch in group]
     return replace(plan, launches=tuple(launches))
 
@@ -71,9 +74,21 @@ def _blocks_of(group: Sequence[HostLaunch], place: int, readers: Places) -> Scor
     if heads * rows * bytes_of_row < least_bytes():
         return None
     size = max(BLOCK_BYTES // bytes_of_row, -(-heads * rows // MOST_BLOCKS), 1)
+    size = min(rows, -(-size // _ROWS) * _ROWS)
+    columns = first.nest.extents[-1]
     return ScoreBlocks(
-        heads, rows, min(rows, -(-size // _ROWS) * _ROWS), tuple(zip((each.value for each in kept), spans, strict=True))
+        heads, rows, columns, size, tuple((each.value, span) for each, span in zip(kept, spans, strict=True))
     )
+
+
+def _without_unseen(blocks: ScoreBlocks, group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) -> ScoreBlocks:
+    """The blocks with the columns that take part, unless all do."""
+    seen = seen_columns(group, launches)
+    every = (0, blocks.columns)
+    if seen((0, 1)) == every == seen((blocks.rows - 1, 1)):
+        return blocks
+    from_last = replace(blocks, seen=(every,))
+    return replace(blocks, seen=tuple(map(seen, from_last.of_head)))
 
 
 def _is_returned(value: SSAValue) -> bool:
@@ -148,13 +163,24 @@ def _nests_of(launch: HostLaunch) -> Iterator[LoopNest]:
     kept = {value for value, _ in blocks.kept}
     depth = _outer_loops(nest, blocks.heads * blocks.rows)
     shifts = [operand.value not in kept for operand in _operands(launch.kernel)]
-    for start, count in blocks.ranges:
+    across = _loop_of_columns(launch.kernel, kept)
+    for start, count, part in blocks.blocks:
         indices = _indices(start, nest.extents[:depth])
+        inner = list(nest.extents[depth:])
+        first = 0
+        if part is not None:
+            first, inner[across - depth] = part
         offsets = tuple(
-            offset + sum(map(int.__mul__, indices, strides[:depth])) * shifted
+            offset + sum(map(int.__mul__, indices, strides[:depth])) * shifted + first * strides[across]
             for offset, strides, shifted in zip(nest.offsets, nest.strides, shifts, strict=True)
         )
-        yield replace(nest, extents=(*(1,) * (depth - 1), count, *nest.extents[depth:]), offsets=offsets)
+        yield replace(nest, extents=(*(1,) * (depth - 1), count, *inner), offsets=offsets)
+
+
+def _loop_of_columns(kernel: Kernel, kept: Container[SSAValue]) -> int:
+    """Which loop, of those that blocks do not cut, walks the columns of what is kept."""
+    writes = kernel.body.contraction is not None and kernel.outputs[0].value in kept
+    return len(kernel.nest.extents) - 1 - (0 if writes else kernel.nest.reduced[0])
 
 
 def _indices(flat: int, extents: Sequence[int]) -> tuple[int, ...]:

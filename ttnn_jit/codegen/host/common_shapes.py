@@ -1,0 +1,104 @@
+"""Elementwise launches in the shapes that their neighbours have, so that those which feed each other may be one loop.
+
+A program may keep a reduced dimension, or put it back by a reshape, before or after other operations on a row's
+results; it may leave broadcasting to an operation, or repeat elements first. The loops are the same, and so are the
+bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from xdsl.ir import SSAValue
+
+from ttnn_jit.codegen.host.copy_folding import only_copies
+from ttnn_jit.codegen.host.forms import Form
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.kernel import Operand, is_elementwise, kernel_over, readers_of
+from ttnn_jit.codegen.launch import View
+from ttnn_jit.specs.access import Access, Const, Dim, NotStridedError, dims_of, reshaped
+
+
+def meet_in_one_shape(plan: HostPlan) -> HostPlan:
+    """Elementwise launches that broadcast what they read repeated, and write in the shape of their readers."""
+    launches = [_with_inputs_broadcast(launch) for launch in plan.launches]
+    for place in reversed(range(len(launches))):
+        launches[place] = _in_shape_of_readers(launches[place], launches[place + 1 :])
+    return replace(plan, launches=tuple(launches))
+
+
+def _runs_in_any_shape(launch: HostLaunch) -> bool:
+    return all(map(is_elementwise, launch.ops[-1:])) and len(launch.kernel.outputs) == 1
+
+
+def _with_inputs_broadcast(launch: HostLaunch) -> HostLaunch:
+    if not _runs_in_any_shape(launch) or all(each.view.access is None for each in launch.kernel.inputs):
+        return launch
+    inputs = tuple(Operand(each.value, _broadcast(each.view)) for each in launch.kernel.inputs)
+    return _changed(launch, inputs, launch.kernel.outputs)
+
+
+def _broadcast(view: View) -> View:
+    """A view without the repetition that broadcasting makes."""
+    if view.access is None:
+        return view
+    access = view.access.simplified
+    used = frozenset[int]().union(*map(dims_of, access.coordinates))
+    extents = tuple(extent if axis in used else 1 for axis, extent in enumerate(access.extents))
+    if extents == access.extents:
+        return view
+    own = tuple(view.spec.shape)
+    plain = all(
+        expr == (Const(0) if extent == 1 else Dim(axis))
+        for axis, (expr, extent) in enumerate(zip(access.coordinates, own, strict=True))
+    )
+    return View(view.spec, None if plain and extents == own else Access(extents, access.coordinates))
+
+
+def _in_shape_of_readers(launch: HostLaunch, later: Sequence[HostLaunch]) -> HostLaunch:
+    """The launch over the elements of the one reshape through which all that read its result do so."""
+    if not _runs_in_any_shape(launch) or launch.kernel.outputs[0].view.access is not None:
+        return launch
+    (output,) = launch.kernel.outputs
+    access, shape = _read_as(output.value, later), output.view.shape
+    if access is None or not _adds_or_drops_ones(access, shape):
+        return launch
+    inputs = tuple(_through(access, each, shape) for each in launch.kernel.inputs)
+    return _changed(launch, inputs, (Operand(output.value, View(output.view.spec, access)),))
+
+
+def _read_as(value: SSAValue, later: Sequence[HostLaunch]) -> Access | None:
+    """How all that reads a value does; None if not all do so in one way, and if something else does, or a copy."""
+    readers = [launch for launch in later if any(each.value is value for each in launch.kernel.inputs)]
+    if any(only_copies(launch.kernel) for launch in readers):
+        return None
+    ops = {op for launch in readers for op in launch.ops}
+    found = {each.view.access for launch in readers for each in launch.kernel.inputs if each.value is value}
+    return found.pop() if len(found) == 1 and all(op in ops for op in readers_of(value)) else None
+
+
+def _adds_or_drops_ones(access: Access, shape: Sequence[int]) -> bool:
+    """Whether it is a reshape in which only dimensions of extent 1 come or go."""
+    longer, shorter = ([extent for extent in extents if extent != 1] for extents in (access.extents, shape))
+    return longer == shorter and access == reshaped(shape, access.extents)
+
+
+def _through(access: Access, operand: Operand, shape: Sequence[int]) -> Operand:
+    """An operand that is broadcast to `shape`, as it is over the elements of `access` to that shape."""
+    own = operand.view.access or Access.identity(operand.view.shape)
+    missing = len(shape) - len(own.extents)
+    spread = tuple(Const(0) if extent == 1 else Dim(missing + axis) for axis, extent in enumerate(own.extents))
+    through = access.after(Access(tuple(shape), spread)).after(own)
+    return Operand(operand.value, _broadcast(View(operand.view.spec, through)))
+
+
+def _changed(launch: HostLaunch, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...]) -> HostLaunch:
+    kernel = launch.kernel
+    if (inputs, outputs) == (kernel.inputs, kernel.outputs) or len(set(inputs)) != len(inputs):
+        return launch
+    try:
+        made = kernel_over(inputs, outputs, kernel.body.steps, kernel.body.numerics, joined=kernel.body.joined)
+    except NotStridedError:
+        return launch
+    return replace(launch, kernel=made, form=Form(made.body))

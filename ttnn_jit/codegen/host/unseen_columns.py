@@ -1,0 +1,118 @@
+"""Columns of scores that take no part: those of keys that no row of a block sees, as a causal mask has it.
+
+Where all scores of some columns are what a pass over rows does not notice (-infinity under a softmax), and what it
+makes of them is 0, the product after it adds nothing for them. They are not computed at all. The bits of the others
+stay: chains of a row's reductions begin anew every `CHAINS` columns, so that parts begin and end there; beyond the
+first `BLOCK` columns they only end there.
+
+A row's own numbers (its largest score, the sum of its exponentials) are taken to be finite and not 0, and values of
+keys to be finite: else a row is NaN where a key that it does not see is met, and need not be where none is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from xdsl.ir import SSAValue
+
+from ttnn_jit.codegen.body_analysis import reduction_of_tile
+from ttnn_jit.codegen.host.host_plan import HostLaunch
+from ttnn_jit.codegen.host.value_ranges import FINITE_NOT_ZERO, Box, Range, ValueRanges
+from ttnn_jit.codegen.steps import Accumulate, KernelBody, Load, Step, Store, operands_of
+from ttnn_jit.ops.reduction import BLOCK, CHAINS, SHORT_ROW
+
+Part = tuple[int, int]
+"""The first of some columns, and how many they are."""
+
+
+def seen_columns(group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) -> Callable[[Part], Part]:
+    """From some rows of a head to the columns that take part: of a product, a pass over its rows, and a product.
+
+    Args:
+        group: The three.
+        launches: All of the program.
+    """
+    columns = group[0].kernel.nest.extents[-1]
+    if columns > SHORT_ROW or not _meet_columns(group, columns):
+        return lambda _: (0, columns)
+    ranges = ValueRanges(launches, group[0].kernel.body.numerics)
+    groups = -(-columns // CHAINS)
+
+    def seen(rows: Part) -> Part:
+        def unseen(begin: int, end: int) -> bool:
+            return _take_no_part(group, ranges, rows, (begin * CHAINS, min(end * CHAINS, columns) - begin * CHAINS))
+
+        end = max(1, _least(groups, lambda begin: unseen(begin, groups)))
+        begin = end - _least(end, lambda count: unseen(0, end - count)) if columns <= BLOCK else 0
+        start = min(begin, end - 1) * CHAINS
+        return start, min(end * CHAINS, columns) - start
+
+    return seen
+
+
+def _meet_columns(group: Sequence[HostLaunch], columns: int) -> bool:
+    """Whether the pass reduces the columns of the first product, and the second adds up what it makes along them."""
+    _, between, last = (launch.kernel for launch in group)
+    factors = {last.inputs[k].value for k in last.body.contracted_streams}
+    along = [each.nest.extents[-1 - loop] for each in (between, last) for loop in each.nest.reduced]
+    return between.nest.reduced == (0,) and along == [columns] * 2 and between.outputs[0].value in factors
+
+
+def _take_no_part(group: Sequence[HostLaunch], ranges: ValueRanges, rows: Part, columns: Part) -> bool:
+    """Whether the result is the same without some columns of some rows of every head."""
+    first, between = (launch.kernel for launch in group[:2])
+    box = [(0, extent - 1) for extent in first.nest.extents]
+    box[-1] = columns[0], sum(columns) - 1
+    box[-2 - len(first.nest.reduced)] = rows[0], sum(rows) - 1
+    made = ranges.stored(group[0], box, {})
+    if not made.is_only(made.low):
+        return False
+    beside = [(0, extent - 1) for extent in between.nest.extents]
+    beside[-1] = box[-1]
+    return _is_not_noticed(group[1], beside, ranges, {first.outputs[0].value: made})
+
+
+def _least(most: int, holds: Callable[[int], bool]) -> int:
+    """The least number up to `most` from which on `holds` does; it is taken to hold of `most`."""
+    low, high = 0, most
+    if not holds(most - 1):
+        return most
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
+
+
+def _is_not_noticed(launch: HostLaunch, box: Box, ranges: ValueRanges, known: Mapping[SSAValue, Range]) -> bool:
+    """Whether a pass over rows is the same without these columns, for which it stores 0."""
+    body = launch.kernel.body
+    wide = _wide(body)
+
+    def assumed(index: int) -> Range | None:
+        step = body.steps[index]
+        return None if wide[index] or not (isinstance(step, Load) or operands_of(step)) else FINITE_NOT_ZERO
+
+    found = ranges.steps(launch, box, known, assumed)
+    return all(_leaves_alone(step, found, wide) for step in body.steps)
+
+
+def _wide(body: KernelBody) -> list[bool]:
+    """Per step, whether it differs along a row."""
+    assert body.reduced is not None, "it is a pass over rows"
+    wide: list[bool] = []
+    for step in body.steps:
+        loads = isinstance(step, Load) and body.reduced.moving[step.stream]
+        computes = not isinstance(step, Accumulate) and any(wide[operand] for operand in operands_of(step))
+        wide.append(loads or computes)
+    return wide
+
+
+def _leaves_alone(step: Step, found: Sequence[Range], wide: Sequence[bool]) -> bool:
+    match step:
+        case Accumulate():
+            identity = reduction_of_tile(step.tile_name).identity
+            return wide[step.operand] and found[step.operand].is_only(identity)
+        case Store():
+            return found[step.operand].is_only(0.0)
+        case _:
+            return True
