@@ -11,6 +11,7 @@ from ttnn_jit.ops import (
     integer_reductions,
     pool_places,
     pools,
+    random_numbers,
     resampling,
     scans,
     sequences,
@@ -32,6 +33,7 @@ DECLARED: tuple[Operation, ...] = (
     *transposed_convolutions.OPERATIONS,
     *pools.OPERATIONS,
     *pool_places.OPERATIONS,
+    *random_numbers.OPERATIONS,
     *resampling.OPERATIONS,
 )
 """Those that may be called, and those that functions of the host API stand for (ops/created_tensors.py)."""
