@@ -14,7 +14,7 @@ from ttnn_jit.ops.created_tensors import making
 from ttnn_jit.ops.random_numbers import KEY_OF_WORDS, NEXT_DRAW, STATE_WORD
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.random_state import PARTS, words_of
+from ttnn_jit.runtime.random_state import DRAW, PARTS, words_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
@@ -80,9 +80,13 @@ class _Maker:
             joined = builder.operation(KEY_OF_WORDS, words, (0,), location)
             return self.emitter.tensor(first), self.emitter.tensor(joined)
         draw, key = map(self.emitter.random_state, PARTS)
-        number = self.emitter.tensor(draw.operand)
-        write(self.emitter, draw, builder.operation(NEXT_DRAW, [draw.operand], (), location), "a draw")
-        return number, key
+        return draw, key
+
+    def count_draw(self) -> None:
+        """Has the generator that calls share go on to its next draw: last, so that programs write it where it lies."""
+        draw = self.emitter.random_state(DRAW)
+        after = self.emitter.builder.operation(NEXT_DRAW, [draw.operand], (), self.location)
+        write(self.emitter, draw, after, "a draw")
 
     def laid_out(self, tensor: Any, spec: TensorSpec) -> Any:
         """The elements of a tensor of the program as `spec` says; a tensor of torch or numpy stays as it is."""

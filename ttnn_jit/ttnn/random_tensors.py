@@ -77,7 +77,9 @@ def _drawn(
         tensor = tensor.to(place)
     draw, key = _generator(seed, place, name)
     result = call(*(() if tensor is None else (tensor,)), draw, key, *arguments, **keywords)
-    if made is None and not seed:
+    if made is not None and not seed:
+        made.count_draw()
+    elif not seed:
         _NEXT_DRAW(draw)
     if made is not None or device is not None:
         return result
