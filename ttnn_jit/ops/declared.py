@@ -15,6 +15,7 @@ from ttnn_jit.ops import (
     resampling,
     scans,
     sequences,
+    sparse_products,
     transposed_convolutions,
     windows,
 )
@@ -34,6 +35,7 @@ DECLARED: tuple[Operation, ...] = (
     *pools.OPERATIONS,
     *pool_places.OPERATIONS,
     *random_numbers.OPERATIONS,
+    *sparse_products.IN_PROGRAMS,
     *resampling.OPERATIONS,
 )
 """Those that may be called, and those that functions of the host API stand for (ops/created_tensors.py)."""
