@@ -244,11 +244,11 @@ def test_a_shape_reads_as_a_sequence():
     assert hash(shape) == hash((2, 3, 4))
 
 
-def test_random_tensors_come_from_torchs_generator(device):
-    torch.manual_seed(3)
+def test_random_tensors_are_the_same_on_a_device_and_on_the_host(device):
+    ttnn.manual_seed(3)
     made = ttnn.rand((64, 64), ttnn.float32, ttnn.TILE_LAYOUT, device)
-    torch.manual_seed(3)
-    assert torch.equal(made.to_torch(), torch.rand(64, 64))
+    ttnn.manual_seed(3)
+    assert torch.equal(made.to_torch(), ttnn.rand((64, 64), ttnn.float32).to_torch())
     assert (ttnn.is_tensor_storage_on_device(made), ttnn.is_tensor_storage_on_device(made.cpu())) == (True, False)
 
 

@@ -40,7 +40,22 @@ def sequences(x):
     return x * column, ttnn.arange(300), ttnn.arange(10, -10, -3, dtype=ttnn.int32), ttnn.arange(3, 3)
 
 
+def diagonals(x):
+    return (
+        ttnn.eye(5, **F32),
+        ttnn.eye(3, 40, dtype=ttnn.bfloat16),
+        ttnn.eye(7, 2, dtype=ttnn.int32),
+        x + ttnn.eye(*x.shape, **F32),
+    )
+
+
 IN_TORCH = {
+    diagonals: lambda x: (
+        torch.eye(5),
+        torch.eye(3, 40).bfloat16(),
+        torch.eye(7, 2, dtype=torch.int32),
+        x + torch.eye(*x.shape),
+    ),
     alone: lambda x: (torch.zeros_like(x), torch.full((3,), 7, dtype=torch.int32), torch.empty(0, 4)),
     like: lambda x: (torch.ones_like(x), torch.zeros_like(x).bfloat16(), torch.full_like(x, -2.5)),
     read: lambda x: (
@@ -103,11 +118,13 @@ def test_on_a_chip_it_is_made_in_device_memory_by_the_host_program(graph_capture
 
     def program(x):
         zeros = ttnn.zeros((64, 64), dtype=ttnn.float32, layout=ttnn.TILE_LAYOUT, device=device)
-        return x + zeros, ttnn.ones_like(x), ttnn.exp(ttnn.zeros_like(x))
+        eye = ttnn.eye(64, dtype=ttnn.float32, layout=ttnn.TILE_LAYOUT, device=device)
+        return x + zeros, ttnn.ones_like(x), ttnn.exp(ttnn.zeros_like(x)), x + eye
 
     function = jit(graph_capture=graph_capture)(program)
     tensor = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
-    for result, want in zip(function(tensor), (x, torch.ones(64, 64), torch.ones(64, 64)), strict=True):
+    wanted = x, torch.ones(64, 64), torch.ones(64, 64), x + torch.eye(64)
+    for result, want in zip(function(tensor), wanted, strict=True):
         assert result.memory_config() == ttnn.DRAM_MEMORY_CONFIG
         assert_bits(ttnn.to_torch(result), want)
     assert '"ttnn.full"' in function.ir(tensor, stage="convert-d2m-to-ttnn")
@@ -130,6 +147,7 @@ def test_sequences_of_any_ends_and_steps_are_pythons(start, end, step, kind):
         (lambda _: ttnn.full((2, 2), 1.5, dtype=ttnn.int32), "`fill_value` is 1.5, and INT32 holds integers"),
         (lambda _: ttnn.ones_like(3), "the tensor that the result is like is a int"),
         (lambda x: ttnn.full((2, 2), x), "`fill_value` must be a number"),
+        (lambda _: ttnn.eye(-1), "the extents of a tensor are ints of at least 0"),
         (lambda _: ttnn.arange(0, 5, 0), "`step` of arange is 0"),
         (lambda _: ttnn.arange(0, 300, dtype=ttnn.uint8), "a number of arange is 299, and UINT8 holds 0 to 255"),
     ],

@@ -25,6 +25,7 @@ from ttnn_jit.guards.bound_objects import call_arguments, is_bound
 from ttnn_jit.ops.traced_calls import traceable
 from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.families import TTNN, Family, WarmCall
+from ttnn_jit.runtime.random_state import placed
 from ttnn_jit.runtime.updates import same_memory
 from ttnn_jit.specs.options import USER_PASSES
 from ttnn_jit.ttnn.mesh import mesh_of, on_every_device
@@ -117,11 +118,12 @@ class JitFunction(WarmCalls):
             key = (*key, same)
             found = self._variants.find(key)
             variant, hidden = found or self._miss(key, arguments, where, same)
-        check_devices(self.func.__name__, arguments.tensors, zip(variant.hidden, hidden, strict=True))
+        here = placed(hidden, where.family, arguments.tensors)
+        check_devices(self.func.__name__, arguments.tensors, zip(variant.hidden, here, strict=True))
         is_remembered = self._is_remembered() and not where.family.records(arguments.tensors)
         if found is not None and is_remembered and (warm := variant.warm(hidden)) is not None:
             self._remember(warm, where.family, arguments, args, kwargs)
-        return variant.program if self._settings.compile_only else variant.run(*arguments.tensors, *hidden)
+        return variant.program if self._settings.compile_only else variant.run(*arguments.tensors, *here)
 
     def _placement(self, arguments: Arguments) -> Placement:
         return placement(arguments, self._settings.target, self.func.__name__)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ttnn_jit.codegen.steps import Apply, Cast, KernelBody, Load, LookUp, Step, operands_of
-from ttnn_jit.ops import ELEMENTWISE, OPERATIONS, Elementwise, Reduction, user_operation
+from ttnn_jit.ops import OPERATIONS, Elementwise, Reduction, user_operation
+from ttnn_jit.ops.declared import DECLARED
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import Numerics
 
-OPERATION_OF_TILE = {operation.tile_name: operation for operation in ELEMENTWISE}
+OPERATION_OF_TILE = {operation.tile_name: operation for operation in DECLARED if isinstance(operation, Elementwise)}
 """Name of a tile op, without its dialect -> the operation."""
 
 

@@ -243,6 +243,11 @@ class CompositeOp(TensorOp):
         """The declaration of what it is."""
         return self.declared
 
+    def verify_dtypes(self, dtypes: Sequence[DataType]) -> None:
+        """As others do, unless the declaration says it operand by operand: then its rule for results does."""
+        if not self.operation.operand_dtypes:
+            super().verify_dtypes(dtypes)
+
 
 def _results(count: int) -> str:
     return "one result" if count == 1 else f"{count} results"

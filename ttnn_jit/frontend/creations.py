@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, TtnnJitError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.frontend.writes import write
 from ttnn_jit.ops import Operation
 from ttnn_jit.ops.created_tensors import making
+from ttnn_jit.ops.random_numbers import KEY_OF_WORDS, NEXT_DRAW, STATE_WORD
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.random_state import DRAW, PARTS, words_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
@@ -68,6 +71,22 @@ class _Maker:
     def made(self, operation: Operation, statics: Sequence[Any], spec: TensorSpec) -> Any:
         """The result of an operation without operands."""
         return self.emitter.tensor(self.emitter.builder.made(operation, statics, spec, self.location))
+
+    def generator(self, seed: int | None) -> tuple[Any, Any]:
+        """What a draw reads (ops/random_numbers.py): of a generator with that seed, or of the one that calls share."""
+        builder, location = self.emitter.builder, self.location
+        if seed:
+            first, *words = (builder.filled(word, STATE_WORD, location) for word in (0, *words_of(seed)))
+            joined = builder.operation(KEY_OF_WORDS, words, (0,), location)
+            return self.emitter.tensor(first), self.emitter.tensor(joined)
+        draw, key = map(self.emitter.random_state, PARTS)
+        return draw, key
+
+    def count_draw(self) -> None:
+        """Has the generator that calls share go on to its next draw: last, so that programs write it where it lies."""
+        draw = self.emitter.random_state(DRAW)
+        after = self.emitter.builder.operation(NEXT_DRAW, [draw.operand], (), self.location)
+        write(self.emitter, draw, after, "a draw")
 
     def laid_out(self, tensor: Any, spec: TensorSpec) -> Any:
         """The elements of a tensor of the program as `spec` says; a tensor of torch or numpy stays as it is."""

@@ -11,7 +11,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.frontend.read_recorder import ReadRecorder
-from ttnn_jit.guards.reads import Path, path_text
+from ttnn_jit.guards.reads import KEPT_STEP, Path, path_text
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP
 from ttnn_jit.runtime.families import TTNN, Family, FamilyMark, family_of, mark_of
 from ttnn_jit.specs.target import SystemDesc
@@ -49,11 +49,16 @@ class HiddenInputs:
             return tensor
         known = self._inputs.get(path)
         if known is None:
-            mark = self._mark(tensor, path_text(path), location)
+            mark = mark_of(tensor) if path[0][0] == KEPT_STEP else self._mark(tensor, path_text(path), location)
             self._recorder.tensor(tensor, mark)
             known = self._inputs[path] = argument(mark.spec, path_text(path))
             self._recorder.stands_for(known, path)
         return known
+
+    def kept(self, tensor: Any, name: str, argument: Argument, location: Callable[[], Location]) -> Any:
+        """What stands for a tensor that this package keeps under `name` (guards/package_state.py)."""
+        self._recorder.found(tensor, ((KEPT_STEP, name),))
+        return self.input(tensor, argument, location)
 
     def holds(self, tensor: Any) -> bool:
         """Whether `tensor` is one of them."""

@@ -54,7 +54,8 @@ from ttnn_jit.ops import (
 )
 from ttnn_jit.ops.created_tensors import creation_of
 from ttnn_jit.ops.operation import PLACE_KEYWORDS
-from ttnn_jit.runtime.families import TORCH, has_family
+from ttnn_jit.runtime.families import TORCH, TTNN, has_family
+from ttnn_jit.runtime.random_state import name_of, state
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.tensor_queries import TensorQueries
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
@@ -330,6 +331,13 @@ class Emitter(ABC):
 
     def _hidden_input(self, spec: TensorSpec, name: str) -> ProxyTensor:
         return self._input(self.builder.hidden_input(spec, name), spec)
+
+    def random_state(self, part: str) -> ProxyTensor:
+        """The input that stands for a part of the generator's state (runtime/random_state.py)."""
+        family = self.family or TTNN
+        tensor, name = state(part, family), name_of(part, family)
+        found: ProxyTensor = self._hidden.kept(tensor, name, self._hidden_input, self.location)
+        return found
 
     def is_input(self, value: Any) -> bool:
         """Whether `value` is a tensor of the user's world that is an input of the program already."""

@@ -31,6 +31,7 @@ from ttnn_jit.foreign.values import (
     own_attribute,
     same_value,
 )
+from ttnn_jit.guards.package_state import kept
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.process.dataclass import dataclass
 
@@ -57,6 +58,8 @@ OWN_STEP = "own"
 """What an object's own ``__dict__`` has under a name."""
 ARGUMENT_STEP = "argument"
 """Something that the call's key holds by identity, the first step of a path: a parameter's name and steps from it."""
+KEPT_STEP = "kept"
+"""What this package keeps under a name (guards/package_state.py): the first step of a path."""
 CALL_STEP = "call"
 """What a function of Python makes of `Operand` values: the first step of a path."""
 
@@ -112,7 +115,7 @@ def path_text(path: Path) -> str:
             text += f"[{name}]" if str(name).isdigit() else f".{name}"
         elif kind == ARGUMENT_STEP:
             text = path_text(((GLOBAL_STEP, name[0]), *name[1:]))
-        elif kind in {GLOBAL_STEP, BUILTIN_STEP, CLOSURE_STEP}:
+        elif kind in {GLOBAL_STEP, BUILTIN_STEP, CLOSURE_STEP, KEPT_STEP}:
             text = str(name) if not text else f"{text}:{name}"
         elif kind in {ATTRIBUTE_STEP, MEMBER_STEP, OWN_STEP}:
             text = f"{text}.{name}" if text else str(name)
@@ -209,6 +212,7 @@ _STEPS: dict[str, Callable[[Any, Any], Any]] = {
     ITEM_STEP: operator.getitem,
     NATIVE_ITEM_STEP: native_item,
     CONTENTS_STEP: lambda value, _: native_contents(value),
+    KEPT_STEP: lambda _, name: kept(name),
 }
 
 STEP_KINDS = (*_STEPS, CALL_STEP)

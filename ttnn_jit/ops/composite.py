@@ -29,6 +29,7 @@ class Composite(Operation):
         result: ``result(*specs, *attributes)``: what it results in, strides aside; a tuple, as of `decompose`, where it
             has several results.
         takes_dtypes: The element types that its operands may have.
+        operand_dtypes: Per operand those that it may have, where they differ; in place of `takes_dtypes`.
     """
 
     decompose: Callable[..., Any]
@@ -36,18 +37,21 @@ class Composite(Operation):
     result: Callable[..., TensorSpec | tuple[TensorSpec, ...]]
     examples: tuple[Example, ...]
     takes_dtypes: frozenset[DataType] = FLOATS
+    operand_dtypes: tuple[frozenset[DataType], ...] = ()
 
     @property
     def dtypes(self) -> frozenset[DataType]:
         """The element types that some operand may have."""
-        return self.takes_dtypes
+        return frozenset().union(*self.operand_dtypes) if self.operand_dtypes else self.takes_dtypes
 
     def written(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Composite, tuple[Any, ...]]:
         """The operation and the attributes that the IR has for a call.
 
         Raises:
-            CompileError: The attributes do not fit the operands, or these each other.
+            CompileError: The attributes do not fit the operands, or these each other, or have other element types.
         """
+        if self.operand_dtypes:
+            self.check_operands(specs, self.operand_dtypes)
         tensors = (spec for spec in specs if not isinstance(spec, float | int))
         shapes = (None if spec is None else tuple(spec.shape) for spec in tensors)
         try:

@@ -31,6 +31,12 @@ class Maker(Protocol):
     def made(self, operation: Operation, statics: Sequence[Any], spec: TensorSpec) -> Any:
         """The result of an operation without operands."""
 
+    def generator(self, seed: int | None) -> tuple[Any, Any]:
+        """What a draw reads: of a generator with that seed, or of the one that calls share."""
+
+    def count_draw(self) -> None:
+        """Has the generator that calls share go on to its next draw."""
+
     def laid_out(self, tensor: Any, spec: TensorSpec) -> Any:
         """The elements of a tensor of the program as `spec` says, which has its shape and dtype."""
 

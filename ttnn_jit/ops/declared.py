@@ -11,9 +11,11 @@ from ttnn_jit.ops import (
     integer_reductions,
     pool_places,
     pools,
+    random_numbers,
     resampling,
     scans,
     sequences,
+    sparse_products,
     transposed_convolutions,
     windows,
 )
@@ -32,6 +34,8 @@ DECLARED: tuple[Operation, ...] = (
     *transposed_convolutions.OPERATIONS,
     *pools.OPERATIONS,
     *pool_places.OPERATIONS,
+    *random_numbers.OPERATIONS,
+    *sparse_products.IN_PROGRAMS,
     *resampling.OPERATIONS,
 )
 """Those that may be called, and those that functions of the host API stand for (ops/created_tensors.py)."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from typing import Any, TypeAlias
 
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.ops.kinds import NumberKind, TensorsKind, as_float32
 from ttnn_jit.ops.parameter import (
     ACTIVATIONS,
@@ -249,6 +250,19 @@ class Operation(Declaration):
     def dtypes(self) -> frozenset[DataType]:
         """The element types that it takes."""
         return FLOATS
+
+    def check_operands(self, specs: Sequence[OperandSpec], dtypes: Sequence[Collection[DataType]]) -> None:
+        """Refuses tensors of other element types than `dtypes` has for each operand.
+
+        Raises:
+            CompileError: There is one.
+        """
+        for operand, spec, allowed in zip(self.operands, specs, dtypes, strict=True):
+            if isinstance(spec, TensorSpec) and spec.dtype.unpacked not in allowed:
+                raise CompileError(
+                    f"`{operand.name}` of `{self.name}` does not take {spec.dtype.name} tensors",
+                    help=f"it takes {', '.join(sorted(dtype.name for dtype in allowed))}",
+                )
 
     def accepts(self, dtype: DataType) -> bool:
         """Whether it takes tensors of `dtype`: block floats where it takes what they are unpacked to."""

@@ -81,13 +81,7 @@ class Routine(Operation):
             CompileError: The attributes do not fit the operands, or these have other element types than it takes.
         """
         tensors = [spec for spec in specs if isinstance(spec, TensorSpec)]
-        for operand, spec, dtypes in zip(self.operands, tensors, self.operand_dtypes, strict=True):
-            if spec.dtype.unpacked not in dtypes:
-                named = ", ".join(sorted(dtype.name for dtype in dtypes))
-                raise CompileError(
-                    f"`{operand.name}` of `{self.name}` does not take {spec.dtype.name} tensors",
-                    help=f"it takes {named}",
-                )
+        self.check_operands(tensors, self.operand_dtypes)
         if len({tensors[place].dtype for place in self.same_dtype}) > 1:
             named = " and ".join(f"`{self.operands[place].name}`" for place in self.same_dtype)
             raise CompileError(f"{named} of `{self.name}` have different element types", help="cast one of them first")

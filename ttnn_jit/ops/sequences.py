@@ -51,6 +51,39 @@ ARANGE = Routine(
 )
 
 
+def _eye_loop(_load: Any, store: Any) -> Any:
+    def loop(result, down, across, rows, columns):  # type: ignore[no-untyped-def]
+        for i in range(rows):
+            for j in range(columns):
+                result[i * down + j * across] = store(1 if i == j else 0)
+
+    return loop
+
+
+def _eye_loops(rows: int, columns: int, *_: Any) -> RoutineLoops:
+    return RoutineLoops((rows, columns), 2, (Access.identity((rows, columns)),))
+
+
+EYE = Routine(
+    name="eye",
+    parameters=(
+        Parameter("rows", DIMENSION),
+        Parameter("columns", DIMENSION),
+        Parameter("dtype", ELEMENT_TYPE),
+        Parameter("layout", LAYOUT),
+    ),
+    summary="Ones where row and column are equal, zeros elsewhere.",
+    source="torch.eye",
+    loop=_eye_loop,
+    loops=_eye_loops,
+    spelled=lambda *attributes: attributes,
+    result=lambda rows, columns, dtype, layout: (TensorSpec((rows, columns), dtype, layout),),
+    operand_dtypes=(),
+    golden=lambda torch, rows, columns, *_: torch.eye(rows, columns),
+    examples=(),
+)
+
+
 def _as_it_is(_: Extents) -> Spelling:
     return RELAYOUT, ()
 
@@ -67,4 +100,4 @@ RELAYOUT: Movement = Movement(
     examples=((((3, 40),), ()),),
 )
 
-OPERATIONS = (ARANGE, RELAYOUT)
+OPERATIONS = (ARANGE, EYE, RELAYOUT)

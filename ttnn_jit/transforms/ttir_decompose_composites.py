@@ -123,6 +123,16 @@ class TensorBuilder:
         spec = interleaved(like.spec).with_(shape=(extent,), dtype=COMPUTE_TYPE)
         return self._write(ARANGE, (0, extent, 1, COMPUTE_TYPE, spec.layout), (), spec)
 
+    def counted(self, like: Tensor, first: int, extent: int, step: int) -> Tensor:
+        """So many numbers from `first` on, `step` apart, of the element type of `like`, and lying where it does."""
+        spec = interleaved(like.spec).with_(shape=(extent,))
+        return self._write(ARANGE, (first, first + extent * step, step, spec.dtype, spec.layout), (), spec)
+
+    def exact(self, operation: ops.Operation, *operands: Tensor | float) -> Tensor:
+        """A call of an operation on integers, whose result has their element type."""
+        (spec,) = operation.results([each.spec if isinstance(each, Tensor) else each for each in operands], ())
+        return self._write(operation, (), operands, spec)
+
     def filled(self, number: float, shape: Sequence[int], like: Tensor) -> Tensor:
         """A tensor of one number, which lies as `like` does."""
         spec = like.spec.with_(shape=shape, dtype=COMPUTE_TYPE, memory_config=like.spec.memory_config.unsharded)
@@ -167,7 +177,9 @@ class TensorBuilder:
         return Tensor(op.results[0], spec)
 
     def _full(self, number: float, spec: TensorSpec) -> SSAValue:
-        op = ttir.FullOp.make(as_float32(number), tensor_type(spec.with_(dtype=COMPUTE_TYPE)), self._location)
+        exact = spec.dtype.is_integer
+        wanted = spec if exact else spec.with_(dtype=COMPUTE_TYPE)
+        op = ttir.FullOp.make(number if exact else as_float32(number), tensor_type(wanted), self._location)
         self.ops.append(op)
         return op.results[0]
 

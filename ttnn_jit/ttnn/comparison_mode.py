@@ -22,6 +22,7 @@ from ttnn_jit.diagnostics.tracebacks import level_of_the_user, place_of_the_user
 from ttnn_jit.dispatch.observers import Observer, name_of, telling_only
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.random_state import drawing_from, next_draw
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.ttnn.comparison import pearson_correlation_coefficient, ulp_distance
 from ttnn_jit.ttnn.mesh import MeshTensor
@@ -73,11 +74,15 @@ class ComparisonRecord:
 
 @dataclass(frozen=True)
 class _Call:
-    """A call that runs: its arguments in torch, as they were before it, in two chains, and copies for a second run."""
+    """A call that runs: its arguments in torch, as they were before it, in two chains.
+
+    For a second run there are copies of them, and the number of the next draw of random elements.
+    """
 
     local: tuple[Sequence[Any], Mapping[str, Any]]
     chained: tuple[Sequence[Any], Mapping[str, Any]]
     again: tuple[Sequence[Any], Mapping[str, Any]] | None
+    draw: int
 
 
 class ComparisonMode(Observer):
@@ -114,6 +119,7 @@ class ComparisonMode(Observer):
                 _mapped(_as_golden, args, kwargs),
                 _mapped(self._golden, args, kwargs),
                 _mapped(_copied, args, kwargs) if jitted else None,
+                next_draw(),
             )
         )
 
@@ -129,7 +135,7 @@ class ComparisonMode(Observer):
         if call is None:
             self._carry(operation, [*args, *kwargs.values()], tensors, number)
         elif call.again is not None:
-            self._step(operation, call.again, tensors, number)
+            self._step(operation, call.again, call.draw, tensors, number)
         elif any(kwargs.get(keyword) for keyword in _MORE_THAN_GOLDENS):
             self._note(operation, number, "its golden has no activations of its operands or its result")
         else:
@@ -161,11 +167,11 @@ class ComparisonMode(Observer):
                     self._keep(tensor, golden)
                 self._record(operation, number, level, output, tensor, golden)
 
-    def _step(self, operation: Any, again: tuple[Any, Any], tensors: list[Tensor], number: int) -> None:
-        """Run a jitted function again, an operation at a time."""
+    def _step(self, operation: Any, again: tuple[Any, Any], draw: int, tensors: list[Tensor], number: int) -> None:
+        """Run a jitted function again, an operation at a time, with the random elements that it drew."""
         args, kwargs = again
         try:
-            with telling_only(self):
+            with telling_only(self), drawing_from(draw):
                 stepped = operation.__ttnn_jit_wrapped__(*args, **kwargs)
         except ComparisonError:
             raise

@@ -210,6 +210,7 @@ __all__ = [
     "softshrink",
     "softsign",
     "sort",
+    "sparse_matmul",
     "split",
     "sqrt",
     "square",
@@ -1527,6 +1528,11 @@ class _Sort(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, dim: int = ..., descending: bool = ..., stable: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
 
+class _SparseMatmul(TtnnOperation):
+    """Products of matrices, zeros where the element of `sparsity` is zero; all of matrices that `indices` name."""
+
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, sparsity: Tensor, indices: Tensor | None = ..., nnz: int | None = ..., is_input_a_sparse: bool = ..., is_input_b_sparse: bool = ..., *, output_tile: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Split(TtnnOperation):
     """Parts of `split_size` elements along `dim`, the last one of what is left.
 
@@ -1991,6 +1997,7 @@ softplus: _Softplus
 softshrink: _Softshrink
 softsign: _Softsign
 sort: _Sort
+sparse_matmul: _SparseMatmul
 split: _Split
 sqrt: _Sqrt
 square: _Square

@@ -254,7 +254,9 @@ def _may_be_warm(operation: Operation, kwargs: Mapping[str, Any]) -> bool:
 def _check_elements(name: str, bound: BoundCall) -> None:
     assert bound.operation.check is not None, "the operation says what it refuses"
     try:
-        bound.operation.check(*(elements_of(each, name) for each in bound.operands), *bound.attributes)
+        bound.operation.check(
+            *(None if each is None else elements_of(each, name) for each in bound.operands), *bound.attributes
+        )
     except ShapeError as error:
         raise ShapeError(f"{name}: {error.message}", help=error.help) from None
 

@@ -1,60 +1,104 @@
-"""Tensors of random elements, from torch's generator, or from one that was seeded."""
+"""Tensors of random elements, from a generator that a call seeds, or from the one that all calls share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.foreign.numpy_scalar import python_number
-from ttnn_jit.foreign.torch_tensor import require_torch
+from ttnn_jit.ops.created_tensors import callable_in_programs, maker
 from ttnn_jit.ops.kinds import Number
-from ttnn_jit.runtime import tensor as storage
-from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.tensor import Tensor, check_tensor
+from ttnn_jit.ops.random_numbers import BERNOULLI, DROPOUT, NEXT_DRAW, RAND, RANDN
+from ttnn_jit.runtime.device import Device, implicit_cpu_device
+from ttnn_jit.runtime.families import TTNN
+from ttnn_jit.runtime.random_state import PARTS, on_device, seed_all, seeded, state
+from ttnn_jit.runtime.tensor import Tensor, check_tensor, stored_as
+from ttnn_jit.runtime.tensor_words import numbers
 from ttnn_jit.specs.dtypes import FLOATS
-from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, check_kind, check_whole_number
-from ttnn_jit.ttnn.eager_functions import multiply, where
+from ttnn_jit.specs.tensor_spec import (
+    HOST_MEMORY_CONFIG,
+    DataType,
+    Layout,
+    MemoryConfig,
+    TensorSpec,
+    check_kind,
+    check_whole_number,
+)
+from ttnn_jit.ttnn.eager_operation import InPlaceOperation, TtnnOperation
 from ttnn_jit.ttnn.mesh import over_meshes
+from ttnn_jit.ttnn.plain_python import on_copies
 from ttnn_jit.ttnn.tensor_creation import spec_of_new
 
-if TYPE_CHECKING:
-    import torch
-
-_SEEDED: list[torch.Generator] = []
-"""The generator that `manual_seed` seeded, if it was called."""
-
-_WAY = "give numpy's random numbers to a jitted function"
+_RAND, _RANDN, _BERNOULLI, _DROPOUT = (TtnnOperation(each.name, (each,)) for each in (RAND, RANDN, BERNOULLI, DROPOUT))
+_NEXT_DRAW = InPlaceOperation("next_draw_", (NEXT_DRAW,))
 
 
 def manual_seed(seeds: int, device: Device | None = None, **_: object) -> None:  # noqa: ARG001 - there is one generator
     """Seeds the generator of `rand`, `randn`, `bernoulli` and `dropout` calls that have no seed (ttnn.manual_seed).
 
+    Jitted functions draw from it too, of whatever tensors.
+
     Raises:
         ArgumentError: `seeds` is no whole number of at least 0.
     """
-    _SEEDED[:] = [_generator_of(seeds, "`seeds` of manual_seed")]
+    _check_seed(seeds, "`seeds` of manual_seed")
+    seed_all(seeds)
 
 
-def _generator_of(seed: int, what: str) -> torch.Generator:
-    require_torch("manual_seed", _WAY)
-    import torch
-
+def _check_seed(seed: int, what: str) -> None:
     check_whole_number(seed, what)
     if not 0 <= seed < 1 << 63:
         raise ArgumentError(f"{what} is {seed}, and seeds are at least 0 and have 63 bits")
-    return torch.Generator().manual_seed(seed)
 
 
-def _generator(seed: int | None, what: str) -> torch.Generator | None:
-    """That of a seed; without one, or with 0, that of `manual_seed`, else torch's own."""
+def _generator(seed: int | None, device: Device, name: str) -> tuple[Any, Any]:
+    """What a draw reads: of a generator with that seed; without one, or with 0, of the one that all calls share."""
+    if seed is not None:
+        _check_seed(seed, f"`seed` of {name}")
+    if (made := maker()) is not None:
+        return made.generator(seed)
     if seed:
-        return _generator_of(seed, what)
-    return _SEEDED[0] if _SEEDED else None
+        draw, key = seeded(seed, device)
+    else:
+        draw, key = (on_device(state(part, TTNN), device) for part in PARTS)
+    return draw, key
 
 
+def _drawn(
+    call: TtnnOperation, seed: int | None, device: Device | None, *arguments: Any, tensor: Any = None, **keywords: Any
+) -> Any:
+    """What `call` makes of a draw: of `tensor`, if one is given, and on the host where no device is."""
+    name, made = call.__name__.removeprefix("ttnn."), maker()
+    place = implicit_cpu_device() if device is None else device
+    if tensor is not None and made is None and device is None:
+        tensor = tensor.to(place)
+    draw, key = _generator(seed, place, name)
+    result = call(*(() if tensor is None else (tensor,)), draw, key, *arguments, **keywords)
+    if made is not None and not seed:
+        made.count_draw()
+    elif not seed:
+        _NEXT_DRAW(draw)
+    if made is not None or device is not None:
+        return result
+    return stored_as(result, result.spec.with_(memory_config=HOST_MEMORY_CONFIG), None, name)
+
+
+def _new(call: TtnnOperation, seed: int | None, spec: TensorSpec, device: Device | None, *numbers: float) -> Tensor:
+    """A tensor of random elements that is as `spec` says."""
+    place = None if spec.memory_config == HOST_MEMORY_CONFIG else spec.memory_config
+    made = maker()
+    keywords = {} if place is None or made is not None else {"memory_config": place}
+    result = _drawn(call, seed, device, tuple(spec.shape), spec.dtype, spec.layout, *numbers, **keywords)
+    if made is not None and place is not None:
+        result = made.laid_out(result, spec)
+    tensor: Tensor = result
+    return tensor
+
+
+@callable_in_programs
 @observed
 @over_meshes
 def rand(
@@ -70,7 +114,7 @@ def rand(
 ) -> Tensor:
     """Random elements, uniform from `low` to before `high` (ttnn.rand); BFLOAT16 and ROW_MAJOR when omitted.
 
-    Rounding to BFLOAT16 may give `high` itself.
+    Rounding may give `high` itself.
 
     Raises:
         ArgumentError: `dtype` is one of integers, or `low` is not below `high`; an argument of another kind.
@@ -79,14 +123,11 @@ def rand(
         _check_number(value, f"`{name}` of rand")
     if not low < high:
         raise ArgumentError(f"rand: `low` is {low}, which is not below `high`, {high}")
-    require_torch("rand", _WAY)
-    import torch
-
     spec = spec_of_new(shape, _float_type(dtype, "rand"), layout, device, memory_config)
-    uniform = torch.rand(tuple(spec.shape), generator=_generator(seed, "`seed` of rand"))
-    return storage.from_torch(uniform * (high - low) + low, spec, device)
+    return _new(_RAND, seed, spec, device, float(low), float(high))
 
 
+@callable_in_programs
 @observed
 @over_meshes
 def randn(
@@ -104,16 +145,12 @@ def randn(
     Raises:
         ArgumentError: `dtype` is one of integers; an argument of another kind.
     """
-    require_torch("randn", _WAY)
-    import torch
-
-    spec = spec_of_new(shape, _float_type(dtype, "randn"), layout, device, memory_config)
-    return storage.from_torch(
-        torch.randn(tuple(spec.shape), generator=_generator(seed, "`seed` of randn")), spec, device
-    )
+    return _new(_RANDN, seed, spec_of_new(shape, _float_type(dtype, "randn"), layout, device, memory_config), device)
 
 
+@callable_in_programs
 @observed
+@on_copies
 @over_meshes
 def bernoulli(
     input: Tensor,  # noqa: A002 - ttnn's name
@@ -126,34 +163,35 @@ def bernoulli(
     """1 with the probability that the element is, else 0 (ttnn.bernoulli); FLOAT32 when `dtype` is omitted.
 
     Raises:
-        ArgumentError: An element is no probability, or `dtype` is one of integers; an argument of another kind.
+        ArgumentError: An element is no probability, which is seen where elements can be read before the call;
+            `dtype` is one of integers; an argument of another kind.
     """
-    check_tensor(input, "`input` of bernoulli")
-    probabilities = storage_probabilities(input)
-    spec = input.spec.with_(
-        dtype=DataType.FLOAT32 if dtype is None else _float_type(dtype, "bernoulli"),
-        memory_config=memory_config or input.spec.memory_config,
-    )
-    import torch
-
-    drawn = torch.bernoulli(probabilities, generator=_generator(seed, "`seed` of bernoulli"))
-    return storage.from_torch(drawn, spec, input.device())
+    if maker() is None:
+        check_tensor(input, "`input` of bernoulli")
+        _check_probabilities(input)
+    wanted = DataType.FLOAT32 if dtype is None else _float_type(dtype, "bernoulli")
+    keywords = {} if memory_config is None else {"memory_config": memory_config}
+    drawn: Tensor = _drawn(_BERNOULLI, seed, _device_of(input), wanted, tensor=input, **keywords)
+    return drawn
 
 
-def storage_probabilities(tensor: Tensor) -> torch.Tensor:
-    """The elements of `tensor` in float32.
+def _device_of(tensor: Any) -> Device | None:
+    """None inside programs, which know of no devices."""
+    return None if maker() is not None else tensor.device()
 
-    Raises:
-        ArgumentError: One is not from 0 to 1.
-    """
-    require_torch("bernoulli", _WAY)
-    values = tensor.to_torch().float()
+
+def _check_probabilities(tensor: Tensor) -> None:
+    device = tensor.device()
+    if device is not None and device.recorder is not None:
+        return
+    values = numbers(tensor.spec, tensor.buffer("bernoulli"))
     if not bool(((values >= 0) & (values <= 1)).all()):
         raise ArgumentError("bernoulli: an element is not from 0 to 1, hence no probability")
-    return values
 
 
+@callable_in_programs
 @partial(observed, name="ttnn.experimental.dropout")
+@on_copies
 @over_meshes
 def dropout(
     input_tensor: Tensor,
@@ -168,17 +206,16 @@ def dropout(
     Raises:
         ArgumentError: `probability` is not from 0 to 1; an argument of another kind.
     """
-    check_tensor(input_tensor, "`input_tensor` of dropout")
+    if maker() is None:
+        check_tensor(input_tensor, "`input_tensor` of dropout")
     for name, value in (("probability", probability), ("scale", scale)):
         _check_number(value, f"`{name}` of dropout")
     if not 0 <= probability <= 1:
         raise ArgumentError(f"dropout: `probability` is {probability}, which is not from 0 to 1")
-    require_torch("dropout", _WAY)
-    import torch
-
-    uniform = torch.rand(tuple(input_tensor.shape), generator=_generator(seed, "`seed` of dropout"))
-    kept = storage.from_torch((uniform >= probability).float(), input_tensor.spec, input_tensor.device())
-    return where(kept, multiply(input_tensor, float(scale)), 0.0, memory_config=memory_config)
+    keywords = {} if memory_config is None else {"memory_config": memory_config}
+    place = _device_of(input_tensor)
+    dropped: Tensor = _drawn(_DROPOUT, seed, place, probability, scale, tensor=input_tensor, **keywords)
+    return dropped
 
 
 def _check_number(value: Any, what: str) -> None:

@@ -12,7 +12,7 @@ from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.ops.created_tensors import callable_in_programs, maker
 from ttnn_jit.ops.kinds import Number
-from ttnn_jit.ops.sequences import ARANGE
+from ttnn_jit.ops.sequences import ARANGE, EYE
 from ttnn_jit.runtime import tensor as storage
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor, check_tensor
@@ -438,6 +438,7 @@ def empty_like(
     return full_like(tensor, 0, dtype, layout, device, memory_config)
 
 
+@callable_in_programs
 @observed
 @over_meshes
 def eye(
@@ -456,6 +457,8 @@ def eye(
     """
     shape = (rows, rows if columns is None else columns)
     spec = spec_of_new(shape, DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
+    if (made := maker()) is not None:
+        return made.made(EYE, (*spec.shape, spec.dtype, spec.layout), spec)  # type: ignore[no-any-return]
     require_torch("eye", "give `numpy.eye` to a jitted function")
     import torch
 

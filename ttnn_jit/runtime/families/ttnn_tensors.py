@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -70,10 +70,11 @@ class TtnnTensors(Family):
         yield f"(device := a0._device).open_target {'== OPEN_TARGET' if target else '!= 0'}"
         yield from (f"a{i}._device is device" for i in arguments[1:])
 
-    def conditions_of_hidden(self, _plan: ProgramPlan, hidden: Iterable[int]) -> Iterator[str]:
-        """Specs by identity; the arguments' device. Buffers are held: other threads may deallocate the tensors."""
-        for i in hidden:
-            yield from (f"a{i}.spec is S{i}", f"a{i}._device is device", f"(h{i} := a{i}._buffer) is not None")
+    def conditions_of_hidden(self, _plan: ProgramPlan, hidden: Mapping[int, Any]) -> Iterator[str]:
+        """Specs by identity; the arguments' device, or none. Buffers are held: other threads may deallocate them."""
+        for i, example in hidden.items():
+            device = "None" if example.device() is None else "device"
+            yield from (f"a{i}.spec is S{i}", f"a{i}._device is {device}", f"(h{i} := a{i}._buffer) is not None")
 
     def address_of(self, index: int) -> str:
         """Of the buffer, which is None once the tensor was deallocated."""

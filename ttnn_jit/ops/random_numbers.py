@@ -1,0 +1,237 @@
+"""Random elements, from a generator whose state is a count: every element is a function of its place, and of the draw.
+
+A draw reads two tensors: `draw`, a number that each draw of a generator has for its own, with the number behind it, and
+`key`, two words that a seed gives. So elements are made where they are used, in any order, and a call is repeated by
+giving it the same two tensors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.binary import ADD
+from ttnn_jit.ops.bitwise import LOGICAL_RIGHT_SHIFT
+from ttnn_jit.ops.composite import Composite
+from ttnn_jit.ops.data_movement import CONCAT
+from ttnn_jit.ops.elementwise import Elementwise
+from ttnn_jit.ops.parameter import ELEMENT_TYPE, EXTENTS, FLOAT, LAYOUT, TENSOR, Parameter
+from ttnn_jit.ops.reduction import interleaved, laid_out
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, DataType
+from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
+
+Shape = Sequence[int]
+
+STATE_TYPE = DataType.UINT32
+"""Of both tensors."""
+STATE_WORD = TensorSpec((1,), STATE_TYPE)
+"""One word of them, on a device."""
+NUMBERS_OF_A_DRAW = 2
+"""By how much a generator counts up for each draw."""
+WORD = 1 << 32
+MOST_ELEMENTS = 1 << 30
+"""Of one draw: all places, and as many behind them, are numbers that `arange` counts to."""
+RESOLUTION = 24
+"""Bits of a uniform element, the upper ones of its word: float32 has all multiples of 2**-24 below 1."""
+
+# --- Words ------------------------------------------------------------------------------------------------------------
+
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+_PARITY = 0x1BD11BDA
+"""Threefry's constant for the third word of a key, Skein's for words of 32 bits."""
+
+
+def _rotated(b: Any, x: Any, count: int) -> Any:
+    return b.bitwise_or(b.shift_left(x, b.const(count)), b.shift_right_zero(x, b.const(32 - count)))
+
+
+def _random_word(b: Any, place: Any, low: Any, high: Any) -> Any:
+    keys = (low, high, b.bitwise_xor(b.bitwise_xor(low, high), b.const(_PARITY)))
+    x, y = b.add(place, low), high
+    for group in range(5):
+        for count in _ROTATIONS[group % 2]:
+            x = b.add(x, y)
+            y = b.bitwise_xor(_rotated(b, y, count), x)
+        x = b.add(x, keys[(group + 1) % 3])
+        y = b.add(b.add(y, keys[(group + 2) % 3]), b.const(group + 1))
+    return x
+
+
+def threefry(counter: tuple[Any, Any], low: Any, high: Any) -> tuple[Any, Any]:
+    """Both words of Threefry-2x32-20, of torch tensors or ints: an independent statement, round by round."""
+    schedule = (low, high, low ^ high ^ _PARITY)
+    first, second = (counter[0] + low) % WORD, (counter[1] + high) % WORD
+    for turn in range(20):
+        first = (first + second) % WORD
+        turned = second * (1 << _ROTATIONS[turn // 4 % 2][turn % 4])
+        second = (turned % WORD + turned // WORD) ^ first
+        if turn % 4 == 3:
+            passed = turn // 4 + 1
+            first = (first + schedule[passed % 3]) % WORD
+            second = (second + schedule[(passed + 1) % 3] + passed) % WORD
+    return first, second
+
+
+def _word_golden(torch: Any, place: Any, low: Any, high: Any) -> Any:
+    place, low, high = (each.to(torch.int64) % WORD for each in (place, low, high))
+    return threefry((place, 0), low, high)[0]
+
+
+RANDOM_WORD = Elementwise(
+    name="random_word",
+    parameters=tuple(Parameter(name, TENSOR) for name in ("place", "low", "high")),
+    summary="The first word of Threefry-2x32-20, of the counter (place, 0) under the key (low, high).",
+    source="Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3 (2011)",
+    emit=_random_word,
+    golden=_word_golden,
+)
+
+# --- Elements ---------------------------------------------------------------------------------------------------------
+
+_STATE = (Parameter("draw", TENSOR), Parameter("key", TENSOR))
+_NEW = (Parameter("shape", EXTENTS), Parameter("dtype", ELEMENT_TYPE), Parameter("layout", LAYOUT))
+
+
+def _uniform(ttnn: Any, draw: Any, key: Any, shape: Shape, behind: int = 0) -> Any:
+    """Numbers from 0 to before 1, those of the places from `behind` on; the draw has a key of its own."""
+    columns, rows = (shape[-1] if shape else 1), math.prod(shape[:-1])
+    row = ttnn.reshape(ttnn.counted(draw, behind, rows, max(columns, 1)), (*shape[:-1], 1))
+    place = ttnn.exact(ADD, row, ttnn.counted(draw, 0, columns, 1))
+    words = [ttnn.slice(key, [word], [word + 1]) for word in range(2)]
+    own = [ttnn.exact(RANDOM_WORD, each, *words) for each in (draw, ttnn.exact(ADD, draw, 1))]
+    fraction = ttnn.exact(LOGICAL_RIGHT_SHIFT, ttnn.exact(RANDOM_WORD, place, *own), 32 - RESOLUTION)
+    return ttnn.multiply(ttnn.typecast(ttnn.reshape(fraction, shape), COMPUTE_TYPE), 2.0**-RESOLUTION)
+
+
+def _golden_uniform(torch: Any, draw: Any, key: Any, shape: Shape, behind: int = 0) -> Any:
+    places = torch.arange(behind, behind + math.prod(shape)).reshape(tuple(shape))
+    low, high = (key.to(torch.int64) % WORD).tolist()
+    (number,) = (draw.to(torch.int64) % WORD).tolist()
+    own = [threefry((each % WORD, 0), low, high)[0] for each in (number, number + 1)]
+    return (threefry((places, 0), *own)[0] >> (32 - RESOLUTION)).double() / (1 << RESOLUTION)
+
+
+def check_count(shape: Shape) -> None:
+    """Refuses more elements than a draw has.
+
+    Raises:
+        ShapeError: `shape` has more.
+    """
+    if math.prod(shape) > MOST_ELEMENTS:
+        raise ShapeError(f"a draw has at most {MOST_ELEMENTS} elements, and {list(shape)} has {math.prod(shape)}")
+
+
+def _spelled_new(_draw: Shape, _key: Shape, shape: Shape, *attributes: Any) -> tuple[Any, ...]:
+    check_count(shape)
+    return (tuple(shape), *attributes)
+
+
+def _new(draw: TensorSpec, _key: TensorSpec, shape: Shape, dtype: DataType, layout: Layout, *_: Any) -> TensorSpec:
+    return laid_out(interleaved(draw), layout).with_(shape=tuple(shape), dtype=dtype)
+
+
+def _rand(ttnn: Any, draw: Any, key: Any, shape: Shape, _dtype: Any, _layout: Any, low: float, high: float) -> Any:
+    drawn = _uniform(ttnn, draw, key, shape)
+    return drawn if (low, high) == (0.0, 1.0) else ttnn.mac(drawn, high - low, low)
+
+
+RAND = Composite(
+    name="rand",
+    parameters=(*_STATE, *_NEW, Parameter("low", FLOAT, 0.0), Parameter("high", FLOAT, 1.0)),
+    summary="Random elements, uniform from `low` to before `high`.",
+    source="ttnn.rand",
+    decompose=_rand,
+    spelled=_spelled_new,
+    result=_new,
+    takes_dtypes=frozenset({STATE_TYPE}),
+    golden=lambda torch, draw, key, shape, _dtype, _layout, low, high: (
+        _golden_uniform(torch, draw, key, shape) * (high - low) + low
+    ),
+    examples=(),
+)
+
+
+def _randn(ttnn: Any, draw: Any, key: Any, shape: Shape, *_: Any) -> Any:
+    """By Box and Muller; the logarithm is of a number from 2**-24 to 1."""
+    above = ttnn.subtract(1.0, _uniform(ttnn, draw, key, shape))
+    radius = ttnn.sqrt(ttnn.multiply(ttnn.log(above), -2.0))
+    angle = ttnn.multiply(_uniform(ttnn, draw, key, shape, math.prod(shape)), 2.0 * math.pi)
+    return ttnn.multiply(radius, ttnn.cos(angle))
+
+
+def _golden_randn(torch: Any, draw: Any, key: Any, shape: Shape, *_: Any) -> Any:
+    radius = torch.sqrt(-2.0 * torch.log(1.0 - _golden_uniform(torch, draw, key, shape)))
+    return radius * torch.cos(2.0 * math.pi * _golden_uniform(torch, draw, key, shape, math.prod(shape)))
+
+
+RANDN = Composite(
+    name="randn",
+    parameters=(*_STATE, *_NEW),
+    summary="Random elements of the standard normal distribution.",
+    source="ttnn.randn",
+    decompose=_randn,
+    spelled=_spelled_new,
+    result=_new,
+    takes_dtypes=frozenset({STATE_TYPE}),
+    golden=_golden_randn,
+    examples=(),
+)
+
+
+_WITH_STATE = (FLOATS, frozenset({STATE_TYPE}), frozenset({STATE_TYPE}))
+
+
+def _spelled_like(shape: Shape, _draw: Shape, _key: Shape, *attributes: Any) -> tuple[Any, ...]:
+    check_count(shape)
+    return attributes
+
+
+BERNOULLI = Composite(
+    name="bernoulli",
+    parameters=(Parameter("input", TENSOR), *_STATE, Parameter("dtype", ELEMENT_TYPE)),
+    summary="1 with the probability that the element is, else 0.",
+    source="ttnn.bernoulli",
+    decompose=lambda ttnn, x, draw, key, _: ttnn.lt(_uniform(ttnn, draw, key, x.shape), x),
+    spelled=_spelled_like,
+    result=lambda x, _draw, _key, dtype: x.with_(dtype=dtype),
+    operand_dtypes=_WITH_STATE,
+    golden=lambda torch, x, draw, key, _: (_golden_uniform(torch, draw, key, x.shape) < x).double(),
+    examples=(),
+)
+
+DROPOUT = Composite(
+    name="dropout",
+    parameters=(Parameter("input_tensor", TENSOR), *_STATE, Parameter("probability", FLOAT), Parameter("scale", FLOAT)),
+    summary="Elements times `scale`, or 0 with that `probability`.",
+    source="ttnn.experimental.dropout",
+    decompose=lambda ttnn, x, draw, key, probability, scale: ttnn.where(
+        ttnn.ge(_uniform(ttnn, draw, key, x.shape), probability), ttnn.multiply(x, scale), 0.0
+    ),
+    spelled=_spelled_like,
+    result=lambda x, *_: x,
+    operand_dtypes=_WITH_STATE,
+    golden=lambda torch, x, draw, key, probability, scale: torch.where(
+        _golden_uniform(torch, draw, key, x.shape) >= probability, x * scale, 0.0
+    ),
+    examples=(),
+)
+
+NEXT_DRAW = Composite(
+    name="next_draw",
+    parameters=(Parameter("draw", TENSOR),),
+    summary="The number of the draw behind `draw`.",
+    source="ttnn_jit",
+    decompose=lambda ttnn, draw: ttnn.exact(ADD, draw, NUMBERS_OF_A_DRAW),
+    spelled=lambda _: (),
+    result=lambda draw: draw,
+    takes_dtypes=frozenset({STATE_TYPE}),
+    golden=lambda _, draw: draw + NUMBERS_OF_A_DRAW,
+    examples=(),
+)
+
+KEY_OF_WORDS = CONCAT
+"""Makes a key of two tensors of one word."""
+
+OPERATIONS = (NEXT_DRAW, RANDOM_WORD, RAND, RANDN, BERNOULLI, DROPOUT)
