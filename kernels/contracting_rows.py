@@ -26,11 +26,9 @@ DEPTH = 4096
 STEPS_IN_PLACE = 8
 """Steps at a time where columns are contiguous: that many rows of the right operand are read together, or twice as
 many in pairs."""
-STEPS_PACKED = 512
-"""Steps at a time where they are not: a panel of 32 KB, or of 64 KB for up to half of `MAX_ROWS`."""
-
-STEPS_UNPACKED = 128
-"""Of them, where they are those of block floats: four tiles beside each other, or eight in pairs."""
+STEPS_PACKED = 128
+"""Steps at a time where they are not: a panel of 16 KB, or of 32 KB for up to half of `MAX_ROWS`, which stays in the
+first cache (benchmarks/matmul.py)."""
 
 
 def rows_of_a_tile(rows: int) -> int:
@@ -88,7 +86,7 @@ class FewRowsContraction(ContractingLoops):
     @property
     def _steps(self) -> int:
         if not self._lies_in_rows:
-            return STEPS_UNPACKED if self._is_unpacked else STEPS_PACKED
+            return STEPS_PACKED
         return TILE_HEIGHT // self._terms if self._is_unpacked else STEPS_IN_PLACE
 
     @property

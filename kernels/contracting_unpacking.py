@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ttnn_jit.kernels.contracting_packing import transposed
+from ttnn_jit.kernels.packing_loops import LINE
 from ttnn_jit.kernels.tile_loop import PREFETCH_DECLARATION
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import GROUPS, DataType
@@ -21,7 +22,6 @@ _GROUP = 16
 _ELEMENTS = TILE_HEIGHT * TILE_WIDTH
 _INTS, _FLOATS = f"<{_GROUP} x i32>", f"<{_GROUP} x float>"
 _BYTES = f"<{GROUPS} x i8>"
-_LINE = 64
 _AHEAD = 4096
 """Bytes from what is unpacked to what is prefetched."""
 
@@ -146,10 +146,10 @@ class Unpacking:
         head = f"define internal void @{self.name}.{name}(ptr noalias readonly %tile, {places})"
         yield f"{head} nounwind {attributes} {{" if attributes else f"{head} nounwind {{"
         yield "entry:"
-        yield f"  %numbers = alloca [{_ELEMENTS} x i8], align {_LINE}"
-        yield f"  %scales = alloca [{GROUPS} x i32], align {_LINE}"
+        yield f"  %numbers = alloca [{_ELEMENTS} x i8], align {LINE}"
+        yield f"  %scales = alloca [{GROUPS} x i32], align {LINE}"
         if self.turned:
-            yield f"  %lines = alloca [{_ELEMENTS // self._terms} x i32], align {_LINE}"
+            yield f"  %lines = alloca [{_ELEMENTS // self._terms} x i32], align {LINE}"
         yield from self._scales(exact=exact)
         yield "  br label %codes"
         yield from self._numbers()
@@ -170,7 +170,7 @@ class Unpacking:
             yield f"  %lowered = call {_BYTES} @llvm.usub.sat.v{GROUPS}i8({_BYTES} %exponents, {lower})"
             yield f"  %units = zext {_BYTES} %lowered to {words}"
         yield f"  %shifted = shl {words} %units, {_splat(23, 'i32')}"
-        yield f"  store {words} %shifted, ptr %scales, align {_LINE}"
+        yield f"  store {words} %shifted, ptr %scales, align {LINE}"
 
     def _numbers(self) -> Iterator[str]:
         """The loop that makes bytes with a sign of codes."""
@@ -189,7 +189,7 @@ class Unpacking:
         yield f"  %minus = sub {_BYTES} zeroinitializer, %magnitudes"
         yield f"  %signed = select <{GROUPS} x i1> %are.minus, {_BYTES} %minus, {_BYTES} %magnitudes"
         yield "  %number.at = getelementptr i8, ptr %numbers, i64 %first"
-        yield f"  store {_BYTES} %signed, ptr %number.at, align {_LINE}"
+        yield f"  store {_BYTES} %signed, ptr %number.at, align {LINE}"
         yield f"  %first.next = add i64 %first, {GROUPS}"
         yield f"  %more.codes = icmp ult i64 %first.next, {_ELEMENTS}"
         yield "  br i1 %more.codes, label %codes, label %rows"
@@ -241,11 +241,11 @@ class Unpacking:
             yield f"  %values = shufflevector {both} <{order}>"
             yield f"  %upper = lshr <{TILE_WIDTH} x i32> %values, {_splat(16, 'i32')}"
             yield f"  %line.halves = trunc <{TILE_WIDTH} x i32> %upper to {halves}"
-            yield f"  store {halves} %line.halves, ptr %line.at, align {_LINE}"
+            yield f"  store {halves} %line.halves, ptr %line.at, align {LINE}"
         else:
             for h in range(2):
                 yield f"  %line.at{h} = getelementptr i32, ptr %line.at, i64 {_GROUP * h}"
-                yield f"  store {_INTS} %value{h}, ptr %line.at{h}, align {_LINE}"
+                yield f"  store {_INTS} %value{h}, ptr %line.at{h}, align {LINE}"
         yield "  %row.next = add i64 %row, 1"
         yield f"  %more.rows = icmp ult i64 %row.next, {TILE_HEIGHT}"
         yield "  br i1 %more.rows, label %rows, label %turn"
@@ -260,7 +260,7 @@ class Unpacking:
         for h in range(2):
             for k in range(_GROUP):
                 yield f"  %line{h}.at{k} = getelementptr i32, ptr %turn.at, i64 {(_GROUP * h + k) * steps}"
-                yield f"  %line{h}.{k} = load {_INTS}, ptr %line{h}.at{k}, align {_LINE}"
+                yield f"  %line{h}.{k} = load {_INTS}, ptr %line{h}.at{k}, align {LINE}"
             lines, columns = transposed([f"%line{h}.{k}" for k in range(_GROUP)], _GROUP, f"turned{h}")
             yield from lines
             for k, words in enumerate(columns):
