@@ -207,49 +207,58 @@ class Unpacking:
         yield f"  %code = bitcast {pairs} %apart to {_BYTES}"
 
     def _rows(self, *, exact: bool) -> Iterator[str]:
-        """The loop over a tile's rows, which are terms: the words of a step, or of one row."""
+        """The loop over the rows of a tile's upper faces, and of its lower ones; a row is a term, or half of a step."""
         yield "rows:"
         yield "  %row = phi i64 [0, %codes], [%row.next, %rows]"
-        yield from self._first_group("row")
         yield f"  %row.step = lshr i64 %row, {self._terms - 1}"
-        yield f"  %row.word = mul i64 %row.step, {self.width}"
-        for h in range(2):
+        yield f"  %row.word0 = mul i64 %row.step, {self.width}"
+        yield f"  %row.word1 = add i64 %row.word0, {_GROUP // self._terms * self.width}"
+        for face in range(4):
+            value = f"value{face}"
             for term in range(self._terms):
-                yield from self._value(f"value{h}.{term}", _GROUP * h + term, exact=exact)
+                yield from self._value(f"{value}.{term}", _GROUP * face + term, exact=exact)
             if self.in_pairs:
-                yield f"  %even{h} = lshr {_INTS} %value{h}.0, {_splat(16)}"
-                yield f"  %odd{h} = and {_INTS} %value{h}.1, {_splat(-0x1_0000)}"
-                yield f"  %words{h} = or {_INTS} %even{h}, %odd{h}"
-            yield from self._stored(h, f"%words{h}" if self.in_pairs else f"%value{h}.0", f"w{h}", "%row.word")
+                yield f"  %{value}.even = lshr {_INTS} %{value}.0, {_splat(16)}"
+                yield f"  %{value}.odd = and {_INTS} %{value}.1, {_splat(-0x1_0000)}"
+                yield f"  %{value} = or {_INTS} %{value}.even, %{value}.odd"
+            yield from self._stored(
+                face % 2, f"%{value}" if self.in_pairs else f"%{value}.0", f"w{face}", f"%row.word{face // 2}"
+            )
         yield f"  %row.next = add i64 %row, {self._terms}"
-        yield f"  %more.rows = icmp ult i64 %row.next, {TILE_HEIGHT}"
+        yield f"  %more.rows = icmp ult i64 %row.next, {_GROUP}"
         yield "  br i1 %more.rows, label %rows, label %done"
 
     def _turned_rows(self, *, exact: bool) -> Iterator[str]:
-        """The loop over a tile's rows, which are neighbours, and the one that transposes 16 of them at a time."""
+        """The same of a tile whose rows are neighbours, and the loop that transposes 16 of them at a time."""
+        line = TILE_WIDTH // self._terms
         yield "rows:"
         yield "  %row = phi i64 [0, %codes], [%row.next, %rows]"
-        yield from self._first_group("row")
-        yield f"  %line = mul i64 %row, {TILE_WIDTH // self._terms}"
-        yield "  %line.at = getelementptr i32, ptr %lines, i64 %line"
-        for h in range(2):
-            yield from self._value(f"value{h}", _GROUP * h, exact=exact)
-        halves = f"<{TILE_WIDTH} x i16>"
-        if self.in_pairs:
-            both = f"{_INTS} %value0, {_INTS} %value1, <{TILE_WIDTH} x i32>"
-            order = ", ".join(f"i32 {k}" for k in range(TILE_WIDTH))
-            yield f"  %values = shufflevector {both} <{order}>"
-            yield f"  %upper = lshr <{TILE_WIDTH} x i32> %values, {_splat(16, 'i32')}"
-            yield f"  %line.halves = trunc <{TILE_WIDTH} x i32> %upper to {halves}"
-            yield f"  store {halves} %line.halves, ptr %line.at, align {LINE}"
-        else:
-            for h in range(2):
-                yield f"  %line.at{h} = getelementptr i32, ptr %line.at, i64 {_GROUP * h}"
-                yield f"  store {_INTS} %value{h}, ptr %line.at{h}, align {LINE}"
+        yield f"  %row.word = mul i64 %row, {line}"
+        for half in range(2):
+            first, second = f"%value{2 * half}", f"%value{2 * half + 1}"
+            for face in (2 * half, 2 * half + 1):
+                yield from self._value(f"value{face}", _GROUP * face, exact=exact)
+            yield f"  %line{half} = add i64 %row.word, {_GROUP * half * line}"
+            yield f"  %line{half}.at = getelementptr i32, ptr %lines, i64 %line{half}"
+            yield from self._line(f"%line{half}", first, second)
         yield "  %row.next = add i64 %row, 1"
-        yield f"  %more.rows = icmp ult i64 %row.next, {TILE_HEIGHT}"
+        yield f"  %more.rows = icmp ult i64 %row.next, {_GROUP}"
         yield "  br i1 %more.rows, label %rows, label %turn"
         yield from self._turns()
+
+    def _line(self, line: str, first: str, second: str) -> Iterator[str]:
+        """Stores the words of a row."""
+        if not self.in_pairs:
+            yield f"  {line}.second = getelementptr i32, ptr {line}.at, i64 {_GROUP}"
+            yield f"  store {_INTS} {first}, ptr {line}.at, align {LINE}"
+            yield f"  store {_INTS} {second}, ptr {line}.second, align {LINE}"
+            return
+        words, halves = f"<{TILE_WIDTH} x i32>", f"<{TILE_WIDTH} x i16>"
+        order = ", ".join(f"i32 {k}" for k in range(TILE_WIDTH))
+        yield f"  {line}.both = shufflevector {_INTS} {first}, {_INTS} {second}, {words} <{order}>"
+        yield f"  {line}.upper = lshr {words} {line}.both, {_splat(16)}"
+        yield f"  {line}.halves = trunc {words} {line}.upper to {halves}"
+        yield f"  store {halves} {line}.halves, ptr {line}.at, align {LINE}"
 
     def _turns(self) -> Iterator[str]:
         steps = TILE_WIDTH // self._terms
@@ -270,14 +279,9 @@ class Unpacking:
         yield f"  %more.steps = icmp ult i64 %step.next, {steps}"
         yield "  br i1 %more.steps, label %turn, label %done"
 
-    def _first_group(self, row: str) -> Iterator[str]:
-        """``%group``: the number of the left one of the groups of a row."""
-        yield f"  %face = and i64 %{row}, {_GROUP}"
-        yield f"  %group = add i64 %{row}, %face"
-
     def _value(self, name: str, behind: int, *, exact: bool) -> Iterator[str]:
-        """``%<name>``: the bits of the float32 that a group's elements are; its number lies `behind` ``%group``."""
-        yield f"  %{name}.group = add i64 %group, {behind}"
+        """``%<name>``: the bits of the float32 that a group's elements are; its number is ``%row`` and `behind`."""
+        yield f"  %{name}.group = add i64 %row, {behind}"
         yield f"  %{name}.first = mul i64 %{name}.group, {_GROUP}"
         yield f"  %{name}.at = getelementptr i8, ptr %numbers, i64 %{name}.first"
         yield f"  %{name}.bytes = load <{_GROUP} x i8>, ptr %{name}.at, align {_GROUP}"
