@@ -71,8 +71,13 @@ class FewRowsContraction(ContractingLoops):
 
     @property
     def _vectors(self) -> int:
-        """Of a row of a tile: four where registers hold them, so that the chains of few rows overlap."""
-        return 4 if self.tile * 4 <= self.isa.registers // 2 else 2
+        """Of a row of a tile: as many as half of the registers hold, so that the chains of few rows overlap.
+
+        At most four, because elements of a panel that is not whole are packed one by one; eight of block floats, which
+        are unpacked whole, but for those that are transposed in a panel of many steps.
+        """
+        most = 8 if self._is_unpacked and self._lies_in_rows else 4
+        return max(2, min(most, self.isa.registers // 2 // self.tile))
 
     @property
     def _panel(self) -> int:
