@@ -12,11 +12,12 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 
 from ttnn_jit.kernels.contracting_packing import Packing
+from ttnn_jit.kernels.contracting_unpacking import DECLARATIONS, Unpacking, unit
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.outer_loops import OuterLoops, word
 from ttnn_jit.kernels.staged_loops import StageCall
-from ttnn_jit.kernels.tile_loop import Stream
+from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.process.dataclass import dataclass
 
 
@@ -34,8 +35,8 @@ class ContractingLoops:
         contracted: How many loops are contracted.
         row_loops: How many walk rows; the right stream does not move along them.
         left: The number of the stream with rows.
-        right: The number of the stream with columns.
-        in_pairs: Whether both are bfloat16, whose products are added up in pairs.
+        right: The number of the stream with columns; block floats have its loops 0 and 1 walk a matrix of tiles.
+        in_pairs: Whether both are bfloat16, or become that, whose products are added up in pairs.
         epilogue: A loop of rank 1 over rows; the number after the streams' stands for the block of results.
         isa: Decides the shape of a tile.
         module: Gets the declarations.
@@ -77,10 +78,15 @@ class ContractingLoops:
         return 2 if self.in_pairs else 1
 
     def _element(self, k: int) -> str:
-        return self.streams[k].dtype.traits.llvm
+        dtype = self.streams[k].dtype
+        return unit(dtype) if dtype.is_block_float else dtype.traits.llvm
 
-    def _packing(self, name: str, k: int, width: int, steps: int) -> Packing:
-        symbol, listed = f"ttnn_jit.pack_{name}", name == "left"
+    def _packing(self, name: str, k: int, width: int, steps: int) -> Packing | Unpacking:
+        symbol, listed, stream = f"ttnn_jit.pack_{name}", name == "left", self.streams[k]
+        if stream.dtype.is_block_float:
+            self.module.declarations.update(dict.fromkeys(DECLARATIONS))
+            turned = stream.access is not InnerAccess.CONTIGUOUS
+            return Unpacking(symbol, stream.dtype, width, self.in_pairs, steps * width, turned)
         return Packing(symbol, self._element(k), width, self.isa.lanes, self.in_pairs, steps * width, listed)
 
     @property

@@ -134,18 +134,11 @@ class Packing:
         yield f"  %row.at0 = getelementptr {self.element}, ptr %row.from, i64 %block.term"
         for row in range(1, rows):
             yield from self._next_row(row)
-        vectors = []
         for row in range(rows):
             yield from self._along(f"%row{row}", f"%row.at{row}")
-            vectors.append(f"%row{row}")
+        lines, vectors = transposed([f"%row{row}" for row in range(rows)], lanes, "turn")
+        yield from lines
         kind = f"<{lanes} x i32>"
-        for stage in range(rows.bit_length() - 1):
-            shuffled = [f"%turn{stage}.{k}" for k in range(rows)]
-            for k, name in enumerate(shuffled):
-                first, second = vectors[k // 2], vectors[k // 2 + rows // 2]
-                order = _interleaved(lanes)[lanes * (k % 2) :][:lanes]
-                yield f"  {name} = shufflevector {kind} {first}, {kind} {second}, {_indices(order)}"
-            vectors = shuffled
         apart = self.width if rows == lanes else lanes
         for k, vector in enumerate(vectors):
             yield f"  %block.to{k} = getelementptr i32, ptr %block.to, i64 {k * apart}"
@@ -258,6 +251,22 @@ class Packing:
         order = _indices(_interleaved(count))
         yield f"  %{name}.mixed = shufflevector {halves} %{name}.even, {halves} %{name}.odd, {order}"
         yield f"  %{name}.word = bitcast <{2 * count} x i16> %{name}.mixed to {words}"
+
+
+def transposed(vectors: Sequence[str], lanes: int, prefix: str) -> tuple[list[str], Sequence[str]]:
+    """The lines that transpose vectors of as many words as `lanes`, a power of 2 of them, and what they make.
+
+    The words of a step lie side by side then; of fewer vectors than lanes, those of several steps in one.
+    """
+    lines, kind, count = list[str](), f"<{lanes} x i32>", len(vectors)
+    for stage in range(count.bit_length() - 1):
+        shuffled = [f"%{prefix}{stage}.{k}" for k in range(count)]
+        for k, name in enumerate(shuffled):
+            first, second = vectors[k // 2], vectors[k // 2 + count // 2]
+            order = _interleaved(lanes)[lanes * (k % 2) :][:lanes]
+            lines.append(f"  {name} = shufflevector {kind} {first}, {kind} {second}, {_indices(order)}")
+        vectors = shuffled
+    return lines, vectors
 
 
 def _vector(count: int, element: str) -> str:

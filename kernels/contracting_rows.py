@@ -1,7 +1,8 @@
 """LLVM IR text of a product of a few rows: its right operand is read once, as fast as memory gives it.
 
 The left operand is packed. Where columns are contiguous, the right one is read where it lies, few rows of it at a
-time, which processors prefetch; the rest is packed panel by panel into the first cache, right before its use.
+time, which processors prefetch; the rest is packed panel by panel into the first cache, right before its use. So are
+block floats, tile after tile as they lie.
 
 Bound: a read of the right operand.
 """
@@ -14,6 +15,7 @@ from ttnn_jit.kernels.contracting_loops import ContractingLoops, following, part
 from ttnn_jit.kernels.contracting_tiles import Microkernel
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 MAX_ROWS = 8
 """Rows up to which the right operand is read once: they are one tile."""
@@ -24,8 +26,9 @@ DEPTH = 4096
 STEPS_IN_PLACE = 8
 """Steps at a time where columns are contiguous: that many rows of the right operand are read together, or twice as
 many in pairs."""
-STEPS_PACKED = 512
-"""Steps at a time where they are not: a panel of 32 KB, or of 64 KB for up to half of `MAX_ROWS`."""
+STEPS_PACKED = 128
+"""Steps at a time where they are not: a panel of 16 KB, or of 32 KB for up to half of `MAX_ROWS`, which stays in the
+first cache (benchmarks/matmul.py)."""
 
 
 def rows_of_a_tile(rows: int) -> int:
@@ -56,20 +59,40 @@ class FewRowsContraction(ContractingLoops):
 
     @property
     def _is_in_place(self) -> bool:
+        return self._lies_in_rows and not self._is_unpacked
+
+    @property
+    def _lies_in_rows(self) -> bool:
         return self.streams[self.right].access is InnerAccess.CONTIGUOUS
 
     @property
+    def _is_unpacked(self) -> bool:
+        return self.streams[self.right].dtype.is_block_float
+
+    @property
     def _vectors(self) -> int:
-        """Of a row of a tile: four where registers hold them, so that the chains of few rows overlap."""
-        return 4 if self.tile * 4 <= self.isa.registers // 2 else 2
+        """Of a row of a tile: as many as half of the registers hold, so that the chains of few rows overlap.
+
+        At most four, because elements of a panel that is not whole are packed one by one; eight of block floats, which
+        are unpacked whole, but for those that are transposed in a panel of many steps.
+        """
+        most = 8 if self._is_unpacked and self._lies_in_rows else 4
+        return max(2, min(most, self.isa.registers // 2 // self.tile))
 
     @property
     def _panel(self) -> int:
         return self._vectors * self.isa.lanes
 
     @property
+    def _columns_packed(self) -> int:
+        """At a time: those of a panel, or of a tile of block floats."""
+        return max(self._panel, TILE_WIDTH) if self._is_unpacked else self._panel
+
+    @property
     def _steps(self) -> int:
-        return STEPS_IN_PLACE if self._is_in_place else STEPS_PACKED
+        if not self._lies_in_rows:
+            return STEPS_PACKED
+        return TILE_HEIGHT // self._terms if self._is_unpacked else STEPS_IN_PLACE
 
     @property
     def _pitch(self) -> int:
@@ -77,7 +100,11 @@ class FewRowsContraction(ContractingLoops):
 
     @property
     def _memory(self) -> Sequence[tuple[str, int]]:
-        extents = {"%packed.left": self.tile * DEPTH, "%panel": self._panel * self._steps, "%offsets": 2 * self.tile}
+        extents = {
+            "%packed.left": self.tile * DEPTH,
+            "%panel": self._columns_packed * self._steps,
+            "%offsets": 2 * self.tile,
+        }
         return (*extents.items(), ("%block", self.tile * COLUMNS))
 
     def _microkernel(self, in_place: str) -> Microkernel:
@@ -117,7 +144,7 @@ class FewRowsContraction(ContractingLoops):
         yield "columns.end:"
         yield from following("first.row", "rows", self.tile, "rows.loop", "product.end")
 
-    # Loops over the panels of a block, and over parts of its depth: those are outside where they are read in place
+    # Loops over the panels of a block, and over parts of its depth, the outer ones but for panels of contiguous terms
 
     def _sweep(self) -> Iterator[str]:
         yield (
@@ -125,7 +152,8 @@ class FewRowsContraction(ContractingLoops):
             "ptr noalias %panel, ptr noalias %block, i1 %starts, i64 %width, i64 %depth, i64 %across, i64 %along) "
             "nounwind {"
         )
-        outer, inner = ("term", "column") if self._is_in_place else ("column", "term")
+        rows_outside = self._lies_in_rows or self._is_unpacked
+        outer, inner = ("term", "column") if rows_outside else ("column", "term")
         yield "entry:"
         yield f"  br label %{outer}.loop"
         yield f"{outer}.loop:"
@@ -175,9 +203,27 @@ class FewRowsContraction(ContractingLoops):
             yield f"  call void @ttnn_jit.tile_in_place(ptr %left.at, ptr %right.at, {arguments})"
             yield "  br label %tile.end"
             yield "packed:"
+        if self._is_unpacked:
+            yield from self._unpacked_tile_call(arguments)
+            return
         source = "ptr %right.at, i64 %count, i64 %terms, i64 %across, i64 %along"
         yield f"  call void @ttnn_jit.pack_right(ptr %panel, {source})"
         yield f"  call void @ttnn_jit.tile(ptr %left.at, ptr %panel, {arguments})"
+        yield "  br label %tile.end"
+
+    def _unpacked_tile_call(self, arguments: str) -> Iterator[str]:
+        """The same where a panel may have fewer columns than what is unpacked together."""
+        yield f"  %behind = and i64 %column, {self._columns_packed - 1}"
+        yield f"  %panel.word = mul i64 %behind, {self._steps}"
+        yield "  %panel.at = getelementptr i32, ptr %panel, i64 %panel.word"
+        yield "  %is.new = icmp eq i64 %behind, 0"
+        yield "  br i1 %is.new, label %unpack, label %unpacked"
+        yield "unpack:"
+        source = "ptr %right.at, i64 %count, i64 %terms, i64 %across, i64 %along"
+        yield f"  call void @ttnn_jit.pack_right(ptr %panel, {source})"
+        yield "  br label %unpacked"
+        yield "unpacked:"
+        yield f"  call void @ttnn_jit.tile(ptr %left.at, ptr %panel.at, {arguments})"
         yield "  br label %tile.end"
 
     def _function(self, name: str, microkernel: Microkernel) -> Iterator[str]:

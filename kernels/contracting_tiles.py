@@ -11,7 +11,12 @@ from collections.abc import Iterator
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
+from ttnn_jit.kernels.packing_loops import LINE
+from ttnn_jit.kernels.tile_loop import PREFETCH_DECLARATION
 from ttnn_jit.process.dataclass import dataclass
+
+_AHEAD = 512
+"""Bytes in a row from what is multiplied to what is prefetched, where elements are 16 bits (benchmarks/matmul.py)."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,15 @@ class Microkernel:
             yield f"  store {kind} %{name}.total{row}.{vector}.next, ptr %{name}.at{row}.{vector}, align 4"
         yield f"  br label %{name}.end"
 
+    def _prefetched(self, right: str) -> Iterator[str]:
+        """Asks for what the next tiles read of the rows of a step, a line or two each time: too few for hardware."""
+        self.module.declarations[PREFETCH_DECLARATION] = None
+        nbytes = self.vectors * self.isa.lanes * 2
+        for row in (right, f"{right}.odd") if self.in_pairs else (right,):
+            for line in range(0, nbytes, LINE):
+                yield f"  {row}.ahead{line} = getelementptr i8, ptr {row}, i64 {_AHEAD + line}"
+                yield f"  call void @llvm.prefetch.p0(ptr {row}.ahead{line}, i32 0, i32 3, i32 1)"
+
     @property
     def _words(self) -> str:
         return f"<{self.isa.lanes} x {'i32' if self.in_pairs else 'float'}>"
@@ -133,5 +147,7 @@ class Microkernel:
             mixed = f"shufflevector {halves} {at}.even, {halves} {at}.odd, <{2 * lanes} x i32> <{order}>"
             yield f"  {at}.mixed = {mixed}"
             yield f"  {right}{vector} = bitcast <{2 * lanes} x i16> {at}.mixed to {self._words}"
+        if element != "float":
+            yield from self._prefetched(right)
         last = f"{right}.odd" if self.in_pairs else right
         yield f"  {right}.next = getelementptr {element}, ptr {last}, i64 %along"

@@ -155,9 +155,9 @@ class PackingLoops:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        tile = f"[{self._packed.itemsize} x i8]"
+        tile, moved = f"[{self._packed.itemsize} x i8]", f"[{self._packed.stride_bytes} x i8]"
         element = self._elements.traits.llvm
-        outer = OuterLoops((element, tile) if self._packs else (tile, element), rank=3, innermost=3)
+        outer = OuterLoops((element, moved) if self._packs else (moved, element), rank=3, innermost=3)
         dense, packed = (0, 1) if self._packs else (1, 0)
         yield f"define void @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
         yield "entry:"

@@ -150,7 +150,7 @@ class TileLoop:
     def declarations(self) -> list[str]:
         """Declarations that a module with the definition needs once."""
         metadata = [NONTEMPORAL] if self._is_nontemporal else []
-        return [*metadata, _DECLARATION, *([_PREFETCH_DECLARATION] if self._prefetched else [])]
+        return [*metadata, _DECLARATION, *([PREFETCH_DECLARATION] if self._prefetched else [])]
 
     @cached_property
     def _is_nontemporal(self) -> bool:
@@ -422,7 +422,7 @@ BODY_BLOCK = "body"
 """Label of the block that the body's text begins in."""
 
 _DECLARATION = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
-_PREFETCH_DECLARATION = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)\n"
+PREFETCH_DECLARATION = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)\n"
 _LINE_BYTES = 64
 _PREFETCH_BYTES = 256
 _MAX_PREFETCHED = 12  # streams: ways of a set

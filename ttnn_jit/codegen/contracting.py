@@ -80,8 +80,8 @@ def _spread(operand: Operand, own: Labels, domain: Mapping[Hashable, int]) -> Op
 
 
 def in_pairs(body: KernelBody) -> bool:
-    """Whether the products of a body that contracts are added up in pairs: those of bfloat16 are."""
-    return all(body.streams[k].dtype.is_upper_half for k in body.contracted_streams)
+    """Whether the products of a body that contracts are added up in pairs: those of bfloat16 and block floats are."""
+    return all(body.streams[k].dtype.unpacked.is_upper_half for k in body.contracted_streams)
 
 
 def epilogue(body: KernelBody) -> Stage:

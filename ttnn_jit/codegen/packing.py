@@ -13,6 +13,7 @@ from ttnn_jit.dialects.declared_ops import TypecastOp
 from ttnn_jit.dialects.layout import tensor_type
 from ttnn_jit.ops import COPY as COPYING
 from ttnn_jit.specs.access import Access, Part, around
+from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, Numerics
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
@@ -76,7 +77,8 @@ def _over_tiles(source: Operand, result: Operand, numerics: Numerics) -> Kernel:
             (source,), (result,), (Repack(),), numerics, LoopNest((1, 1, 1, 0), ((0, 0, 0, 1),) * 2, (0, 0), _OWN_LOOPS)
         )
     extents = (rows, columns, TILE_HEIGHT, TILE_WIDTH)
-    dense, packed = (TILE_HEIGHT * width, TILE_WIDTH, width, 1), (columns, 1, 0, 0)
+    dense = (TILE_HEIGHT * width, TILE_WIDTH, width, 1)
+    packed = (columns * STRIDES_OF_A_TILE, STRIDES_OF_A_TILE, 0, 0)
     strides = (packed, dense) if source.view.spec.dtype.is_block_float else (dense, packed)
     nest = LoopNest(extents, strides, (0, 0), _OWN_LOOPS)
     return kernel_of_nest((source,), (result,), (Repack(),), numerics, nest)
@@ -96,7 +98,7 @@ def packing_source(body: KernelBody) -> str:
     elements, packed = body.streams[dense].dtype, body.streams[tiles].dtype
     moves = [f"i3 * params[{7 + 4 * k}] + i2 * params[{6 + 4 * k}]" for k in range(2)]
     element = f"{elements.name.lower()}_at(pointers[{dense}] + {elements.itemsize} * ({moves[dense]}))"
-    tile = f"{packed.name.lower()}_at(pointers[{tiles}] + {packed.itemsize} * ({moves[tiles]}))"
+    tile = f"{packed.name.lower()}_at(pointers[{tiles}] + {packed.stride_bytes} * ({moves[tiles]}))"
     convert = f"{'upper' if elements.is_upper_half else 'whole'}_{'bits' if packs else 'element'}"
     maker = "packer" if packs else "unpacker"
     replaces_nan = packs and body.numerics is Numerics.DEVICE

@@ -83,10 +83,10 @@ def link(plan: ProgramPlan, objects: Mapping[str, bytes], *, without: Collection
     shares = wakes = False
     for launch in launches:
         specs = [plan.buffers[index] for index in launch.operands]
-        chunks = chunks_of(launch, [spec.dtype.itemsize for spec in specs], sum(spec.nbytes for spec in specs))
+        chunks = chunks_of(launch, [spec.dtype.stride_bytes for spec in specs], sum(spec.nbytes for spec in specs))
         shares = shares or chunks is not None
         wakes = wakes or (chunks is not None and chunks.wakes)
-        offsets = [offset * spec.dtype.itemsize for offset, spec in zip(launch.offsets, specs, strict=True)]
+        offsets = [offset * spec.dtype.stride_bytes for offset, spec in zip(launch.offsets, specs, strict=True)]
         words = [packed_words(launch.operands), packed_words(offsets), packed_words(launch.params)]
         words += [packed_words(part) for part in ((chunks.params, chunks.last_params, chunks.steps) if chunks else ())]
         indices, starts, params, *parts = map(ctypes.addressof, words)

@@ -67,7 +67,8 @@ def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks |
     loops = launch.loops
     extents, strides = launch.params[:loops], launch.params[loops:]
     elements = max(_elements(launch, place) for place, _ in enumerate(launch.operands))
-    found = _whole_loop(launch, elements) if elements == math.prod(extents) else _loop_of_reuse(launch, elements)
+    is_evenly_cut = elements == math.prod(extents) and not _has_columns(launch)
+    found = _whole_loop(launch, elements) if is_evenly_cut else _loop_of_reuse(launch, elements)
     if found is None:
         return None
     loop, size = found
@@ -85,6 +86,11 @@ def _whole_loop(launch: Launch, elements: int) -> tuple[int, int] | None:
     loop = max(_uncut(launch), key=launch.params.__getitem__, default=None)
     wanted = min(_evenly(elements, CHUNKS_PER_CPU), MAX_ELEMENTS)
     return None if loop is None else (loop, max(1, wanted * launch.params[loop] // elements))
+
+
+def _has_columns(launch: Launch) -> bool:
+    """Whether the elements of a row are results beside each other: chunks of few columns would read shreds of rows."""
+    return bool(launch.reduced) and 0 not in launch.reduced
 
 
 def _loop_of_reuse(launch: Launch, elements: int) -> tuple[int, int] | None:

@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
     from ttnn_jit.runtime.plan import Launch, ProgramPlan
+
+_LOOPS_OF_A_TILE = 2
+"""The innermost loops, of which one walks columns and one rows of a tile, or of all tiles."""
 
 _LEAST_WORD, _GREATEST_WORD = -(1 << 63), (1 << 63) - 1
 
@@ -125,6 +129,12 @@ def _operand_faults(
         yield f"writes {count} elements of operand {place}, {spec}"
 
 
+def _last_index(loop: int, extent: int, spec: TensorSpec) -> int:
+    """The last index of a loop from which an address is made: kernels walk block floats tile by tile inside."""
+    last = max(0, extent - 1)
+    return last - last % STRIDES_OF_A_TILE if spec.dtype.is_block_float and loop < _LOOPS_OF_A_TILE else last
+
+
 def _elements_written(launch: Launch, place: int) -> int:
     """How many elements of a result a launch writes; one that does not move along a reduced loop is written once."""
     loops = launch.loops
@@ -140,12 +150,14 @@ def _stays_inside(extents: Sequence[int], strides: Sequence[int], offset: int, s
     if extents[0] == 0 and strides[0] != 0:
         return True  # it loads nothing; a scalar is loaded once a row, however short
     lowest = highest = offset
-    for extent, stride in zip(extents, strides, strict=True):
-        move = (extent - 1) * stride if extent else 0
+    for loop, (extent, stride) in enumerate(zip(extents, strides, strict=True)):
+        move = _last_index(loop, extent, spec) * stride
         if move < 0:
             lowest += move
         else:
             highest += move
+    if spec.dtype.is_block_float:
+        return lowest >= 0 and highest <= (spec.items - 1) * STRIDES_OF_A_TILE
     if spec.strides is None:
         return lowest >= 0 and highest < spec.items
     return spec.volume > 0 and spec.span[0] <= lowest and highest <= spec.span[1]

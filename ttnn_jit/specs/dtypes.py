@@ -69,7 +69,7 @@ class DTypeTraits:
     """All that any room needs to know of an element type.
 
     Attributes:
-        itemsize: Bytes of an item, which is what strides count: an element; of block floats a tile.
+        itemsize: Bytes of an item: an element; of block floats a tile.
         mlir: The MLIR spelling of an element of a tensor.
         ttcore: The spelling in `!ttcore.tile` and `#ttcore.supportedDataTypes`.
         torch: Its name in torch, then those of torch's types that `from_torch` makes it of.
@@ -97,6 +97,10 @@ class DTypeTraits:
     exponent_bits: int = 8
 
 
+STRIDES_OF_A_TILE = 32
+"""What strides count in a tile of block floats, so that an element along its rows, or columns, is one."""
+
+
 class _DataTypes(enum.EnumMeta):
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("_"):
@@ -111,8 +115,16 @@ class ElementFormat(enum.Enum):
 
     @property
     def itemsize(self) -> int:
-        """Bytes of an item, which is what strides count: an element; of block floats a tile."""
+        """Bytes of an item: an element; of block floats a tile."""
         return self.traits.itemsize
+
+    @property
+    def stride_bytes(self) -> int:
+        """Bytes of what strides count: an element; of block floats a thirty-second of a tile, which has as many rows.
+
+        So loops over elements step from tile to tile of these by the strides of one element.
+        """
+        return self.traits.itemsize // (STRIDES_OF_A_TILE if self.is_block_float else 1)
 
     def nbytes(self, elements: int) -> int:
         """Bytes of so many elements; of block floats, whole tiles of them."""

@@ -292,7 +292,7 @@ class TensorSpec:
 
     @property
     def items(self) -> int:
-        """How many items, which is what strides count, a dense buffer stores: elements, or tiles of block floats."""
+        """How many items a dense buffer stores: elements, or tiles of block floats."""
         return self.nbytes // self.dtype.itemsize
 
     @cached_property

@@ -21,6 +21,7 @@ from ttnn_jit.codegen.host.row_blocks import block_rows
 from ttnn_jit.codegen.host.score_blocks import block_scores
 from ttnn_jit.codegen.host.sweeps import swept
 from ttnn_jit.codegen.host.tiers import tier_of
+from ttnn_jit.codegen.host.unpacked_factors import unpack_in_products
 from ttnn_jit.codegen.steps import Call, KernelBody, Repack, SizeClass
 from ttnn_jit.codegen.vector_loop import vector_loop
 from ttnn_jit.kernels.isa import HostIsa
@@ -98,6 +99,7 @@ HOST_STEPS: tuple[HostStep, ...] = (
     join_loops,
     write_for_copies,
     block_rows,
+    unpack_in_products,
     *map(_on_each, FORM_STEPS),
     block_scores,
 )

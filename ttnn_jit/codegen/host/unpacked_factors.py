@@ -1,0 +1,101 @@
+"""Block floats that a product unpacks as it packs its operands: no launch of their own unpacks them to memory.
+
+They are unpacked exactly, so that no result changes. Weights are read as they are stored, at every call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from ttnn_jit.codegen.contracting import in_pairs
+from ttnn_jit.codegen.host.forms import Form
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.kernel import Kernel, Operand, readers_of
+from ttnn_jit.codegen.launch import LoopNest
+from ttnn_jit.codegen.steps import Contract, Load, Repack, operands_of
+from ttnn_jit.kernels.tile_loop import InnerAccess
+from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+
+def unpack_in_products(plan: HostPlan) -> HostPlan:
+    """The launches without those that unpack block floats which products alone read, as their right operands."""
+    if plan.isa is None:
+        return plan
+    launches = plan.launches
+    for launch in plan.launches:
+        if _unpacks(launch.kernel):
+            launches = _without(launch, launches)
+    return replace(plan, launches=launches)
+
+
+def _unpacks(kernel: Kernel) -> bool:
+    return isinstance(kernel.body.steps[0], Repack) and kernel.inputs[0].view.spec.dtype.is_block_float
+
+
+def _without(unpacking: HostLaunch, launches: Sequence[HostLaunch]) -> tuple[HostLaunch, ...]:
+    """The launches with what `unpacking` unpacks unpacked by its readers; as they are, where one cannot."""
+    value = unpacking.kernel.outputs[0].value
+    others = [launch for launch in launches if launch is not unpacking]
+    readers = [launch for launch in others if any(each.value is value for each in launch.kernel.inputs)]
+    ops = {op for launch in readers for op in launch.ops}
+    unpacked = [_unpacked_by(launch, unpacking) for launch in readers]
+    if not readers or None in unpacked or any(op not in ops for op in readers_of(value)):
+        return tuple(launches)
+    found = iter(unpacked)
+    return tuple(next(found) or launch if launch in readers else launch for launch in others)
+
+
+def _unpacked_by(reader: HostLaunch, unpacking: HostLaunch) -> HostLaunch | None:
+    """The launch of a product that reads what is packed; None if it is none, or walks it otherwise than by tiles."""
+    kernel, (packed,) = reader.kernel, unpacking.kernel.inputs
+    read = [k for k, each in enumerate(kernel.inputs) if each.value is unpacking.kernel.outputs[0].value]
+    if len(read) != 1 or not _multiplies_by(kernel, read[0]):
+        return None
+    (place,) = read
+    strides = _strides_of_tiles(kernel.nest, place, packed.view.spec)
+    if strides is None:
+        return None
+    access = InnerAccess.CONTIGUOUS if kernel.nest.strides[place][-1] == 1 else InnerAccess.STRIDED
+    stream = replace(kernel.body.streams[place], dtype=packed.view.spec.dtype, access=access)
+    body = replace(kernel.body, streams=_with(kernel.body.streams, place, stream))
+    if in_pairs(body) is not in_pairs(kernel.body):
+        return None
+    nest = replace(kernel.nest, strides=_with(kernel.nest.strides, place, strides))
+    inputs = _with(kernel.inputs, place, Operand(packed.value, packed.view))
+    changed = replace(kernel, body=body, inputs=inputs, nest=nest)
+    return HostLaunch((*unpacking.ops, *reader.ops), changed, Form(body))
+
+
+_T = TypeVar("_T")
+
+
+def _with(values: tuple[_T, ...], place: int, value: _T) -> tuple[_T, ...]:
+    return (*values[:place], value, *values[place + 1 :])
+
+
+def _multiplies_by(kernel: Kernel, place: int) -> bool:
+    """Whether a stream is the right operand of a product, and nothing else."""
+    body = kernel.body
+    if body.contraction is None or body.contracted_streams[1] != place or body.contracted_streams[0] == place:
+        return False
+    loads = {k for k, step in enumerate(body.steps) if isinstance(step, Load) and step.stream == place}
+    others = (step for step in body.steps if not isinstance(step, Contract))
+    return not any(loads.intersection(operands_of(step)) for step in others)
+
+
+def _strides_of_tiles(nest: LoopNest, place: int, packed: TensorSpec) -> tuple[int, ...] | None:
+    """The strides of an operand in packed tiles: of whole matrices, along one of whose dimensions it is contracted.
+
+    None if loops walk it otherwise, from anywhere but its start, or if its terms, in pairs, have an odd end.
+    """
+    height, width = packed.padded_shape[-2:] if len(packed.padded_shape) > 1 else (0, 0)
+    *outer, terms, columns = nest.strides[place]
+    across = nest.extents[-1] if columns == 1 else nest.extents[-2]
+    if len(nest.reduced) != 1 or nest.offsets[place] or {terms, columns} != {1, width} or across > width:
+        return None
+    if nest.extents[-2] % 2 or width <= STRIDES_OF_A_TILE or any(stride % (height * width) for stride in outer):
+        return None
+    return tuple(stride if stride == 1 else stride // STRIDES_OF_A_TILE for stride in nest.strides[place])
