@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 
+@pytest.fixture(scope="session")
+def disk_caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Folders that do not exist yet. (`tmp_path` looks through all of its siblings: thousands of tests notice.)"""
+    parent = tmp_path_factory.mktemp("disk_caches")
+    return (parent / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def own_disk_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_disk_cache(disk_caches: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """No test sees, or leaves, programs in the user's cache folder."""
-    folder = tmp_path / "ttnn_jit_cache"
+    folder = next(disk_caches)
     monkeypatch.setenv("TTNN_JIT_CACHE_DIR", str(folder))
     monkeypatch.delenv("TTNN_JIT_CACHE", raising=False)
     monkeypatch.delenv("SYSTEM_DESC_PATH", raising=False)

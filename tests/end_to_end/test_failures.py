@@ -18,6 +18,12 @@ from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, Unsupported
 from ttnn_jit.specs.options import BACKENDS, Environment
 
 
+@pytest.fixture(autouse=True)
+def cache_below(own_disk_cache, tmp_path, monkeypatch):
+    """In the folder that tests look through."""
+    monkeypatch.setenv("TTNN_JIT_CACHE_DIR", str(tmp_path / "ttnn_jit_cache"))
+
+
 def files_below(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 

@@ -55,14 +55,26 @@ def assert_near(got, want, dtype):
     torch.testing.assert_close(got.double(), want, rtol=bound, atol=4 * bound)
 
 
-@pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize(("operation", "shapes", "statics"), CASES, ids=NAMES)
-def test_a_jitted_composite_is_torchs_in_float64(operation, shapes, statics, dtype, graph_capture):
-    tensors = tensors_of(shapes, dtype)
-    function = ttnn_jit.jit(graph_capture=graph_capture)(calls(operation, statics))
+def test_a_composite_is_torchs_in_float64_and_has_the_same_bits_everywhere(
+    operation, shapes, statics, dtype, device, cpu_device
+):
+    call, tensors = calls(operation, statics), tensors_of(shapes, dtype)
+    function = ttnn_jit.jit()(call)
     got = function(*tensors)
     assert_near(got, golden(operation, tensors, statics), dtype)
+    assert_interpreted(function, tensors, got)
+    texts = [ttnn_jit.jit(graph_capture=traced)(call).ir(*tensors, stage="frontend") for traced in (False, True)]
+    assert texts[0] == texts[1]
+    # Chips flush bfloat16.
+    flushed = got.where(got.abs() >= torch.finfo(dtype).tiny, 0.0) if dtype is torch.bfloat16 else got
+    for where, want in ((device, flushed), (cpu_device, got)):
+        placed = [None if x is None else ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=where) for x in tensors]
+        assert torch.equal(ttnn.to_torch(call(*placed)), want)
+
+
+def assert_interpreted(function, tensors, got):
     module = parse_module(function.ir(*tensors, stage="d2m-insert-dst-register-access"))
     (interpreted,) = interpret(module, [words(x) for x in tensors if x is not None])
     assert np.array_equal(words(got).view(f"i{got.itemsize}"), interpreted.view(f"i{got.itemsize}").reshape(got.shape))
@@ -71,20 +83,6 @@ def test_a_jitted_composite_is_torchs_in_float64(operation, shapes, statics, dty
 def words(x):
     """The elements as numpy has them, those of bfloat16 as their bits."""
     return x.contiguous().view(torch.int16).numpy().view("uint16") if x.dtype is torch.bfloat16 else x.numpy()
-
-
-@pytest.mark.parametrize("dtype", TOLERANCE)
-@pytest.mark.parametrize(("operation", "shapes", "statics"), CASES, ids=NAMES)
-def test_an_eager_composite_has_the_bits_of_the_jitted_one_on_both_targets(
-    operation, shapes, statics, dtype, device, cpu_device
-):
-    call, tensors = calls(operation, statics), tensors_of(shapes, dtype)
-    jitted = ttnn_jit.jit()(call)(*tensors)
-    # Chips flush bfloat16.
-    flushed = jitted.where(jitted.abs() >= torch.finfo(dtype).tiny, 0.0) if dtype is torch.bfloat16 else jitted
-    for where, want in ((device, flushed), (cpu_device, jitted)):
-        placed = [None if x is None else ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=where) for x in tensors]
-        assert torch.equal(ttnn.to_torch(call(*placed)), want)
 
 
 NORMALISATIONS = [one for one in COMPOSITES if one.name in {"layer_norm", "rms_norm"}]
