@@ -19,7 +19,7 @@ from ttnn_jit.specs.options import BACKENDS, Environment
 
 
 @pytest.fixture(autouse=True)
-def cache_below(own_disk_cache, tmp_path, monkeypatch):
+def cache_below(tmp_path, monkeypatch):
     """In the folder that tests look through."""
     monkeypatch.setenv("TTNN_JIT_CACHE_DIR", str(tmp_path / "ttnn_jit_cache"))
 
