@@ -79,6 +79,8 @@ NOT_OF_FUNCTIONS = {
     "isa",
     "contracting_blocks",
     "contracting_rows",
+    "contracting_tiles",
+    "contracting_unpacking",
     "dot_product",
     "tile_loop",
     "lookup_table",
