@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ttnn_jit.codegen.host.forms import Form
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Places, places_by_value
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Places, Readers, places_by_value, readers_in
 from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over, readers_of
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.steps import Call, Contract, Load, Repack, Store
@@ -112,7 +112,7 @@ def _through(source: Operand, read: Operand) -> Operand:
 def _is_cut_short(kernel: Kernel, before: Kernel, copy: Kernel) -> bool:
     """Whether reading through a small copy, of numbers repeated for a group, makes short runs of longer ones."""
     run, small = kernel.nest.extents[-1], math.prod(copy.nest.extents) * _FEW <= math.prod(before.nest.extents)
-    return small and run < _SHORT_RUN and run < before.nest.extents[-1]
+    return small and run < _SHORT_RUN <= before.nest.extents[-1]
 
 
 def _is_as_good(kernel: Kernel, before: Kernel, streams: Sequence[int]) -> bool:
@@ -143,11 +143,12 @@ def _into_writers(launches: Sequence[HostLaunch]) -> tuple[HostLaunch, ...]:
     found: list[HostLaunch] = []
     places: Places = defaultdict(list)  # of those found
     _, writers = places_by_value(launches)
+    readers = readers_in(launches)
     for launch in launches:
         kernel = launch.kernel
         before = places[kernel.inputs[0].value] if only_copies(kernel) else []
         alone = len(writers[kernel.outputs[0].value]) == 1
-        shaped = _writing_for(launch, found[before[0]]) if len(before) == 1 and alone else None
+        shaped = _writing_for(launch, found[before[0]], readers) if len(before) == 1 and alone else None
         if shaped is None:
             _note_written(places, launch, len(found))
             found.append(launch)
@@ -164,11 +165,11 @@ def _note_written(places: Places, launch: HostLaunch, place: int) -> None:
         places[output.value].append(place)
 
 
-def _writing_for(copy: HostLaunch, writer: HostLaunch) -> HostLaunch | None:
+def _writing_for(copy: HostLaunch, writer: HostLaunch, readers: Readers) -> HostLaunch | None:
     """The launch that writes what `copy` would have; None if another op reads what it writes, or it is no reshape."""
     (source,), (target,), (output, *more) = copy.kernel.inputs, copy.kernel.outputs, writer.kernel.outputs
     access = source.view.access
-    if more or access is None or output.view.access is not None or set(readers_of(source.value)) - set(copy.ops):
+    if more or access is None or output.view.access is not None or len(readers(source.value)) != 1:
         return None
     old, new = output.view.shape, target.view.shape
     if math.prod(old) != math.prod(new) or access.simplified != reshaped(old, new):

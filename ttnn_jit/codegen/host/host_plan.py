@@ -9,7 +9,7 @@ from dataclasses import replace
 from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.codegen.host.forms import Form
-from ttnn_jit.codegen.kernel import Kernel
+from ttnn_jit.codegen.kernel import Kernel, readers_of
 from ttnn_jit.dialects.declared_ops import DeclaredOp
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.ops import COPY
@@ -109,6 +109,23 @@ def places_by_value(launches: Sequence[HostLaunch]) -> tuple[Places, Places]:
             for value in dict.fromkeys(operand.value for operand in operands):
                 places[value].append(place)
     return readers, writers
+
+
+Readers = Callable[[SSAValue], set[Operation]]
+
+
+def readers_in(launches: Sequence[HostLaunch]) -> Readers:
+    """By value, what reads it: launches, each as its last op, and ops that none of them runs, as a function's return.
+
+    The ops before its last are copies that a launch reads through, as others may too.
+    """
+    places, _ = places_by_value(launches)
+    run = {op for launch in launches for op in launch.ops}
+
+    def read(value: SSAValue) -> set[Operation]:
+        return {launches[place].ops[-1] for place in places[value]} | set(readers_of(value)) - run
+
+    return read
 
 
 def _names_in(op: Operation) -> Iterator[str]:

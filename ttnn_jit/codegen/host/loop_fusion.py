@@ -7,15 +7,15 @@ Bound: the bytes of the distinct tensors that enter and leave the loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.codegen.host.forms import Form
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers, readers_in
 from ttnn_jit.codegen.host.sweeps import fits_stack
-from ttnn_jit.codegen.kernel import Kernel, Operand, is_elementwise, kernel_over, readers_of
+from ttnn_jit.codegen.kernel import Kernel, Operand, is_elementwise, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.codegen.steps import Load, Step, Store, with_operands
 from ttnn_jit.kernels.tile_loop import InnerAccess
@@ -76,12 +76,12 @@ class _FusedLoop:
         """What they run."""
         return [launch.kernel for launch in self.launches]
 
-    def launch(self) -> HostLaunch:
+    def launch(self, readers: Readers) -> HostLaunch:
         """All of them as one."""
         if len(self.launches) == 1:
             return self.launches[0]
         ops = dict.fromkeys(op for launch in self.launches for op in launch.ops)
-        kernel = _concatenated(self.kernels, ops)
+        kernel = _concatenated(self.kernels, lambda value: not readers(value) <= ops.keys())
         return HostLaunch(tuple(ops), kernel, Form(kernel.body))
 
 
@@ -89,17 +89,18 @@ def join_loops(plan: HostPlan) -> HostPlan:
     """Launches that feed each other as one. They write the same tensors, except those that only a joined one reads."""
     # Fusing never lowers the number of live tiles, so loops that fit in the end did so at every step; checking each
     # step would take quadratic time.
+    readers = readers_in(plan.launches)
     found = _joined_where(plan.launches, lambda _: True)
-    if not all(map(_fits, found)):
-        found = _joined_where(plan.launches, _fits)
-    return replace(plan, launches=tuple(loop.launch() for loop in found))
+    if not all(_fits(loop, readers) for loop in found):
+        found = _joined_where(plan.launches, lambda loop: _fits(loop, readers))
+    return replace(plan, launches=tuple(loop.launch(readers) for loop in found))
 
 
-def _fits(loop: _FusedLoop) -> bool:
+def _fits(loop: _FusedLoop, readers: Readers) -> bool:
     if len(loop.launches) == 1:
         return True
     try:
-        kernel = loop.launch().kernel
+        kernel = loop.launch(readers).kernel
     except NotStridedError:
         return False
     if kernel.body.reduced is None or kernel.body.contraction is not None:
@@ -173,8 +174,8 @@ def _space(view: View) -> _Space:
     return _Space(view.shape, view.spec.strides)
 
 
-def _concatenated(kernels: Sequence[Kernel], ops: Container[Operation]) -> Kernel:
-    """The steps of all kernels; a tensor is loaded once, and not stored if only `ops` read it."""
+def _concatenated(kernels: Sequence[Kernel], is_read: Callable[[SSAValue], bool]) -> Kernel:
+    """The steps of all kernels; a tensor is loaded once, and stored only if others read it."""
     steps: list[Step] = []
     tile_of: dict[Operand, int] = {}
     stored: dict[Operand, int] = {}
@@ -194,7 +195,7 @@ def _concatenated(kernels: Sequence[Kernel], ops: Container[Operation]) -> Kerne
                     steps.append(with_operands(step, places.__getitem__))
     read = dict.fromkeys(operand for kernel in kernels for operand in kernel.inputs)
     inputs = tuple(operand for operand in read if operand not in stored)
-    outputs = tuple(output for output in stored if any(op not in ops for op in readers_of(output.value)))
+    outputs = tuple(output for output in stored if is_read(output.value))
     streams = {operand: k for k, operand in enumerate((*inputs, *outputs))}
     # A load's stream is still one of its own kernel's.
     loaded = {tile_of[operand]: streams[operand] for operand in inputs}

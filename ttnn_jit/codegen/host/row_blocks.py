@@ -15,8 +15,8 @@ from xdsl.ir import SSAValue
 
 from ttnn_jit.codegen.host.copy_folding import only_copies
 from ttnn_jit.codegen.host.forms import Form
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
-from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over, readers_of
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers, readers_in
+from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.dialects.d2m import EmptyOp
 from ttnn_jit.dialects.layout import tensor_type
@@ -35,8 +35,9 @@ def block_rows(plan: HostPlan) -> HostPlan:
     if plan.isa is None:
         return plan
     launches: list[HostLaunch] = []
+    readers = readers_in(plan.launches)
     for launch in plan.launches:
-        blocks = _blocks(launches[-1], launch) if launches else None
+        blocks = _blocks(launches[-1], launch, readers) if launches else None
         if blocks is None:
             launches.append(launch)
         else:
@@ -44,9 +45,9 @@ def block_rows(plan: HostPlan) -> HostPlan:
     return replace(plan, launches=tuple(launches))
 
 
-def _blocks(copy: HostLaunch, product: HostLaunch) -> list[HostLaunch] | None:
+def _blocks(copy: HostLaunch, product: HostLaunch, readers: Readers) -> list[HostLaunch] | None:
     """Both launches block by block; None if they run whole."""
-    if product.kernel.body.contraction is None or not _is_read_as_rows(copy, product):
+    if product.kernel.body.contraction is None or not _is_read_as_rows(copy, product, readers):
         return None
     for size in _sizes(copy.kernel):
         try:
@@ -56,13 +57,13 @@ def _blocks(copy: HostLaunch, product: HostLaunch) -> list[HostLaunch] | None:
     return None
 
 
-def _is_read_as_rows(copy: HostLaunch, product: HostLaunch) -> bool:
+def _is_read_as_rows(copy: HostLaunch, product: HostLaunch, readers: Readers) -> bool:
     """Whether a product has what a launch copies as its left operand, and nothing else reads it."""
     if not only_copies(copy.kernel):
         return False
     value, (left, _) = copy.kernel.outputs[0].value, product.kernel.body.contracted_streams
     places = [k for k, each in enumerate(product.kernel.inputs) if each.value is value]
-    return places == [left] and not set(readers_of(value)) - set(product.ops)
+    return places == [left] and len(readers(value)) == 1
 
 
 def _sizes(copy: Kernel) -> Iterator[int]:
