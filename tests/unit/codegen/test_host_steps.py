@@ -46,4 +46,4 @@ def test_equal_bodies_have_one_form_and_one_kernel_whatever_the_shapes():
     )
     assert one.host.launches[0].form is other.host.launches[0].form
     assert one.kernels == other.kernels
-    assert len(FORM_STEPS) == len(HOST_STEPS) - 6
+    assert len(FORM_STEPS) == len(HOST_STEPS) - 7
