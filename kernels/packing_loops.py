@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ttnn_jit.kernels.outer_loops import OuterLoops, word
-from ttnn_jit.kernels.tile_loop import NONTEMPORAL
+from ttnn_jit.kernels.tile_loop import NONTEMPORAL, PREFETCH_DECLARATION
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.target import TILE_HEIGHT, Numerics
@@ -23,7 +23,6 @@ _GROUPS = 64
 _WORDS = f"<{GROUP} x i32>"
 
 _PREFETCH = "@llvm.prefetch.p0"
-PREFETCH = f"declare void {_PREFETCH}(ptr, i32, i32, i32)"
 
 LINE = 64
 """Bytes of a cache line, of which a packed tile is a whole number."""
@@ -109,6 +108,7 @@ class PackingLoops:
         target: Element type of what is written.
         numerics: Under those of devices a NaN is packed as an infinity.
         nontemporal: Whether elements are written past the caches; they are aligned then.
+        is_internal: Whether its module alone sees it.
     """
 
     name: str
@@ -116,12 +116,13 @@ class PackingLoops:
     target: DataType
     numerics: Numerics
     nontemporal: bool = False
+    is_internal: bool = False
 
     @property
     def declarations(self) -> tuple[str, ...]:
         """Of what it calls."""
         lanes = _BFLOAT16 if self.source.is_upper_half else _FLOAT32
-        called = (MAXIMUM, lanes.minimum_declaration, PREFETCH) if self._packs else (PREFETCH,)
+        called = (MAXIMUM, lanes.minimum_declaration, PREFETCH_DECLARATION) if self._packs else (PREFETCH_DECLARATION,)
         return (NONTEMPORAL, *called) if self.nontemporal else called
 
     @property
@@ -159,7 +160,8 @@ class PackingLoops:
         element = self._elements.traits.llvm
         outer = OuterLoops((element, moved) if self._packs else (moved, element), rank=3, innermost=3)
         dense, packed = (0, 1) if self._packs else (1, 0)
-        yield f"define void @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
+        head = "define internal void" if self.is_internal else "define void"
+        yield f"{head} @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
         yield "entry:"
         if self._packs:
             yield f"  %strip.tiles = alloca [{STRIP} x {tile}], align 64"

@@ -123,6 +123,42 @@ def test_packed_weights_are_unpacked_in_the_launch_that_multiplies_by_them(rows,
     assert launched_once(product(left, right, turned)).operands[:2] == (0, 1)
 
 
+@settings(max_examples=12, deadline=None)
+@given(
+    heads=st.integers(2, 5),
+    size=st.sampled_from([32, 40, 64, 96]),
+    rows=st.sampled_from([1, 7, 40]),
+    columns=st.sampled_from([64, 70, 200]),
+    turned=st.booleans(),
+    packed=st.sampled_from(PACKED),
+)
+def test_what_reads_heads_side_by_side_multiplies_by_packed_tiles(heads, size, rows, columns, turned, packed):
+    """Terms are in two loops then, of which the inner one must hold whole tiles."""
+    left = TensorSpec((heads, rows, size), DataType.BFLOAT16)
+    right = TensorSpec((columns, heads * size) if turned else (heads * size, columns), packed, Layout.TILE)
+    calls = [("permute", 0, (1, 0, 2)), ("reshape", 2, (rows, heads * size)), ("matmul", 3, 1, False, turned)]
+    module = scheduled([left, right], calls)
+    values = bfloat16(np.random.default_rng(size).standard_normal((heads, rows, size)).astype(np.float32))
+    operands = [values, tiles(right, rows, wild=False)]
+    (wanted,) = interpret(module, operands)
+    (got,) = native(module, operands)
+    assert_same_numbers(got, wanted)
+    if rows > 1 and size % 32 == 0:
+        assert launched_once(module).reduced == (1, 2)
+
+
+def test_a_packed_bias_is_added_in_the_launch_of_the_product():
+    specs = [
+        TensorSpec((40, 64), DataType.BFLOAT16, Layout.TILE),
+        TensorSpec((64, 96), DataType.BFLOAT8_B, Layout.TILE),
+        TensorSpec((1, 96), DataType.BFLOAT8_B, Layout.TILE),
+    ]
+    module = scheduled(specs, [("matmul", 0, 1, False, False), ("add", 3, 2), ("gelu", 4)])
+    launches = generate(module, host_isa()).plan.launches
+    assert [len(launch.operands) for launch in launches] == [2, 4]
+    assert launches[1].reduced == (1,)
+
+
 def test_what_others_read_too_is_unpacked_once_for_all():
     x, w = TensorSpec((64, 64), DataType.BFLOAT16, Layout.TILE), TensorSpec((64, 64), DataType.BFLOAT8_B, Layout.TILE)
     module = scheduled([x, w], [("matmul", 0, 1, False, False), ("abs", 1), ("add", 2, 3)])

@@ -8,7 +8,17 @@ from functools import lru_cache
 
 from ttnn_jit.codegen.body_analysis import reduction_of_tile
 from ttnn_jit.codegen.contracting import in_pairs
-from ttnn_jit.codegen.host.forms import Contracted, Form, OneLoop, Repacked, RoutineForm, Staged, Swept, Tabulated
+from ttnn_jit.codegen.host.forms import (
+    Contracted,
+    Form,
+    InStrips,
+    OneLoop,
+    Repacked,
+    RoutineForm,
+    Staged,
+    Swept,
+    Tabulated,
+)
 from ttnn_jit.codegen.host.tiers import Tier
 from ttnn_jit.codegen.numba_module import numba_module
 from ttnn_jit.codegen.routine_kernels import routine_source
@@ -21,6 +31,7 @@ from ttnn_jit.kernels.llvm_module import KernelModules, ModuleText
 from ttnn_jit.kernels.lookup_table import ENTRIES, lookup_table
 from ttnn_jit.kernels.packing_loops import PackingLoops
 from ttnn_jit.kernels.staged_loops import StageCall, staged_loops
+from ttnn_jit.kernels.strip_loops import StripLoops
 from ttnn_jit.kernels.swept_columns import SweptColumns, column_functions
 from ttnn_jit.kernels.swept_loops import DECLARATIONS, FoldCall, SweepCall, SweptLoops, fold_functions
 from ttnn_jit.ops.reduction import SHORT_ROW
@@ -95,7 +106,7 @@ class _Draft:
     tier: Tier = Tier.OPTIMISED
 
 
-def _draft(form: Form, isa: HostIsa) -> _Draft:
+def _draft(form: Form, isa: HostIsa) -> _Draft:  # noqa: PLR0911 - one line for each form
     match form:
         case Repacked():
             return _repacked(form.body)
@@ -107,6 +118,8 @@ def _draft(form: Form, isa: HostIsa) -> _Draft:
             return _tabulated(form)
         case Staged():
             return _staged(form)
+        case InStrips():
+            return _in_strips(form)
         case OneLoop():
             remarks = ["; code generator: level 0"] if form.tier is Tier.FAST_ISEL else []
             module = _shared([form.loop])
@@ -126,6 +139,26 @@ def _repacked(body: KernelBody) -> _Draft:
 
 _PICOSECONDS_OF_PACKING = 100
 """Of an element: about 25 instructions for a group of 16."""
+
+
+def _in_strips(form: InStrips) -> _Draft:
+    """A loop over strips of tiles, and what unpacks and packs these."""
+    body, module, name = form.body, ModuleText(), "ttnn_jit.loop"
+    places = [k for k, stream in enumerate(body.streams) if stream.dtype.is_block_float]
+    repackings: dict[int, PackingLoops] = {}
+    for k, scratch in zip(places, form.scratches, strict=True):
+        stream = body.streams[k]
+        types = (scratch.dtype, stream.dtype) if stream.written else (stream.dtype, scratch.dtype)
+        own = f"ttnn_jit.{'pack' if stream.written else 'unpack'}{k}"
+        repackings[k] = PackingLoops(own, *types, body.numerics, is_internal=True)
+        module.declarations.update(dict.fromkeys(repackings[k].declarations))
+    names = {k: loops.name for k, loops in repackings.items()}
+    kernel = StripLoops(KERNEL, body.streams, form.scratches, StageCall(name, form.operands), names)
+    module.add(form.loop.module, form.loop.loop.declarations)
+    definitions = [kernel.text(), form.loop.loop.definition(name), *(loops.text() for loops in repackings.values())]
+    streams = ", ".join(stream.dtype.mlir for stream in body.streams)
+    picoseconds = form.loop.picoseconds + _PICOSECONDS_OF_PACKING * len(places)
+    return _Draft(definitions, module, picoseconds, remarks=[f"; streams: {streams}"])
 
 
 def _tabulated(form: Tabulated) -> _Draft:

@@ -226,6 +226,11 @@ class KernelBody:
         return peak
 
     @property
+    def packs_or_unpacks(self) -> bool:
+        """Whether it packs, or unpacks, tiles of block floats."""
+        return isinstance(self.steps[0], Repack)
+
+    @property
     def contraction(self) -> int | None:
         """The index of the step that contracts; None if there is none."""
         return next((index for index, step in enumerate(self.steps) if isinstance(step, Contract)), None)

@@ -13,6 +13,7 @@ from ttnn_jit.codegen.stages import Stage
 from ttnn_jit.codegen.steps import Apply, KernelBody
 from ttnn_jit.codegen.vector_loop import VectorLoop
 from ttnn_jit.kernels.swept_loops import BufferKind
+from ttnn_jit.kernels.tile_loop import Stream
 from ttnn_jit.process.dataclass import dataclass
 
 
@@ -96,6 +97,28 @@ class Swept(Form):
         kept = sum(buffer.kind is BufferKind.ROW for buffer in self.parts.buffers)
         sweeps = f"{_count(len(self.loops), 'sweep')} over {over}"
         return f"{sweeps}, {_count(kept, 'row')} kept" if kept else sweeps
+
+
+@dataclass(frozen=True, eq=False)
+class InStrips(Form):
+    """A loop over strips of tiles, before which block floats are unpacked, and behind which they are packed.
+
+    Attributes:
+        scratches: What holds a strip of each stream of block floats, in order.
+        operands: For each stream of the loop, the number of the body's, or, above those, of a scratch buffer.
+        loop: Over the rows of a strip.
+    """
+
+    scratches: tuple[Stream, ...]
+    operands: tuple[int, ...]
+    loop: VectorLoop
+
+    @property
+    def remark(self) -> str:
+        """What it does beside the loop."""
+        written = {stream.written for stream in self.body.streams if stream.dtype.is_block_float}
+        names = [name for name, packs in (("unpacked", False), ("packed", True)) if packs in written]
+        return f"block floats {' and '.join(names)} strip by strip"
 
 
 @dataclass(frozen=True, eq=False)

@@ -134,7 +134,8 @@ def _joined_where(launches: Sequence[HostLaunch], allowed: Callable[[_FusedLoop]
         for producer in found.producers:
             producer.readers += 1
         loops[found] = None
-        writer.update((output.value, found) for part in found.kernels for output in part.outputs)
+        if not kernel.body.packs_or_unpacks:  # which joins nothing, and waits for nothing that its readers do not
+            writer.update((output.value, found) for part in found.kernels for output in part.outputs)
     return list(loops)
 
 

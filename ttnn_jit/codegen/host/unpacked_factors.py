@@ -14,9 +14,10 @@ from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
 from ttnn_jit.codegen.kernel import Kernel, Operand, readers_of
 from ttnn_jit.codegen.launch import LoopNest
-from ttnn_jit.codegen.steps import Contract, Load, Repack, operands_of
+from ttnn_jit.codegen.steps import Contract, Load, operands_of
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
+from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -32,7 +33,7 @@ def unpack_in_products(plan: HostPlan) -> HostPlan:
 
 
 def _unpacks(kernel: Kernel) -> bool:
-    return isinstance(kernel.body.steps[0], Repack) and kernel.inputs[0].view.spec.dtype.is_block_float
+    return kernel.body.packs_or_unpacks and kernel.inputs[0].view.spec.dtype.is_block_float
 
 
 def _without(unpacking: HostLaunch, launches: Sequence[HostLaunch]) -> tuple[HostLaunch, ...]:
@@ -87,15 +88,24 @@ def _multiplies_by(kernel: Kernel, place: int) -> bool:
 
 
 def _strides_of_tiles(nest: LoopNest, place: int, packed: TensorSpec) -> tuple[int, ...] | None:
-    """The strides of an operand in packed tiles: of whole matrices, along one of whose dimensions it is contracted.
+    """The strides of an operand in packed tiles, whose loops walk columns and rows of them.
 
-    None if loops walk it otherwise, from anywhere but its start, or if its terms, in pairs, have an odd end.
+    None if they do not: from anywhere but its start, from inside of a tile, beyond a row's end, or with pairs of terms
+    in two tiles; or if a row is a tile's, which has the strides of a column.
     """
-    height, width = packed.padded_shape[-2:] if len(packed.padded_shape) > 1 else (0, 0)
-    *outer, terms, columns = nest.strides[place]
-    across = nest.extents[-1] if columns == 1 else nest.extents[-2]
-    if len(nest.reduced) != 1 or nest.offsets[place] or {terms, columns} != {1, width} or across > width:
+    own, extents = nest.strides[place], nest.extents
+    width = packed.padded_shape[-1]
+    *outer, terms, columns = (divmod(stride, width) for stride in own)
+    along = sum((extent - 1) * (stride % width) for extent, stride in zip(extents, own, strict=True))
+    if width <= STRIDES_OF_A_TILE or {terms, columns} != {(0, 1), (1, 0)} or along >= width or nest.offsets[place]:
         return None
-    if nest.extents[-2] % 2 or width <= STRIDES_OF_A_TILE or any(stride % (height * width) for stride in outer):
+    if extents[-2] % (2 if len(nest.reduced) == 1 else TILE_HEIGHT) or not all(map(_is_whole, outer)):
         return None
-    return tuple(stride if stride == 1 else stride // STRIDES_OF_A_TILE for stride in nest.strides[place])
+    strides = (*outer, terms, columns)
+    return tuple(row * (width // STRIDES_OF_A_TILE) + column for row, column in strides)
+
+
+def _is_whole(move: tuple[int, int]) -> bool:
+    """Whether a move by rows and columns is one of whole tiles."""
+    row, column = move
+    return row % TILE_HEIGHT == column % TILE_WIDTH == 0

@@ -1,0 +1,133 @@
+"""Block floats that a loop over elements unpacks, and packs, strip by strip: no launches of their own do it.
+
+They are converted as those launches do, so that no result changes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Sequence
+from dataclasses import replace
+
+from ttnn_jit.codegen.host.forms import InStrips, OneLoop
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.kernel import SHARE_OF_LAST_CACHE, Kernel, Operand, readers_of
+from ttnn_jit.codegen.launch import LoopNest
+from ttnn_jit.codegen.steps import KernelBody
+from ttnn_jit.codegen.vector_loop import vector_loop
+from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.runtime.host_costs import last_cache_bytes
+from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
+from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+_OWN_LOOPS = (0, 1)
+"""Columns and rows of a tile."""
+
+
+def convert_in_loops(plan: HostPlan) -> HostPlan:
+    """The launches without those that unpack for one loop alone, or pack what it writes."""
+    launches = plan.launches
+    for launch in plan.launches:
+        if plan.isa is not None and isinstance(launch.form, OneLoop) and _walks_storage(launch.kernel):
+            launches = _with_own_conversions(launch, launches, plan.isa)
+    return replace(plan, launches=launches)
+
+
+def _walks_storage(kernel: Kernel) -> bool:
+    """Whether it is one loop over all that is stored."""
+    operands = (*kernel.inputs, *kernel.outputs)
+    return (
+        kernel.nest.rank == 0
+        and not any(kernel.nest.offsets)
+        and not any(each.view.access is not None for each in operands)
+        and not any(stream.access is InnerAccess.STRIDED for stream in kernel.body.streams)
+    )
+
+
+def _with_own_conversions(loop: HostLaunch, launches: Sequence[HostLaunch], isa: HostIsa) -> tuple[HostLaunch, ...]:
+    """The launches, `loop` with the conversions that it can do itself."""
+    kernel = loop.kernel
+    around = [each for each in launches if each.kernel.body.packs_or_unpacks and _is_alike(each.kernel, kernel)]
+    found: dict[int, HostLaunch] = {}
+    for place, operand in enumerate((*kernel.inputs, *kernel.outputs)):
+        conversion = _conversion_of(operand, loop, around, written=place >= len(kernel.inputs))
+        if conversion is not None and kernel.body.streams[place].access is InnerAccess.CONTIGUOUS:
+            found[place] = conversion
+    if not found or _exceeds_last_cache(kernel, found):
+        return tuple(launches)
+    joined = _joined(loop, found, isa)
+    converted = {id(each) for each in found.values()}
+    return tuple(joined if each is loop else each for each in launches if id(each) not in converted)
+
+
+def _exceeds_last_cache(kernel: Kernel, converted: Container[int]) -> bool:
+    """Whether what stays as it is comes from memory, which is as fast as rows are long, and strips have short ones."""
+    operands = enumerate((*kernel.inputs, *kernel.outputs))
+    nbytes = sum(each.view.spec.nbytes for place, each in operands if place not in converted)
+    return nbytes > SHARE_OF_LAST_CACHE * last_cache_bytes()
+
+
+def _is_alike(conversion: Kernel, loop: Kernel) -> bool:
+    """Whether a conversion is of as many elements as are stored of what a loop walks, in the same order."""
+    (source,), (result,) = conversion.inputs, conversion.outputs
+    shapes = {tuple(each.view.spec.padded_shape) for each in (source, result)}
+    return len(shapes) == 1 and loop.nest.extents == (math.prod(shapes.pop()),) != (0,)
+
+
+def _conversion_of(
+    operand: Operand, loop: HostLaunch, around: Sequence[HostLaunch], *, written: bool
+) -> HostLaunch | None:
+    """The launch that unpacks an operand for `loop` alone, or alone reads it, to pack it; None if there is none."""
+    readers = set(readers_of(operand.value))
+    for each in around:
+        own = each.kernel.inputs if written else each.kernel.outputs
+        alone = set(each.ops) if written else set(loop.ops)
+        if own[0] == operand and readers <= alone and own[0].view.spec.strides is None:
+            return each
+    return None
+
+
+def _joined(loop: HostLaunch, conversions: dict[int, HostLaunch], isa: HostIsa) -> HostLaunch:
+    kernel, body = loop.kernel, loop.kernel.body
+    count = len(kernel.inputs)
+    packed = {
+        place: (each.kernel.outputs if place >= count else each.kernel.inputs)[0] for place, each in conversions.items()
+    }
+    operands = [packed.get(place, each) for place, each in enumerate((*kernel.inputs, *kernel.outputs))]
+    streams = tuple(
+        replace(stream, dtype=packed[place].view.spec.dtype, access=InnerAccess.SCALAR, nontemporal=False)
+        if place in packed
+        else replace(stream, nontemporal=False)
+        for place, stream in enumerate(body.streams)
+    )
+    nest = _nest_of_tiles(next(iter(packed.values())).view.spec, streams)
+    whole = replace(body, streams=streams, rank=nest.rank, joined=True)
+    scratches = tuple(Stream(body.streams[place].dtype, InnerAccess.CONTIGUOUS) for place in packed)
+    strip = replace(body, streams=tuple(replace(stream, nontemporal=False) for stream in body.streams), rank=1)
+    form = InStrips(whole, scratches, _numbers(whole, len(scratches)), vector_loop(strip, isa))
+    ops = [each.ops for place, each in conversions.items() if place < count]
+    ops += [loop.ops, *(each.ops for place, each in conversions.items() if place >= count)]
+    made = Kernel(whole, tuple(operands[:count]), tuple(operands[count:]), nest)
+    return HostLaunch(tuple(dict.fromkeys(op for own in ops for op in own)), made, form)
+
+
+def _numbers(body: KernelBody, scratches: int) -> tuple[int, ...]:
+    """What the loop over a strip has as its streams: the kernel's, or those of scratch buffers behind these."""
+    behind = iter(range(len(body.streams), len(body.streams) + scratches))
+    return tuple(next(behind) if stream.dtype.is_block_float else k for k, stream in enumerate(body.streams))
+
+
+def _nest_of_tiles(spec: TensorSpec, streams: Sequence[Stream]) -> LoopNest:
+    """Rows of tiles, tiles in a row, and in each its rows and columns."""
+    *batch, height, width = spec.padded_shape
+    columns = width // TILE_WIDTH
+    dense = (TILE_HEIGHT * width, TILE_WIDTH, width, 1)
+    packed = (columns * STRIDES_OF_A_TILE, STRIDES_OF_A_TILE, 0, 0)
+    strides = tuple(
+        packed if stream.dtype.is_block_float else (0, 0, 0, 0) if stream.access is InnerAccess.SCALAR else dense
+        for stream in streams
+    )
+    extents = (math.prod(batch) * (height // TILE_HEIGHT), columns, TILE_HEIGHT, TILE_WIDTH)
+    return LoopNest(extents, strides, (0,) * len(streams), _OWN_LOOPS)
