@@ -1,10 +1,11 @@
 """Convolutions and pools against torch's, which lie channels last and run oneDNN.
 
-    python -m benchmarks.convolution [--batch N] [--rounds N] [--threads N] [--only TEXT] [--markdown FILE]
+    python -m benchmarks.convolution [--batch N] [--rounds N] [--threads N] [--compile] [--only TEXT] [--markdown FILE]
 
 Layers of ResNet-50 and MobileNetV2 and a UNet, with bias and relu, on the cpu target; weights are prepared before, and
 torch's lie as its kernels want them. *ours* and *torch* are microseconds of the fastest call of interleaved rounds;
-GFLOP/s are ours. With ``--threads 1`` they are those of the thread, whatever else the machine does.
+GFLOP/s are ours. With ``--compile`` torch's calls are torch.compile's, which fuses relu and lays weights out anew. With
+``--threads 1`` times are those of the thread, whatever else the machine does.
 """
 
 from __future__ import annotations
@@ -132,7 +133,9 @@ def rows(options: Any) -> Iterator[list[str]]:
         for dtype in (torch.float32, torch.bfloat16):
             make = pooling if layer.pool else convolving
             with torch.inference_mode():
-                ours, theirs = best(make(layer, options.batch, dtype, device), options.rounds, clock)
+                ours, theirs = make(layer, options.batch, dtype, device)
+                peer = torch.compile(theirs, options={"freezing": True}) if options.compile else theirs
+                ours, theirs = best((ours, peer), options.rounds, clock)
             yield [
                 layer.name,
                 f"{layer.size}x{layer.size}x{layer.inputs} to {layer.outputs}",
@@ -150,6 +153,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--threads", type=int, default=0, help="of torch and of ours; TTNN_JIT_NUM_THREADS if 0")
+    parser.add_argument("--compile", action="store_true", help="torch's calls by torch.compile")
     parser.add_argument("--only", default="", metavar="TEXT", help="layers whose name contains TEXT")
     parser.add_argument("--markdown", type=Path, help="write the table here")
     options = parser.parse_args()

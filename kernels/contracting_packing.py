@@ -44,11 +44,6 @@ class Packing:
     def _terms(self) -> int:
         return 2 if self.in_pairs else 1
 
-    @property
-    def _turned(self) -> int:
-        """Neighbours that are transposed at a time, `lanes` steps of each."""
-        return min(self.width, self.lanes)
-
     def definition(self) -> str:
         """Its text."""
         return "\n".join(self._lines())
@@ -61,13 +56,18 @@ class Packing:
         yield "entry:"
         yield "  %are.terms.beside = icmp eq i64 %along, 1"
         yield f"  %step = mul i64 %along, {self._terms}"
-        yield f"  %whole.depth = and i64 %depth, {-self.lanes * self._terms}"
-        yield "  %are.many.terms = icmp ne i64 %whole.depth, 0"
-        yield "  %turns = and i1 %are.terms.beside, %are.many.terms"
+        yield f"  %words = lshr i64 %depth, {self._terms - 1}"
+        yield f"  %whole.depth = shl i64 %words, {self._terms - 1}"
+        yield f"  %are.words.some = icmp sge i64 %words, {self.lanes // 2}"
+        yield "  %turns = and i1 %are.terms.beside, %are.words.some"
         yield "  br label %group"
         yield from self._group()
         yield from self._packing_loop("wide", "group", "group.end", "0", self.width)
-        yield from self._turning()
+        yield from self._turning(self.lanes)
+        yield from self._turning(self.lanes // 2)
+        yield "turned.end:"
+        yield "  %is.complete = icmp eq i64 %whole.depth, %depth"
+        yield "  br i1 %is.complete, label %group.end, label %lanes"
         yield from self._one_by_one()
         yield "group.end:"
         yield f"  %first.next = add i64 %first, {self.width}"
@@ -90,7 +90,10 @@ class Packing:
         yield "  %is.wide = and i1 %are.beside, %is.whole"
         yield "  br i1 %is.wide, label %wide, label %narrow"
         yield "narrow:"
-        yield "  br i1 %is.turned, label %turned, label %lanes"
+        yield "  br i1 %is.turned, label %turn, label %lanes"
+        yield "turn:"
+        yield f"  %are.words.many = icmp sge i64 %words, {self.lanes}"
+        yield f"  br i1 %are.words.many, label %turned{self.lanes}, label %turned{self.lanes // 2}"
 
     def _neighbour(self, name: str, number: str) -> Iterator[str]:
         """``%<name>``: where a neighbour begins."""
@@ -119,55 +122,61 @@ class Packing:
         yield f"  %bits = bitcast <{self.width} x i1> %equal to {bits}"
         yield f"  %are.beside = icmp eq {bits} %bits, -1"
 
-    def _turning(self) -> Iterator[str]:
-        """Whole groups whose terms are contiguous: as many steps as are a multiple of a vector's lanes."""
-        rows, lanes = self._turned, self.lanes
-        yield "turned:"
-        yield "  %row = phi i64 [0, %narrow], [%row.next, %rows.end]"
-        yield "  %row.number = add i64 %first, %row"
-        yield from self._neighbour("row.from", "row.number")
-        yield "  %row.to = getelementptr i32, ptr %group.to, i64 %row"
-        yield "  br label %block"
-        yield "block:"
-        yield "  %block.term = phi i64 [0, %turned], [%block.term.next, %block]"
-        yield "  %block.to = phi ptr [%row.to, %turned], [%block.to.next, %block]"
-        yield f"  %row.at0 = getelementptr {self.element}, ptr %row.from, i64 %block.term"
+    def _turning(self, lanes: int) -> Iterator[str]:
+        """Whole groups whose terms are contiguous: blocks of `lanes` words, the last of which ends where those do."""
+        rows, block, most = min(self.width, lanes), f"block{lanes}", lanes * self._terms
+        yield f"turned{lanes}:"
+        yield f"  %{block}.row = phi i64 [0, %turn], [%{block}.row.next, %{block}.end]"
+        yield f"  %{block}.number = add i64 %first, %{block}.row"
+        yield from self._neighbour(f"{block}.from", f"{block}.number")
+        yield f"  %{block}.row.to = getelementptr i32, ptr %group.to, i64 %{block}.row"
+        yield f"  %{block}.last = sub i64 %whole.depth, {most}"
+        yield f"  br label %{block}"
+        yield f"{block}:"
+        yield f"  %{block}.term = phi i64 [0, %turned{lanes}], [%{block}.term.next, %{block}]"
+        yield f"  %{block}.at0 = getelementptr {self.element}, ptr %{block}.from, i64 %{block}.term"
         for row in range(1, rows):
-            yield from self._next_row(row)
+            yield from self._next_row(block, row)
         for row in range(rows):
-            yield from self._along(f"%row{row}", f"%row.at{row}")
-        lines, vectors = transposed([f"%row{row}" for row in range(rows)], lanes, "turn")
-        yield from lines
+            yield from self._along(f"%{block}.row{row}", f"%{block}.at{row}", lanes)
+        yield f"  %{block}.step = lshr i64 %{block}.term, {self._terms - 1}"
+        yield f"  %{block}.word = mul i64 %{block}.step, {self.width}"
+        yield f"  %{block}.to = getelementptr i32, ptr %{block}.row.to, i64 %{block}.word"
+        yield from self._transposed(block, rows, lanes)
+        yield f"  %{block}.ahead = add i64 %{block}.term, {most}"
+        yield f"  %{block}.fits = icmp sle i64 %{block}.ahead, %{block}.last"
+        yield f"  %{block}.term.next = select i1 %{block}.fits, i64 %{block}.ahead, i64 %{block}.last"
+        yield f"  %{block}.more = icmp slt i64 %{block}.term, %{block}.last"
+        yield f"  br i1 %{block}.more, label %{block}, label %{block}.end"
+        yield f"{block}.end:"
+        yield f"  %{block}.row.next = add i64 %{block}.row, {rows}"
+        yield f"  %{block}.more.rows = icmp slt i64 %{block}.row.next, {self.width}"
+        yield f"  br i1 %{block}.more.rows, label %turned{lanes}, label %turned.end"
+
+    def _transposed(self, block: str, rows: int, lanes: int) -> Iterator[str]:
+        """Stores the words of `rows` neighbours step by step."""
         kind = f"<{lanes} x i32>"
+        lines, vectors = transposed([f"%{block}.row{row}" for row in range(rows)], lanes, f"{block}.turn")
+        yield from lines
         apart = self.width if rows == lanes else lanes
         for k, vector in enumerate(vectors):
-            yield f"  %block.to{k} = getelementptr i32, ptr %block.to, i64 {k * apart}"
-            yield f"  store {kind} {vector}, ptr %block.to{k}, align 4"
-        yield f"  %block.term.next = add i64 %block.term, {lanes * self._terms}"
-        yield f"  %block.to.next = getelementptr i32, ptr %block.to, i64 {lanes * self.width}"
-        yield "  %more.blocks = icmp slt i64 %block.term.next, %whole.depth"
-        yield "  br i1 %more.blocks, label %block, label %rows.end"
-        yield "rows.end:"
-        yield f"  %row.next = add i64 %row, {rows}"
-        yield f"  %more.rows = icmp slt i64 %row.next, {self.width}"
-        yield "  br i1 %more.rows, label %turned, label %turned.end"
-        yield "turned.end:"
-        yield "  %is.complete = icmp eq i64 %whole.depth, %depth"
-        yield "  br i1 %is.complete, label %group.end, label %lanes"
+            yield f"  %{block}.to{k} = getelementptr i32, ptr %{block}.to, i64 {k * apart}"
+            yield f"  store {kind} {vector}, ptr %{block}.to{k}, align 4"
 
-    def _next_row(self, row: int) -> Iterator[str]:
-        """``%row.at<row>``: the block's first term of the neighbour `row` behind the first one."""
+    def _next_row(self, block: str, row: int) -> Iterator[str]:
+        """``%<block>.at<row>``: the block's first term of the neighbour `row` behind the first one."""
+        at = f"%{block}.at"
         if not self.are_listed:
-            yield f"  %row.at{row} = getelementptr {self.element}, ptr %row.at{row - 1}, i64 %across"
+            yield f"  {at}{row} = getelementptr {self.element}, ptr {at}{row - 1}, i64 %across"
             return
-        yield f"  %row.listed{row} = getelementptr i64, ptr %row.from.listed, i64 {row}"
-        yield f"  %row.moved{row} = load i64, ptr %row.listed{row}"
-        yield f"  %row.start{row} = getelementptr {self.element}, ptr %from, i64 %row.moved{row}"
-        yield f"  %row.at{row} = getelementptr {self.element}, ptr %row.start{row}, i64 %block.term"
+        yield f"  {at}{row}.listed = getelementptr i64, ptr %{block}.from.listed, i64 {row}"
+        yield f"  {at}{row}.moved = load i64, ptr {at}{row}.listed"
+        yield f"  {at}{row}.start = getelementptr {self.element}, ptr %from, i64 {at}{row}.moved"
+        yield f"  {at}{row} = getelementptr {self.element}, ptr {at}{row}.start, i64 %{block}.term"
 
-    def _along(self, name: str, at: str) -> Iterator[str]:
+    def _along(self, name: str, at: str, lanes: int) -> Iterator[str]:
         """`lanes` words of contiguous terms."""
-        kind, halves = f"<{self.lanes} x i32>", f"<{self.lanes} x i16>"
+        kind, halves = f"<{lanes} x i32>", f"<{lanes} x i16>"
         if self.element == "float" or self.in_pairs:
             yield f"  {name} = load {kind}, ptr {at}, align {4 // self._terms}"
             return

@@ -14,6 +14,7 @@ from ttnn_jit.codegen.launch import (
     View,
     blocked,
     contraction_nest_of,
+    interchanged,
     loop_nest_of,
     reduction_nest_of,
     row_loops,
@@ -135,6 +136,7 @@ def kernel_over(
     views = tuple(each.view for each in inputs), tuple(each.view for each in outputs)
     if axis is None:
         nest = blocked(loop_nest_of(*views))
+        nest = interchanged(nest) if all(isinstance(step, Load | Store) for step in steps) else nest
     else:
         every = (*views[0], *views[1])
         shape = broadcast_shape(view.shape for view in every)

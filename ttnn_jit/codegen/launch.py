@@ -279,6 +279,30 @@ def blocked(nest: LoopNest) -> LoopNest:
     return LoopNest((*extents, BLOCK, BLOCK), tuple(strides), nest.offsets)
 
 
+MOST_STEPS, MOST_APART = 8, 32
+"""An innermost loop of fewer steps costs more than its elements; elements further apart share few cache lines."""
+LEAST_AROUND, MOST_AROUND = 16, 1024
+"""Steps of a loop that trades places with it: what they touch stays in the first cache."""
+
+
+def interchanged(nest: LoopNest) -> LoopNest:
+    """The loops with a short innermost one around steps of the next, where operands lie near in these.
+
+    Bound: a strided load and store per element, instead of a loop entered for a few of them.
+    """
+    if nest.rank == 0 or nest.extents[-1] >= MOST_STEPS:
+        return nest
+    if any(own[-2] == 0 or abs(own[-2]) > MOST_APART for own in nest.strides):
+        return nest
+    *around, across, short = nest.extents
+    steps = next((k for k in range(min(across, MOST_AROUND), LEAST_AROUND - 1, -1) if across % k == 0), None)
+    if steps is None:
+        return nest
+    strides = ((*own[:-2], own[-2] * steps, own[-1], own[-2]) for own in nest.strides)
+    whole = LoopNest((*around, across // steps, short, steps), tuple(strides), nest.offsets)
+    return _merged(whole.extents, whole.strides, whole.offsets)
+
+
 def _crosses(strides: Sequence[int], loop: int) -> bool:
     return strides[loop] == 1 and abs(strides[-1]) >= LEAST_BLOCKED_STRIDE
 

@@ -4,7 +4,18 @@ import itertools
 
 import pytest
 
-from ttnn_jit.codegen.launch import BLOCK, LEAST_BLOCKED_STRIDE, LoopNest, View, blocked, loop_nest_of
+from ttnn_jit.codegen.launch import (
+    BLOCK,
+    LEAST_BLOCKED_STRIDE,
+    MOST_APART,
+    MOST_AROUND,
+    MOST_STEPS,
+    LoopNest,
+    View,
+    blocked,
+    interchanged,
+    loop_nest_of,
+)
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
@@ -99,3 +110,16 @@ def test_loops_in_blocks_meet_the_same_elements(extents):
     in_blocks = blocked(nest)
     assert (in_blocks is not nest) == (rows % BLOCK == 0)
     assert sorted(places(in_blocks)) == sorted(places(nest))
+
+
+@pytest.mark.parametrize("extents", [(224, 3), (5, 224, 3), (2500, 2), (7, 17, 7), (1031, 3), (15, 3), (64, 8)])
+@pytest.mark.parametrize("apart", [4, 1, 100, 0])
+def test_a_short_loop_trades_places_where_operands_lie_near(extents, apart):
+    *outer, across, short = extents
+    strides = [across * apart] * len(outer)
+    nest = LoopNest(extents, ((*strides, apart, 1), (*strides, short, 1)), (7, 0))
+    found = interchanged(nest)
+    trades = short < MOST_STEPS and 0 < apart <= MOST_APART and across in {224, 2500, 17}
+    assert (found.extents[-1] != short) == trades
+    assert found.extents[-1] <= max(MOST_AROUND, short)
+    assert sorted(places(found)) == sorted(places(nest))
