@@ -138,8 +138,16 @@ def _ours(work: Work, tensors: Sequence[Any]) -> Call:
         images, channels, height, width = x.shape
         x = x.permute(0, 2, 3, 1).reshape(images, 1, height * width, channels).contiguous()
     given = (x, *others)
-    function = ttnn_jit.jit()(lambda *tensors: work.ours(ttnn, *tensors))
+    function = ttnn_jit.jit()(_OF_TENSORS[len(given)](work, ttnn))
     return lambda: function(*given)
+
+
+_OF_TENSORS: dict[int, Callable[..., Callable[..., Any]]] = {
+    1: lambda work, ttnn: lambda x: work.ours(ttnn, x),
+    2: lambda work, ttnn: lambda x, w: work.ours(ttnn, x, w),
+    3: lambda work, ttnn: lambda x, w, b: work.ours(ttnn, x, w, b),
+}
+"""A function as its user would write it: one with a parameter for each tensor has the fast path of calls."""
 
 
 def _torchs(work: Work, tensors: Sequence[Any], compiled: bool) -> Call:
