@@ -93,7 +93,7 @@ def _torch(tensors: Sequence[Any], causal: bool) -> Call:
 @contextmanager
 def steps(quick: bool) -> Iterator[Sequence[Step]]:
     """A step per case."""
-    rounds = 3 if quick else 5
+    rounds = 2 if quick else 4
     with turns() as running:
         yield [
             Step(
