@@ -183,16 +183,18 @@ def steps(quick: bool) -> Iterator[Sequence[Step]]:
 
 def report(results: Mapping[str, Any], plots: Plots) -> str:  # noqa: ARG001 - a table says it all
     """A table per number of threads."""
+    measured = [case for case in cases(quick=False) if case.name in results]
+    counts = dict.fromkeys(case.threads for case in measured)
     return "\n".join(
-        f"## {count} thread{'s' * (count > 1)}\n\n{_table(results, [c for c in cases(False) if c.threads == count])}"
-        for count in thread_counts()
+        f"## {count} thread{'s' * (count > 1)}\n\n{_table(results, [c for c in measured if c.threads == count])}"
+        for count in counts
     )
 
 
 def _table(results: Mapping[str, Any], own: Sequence[Case]) -> str:
     head = ["work", *(f"{name}, us" for name in CONTENDERS), "GB/s", "best of torch / ours", "medians", "goal", "error"]
     rows = [head]
-    for case in (each for each in own if each.name in results):
+    for case in own:
         found = results[case.name]
         cells = [f"{least(found, name) * 1e6:,.0f}" for name in CONTENDERS]
         cells += [f"{_nbytes(case) / least(found, OURS) / 1e9:.1f}", f"{ratio(found, CONTENDERS[1:]):.2f}"]
