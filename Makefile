@@ -28,7 +28,7 @@ check: $(VENV)/.dev  ## Format, lint, types and the direction of imports
 oracle: $(VENV)/.oracle  ## Have the MLIR parser of jaxlib read our dumps (a large download)
 	$(BIN)/python -m pytest -q -m oracle tests/oracle
 
-bench: $(VENV)/.bench  ## All benchmarks into benchmarks/results; BENCH_FLAGS=--quick for four minutes, --resume
+bench: $(VENV)/.bench  ## All benchmarks into benchmarks/results; BENCH_FLAGS=--quick for a quarter of an hour, --resume
 	$(BIN)/python -m benchmarks.run $(BENCH_FLAGS)
 
 docs: $(VENV)/.dev  ## Renew what is made from the code: the tables in docs/ and the stubs

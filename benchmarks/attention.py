@@ -93,7 +93,7 @@ def _torch(tensors: Sequence[Any], causal: bool) -> Call:
 @contextmanager
 def steps(quick: bool) -> Iterator[Sequence[Step]]:
     """A step per case."""
-    rounds = 3 if quick else 5
+    rounds = 2 if quick else 4
     with turns() as running:
         yield [
             Step(
@@ -107,9 +107,11 @@ def steps(quick: bool) -> Iterator[Sequence[Step]]:
 
 def report(results: Mapping[str, Any], plots: Plots) -> str:  # noqa: ARG001 - a table says it all
     """A table per number of threads."""
+    measured = [case for case in cases(quick=False) if case.name in results]
+    counts = dict.fromkeys(case.threads for case in measured)
     return "\n".join(
-        f"## {count} thread{'s' * (count > 1)}\n\n{_table(results, [c for c in cases(False) if c.threads == count])}"
-        for count in thread_counts()
+        f"## {count} thread{'s' * (count > 1)}\n\n{_table(results, [c for c in measured if c.threads == count])}"
+        for count in counts
     )
 
 
@@ -117,7 +119,7 @@ def _table(results: Mapping[str, Any], own: Sequence[Case]) -> str:
     rows = [
         ["positions", *(f"{name}, us" for name in CONTENDERS), "GFLOP/s", "torch / ours", "medians", "goal", "error"]
     ]
-    for case in (each for each in own if each.name in results):
+    for case in own:
         found = results[case.name]
         cells = [f"{least(found, name) * 1e6:,.0f}" for name in CONTENDERS]
         cells += [f"{case.operations / least(found, OURS) / 1e9:,.0f}", f"{ratio(found, [TORCH]):.2f}"]

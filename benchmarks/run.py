@@ -1,7 +1,7 @@
 """Every benchmark of speed in turn, behind one progress bar: what ``make bench`` runs.
 
 Each writes ``benchmarks/results/<name>.json`` step by step, then tables (.md) and plots (.png); results/README.md is
-the index. A full run takes about a quarter of an hour on two cores, a quick one about four minutes. Run it on a
+the index. A full run takes about forty minutes on two cores, a quick one a quarter of an hour. Run it on a
 machine that does nothing else.
 """
 

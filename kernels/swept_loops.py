@@ -193,8 +193,12 @@ class SweptLoops:
         yield f"  {name} = getelementptr {element}, ptr %at1_{k}, i64 {index}"
 
 
+_CHAINS_AT_ONCE = 8
+"""Vectors of chains that hide the latency of what combines two numbers, where these may meet in any order."""
+
+
 def fold_functions(
-    name: str, combine: Callable[..., str], identity: float, isa: HostIsa, module: ModuleText
+    name: str, combine: Callable[..., str], identity: float, in_any_order: bool, isa: HostIsa, module: ModuleText
 ) -> Sequence[str]:
     """Three functions: ``float @name(ptr terms, i64 count)`` folds a block of at most `BLOCK` float32.
 
@@ -205,23 +209,28 @@ def fold_functions(
         name: Their symbol.
         combine: ``combine(b, x, y)`` over ops/emit.py.
         identity: What chains begin with.
+        in_any_order: Whether the order makes no difference: then there are more chains where that is faster.
         isa: Decides the lanes of a vector.
         module: Gets the declarations that `combine` needs.
     """
-    return [_fold(name, combine, identity, isa, module), *_levels(name, combine, isa, module)]
+    return [_fold(name, combine, identity, in_any_order, isa, module), *_levels(name, combine, isa, module)]
 
 
-def _fold(name: str, combine: Callable[..., str], identity: float, isa: HostIsa, module: ModuleText) -> str:
+def _fold(
+    name: str, combine: Callable[..., str], identity: float, in_any_order: bool, isa: HostIsa, module: ModuleText
+) -> str:
     vectors = CHAINS // isa.lanes
+    vectors = max(vectors, _CHAINS_AT_ONCE) if in_any_order else vectors
+    step = vectors * isa.lanes
     kind = f"<{isa.lanes} x float>"
     start = LlvmFloat.const(LlvmVector(isa, module, prefix="s", block="entry"), identity)
     lines = [f"define internal float @{name}(ptr %terms, i64 %n) nounwind {{", "entry:"]
-    lines += [f"  %scratch = alloca [{CHAINS} x float], align 64", f"  %main = and i64 %n, {-CHAINS}"]
+    lines += [f"  %scratch = alloca [{step} x float], align 64", f"  %main = and i64 %n, {-step}"]
     lines += ["  %some = icmp ne i64 %main, 0", "  br i1 %some, label %chunk, label %after", "chunk:"]
     lines += ["  %at = phi i64 [0, %entry], [%at.next, %chunk]"]
     lines += [f"  %chain{k} = phi {kind} [{start}, %entry], [%chain{k}.next, %chunk]" for k in range(vectors)]
     lines += _combined(combine, isa, module, "c", "%terms", "%at", [f"%chain{k}" for k in range(vectors)])
-    lines += [f"  %at.next = add i64 %at, {CHAINS}", "  %more = icmp slt i64 %at.next, %main"]
+    lines += [f"  %at.next = add i64 %at, {step}", "  %more = icmp slt i64 %at.next, %main"]
     lines += ["  br i1 %more, label %chunk, label %after", "after:"]
     lines += [f"  %sum{k} = phi {kind} [{start}, %entry], [%chain{k}.next, %chunk]" for k in range(vectors)]
     lines += ["  %rest = sub i64 %n, %main", "  %has.rest = icmp sgt i64 %rest, 0"]

@@ -185,7 +185,7 @@ def _swept(form: Swept, isa: HostIsa) -> _Draft:
     body, parts = form.body, form.parts
     assert body.reduced is not None, "it reduces a loop"
     in_rows = body.reduced.loop == 0
-    loops, functions = (SweptLoops, fold_functions) if in_rows else (SweptColumns, column_functions)
+    loops = SweptLoops if in_rows else SweptColumns
     module, definitions, calls, picoseconds = ModuleText(), [], [], 0.0
     folds = dict.fromkeys(fold.tile_name for sweep in parts.sweeps for fold in sweep.folds)
     for number, (sweep, loop) in enumerate(zip(parts.sweeps, form.loops, strict=True)):
@@ -201,7 +201,11 @@ def _swept(form: Swept, isa: HostIsa) -> _Draft:
     for tile_name in folds:
         operation = reduction_of_tile(tile_name)
         name = f"ttnn_jit.{tile_name}"
-        definitions += functions(name, operation.combine, operation.identity, isa, module)
+        arguments = name, operation.combine, operation.identity
+        if in_rows:
+            definitions += fold_functions(*arguments, operation.combined_by.laws.associative, isa, module)
+        else:
+            definitions += column_functions(*arguments, isa, module)
     module.declarations.update(dict.fromkeys(DECLARATIONS))
     kernel = loops(KERNEL, body.streams, body.rank, calls, parts.buffers).text()
     remarks = [_rows_remark(body.reduced)]

@@ -150,14 +150,14 @@ MAXIMUM = binary(
     summary="The larger of x and y; NaN if either is.",
     emit=lambda b, x, y: b.maximum(x, y),
     golden=lambda torch, x, y: torch.maximum(x, y),
-    laws=Laws(chooses=True, monotone=True),
+    laws=Laws(associative=True, chooses=True, monotone=True),
 )
 MINIMUM = binary(
     "minimum",
     summary="The smaller of x and y; NaN if either is.",
     emit=lambda b, x, y: b.minimum(x, y),
     golden=lambda torch, x, y: torch.minimum(x, y),
-    laws=Laws(chooses=True, monotone=True),
+    laws=Laws(associative=True, chooses=True, monotone=True),
 )
 POW = binary(
     "pow",

@@ -59,6 +59,7 @@ class Laws:
     Attributes:
         neutral: The number that, as the second operand, gives back the first bit for bit (any NaN equals any NaN).
         commutative: The operands may change places.
+        associative: Of several operands any two may meet first, and the result is the same bit for bit.
         copies: The result is the operand.
         negates: The result is the operand with its sign bit flipped.
         chooses: The result is always an operand, perhaps with another sign, or an integer of up to two digits, and
@@ -70,6 +71,7 @@ class Laws:
 
     neutral: float | None = None
     commutative: bool = False
+    associative: bool = False
     copies: bool = False
     negates: bool = False
     chooses: bool = False

@@ -118,3 +118,16 @@ def test_numbers_of_groups_are_repeated_first_where_loops_over_groups_would_be_s
     found, got = launches(program, *given)
     assert (len(found) == 1) is folded
     assert torch.equal(ttnn.to_torch(got), x - means.repeat_interleave(group)[None])
+
+
+def test_numbers_of_groups_are_repeated_first_for_a_sum_of_columns_too(cpu_device):
+    def program(x, means):
+        spread = ttnn.reshape(ttnn.repeat(means, (1, 16)), (1, 512))
+        return ttnn.sum(ttnn.square(ttnn.subtract(x, spread)), 0, True)
+
+    x, means = torch.randn(64, 512), torch.randn(32, 1)
+    given = [ttnn.from_torch(each, device=cpu_device) for each in (x, means)]
+    function = ttnn_jit.jit()(program)
+    assert [launch.loops for launch in function.explain(*given).launches][1:] == ["64 reduced x 512"]
+    want = (x.double() - means.repeat_interleave(16)[None].double()).square().sum(0, keepdim=True)
+    torch.testing.assert_close(ttnn.to_torch(function(*given)).double(), want, rtol=1e-5, atol=1e-5)

@@ -56,6 +56,17 @@ def test_operands_of_a_commutative_operation_may_change_places(operation):
         assert (bits(operation.emit(NumpyVector(), x, y)) == bits(operation.emit(NumpyVector(), y, x))).all()
 
 
+@pytest.mark.parametrize("operation", declared("associative"))
+def test_any_two_operands_of_an_associative_operation_may_meet_first(operation):
+    x, y, z = (np.array(column, np.float32) for column in zip(*itertools.product(VALUES, repeat=3), strict=True))
+    b = NumpyVector()
+    with NumpyVector.quiet():
+        found = [operation.emit(b, operation.emit(b, x, y), z), operation.emit(b, x, operation.emit(b, y, z))]
+        found.append(operation.emit(b, operation.emit(b, x, z), y))
+    assert (bits(found[0]) == bits(found[1])).all()
+    assert (bits(found[0]) == bits(found[2])).all()
+
+
 @pytest.mark.parametrize("operation", [*declared("copies"), *declared("negates")])
 def test_copies_and_negations_are_such_bit_for_bit(operation):
     expected = -VALUES if operation.laws.negates else VALUES

@@ -23,7 +23,7 @@ from ttnn_jit.specs.access import Access, NotStridedError, reshaped
 _MIN_TERMS = 16
 """Of the innermost contracted loop of a product: fewer are packed one by one, for which a copy pays."""
 
-_SHORT_RUN = 128
+SHORT_RUN = 128
 """Elements of an innermost loop below which starting it costs as much as running it."""
 _FEW = 8
 """A copy is small if its reader has so many times its elements: making it costs next to nothing."""
@@ -112,7 +112,7 @@ def _through(source: Operand, read: Operand) -> Operand:
 def _is_cut_short(kernel: Kernel, before: Kernel, copy: Kernel) -> bool:
     """Whether reading through a small copy, of numbers repeated for a group, makes short runs of longer ones."""
     run, small = kernel.nest.extents[-1], math.prod(copy.nest.extents) * _FEW <= math.prod(before.nest.extents)
-    return small and run < _SHORT_RUN <= before.nest.extents[-1]
+    return small and run < SHORT_RUN <= before.nest.extents[-1]
 
 
 def _is_as_good(kernel: Kernel, before: Kernel, streams: Sequence[int]) -> bool:

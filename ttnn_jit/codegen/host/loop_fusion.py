@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue
 
+from ttnn_jit.codegen.host.copy_folding import SHORT_RUN
 from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Readers, readers_in
 from ttnn_jit.codegen.host.sweeps import fits_stack
@@ -105,6 +106,10 @@ def _fits(loop: _FusedLoop, readers: Readers) -> bool:
         return False
     if kernel.body.reduced is None or kernel.body.contraction is not None:
         return kernel.body.live_tiles <= _MAX_LIVE_TILES
+    if kernel.nest.extents[-1] < min(
+        SHORT_RUN, *(each.nest.extents[-1] for each in loop.kernels if each.axis is not None)
+    ):
+        return False  # what is joined cuts its columns into short runs
     strided = any(stream.access is InnerAccess.STRIDED for stream in kernel.body.streams)
     return not strided and fits_stack(kernel.body, kernel.body.reduced)
 

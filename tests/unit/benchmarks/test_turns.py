@@ -1,0 +1,34 @@
+"""Contenders that take turns: what they compute is what torch computes in float64, and ratios are of the best peer."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks import attention, reductions, turns
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch):
+    monkeypatch.setattr(reductions, "SIZE", 64)
+    monkeypatch.setattr(reductions, "IMAGES", (2, 64, 4, 4))
+
+
+@pytest.mark.parametrize("work", reductions.WORKS)
+def test_works_are_those_of_torch(work):
+    fields = {"work": work, "dtype": "f32", "threads": 1}
+    assert all(reductions.prepare(contender, fields) < 1e-5 for contender in (turns.OURS, reductions.EAGER))
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention_is_torchs(causal):
+    fields = {"positions": 40, "causal": causal, "dtype": "f32", "threads": 1}
+    assert all(attention.prepare(contender, fields) < 1e-5 for contender in attention.CONTENDERS)
+
+
+def test_a_ratio_is_of_the_fastest_calls_of_the_best_peer_and_of_ours():
+    def figures(*least):
+        return {"error": 0.0, "seconds": [2 * each for each in least], "least": list(least)}
+
+    found = {turns.OURS: figures(2.0, 1.0), "one": figures(8.0, 3.0), "other": figures(6.0, 4.0)}
+    assert turns.ratio(found, ["one", "other"]) == 3.0
+    assert turns.ratio_of_medians(found, ["one", "other"]) == "3.00 [3.00-3.00]"
