@@ -21,6 +21,7 @@ from ttnn_jit.frontend.frame import Frame, local_names_of, parameter_names
 from ttnn_jit.frontend.function_source import function_source
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.language import is_namespace_function
+from ttnn_jit.frontend.movement_methods import movement_function
 from ttnn_jit.frontend.parameters import bind_parameters
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.python_functions import is_pure
@@ -106,7 +107,7 @@ def evaluate_items(interpreter: Interpreter, nodes: list[ast.expr]) -> list[Any]
     return items
 
 
-def call_value(  # noqa: C901, PLR0911 - one line for each kind of callee
+def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of callee
     interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
     """The result of calling `function`, whatever it is.
@@ -120,6 +121,8 @@ def call_value(  # noqa: C901, PLR0911 - one line for each kind of callee
             return interpreter.call(function, args, kwargs)
         case _ if (name := wrapped_attribute(function)) is not None:
             return _call_wrapped(interpreter, function, name, args, kwargs)
+        case _ if (moved := movement_function(function, args)) is not None:
+            return interpreter.natively(moved, *args, **kwargs)
         case InterpretedFunction() | _Callback():
             return function(*args, **kwargs)
         case functools.partial() if is_of_c(member_of(type(function), "__call__")):

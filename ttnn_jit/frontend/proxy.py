@@ -23,6 +23,7 @@ from ttnn_jit.frontend.asked_results import NOTHING, Asked, asked_by, results_as
 from ttnn_jit.frontend.creations import create
 from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.module_builder import ModuleBuilder, TensorOperand
+from ttnn_jit.frontend.movement_methods import movement_attribute, movement_function
 from ttnn_jit.frontend.tensor_argument import TensorArgument
 from ttnn_jit.frontend.unsupported import (
     foreign_function_help,
@@ -31,7 +32,8 @@ from ttnn_jit.frontend.unsupported import (
     outside_tensor_help,
     unsupported_function,
 )
-from ttnn_jit.frontend.writes import View, current_value, in_place, into, item, set_item, update, updating
+from ttnn_jit.frontend.views import View, current_value, note_views, share_memory, strides_of_result
+from ttnn_jit.frontend.writes import in_place, into, item, set_item, update, updating
 from ttnn_jit.ops import (
     ABSENT,
     ABSENT_OPERATORS,
@@ -54,6 +56,7 @@ from ttnn_jit.ops import (
 )
 from ttnn_jit.ops.created_tensors import creation_of
 from ttnn_jit.ops.operation import PLACE_KEYWORDS
+from ttnn_jit.ops.view_rules import Strides
 from ttnn_jit.runtime.families import TORCH, has_family
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.tensor_queries import TensorQueries
@@ -76,7 +79,17 @@ class ProxyTensor(TensorQueries):
     is a `CompileError` at the user's line.
     """
 
-    __slots__ = ("_deallocated_at", "_spec", "_value", "argument", "emitter", "is_argument", "view_of", "writes")
+    __slots__ = (
+        "_deallocated_at",
+        "_spec",
+        "_value",
+        "argument",
+        "emitter",
+        "is_argument",
+        "strides",
+        "view_of",
+        "writes",
+    )
     __hash__ = object.__hash__
     __array_ufunc__ = None  # numpy scalars on the left leave the operator to us
 
@@ -88,6 +101,7 @@ class ProxyTensor(TensorQueries):
         self.is_argument = is_argument
         self.argument = value
         self.view_of: View | None = None
+        self.strides: Strides = None
         self.writes = 0
 
     def __ttnn_call__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -116,15 +130,14 @@ class ProxyTensor(TensorQueries):
     @classmethod
     def __torch_function__(
         cls, function: Any, _types: object, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
-    ) -> NoReturn:
-        """Refuse a function of torch's, which would need the data."""
+    ) -> Any:
+        """What a function of torch's gives that moves elements; others would need the data, and are refused."""
         proxy = next(leaf for leaf in leaves([*args, *(kwargs or {}).values()]) if type(leaf) is cls)
-        name = str(getattr(function, "__name__", function))
-        raise UnsupportedFunction(
-            f"Function {name} not supported",
-            location=proxy.emitter.location(),
-            help=foreign_function_help(function, name),
-        )
+        return _foreign_call(proxy, function, args, kwargs or {})
+
+    def __array_function__(self, function: Any, _types: object, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The same of numpy's."""
+        return _foreign_call(self, function, args, kwargs)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -166,6 +179,8 @@ class ProxyTensor(TensorQueries):
             raise AttributeError(name)
         if name in _METHODS_IN_PLACE and self.emitter.family is TORCH:
             return types.MethodType(_METHODS_IN_PLACE[name], self)
+        if (moved := movement_attribute(self, name)) is not None:
+            return moved
         return self.refuse(
             f"a tensor has no attribute `{name}` while a function is compiled",
             _attribute_help(name),
@@ -173,6 +188,18 @@ class ProxyTensor(TensorQueries):
 
     def __bool__(self) -> NoReturn:  # noqa: PLE0304 - that it never returns is the point
         self.refuse("a branch cannot depend on a tensor: its value is not known before the call", _BRANCH_HELP)
+
+
+def _foreign_call(proxy: ProxyTensor, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    moved = movement_function(function, args)
+    if moved is not None:
+        return moved(*args, **kwargs)
+    name = str(getattr(function, "__name__", function))
+    raise UnsupportedFunction(
+        f"Function {name} not supported",
+        location=proxy.emitter.location(),
+        help=foreign_function_help(function, name),
+    )
 
 
 def _unary(operation: Operation) -> Callable[[ProxyTensor], Any]:
@@ -317,6 +344,7 @@ class Emitter(ABC):
 
     def _input(self, value: SSAValue, spec: TensorSpec) -> ProxyTensor:
         tensor = ProxyTensor(self, value, spec, is_argument=True)
+        tensor.strides = spec.element_strides
         self.inputs.append(tensor)
         return tensor
 
@@ -399,7 +427,17 @@ class Emitter(ABC):
         ]
         results = results_as_asked(self.builder, bound.operation, operands, bound.attributes, location, asked)
         proxies = tuple(ProxyTensor(self, value, spec) for value, spec in results)
+        self._note_memory(bound, proxies, asked)
         return bound.operation.packed(proxies)
+
+    def _note_memory(self, bound: BoundCall, results: Sequence[ProxyTensor], asked: Asked) -> None:
+        """Note where the results of a call lie: in the memory of an operand, or in their own."""
+        if share_memory(self):
+            given = [value for value in bound.operands if isinstance(value, ProxyTensor)]
+            for result in results:
+                result.strides = strides_of_result(result.shape, given)
+        if bound.operation.is_view and asked is NOTHING:
+            note_views(self, bound.operation, bound.operands[0], bound.attributes, results)
 
     def live_operand(self, tensor: ProxyTensor, what: str) -> TensorOperand:
         """What a tensor holds, for the use of `what`.
