@@ -15,7 +15,7 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
-    from ttnn_jit.frontend.proxy import Emitter
+    from ttnn_jit.frontend.emitter import Emitter
 
 
 def create(emitter: Emitter, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

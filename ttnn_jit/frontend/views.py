@@ -26,7 +26,8 @@ from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN
 from ttnn_jit.specs.sharding import dense_strides
 
 if TYPE_CHECKING:
-    from ttnn_jit.frontend.proxy import Emitter, ProxyTensor
+    from ttnn_jit.frontend.emitter import Emitter
+    from ttnn_jit.frontend.proxy import ProxyTensor
 
 
 @dataclass

@@ -37,7 +37,8 @@ from ttnn_jit.ops.part_writes import fits
 from ttnn_jit.runtime.families import NUMPY, TORCH
 
 if TYPE_CHECKING:
-    from ttnn_jit.frontend.proxy import Emitter, ProxyTensor
+    from ttnn_jit.frontend.emitter import Emitter
+    from ttnn_jit.frontend.proxy import ProxyTensor
 
 
 def item(emitter: Emitter, tensor: ProxyTensor, index: object) -> ProxyTensor:
@@ -87,7 +88,7 @@ def write(
             "the tensor that is written must have the shape of the result",
         )
     store = emitter.builder.updated if in_place else emitter.builder.stored
-    put(emitter, target, store(value, target.spec.with_(), location), location)
+    put(emitter, target, store(value, target.held[1].with_(), location), location)
     return target
 
 
@@ -142,7 +143,7 @@ def _broadcast(emitter: Emitter, part: ProxyTensor, value: Any) -> TensorOperand
         if value[1].dtype is not part.dtype:
             value = emitter.builder.operation(TYPECAST, [value], (part.dtype,), location)
         if tuple(value[1].shape) == tuple(part.shape):
-            return emitter.builder.stored(value, part.spec.with_(), location)
+            return emitter.builder.stored(value, part.held[1].with_(), location)
         if not fits(value[1].shape, part.shape):
             part.refuse(f"a tensor of shape {list(value[1].shape)} does not broadcast to a part of {list(part.shape)}")
         filled = emitter.builder.operation(FILL, [part.operand, value], (), location)
