@@ -18,6 +18,7 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.frontend.module_builder import TensorOperand
 from ttnn_jit.frontend.movement_methods import movement_attribute, movement_function
+from ttnn_jit.frontend.program_device import ProgramDevice
 from ttnn_jit.frontend.unsupported import (
     foreign_function_help,
     outside_tensor_help,
@@ -37,9 +38,10 @@ from ttnn_jit.ops import (
     Operation,
 )
 from ttnn_jit.ops.view_rules import Strides
-from ttnn_jit.runtime.families import TORCH
+from ttnn_jit.runtime.families import TORCH, TTNN
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.tensor_queries import TensorQueries
+from ttnn_jit.specs.storage_type import StorageType
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
@@ -137,13 +139,27 @@ class ProxyTensor(TensorQueries):
         """Write into the elements that `index` names."""
         set_item(self.emitter, self, index, value)
 
+    def device(self) -> ProgramDevice:
+        """What says of the program's device what the target decides."""
+        if self.emitter.family is not TTNN:
+            self.refuse("`device` of a tensor of torch's or numpy's is nothing that a program asks for")
+        return ProgramDevice(self.emitter)
+
+    def storage_type(self) -> StorageType:
+        """A program's tensors lie on a device."""
+        return StorageType.DEVICE
+
+    def is_allocated(self) -> bool:
+        """Whether it was not deallocated."""
+        return self._deallocated_at is None
+
     def deallocate(self, force: bool = True) -> None:  # noqa: ARG002 - as ttnn has it
         """Note that the tensor is gone: nothing happens at run time, but a later use is an error."""
         if self.is_argument:
-            self.refuse(
-                "an argument cannot be deallocated inside a jitted function: it belongs to the caller",
-                "call `ttnn.deallocate` after the call",
-            )
+            self.emitter.warnings[
+                "an argument is not deallocated inside a jitted function: its memory belongs to the caller, who calls "
+                "`ttnn.deallocate` after the call"
+            ] = None
         self._deallocated_at = self.emitter.location()
 
     @property
