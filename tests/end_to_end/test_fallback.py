@@ -262,3 +262,42 @@ def test_the_first_fallback_warns_and_the_next_do_not():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         jitted(x, x)
+
+
+class _Scale:
+    def __init__(self, factor, flips):
+        self.factor, self.flips = factor, flips
+
+    @ttnn_jit.jit(fallback=True)
+    def method(self, x):
+        if self.flips:
+            torch.flip(x, (0,))
+        return ttnn.multiply(x, self.factor)
+
+
+@ttnn_jit.jit(fallback=True)
+def _of_object(x, scale):
+    if scale.flips:
+        torch.flip(x, (0,))
+    return ttnn.multiply(x, scale.factor)
+
+
+@pytest.mark.filterwarnings("ignore:.*runs as plain Python")
+@pytest.mark.parametrize(
+    ("function", "call"),
+    [(_Scale.method, lambda scale, x: scale.method(x)), (_of_object, lambda scale, x: _of_object(x, scale))],
+)
+def test_fallback_used_is_of_the_last_call_whatever_objects_it_had(function, call):
+    x, compiled, plain = torch.ones(2, 3), _Scale(2.0, False), _Scale(3.0, True)
+    for scale in (compiled, plain, plain, compiled, compiled, compiled, plain):
+        assert torch.equal(call(scale, x), x * scale.factor)
+        assert function.fallback_used is scale.flips
+
+
+def test_what_is_asked_of_a_method_names_the_instance():
+    scale, x = _Scale(2.0, False), torch.ones(2, 3)
+    assert "multiply" in str(_Scale.method.explain(scale, x))
+    for ask in (scale.method.explain, scale.method.ir):
+        with pytest.raises(ArgumentError, match=r"missing a required argument: 'x'") as refused:
+            ask(x)
+        assert "`_Scale.method.explain(instance, ...)`" in str(refused.value)

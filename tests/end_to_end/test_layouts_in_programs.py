@@ -2,12 +2,15 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ttnn_jit
 from ttnn_jit import ttnn
-from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.diagnostics.errors import CompileError, LayoutError, TtnnJitError
+from ttnn_jit.ops import OPERATIONS, Shorthand
+from ttnn_jit.ops.shorthand import Call, Value
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 HEIGHT = ttnn.create_sharded_memory_config(
     (64, 96), core_grid=ttnn.CoreGrid(y=2, x=1), strategy=ttnn.ShardStrategy.HEIGHT
@@ -227,3 +230,89 @@ def test_an_operation_in_a_program_results_in_the_dtype_that_a_call_asks_for(dev
         jitted = ttnn_jit.jit(graph_capture=capture)(lambda x: call(x, dtype))(x)
         assert jitted.dtype is dtype
         assert torch.equal(jitted.to_torch(), eager.to_torch())
+
+
+# --- Layouts that calls ask for -------------------------------------------------------------------------------------
+
+BLOCK = ttnn.create_sharded_memory_config(
+    (64, 192), core_grid=ttnn.CoreGrid(y=2, x=2), strategy=ttnn.ShardStrategy.BLOCK
+)
+CONFIGS = [None, BLOCK, ttnn.L1_BLOCK_SHARDED_MEMORY_CONFIG, ttnn.L1_HEIGHT_SHARDED_MEMORY_CONFIG]
+CONFIGS += [ttnn.L1_MEMORY_CONFIG, ttnn.DRAM_MEMORY_CONFIG]
+BETWEEN = {
+    "add": lambda x, config: ttnn.add(x, 1.0, memory_config=config),
+    "relu": lambda x, _: ttnn.relu(x),
+    "reshape": lambda x, _: ttnn.reshape(x, tuple(x.shape)),
+    "moved": lambda x, config: ttnn.to_memory_config(x, config or x.memory_config()),
+    "interleaved": lambda x, _: ttnn.sharded_to_interleaved(x) if x.is_sharded() else x,
+    "typecast": lambda x, _: ttnn.typecast(x, ttnn.float32),
+    "written": lambda x, _: ttnn.multiply_(x, 2.0),
+}
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    config=st.sampled_from(CONFIGS),
+    steps=st.lists(st.tuples(st.sampled_from([*BETWEEN]), st.sampled_from(CONFIGS)), max_size=3),
+    capture=st.booleans(),
+)
+@pytest.mark.filterwarnings("ignore:.*on an operation is ignored")
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+def test_numbers_that_depend_on_a_layout_are_those_of_eager_calls(target, config, steps, capture):
+    device = ttnn.open_device(device_id=0, target=target)
+    x, weight = (on(device, torch.randint(-1, 2, shape).float()) for shape in ((1, 64, 64), (64, 192)))
+
+    def program(x, weight):
+        y = ttnn.linear(x, weight, memory_config=config)
+        for name, other in steps:
+            y = BETWEEN[name](y, other)
+        heads = ttnn.transformer.split_query_key_value_and_split_heads(y, num_heads=2)
+        return heads, ttnn.abs(y) if ttnn.is_sharded(y) else ttnn.neg(y)
+
+    refused: tuple[type[Exception], ...] = (TtnnJitError,)
+    try:
+        eager = program(x, weight)
+        refused = (LayoutError,) if target == "wormhole_b0" else ()  # a chip's kernels do not take every tensor
+        jitted = ttnn_jit.jit(graph_capture=capture)(program)(x, weight)
+    except refused:
+        assume(False)
+    for one, other in zip((*eager[0], eager[1]), (*jitted[0], jitted[1]), strict=True):
+        assert torch.equal(one.to_torch(), other.to_torch())
+    ttnn.close_device(device)
+
+
+def calls_of(operation, specs, statics):
+    made = []
+
+    def called(inner, operands, *attributes):
+        given = [each.spec if isinstance(each, Value) else each for each in operands]
+        made.append((inner, attributes))
+        return [Value(spec) for spec in inner.results(given, attributes)]
+
+    operation.written_out(Call(called), [Value(spec) if spec else None for spec in specs], statics)
+    return made
+
+
+def test_operations_whose_calls_depend_on_a_layout_say_so():
+    sharded = ttnn.create_sharded_memory_config(
+        (32, 32),
+        core_grid=ttnn.CoreGrid(y=1, x=1),
+        strategy=ttnn.ShardStrategy.HEIGHT,
+        use_height_and_width_as_shard_shape=True,
+    )
+    found = set()
+    for operation in (each for each in OPERATIONS if isinstance(each, Shorthand) and not each.optional_operands > 1):
+        dtype = ttnn.bfloat16 if ttnn.bfloat16 in operation.dtypes else next(iter(operation.dtypes))
+        for shapes, statics in operation.examples:
+            ways = []
+            for config in (None, sharded):
+                specs = [
+                    None if shape is None else TensorSpec(shape, dtype, ttnn.TILE_LAYOUT, config) for shape in shapes
+                ]
+                try:
+                    ways.append(calls_of(operation, specs, statics))
+                except TtnnJitError:
+                    break  # shards that are broadcast
+            if len(ways) == 2 and ways[0] != ways[1]:
+                found.add(operation.name)
+    assert found == {each.name for each in OPERATIONS if each.reads_layout}

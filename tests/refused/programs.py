@@ -159,13 +159,6 @@ def a_deallocated_tensor(x):
 #          ^^^^^^^^^^^ `neg` uses a tensor that was deallocated at PLACE
 
 
-def an_argument_deallocated(x):
-    ttnn.deallocate(x)
-#   ^^^^^^^^^^^^^^^^^^ an argument cannot be deallocated inside a jitted function: it belongs to the caller
-#   help: call `ttnn.deallocate` after the call
-    return ttnn.exp(x)
-
-
 # --- What needs a tensor's values -----------------------------------------------------------------------------------
 
 def a_branch_on_a_tensor(x):

@@ -47,7 +47,6 @@ class JitFunction(WarmCalls):
     """
 
     fallback_used = False
-    _kind: type[JitFunction]  # the class that was called, of which the object's own is a subclass
 
     def __new__(cls, function: Callable[..., Any] | JitFunction, _: Settings) -> JitFunction:
         """An object of the subclass whose ``__call__`` has the function's parameters.
@@ -57,19 +56,18 @@ class JitFunction(WarmCalls):
         """
         plain = plain_parameters(inspect.signature(_python_function(function)))
         made: JitFunction = object.__new__(with_fast_path(plain, cls, JitFunction))
-        made._kind = cls
         return made
 
     def __init__(self, function: Callable[..., Any] | JitFunction, settings: Settings) -> None:
         super().__init__()
-        plain, kind = _python_function(function), self._kind
+        plain = _python_function(function)
         functools.update_wrapper(self, plain)
         self.func = plain
         self.__ttnn_jit_wrapped__ = plain
         self._settings = settings
         self._signature = CallSignature(plain)
         self._variants = Variants(plain.__name__)
-        self._bound = BoundFunctions(plain, lambda copy: kind(copy, settings))
+        self._bound = BoundFunctions(plain, lambda copy: JitFunction(copy, settings))
         if not is_bound(plain):  # or what it was copied from counts and clears it
             statistics.register(self)
 
@@ -200,8 +198,17 @@ class JitFunction(WarmCalls):
         if objects := self._signature.objects(trees, named):
             return self._of_objects(objects).request(*self._without(objects, args), **_left(kwargs, objects))
         self._signature.follow_changes()
-        arguments = self._signature.bind(trees, named)
+        try:
+            arguments = self._signature.bind(trees, named)
+        except ArgumentError as error:
+            raise ArgumentError(error.message, help=self._help_of_method() or error.help) from None
         return request_of(self.func, self._settings, arguments, self._placement(arguments))
+
+    def _help_of_method(self) -> str | None:
+        if not self._bound.is_method:
+            return None
+        name = self.func.__qualname__
+        return f"what is asked of a method does not see its instance: write `{name}.explain(instance, ...)`"
 
     @raises_for_the_user
     def ir(self, *args: Any, stage: str = "frontend", **kwargs: Any) -> str:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ttnn_jit.foreign import pytrees
 from ttnn_jit.guards.fingerprints import fingerprint_code
 from ttnn_jit.guards.reads import Opaque, Path, Read, resolve
-from ttnn_jit.ops import Elementwise, Operation
+from ttnn_jit.ops import Operation
 from ttnn_jit.ops.applied_unary import AppliedUnary
 from ttnn_jit.ops.operation import OperandSpec
+from ttnn_jit.ops.result_places import result_config
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.families import Family
 from ttnn_jit.runtime.program import Program
-from ttnn_jit.specs.core_sets import core_for_each, with_cores
-from ttnn_jit.specs.memory_config import CoreRange, CoreRangeSet, TensorMemoryLayout
 from ttnn_jit.specs.options import CompileOptions, OutputLayout
 from ttnn_jit.specs.sharding import maximal_block_sharding_config
 from ttnn_jit.specs.target import SystemDesc
@@ -211,7 +210,7 @@ class OperationRequest:
         result, config = self.result, self.result.memory_config
         layout = _result_layout(self.options, self.target)
         if config is not None and config.names_no_cores:
-            layout = self._with_cores(config)
+            layout = result_config(self.operation, self.inputs[0], self.target.grid, config)
         return lower_operation(
             self.operation,
             self.operands,
@@ -222,20 +221,6 @@ class OperationRequest:
             result.activations,
             result.operand_activations,
             in_place=result.in_place,
-        )
-
-    def _with_cores(self, config: MemoryConfig) -> ResultLayout:
-        """Where results lie for which `config` names no cores: as the first operand does, or over its cores."""
-        first, grid = self.inputs[0], self.target.grid
-        own = first.memory_config
-        is_alike = (own.memory_layout, own.buffer_type) == (config.memory_layout, config.buffer_type)
-        if self.operation.core_for_each and config.memory_layout is TensorMemoryLayout.HEIGHT_SHARDED:
-            return lambda spec: core_for_each(spec.shape, grid, config.buffer_type)
-        if isinstance(self.operation, Elementwise):
-            return lambda _: own if is_alike else config
-        cores = own.shard_spec.grid if own.shard_spec else CoreRangeSet(CoreRange((0, 0), (grid[1] - 1, grid[0] - 1)))
-        return lambda spec: (
-            own if is_alike and spec.shape == first.shape else with_cores(config, spec.padded_shape, cores)
         )
 
 

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, LayoutError
+from ttnn_jit.foreign.narrowed import narrowed_of_numpy
 from ttnn_jit.specs.dtypes import dtypes_of_numpy
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, TensorSpec
 
@@ -54,7 +55,8 @@ def spec_of_numpy_array(array: numpy.ndarray[Any, Any]) -> TensorSpec:
             f"a numpy {type(array).__name__} has rules of its own, which a compiled function does not know",
             help="pass `numpy.asarray(array)`",
         )
-    dtype = dtypes_of_numpy().get(array.dtype)
+    narrowed = narrowed_of_numpy().get(array.dtype)
+    dtype = dtypes_of_numpy().get(array.dtype) if narrowed is None else narrowed.dtype
     if dtype is None:
         raise DTypeError(
             f"numpy arrays of {array.dtype} are not supported",
@@ -67,4 +69,5 @@ def spec_of_numpy_array(array: numpy.ndarray[Any, Any]) -> TensorSpec:
             help="pass `numpy.ascontiguousarray(array)`",
         )
     strides = tuple(stride // itemsize for stride in array.strides)
+    strides = strides if narrowed is None else narrowed.strides(strides)
     return TensorSpec(array.shape, dtype, Layout.ROW_MAJOR, HOST_MEMORY_CONFIG, strides=strides)

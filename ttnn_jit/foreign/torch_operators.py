@@ -21,7 +21,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 }
 """By the name of torch's method."""
 
-_METADATA = ("shape", "dtype", "layout")
+_PROPERTIES = ("shape", "dtype", "layout", "T", "mT")
 
 
 @cache
@@ -30,4 +30,4 @@ def operators() -> dict[Any, Callable[..., Any]]:
     import torch
 
     found = {getattr(torch.Tensor, name): called for name, called in _OPERATORS.items() if hasattr(torch.Tensor, name)}
-    return found | {getattr(torch.Tensor, name).__get__: operator.attrgetter(name) for name in _METADATA}
+    return found | {getattr(torch.Tensor, name).__get__: operator.attrgetter(name) for name in _PROPERTIES}

@@ -21,9 +21,10 @@ from ttnn_jit.ops import (
     Shorthand,
 )
 from ttnn_jit.ops.applied_unary import AppliedUnary, activations_of
+from ttnn_jit.ops.operation import PLACE_KEYWORDS
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
-from ttnn_jit.specs.tensor_spec import DataType
+from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,13 @@ class Asked:
         dtype: Its element type, to which it is rounded once.
         activations: Unary operations that are applied before it is rounded.
         operand_activations: Those that are applied to each of the first operands, before the operation.
+        memory_config: Where it lies (asked_layouts.py).
     """
 
     dtype: DataType | None = None
     activations: tuple[AppliedUnary, ...] = ()
     operand_activations: tuple[tuple[AppliedUnary, ...], ...] = ()
+    memory_config: MemoryConfig | None = None
 
 
 NOTHING = Asked()
@@ -61,7 +64,8 @@ def asked_by(name: str, kwargs: Mapping[str, Any], location: Callable[[], Locati
         operands = [activations_of(name, each.name, values.get(each.name)) for each in OPERAND_PARAMETERS]
     except ArgumentError as error:
         raise CompileError(error.message, location=location(), help=error.help) from None
-    return Asked(values.get("dtype"), activations, tuple(operands) if any(operands) else ())
+    config = next((values[each] for each in PLACE_KEYWORDS if each in values), None)
+    return Asked(values.get("dtype"), activations, tuple(operands) if any(operands) else (), config)
 
 
 def results_as_asked(

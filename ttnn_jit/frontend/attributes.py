@@ -31,6 +31,7 @@ from ttnn_jit.foreign.values import (
 from ttnn_jit.frontend.function_source import is_within_the_language
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.language import lacks
+from ttnn_jit.frontend.program_device import ProgramDevice
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.special_methods import NATIVE
 from ttnn_jit.frontend.unseen_code import getter_has_effects
@@ -132,7 +133,7 @@ def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name:
         return _world_attribute(interpreter, base, path, name)
     if lacks(base, name):
         raise unsupported_function(name, interpreter.location())
-    if kind is ProxyTensor or not (is_python_class(kind) or is_identity(base)) or is_atom(base):
+    if kind in _OF_THE_PROGRAM or not (is_python_class(kind) or is_identity(base)) or is_atom(base):
         return interpreter.natively(getattr, base, name), None
     if is_a(base, type, types.ModuleType, types.FunctionType) and not _is_constant(base):
         interpreter.is_opaque(f"`{name}` of {base.__name__}, which was made or found where no guard can find it again")
@@ -140,6 +141,9 @@ def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name:
     if is_identity(base) or not is_python_class(kind):
         return interpreter.natively(getattr, base, name), None
     return _own_attribute(interpreter, base, name), None
+
+
+_OF_THE_PROGRAM = (ProxyTensor, ProgramDevice)
 
 
 def _is_constant(base: Any) -> bool:

@@ -20,11 +20,12 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.pytrees import map_leaves, parts_of
 from ttnn_jit.frontend.ast_frontend import observe
 from ttnn_jit.frontend.code_scan import is_known_by_key, scan
+from ttnn_jit.frontend.emitter import Emitter
 from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.interpreter import failure_text
 from ttnn_jit.frontend.language import PYTHON_FAILURES, is_namespace, is_plain_function, no_plain_function
 from ttnn_jit.frontend.module_builder import ModuleBuilder
-from ttnn_jit.frontend.proxy import Emitter, ProxyTensor
+from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.result import FrontendResult
 from ttnn_jit.frontend.result_layout import ResultLayout

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, TtnnJitError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.frontend.program_device import without_device
 from ttnn_jit.frontend.writes import write
 from ttnn_jit.ops import Operation
 from ttnn_jit.ops.created_tensors import making
 from ttnn_jit.ops.random_numbers import KEY_OF_WORDS, NEXT_DRAW, STATE_WORD
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.random_state import DRAW, PARTS, words_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
-    from ttnn_jit.frontend.proxy import Emitter
+    from ttnn_jit.frontend.emitter import Emitter
 
 
 def create(emitter: Emitter, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -28,8 +28,8 @@ def create(emitter: Emitter, function: Callable[..., Any], args: Sequence[Any], 
         CompileError: The function refuses the arguments.
     """
     location = emitter.location()
-    given = [_without_device(emitter.operand(value)) for value in args]
-    named = {name: _without_device(emitter.operand(value)) for name, value in kwargs.items()}
+    given = [without_device(emitter.operand(value)) for value in args]
+    named = {name: without_device(emitter.operand(value)) for name, value in kwargs.items()}
     try:
         with making(_Maker(emitter, location)):
             return function(*given, **named)
@@ -37,10 +37,6 @@ def create(emitter: Emitter, function: Callable[..., Any], args: Sequence[Any], 
         raise CompileError(error.message, location=location, help=error.help) from None
     except TypeError as error:
         raise CompileError(str(error), location=location) from None
-
-
-def _without_device(value: Any) -> Any:
-    return None if isinstance(value, Device) else value
 
 
 @dataclass(frozen=True)

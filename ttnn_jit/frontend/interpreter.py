@@ -16,12 +16,13 @@ from ttnn_jit.diagnostics.origin import is_of_the_standard_library
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.numpy_array import is_numpy_array
 from ttnn_jit.foreign.values import ABSENT, is_python_class, member_of
+from ttnn_jit.frontend.emitter import Emitter
 from ttnn_jit.frontend.frame import Frame, generator_part, local_names_of
 from ttnn_jit.frontend.function_source import FunctionNode, FunctionSource
 from ttnn_jit.frontend.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.language import PYTHON_FAILURES, is_plain_function, no_plain_function
 from ttnn_jit.frontend.module_builder import ModuleBuilder
-from ttnn_jit.frontend.proxy import TENSOR_OPERATORS, WRITING_OPERATORS, Emitter, ProxyTensor
+from ttnn_jit.frontend.proxy import TENSOR_OPERATORS, WRITING_OPERATORS, ProxyTensor
 from ttnn_jit.frontend.read_recorder import ReadRecorder
 from ttnn_jit.frontend.spans import Span, location_of_span, span_of_node
 from ttnn_jit.guards.reads import Path

@@ -63,12 +63,13 @@ class ModuleBuilder:
         jitted: It is a function of the user's, whose kernels obey the rules of the ttnn.jit document on a chip target.
 
     Attributes:
+        target: As it was given.
         kernel_operands: Where there are such rules, what kernels read: its name for errors, and its spec.
     """
 
     def __init__(self, name: str, target: SystemDesc, location: Location | None, *, jitted: bool = False) -> None:
         self._name = re.sub(r"[^\w.]", "", name) or "main"
-        self._target = target
+        self.target = target
         self._location = _attribute(location)
         self._has_rules = jitted and target.tile_aligned_only
         self._names: dict[SSAValue, str] = {}
@@ -218,7 +219,7 @@ class ModuleBuilder:
             return operand
         check_memory_of_device(wanted.memory_config)
         # What computes a value may store it so; what reads a movement reads through this one too.
-        computed = self._target.fuses_movement and value and getattr(value.owner, "operation", None)
+        computed = self.target.fuses_movement and value and getattr(value.owner, "operation", None)
         operation = RELAYOUT if not computed or isinstance(computed, Movement) else COPY
         (moved,) = self._write(operation, [operand], (), (checked(wanted),), location)
         return moved, wanted
@@ -260,7 +261,7 @@ class ModuleBuilder:
         body = empty_block()
         append(body, (function,))
         module = create(ModuleOp, regions=(region_of(body),), location=self._location)
-        set_system_desc(module, self._target)
+        set_system_desc(module, self.target)
         return module
 
     def _copied(self, value: SSAValue, layout: ResultLayout) -> SSAValue:
@@ -303,7 +304,7 @@ class ModuleBuilder:
             dtype, number = beside, value
         else:
             # Under IEEE numerics nothing rounds between the user's float and the arithmetic, which is float32.
-            rounds = self._target.numerics is Numerics.DEVICE and not result.dtype.is_integer
+            rounds = self.target.numerics is Numerics.DEVICE and not result.dtype.is_integer
             dtype, number = result.dtype if rounds else COMPUTE_TYPE, as_float32(value)
         spec = result.with_(dtype=dtype)
         op = FullOp.make(self._device_value(place), number, spec, tensor_type(spec), place)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import operator
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -155,6 +157,26 @@ def _raise(interpreter: Interpreter, node: ast.Raise) -> None:
     interpreter.refuse(failure_text(raised), node=node)
 
 
+def _with(interpreter: Interpreter, node: ast.With) -> Signal:
+    for item in node.items:
+        entered = _entered(interpreter, item.context_expr, node)
+        if item.optional_vars is not None:
+            assign(interpreter, item.optional_vars, entered)
+    return execute(interpreter, node.body)
+
+
+def _entered(interpreter: Interpreter, context: ast.expr, node: ast.With) -> Any:
+    """What a context without effect on a program gives."""
+    called = interpreter.evaluate(context.func) if isinstance(context, ast.Call) else None
+    if called is contextlib.nullcontext and isinstance(context, ast.Call):
+        return interpreter.evaluate(context.args[0]) if context.args else None
+    torch = sys.modules.get("torch")
+    if torch is None or not any(called is each for each in (torch.no_grad, torch.inference_mode)):
+        help_text = "enter the context around the call of the jitted function"
+        interpreter.refuse("`with` cannot be compiled", help_text, node)
+    return None  # a program keeps nothing for gradients
+
+
 def _match(interpreter: Interpreter, node: ast.Match) -> Signal:
     interpreter.refuse("`match` cannot be compiled", "write `if` and `elif`", node)
 
@@ -173,7 +195,6 @@ def _function(interpreter: Interpreter, node: ast.FunctionDef) -> None:
 _OUTSIDE: dict[type[ast.stmt], tuple[str, str | None]] = {
     ast.Try: ("`try` cannot be compiled", "check with `if` before the call, or call the jitted function inside `try`"),
     ast.TryStar: ("`try` cannot be compiled", "call the jitted function inside `try`"),
-    ast.With: ("`with` cannot be compiled", "enter the context around the call of the jitted function"),
     ast.AsyncWith: ("`async with` cannot be compiled", None),
     ast.AsyncFor: ("`async for` cannot be compiled", None),
     ast.AsyncFunctionDef: ("an `async` function cannot be compiled", None),
@@ -202,6 +223,7 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Interpreter, Any], Signal]] = {
     ast.For: _for,
     ast.Assert: _assert,
     ast.Raise: _raise,
+    ast.With: _with,
     ast.Match: _match,
     ast.FunctionDef: _function,
 }

@@ -12,8 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.frontend.creations import create
-from ttnn_jit.frontend.proxy import Emitter
+from ttnn_jit.frontend.emitter import Emitter
+from ttnn_jit.frontend.movement_methods import movement_of_torch
 from ttnn_jit.frontend.wrapped_functions import wrapped_attribute
 from ttnn_jit.ops.created_tensors import creations_taken
 from ttnn_jit.ops.traced_calls import tracing
@@ -61,6 +64,34 @@ def _torch_operators(emitter: Emitter) -> contextlib.AbstractContextManager[Any]
             name = getattr(function, "__name__", "")
             if name.endswith("_") and not name.endswith("__"):  # as torch calls what writes into its tensor
                 return getattr(emitter.known(args[0]), name)(*args[1:], **(kwargs or {}))
-            return function(*args, **(kwargs or {}))
+            moved = movement_of_torch(function)
+            if moved is not None and emitter.is_input(args[0]):
+                return moved(*map(emitter.known, args), **(kwargs or {}))
+            result = function(*args, **(kwargs or {}))
+            _refuse_views(emitter, result, args, name)
+            return result
 
     return Operators()
+
+
+def _refuse_views(emitter: Emitter, result: Any, args: Iterable[Any], name: str) -> None:
+    """Refuse what lies in the memory of an input: what is written into it would be written while it is compiled.
+
+    Raises:
+        CompileError: A function of torch's gave such a tensor.
+    """
+    import torch
+
+    inputs = {id(arg): arg.untyped_storage().data_ptr() for arg in args if emitter.is_input(arg)}
+    for made in leaves([result]):
+        if (
+            isinstance(made, torch.Tensor)
+            and id(made) not in inputs
+            and made.untyped_storage().data_ptr() in inputs.values()
+        ):
+            raise CompileError(
+                f"`{name.strip('_')}` gives a tensor in the memory of one that the function finds, and a trace "
+                "does not see what is written there",
+                location=emitter.location(),
+                help="pass that tensor as an argument, or leave `graph_capture=True` out",
+            )

@@ -2,8 +2,8 @@
 
 A write into an argument or a hidden input is an update of it, which happens when the program has run.
 
-Slices of torch's and numpy's tensors are views, as they are there: they see what is written into their base, and what
-is written into them is written into a part of the base. Those of ttnn's tensors are tensors of their own.
+Slices of torch's and numpy's tensors are views, as they are there (views.py). Those of ttnn's tensors are tensors of
+their own.
 """
 
 from __future__ import annotations
@@ -15,19 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
-from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.frontend.asked_results import NOTHING, Asked
 from ttnn_jit.frontend.module_builder import TensorOperand
 from ttnn_jit.frontend.unsupported import UnseenInTraceError
+from ttnn_jit.frontend.views import View, note_view, put, replaced, root_of
 from ttnn_jit.ops import (
     COPY,
     FILL,
     IN_PLACE,
     OPERATOR_METHODS,
     RESHAPE,
-    SLICE,
-    SLICE_WRITE,
     TYPECAST,
     Elementwise,
     Number,
@@ -36,47 +34,11 @@ from ttnn_jit.ops import (
 )
 from ttnn_jit.ops.movement import Spelling
 from ttnn_jit.ops.part_writes import fits
-from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.families import NUMPY, TORCH
 
 if TYPE_CHECKING:
-    from ttnn_jit.frontend.proxy import Emitter, ProxyTensor
-
-
-@dataclass
-class View:
-    """That a tensor is a part of another, in whose memory it lies.
-
-    Attributes:
-        base: The other one.
-        spelled: The operations that give the part.
-        location: Where it was taken.
-        seen: How many writes into the base's memory its value has seen.
-    """
-
-    base: ProxyTensor
-    spelled: tuple[Spelling, ...]
-    location: Location
-    seen: int
-
-
-def root_of(tensor: ProxyTensor) -> ProxyTensor:
-    """The tensor in whose memory `tensor` lies: itself unless it is a view."""
-    while tensor.view_of is not None:
-        tensor = tensor.view_of.base
-    return tensor
-
-
-def current_value(emitter: Emitter, tensor: ProxyTensor, view: View) -> TensorOperand:
-    """What a view holds now."""
-    seen = root_of(tensor).writes
-    if view.seen != seen:
-        part = view.base.operand
-        for operation, statics in view.spelled:
-            part = emitter.builder.operation(operation, [part], statics, view.location)
-        view.seen = seen
-        tensor.put(part)
-    return tensor.held
+    from ttnn_jit.frontend.emitter import Emitter
+    from ttnn_jit.frontend.proxy import ProxyTensor
 
 
 def item(emitter: Emitter, tensor: ProxyTensor, index: object) -> ProxyTensor:
@@ -87,9 +49,10 @@ def item(emitter: Emitter, tensor: ProxyTensor, index: object) -> ProxyTensor:
     """
     spelled = _spelled(emitter, tensor, index)
     part = _part(emitter, tensor, spelled) if spelled else emitter.emit((COPY,), (tensor,), {})
+    part.view_of = None  # of no part in between
     # What numpy gives for whole numbers alone is a number of its own.
     if emitter.family is TORCH or (emitter.family is NUMPY and part.shape):
-        part.view_of = View(tensor, spelled, emitter.location(), root_of(tensor).writes)
+        note_view(emitter, tensor, spelled, part)
     return part
 
 
@@ -125,7 +88,7 @@ def write(
             "the tensor that is written must have the shape of the result",
         )
     store = emitter.builder.updated if in_place else emitter.builder.stored
-    _put(emitter, target, store(value, target.spec.with_(), location), location)
+    put(emitter, target, store(value, target.held[1].with_(), location), location)
     return target
 
 
@@ -142,27 +105,6 @@ def refuse_unseen(emitter: Emitter, target: ProxyTensor) -> None:
             location=emitter.location(),
             help="pass the array as an argument, or leave `graph_capture=True` out",
         )
-
-
-def _put(emitter: Emitter, target: ProxyTensor, value: TensorOperand, location: Location) -> None:
-    if target.view_of is not None:
-        _put(emitter, target.view_of.base, _replaced(emitter, target.view_of, value, location), location)
-        target.view_of.seen = root_of(target).writes
-    else:
-        target.writes += 1
-    target.put(value)
-
-
-def _replaced(emitter: Emitter, view: View, part: TensorOperand, location: Location) -> TensorOperand:
-    """The base of a view with another `part` in its place."""
-    base = view.base.operand
-    slices = [statics for operation, statics in view.spelled if operation is SLICE]
-    extents = tuple(len(range(*bounds)) for bounds in zip(*slices[0], strict=True)) if slices else tuple(base[1].shape)
-    if tuple(part[1].shape) != extents:
-        part = emitter.builder.operation(RESHAPE, [part], (extents,), location)
-    if not slices:
-        return emitter.builder.stored(part, base[1].with_(), location)
-    return emitter.builder.operation(SLICE_WRITE, [base, part], slices[0], location)
 
 
 def set_item(emitter: Emitter, target: ProxyTensor, index: object, value: Any) -> None:
@@ -186,8 +128,8 @@ def set_item(emitter: Emitter, target: ProxyTensor, index: object, value: Any) -
     part, location = _part(emitter, target, spelled), emitter.location()
     new = _broadcast(emitter, part, value)
     if spelled:
-        new = _replaced(emitter, View(target, spelled, location, 0), new, location)
-    _put(emitter, target, new, location)
+        new = replaced(emitter, View(target, spelled, location, 0), new, location)
+    put(emitter, target, new, location)
 
 
 def _broadcast(emitter: Emitter, part: ProxyTensor, value: Any) -> TensorOperand:
@@ -201,7 +143,7 @@ def _broadcast(emitter: Emitter, part: ProxyTensor, value: Any) -> TensorOperand
         if value[1].dtype is not part.dtype:
             value = emitter.builder.operation(TYPECAST, [value], (part.dtype,), location)
         if tuple(value[1].shape) == tuple(part.shape):
-            return emitter.builder.stored(value, part.spec.with_(), location)
+            return emitter.builder.stored(value, part.held[1].with_(), location)
         if not fits(value[1].shape, part.shape):
             part.refuse(f"a tensor of shape {list(value[1].shape)} does not broadcast to a part of {list(part.shape)}")
         filled = emitter.builder.operation(FILL, [part.operand, value], (), location)

@@ -50,6 +50,7 @@ PERMUTE = movement(
     access=_permuted,
     golden=lambda torch, x, dims: torch.permute(x, dims),
     aten="permute",
+    is_view=True,
     examples=(((3, 40, 65), ((2, 0, 1),)), ((64, 32), ((1, 0),)), ((2, 3, 4, 33), ((0, -1, 2, 1),))),
 )
 
@@ -73,6 +74,7 @@ TRANSPOSE = movement(
     access=_transposed,
     golden=lambda torch, x, first, second: torch.transpose(x, first, second),
     aten="transpose.int",
+    is_view=True,
     examples=(((70, 33), (0, 1)), ((2, 3, 64, 32), (-2, -1)), ((5, 1, 7), (0, 2))),
 )
 
@@ -104,6 +106,7 @@ RESHAPE = movement(
     access=reshaped,
     golden=lambda torch, x, shape: torch.reshape(x, shape),
     aten="reshape",
+    is_view=True,
     examples=(((6, 40, 64), ((240, 64),)), ((4, 6), ((3, -1),)), ((2, 3, 35), ((1, 6, 5, 7),)), ((1,), ((),))),
 )
 
@@ -136,6 +139,7 @@ UNSQUEEZE = reshape_of(
     summary="The tensor with a dimension of extent 1 before `dim`.",
     golden=lambda torch, x, dim: torch.unsqueeze(x, dim),
     aten="unsqueeze",
+    is_view=True,
     examples=(((3, 40), (0,)), ((3, 40), (-1,)), ((2, 32, 64), (1,))),
 )
 
@@ -146,6 +150,7 @@ SQUEEZE = reshape_of(
     summary="The tensor without the dimensions `dim`, of all if that is None, where their extents are 1.",
     golden=lambda torch, x, dims: torch.squeeze(x, dims) if dims else torch.squeeze(x),
     aten="squeeze.dims",
+    is_view=True,
     examples=(
         ((1, 3, 40), ((0,),)),
         ((3, 40, 1), ((-1,),)),
@@ -167,6 +172,7 @@ UNSQUEEZE_TO_4D = reshape_of(
     extents=_four_dimensional,
     summary="The tensor with dimensions of extent 1 in front, four in all.",
     golden=lambda torch, x: torch.reshape(x, (1,) * (4 - x.dim()) + tuple(x.shape)),
+    is_view=True,
     examples=(((3, 40), ()), ((2, 3, 4, 5), ()), ((33,), ())),
 )
 
@@ -208,6 +214,7 @@ SLICE = movement(
         tuple(slice(*part) for part in zip(begins, ends, steps or (1,) * x.dim(), strict=True))
     ],
     aten="slice.Tensor",
+    is_view=True,
     examples=(
         ((64, 70), ((0, 3), (64, 35), ())),
         ((5, 40, 33), ((1, 0, -9), (5, 40, 33), (2, 1, 3))),

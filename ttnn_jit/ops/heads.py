@@ -160,6 +160,7 @@ SPLIT_HEADS = Shorthand(
     ),
     source="ttnn.transformer.split_query_key_value_and_split_heads",
     calls=_split_positions,
+    reads_layout=True,
     collected_in=tuple,
     golden=_heads_in_torch,
     examples=(

@@ -21,6 +21,7 @@ VIEW = respelled(
     spelled=spelled_reshape,
     golden=lambda torch, x, shape: torch.reshape(x, shape),
     aten="view",
+    is_view=True,
     examples=(((6, 40), ((3, -1),)), ((2, 32, 32), ((64, 32),))),
 )
 
@@ -30,6 +31,7 @@ RESHAPE_ON_DEVICE = respelled(
     summary="The elements as a tensor of these four extents, one of which may be -1.",
     spelled=lambda shape, *extents: spelled_reshape(shape, extents),
     golden=lambda torch, x, *extents: torch.reshape(x, extents),
+    is_view=True,
     examples=(((6, 40), (1, 3, -1, 20)), ((2, 32, 32), (1, 1, 64, 32))),
 )
 
@@ -54,6 +56,7 @@ EXPAND = respelled(
     spelled=_spelled_expand,
     golden=lambda torch, x, shape: x.expand(shape),  # noqa: ARG005 - goldens are given torch
     aten="expand",
+    is_view=True,
     examples=(((1, 40), ((3, 40),)), ((3, 1, 5), ((2, -1, 4, 5),)), ((33,), ((33,),))),
 )
 
@@ -86,6 +89,7 @@ SPLIT = Shorthand(
     collected_in=list,
     golden=lambda torch, x, size, dim: list(torch.split(x, size, dim)),
     aten="split.Tensor",
+    is_view=True,
     examples=((((6, 40),), (2, 0)), (((3, 33),), (16, -1)), (((2, 5, 7),), (9, 1))),
 )
 
@@ -114,6 +118,7 @@ SPLIT_SIZES = Shorthand(
     collected_in=list,
     golden=lambda torch, x, sizes, dim: list(torch.split(x, sizes, dim)),
     aten="split_with_sizes",
+    is_view=True,
     examples=((((6, 40),), ((1, 3, 2), 0)), (((3, 33),), ((32, 1), -1))),
 )
 
@@ -134,6 +139,7 @@ CHUNK = Shorthand(
     collected_in=list,
     golden=lambda torch, x, chunks, dim: list(torch.chunk(x, chunks, dim)),
     aten="chunk",
+    is_view=True,
     examples=((((6, 40),), (4, 1)), (((7, 33),), (3, 0)), (((2, 5),), (4, -1))),
 )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.ops.created_tensors import callable_in_programs, maker
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.specs.tensor_spec import check_kind
 from ttnn_jit.ttnn.devices import close_device, get_num_devices, open_device
@@ -78,6 +79,7 @@ def CloseDevices(devices: Mapping[int, Device]) -> None:  # noqa: N802
         close_device(device)
 
 
+@callable_in_programs
 def ReadDeviceProfiler(device: Device) -> None:  # noqa: N802
     """Read nothing: no device keeps a profile (ttnn.ReadDeviceProfiler).
 
@@ -85,5 +87,7 @@ def ReadDeviceProfiler(device: Device) -> None:  # noqa: N802
         ArgumentError: It is no device.
         DeviceError: It is closed.
     """
+    if maker() is not None:
+        return
     check_kind(device, Device, "the argument of ReadDeviceProfiler")
     device.require_open("ReadDeviceProfiler")

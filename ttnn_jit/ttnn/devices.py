@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.ops.created_tensors import callable_in_programs, maker
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.mesh_shape import MeshShape
@@ -115,6 +116,7 @@ def close_mesh_device(mesh_device: Device) -> None:
     mesh_device.close()
 
 
+@callable_in_programs
 def synchronize_device(
     device: Device,
     cq_id: int | None = None,
@@ -127,6 +129,8 @@ def synchronize_device(
         DeviceError: It is closed.
         TraceError: It captures a trace.
     """
+    if maker() is not None:
+        return  # what a program does is done when its call returns
     check_kind(device, Device, "the argument of synchronize_device")
     device.require_host_access("synchronize_device")
     device.require_queue(cq_id, "synchronize_device")

@@ -34,7 +34,7 @@ from ttnn_jit.runtime.tensor import Tensor, check_tensor, elements_of, foreign_t
 from ttnn_jit.runtime.warm_caller import warm_caller
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, dtypes_of_torch
 from ttnn_jit.specs.target import SystemDesc
-from ttnn_jit.specs.tensor_spec import DataType
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand
 from ttnn_jit.ttnn.result_keywords import (
     NO_KEYWORDS,
@@ -82,6 +82,7 @@ class TtnnOperation(WarmCalls):
         self.__ttnn_overloads__: Iterable[Operation] = overloads
         self.__doc__ = _documentation(overloads)
         self._programs: dict[tuple[object, ...], Program] = {}
+        self._views: dict[tuple[object, ...], TensorSpec | None] = {}
         self._numbers = ChangingNumbers(self.__name__)
         statistics.register(self)
 
@@ -100,6 +101,7 @@ class TtnnOperation(WarmCalls):
     def clear(self) -> None:
         """Forget every program."""
         self._programs.clear()
+        self._views.clear()
         self._forget()
         self._numbers = ChangingNumbers(self.__name__)
 
@@ -170,6 +172,9 @@ class TtnnOperation(WarmCalls):
             placement,
             *bound.key(specs_of(bound)),
         )
+        if wanted is None and bound.operation.is_view and device.recorder is None and (view := self._view(key, bound)):
+            (tensor,) = tensors
+            return Tensor(view, device, tensor.memory(self.__name__))
         program = self._programs.get(key)
         output = None if wanted is None else wanted.output_tensor
         is_written = placement is not None and placement.in_place
@@ -188,6 +193,18 @@ class TtnnOperation(WarmCalls):
             return bound.operation.packed(result if isinstance(result, tuple) else (result,))
         write_elements(result, output)
         return output
+
+    def _view(self, key: tuple[object, ...], bound: BoundCall) -> TensorSpec | None:
+        """The spec of the result where it is a view, in the memory of its operand; None where it is none."""
+        if key not in self._views:
+            from ttnn_jit.ops.view_rules import is_view_on_device, movements
+
+            (operand,) = specs_of(bound)
+            assert isinstance(operand, TensorSpec), "it is a movement of one tensor"
+            chains = movements(bound.operation, operand, bound.attributes)
+            results = bound.operation.results([operand], bound.attributes)
+            self._views[key] = results[0] if all(is_view_on_device(operand, chain) for chain in chains) else None
+        return self._views[key]
 
     def _target(self, _args: Sequence[Any], _kwargs: Mapping[str, Any]) -> Tensor | None:
         """The operand that the result is written into; None if it is a tensor of its own."""

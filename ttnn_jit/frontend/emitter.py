@@ -1,0 +1,245 @@
+"""What a frontend does with a call: writes the operations of the module, and knows where the program stands."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from xdsl.ir import SSAValue
+
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
+from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar, python_number
+from ttnn_jit.frontend.asked_layouts import brought_there, note_layouts
+from ttnn_jit.frontend.asked_results import NOTHING, Asked, asked_by, results_as_asked
+from ttnn_jit.frontend.creations import create
+from ttnn_jit.frontend.hidden_inputs import HiddenInputs
+from ttnn_jit.frontend.module_builder import ModuleBuilder, TensorOperand
+from ttnn_jit.frontend.proxy import ProxyTensor
+from ttnn_jit.frontend.tensor_argument import TensorArgument
+from ttnn_jit.frontend.unsupported import (
+    function_of_the_host,
+    fused_activation,
+    outside_tensor_help,
+    unsupported_function,
+)
+from ttnn_jit.frontend.views import note_views, share_memory, strides_of_result
+from ttnn_jit.frontend.writes import into, update
+from ttnn_jit.ops import (
+    ALIASES,
+    HARDWARE_KEYWORDS,
+    IN_PLACE,
+    OPERAND_PARAMETERS,
+    OUTPUT_KEYWORDS,
+    RESULT_KEYWORDS,
+    BoundCall,
+    Operation,
+    bind,
+    overloads_of,
+    with_result_names,
+)
+from ttnn_jit.ops.created_tensors import creation_of
+from ttnn_jit.ops.operation import PLACE_KEYWORDS
+from ttnn_jit.runtime.families import TTNN, has_family
+from ttnn_jit.runtime.random_state import name_of, state
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+
+
+def plain_name(function: Any) -> str:
+    """The name of an operation without its namespace: ``ttnn.exp`` is ``exp``."""
+    return str(getattr(function, "__name__", type(function).__name__)).removeprefix("ttnn.")
+
+
+class Emitter(ABC):
+    """Turns calls into operations of the module; each frontend knows in its own way where the program stands.
+
+    Attributes:
+        observes: Another way through the program makes the module; this one is for what it reads.
+        inputs: What stands for the tensors of the call, then for those that the function found.
+        family: Of these tensors; None: any.
+    """
+
+    observes = False
+
+    def __init__(self, builder: ModuleBuilder, hidden: HiddenInputs) -> None:
+        self.builder = builder
+        self.warnings: dict[str, None] = {}
+        self._hidden = hidden
+        self.inputs: list[ProxyTensor] = []
+        self._arguments: dict[int, ProxyTensor] = {}
+        self.family = hidden.family
+
+    @abstractmethod
+    def location(self) -> Location:
+        """Where the program stands: the expression being carried out."""
+
+    def callee_location(self) -> Location:
+        """Where the function that is being called is named; the whole call, if that is all that is known."""
+        return self.location()
+
+    def argument(self, argument: TensorArgument, name: str) -> ProxyTensor:
+        """The function's next argument, or the next tensor of the argument `name`; one of before in the same memory."""
+        value = self.builder.argument(argument.spec, name)
+        known = None if argument.tensor is None else self._arguments.get(argument.tensor)
+        if known is None:
+            known = self._input(value, argument.spec)
+            if argument.tensor is not None:
+                self._arguments[argument.tensor] = known
+        return known
+
+    def tensor(self, made: TensorOperand) -> ProxyTensor:
+        """What the function handles for a tensor of the program."""
+        return ProxyTensor(self, *made)
+
+    def _input(self, value: SSAValue, spec: TensorSpec) -> ProxyTensor:
+        tensor = ProxyTensor(self, value, spec, is_argument=True)
+        tensor.strides = spec.element_strides
+        self.inputs.append(tensor)
+        return tensor
+
+    def known(self, value: Any) -> Any:
+        """`value`, or the input that stands for it if it is a tensor of the user's world.
+
+        Raises:
+            ArgumentError: It is a tensor that the call cannot take.
+        """
+        return self._hidden.input(value, self._hidden_input, self.location) if has_family(value) else value
+
+    def _hidden_input(self, spec: TensorSpec, name: str) -> ProxyTensor:
+        return self._input(self.builder.hidden_input(spec, name), spec)
+
+    def random_state(self, part: str) -> ProxyTensor:
+        """The input that stands for a part of the generator's state (runtime/random_state.py)."""
+        family = self.family or TTNN
+        tensor, name = state(part, family), name_of(part, family)
+        found: ProxyTensor = self._hidden.kept(tensor, name, self._hidden_input, self.location)
+        return found
+
+    def is_input(self, value: Any) -> bool:
+        """Whether `value` is a tensor of the user's world that is an input of the program already."""
+        return has_family(value) and self._hidden.holds(value)
+
+    def is_hidden(self, tensor: ProxyTensor) -> bool:
+        """Whether `tensor` stands for one of the user's world."""
+        return self._hidden.is_input(tensor)
+
+    def call(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """A call to an object of the `ttnn` namespace.
+
+        Raises:
+            UnsupportedFunction: It is no operation, or an alias that only eager ttnn has.
+            CompileError: The arguments do not fit the operation or each other.
+        """
+        creation = creation_of(function)
+        if creation is not None:
+            return create(self, creation, args, kwargs)
+        name = plain_name(function)
+        overloads = overloads_of(function) or ()
+        if not overloads and name == "deallocate":
+            return self._deallocate(args, kwargs)
+        if not overloads:
+            raise function_of_the_host(name, self.callee_location())
+        if name in ALIASES:
+            raise unsupported_function(name, self.callee_location())
+        own = {name for each in overloads for name in each.parameter_names}
+        kwargs = with_result_names(overloads, kwargs)
+        output = next((kwargs[key] for key in OUTPUT_KEYWORDS if kwargs.get(key) is not None and key not in own), None)
+        asked = self._asked(name, {key: value for key, value in kwargs.items() if key not in own})
+        kwargs = self._own_keywords(kwargs, own)
+        if name in IN_PLACE:
+            return update(self, name, overloads, args, kwargs, asked)
+        if output is not None:
+            return into(self, output, overloads, args, kwargs, asked)
+        return self.emit(overloads, args, kwargs, asked)
+
+    def _asked(self, name: str, kwargs: Mapping[str, Any]) -> Asked:
+        """What a call asks of its result; where it lies follows from the operands, as the ttnn.jit document has it."""
+        for place in (each for each in PLACE_KEYWORDS if kwargs.get(each) is not None):
+            self.warnings[f"`{place}` on an operation is ignored inside a jitted function"] = None
+        asked, activation = asked_by(name, kwargs, self.location), fused_activation(kwargs, self.location)
+        return asked if activation is None else replace(asked, activations=(*asked.activations, activation))
+
+    def _own_keywords(self, kwargs: Mapping[str, Any], own: Container[str]) -> Mapping[str, Any]:
+        """The operation's `own` keywords, and what no operation has."""
+        others = (*RESULT_KEYWORDS, *HARDWARE_KEYWORDS, *(each.name for each in OPERAND_PARAMETERS))
+        return {name: value for name, value in kwargs.items() if name in own or name not in others}
+
+    def emit(
+        self,
+        overloads: Sequence[Operation],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        asked: Asked = NOTHING,
+    ) -> Any:
+        """What the first of `overloads` that takes these arguments gives, as is `asked`.
+
+        Several results are a tuple, or a list.
+        """
+        args = [self.operand(value) for value in args]
+        bound = self._bind(overloads, args, {name: self.operand(value) for name, value in kwargs.items()})
+        location, what = self.location(), f"`{bound.operation.name}`"
+        operands = [
+            self.live_operand(value, what) if isinstance(value, ProxyTensor) else value for value in bound.operands
+        ]
+        if bound.operation.reads_layout:
+            tensors = zip(bound.operands, operands, strict=True)
+            operands = [brought_there(self, *each) if isinstance(each[0], ProxyTensor) else each[1] for each in tensors]
+        results = results_as_asked(self.builder, bound.operation, operands, bound.attributes, location, asked)
+        proxies = tuple(ProxyTensor(self, value, spec) for value, spec in results)
+        self._note_memory(bound, proxies, asked)
+        note_layouts(self, bound, proxies, asked)
+        return bound.operation.packed(proxies)
+
+    def _note_memory(self, bound: BoundCall, results: Sequence[ProxyTensor], asked: Asked) -> None:
+        """Note where the results of a call lie: in the memory of an operand, or in their own."""
+        if share_memory(self):
+            given = [value for value in bound.operands if isinstance(value, ProxyTensor)]
+            for result in results:
+                result.strides = strides_of_result(result.shape, given)
+        if bound.operation.is_view and asked is NOTHING:
+            note_views(self, bound.operation, bound.operands[0], bound.attributes, results)
+
+    def live_operand(self, tensor: ProxyTensor, what: str) -> TensorOperand:
+        """What a tensor holds, for the use of `what`.
+
+        Raises:
+            CompileError: It was deallocated.
+        """
+        if tensor.deallocated_at is not None:
+            tensor.refuse(f"{what} uses a tensor that was deallocated at {tensor.deallocated_at}")
+        return tensor.operand
+
+    def operand(self, value: Any) -> Any:
+        """What an operation takes for `value`: inputs for tensors, in lists and tuples too, Python's numbers."""
+        if type(value) in {list, tuple}:
+            return type(value)(map(self.known, value))
+        return python_number(self.known(value))
+
+    def _bind(self, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]) -> BoundCall:
+        for value in (*args, *kwargs.values()):
+            if (
+                not isinstance(value, ProxyTensor)
+                and not is_numpy_scalar(value)
+                and (outside := outside_tensor_help(value))
+            ):
+                raise CompileError(
+                    f"`{overloads[0].name}` got a {type(value).__name__} that no name, attribute or item leads to",
+                    location=self.location(),
+                    help=outside,
+                )
+        try:
+            return bind(overloads, args, kwargs, _dtype_of)
+        except ArgumentError as error:
+            raise CompileError(error.message, location=self.location(), help=error.help) from None
+
+    def _deallocate(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, ProxyTensor)]
+        if len(tensors) != 1:
+            raise CompileError("`deallocate` takes one tensor", location=self.location())
+        tensors[0].deallocate()
+
+
+def _dtype_of(value: Any) -> DataType | None:
+    return value.dtype if isinstance(value, ProxyTensor) else None

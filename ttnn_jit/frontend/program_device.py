@@ -1,0 +1,77 @@
+"""The device of a program: what it says is the target's, for a program runs on every device of that target."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
+from ttnn_jit.guards.reads import ATTRIBUTE_STEP
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.specs.arch import Arch
+from ttnn_jit.specs.tensor_spec import CoreCoord, CoreGrid
+
+if TYPE_CHECKING:
+    from ttnn_jit.frontend.emitter import Emitter
+    from ttnn_jit.frontend.interpreter import Interpreter
+
+
+class ProgramDevice:
+    """What ``x.device()`` is while a function is compiled."""
+
+    def __init__(self, emitter: Emitter) -> None:
+        self._emitter = emitter
+        self._rows, self._columns = emitter.builder.target.grid
+
+    def arch(self) -> Arch:
+        """The target's architecture."""
+        return Arch(self._emitter.builder.target.arch)
+
+    def is_blackhole(self) -> bool:
+        """Whether the target is a Blackhole chip."""
+        return self._emitter.builder.target.arch == "blackhole"
+
+    def get_num_devices(self) -> int:
+        """Devices that the program runs on: one."""
+        return 1
+
+    def compute_with_storage_grid_size(self) -> CoreCoord:
+        """Columns and rows of cores."""
+        return CoreCoord(self._columns, self._rows)
+
+    @property
+    def core_grid(self) -> CoreGrid:
+        """Columns (x) and rows (y) of cores."""
+        return CoreGrid(x=self._columns, y=self._rows)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise CompileError(
+            f"a device says no `{name}` while a function is compiled: the program runs on every device of its target",
+            location=self._emitter.location(),
+            help="it has `arch`, `core_grid`, `compute_with_storage_grid_size`, `is_blackhole` and `get_num_devices`; "
+            "ask for others before the call",
+        )
+
+
+OF_THE_TARGET = frozenset(name for name in vars(ProgramDevice) if not name.startswith("_"))
+"""What a device says that its target decides."""
+
+
+def without_device(value: Any) -> Any:
+    """An argument of a function of the host API; a device is that of the program."""
+    return None if isinstance(value, Device | ProgramDevice) else value
+
+
+def ask_device(interpreter: Interpreter, device: Device, name: str, args: Any, kwargs: Any) -> Any:
+    """What a device of the user's world says by its method `name`, which the target decides.
+
+    Raises:
+        ArgumentError: It is of another target than the program.
+    """
+    path, target = interpreter.recorder.path_of(device), device.target
+    if path is not None:
+        interpreter.recorder.use(target.name, (*path, (ATTRIBUTE_STEP, "target"), (ATTRIBUTE_STEP, "name")))
+    if target != interpreter.builder.target:
+        raise ArgumentError(f"{device!r} is asked for its `{name}` by a program of {interpreter.builder.target.name}")
+    return interpreter.natively(getattr(ProgramDevice(interpreter), name), *args, **kwargs)

@@ -1,0 +1,108 @@
+"""Methods and functions of torch's and numpy's that move a tensor's elements, as operations of ttnn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ttnn_jit.ops.data_movement import PERMUTE, RESHAPE, SQUEEZE, TRANSPOSE, UNSQUEEZE
+from ttnn_jit.ops.movement import Extents
+from ttnn_jit.ops.operation import Operation
+from ttnn_jit.ops.rearrangements import EXPAND
+from ttnn_jit.process.dataclass import dataclass
+
+Written = tuple[Operation, tuple[Any, ...]]
+"""An operation, and what it is given besides the tensor."""
+
+
+@dataclass(frozen=True)
+class ForeignMovement:
+    """What such a function makes of a tensor: steps in the order of the fields.
+
+    Attributes:
+        starts_contiguous: It takes a contiguous tensor as it is, and a copy of any other.
+        written: ``written(shape, *arguments)``: the operation; None if it moves nothing.
+        must_be_view: It refuses to copy.
+        copies: It copies, in the order in which elements lie.
+        copies_densely: It copies, in row-major order.
+    """
+
+    written: Callable[..., Written] | None = None
+    starts_contiguous: bool = False
+    must_be_view: bool = False
+    copies: bool = False
+    copies_densely: bool = False
+
+
+def _listed(values: Sequence[Any]) -> tuple[Any, ...]:
+    """Numbers that are given one by one, or in one tuple or list."""
+    return tuple(values[0]) if len(values) == 1 and isinstance(values[0], tuple | list) else tuple(values)
+
+
+def _flatten(shape: Extents, start_dim: int = 0, end_dim: int = -1) -> Written:
+    shape = shape or (1,)
+    first, last = start_dim % len(shape), end_dim % len(shape)
+    return RESHAPE, ((*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :]),)
+
+
+def _reversed(shape: Extents) -> Written:
+    return PERMUTE, (tuple(reversed(range(len(shape)))),)
+
+
+def _permute_axes(shape: Extents, axes: Any = None) -> Written:
+    return _reversed(shape) if axes is None else (PERMUTE, (axes,))
+
+
+def _permute_all(shape: Extents, *axes: Any) -> Written:
+    return _permute_axes(shape, None if axes in {(), (None,)} else _listed(axes))
+
+
+def _exchange(_: Extents, first: int, second: int) -> Written:
+    return TRANSPOSE, (first, second)
+
+
+_RAVEL = ForeignMovement(lambda _: (RESHAPE, ((-1,),)), starts_contiguous=True)
+_RESHAPE = ForeignMovement(lambda _, *shape: (RESHAPE, (_listed(shape),)))
+_EXCHANGE = ForeignMovement(_exchange)
+
+PROPERTIES = {"T": ForeignMovement(_reversed), "mT": ForeignMovement(lambda shape: _exchange(shape, -2, -1))}
+"""Of torch's tensors and numpy's arrays, by name."""
+
+METHODS_OF_TORCH = {
+    "ravel": _RAVEL,
+    "reshape": _RESHAPE,
+    "view": replace(_RESHAPE, must_be_view=True),
+    "flatten": ForeignMovement(_flatten),
+    "unsqueeze": ForeignMovement(lambda _, dim: (UNSQUEEZE, (dim,))),
+    "squeeze": ForeignMovement(lambda _, dim=None: (SQUEEZE, (dim,))),
+    "expand": ForeignMovement(lambda _, *sizes: (EXPAND, (_listed(sizes),))),
+    "permute": ForeignMovement(lambda _, *dims: (PERMUTE, (_listed(dims),))),
+    "transpose": ForeignMovement(lambda _, dim0, dim1: (TRANSPOSE, (dim0, dim1))),
+    "swapaxes": _EXCHANGE,
+    "swapdims": _EXCHANGE,
+    "t": ForeignMovement(_reversed),
+    "clone": ForeignMovement(copies=True),
+    "contiguous": ForeignMovement(starts_contiguous=True),
+}
+METHODS_OF_NUMPY = {
+    "ravel": _RAVEL,
+    "reshape": _RESHAPE,
+    "squeeze": ForeignMovement(lambda _, axis=None: (SQUEEZE, (axis,))),
+    "transpose": ForeignMovement(_permute_all),
+    "swapaxes": _EXCHANGE,
+    "flatten": replace(_RAVEL, copies_densely=True),
+    "copy": ForeignMovement(copies_densely=True),
+}
+_METHODS_ALONE = {"view", "expand", "contiguous"}
+FUNCTIONS = {
+    "torch": {name: found for name, found in METHODS_OF_TORCH.items() if name not in _METHODS_ALONE},
+    "numpy": {
+        **{name: METHODS_OF_NUMPY[name] for name in ("ravel", "reshape", "squeeze", "swapaxes")},
+        "transpose": ForeignMovement(_permute_axes),
+        "expand_dims": ForeignMovement(lambda _, axis: (UNSQUEEZE, (axis,))),
+        "copy": ForeignMovement(copies=True),
+    },
+}
+"""By library, and their names there."""
