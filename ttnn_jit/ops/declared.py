@@ -13,6 +13,7 @@ from ttnn_jit.ops import (
     pools,
     random_numbers,
     resampling,
+    rescaling,
     scans,
     sequences,
     sparse_products,
@@ -37,5 +38,6 @@ DECLARED: tuple[Operation, ...] = (
     *random_numbers.OPERATIONS,
     *sparse_products.IN_PROGRAMS,
     *resampling.OPERATIONS,
+    *rescaling.OPERATIONS,
 )
 """Those that may be called, and those that functions of the host API stand for (ops/created_tensors.py)."""
