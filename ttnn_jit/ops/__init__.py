@@ -39,6 +39,7 @@ from ttnn_jit.ops import (
     sequences,
     softmaxes,
     sparse_products,
+    special_functions,
     ternary,
     typecast,
     unary,
@@ -130,6 +131,7 @@ ELEMENTWISE: tuple[Elementwise, ...] = (
     *binary.OPERATIONS,
     *ternary.OPERATIONS,
     *bitwise.OPERATIONS,
+    *special_functions.OPERATIONS,
 )
 OPERATIONS: tuple[Operation, ...] = (
     *ELEMENTWISE,
