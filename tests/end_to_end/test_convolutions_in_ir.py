@@ -71,6 +71,9 @@ PROGRAMS = [
     (adaptive_avg_pool2d, (X,)),
     (lambda x: ttnn.upsample(x, (2, 3), mode="bilinear"), (X,)),
     (lambda x, grid: ttnn.grid_sample(x, grid, align_corners=True), (X, GRID)),
+    (lambda x, grid: ttnn.grid_sample(x, grid, mode="nearest"), (X, GRID)),
+    (lambda x: ttnn.upsample(x, (1.5, 0.7)), (X,)),
+    (lambda x: ttnn.upsample(x, (1.5, 0.7), mode="bilinear"), (X,)),
     (lambda x: ttnn.global_avg_pool2d(x), (X,)),
 ]
 NAMES = [function.__name__ for function, _ in PROGRAMS]

@@ -7,13 +7,14 @@ import torch
 
 from ttnn_jit import jit, ttnn
 from ttnn_jit.diagnostics.errors import TtnnJitError
-from ttnn_jit.ops import backward_binary, backward_unary
+from ttnn_jit.ops import backward_binary, backward_structured, backward_unary
+from ttnn_jit.ops.embedding_gradient import EMBEDDING_BW
 from ttnn_jit.ttnn.gradients import GRADIENTS
 from ttnn_jit.ttnn.lazy_names import MODULE_OF
 
-DECLARED = (*backward_unary.OPERATIONS, *backward_binary.OPERATIONS)
+DECLARED = (*backward_unary.OPERATIONS, *backward_binary.OPERATIONS, *backward_structured.OPERATIONS)
 BOUND = {torch.float32: 2e-5, torch.bfloat16: 2.0**-8}
-SOME = ("relu_bw", "gelu_bw", "mul_bw", "logaddexp_bw", "clamp_bw", "where_bw")
+SOME = ("prod_bw", "repeat_bw", "relu_bw", "gelu_bw", "mul_bw", "logaddexp_bw", "clamp_bw", "where_bw")
 
 
 def tensors_of(operation, shapes, dtype):
@@ -102,3 +103,87 @@ def test_shapes_that_do_not_fit_are_refused(cpu_device):
     g, x = (ttnn.from_torch(torch.randn(3, extent), device=cpu_device) for extent in (40, 39))
     with pytest.raises(TtnnJitError, match="shapes that do not fit"):
         ttnn.tanh_bw(g, x)
+
+
+IN_TORCH = {
+    "real": torch.real,
+    "imag": torch.imag,
+    "angle": torch.angle,
+    "conj": torch.conj_physical,
+    "polar": lambda z: torch.polar(z.real, z.imag),
+}
+
+
+@pytest.mark.parametrize("name", IN_TORCH)
+def test_a_gradient_of_complex_numbers_is_autograds(name, cpu_device):
+    generator = torch.Generator().manual_seed(4)
+    z = torch.complex(*(torch.rand((3, 40), generator=generator) * 2 + 0.1 for _ in range(2)))
+    leaf = z.to(torch.complex128).requires_grad_()
+    result = IN_TORCH[name](leaf)
+    grad = torch.randn((2, 3, 40), generator=generator)
+    g = torch.complex(grad[0], grad[1]) if result.is_complex() else grad[0]
+    (want,) = torch.autograd.grad(result, leaf, g.to(result.dtype))
+
+    def placed(x):
+        if x.is_complex():
+            return ttnn.complex_tensor(placed(x.real.contiguous()), placed(x.imag.contiguous()))
+        return ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=cpu_device)
+
+    (found,) = getattr(ttnn, f"{name}_bw")(placed(g), placed(z))
+    got = torch.complex(*(ttnn.to_torch(part).double() for part in (found.real, found.imag)))
+    torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-5)
+    with pytest.raises(TtnnJitError, match=f"`input_tensor` of {name}_bw"):
+        getattr(ttnn, f"{name}_bw")(placed(g), placed(z.real.contiguous()))
+
+
+@pytest.mark.parametrize("dim", [None, 0, -1])
+def test_the_gradient_of_a_product_is_that_of_the_other_elements_zeros_among_them(dim, cpu_device):
+    x = torch.tensor([[2.0, 0.0, -3.0], [0.0, 0.0, 5.0], [1.5, 2.0, 4.0]])
+    shape = {None: (1, 1), 0: (1, 3), -1: (3,)}[dim]
+    g = torch.randn(shape, generator=torch.Generator().manual_seed(1))
+    leaf = x.double().requires_grad_()
+    product = torch.prod(leaf) if dim is None else torch.prod(leaf, dim)
+    (want,) = torch.autograd.grad(product, leaf, g.double().reshape(product.shape))
+    tensors = [ttnn.from_torch(each, device=cpu_device) for each in (g, x)]
+    (got,) = ttnn.prod_bw(*tensors) if dim is None else ttnn.prod_bw(*tensors, dim=dim)
+    torch.testing.assert_close(ttnn.to_torch(got).double(), want, rtol=2e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("dtype", BOUND)
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+def test_the_gradient_of_a_weight_is_the_sum_of_its_rows(dtype, target):
+    device = ttnn.open_device(device_id=0, target=target)
+    indices = torch.tensor([[3, 0, 3, 6, 3], [1, 1, 0, 5, 6]])
+    weight, grad = torch.zeros(7, 64), torch.randn(2, 5, 64, generator=torch.Generator().manual_seed(1)).to(dtype)
+    want = EMBEDDING_BW.golden(torch, indices, weight, grad.double())
+    tensors = [
+        ttnn.from_torch(indices, dtype=ttnn.uint32, device=device),
+        *(ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in (weight.to(dtype), grad)),
+    ]
+
+    def program(indices, weight, grad):
+        return ttnn.embedding_bw(indices, weight, grad)
+
+    for call in (program, *(jit(graph_capture=each)(program) for each in (False, True))):
+        got = ttnn.to_torch(call(*tensors))
+        assert got.dtype is dtype
+        torch.testing.assert_close(got.double(), want, rtol=BOUND[dtype], atol=BOUND[dtype])
+    ttnn.close_device(device)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: ttnn.repeat_bw(x, x, (2, 1)), "is none of"),
+        (lambda x: ttnn.repeat_bw(x, x, (2,)), "do not repeat a tensor of 2 dimensions"),
+        (lambda x: ttnn.prod_bw(x, x, 1), "is none of products along dimension 1"),
+        (lambda x: ttnn.polygamma_bw(x, x, 12), "an integer from 0 to 9"),
+        (lambda x: ttnn.embedding_bw(x, x, x), "does not take FLOAT32"),
+        (lambda x: ttnn.embedding_bw(ttnn.typecast(x, ttnn.int32), x, x), "has no row of 40 elements for each of 120"),
+    ],
+)
+@pytest.mark.parametrize("graph_capture", [False, True])
+def test_a_gradient_that_does_not_fit_is_refused_at_its_place(call, message, graph_capture):
+    with pytest.raises(TtnnJitError, match=message) as raised:
+        jit(graph_capture=graph_capture)(call)(torch.ones(3, 40))
+    assert "^" in str(raised.value)

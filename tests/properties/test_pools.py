@@ -9,6 +9,7 @@ import pytest
 import torch
 from hypothesis import assume, given, settings
 
+import ttnn_jit
 from tests.properties.test_convolutions import DEVICES, UNIT, assert_near, bf16, channels_first, f32, random
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
@@ -150,6 +151,33 @@ def test_a_larger_image_is_torchs_in_float64(shape, factors, mode, dtype, target
         assert torch.equal(channels_first(ttnn.to_torch(got)).double(), want)
 
 
+FACTORS = st.one_of(st.sampled_from([1.5, 2.25, 0.5, 1.1, 0.7, 3.0]), st.floats(0.3, 3.7))
+
+
+@settings(max_examples=6, deadline=None)
+@given(
+    shape=st.tuples(st.integers(1, 2), st.integers(4, 20), st.integers(4, 20), st.sampled_from([1, 7])),
+    factors=st.tuples(FACTORS, FACTORS),
+    mode=st.sampled_from(["nearest", "bilinear"]),
+    dtype=st.sampled_from([f32, bf16]),
+    target=st.sampled_from([*DEVICES]),
+)
+def test_an_image_of_a_fractional_factor_is_torchs_in_float64(shape, factors, mode, dtype, target):
+    x = random(shape, dtype, 1)
+    corners = {} if mode == "nearest" else {"align_corners": False}
+    want, magnitudes = (
+        functional.interpolate(channels_first(each.double()), scale_factor=factors, mode=mode, **corners)
+        for each in (x, x.abs())
+    )
+    tensor = ttnn.from_torch(x, device=DEVICES[target])
+    eager = ttnn.to_torch(ttnn.upsample(tensor, [*factors], mode=mode))
+    jitted = ttnn_jit.jit()(lambda x: ttnn.upsample(x, factors, mode=mode))(x)
+    assert torch.equal(eager, jitted)
+    assert_near(channels_first(eager), want, magnitudes, 8, dtype)
+    if mode == "nearest":
+        assert torch.equal(channels_first(eager).double(), want)
+
+
 @pytest.mark.parametrize("factor", [2, 2.0, (2, 2), [2.0, 2]])
 def test_a_factor_may_be_one_or_two_whole_numbers_of_any_type(factor, device):
     x = ttnn.from_torch(random((1, 2, 3, 4), f32, 1), device=device)
@@ -162,21 +190,22 @@ def test_a_factor_may_be_one_or_two_whole_numbers_of_any_type(factor, device):
     places=st.tuples(st.integers(1, 3), st.integers(1, 4), st.integers(1, 2)),
     align=st.booleans(),
     batched=st.booleans(),
+    mode=st.sampled_from(["nearest", "bilinear"]),
     dtype=st.sampled_from([f32, bf16]),
     target=st.sampled_from([*DEVICES]),
 )
-def test_a_sampled_image_is_torchs_in_float64(shape, places, align, batched, dtype, target):
+def test_a_sampled_image_is_torchs_in_float64(shape, places, align, batched, mode, dtype, target):
     height, width, pairs = places
     x = random(shape, dtype, 1)
     grid = torch.rand((shape[0], height, width, 2 * pairs), generator=torch.Generator().manual_seed(2)) * 2.6 - 1.3
     device = DEVICES[target]
     got = ttnn.grid_sample(
         ttnn.from_torch(x, device=device), ttnn.from_torch(grid, device=device), align_corners=align,
-        batch_output_channels=batched,
+        batch_output_channels=batched, mode=mode,
     )  # fmt: skip
     points = grid.double().reshape(shape[0], height, width * pairs, 2)
     want, magnitudes = (
-        functional.grid_sample(channels_first(each.double()), points, align_corners=align).permute(0, 2, 3, 1)
+        functional.grid_sample(channels_first(each.double()), points, mode, align_corners=align).permute(0, 2, 3, 1)
         for each in (x, torch.ones_like(x) * x.abs().max())
     )
     wanted = (shape[0], height, width, pairs * shape[3]) if batched else want.shape
@@ -192,19 +221,22 @@ def test_places_that_are_no_numbers_sample_zeros(cpu_device):
 
 @pytest.mark.parametrize("target", DEVICES)
 @pytest.mark.parametrize(("align", "batched"), [(False, False), (True, True)])
-def test_a_grid_that_was_computed_before_samples_as_its_places_do(align, batched, target):
+@pytest.mark.parametrize("mode", ["nearest", "bilinear"])
+def test_a_grid_that_was_computed_before_samples_as_its_places_do(align, batched, target, mode):
     device = DEVICES[target]
     x = random((2, 5, 300, 3), bf16, 1)
     grid = torch.rand((2, 3, 4, 2), generator=torch.Generator().manual_seed(2)) * 2.6 - 1.3
     grid[0, 0, 0] = math.nan
-    prepared = ttnn.prepare_grid_sample_grid(ttnn.from_torch(grid), [*x.shape], align_corners=align)
-    assert (prepared.device(), tuple(prepared.shape), prepared.dtype) == (None, (2, 3, 4, 6), ttnn.bfloat16)
+    prepared = ttnn.prepare_grid_sample_grid(ttnn.from_torch(grid), [*x.shape], align_corners=align, mode=mode)
+    numbers = 2 if mode == "nearest" else 6
+    assert (prepared.device(), tuple(prepared.shape), prepared.dtype) == (None, (2, 3, 4, numbers), ttnn.bfloat16)
     got = ttnn.grid_sample(
         ttnn.from_torch(x, device=device), ttnn.to_device(prepared, device), use_precomputed_grid=True,
-        batch_output_channels=batched,
+        batch_output_channels=batched, mode=mode,
     )  # fmt: skip
     grid = grid.nan_to_num(-3.0)
-    want = functional.grid_sample(channels_first(x.double()), grid.double(), align_corners=align).permute(0, 2, 3, 1)
+    want = functional.grid_sample(channels_first(x.double()), grid.double(), mode, align_corners=align)
+    want = want.permute(0, 2, 3, 1).reshape(got.shape)
     torch.testing.assert_close(ttnn.to_torch(got).double(), want, rtol=2.0**-6, atol=2.0**-6)
 
 
@@ -212,7 +244,7 @@ def test_grids_are_computed_before_on_the_host(device):
     grid = ttnn.from_torch(torch.zeros(1, 2, 2, 2), device=device)
     with pytest.raises(ArgumentError, match="of one on the host"):
         ttnn.prepare_grid_sample_grid(grid, [1, 4, 4, 8])
-    with pytest.raises(ArgumentError, match="`mode` of prepare_grid_sample_grid is 'bilinear' here, got 'nearest'"):
-        ttnn.prepare_grid_sample_grid(grid, [1, 4, 4, 8], mode="nearest")
+    with pytest.raises(ArgumentError, match="`mode` of prepare_grid_sample_grid is 'nearest' or 'bilinear' here"):
+        ttnn.prepare_grid_sample_grid(grid, [1, 4, 4, 8], mode="cubic")
     with pytest.raises(ShapeError, match="does not sample images"):
         ttnn.prepare_grid_sample_grid(ttnn.from_torch(torch.zeros(1, 2, 2, 3)), [1, 4, 4, 8])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
@@ -135,8 +136,15 @@ def test_a_config_may_change_until_a_call_has_taken_it(device):
 
 def test_what_is_not_here_of_resampling_is_refused(device):
     x, grid = on(device, X), on(device, torch.zeros(1, 2, 2, 2))
-    with pytest.raises(ArgumentError, match="`scale_factor` of upsample must be a whole number"):
-        ttnn.upsample(x, 1.5)
+    with pytest.raises(ArgumentError, match="`scale_factor` of upsample must be a number"):
+        ttnn.upsample(x, (1, 2, 3))
+    for factor in (-1.5, 0.01, math.nan, math.inf):
+        with pytest.raises(CompileError, match="leaves nothing of"):
+            ttnn.upsample(x, (1.5, factor))
+    with pytest.raises(CompileError, match="there is no mode 'cubic'"):
+        ttnn.upsample(x, 1.5, mode="cubic")
+    with pytest.raises(CompileError, match="there is no mode 'cubic'"):
+        ttnn.grid_sample(x, grid, mode="cubic")
     with pytest.raises(CompileError, match="there is no mode 'cubic'"):
         ttnn.upsample(x, 2, mode="cubic")
     with pytest.raises(ArgumentError, match="`padding_mode` of grid_sample is 'zeros' here, got 'border'"):

@@ -40,6 +40,7 @@ from ttnn_jit.ops import (
     sequences,
     softmaxes,
     sparse_products,
+    special_functions,
     ternary,
     typecast,
     unary,
@@ -131,6 +132,7 @@ ELEMENTWISE: tuple[Elementwise, ...] = (
     *binary.OPERATIONS,
     *ternary.OPERATIONS,
     *bitwise.OPERATIONS,
+    *special_functions.OPERATIONS,
 )
 OPERATIONS: tuple[Operation, ...] = (
     *ELEMENTWISE,

@@ -27,8 +27,7 @@ def _spelled(shape: Shape, height: int, width: int, mode: str | None) -> tuple[A
         raise ShapeError(f"the input has shape {list(shape)}: batch, height, width and channels are wanted")
     if min(height, width) < 1:
         raise ShapeError(f"the factors are {height} and {width}: they are at least 1")
-    if mode not in MODES:
-        raise ShapeError(f"there is no mode {mode!r}", help=f"give {' or '.join(map(repr, MODES))}")
+    _check_mode(mode)
     return height, width, mode
 
 
@@ -99,9 +98,11 @@ UPSAMPLE = Composite(
 # --- Sampling ---------------------------------------------------------------------------------------------------------
 
 
-def _sample_loop(load: Any, store: Any) -> Any:
+def _sample_loop(load: Any, store: Any) -> Any:  # noqa: C901 - one loop for numba
+    from numpy import rint  # to the nearest whole number, of two the even one
+
     def loop(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
-        x, xh, xw, xc, grid, gs, result, rc, height, width, channels, _pair, align_corners
+        x, xh, xw, xc, grid, gs, result, rc, height, width, channels, _pair, align_corners, nearest
     ):
         # From -1 and 1 to the outermost elements, or to their outer edges.
         across, down = load(grid[0]), load(grid[gs])
@@ -109,6 +110,8 @@ def _sample_loop(load: Any, store: Any) -> Any:
             across, down = (across + 1.0) * 0.5 * (width - 1), (down + 1.0) * 0.5 * (height - 1)
         else:
             across, down = ((across + 1.0) * width - 1.0) * 0.5, ((down + 1.0) * height - 1.0) * 0.5
+        if nearest:
+            across, down = rint(across), rint(down)
         # A place that is not beside an element, or is NaN, has none of them.
         inside = across > -1.0 and across < width and down > -1.0 and down < height
         if not inside:
@@ -144,14 +147,23 @@ def _check_grid(x: Shape, grid: Shape, numbers: int) -> None:
         raise ShapeError(f"an input of shape {list(x)} has no elements")
 
 
-def _spelled_sample(x: Shape, grid: Shape, align_corners: bool, batched: bool) -> tuple[Any, ...]:
+def _check_mode(mode: str | None) -> None:
+    if mode not in MODES:
+        raise ShapeError(f"there is no mode {mode!r}", help=f"give {' or '.join(map(repr, MODES))}")
+
+
+def _spelled_sample(
+    x: Shape, grid: Shape, align_corners: bool, batched: bool, mode: str | None
+) -> tuple[bool, bool, str | None]:
+    _check_mode(mode)
     _check_grid(x, grid, 2)
-    return align_corners, batched
+    return align_corners, batched, mode
 
 
-def _spelled_precomputed(x: Shape, grid: Shape, batched: bool) -> tuple[Any, ...]:
-    _check_grid(x, grid, PRECOMPUTED)
-    return (batched,)
+def _spelled_precomputed(x: Shape, grid: Shape, batched: bool, mode: str) -> tuple[bool, str]:
+    _check_mode(mode)
+    _check_grid(x, grid, PRECOMPUTED[mode])
+    return batched, mode
 
 
 def _sample_loops(x: Shape, grid: Shape, batched: bool, numbers: int = 2) -> RoutineLoops:
@@ -172,10 +184,10 @@ def _sample_result(x: TensorSpec, grid: TensorSpec, batched: bool, numbers: int 
     return (interleaved(x).with_(shape=shape),)
 
 
-def _sample_golden(torch: Any, x: Any, grid: Any, align_corners: bool, batched: bool) -> Any:
+def _sample_golden(torch: Any, x: Any, grid: Any, align_corners: bool, batched: bool, mode: str) -> Any:
     batch, rows, columns, pairs = grid.shape[0], grid.shape[1], grid.shape[2], grid.shape[3] // 2
     places = grid.reshape(batch, rows, columns * pairs, 2)
-    y = torch.nn.functional.grid_sample(x.permute(0, 3, 1, 2), places, align_corners=align_corners)
+    y = torch.nn.functional.grid_sample(x.permute(0, 3, 1, 2), places, mode=mode, align_corners=align_corners)
     y = y.permute(0, 2, 3, 1)
     return y.reshape(batch, rows, columns, -1) if batched else y
 
@@ -187,66 +199,74 @@ GRID_SAMPLE = Routine(
         Parameter("grid", TENSOR),
         Parameter("align_corners", FLAG),
         Parameter("batch_output_channels", FLAG),
+        Parameter("mode", NAME),
     ),
-    summary="Images at the places of a grid, from -1 to 1, interpolated between four elements; zeros are around them.",
+    summary="Images at places from -1 to 1, interpolated or the nearest element; zeros are around them.",
     source="ttnn.grid_sample",
     loop=_sample_loop,
-    loops=lambda x, grid, _, batched: _sample_loops(x, grid, batched),
+    loops=lambda x, grid, _align, batched, _mode: _sample_loops(x, grid, batched),
     spelled=_spelled_sample,
-    result=lambda x, grid, _, batched: _sample_result(x, grid, batched),
+    result=lambda x, grid, _align, batched, _mode: _sample_result(x, grid, batched),
     operand_dtypes=(FLOATS, FLOATS),
     same_dtype=(0, 1),
-    constants=lambda align, _: (int(align),),
+    constants=lambda align, _batched, mode: (int(align), int(mode == MODES[0])),
     golden=_sample_golden,
     aten="grid_sampler_2d",
     examples=(),
 )
 
-PRECOMPUTED = 6
-"""Numbers for a place of a grid that was computed before: row and column of the element above and to the left, as the
-bits of int16, and the weights of the four elements around it, row by row."""
+PRECOMPUTED = {"nearest": 2, "bilinear": 6}
+"""Numbers for a place of a grid that was computed before, by mode: row and column of an element, as the bits of int16;
+between elements that is the one above and to the left, and the weights of the four around it follow, row by row."""
 
 
 def _precomputed_loop(load: Any, store: Any) -> Any:
     from numpy import int64  # what numba counts with
 
-    def loop(x, xh, xw, xc, grid, gs, result, rc, height, width, channels, _numbers):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
+    def loop(x, xh, xw, xc, grid, gs, result, rc, height, width, channels, numbers):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         top, left = int64(grid[0]), int64(grid[gs])
         top, left = top - ((top >> 15) << 16), left - ((left >> 15) << 16)
         for c in range(channels):
             total_ = 0.0
-            for corner in range(4):
+            for corner in range(4 if numbers > 2 else 1):
                 y, z = top + (corner >> 1), left + (corner & 1)
                 if 0 <= y < height and 0 <= z < width:
-                    total_ += load(grid[(2 + corner) * gs]) * load(x[y * xh + z * xw + c * xc])
+                    weight = load(grid[(2 + corner) * gs]) if numbers > 2 else 1.0
+                    total_ += weight * load(x[y * xh + z * xw + c * xc])
             result[c * rc] = store(total_)
 
     return loop
 
 
-def _precomputed_golden(torch: Any, x: Any, grid: Any, batched: bool) -> Any:
-    batch, rows, columns, places = grid.shape[0], grid.shape[1], grid.shape[2], grid.shape[3] // PRECOMPUTED
-    numbers = grid.reshape(batch, rows, columns * places, PRECOMPUTED)
+def _precomputed_golden(torch: Any, x: Any, grid: Any, batched: bool, mode: str) -> Any:
+    count = PRECOMPUTED[mode]
+    batch, rows, columns, places = grid.shape[0], grid.shape[1], grid.shape[2], grid.shape[3] // count
+    numbers = grid.reshape(batch, rows, columns * places, count)
     corner = numbers[..., :2].contiguous().view(torch.int16).long()
     padded = torch.nn.functional.pad(x, (0, 0, 1, 1, 1, 1))
     images = torch.arange(batch)[:, None, None]
     found: Any = 0
-    for k in range(4):
+    for k in range(max(1, count - 2)):
         y = (corner[..., 0] + k // 2 + 1).clamp(0, x.shape[1] + 1)
         z = (corner[..., 1] + k % 2 + 1).clamp(0, x.shape[2] + 1)
-        found = found + numbers[..., 2 + k : 3 + k] * padded[images, y, z]
+        found = found + (numbers[..., 2 + k : 3 + k] if count > 2 else 1.0) * padded[images, y, z]
     return found.reshape(batch, rows, columns, -1) if batched else found
 
 
 GRID_SAMPLE_PRECOMPUTED = Routine(
     name="grid_sample_precomputed",
-    parameters=(Parameter("input_tensor", TENSOR), Parameter("grid", TENSOR), Parameter("batch_output_channels", FLAG)),
-    summary="Images at the places of a grid that has four weights and the elements that they are for.",
+    parameters=(
+        Parameter("input_tensor", TENSOR),
+        Parameter("grid", TENSOR),
+        Parameter("batch_output_channels", FLAG),
+        Parameter("mode", NAME),
+    ),
+    summary="Images at the places of a grid that names elements, and the weights of four where it is between them.",
     source="ttnn.grid_sample",
     loop=_precomputed_loop,
-    loops=lambda x, grid, batched: _sample_loops(x, grid, batched, PRECOMPUTED),
+    loops=lambda x, grid, batched, mode: _sample_loops(x, grid, batched, PRECOMPUTED[mode]),
     spelled=_spelled_precomputed,
-    result=lambda x, grid, batched: _sample_result(x, grid, batched, PRECOMPUTED),
+    result=lambda x, grid, batched, mode: _sample_result(x, grid, batched, PRECOMPUTED[mode]),
     operand_dtypes=(HALVES, HALVES),
     golden=_precomputed_golden,
     examples=(),

@@ -193,7 +193,7 @@ def _check_indexed(b: Shape, indices: Shape, nnz: int | None, b_is_sparse: bool)
 
 
 def _result(a: TensorSpec, b: TensorSpec, _: Any, indices: TensorSpec | None, *statics: Any) -> TensorSpec:
-    _left, _right, batch = _batches(a.shape, b.shape, None if indices is None else indices.shape, statics[1])
+    *_batch, batch = _batches(a.shape, b.shape, None if indices is None else indices.shape, statics[1])
     return interleaved(a).with_(shape=(*batch, tuple(a.shape)[-2], tuple(b.shape)[-1]))
 
 

@@ -150,6 +150,7 @@ __all__ = [
     "mse_loss",
     "mul",
     "mul_",
+    "multigammaln",
     "multiply",
     "multiply_",
     "nan_to_num",
@@ -163,6 +164,7 @@ __all__ = [
     "outer",
     "pad",
     "permute",
+    "polygamma",
     "pow",
     "prelu",
     "prod",
@@ -1132,6 +1134,11 @@ class _MseLoss(TtnnOperation):
 
     def __call__(self, input_reference: Tensor, input_prediction: Tensor, reduction: LossReductionMode = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _Multigammaln(TtnnOperation):
+    """The logarithm of the gamma function of 4 dimensions; NaN where x is not above 1.5."""
+
+    def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _Multiply(TtnnOperation):
     """x * y."""
 
@@ -1225,6 +1232,11 @@ class _Permute(TtnnOperation):
     def __call__(self, input_tensor: Tensor, permutation: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
     @overload
     def __call__(self, input: Tensor, dims: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
+
+class _Polygamma(TtnnOperation):
+    """The derivative number k of digamma; NaN where x is not above 0."""
+
+    def __call__(self, input_tensor: Tensor, k: int, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Pow(TtnnOperation):
     """x to the power y, as C99 Annex F says."""
@@ -1937,6 +1949,7 @@ mish: _Mish
 mse_loss: _MseLoss
 mul: _Multiply
 mul_: _Multiply
+multigammaln: _Multigammaln
 multiply: _Multiply
 multiply_: _Multiply
 nan_to_num: _NanToNum
@@ -1950,6 +1963,7 @@ normalize_hw: _NormalizeHw
 outer: _Outer
 pad: _Pad
 permute: _Permute
+polygamma: _Polygamma
 pow: _Pow
 prelu: _Prelu
 prod: _Prod

@@ -1,17 +1,25 @@
-"""The eager functions of gradients, ``ttnn.<name>_bw``, one for each name that ops/backward.py declares."""
+"""The eager functions of gradients, ``ttnn.<name>_bw``, one for each name that is declared."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.ops import backward_binary, backward_unary
-from ttnn_jit.ops.shorthand import Shorthand
+from ttnn_jit.ops import backward_binary, backward_structured, backward_unary
+from ttnn_jit.ops.embedding_gradient import EMBEDDING_BW
+from ttnn_jit.ops.operation import Operation
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
+
+_DECLARED: tuple[Operation, ...] = (
+    *backward_binary.OPERATIONS,
+    *backward_unary.OPERATIONS,
+    *backward_structured.OPERATIONS,
+    EMBEDDING_BW,
+)
 
 
 def _by_name() -> dict[str, TtnnOperation]:
-    declared: dict[str, tuple[Shorthand, ...]] = {}
-    for operation in (*backward_binary.OPERATIONS, *backward_unary.OPERATIONS):
+    declared: dict[str, tuple[Operation, ...]] = {}
+    for operation in _DECLARED:
         declared[operation.name] = (*declared.get(operation.name, ()), operation)
     return {name: TtnnOperation(name, overloads) for name, overloads in declared.items()}
 

@@ -10,6 +10,7 @@ from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.ops.created_tensors import callable_in_programs
 from ttnn_jit.ops.resampling import GRID_SAMPLE, GRID_SAMPLE_PRECOMPUTED, UPSAMPLE
+from ttnn_jit.ops.rescaling import RESCALE
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
@@ -19,20 +20,20 @@ from ttnn_jit.ttnn.mesh import over_meshes
 from ttnn_jit.ttnn.plain_python import on_copies
 from ttnn_jit.ttnn.transfers import typecast
 
-_UPSAMPLE, _GRID_SAMPLE, _PRECOMPUTED = (
-    TtnnOperation(each.name, (each,)) for each in (UPSAMPLE, GRID_SAMPLE, GRID_SAMPLE_PRECOMPUTED)
+_UPSAMPLE, _RESCALE, _GRID_SAMPLE, _PRECOMPUTED = (
+    TtnnOperation(each.name, (each,)) for each in (UPSAMPLE, RESCALE, GRID_SAMPLE, GRID_SAMPLE_PRECOMPUTED)
 )
 
 
-def _factors(value: Any) -> tuple[int, ...]:
-    """Two whole numbers."""
+def _factors(value: Any) -> tuple[float, ...]:
+    """Two numbers, ints where they are whole."""
     listed = [*value] if isinstance(value, (list, tuple)) else [value, value]
     numbers = [python_number(each) for each in listed]
-    if len(numbers) != 2 or any(type(each) not in {int, float} or each != int(each) for each in numbers):
+    if len(numbers) != 2 or any(type(each) not in {int, float} for each in numbers):
         raise ArgumentError(
-            f"`scale_factor` of upsample must be a whole number, or one for height and one for width, got {value!r}"
+            f"`scale_factor` of upsample must be a number, or one for height and one for width, got {value!r}"
         )
-    return tuple(map(int, numbers))
+    return tuple(int(each) if float(each).is_integer() else each for each in numbers)
 
 
 @callable_in_programs
@@ -51,7 +52,8 @@ def upsample(
 
     Args:
         input_tensor: Batch x height x width x channels.
-        scale_factor: How many times: a whole number, or one for height and one for width.
+        scale_factor: How many times: a number above 0, or one for height and one for width. Of the extents of the
+            result the whole part counts.
         mode: "nearest", which repeats elements, or "bilinear", as torch without `align_corners`.
         memory_config: Where the result lies.
         compute_kernel_config: Checked.
@@ -60,12 +62,15 @@ def upsample(
         Batch x height x width x channels, in the input's dtype and layout.
 
     Raises:
-        ArgumentError: A factor is no whole number.
-        CompileError: The tensor has another rank, or there is no such mode.
+        ArgumentError: A factor is no number.
+        CompileError: The tensor has another rank, nothing is left of it, or there is no such mode.
     """
     keywords = {"memory_config": memory_config, "compute_kernel_config": compute_kernel_config}
     given = {name: value for name, value in keywords.items() if value is not None}
-    found: Tensor = _UPSAMPLE(input_tensor, *_factors(scale_factor), mode, **given)
+    factors = _factors(scale_factor)
+    are_whole = all(isinstance(factor, int) for factor in factors)
+    call, named = (_UPSAMPLE, factors) if are_whole else (_RESCALE, tuple(map(repr, factors)))
+    found: Tensor = call(input_tensor, *named, mode, **given)
     return found
 
 
@@ -84,12 +89,12 @@ def grid_sample(
     batch_output_channels: bool = False,
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
-    """Images at the places of a grid, interpolated between four elements (ttnn.grid_sample).
+    """Images at the places of a grid (ttnn.grid_sample).
 
     Args:
         input_tensor: Batch x height x width x channels.
         grid: Batch x rows x columns x pairs of x and y, from -1 to 1; several pairs are places beside each other.
-        mode: "bilinear".
+        mode: "bilinear", between four elements, or "nearest".
         padding_mode: "zeros", which are around the images.
         align_corners: Whether -1 and 1 are the outermost elements, and not their outer edges.
         use_precomputed_grid: Whether `prepare_grid_sample_grid` made the grid; it and the input are BFLOAT16 then.
@@ -103,17 +108,16 @@ def grid_sample(
         ArgumentError: A mode that is not here.
         CompileError: The shapes do not fit each other.
     """
-    for name, value, wanted in (("mode", mode, "bilinear"), ("padding_mode", padding_mode, "zeros")):
-        if value != wanted:
-            raise ArgumentError(f"`{name}` of grid_sample is {wanted!r} here, got {value!r}")
+    if padding_mode != "zeros":
+        raise ArgumentError(f"`padding_mode` of grid_sample is 'zeros' here, got {padding_mode!r}")
     keywords = {} if memory_config is None else {"memory_config": memory_config}
     if use_precomputed_grid:
-        precomputed: Tensor = _PRECOMPUTED(input_tensor, grid, bool(batch_output_channels), **keywords)
+        precomputed: Tensor = _PRECOMPUTED(input_tensor, grid, bool(batch_output_channels), mode, **keywords)
         return precomputed
-    dtype = input_tensor.dtype
+    sampled, dtype = (align_corners, batch_output_channels, mode), input_tensor.dtype
     if grid.dtype is dtype:
-        return _sampled(input_tensor, grid, align_corners, batch_output_channels, keywords)
-    found = _sampled(_wide(input_tensor), _wide(grid), align_corners, batch_output_channels, keywords)
+        return _sampled(input_tensor, grid, *sampled, keywords)
+    found = _sampled(_wide(input_tensor), _wide(grid), *sampled, keywords)
     return found if dtype is COMPUTE_TYPE else typecast(found, dtype)
 
 
@@ -121,6 +125,6 @@ def _wide(tensor: Tensor) -> Tensor:
     return tensor if tensor.dtype is COMPUTE_TYPE else typecast(tensor, COMPUTE_TYPE)
 
 
-def _sampled(x: Any, grid: Any, align_corners: bool, batched: bool, keywords: dict[str, Any]) -> Tensor:
-    found: Tensor = _GRID_SAMPLE(x, grid, bool(align_corners), bool(batched), **keywords)
+def _sampled(x: Any, grid: Any, align_corners: bool, batched: bool, mode: str, keywords: dict[str, Any]) -> Tensor:
+    found: Tensor = _GRID_SAMPLE(x, grid, bool(align_corners), bool(batched), mode, **keywords)
     return found

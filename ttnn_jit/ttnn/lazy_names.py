@@ -76,18 +76,20 @@ HOMES = (
         "ttnn.gradients",
         "abs_bw acos_bw acosh_bw add_bw addalpha_bw addcdiv_bw addcmul_bw asin_bw asinh_bw assign_bw atan2_bw "
         "atan_bw atanh_bw bias_gelu_bw binary_eq_bw binary_ge_bw binary_gt_bw binary_le_bw binary_lt_bw "
-        "binary_ne_bw ceil_bw celu_bw clamp_bw clip_bw concat_bw cos_bw cosh_bw deg2rad_bw div_bw div_no_nan_bw "
-        "elu_bw erf_bw erfc_bw erfinv_bw exp2_bw exp_bw expm1_bw fill_zero_bw floor_bw fmod_bw frac_bw gelu_bw "
-        "hardshrink_bw hardsigmoid_bw hardswish_bw hardtanh_bw hypot_bw ldexp_bw leaky_relu_bw lerp_bw lgamma_bw "
-        "log10_bw log1p_bw log2_bw log_bw log_sigmoid_bw logaddexp2_bw logaddexp_bw logit_bw max_bw min_bw mul_bw "
-        "neg_bw pow_bw rad2deg_bw rdiv_bw reciprocal_bw relu6_bw relu_bw remainder_bw round_bw rpow_bw rsqrt_bw "
-        "rsub_bw selu_bw sigmoid_bw sign_bw silu_bw sin_bw sinh_bw softplus_bw softshrink_bw softsign_bw sqrt_bw "
-        "square_bw squared_difference_bw sub_bw subalpha_bw tan_bw tanh_bw tanhshrink_bw threshold_bw trunc_bw "
-        "unary_sub_bw where_bw xlogy_bw",
+        "binary_ne_bw ceil_bw celu_bw clamp_bw clamp_min_bw clip_bw concat_bw cos_bw cosh_bw deg2rad_bw "
+        "digamma_bw div_bw div_no_nan_bw elu_bw embedding_bw erf_bw erfc_bw erfinv_bw exp2_bw exp_bw expm1_bw "
+        "fill_zero_bw floor_bw fmod_bw frac_bw gelu_bw hardshrink_bw hardsigmoid_bw hardswish_bw hardtanh_bw "
+        "hypot_bw ldexp_bw leaky_relu_bw lerp_bw lgamma_bw log10_bw log1p_bw log2_bw log_bw log_sigmoid_bw "
+        "logaddexp2_bw logaddexp_bw logit_bw logiteps_bw max_bw min_bw mul_bw multigammaln_bw neg_bw "
+        "polygamma_bw pow_bw prod_bw rad2deg_bw rdiv_bw reciprocal_bw relu6_bw relu_bw remainder_bw repeat_bw "
+        "round_bw rpow_bw rsqrt_bw rsub_bw selu_bw sigmoid_bw sign_bw silu_bw sin_bw sinh_bw softplus_bw "
+        "softshrink_bw softsign_bw sqrt_bw square_bw squared_difference_bw sub_bw subalpha_bw tan_bw tanh_bw "
+        "tanhshrink_bw threshold_bw trunc_bw unary_sub_bw where_bw xlogy_bw",
     ),
     Home("ttnn.batch_norm", "batch_norm"),
     Home("ttnn.moreh", "moreh_cumsum"),
     Home("ttnn.complex_tensors", "angle complex_tensor conj imag is_imag is_real polar real"),
+    Home("ttnn.complex_gradients", "angle_bw conj_bw imag_bw polar_bw real_bw"),
     Home("ttnn.assignments", "bcast fill_ones_rm fill_rm plus_one unary_chain"),
     Home(
         "ttnn.tilizing",

@@ -92,14 +92,17 @@ from ttnn_jit.ttnn.gradients import binary_ne_bw as binary_ne_bw
 from ttnn_jit.ttnn.gradients import ceil_bw as ceil_bw
 from ttnn_jit.ttnn.gradients import celu_bw as celu_bw
 from ttnn_jit.ttnn.gradients import clamp_bw as clamp_bw
+from ttnn_jit.ttnn.gradients import clamp_min_bw as clamp_min_bw
 from ttnn_jit.ttnn.gradients import clip_bw as clip_bw
 from ttnn_jit.ttnn.gradients import concat_bw as concat_bw
 from ttnn_jit.ttnn.gradients import cos_bw as cos_bw
 from ttnn_jit.ttnn.gradients import cosh_bw as cosh_bw
 from ttnn_jit.ttnn.gradients import deg2rad_bw as deg2rad_bw
+from ttnn_jit.ttnn.gradients import digamma_bw as digamma_bw
 from ttnn_jit.ttnn.gradients import div_bw as div_bw
 from ttnn_jit.ttnn.gradients import div_no_nan_bw as div_no_nan_bw
 from ttnn_jit.ttnn.gradients import elu_bw as elu_bw
+from ttnn_jit.ttnn.gradients import embedding_bw as embedding_bw
 from ttnn_jit.ttnn.gradients import erf_bw as erf_bw
 from ttnn_jit.ttnn.gradients import erfc_bw as erfc_bw
 from ttnn_jit.ttnn.gradients import erfinv_bw as erfinv_bw
@@ -128,17 +131,22 @@ from ttnn_jit.ttnn.gradients import log_sigmoid_bw as log_sigmoid_bw
 from ttnn_jit.ttnn.gradients import logaddexp2_bw as logaddexp2_bw
 from ttnn_jit.ttnn.gradients import logaddexp_bw as logaddexp_bw
 from ttnn_jit.ttnn.gradients import logit_bw as logit_bw
+from ttnn_jit.ttnn.gradients import logiteps_bw as logiteps_bw
 from ttnn_jit.ttnn.gradients import max_bw as max_bw
 from ttnn_jit.ttnn.gradients import min_bw as min_bw
 from ttnn_jit.ttnn.gradients import mul_bw as mul_bw
+from ttnn_jit.ttnn.gradients import multigammaln_bw as multigammaln_bw
 from ttnn_jit.ttnn.gradients import neg_bw as neg_bw
+from ttnn_jit.ttnn.gradients import polygamma_bw as polygamma_bw
 from ttnn_jit.ttnn.gradients import pow_bw as pow_bw
+from ttnn_jit.ttnn.gradients import prod_bw as prod_bw
 from ttnn_jit.ttnn.gradients import rad2deg_bw as rad2deg_bw
 from ttnn_jit.ttnn.gradients import rdiv_bw as rdiv_bw
 from ttnn_jit.ttnn.gradients import reciprocal_bw as reciprocal_bw
 from ttnn_jit.ttnn.gradients import relu6_bw as relu6_bw
 from ttnn_jit.ttnn.gradients import relu_bw as relu_bw
 from ttnn_jit.ttnn.gradients import remainder_bw as remainder_bw
+from ttnn_jit.ttnn.gradients import repeat_bw as repeat_bw
 from ttnn_jit.ttnn.gradients import round_bw as round_bw
 from ttnn_jit.ttnn.gradients import rpow_bw as rpow_bw
 from ttnn_jit.ttnn.gradients import rsqrt_bw as rsqrt_bw
@@ -175,6 +183,11 @@ from ttnn_jit.ttnn.complex_tensors import is_imag as is_imag
 from ttnn_jit.ttnn.complex_tensors import is_real as is_real
 from ttnn_jit.ttnn.complex_tensors import polar as polar
 from ttnn_jit.ttnn.complex_tensors import real as real
+from ttnn_jit.ttnn.complex_gradients import angle_bw as angle_bw
+from ttnn_jit.ttnn.complex_gradients import conj_bw as conj_bw
+from ttnn_jit.ttnn.complex_gradients import imag_bw as imag_bw
+from ttnn_jit.ttnn.complex_gradients import polar_bw as polar_bw
+from ttnn_jit.ttnn.complex_gradients import real_bw as real_bw
 from ttnn_jit.ttnn.assignments import bcast as bcast
 from ttnn_jit.ttnn.assignments import fill_ones_rm as fill_ones_rm
 from ttnn_jit.ttnn.assignments import fill_rm as fill_rm
@@ -365,6 +378,7 @@ __all__ = [
     "allocate_tensor_on_device",
     "allocate_tensor_on_host",
     "angle",
+    "angle_bw",
     "as_tensor",
     "asin_bw",
     "asinh_bw",
@@ -387,6 +401,7 @@ __all__ = [
     "ceil_bw",
     "celu_bw",
     "clamp_bw",
+    "clamp_min_bw",
     "clip_bw",
     "combine_device_tensors",
     "command_queue",
@@ -394,6 +409,7 @@ __all__ = [
     "concat_bw",
     "concat_mesh_to_tensor_composer",
     "conj",
+    "conj_bw",
     "conv1d",
     "conv2d",
     "conv_transpose2d",
@@ -410,6 +426,7 @@ __all__ = [
     "create_sharded_memory_config_",
     "deg2rad_bw",
     "determine_expected_group_norm_sharded_config_and_grid_size",
+    "digamma_bw",
     "distribute",
     "distribute_tensor",
     "div_bw",
@@ -417,6 +434,7 @@ __all__ = [
     "dump_tensor",
     "element_size",
     "elu_bw",
+    "embedding_bw",
     "end_trace_capture",
     "erf_bw",
     "erfc_bw",
@@ -451,6 +469,7 @@ __all__ = [
     "has_tile_padding",
     "hypot_bw",
     "imag",
+    "imag_bw",
     "init_device_compute_kernel_config",
     "interleaved_to_sharded_partial",
     "is_imag",
@@ -471,6 +490,7 @@ __all__ = [
     "logaddexp2_bw",
     "logaddexp_bw",
     "logit_bw",
+    "logiteps_bw",
     "manage_config",
     "manual_seed",
     "max_bw",
@@ -481,6 +501,7 @@ __all__ = [
     "moreh_cumsum",
     "move",
     "mul_bw",
+    "multigammaln_bw",
     "neg_bw",
     "nonzero",
     "num_cores_to_corerangeset",
@@ -489,17 +510,21 @@ __all__ = [
     "pad_to_tile_shape",
     "plus_one",
     "polar",
+    "polar_bw",
+    "polygamma_bw",
     "pow_bw",
     "prepare_conv_bias",
     "prepare_conv_transpose2d_bias",
     "prepare_conv_transpose2d_weights",
     "prepare_conv_weights",
     "prepare_grid_sample_grid",
+    "prod_bw",
     "rad2deg_bw",
     "rand",
     "randn",
     "rdiv_bw",
     "real",
+    "real_bw",
     "reallocate",
     "rearrange",
     "reciprocal_bw",
@@ -511,6 +536,7 @@ __all__ = [
     "relu6_bw",
     "relu_bw",
     "remainder_bw",
+    "repeat_bw",
     "replicate_tensor_to_mesh_mapper",
     "reset_global_semaphore_value",
     "round_bw",

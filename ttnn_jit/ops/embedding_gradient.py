@@ -1,0 +1,106 @@
+"""The gradient of the weight of `embedding`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.composite import Composite
+from ttnn_jit.ops.composites import reshaped
+from ttnn_jit.ops.parameter import DIMENSION, TENSOR, Parameter
+from ttnn_jit.ops.reduction import interleaved
+from ttnn_jit.ops.routine import Routine, RoutineLoops
+from ttnn_jit.specs.access import Access, Dim
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, INTEGERS
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+Shape = Sequence[int]
+
+
+def _rows_loop(load: Any, store: Any) -> Any:
+    """The sum of the rows of each index, in order; rows that no index names are zeros, and others are left out."""
+
+    def loop(grad, gi, gc, indices, step, result, rr, rc, count, rows, columns):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
+        for i in range(rows):
+            for j in range(columns):
+                result[i * rr + j * rc] = store(0.0)
+        for i in range(count):
+            row = indices[i * step]
+            if 0 <= row < rows:
+                for j in range(columns):
+                    result[row * rr + j * rc] = store(result[row * rr + j * rc] + load(grad[i * gi + j * gc]))
+
+    return loop
+
+
+def _rows_loops(grad: Shape, _: Shape, rows: int) -> RoutineLoops:
+    extents = (grad[0], rows, grad[1])
+    places = ((0, 2), (0,), (1, 2))
+    return RoutineLoops(extents, 3, tuple(Access(extents, tuple(map(Dim, each))) for each in places))
+
+
+SUMMED_ROWS = Routine(
+    name="summed_rows",
+    parameters=(Parameter("grad", TENSOR), Parameter("indices", TENSOR), Parameter("rows", DIMENSION)),
+    summary="For each of so many rows the sum of those that its indices have.",
+    source="ttnn.embedding_bw",
+    loop=_rows_loop,
+    loops=_rows_loops,
+    spelled=lambda _grad, _indices, rows: (rows,),
+    result=lambda grad, _, rows: (interleaved(grad).with_(shape=(rows, grad.shape[1]), dtype=COMPUTE_TYPE),),
+    operand_dtypes=(FLOATS, INTEGERS),
+    golden=lambda torch, grad, indices, rows: torch.zeros(rows, grad.shape[1], dtype=grad.dtype).index_add(
+        0, indices.long(), grad
+    ),
+    examples=(),
+)
+
+
+def _spelled_rows(indices: Shape, weight: Shape, grad: Shape) -> tuple[()]:
+    if len(weight) < 2 or math.prod(weight[:-2]) != 1:
+        raise ShapeError(
+            f"the weight has shape {list(weight)}", help="it holds a row for every index, in two dimensions"
+        )
+    count = math.prod(indices)
+    if not grad or grad[-1] != weight[-1] or math.prod(grad) != count * weight[-1]:
+        raise ShapeError(
+            f"a gradient of shape {list(grad)} has no row of {weight[-1]} elements for each of {count} indices"
+        )
+    return ()
+
+
+def _embedding_bw(ttnn: Any, indices: Any, weight: Any, grad: Any) -> Any:
+    count, (rows, columns) = math.prod(indices.shape), weight.shape[-2:]
+    operands = reshaped(ttnn, grad, (count, columns)), reshaped(ttnn, indices, (count,))
+    sums = ttnn.identity(ttnn.apply(SUMMED_ROWS, operands, (rows,)))  # what rounds: the sums themselves are read again
+    return reshaped(ttnn, sums, weight.shape)
+
+
+def _embedding_result(_: TensorSpec, weight: TensorSpec, grad: TensorSpec) -> TensorSpec:
+    return interleaved(weight).with_(dtype=grad.dtype)
+
+
+EMBEDDING_BW = Composite(
+    name="embedding_bw",
+    parameters=(
+        Parameter("input_tensor", TENSOR),
+        Parameter("weight_tensor", TENSOR, aliases=("weight",)),
+        Parameter("output_gradient_tensor", TENSOR, aliases=("output_gradient",)),
+    ),
+    summary="The gradient of the weight of `embedding`: for each row the sum of those of its indices, in order.",
+    source="ttnn.embedding_bw",
+    decompose=_embedding_bw,
+    spelled=_spelled_rows,
+    result=_embedding_result,
+    operand_dtypes=(INTEGERS, FLOATS, FLOATS),
+    golden=lambda torch, indices, weight, grad: (
+        torch.zeros(weight.shape[-2:], dtype=grad.dtype)
+        .index_add(0, indices.reshape(-1).long(), grad.reshape(-1, grad.shape[-1]))
+        .reshape(weight.shape)
+    ),
+    examples=(),
+)
+
+OPERATIONS = (EMBEDDING_BW, SUMMED_ROWS)
