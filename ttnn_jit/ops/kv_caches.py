@@ -145,7 +145,7 @@ PAGED_UPDATE_CACHE = Shorthand(
         INPUT,
         Parameter("update_idxs_tensor", OPTIONAL_TENSOR),
         Parameter("page_table", OPTIONAL_TENSOR),
-        Parameter("update_idxs", EXTENTS, ()),
+        Parameter("update_idxs", EXTENTS, (), tensor="update_idxs_tensor"),
         Parameter("share_cache", IGNORED),
         Parameter("mesh_coords", IGNORED),
     ),

@@ -1,0 +1,69 @@
+"""Positions that change with every token, given as numbers: one program serves all of them."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import ttnn_jit
+from ttnn_jit import ttnn
+from ttnn_jit.diagnostics.errors import TtnnJitError
+
+DECODE = ttnn.transformer.scaled_dot_product_attention_decode
+UPDATE = ttnn.experimental.paged_update_cache
+USERS, HEADS, POSITIONS, WIDTH = 2, 4, 64, 32
+
+
+def tensor(device, *shape, dtype=ttnn.bfloat16):
+    return ttnn.from_torch(torch.randn(shape), dtype=dtype, layout=ttnn.TILE_LAYOUT, device=device)
+
+
+def indices(device, numbers):
+    return ttnn.from_torch(torch.tensor(numbers), dtype=ttnn.int32, device=device)
+
+
+def decoded(device, cache, **positions):
+    torch.manual_seed(0)
+    return ttnn.to_torch(DECODE(tensor(device, 1, USERS, HEADS, WIDTH), cache, cache, **positions))
+
+
+def updated(device, cache, **positions):
+    torch.manual_seed(0)
+    kept = ttnn.clone(cache)
+    UPDATE(kept, tensor(device, 1, USERS, HEADS, WIDTH), **positions)
+    return ttnn.to_torch(kept)
+
+
+CALLS = {"cur_pos": decoded, "update_idxs": updated}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
+def test_other_positions_are_no_other_program_and_give_what_a_tensor_of_them_gives(name, target):
+    device = ttnn.open_device(device_id=0, target=target)
+    cache = tensor(device, USERS, HEADS, POSITIONS, WIDTH)
+    CALLS[name](device, cache, **{name: [0, 5]})
+    before = ttnn_jit.cache_info().compiles
+    for positions in ([0, 6], [31, 32], [31, 32], [31, 32], [63, 0], [0, 6]):
+        found = CALLS[name](device, cache, **{name: positions})
+        assert ttnn_jit.cache_info().compiles == before
+        asked = {f"{name}_tensor": indices(device, positions)}
+        assert torch.equal(found, CALLS[name](device, cache, **asked))
+
+
+def test_a_position_that_the_cache_lacks_is_refused_after_others_were_written(cpu_device):
+    cache = tensor(cpu_device, USERS, HEADS, POSITIONS, WIDTH)
+    for known in ([3, 4], [5, 6]):
+        updated(cpu_device, cache, update_idxs=known)
+    for lacking in ([0, POSITIONS], [-1, 0], [1]):
+        with pytest.raises(TtnnJitError, match="position"):
+            updated(cpu_device, cache, update_idxs=lacking)
+
+
+def test_positions_of_a_trace_are_those_that_it_was_captured_with(device):
+    cache, x = tensor(device, USERS, HEADS, POSITIONS, WIDTH), tensor(device, 1, USERS, HEADS, WIDTH)
+    trace = ttnn.begin_trace_capture(device, cq_id=0)
+    found = DECODE(x, cache, cache, cur_pos=[7, 9])
+    ttnn.end_trace_capture(device, trace, cq_id=0)
+    ttnn.execute_trace(device, trace, cq_id=0, blocking=True)
+    assert torch.equal(ttnn.to_torch(found), ttnn.to_torch(DECODE(x, cache, cache, cur_pos=[7, 9])))
