@@ -34,6 +34,36 @@ def updated(device, cache, **positions):
     return ttnn.to_torch(kept)
 
 
+@pytest.mark.parametrize("users", [1, 3])
+@pytest.mark.parametrize("dtype", [ttnn.bfloat16, ttnn.bfloat8_b], ids=["bf16", "bfp8"])
+def test_one_program_writes_every_position_of_a_cache(users, dtype, device):
+    start = torch.randn(users, HEADS, POSITIONS, WIDTH)
+    cache = ttnn.from_torch(start, dtype=dtype, layout=ttnn.TILE_LAYOUT, device=device)
+    wanted = ttnn.to_torch(cache)
+    for turn, position in enumerate((5, 0, 63, 31, 31, 32)):
+        rows = torch.randn(1, HEADS, users + 2, WIDTH).to(wanted.dtype)
+        x = ttnn.from_torch(rows, dtype=dtype, layout=ttnn.TILE_LAYOUT, device=device)
+        ttnn.update_cache(cache, x, position, batch_offset=2)
+        wanted[:, :, position] = ttnn.to_torch(x)[0, :, 2:].transpose(0, 1)
+        if turn == 0:
+            before = ttnn_jit.cache_info().compiles
+    assert ttnn_jit.cache_info().compiles == before
+    assert torch.equal(ttnn.to_torch(cache), wanted)
+
+
+def test_a_jitted_function_takes_the_position_of_a_cache_in_a_tensor(cpu_device):
+    cache, x = tensor(cpu_device, 2, HEADS, POSITIONS, WIDTH), tensor(cpu_device, 1, HEADS, 2, WIDTH)
+    update = ttnn_jit.jit()(lambda cache, x, at: ttnn.update_cache(cache, x, update_idx_tensor=at))
+    for position in (3, 9):
+        update(cache, x, indices(cpu_device, [position]))
+        found = ttnn.to_torch(cache)[:, :, position]
+        assert torch.equal(found, ttnn.to_torch(x)[0].transpose(0, 1))
+    assert update.num_entries == 1
+    for given in ({}, {"update_idx": 1, "update_idx_tensor": indices(cpu_device, [1])}):
+        with pytest.raises(TtnnJitError, match="the position is given in one of"):
+            ttnn.update_cache(cache, x, **given)
+
+
 CALLS = {"cur_pos": decoded, "update_idxs": updated}
 
 

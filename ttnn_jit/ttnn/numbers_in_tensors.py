@@ -20,7 +20,7 @@ def with_numbers_in_tensors(bound: BoundCall, device: Device) -> BoundCall:
         CompileError: The numbers do not fit the operation; a tensor is not asked for its elements.
     """
     attributes = bound.operation.attributes
-    held = [(k, each) for k, each in enumerate(attributes) if each.tensor and bound.attributes[k]]
+    held = [(k, each) for k, each in enumerate(attributes) if each.tensor and bound.attributes[k] != each.default]
     names = [operand.name for operand in bound.operation.operands]
     for place, parameter in held:
         operand = names.index(parameter.tensor)
@@ -39,7 +39,8 @@ def _with(values: tuple[object, ...], place: int, value: object) -> tuple[object
     return (*values[:place], value, *values[place + 1 :])
 
 
-def _tensor_of(numbers: Sequence[int], device: Device) -> Tensor:
+def _tensor_of(given: int | Sequence[int], device: Device) -> Tensor:
+    numbers = [given] if isinstance(given, int) else given
     spec = TensorSpec((len(numbers),), DataType.INT32)
     buffer = device.allocate_tensor(spec)
     ctypes.memmove(buffer.address, (ctypes.c_int32 * len(numbers))(*numbers), spec.nbytes)
