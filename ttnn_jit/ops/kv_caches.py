@@ -78,20 +78,18 @@ def _check_position(cache: Extents, position: int) -> None:
         raise ShapeError(f"there is no position {position} in a cache of {cache[2]}")
 
 
-def _updated(
-    call: Call, cache: Value, x: Value, index: Value | None, position: int | None, offset: int
-) -> Value:
+def _updated(call: Call, cache: Value, x: Value, index: Value | None, position: int | None, offset: int) -> Value:
     wanted = "[1, heads, users, channels], with a row for each user of the cache from `batch_offset` on"
     check_ranks(cache.shape, x.shape, wanted)
     users = cache.shape[0]
     if x.shape[:2] != (1, cache.shape[1]) or not 0 <= offset <= x.shape[2] - users:
         raise refusal(cache.shape, x.shape, wanted)
-    if (position is None) is (index is None):
-        raise ShapeError("the position is given in one of `update_idx` and `update_idx_tensor`")
     rows = _part(call, x, 2, offset, users)
-    if position is not None:
+    if position is not None and index is None:
         _check_position(cache.shape, position)
         return _placed(call, cache, call(PERMUTE, [rows], (2, 1, 0, 3)), 0, 0, position, 0)
+    if position is not None or index is None:
+        raise ShapeError("the position is given in one of `update_idx` and `update_idx_tensor`")
     if index.shape != (1,):
         raise ShapeError(f"the position of all users has shape {list(index.shape)}", help="it is one number, [1]")
     of_users = index if users == 1 else call(REPEAT, [index], (users,))
@@ -100,7 +98,9 @@ def _updated(
 
 def _updated_in_torch(_: Any, cache: Any, x: Any, index: Any, position: int | None, offset: int) -> Any:
     updated = cache.clone()
-    updated[:, :, int(index) if position is None else position] = x[0, :, offset : offset + cache.shape[0]].transpose(0, 1)
+    updated[:, :, int(index) if position is None else position] = x[0, :, offset : offset + cache.shape[0]].transpose(
+        0, 1
+    )
     return updated
 
 
@@ -114,8 +114,8 @@ UPDATE_CACHE = Shorthand(
         Parameter("update_idx_tensor", OPTIONAL_TENSOR),
     ),
     summary=(
-        "A cache with one position of all users, `update_idx` or the number in `update_idx_tensor`, from rows of `input` "
-        "[1, heads, users, channels]; it is written."
+        "A cache with one position of all users, `update_idx` or the number in `update_idx_tensor`, from rows of "
+        "`input` [1, heads, users, channels]; it is written."
     ),
     source="ttnn.update_cache",
     calls=_updated,
