@@ -16,7 +16,7 @@ from ttnn_jit.cache.contents import Contents, Damage, State, StoredProgram, chec
 from ttnn_jit.cache.disk import DATABASE_NAME, SIZE_LIMIT, DiskStore
 from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
 from ttnn_jit.specs.options import Environment
-from ttnn_jit.tools.progress import counted
+from ttnn_jit.process.progress import counted
 
 
 def info(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""How far a long command has come, on stderr where that is a terminal."""
+"""How far a long command, compile or conversion has come, on stderr where that is a terminal."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ Item = TypeVar("Item")
 INTERVAL = 0.1  # seconds between two counts; a command that takes less shows none
 
 
-def counted(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
-    """`items` as they are; on a terminal, ``what: 12 of 300`` while they go by."""
-    return _shown(items, total, what) if sys.stderr.isatty() else iter(items)
+LONG = 1.0  # seconds after which a compile, or a conversion of weights, says how far it is
 
 
-def _shown(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
+def counted(items: Iterable[Item], total: int, what: str, *, after: float = 0) -> Iterator[Item]:
+    """`items` as they are; on a terminal, ``what: 12 of 300`` while they go by, from `after` seconds on."""
+    is_seen = sys.stderr is not None and sys.stderr.isatty()
+    return _shown(items, total, what, after) if is_seen else iter(items)
+
+
+def _shown(items: Iterable[Item], total: int, what: str, after: float) -> Iterator[Item]:
     width = 0
-    last = time.monotonic()
+    last = time.monotonic() + after
     try:
         for number, item in enumerate(items, 1):
             yield item
