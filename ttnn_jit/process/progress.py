@@ -39,4 +39,5 @@ def _shown(items: Iterable[Item], total: int, what: str, after: float) -> Iterat
 
 
 def _overwrite(text: str) -> None:
-    print(f"\r{text}", end="", file=sys.stderr, flush=True)
+    sys.stderr.write(f"\r{text}")
+    sys.stderr.flush()
