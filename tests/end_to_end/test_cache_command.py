@@ -20,8 +20,8 @@ import ttnn_jit
 from tests import programs
 from ttnn_jit import ttnn
 from ttnn_jit.cache.disk import DiskStore, store_of
+from ttnn_jit.process import progress
 from ttnn_jit.specs.options import Environment
-from ttnn_jit.tools import progress
 from ttnn_jit.tools.cli import main
 
 COMMANDS = ("info", "list", "verify", "clear")

@@ -170,6 +170,16 @@ def test_places_of_nan_are_counted(device):
     assert comparison_records()[0].matches
 
 
+@pytest.mark.usefixtures("comparing")
+def test_the_first_place_of_a_nan_that_the_golden_has_not_is_told(cpu_device):
+    zeroed = ttnn_jit.tile_op(lambda x: x * 2.0, golden=lambda x: torch.nan_to_num(x * 2.0))
+    x = torch.ones(2, 3, 40)
+    x[1, 2, 7:9] = float("nan")
+    zeroed(tensor(cpu_device, x, ttnn.float32))
+    found = comparison_records()[-1]
+    assert (found.differing_nans, found.first_nan) == (2, (1, 2, 7))
+
+
 def test_the_report_has_the_first_bad_operation_on_top(device, tmp_path):
     operation = made_wrong()
     with (

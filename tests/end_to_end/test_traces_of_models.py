@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
+import ttnn_jit
+from benchmarks.models import module_of
 from ttnn_jit import ttnn
 from ttnn_jit.foreign.pytrees import leaves
 
@@ -84,3 +86,48 @@ def test_a_replay_gives_and_writes_what_calls_do(name, target):
         assert len(got) == len(wanted)
         assert all(torch.equal(a, b) for a, b in zip(got, wanted, strict=True))
     ttnn.close_device(device)
+
+
+@pytest.mark.filterwarnings("ignore:.*on an operation is ignored inside a jitted function")
+@pytest.mark.parametrize("compiled", [lambda function: function, ttnn_jit.jit()], ids=["eager", "jitted"])
+def test_one_trace_of_a_decoder_writes_every_word_as_calls_do(compiled, cpu_device):
+    module, steps = module_of("gpt2"), []
+
+    def noted(function):
+        made = compiled(function)
+
+        def call(config, *tensors, parameters):
+            *inputs, caches = tensors
+            given = [ttnn.from_device(each) for each in inputs]
+            steps.append((function, config, given, caches, parameters, made(config, *tensors, parameters=parameters)))
+            return steps[-1][-1]
+
+        return call
+
+    run, _ = module.build(module.SMALL, cpu_device, compiled=noted)
+    run()
+    _, *words = steps
+    function, config, given, caches, parameters, _ = words[0]
+    inputs = [ttnn.to_device(each, cpu_device) for each in given]
+    decode = compiled(function)
+    decode(config, *inputs, caches, parameters=parameters)
+    trace = ttnn.begin_trace_capture(cpu_device, cq_id=0)
+    logits = decode(config, *inputs, caches, parameters=parameters)
+    ttnn.end_trace_capture(cpu_device, trace, cq_id=0)
+    for *_, given, _, _, wanted in words:
+        for host, device_tensor in zip(given, inputs, strict=True):
+            ttnn.copy_host_to_device_tensor(host, device_tensor)
+        ttnn.execute_trace(cpu_device, trace, cq_id=0, blocking=True)
+        assert torch.equal(ttnn.to_torch(logits), ttnn.to_torch(wanted))
+
+
+def test_a_jitted_model_in_a_trace_gives_what_it_gives_alone(cpu_device):
+    module = module_of("bert")
+    run, _ = module.build(module.SMALL, cpu_device, compiled=ttnn_jit.jit())
+    wanted = ttnn.to_torch(run())
+    trace = ttnn.begin_trace_capture(cpu_device, cq_id=0)
+    result = run()
+    ttnn.end_trace_capture(cpu_device, trace, cq_id=0)
+    for _ in range(2):
+        ttnn.execute_trace(cpu_device, trace, cq_id=0, blocking=True)
+        assert torch.equal(ttnn.to_torch(result), wanted)

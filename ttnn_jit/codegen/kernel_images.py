@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import KernelModules
+from ttnn_jit.process.progress import LONG, counted
 from ttnn_jit.runtime.image import with_signature
 from ttnn_jit.runtime.launch_bounds import Signature
 
@@ -32,7 +33,8 @@ def images_of(
         isa: The instruction set to assemble for.
     """
     if not all(name in IMAGES for name in names):
-        for name, parts in modules().items():
+        given = modules()
+        for name, parts in counted(given.items(), len(given), "compiling, kernels", after=LONG):
             _assemble(name, parts, signatures[name], isa)
     return {symbol: IMAGES[symbol] for name in names for symbol in (*_RARE_PATHS[name], name)}
 

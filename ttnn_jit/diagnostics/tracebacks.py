@@ -66,6 +66,14 @@ def place_of_the_user() -> Location | None:
     return None if frame is None else whole_line(frame.f_code.co_filename, frame.f_lineno)
 
 
+def stack_of_the_user() -> str:
+    """The user's lines that run now, the innermost first, as tracebacks show them."""
+    import traceback
+
+    frames = (entry for entry in traceback.walk_stack(sys._getframe(1)) if not _is_machinery(entry[0]))
+    return "\n".join(traceback.StackSummary.extract(frames).format())
+
+
 def _frames_of_the_user(traceback: TracebackType | None) -> TracebackType | None:
     kept = []
     while traceback is not None:

@@ -179,7 +179,7 @@ SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
         VALUE,
         CAUSAL,
         MASK,
-        Parameter("cur_pos", EXTENTS, ()),
+        Parameter("cur_pos", EXTENTS, (), tensor="cur_pos_tensor"),
         _POSITIONS,
         SINK,
         SCALE,

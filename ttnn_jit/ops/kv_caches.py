@@ -21,8 +21,8 @@ from ttnn_jit.ops.cache_routines import (
     rows_in_torch,
 )
 from ttnn_jit.ops.copying import in_dtype_of
-from ttnn_jit.ops.data_movement import PERMUTE, SLICE
-from ttnn_jit.ops.parameter import DIMENSION, EXTENTS, IGNORED, OPTIONAL_TENSOR, TENSOR, Parameter
+from ttnn_jit.ops.data_movement import PERMUTE, REPEAT, SLICE
+from ttnn_jit.ops.parameter import DIMENSION, EXTENTS, IGNORED, OPTIONAL_COUNT, OPTIONAL_TENSOR, TENSOR, Parameter
 from ttnn_jit.ops.part_writes import SLICE_WRITE
 from ttnn_jit.ops.routines import EMBEDDING
 from ttnn_jit.ops.shorthand import Call, Shorthand, Value
@@ -78,20 +78,29 @@ def _check_position(cache: Extents, position: int) -> None:
         raise ShapeError(f"there is no position {position} in a cache of {cache[2]}")
 
 
-def _updated(call: Call, cache: Value, x: Value, position: int, offset: int) -> Value:
+def _updated(call: Call, cache: Value, x: Value, index: Value | None, position: int | None, offset: int) -> Value:
     wanted = "[1, heads, users, channels], with a row for each user of the cache from `batch_offset` on"
     check_ranks(cache.shape, x.shape, wanted)
     users = cache.shape[0]
     if x.shape[:2] != (1, cache.shape[1]) or not 0 <= offset <= x.shape[2] - users:
         raise refusal(cache.shape, x.shape, wanted)
-    _check_position(cache.shape, position)
-    rows = call(PERMUTE, [_part(call, x, 2, offset, users)], (2, 1, 0, 3))
-    return _placed(call, cache, rows, 0, 0, position, 0)
+    rows = _part(call, x, 2, offset, users)
+    if position is not None and index is None:
+        _check_position(cache.shape, position)
+        return _placed(call, cache, call(PERMUTE, [rows], (2, 1, 0, 3)), 0, 0, position, 0)
+    if position is not None or index is None:
+        raise ShapeError("the position is given in one of `update_idx` and `update_idx_tensor`")
+    if index.shape != (1,):
+        raise ShapeError(f"the position of all users has shape {list(index.shape)}", help="it is one number, [1]")
+    of_users = index if users == 1 else call(REPEAT, [index], (users,))
+    return call(UPDATE_ROWS, [cache, call(PERMUTE, [rows], (0, 2, 1, 3)), of_users])
 
 
-def _updated_in_torch(_: Any, cache: Any, x: Any, position: int, offset: int) -> Any:
+def _updated_in_torch(_: Any, cache: Any, x: Any, index: Any, position: int | None, offset: int) -> Any:
     updated = cache.clone()
-    updated[:, :, position] = x[0, :, offset : offset + cache.shape[0]].transpose(0, 1)
+    updated[:, :, int(index) if position is None else position] = x[0, :, offset : offset + cache.shape[0]].transpose(
+        0, 1
+    )
     return updated
 
 
@@ -100,15 +109,19 @@ UPDATE_CACHE = Shorthand(
     parameters=(
         CACHE,
         INPUT,
-        Parameter("update_idx", DIMENSION, aliases=("update_index",)),
+        Parameter("update_idx", OPTIONAL_COUNT, aliases=("update_index",), tensor="update_idx_tensor"),
         Parameter("batch_offset", DIMENSION, 0),
+        Parameter("update_idx_tensor", OPTIONAL_TENSOR),
     ),
-    summary="A cache with one position of all users from rows of `input` [1, heads, users, channels]; it is written.",
+    summary=(
+        "A cache with one position of all users, `update_idx` or the number in `update_idx_tensor`, from rows of "
+        "`input` [1, heads, users, channels]; it is written."
+    ),
     source="ttnn.update_cache",
     calls=_updated,
     written_as=("update_cache", "kv_cache.update_cache_for_token_"),
     golden=_updated_in_torch,
-    examples=((((3, 2, 8, 5), (1, 2, 32, 5)), (7, 4)), (((2, 1, 64, 32), (1, 1, 2, 32)), (0, 0))),
+    examples=((((3, 2, 8, 5), (1, 2, 32, 5), None), (7, 4)), (((2, 1, 64, 32), (1, 1, 2, 32), None), (0, 0))),
 )
 
 
@@ -145,7 +158,7 @@ PAGED_UPDATE_CACHE = Shorthand(
         INPUT,
         Parameter("update_idxs_tensor", OPTIONAL_TENSOR),
         Parameter("page_table", OPTIONAL_TENSOR),
-        Parameter("update_idxs", EXTENTS, ()),
+        Parameter("update_idxs", EXTENTS, (), tensor="update_idxs_tensor"),
         Parameter("share_cache", IGNORED),
         Parameter("mesh_coords", IGNORED),
     ),

@@ -87,6 +87,7 @@ class Parameter:
         aliases: Further keywords that ttnn's versions have for it. One that is the name of another parameter means
             that one, unless it is given otherwise.
         ir_name: Of the property; where it is empty, the keyword's.
+        tensor: The operand that may hold the numbers instead. Eager calls give them there: one program serves them all.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Parameter:
     default: Any = None
     aliases: tuple[str, ...] = ()
     ir_name: str = ""
+    tensor: str = ""
 
     @property
     def property_name(self) -> str:

@@ -183,6 +183,20 @@ def _tile_bytes(spec: TensorSpec) -> int:
     return spec.dtype.nbytes(TILE_HEIGHT * TILE_WIDTH)
 
 
+def page_bytes(spec: TensorSpec) -> int:
+    """Bytes of a page: a tile, or a row, of which a shard has its part."""
+    if spec.layout is Layout.TILE:
+        return _tile_bytes(spec)
+    config = spec.memory_config
+    width = config.shard_shape[1] if config.is_sharded() else folded_2d(spec.padded_shape)[1]
+    return width * spec.dtype.itemsize
+
+
+def core_bytes(spec: TensorSpec, grid: tuple[int, int]) -> list[int]:
+    """Bytes of a tensor on every core of a grid of (rows, columns), row by row."""
+    return _lanes(packed_bytes(spec, grid), math.prod(grid))
+
+
 @cache
 def packed_bytes(spec: TensorSpec, grid: tuple[int, int]) -> int:
     """Bytes of a tensor on every core of a grid of (rows, columns), a lane each; 0 for what is not in L1.
@@ -207,7 +221,7 @@ def packed_bytes(spec: TensorSpec, grid: tuple[int, int]) -> int:
     else:
         height, width = folded_2d(spec.padded_shape)
         tiled = spec.layout is Layout.TILE
-        page = _tile_bytes(spec) if tiled else width * spec.dtype.itemsize
+        page = page_bytes(spec)
         pages = (height // TILE_HEIGHT) * (width // TILE_WIDTH) if tiled else height
         for lane in range(len(bytes_of_lane)):
             bytes_of_lane[lane] = page * (pages // len(bytes_of_lane) + (lane < pages % len(bytes_of_lane)))

@@ -26,6 +26,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, PassError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects import context, print_module, verify
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.process.progress import LONG, counted
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions
 from ttnn_jit.transforms.canonicalize import Canonicalize
 from ttnn_jit.transforms.convert_d2m_to_ttnn import ConvertD2MToTTNN
@@ -136,7 +137,8 @@ def run_passes(
     reproducers: Path | None = None,
 ) -> None:
     """Runs `passes` over `module` in place; see `run`."""
-    for stage in passes:
+    chosen = tuple(passes)
+    for stage in counted(chosen, len(chosen), "compiling, passes", after=LONG):
         before = print_module(module) if reproducers is not None else ""
         try:
             stage.apply(context(), module)

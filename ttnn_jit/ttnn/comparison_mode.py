@@ -58,6 +58,7 @@ class ComparisonRecord:
         matches: Whether the correlation is what is asked for.
         place: The user's line.
         note: Why nothing was compared, or empty.
+        first_nan: The index of the first element that is NaN in one of the two alone; None if there is none.
     """
 
     number: int
@@ -70,6 +71,7 @@ class ComparisonRecord:
     matches: bool
     place: str
     note: str = ""
+    first_nan: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -194,14 +196,17 @@ class ComparisonMode(Observer):
             return
         pcc = pearson_correlation_coefficient(golden.double(), got)
         ulp = None if tensor.dtype.is_block_float else float(ulp_distance(got, golden).max()) if got.numel() else 0.0
-        nans = int((got.isnan() != golden.isnan()).sum())
+        differing = (got.isnan() != golden.isnan()).nonzero()
+        nans, first = len(differing), tuple(differing[0].tolist()) if len(differing) else None
         matches = pcc >= self._wanted_pcc()
-        self.records.append(ComparisonRecord(number, name, level, output, pcc, ulp, nans, matches, place))
+        found = (pcc, ulp, nans, matches, place)
+        self.records.append(ComparisonRecord(number, name, level, output, *found, first_nan=first))
         if not matches:
             worst = "" if ulp is None else f"the worst element is {ulp:.6g} ulp off, "
             self._complain(
                 f"{name}: {level} the correlation of output {output} with its golden is {pcc:.6g}, less than "
                 f"{self._wanted_pcc():g}; {worst}{nans} are NaN in one of them"
+                + (f", the first at {list(first)}" if first else "")
             )
 
     def _note(self, operation: Any, number: int, note: str) -> None:
@@ -272,7 +277,7 @@ def _why_unseen(values: Sequence[Any]) -> str:
     return ""
 
 
-_COLUMNS = ("number", "operation", "level", "output", "pcc", "max_ulp", "differing_nans", "place", "note")
+_COLUMNS = ("number", "operation", "level", "output", "pcc", "max_ulp", "differing_nans", "first_nan", "place", "note")
 
 
 def _html(records: Sequence[ComparisonRecord]) -> Iterator[str]:

@@ -35,6 +35,7 @@ from ttnn_jit.runtime.warm_caller import warm_caller
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, dtypes_of_torch
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+from ttnn_jit.ttnn.numbers_in_tensors import with_numbers_in_tensors
 from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand
 from ttnn_jit.ttnn.result_keywords import (
     NO_KEYWORDS,
@@ -161,6 +162,9 @@ class TtnnOperation(WarmCalls):
         tensors = tuple(value for value in bound.operands if isinstance(value, Tensor))
         device = _one_device(self.__name__, tensors, bound)
         device.require_queue(kwargs.get("queue_id"), self.__name__)
+        if device.recorder is None:  # a trace keeps the numbers that it was captured with
+            bound = with_numbers_in_tensors(bound, device)
+            tensors = tuple(value for value in bound.operands if isinstance(value, Tensor))
         if wanted is not None:
             check_operands(self.__name__, bound, wanted)
         placement = None if wanted is None else placement_of(self.__name__, wanted, tensors[0])

@@ -8,14 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, TraceError
-from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.dispatch.observers import Observer, name_of, start, stop
 from ttnn_jit.runtime.device import Device, open_devices
 from ttnn_jit.runtime.recorder import NothingRuns
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import BufferType, check_kind
 from ttnn_jit.ttnn.mesh import MeshTensor
-from ttnn_jit.ttnn.operation_graph import tensors_in
+from ttnn_jit.ttnn.operation_graph import tensors_in, text_of_argument
 
 __all__ = [
     "RunMode",
@@ -66,7 +65,10 @@ class _Capture(Observer):
         tensors = _device_tensors([*args, *kwargs.values()])
         given = [self._tensor(tensor) for tensor in tensors]
         begun = self._node("function_start", {"name": name_of(operation), "inputs": str(len(given))})
-        begun["arguments"] = [*map(_text, args), *(f"{name}={_text(value)}" for name, value in kwargs.items())]
+        begun["arguments"] = [
+            *map(text_of_argument, args),
+            *(f"{name}={text_of_argument(value)}" for name, value in kwargs.items()),
+        ]
         for tensor in given:
             tensor["connections"].append(begun["counter"])
         self._open.append(begun)
@@ -158,14 +160,6 @@ def _buffer(tensor: Tensor) -> dict[str, str]:
         "size": str(tensor.spec.nbytes),
         "type": kind,
     }
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, Tensor):
-        return f"Tensor(shape={value.shape}, dtype={value.dtype}, layout={value.layout})"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_text, value))}]"
-    return type_name(value) if tensors_in([value]) else repr(value)
 
 
 def begin_graph_capture(run_mode: RunMode = RunMode.NORMAL) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.torch_tensor import require_torch
+from ttnn_jit.process.progress import LONG, counted
 from ttnn_jit.runtime.buffer import HOST_POOL
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
@@ -314,13 +316,21 @@ def preprocess_model(  # noqa: PLR0913 - ttnn's keywords
         raise ArgumentError(f"`initialize_model` must return a torch.nn.Module, got {type_name(model)}")
     model.eval()
     module_args = infer_ttnn_module_args(model=model, run_model=run_model, device=device)
+    count = sum(1 for _ in model.modules())
+    progress = counted(range(count), count, "converting modules", after=LONG)
+
+    def convert(module: torch.nn.Module, name: str) -> bool:
+        next(progress, None)
+        return convert_to_ttnn is None or convert_to_ttnn(module, name)
+
     parameters = convert_torch_model_to_ttnn_model(
         model,
-        convert_to_ttnn=convert_to_ttnn or (lambda *_: True),
+        convert_to_ttnn=convert,
         custom_preprocessor=custom_preprocessor,
         name=prefix,
         ttnn_module_args=module_args,
     )
+    deque(progress, 0)
     if module_args is not None:
         _merge_module_args(parameters, module_args)
     if device is not None:

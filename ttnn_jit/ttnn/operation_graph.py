@@ -44,6 +44,15 @@ def tensors_in(values: Any) -> list[Any]:
     ]
 
 
+def text_of_argument(value: Any) -> str:
+    """What reports say of an argument: of a tensor its metadata."""
+    if isinstance(value, Tensor):
+        return f"Tensor(shape={value.shape}, dtype={value.dtype}, layout={value.layout})"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(text_of_argument, value))}]"
+    return type_name(value) if tensors_in([value]) else repr(value)
+
+
 class OperationGraph:
     """Nodes in the order in which they ran; it keeps no tensor."""
 

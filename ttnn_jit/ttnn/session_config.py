@@ -15,6 +15,7 @@ from ttnn_jit.specs.options import config_overrides
 
 if TYPE_CHECKING:
     from ttnn_jit.ttnn.comparison_mode import ComparisonMode, ComparisonRecord
+    from ttnn_jit.ttnn.report_database import ReportLog
 
 _HOME = Path("~/.cache/ttnn")
 
@@ -39,8 +40,6 @@ _DEFAULTS: dict[str, Any] = {
 
 _REFUSED = {
     "enable_model_cache": "keep converted weights by `ttnn.as_tensor(..., cache_file_name=...)`",
-    "enable_graph_report": "see `.ir(x)` and `.explain(x)` of a jitted function",
-    "enable_logging": "set `TTMLIR_RUNTIME_LOGGER_LEVEL=Debug`, which logs every launch",
 }
 """Setting that cannot be turned on -> what there is instead."""
 
@@ -62,6 +61,8 @@ class Config:
         vars(self)[name] = _of_kind(name, value, _DEFAULTS[name])
         if name == "enable_comparison_mode" and vars(self)[name] != before:
             _compare(self) if vars(self)[name] else _compare_no_more(self)
+        if name == "enable_logging" and vars(self)[name] != before:
+            _log(self) if vars(self)[name] else _log_no_more()
 
     @property
     def report_path(self) -> Path | None:
@@ -93,6 +94,27 @@ def _compare_no_more(config: Config) -> None:
     stop(_COMPARING[0])
     if config.report_path is not None:
         _COMPARING[0].write_report(config.report_path)
+
+
+_LOGGING: list[ReportLog] = []
+
+
+def _log(config: Config) -> None:
+    from ttnn_jit.ttnn.report_database import Detail, ReportLog
+
+    log = ReportLog(
+        lambda: config.report_path,
+        lambda: Detail(pages=config.enable_detailed_buffer_report, graph=config.enable_graph_report),
+        save_config_to_json_file,
+    )
+    _LOGGING.append(log)
+    start(log)
+
+
+def _log_no_more() -> None:
+    log = _LOGGING.pop()
+    stop(log)
+    log.close()
 
 
 def comparison_records() -> list[ComparisonRecord]:

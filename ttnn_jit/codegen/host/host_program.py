@@ -27,6 +27,7 @@ from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.ttcore import system_desc_of
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.progress import LONG, counted
 from ttnn_jit.runtime.l1 import in_l1
 from ttnn_jit.runtime.plan import Launch, ProgramPlan
 from ttnn_jit.specs.target import Numerics
@@ -54,7 +55,8 @@ def generate(module: ModuleOp, isa: HostIsa) -> GeneratedProgram:
         CompileError: The module holds what is no scheduled kernel.
     """
     host = host_plan(module, isa)
-    written = [kernel_of(launch.form, isa) for launch in host.launches]
+    launches = counted(host.launches, len(host.launches), "compiling, launches", after=LONG)
+    written = [kernel_of(launch.form, isa) for launch in launches]
     plan = program_plan(module, host, [(kernel.name, kernel.picoseconds) for kernel in written])
     return GeneratedProgram(plan, {kernel.name: kernel for kernel in written}, host)
 
