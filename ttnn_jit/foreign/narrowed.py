@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.tensor_spec import DataType
+from ttnn_jit.specs.dtypes import SCALARS, DataType
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,13 @@ class Narrowed:
         return tuple(self.factor * stride for stride in strides)
 
 
-_BY_NAME = {"int64": Narrowed(DataType.UINT32, 2), "bool": Narrowed(DataType.UINT8, 1)}
-"""The low word comes first on every host that this runs on."""
+_ITEMSIZES = {"int64": 8, "bool": 1}
+"""By name, their bytes. The low word comes first on every host that this runs on."""
+
+
+def _by_name() -> Mapping[str, Narrowed]:
+    made = {name: dtype for dtype in SCALARS for name in dtype.traits.torch}
+    return {name: Narrowed(made[name], itemsize // made[name].itemsize) for name, itemsize in _ITEMSIZES.items()}
 
 
 @cache
@@ -40,7 +45,7 @@ def narrowed_of_torch() -> Mapping[Any, Narrowed]:
     """By torch's element types."""
     import torch
 
-    return {getattr(torch, name): narrowed for name, narrowed in _BY_NAME.items()}
+    return {getattr(torch, name): narrowed for name, narrowed in _by_name().items()}
 
 
 @cache
@@ -48,7 +53,7 @@ def narrowed_of_numpy() -> Mapping[Any, Narrowed]:
     """By numpy's element types, in the host's byte order."""
     import numpy
 
-    return {numpy.dtype(name): narrowed for name, narrowed in _BY_NAME.items()}
+    return {numpy.dtype(name): narrowed for name, narrowed in _by_name().items()}
 
 
 def is_narrowed(tensor: Any) -> bool:

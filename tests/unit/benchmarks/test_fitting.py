@@ -85,6 +85,7 @@ NOT_OF_FUNCTIONS = {
     "tile_loop",
     "lookup_table",
     "staged_loops",
+    "strip_loops",
     "swept_columns",
     "swept_loops",
     "llvm_float",

@@ -95,9 +95,18 @@ NARROW = {
 CALLS_RARELY = {"tile_sin", "tile_cos", "tile_tan", "tile_fmod", "tile_remainder", "tile_rsqrt"}
 # Their polynomials and their cases hold more values at once than there are registers.
 MORE_LIVE_THAN_REGISTERS = {
-    "avx512": set(),
-    "avx2": {"tile_atan", "tile_lgamma", "tile_digamma", "tile_softplus", "tile_pow", "tile_rpow", "tile_logaddexp"},
-    "neon": {"tile_lgamma", "tile_digamma"},
+    "avx512": {"tile_multigammaln"},
+    "avx2": {
+        "tile_atan",
+        "tile_lgamma",
+        "tile_digamma",
+        "tile_softplus",
+        "tile_pow",
+        "tile_rpow",
+        "tile_logaddexp",
+        "tile_multigammaln",
+    },
+    "neon": {"tile_lgamma", "tile_digamma", "tile_multigammaln"},
 }
 
 
