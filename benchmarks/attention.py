@@ -13,7 +13,18 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from benchmarks.harness import Benchmark, Plots, Step, main, table
-from benchmarks.turns import OURS, SECONDS, Call, holds, least, ratio, ratio_of_medians, thread_counts, turns
+from benchmarks.turns import (
+    OURS,
+    SECONDS,
+    Call,
+    geometric_rows,
+    holds,
+    least,
+    ratio,
+    ratio_of_medians,
+    thread_counts,
+    turns,
+)
 
 TORCH = "torch"
 CONTENDERS = (OURS, TORCH)
@@ -112,6 +123,15 @@ def report(results: Mapping[str, Any], plots: Plots) -> str:  # noqa: ARG001 - a
     return "\n".join(
         f"## {count} thread{'s' * (count > 1)}\n\n{_table(results, [c for c in measured if c.threads == count])}"
         for count in counts
+    )
+
+
+def summary(results: Mapping[str, Any]) -> list[list[str]]:
+    """Rows of the summary: of each type, causal or not, and number of threads."""
+    return geometric_rows(
+        (f"attention{case.name.removeprefix(str(case.positions))}", results[case.name], (TORCH,))
+        for case in cases(quick=False)
+        if case.name in results
     )
 
 

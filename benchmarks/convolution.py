@@ -1,28 +1,34 @@
 """Convolutions and pools against torch's, which lie channels last and run oneDNN.
 
-    python -m benchmarks.convolution [--batch N] [--rounds N] [--threads N] [--compile] [--only TEXT] [--markdown FILE]
-
-Layers of ResNet-50 and MobileNetV2 and a UNet, with bias and relu, on the cpu target; weights are prepared before, and
-torch's lie as its kernels want them. *ours* and *torch* are microseconds of the fastest call of interleaved rounds;
-GFLOP/s are ours. With ``--compile`` torch's calls are torch.compile's, which fuses relu and lays weights out anew. With
-``--threads 1`` times are those of the thread, whatever else the machine does.
+Layers of ResNet-50 and MobileNetV2 and a UNet, with bias and relu, as ttnn tensors on the cpu target; weights are
+prepared before, and torch's lie as its kernels want them; torch.compile fuses relu and freezes the weights. The
+contenders take turns (benchmarks/turns.py says how), with all threads and, of one image, with one.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from typing import Any
 
-import torch
+from benchmarks.harness import Benchmark, Plots, Step, main, table
+from benchmarks.turns import (
+    OURS,
+    SECONDS,
+    Call,
+    geometric_rows,
+    holds,
+    least,
+    ratio,
+    ratio_of_medians,
+    thread_counts,
+    turns,
+)
 
-import ttnn_jit
-from benchmarks.harness import command_line, table
-from ttnn_jit import ttnn
-
-Call = Callable[[], Any]
+EAGER, COMPILED = "torch", "torch.compile"
+CONTENDERS = (OURS, EAGER, COMPILED)
+PEERS = CONTENDERS[1:]
 
 
 @dataclass(frozen=True)
@@ -80,16 +86,77 @@ LAYERS = (
 )
 
 
-def convolving(layer: Layer, batch: int, dtype: torch.dtype, device: Any) -> tuple[Call, Call]:
-    """Our call of a convolution, and torch's."""
-    size, kernel, groups = layer.size, layer.kernel, layer.groups
-    x = torch.randn(batch, layer.inputs, size, size).to(dtype).contiguous(memory_format=torch.channels_last)
-    weight = (torch.randn(layer.outputs, layer.inputs // groups, kernel, kernel) / kernel).to(dtype)
-    bias = torch.randn(layer.outputs).to(dtype)
+@dataclass(frozen=True)
+class Case:
+    """A layer of so many images of one type (f32 or bf16), with so many threads."""
+
+    layer: str
+    dtype: str
+    batch: int
+    threads: int
+
+    @property
+    def name(self) -> str:
+        """The case as a table shows it."""
+        return f"{self.layer} {self.dtype}, batch {self.batch}, {self.threads} thread{'s' * (self.threads > 1)}"
+
+
+def cases(quick: bool) -> list[Case]:
+    """In the order of the table; quick ones are of one image, with all threads."""
+    every, *one = thread_counts()
+    ways = [(every, 1)] if quick else [(every, 1), (every, 8), *((threads, 1) for threads in one)]
+    return [
+        Case(layer.name, dtype, batch, threads)
+        for threads, batch in ways
+        for layer in LAYERS
+        for dtype in ("f32", "bf16")
+    ]
+
+
+# What follows until `steps` runs in the contender's own process.
+
+
+def prepare(contender: str, fields: dict[str, Any]) -> float:
+    """Make the call to be timed; its largest error relative to the largest result."""
+    import torch
+
+    case = Case(**fields)
+    layer = next(each for each in LAYERS if each.name == case.layer)
+    dtype = torch.float32 if case.dtype == "f32" else torch.bfloat16
+    torch.manual_seed(0)
+    x = torch.randn(case.batch, layer.inputs, layer.size, layer.size).to(dtype)
+    weight = torch.randn(layer.outputs, layer.inputs // layer.groups, layer.kernel, layer.kernel) / layer.kernel
+    tensors = [x.contiguous(memory_format=torch.channels_last), weight.to(dtype), torch.randn(layer.outputs).to(dtype)]
+    result = holds(_ours(layer, tensors) if contender == OURS else _torchs(layer, tensors, contender == COMPILED))
+    golden = _torchs(layer, [each.double() for each in tensors], compiled=False)().permute(0, 2, 3, 1)
+    found = result if contender == OURS else result.permute(0, 2, 3, 1)
+    found = _in_torch(found).double().reshape(golden.shape)
+    return float((found - golden).abs().max() / golden.abs().max())
+
+
+def _in_torch(result: Any) -> Any:
+    import torch
+
+    from ttnn_jit import ttnn
+
+    return result if isinstance(result, torch.Tensor) else ttnn.to_torch(result)
+
+
+def _ours(layer: Layer, tensors: Sequence[Any]) -> Call:
+    from ttnn_jit import ttnn
+
+    device = ttnn.open_device(device_id=0, target="cpu")
+    return (_pooling if layer.pool else _convolving)(layer, device, *tensors)
+
+
+def _convolving(layer: Layer, device: Any, x: Any, weight: Any, bias: Any) -> Call:
+    import ttnn_jit
+    from ttnn_jit import ttnn
+
     call = {
-        "device": device, "in_channels": layer.inputs, "out_channels": layer.outputs, "batch_size": batch,
-        "input_height": size, "input_width": size, "kernel_size": (kernel, kernel), "groups": groups,
-        "stride": (layer.stride, layer.stride), "padding": (layer.padding, layer.padding),
+        "device": device, "in_channels": layer.inputs, "out_channels": layer.outputs, "batch_size": len(x),
+        "input_height": layer.size, "input_width": layer.size, "kernel_size": (layer.kernel, layer.kernel),
+        "stride": (layer.stride, layer.stride), "padding": (layer.padding, layer.padding), "groups": layer.groups,
         "conv_config": ttnn.Conv2dConfig(activation="relu", output_layout=ttnn.ROW_MAJOR_LAYOUT),
     }  # fmt: skip
     given = ttnn.from_torch(x.permute(0, 2, 3, 1).reshape(1, 1, -1, layer.inputs), device=device)
@@ -98,73 +165,86 @@ def convolving(layer: Layer, batch: int, dtype: torch.dtype, device: Any) -> tup
         bias_tensor=ttnn.from_torch(bias.reshape(1, 1, 1, -1)), **call,
     )  # fmt: skip
     jitted = ttnn_jit.jit()(lambda x: ttnn.conv2d(input_tensor=x, weight_tensor=prepared, bias_tensor=row, **call))
-    lying = weight.contiguous(memory_format=torch.channels_last)
-    options = layer.stride, layer.padding, 1, groups
-    return lambda: jitted(given), lambda: torch.relu_(torch.nn.functional.conv2d(x, lying, bias, *options))
+    return lambda: jitted(given)
 
 
-def pooling(layer: Layer, batch: int, dtype: torch.dtype, device: Any) -> tuple[Call, Call]:
-    """Our call of a pool, and torch's."""
-    size, channels = layer.size, layer.inputs
-    x = torch.randn(batch, channels, size, size).to(dtype).contiguous(memory_format=torch.channels_last)
+def _pooling(layer: Layer, device: Any, x: Any, _weight: Any, _bias: Any) -> Call:
+    import ttnn_jit
+    from ttnn_jit import ttnn
+
+    images, channels, size, _ = x.shape
     given = ttnn.from_torch(x.permute(0, 2, 3, 1).contiguous(), device=device)
-    function, theirs = getattr(ttnn, f"{layer.pool}_pool2d"), getattr(torch.nn.functional, f"{layer.pool}_pool2d")
+    function = getattr(ttnn, f"{layer.pool}_pool2d")
     window = [layer.kernel] * 2, [layer.stride] * 2, [layer.padding] * 2
-    jitted = ttnn_jit.jit()(lambda x: function(x, batch, size, size, channels, *window))
-    return lambda: jitted(given), lambda: theirs(x, layer.kernel, layer.stride, layer.padding)
+    jitted = ttnn_jit.jit()(lambda x: function(x, images, size, size, channels, *window))
+    return lambda: jitted(given)
 
 
-def best(calls: tuple[Call, ...], rounds: int, clock: Callable[[], float]) -> list[float]:
-    """Seconds of the fastest call of each, in turn."""
-    times: list[list[float]] = [[] for _ in calls]
-    for _ in range(rounds + 1):
-        for call, own in zip(calls, times, strict=True):
-            start = clock()
-            call()
-            own.append(clock() - start)
-    return [min(own[1:]) for own in times]
+def _torchs(layer: Layer, tensors: Sequence[Any], compiled: bool) -> Call:
+    import torch
+    from torch.nn import functional
+
+    x, weight, bias = tensors
+    lying = weight.contiguous(memory_format=torch.channels_last)
+
+    def convolved() -> Any:
+        return torch.relu_(functional.conv2d(x, lying, bias, layer.stride, layer.padding, 1, layer.groups))
+
+    def pooled() -> Any:
+        return getattr(functional, f"{layer.pool}_pool2d")(x, layer.kernel, layer.stride, layer.padding)
+
+    call = pooled if layer.pool else convolved
+    if not compiled:
+        return call
+    torch._dynamo.reset()
+    return torch.compile(call, options={"freezing": True})  # type: ignore[no-any-return]
 
 
-def rows(options: Any) -> Iterator[list[str]]:
-    """One for each layer and element type."""
-    device = ttnn.open_device(device_id=0, target="cpu")
-    clock = time.thread_time if options.threads == 1 else time.perf_counter
-    for layer in (each for each in LAYERS if options.only in each.name):
-        for dtype in (torch.float32, torch.bfloat16):
-            make = pooling if layer.pool else convolving
-            with torch.inference_mode():
-                ours, theirs = make(layer, options.batch, dtype, device)
-                peer = torch.compile(theirs, options={"freezing": True}) if options.compile else theirs
-                ours, theirs = best((ours, peer), options.rounds, clock)
-            yield [
-                layer.name,
-                f"{layer.size}x{layer.size}x{layer.inputs} to {layer.outputs}",
-                str(dtype).removeprefix("torch."),
-                f"{ours * 1e6:.0f}",
-                f"{theirs * 1e6:.0f}",
-                f"{theirs / ours:.2f}",
-                f"{layer.operations(options.batch) / ours / 1e9:.0f}",
-            ]
+@contextmanager
+def steps(quick: bool) -> Iterator[Sequence[Step]]:
+    """A step per case."""
+    rounds = 2 if quick else 3
+    with turns() as running:
+        yield [
+            Step(
+                case.name,
+                3 * SECONDS * rounds * len(CONTENDERS),
+                lambda case=case: running.measured(CONTENDERS, prepare, asdict(case), rounds, case.threads),
+            )
+            for case in cases(quick)
+        ]
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = command_line("convolution")
-    parser.add_argument("--batch", type=int, default=1)
-    parser.add_argument("--rounds", type=int, default=30)
-    parser.add_argument("--threads", type=int, default=0, help="of torch and of ours; TTNN_JIT_NUM_THREADS if 0")
-    parser.add_argument("--compile", action="store_true", help="torch's calls by torch.compile")
-    parser.add_argument("--only", default="", metavar="TEXT", help="layers whose name contains TEXT")
-    parser.add_argument("--markdown", type=Path, help="write the table here")
-    options = parser.parse_args()
-    if options.threads:
-        torch.set_num_threads(options.threads)  # which ours are as many as
-    titles = ["layer", "sizes", "type", "ours, us", "torch, us", "torch / ours", "GFLOP/s"]
-    text = table([titles, *rows(options)], text_columns=3)
-    print(text)
-    if options.markdown:
-        options.markdown.write_text(text, encoding="utf-8")
+def report(results: Mapping[str, Any], plots: Plots) -> str:  # noqa: ARG001 - a table says it all
+    """A row per case."""
+    head = ["layer", *(f"{name}, us" for name in CONTENDERS), "GFLOP/s", "best of torch / ours", "medians", "error"]
+    rows = [head]
+    for case in (case for case in cases(quick=False) if case.name in results):
+        found = results[case.name]
+        layer = next(each for each in LAYERS if each.name == case.layer)
+        cells = [f"{least(found, name) * 1e6:,.0f}" for name in CONTENDERS]
+        cells += [f"{layer.operations(case.batch) / least(found, OURS) / 1e9:,.0f}", f"{ratio(found, PEERS):.2f}"]
+        rows.append([case.name, *cells, ratio_of_medians(found, PEERS), f"{found[OURS]['error']:.1e}"])
+    return table(rows)
 
+
+def summary(results: Mapping[str, Any]) -> list[list[str]]:
+    """Rows of the summary: of each kind of layer, type, batch and number of threads."""
+    return geometric_rows(
+        (f"{_kind(case.layer)} {case.name.removeprefix(case.layer).lstrip()}", results[case.name], PEERS)
+        for case in cases(quick=False)
+        if case.name in results
+    )
+
+
+def _kind(layer: str) -> str:
+    return next(
+        (kind for kind in ("depthwise convolutions", "max pools", "avg pools") if kind.split()[0] in layer),
+        "convolutions",
+    )
+
+
+BENCHMARK = Benchmark("convolution", (__doc__ or "").splitlines()[0], steps, report)
 
 if __name__ == "__main__":
-    main()
+    main(BENCHMARK)

@@ -15,7 +15,17 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from benchmarks.harness import Benchmark, Plots, Step, main, table
-from benchmarks.turns import OURS, SECONDS, holds, least, ratio, ratio_of_medians, thread_counts, turns
+from benchmarks.turns import (
+    OURS,
+    SECONDS,
+    geometric_rows,
+    holds,
+    least,
+    ratio,
+    ratio_of_medians,
+    thread_counts,
+    turns,
+)
 
 TORCH, PACKED, READ = "torch", "packed", "a read"
 FEW_ROWS = 8
@@ -165,6 +175,20 @@ def report(results: Mapping[str, Any], plots: Plots) -> str:  # noqa: ARG001 - a
     many = [case for case in CASES if case.name in results and READ not in case.contenders]
     few = [case for case in CASES if case.name in results and READ in case.contenders]
     return f"{_table(results, many, _gflops, 'GFLOP/s')}\n{_table(results, few, _weights, 'GB/s of the right operand')}"
+
+
+def summary(results: Mapping[str, Any]) -> list[list[str]]:
+    """Rows of the summary: of each kind and type, products of few rows and others."""
+    return geometric_rows(
+        (_group(case), results[case.name], [peer for peer in (TORCH, PACKED) if peer in case.contenders])
+        for case in CASES
+        if case.name in results
+    )
+
+
+def _group(case: Product) -> str:
+    rows = f", at most {FEW_ROWS} rows" if READ in case.contenders else ""
+    return f"{case.kind}{' + gelu' * case.gelu} {case.dtype}{rows}"
 
 
 def _gflops(case: Product, seconds: float) -> float:

@@ -172,18 +172,27 @@ def _measure(model: Model, quick: bool) -> dict[str, float | None]:
 
 def report(results: Mapping[str, Any], plots_: Plots) -> str:
     """The table and the plot of times, then what `model_costs` reports."""
-    timed = {model.title: results[model.title] for model in models() if model.title in results}
-    heads = ["model, ms", *OURS, *PEERS, "best of torch / ours on cpu", "/ wormhole_b0"]
+    timed = _timed(results)
     if timed:
         _plot(timed, plots_)
     shown = f"{plots_.shown('best of torch over ours')}\n" if timed else ""
-    return f"{shown}{table([heads, *map(_row, timed.items())])}\n{model_costs.report(results)}"
+    return f"{shown}{times(results)}\n{model_costs.report(results)}"
+
+
+def times(results: Mapping[str, Any]) -> str:
+    """The table of times."""
+    heads = ["model, ms", *OURS, *PEERS, "best of torch / ours on cpu", "/ wormhole_b0"]
+    return table([heads, *map(_row, _timed(results).items())])
+
+
+def _timed(results: Mapping[str, Any]) -> dict[str, Mapping[str, float | None]]:
+    return {model.title: results[model.title] for model in models() if model.title in results}
 
 
 def _row(result: tuple[str, Mapping[str, float | None]]) -> list[str]:
     name, least = result
-    times = (least.get(contender) for contender in (*OURS, *PEERS))
-    shown = (f"{time * 1e3:.2f}" if time else "-" for time in times)
+    found = (least.get(contender) for contender in (*OURS, *PEERS))
+    shown = (f"{time * 1e3:.2f}" if time else "-" for time in found)
     return [name, *shown, f"{_ratio(least, OURS[:3]):.2f}", f"{_ratio(least, (CHIP,)):.2f}"]
 
 

@@ -11,8 +11,19 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks import elementwise, memory, program_cache, tables, workloads
-from benchmarks.harness import RESULTS, command_line
+from benchmarks import (
+    attention,
+    convolution,
+    elementwise,
+    matmul,
+    memory,
+    models,
+    program_cache,
+    reductions,
+    tables,
+    workloads,
+)
+from benchmarks.harness import RESULTS, Benchmark, command_line, table
 from benchmarks.process import ROOT
 
 BEGIN, END = "<!-- speed: written by `python -m benchmarks.readme` -->", "<!-- end of speed -->"
@@ -38,8 +49,35 @@ def section() -> str:
         "What a program costs before and around its kernels:\n\n"
         f"{program_cache.rows_of(cache['steps'])}\n"
         f"{_memory()}"
+        "Products, reductions, attention and convolutions: how many times as long the best peer takes, which is torch, "
+        "torch.compile, or oneDNN with weights that it reordered beforehand; the fastest calls of contenders that take "
+        "turns.\n\n"
+        f"{_libraries()}\n"
+        "Whole models in their full size, least milliseconds of a call:\n\n"
+        f"{_models()}\n"
         f"Ratios by size, rooflines, latencies, errors: [{RESULTS.name}]({RESULTS.relative_to(ROOT)}/README.md).\n"
     )
+
+
+def _libraries() -> str:
+    """What libraries have kernels for: rows of groups of cases."""
+    rows = [["work", "cases", "best peer / ours", "least"]]
+    for module in (matmul, reductions, attention, convolution):
+        rows += module.summary(_content(module.BENCHMARK.name)["steps"])
+    return f"{_when(matmul.BENCHMARK)}{table(rows)}"
+
+
+def _models() -> str:
+    """A row per model."""
+    return f"{_when(models.BENCHMARK)}{models.times(_content(models.BENCHMARK.name)['steps'])}"
+
+
+def _when(benchmark: Benchmark) -> str:
+    """Of which commit results are: benchmarks may be run one by one."""
+    content = _content(benchmark.name)
+    remark = " a quick run: few rounds of few cases." if content["quick"] else ""
+    about = content["machine"]
+    return f"{about['date'][:10]}, commit {about['commit']}, `{about['command']}`.{remark}\n\n"
 
 
 def _memory() -> str:

@@ -11,6 +11,7 @@ import json
 
 from benchmarks import (
     attention,
+    convolution,
     curves,
     elementwise,
     latency,
@@ -37,6 +38,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         matmul,
         reductions,
         attention,
+        convolution,
         models,
         roofline,
         memory,

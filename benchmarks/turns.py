@@ -12,7 +12,8 @@ import contextlib
 import os
 import statistics
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -143,3 +144,18 @@ def ratio_of_medians(found: Figures, peers: Sequence[str]) -> str:
     """The best peer's median by ours, round by round."""
     best = (min(medians) for medians in zip(*(found[peer]["seconds"] for peer in peers), strict=True))
     return spread([theirs / ours for theirs, ours in zip(best, found[OURS]["seconds"], strict=True)])
+
+
+def geometric_rows(found: Iterable[tuple[str, Figures, Sequence[str]]]) -> list[list[str]]:
+    """Rows of a table, of groups of figures: how many, the geometric mean of `ratio` over them, and the least.
+
+    Args:
+        found: Figures with the name of their group and the peers that they have.
+    """
+    groups = defaultdict[str, list[float]](list)
+    for group, figures, peers in found:
+        groups[group].append(ratio(figures, peers))
+    return [
+        [group, str(len(own)), f"{statistics.geometric_mean(own):.2f}", f"{min(own):.2f}"]
+        for group, own in groups.items()
+    ]

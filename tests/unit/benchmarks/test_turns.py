@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks import attention, reductions, turns
+from benchmarks import attention, convolution, matmul, reductions, turns
 
 
 @pytest.fixture(autouse=True)
@@ -23,6 +23,24 @@ def test_works_are_those_of_torch(work):
 def test_attention_is_torchs(causal):
     fields = {"positions": 40, "causal": causal, "dtype": "f32", "threads": 1}
     assert all(attention.prepare(contender, fields) < 1e-5 for contender in attention.CONTENDERS)
+
+
+@pytest.mark.parametrize("pool", ["", "max", "avg"])
+def test_layers_are_torchs(monkeypatch, pool):
+    monkeypatch.setattr(convolution, "LAYERS", (convolution.Layer("layer", 8, 4, 6, 3, 2, 2 - bool(pool), pool),))
+    fields = {"layer": "layer", "dtype": "f32", "batch": 2, "threads": 1}
+    assert all(convolution.prepare(contender, fields) < 1e-5 for contender in (turns.OURS, convolution.EAGER))
+
+
+@pytest.mark.parametrize("module", [attention, convolution, matmul, reductions])
+def test_a_summary_has_every_case_in_one_group(module):
+    cases = module.CASES if module is matmul else module.cases(quick=False)
+    figures = {"error": 0.0, "seconds": [2.0], "least": [1.0]}
+    names = {"torch", "torch.compile", "packed", "a read", turns.OURS}
+    rows = module.summary({case.name: dict.fromkeys(names, figures) for case in cases})
+    assert sum(int(count) for _, count, *_ in rows) == len(cases)
+    assert len({name for name, *_ in rows}) == len(rows) < len(cases) or module is reductions
+    assert {tuple(ratios) for _, _, *ratios in rows} == {("1.00", "1.00")}
 
 
 def test_a_ratio_is_of_the_fastest_calls_of_the_best_peer_and_of_ours():
