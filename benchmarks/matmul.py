@@ -1,9 +1,9 @@
 """Products of matrices against torch's own, and against oneDNN with weights that were packed beforehand.
 
 The contenders take turns (benchmarks/turns.py says how). *linear* multiplies by weights that lie N x K, *matmul* by a
-matrix K x N; with `gelu` a bias and the exact gelu follow. *packed* is oneDNN's linear on weights that it reordered
-before, which is no part of its time. *a read* sums up the right operand, for products of a few rows, which cannot take
-less.
+matrix K x N; with `gelu` a bias and the exact gelu follow. Of *bfp8* and *bfp4* our weights are block floats, and all
+else, the peers' weights too, is bfloat16. *packed* is oneDNN's linear on weights that it reordered before, which is no
+part of its time. *a read* sums up the right operand, for products of a few rows, which cannot take less.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Product:
 
     Attributes:
         kind: ``matmul`` or ``linear``.
-        dtype: ``f32`` or ``bf16``.
+        dtype: ``f32``, ``bf16``, or ``bfp8`` or ``bfp4`` for weights that are block floats.
         extents: Batch, if there is one, rows, inner extent, columns.
         gelu: Whether a bias and gelu follow.
     """
@@ -79,6 +79,12 @@ CASES = [
         Product("matmul", dtype, (64, 32, 32, 32)),
     )
 ]
+CASES += [
+    Product(kind, dtype, extents)
+    for dtype in ("bfp8", "bfp4")
+    for extents in ((1, 2048, 16384), (8, 2048, 16384), (128, 768, 3072))
+    for kind in ("matmul", "linear")
+]
 QUICK = [case for case in CASES if case.extents in {(32, 32, 32), (512, 512, 512), (1, 2048, 16384)}]
 
 
@@ -96,10 +102,24 @@ def prepare(contender: str, fields: dict[str, Any]) -> float:
     shapes = (*batch, rows, inner), (columns, inner) if product.kind == "linear" else (*batch, inner, columns)
     a, b = (torch.randn(shape, generator=generator).to(dtype) for shape in shapes)
     bias = torch.randn(columns, generator=generator).to(dtype)
+    if contender == OURS and product.dtype.startswith("bfp"):
+        return _prepare_packed(product, a, b, bias)
     with torch.inference_mode():
         call = _MAKERS[contender](product, a, b, bias)
     result = holds(call)
     return 0.0 if contender == READ else _error(product, result, a, b, bias)
+
+
+def _prepare_packed(product: Product, a: Any, b: Any, bias: Any) -> float:
+    """The same of tensors of a device, the weights as block floats; the error is that of what these hold."""
+    from ttnn_jit import ttnn
+
+    device = ttnn.open_device(device_id=0, target="cpu")
+    packed = {"bfp8": ttnn.bfloat8_b, "bfp4": ttnn.bfloat4_b}[product.dtype]
+    x = ttnn.from_torch(a, layout=ttnn.TILE_LAYOUT, device=device)
+    weights = ttnn.from_torch(b, dtype=packed, layout=ttnn.TILE_LAYOUT, device=device)
+    result = holds(_ours(product, x, weights, bias))
+    return _error(product, *map(ttnn.to_torch, (result, x, weights)), bias)
 
 
 def _ours(product: Product, a: Any, b: Any, bias: Any) -> Callable[[], Any]:

@@ -22,9 +22,11 @@ SHAPES = [(32, 32), (64, 96), (32, 320), (2, 3, 32, 256), (2, 64, 288), (40, 70)
 
 
 def values_of(spec, rng):
-    """Elements, or packed tiles of any bytes, as they are stored."""
+    """Elements, or packed tiles, as they are stored; of any numbers but those whose sums and products are none."""
     if spec.dtype.is_block_float:
-        return rng.integers(0, 256, spec.nbytes, dtype=np.uint8)
+        stored = rng.integers(0, 256, (spec.items, spec.dtype.itemsize), dtype=np.uint8)
+        stored[:, :64] = np.where(rng.random((spec.items, 64)) < 0.2, rng.integers(0, 9), rng.integers(100, 140))
+        return stored.reshape(-1)
     values = (rng.standard_normal(tuple(spec.shape)) * np.exp2(rng.integers(-9, 9, tuple(spec.shape)))).astype("f4")
     return bfloat16(values) if spec.dtype.is_upper_half else values
 
@@ -96,3 +98,15 @@ def test_elements_that_come_from_memory_are_walked_in_rows(monkeypatch):
     assert len(generate(module, host_isa()).plan.launches) == 1
     monkeypatch.setattr(packed_elements, "last_cache_bytes", lambda: 0)
     assert len(generate(module, host_isa()).plan.launches) == 3
+
+
+@pytest.mark.parametrize(("count", "is_joined"), [(12, True), (20, False)])
+def test_strips_of_more_tensors_than_a_stack_holds_are_not_kept_together(count, is_joined):
+    specs = [TensorSpec((32, 64), DataType.BFLOAT8_B, Layout.TILE)] * count
+    calls = [("add", 0, 1), *(("add", count + k, k + 2) for k in range(count - 2))]
+    module = scheduled([*specs], calls)
+    launches = generate(module, host_isa()).host.launches
+    assert any(isinstance(launch.form, InStrips) for launch in launches) is is_joined
+    operands = [values_of(spec, np.random.default_rng(k)) for k, spec in enumerate(specs)]
+    (wanted,), (got,) = interpret(module, operands), native(module, operands)
+    np.testing.assert_array_equal(got, wanted)

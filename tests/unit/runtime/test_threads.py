@@ -240,6 +240,14 @@ def product(batch, rows, inner, columns):
     return Launch("k", (0, 1, 2), (columns, inner, rows, batch, *strides), 100, reduced=(1,))
 
 
+@pytest.mark.parametrize("columns", [96, 1000, 3072, 16384])
+def test_a_product_of_one_row_is_cut_into_few_chunks_of_whole_tiles(monkeypatch, columns):
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    cut = chunks_of(product(1, 1, 16384, columns), (2, 2, 2), 1 << 26)
+    assert cut is None or (cut.params[0] % 32 == 0 and cut.count <= 4)
+    assert columns < 1000 or cut.count >= 2
+
+
 @pytest.mark.parametrize("cpus", [2, 16])
 def test_products_are_cut_apart_where_there_are_enough_and_into_whole_tiles_elsewhere(cpus, monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: cpus)

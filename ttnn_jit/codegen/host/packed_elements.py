@@ -16,6 +16,7 @@ from ttnn_jit.codegen.launch import LoopNest
 from ttnn_jit.codegen.steps import KernelBody
 from ttnn_jit.codegen.vector_loop import vector_loop
 from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.kernels.strip_loops import fit_stack
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.runtime.host_costs import last_cache_bytes
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
@@ -55,7 +56,8 @@ def _with_own_conversions(loop: HostLaunch, launches: Sequence[HostLaunch], isa:
         conversion = _conversion_of(operand, loop, around, written=place >= len(kernel.inputs))
         if conversion is not None and kernel.body.streams[place].access is InnerAccess.CONTIGUOUS:
             found[place] = conversion
-    if not found or _exceeds_last_cache(kernel, found):
+    kept = [kernel.body.streams[place] for place in found]
+    if not found or not fit_stack(kept) or _exceeds_last_cache(kernel, found):
         return tuple(launches)
     joined = _joined(loop, found, isa)
     converted = {id(each) for each in found.values()}
