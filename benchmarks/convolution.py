@@ -134,8 +134,9 @@ def rows(options: Any) -> Iterator[list[str]]:
             make = pooling if layer.pool else convolving
             with torch.inference_mode():
                 ours, theirs = make(layer, options.batch, dtype, device)
-                peer = torch.compile(theirs, options={"freezing": True}) if options.compile else theirs
+                peer = torch.compile(theirs, dynamic=False, options={"freezing": True}) if options.compile else theirs
                 ours, theirs = best((ours, peer), options.rounds, clock)
+                torch.compiler.reset()  # or the next sizes would be dynamic ones
             yield [
                 layer.name,
                 f"{layer.size}x{layer.size}x{layer.inputs} to {layer.outputs}",
