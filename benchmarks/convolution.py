@@ -197,7 +197,7 @@ def _torchs(layer: Layer, tensors: Sequence[Any], compiled: bool) -> Call:
     if not compiled:
         return call
     torch._dynamo.reset()
-    return torch.compile(call, options={"freezing": True})  # type: ignore[no-any-return]
+    return torch.compile(call, dynamic=False, options={"freezing": True})  # type: ignore[no-any-return]
 
 
 @contextmanager

@@ -27,8 +27,15 @@ from ttnn_jit.ttnn.eager_functions import pad, reshape
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.mesh import over_meshes
 from ttnn_jit.ttnn.plain_python import on_copies
-from ttnn_jit.ttnn.prepared_weights import in_tiles, on_device, prepared, prepared_bias, prepared_transposed
-from ttnn_jit.ttnn.window_arguments import per_dimension, refusals_of, whole_number, windows_of
+from ttnn_jit.ttnn.prepared_weights import (
+    in_tiles,
+    on_device,
+    prepared,
+    prepared_bias,
+    prepared_transposed,
+    sizes_of,
+)
+from ttnn_jit.ttnn.window_arguments import per_dimension, refusals_of, windows_of
 
 _CONV2D = TtnnOperation(CONV2D.name, (CONV2D,))
 _CONV_TRANSPOSE2D = TtnnOperation(CONV_TRANSPOSE2D.name, (CONV_TRANSPOSE2D,))
@@ -102,13 +109,6 @@ def _activation(config: Conv2dConfig) -> str | None:
         return None
     applied = activation_of(config.activation)
     return activation_text(applied.overloads[0].name, applied.numbers)
-
-
-def _sizes(name: str, rank: int, groups: Any, numbers: Sequence[tuple[str, Any]], **windows: Any) -> Convolution:
-    """The sizes of a call, whose numbers are input and output channels, batch and extents."""
-    inputs, outputs, batch, *extents = (whole_number(number, f"`{each}` of {name}") for each, number in numbers)
-    found = windows_of(name, rank, **windows)
-    return Convolution(batch, inputs, outputs, tuple(extents), found, whole_number(groups, f"`groups` of {name}") or 1)
 
 
 def _replicated(x: Any, sizes: Convolution) -> tuple[Any, Convolution]:
@@ -230,20 +230,11 @@ def conv2d(  # noqa: PLR0913 - the arguments are ttnn's
         ShapeError: Sizes that do not fit each other, or tensors that do not fit them.
     """
     _check_slices(slice_config, "conv2d")
-    sizes = _sizes_2d("conv2d", locals())
+    sizes = sizes_of("conv2d", locals())
     extents = _counts("conv2d", sizes) if return_output_dim else None
     tensors = _Tensors(input_tensor, weight_tensor, bias_tensor)
     asked = _asked(dtype, compute_config, memory_config, extents, return_weights_and_bias)
     return _convolved("conv2d", sizes, tensors, device, conv_config, asked)
-
-
-_NUMBERS = ("in_channels", "out_channels", "batch_size", "input_height", "input_width")
-_WINDOWS = ("kernel_size", "stride", "padding", "dilation")
-
-
-def _sizes_2d(name: str, given: dict[str, Any]) -> Convolution:
-    windows = {each: given[each] for each in _WINDOWS}
-    return _sizes(name, 2, given["groups"], [(each, given[each]) for each in _NUMBERS], **windows)
 
 
 def _counts(name: str, sizes: Convolution) -> tuple[int, ...]:
@@ -298,12 +289,11 @@ def conv1d(  # noqa: PLR0913 - the arguments are ttnn's
     """
     _check_slices(slice_config, "conv1d")
     row = windows_of("conv1d", 1, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation)
-    numbers = (in_channels, out_channels, batch_size, 1, input_length)
-    sizes = _sizes(
-        "conv1d", 2, groups, list(zip((*_NUMBERS[:3], "input_height", "input_length"), numbers, strict=True)),
-        kernel_size=(1, *row.kernel), stride=(1, *row.stride), padding=(0, 0, *row.padding[0]),
-        dilation=(1, *row.dilation),
-    )  # fmt: skip
+    one_row = {
+        "input_height": 1, "input_width": input_length, "kernel_size": (1, *row.kernel), "stride": (1, *row.stride),
+        "padding": (0, 0, *row.padding[0]), "dilation": (1, *row.dilation),
+    }  # fmt: skip
+    sizes = sizes_of("conv1d", {**locals(), **one_row}, input_width="input_length")
     extents = _counts("conv1d", sizes)[1] if return_output_dim else None
     tensors = _Tensors(input_tensor, weight_tensor, bias_tensor).there(device, "conv1d")
     if len(weight_tensor.shape) == 3:
@@ -362,7 +352,7 @@ def conv_transpose2d(  # noqa: PLR0913 - the arguments are ttnn's
     if config.padding_mode is not PaddingMode.Zeros:
         raise ArgumentError(f"{name} pads with zeros, got {config.padding_mode}")
     more = per_dimension(output_padding, f"`output_padding` of {name}", 2)
-    transposed = Transposed(_sizes_2d(name, locals()), more)
+    transposed = Transposed(sizes_of(name, locals()), more)
     given = _Tensors(input_tensor, weight_tensor, bias_tensor)
     with refusals_of(name):
         transposed.check()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -64,14 +64,20 @@ def in_tiles(tensor: Any, dtype: DataType | None) -> Any:
     return tensor if dtype in {None, tensor.dtype} else typecast(tensor, dtype)
 
 
-def _sizes(name: str, given: dict[str, Any], *, checked: bool = True) -> Convolution:
-    names = ("batch_size", "in_channels", "out_channels", "input_height", "input_width", "groups")
-    batch, inputs, outputs, height, width, groups = (whole_number(given[each], f"`{each}` of {name}") for each in names)
-    keywords = {each: given[each] for each in ("kernel_size", "stride", "padding", "dilation")}
-    sizes = Convolution(batch, inputs, outputs, (height, width), windows_of(name, 2, **keywords), groups or 1)
-    if checked:
-        with refusals_of(name):
-            sizes.check()
+def sizes_of(name: str, given: Mapping[str, Any], **called: str) -> Convolution:
+    """The sizes that arguments of a call say, by the names of `conv2d`, unless they are `called` otherwise there."""
+    numbers = ("batch_size", "in_channels", "out_channels", "input_height", "input_width", "groups")
+    batch, inputs, outputs, height, width, groups = (
+        whole_number(given[each], f"`{called.get(each, each)}` of {name}") for each in numbers
+    )
+    windows = windows_of(name, 2, **{each: given[each] for each in ("kernel_size", "stride", "padding", "dilation")})
+    return Convolution(batch, inputs, outputs, (height, width), windows, groups or 1)
+
+
+def _checked_sizes(name: str, given: Mapping[str, Any]) -> Convolution:
+    sizes = sizes_of(name, given)
+    with refusals_of(name):
+        sizes.check()
     return sizes
 
 
@@ -115,7 +121,7 @@ def prepare_conv_weights(  # noqa: PLR0913 - the arguments are ttnn's
     name = "prepare_conv_weights"
     if weights_format != "OIHW":
         raise ArgumentError(f'`weights_format` of {name} is "OIHW", got {weights_format!r}')
-    sizes = _sizes(name, locals())
+    sizes = _checked_sizes(name, locals())
     dtype = _weights_dtype(conv_config, name)
     with refusals_of(name):
         sizes.check_operands((sizes.batch, *sizes.extents, sizes.inputs), tuple(weight_tensor.shape), None)
@@ -160,7 +166,7 @@ def prepare_conv_bias(  # noqa: PLR0913 - the arguments are ttnn's
         ShapeError: Sizes that do not fit each other, or a bias that does not fit them.
     """
     name = "prepare_conv_bias"
-    sizes = _sizes(name, locals())
+    sizes = _checked_sizes(name, locals())
     dtype = _weights_dtype(conv_config, name)
     with refusals_of(name):
         sizes.check_operands((sizes.batch, *sizes.extents, sizes.inputs), sizes.weights, tuple(bias_tensor.shape))
@@ -208,7 +214,7 @@ def prepare_conv_transpose2d_weights(  # noqa: PLR0913 - the arguments are ttnn'
     name = "prepare_conv_transpose2d_weights"
     if weights_format != "IOHW":
         raise ArgumentError(f'`weights_format` of {name} is "IOHW", got {weights_format!r}')
-    transposed = Transposed(_sizes(name, locals(), checked=False), (0, 0))
+    transposed = Transposed(sizes_of(name, locals()), (0, 0))
     sizes = transposed.sizes
     dtype = _weights_dtype(conv_config, name)
     with refusals_of(name):

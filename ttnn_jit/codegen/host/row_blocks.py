@@ -1,4 +1,4 @@
-"""Rows that a product reads from a copy, made a block at a time: the windows of a convolution are in no memory whole.
+"""Rows that a product reads from a copy, made a block at a time: windows of few channels are in no memory whole.
 
 A copy that no loops of a product can walk would be written to memory, and read from there. A block of its rows stays in
 the cache between the launch that copies it and the one that multiplies it. Bits are those of the whole: an element of a
