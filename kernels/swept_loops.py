@@ -2,7 +2,7 @@
 
 A sweep is a function of its own (kernels/tile_loop.py), called for a row, or for a block of a row if it reduces. What
 it reduces lies in memory, a block of float32, or is a tensor's; a fold function makes one number of the block
-(`fold_functions`), and the numbers of the blocks are folded pairwise as they come (ops/reduction.py has the order).
+(kernels/row_folds.py), and the numbers of the blocks are folded pairwise as they come (ops/reduction.py has the order).
 
 Bound: the bytes of the tensors once, as long as a row stays in a cache between sweeps; for every reduction a store and
 two loads in the first cache for each element that is computed; a chain of `combine` for each of 32 lanes.
@@ -11,15 +11,11 @@ two loads in the first cache for each element that is computed; a chain of `comb
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm_float import LlvmFloat
-from ttnn_jit.kernels.llvm_module import ModuleText
-from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.outer_loops import OuterLoops, word
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
-from ttnn_jit.ops.reduction import BLOCK, CHAINS, SHORT_ROW
+from ttnn_jit.ops.reduction import BLOCK, SHORT_ROW
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -56,7 +52,7 @@ class FoldCall:
     """A reduction of a sweep.
 
     Attributes:
-        function: Symbol of the fold function; see `fold_functions`.
+        function: Symbol of the fold function; see kernels/row_folds.py.
         terms: Number of the stream or buffer that is reduced.
         result: Number of the buffer that gets the result.
     """
@@ -191,161 +187,6 @@ class SweptLoops:
         elif at is not None and buffer is not None and buffer.kind is BufferKind.ROW:
             index = at
         yield f"  {name} = getelementptr {element}, ptr %at1_{k}, i64 {index}"
-
-
-_CHAINS_AT_ONCE = 8
-"""Vectors of chains that hide the latency of what combines two numbers, where these may meet in any order."""
-
-
-def fold_functions(
-    name: str, combine: Callable[..., str], identity: float, in_any_order: bool, isa: HostIsa, module: ModuleText
-) -> Sequence[str]:
-    """Three functions: ``float @name(ptr terms, i64 count)`` folds a block of at most `BLOCK` float32.
-
-    ``void @name.push(ptr levels, i64 number, float value)`` takes the result of block `number`, in order from 0, and
-    ``float @name.finish(ptr levels, i64 blocks)`` gives that of all: neighbours are folded as soon as both are there.
-
-    Args:
-        name: Their symbol.
-        combine: ``combine(b, x, y)`` over ops/emit.py.
-        identity: What chains begin with.
-        in_any_order: Whether the order makes no difference: then there are more chains where that is faster.
-        isa: Decides the lanes of a vector.
-        module: Gets the declarations that `combine` needs.
-    """
-    return [_fold(name, combine, identity, in_any_order, isa, module), *_levels(name, combine, isa, module)]
-
-
-def _fold(
-    name: str, combine: Callable[..., str], identity: float, in_any_order: bool, isa: HostIsa, module: ModuleText
-) -> str:
-    vectors = CHAINS // isa.lanes
-    vectors = max(vectors, _CHAINS_AT_ONCE) if in_any_order else vectors
-    step = vectors * isa.lanes
-    kind = f"<{isa.lanes} x float>"
-    start = LlvmFloat.const(LlvmVector(isa, module, prefix="s", block="entry"), identity)
-    lines = [f"define internal float @{name}(ptr %terms, i64 %n) nounwind {{", "entry:"]
-    lines += [f"  %scratch = alloca [{step} x float], align 64", f"  %main = and i64 %n, {-step}"]
-    lines += ["  %some = icmp ne i64 %main, 0", "  br i1 %some, label %chunk, label %after", "chunk:"]
-    lines += ["  %at = phi i64 [0, %entry], [%at.next, %chunk]"]
-    lines += [f"  %chain{k} = phi {kind} [{start}, %entry], [%chain{k}.next, %chunk]" for k in range(vectors)]
-    lines += _combined(combine, isa, module, "c", "%terms", "%at", [f"%chain{k}" for k in range(vectors)])
-    lines += [f"  %at.next = add i64 %at, {step}", "  %more = icmp slt i64 %at.next, %main"]
-    lines += ["  br i1 %more, label %chunk, label %after", "after:"]
-    lines += [f"  %sum{k} = phi {kind} [{start}, %entry], [%chain{k}.next, %chunk]" for k in range(vectors)]
-    lines += ["  %rest = sub i64 %n, %main", "  %has.rest = icmp sgt i64 %rest, 0"]
-    lines += ["  br i1 %has.rest, label %tail, label %folding", "tail:"]
-    for k in range(vectors):
-        lines += [f"  %fill{k} = getelementptr {kind}, ptr %scratch, i64 {k}", f"  store {kind} {start}, ptr %fill{k}"]
-    lines += ["  %rest.bytes = mul i64 %rest, 4", "  %rest.at = getelementptr float, ptr %terms, i64 %main"]
-    lines += ["  call void @llvm.memcpy.p0.p0.i64(ptr %scratch, ptr %rest.at, i64 %rest.bytes, i1 false)"]
-    lines += _combined(combine, isa, module, "t", "%scratch", "0", [f"%sum{k}" for k in range(vectors)])
-    lines += ["  br label %folding", "folding:"]
-    lines += [f"  %all{k} = phi {kind} [%sum{k}, %after], [%sum{k}.next, %tail]" for k in range(vectors)]
-    builder = LlvmVector(isa, module, prefix="f", block="folding")
-    values = [f"%all{k}" for k in range(vectors)]
-    while len(values) > 1:
-        half = len(values) // 2
-        values = [combine(builder, x, y) for x, y in zip(values[:half], values[half:], strict=True)]
-    width = isa.lanes
-    (value,) = values
-    while width > 1:
-        width //= 2
-        value = combine(builder, value, builder.upper_lanes(value, width))
-    lines += builder.lines
-    return "\n".join([*lines, f"  %result = extractelement {kind} {value}, i64 0", "  ret float %result", "}"])
-
-
-def _combined(
-    combine: Callable[..., str], isa: HostIsa, module: ModuleText, prefix: str, source: str, at: str, into: list[str]
-) -> list[str]:
-    """One vector of `source` combined into each chain; the results are ``<chain>.next``."""
-    kind, lines = f"<{isa.lanes} x float>", []
-    builder = LlvmVector(isa, module, prefix=f"{prefix}.r", block="")
-    for k, _ in enumerate(into):
-        lines += [f"  %{prefix}.at{k} = getelementptr float, ptr {source}, i64 {at}"]
-        lines += [f"  %{prefix}.v{k} = getelementptr {kind}, ptr %{prefix}.at{k}, i64 {k}"]
-        lines += [f"  %{prefix}.x{k} = load {kind}, ptr %{prefix}.v{k}, align 4"]
-    results = [combine(builder, chain, f"%{prefix}.x{k}") for k, chain in enumerate(into)]
-    lines += builder.lines
-    named = zip(into, results, strict=True)
-    return lines + [f"  {chain}.next = bitcast {kind} {result} to {kind}" for chain, result in named]
-
-
-def _levels(name: str, combine: Callable[..., str], isa: HostIsa, module: ModuleText) -> Iterator[str]:
-    """Binary counting: level i holds the result of 2**i neighbouring blocks where bit i of their number is set."""
-    yield _push(name, _both("p", combine, isa, module))
-    yield _finish(name, _both("f", combine, isa, module))
-
-
-def _both(prefix: str, combine: Callable[..., str], isa: HostIsa, module: ModuleText) -> list[str]:
-    """``%<prefix>.both`` of the floats ``%left`` and ``%own``, computed in the first lane."""
-    builder = LlvmVector(isa, module, prefix=f"{prefix}.", block="")
-    kind = f"<{isa.lanes} x float>"
-    single = f"insertelement {kind} zeroinitializer, float"
-    vectors = [f"  %{prefix}.operand{k} = {single} {value}, i64 0" for k, value in enumerate(("%left", "%own"))]
-    result = combine(builder, f"%{prefix}.operand0", f"%{prefix}.operand1")
-    return [*vectors, *builder.lines, f"  %{prefix}.both = extractelement {kind} {result}, i64 0"]
-
-
-def _push(name: str, both: Sequence[str]) -> str:
-    return "\n".join(
-        [
-            f"define internal void @{name}.push(ptr %levels, i64 %number, float %value) nounwind {{",
-            "entry:",
-            "  br label %level",
-            "level:",
-            "  %bits = phi i64 [%number, %entry], [%bits.next, %full]",
-            "  %place = phi i64 [0, %entry], [%place.next, %full]",
-            "  %own = phi float [%value, %entry], [%p.both, %full]",
-            "  %at = getelementptr float, ptr %levels, i64 %place",
-            "  %bit = trunc i64 %bits to i1",
-            "  br i1 %bit, label %full, label %free",
-            "full:",
-            "  %left = load float, ptr %at",
-            *both,
-            "  %bits.next = lshr i64 %bits, 1",
-            "  %place.next = add i64 %place, 1",
-            "  br label %level",
-            "free:",
-            "  store float %own, ptr %at",
-            "  ret void",
-            "}",
-        ]
-    )
-
-
-def _finish(name: str, both: Sequence[str]) -> str:
-    return "\n".join(
-        [
-            f"define internal float @{name}.finish(ptr %levels, i64 %blocks) nounwind {{",
-            "entry:",
-            "  %lowest = call i64 @llvm.cttz.i64(i64 %blocks, i1 true)",
-            "  %first.at = getelementptr float, ptr %levels, i64 %lowest",
-            "  %first = load float, ptr %first.at",
-            "  br label %level",
-            "level:",
-            "  %place = phi i64 [%lowest, %entry], [%next, %skip], [%next, %full]",
-            "  %own = phi float [%first, %entry], [%own, %skip], [%f.both, %full]",
-            "  %next = add i64 %place, 1",
-            "  %left.bits = lshr i64 %blocks, %next",
-            "  %some = icmp ne i64 %left.bits, 0",
-            "  br i1 %some, label %more, label %done",
-            "more:",
-            "  %bit = trunc i64 %left.bits to i1",
-            "  br i1 %bit, label %full, label %skip",
-            "skip:",
-            "  br label %level",
-            "full:",
-            "  %at = getelementptr float, ptr %levels, i64 %next",
-            "  %left = load float, ptr %at",
-            *both,
-            "  br label %level",
-            "done:",
-            "  ret float %own",
-            "}",
-        ]
-    )
 
 
 DECLARATIONS = (

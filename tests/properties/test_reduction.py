@@ -341,3 +341,25 @@ def test_chips_reduce_other_tensors_as_operations_of_the_host_program(device):
     report = ttnn_jit.jit()(lambda x: ttnn.sum(ttnn.exp(x), dim=1, keepdim=True)).explain(tensor)
     assert [kernel.ops for kernel in report.kernels] == [("exp",)]
     assert report.host_operations == ("sum",)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    extent=EXTENTS | st.integers(100, 400),
+    name=st.sampled_from(NAMES),
+    special=st.lists(st.sampled_from([math.inf, -math.inf, math.nan, -0.0, 1e-40]), max_size=3),
+    dtype=st.sampled_from([torch.float32, torch.bfloat16]),
+)
+def test_rows_are_reduced_where_they_lie_whatever_numbers_they_hold(extent, name, special, dtype):
+    x = torch.randn(3, extent, generator=torch.Generator().manual_seed(extent))
+    x = (1 + x / 100 if name == "prod" else x).to(dtype)  # whose products stay in range
+    for place, number in enumerate(special):
+        x[place % 3, (place * 37) % extent] = number
+    function = ttnn_jit.jit()(reduced(name, -1, keepdim=False))
+    assert extent == 1 or "block to reduce" not in function.ir(x, stage="host")
+    got = function(x)
+    want = {"sum": torch.sum, "prod": torch.prod, "max": torch.amax, "min": torch.amin}[name](x.double(), -1)
+    bound = 1e-4 if dtype is torch.float32 else 0.02
+    torch.testing.assert_close(got.double(), want, rtol=bound, atol=bound, equal_nan=True)
+    if name == "sum":
+        torch.testing.assert_close(got, in_order(x, -1).to(dtype), rtol=0, atol=0, equal_nan=True)

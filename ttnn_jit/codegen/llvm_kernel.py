@@ -30,10 +30,11 @@ from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import KernelModules, ModuleText
 from ttnn_jit.kernels.lookup_table import ENTRIES, lookup_table
 from ttnn_jit.kernels.packing_loops import PackingLoops
+from ttnn_jit.kernels.row_folds import RowFold
 from ttnn_jit.kernels.staged_loops import StageCall, staged_loops
 from ttnn_jit.kernels.strip_loops import StripLoops
 from ttnn_jit.kernels.swept_columns import SweptColumns, column_functions
-from ttnn_jit.kernels.swept_loops import DECLARATIONS, FoldCall, SweepCall, SweptLoops, fold_functions
+from ttnn_jit.kernels.swept_loops import DECLARATIONS, FoldCall, SweepCall, SweptLoops
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.host_costs import HOST_COSTS
@@ -187,7 +188,7 @@ def _swept(form: Swept, isa: HostIsa) -> _Draft:
     in_rows = body.reduced.loop == 0
     loops = SweptLoops if in_rows else SweptColumns
     module, definitions, calls, picoseconds = ModuleText(), [], [], 0.0
-    folds = dict.fromkeys(fold.tile_name for sweep in parts.sweeps for fold in sweep.folds)
+    folds: dict[str, tuple[str, bool]] = {}
     for number, (sweep, loop) in enumerate(zip(parts.sweeps, form.loops, strict=True)):
         name = ""
         if loop is not None:
@@ -196,16 +197,21 @@ def _swept(form: Swept, isa: HostIsa) -> _Draft:
             module.add(loop.module, loop.loop.declarations)
             picoseconds += loop.picoseconds if sweep.whole_row else 0
         picoseconds += 1000 * len(sweep.folds) / (isa.lanes * HOST_COSTS.vector_instructions_per_ns)
-        reductions = tuple(FoldCall(f"ttnn_jit.{fold.tile_name}", fold.terms, fold.result) for fold in sweep.folds)
-        calls.append(SweepCall(name, sweep.stage.operands, sweep.whole_row, reductions))
-    for tile_name in folds:
+        reductions = []
+        for fold in sweep.folds:
+            of_words = fold.terms < len(body.streams) and body.streams[fold.terms].dtype.is_upper_half
+            function = f"ttnn_jit.{fold.tile_name}{'.of_words' * of_words}"
+            folds[function] = fold.tile_name, of_words
+            reductions.append(FoldCall(function, fold.terms, fold.result))
+        calls.append(SweepCall(name, sweep.stage.operands, sweep.whole_row, tuple(reductions)))
+    for function, (tile_name, of_words) in folds.items():
         operation = reduction_of_tile(tile_name)
-        name = f"ttnn_jit.{tile_name}"
-        arguments = name, operation.combine, operation.identity
+        named = function, operation.combine, operation.identity
         if in_rows:
-            definitions += fold_functions(*arguments, operation.combined_by.laws.associative, isa, module)
+            in_any_order = operation.combined_by.laws.associative
+            definitions += RowFold(*named, in_any_order, of_words, isa, module).definitions()
         else:
-            definitions += column_functions(*arguments, isa, module)
+            definitions += column_functions(*named, isa, module)
     module.declarations.update(dict.fromkeys(DECLARATIONS))
     kernel = loops(KERNEL, body.streams, body.rank, calls, parts.buffers).text()
     remarks = [_rows_remark(body.reduced)]

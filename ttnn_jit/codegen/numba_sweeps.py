@@ -34,7 +34,7 @@ class SweepWriter:
         self._index, self._extent = f"i{loop}", f"n{loop}"
         # One element at a time, whichever loop it is.
         assert body.reduced is not None, "it reduces a loop"
-        self._swept = swept(replace(body, reduced=replace(body.reduced, loop=0)))
+        self._swept = swept(replace(body, reduced=replace(body.reduced, loop=0)), of_words=False)
         self._streams = len(places)
         self._places = list(places)
         for k, buffer in enumerate(self._swept.buffers, len(places)):

@@ -80,8 +80,8 @@ def fits_stack(body: KernelBody, reduced: Reduced) -> bool:
     return held + folds * (4 * LEVELS if in_rows else LEVEL_BYTES) <= MAX_STACK_BYTES
 
 
-def swept(body: KernelBody) -> SweptBody:
-    """The sweeps of a body that reduces a loop."""
+def swept(body: KernelBody, *, of_words: bool = True) -> SweptBody:
+    """The sweeps of a body that reduces a loop; bfloat16 is reduced where it is read, if `of_words`."""
     assert body.reduced is not None, "it reduces a loop"
     order = _Order(body, body.reduced)
     numbers = len(body.streams)
@@ -96,16 +96,26 @@ def swept(body: KernelBody) -> SweptBody:
     }
     stored: dict[int, int] = {}
     terms: dict[int, int] = {}
+    widened: set[int] = set()
     for index, step in enumerate(body.steps):
         if isinstance(step, Accumulate):
             held = _held(body, step.operand, order, crossing)
+            if held is None and of_words:
+                held = _held_words(body, step.operand)
+                widened |= set() if held is None else {step.operand}
             if held is None:
                 held = stored[index] = buffer(BufferKind.TERMS, index)
             terms[index] = held
+    reduced_alone = widened - {
+        operand
+        for index, step in enumerate(body.steps)
+        for operand in operands_of(step)
+        if not isinstance(step, Accumulate) or index in stored
+    }
     sweeps = []
     for number in sorted(set(order.sweep.values())):
         whole_row = number % 2 == 0
-        group = [index for index, own in order.sweep.items() if own == number]
+        group = [index for index, own in order.sweep.items() if own == number and index not in reduced_alone]
         streams = _streams(body, buffers, whole_row=whole_row)
         reductions = [(index, step) for index in group if isinstance(step := body.steps[index], Accumulate)]
         folds = tuple(Fold(step.tile_name, terms[index], crossing[index]) for index, step in reductions)
@@ -124,6 +134,18 @@ def _held(body: KernelBody, operand: int, order: _Order, crossing: Mapping[int, 
     if not isinstance(step, Load):
         return crossing.get(operand) if order.wide[operand] else None
     return step.stream if body.streams[step.stream].access is InnerAccess.CONTIGUOUS else None
+
+
+def _held_words(body: KernelBody, operand: int) -> int | None:
+    """The number of the stream that holds what is reduced in bfloat16, one element beside the other."""
+    step = body.steps[operand]
+    if body.reduced is None or body.reduced.loop or not isinstance(step, Cast) or not step.dtype.is_compute_type:
+        return None
+    source = body.steps[step.operand]
+    if not isinstance(source, Load):
+        return None
+    stream = body.streams[source.stream]
+    return source.stream if stream.access is InnerAccess.CONTIGUOUS and stream.dtype.is_upper_half else None
 
 
 def _streams(body: KernelBody, buffers: Iterable[Buffer], *, whole_row: bool) -> list[Stream]:
