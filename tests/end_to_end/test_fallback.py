@@ -187,7 +187,7 @@ def test_a_ttnn_tensor_that_the_function_made_comes_back_as_the_callers_kind(kin
     ("tensor", "text"),
     [
         (torch.ones(4, dtype=torch.float64), "torch tensors of torch.float64 are not supported"),
-        (torch.ones(4, dtype=torch.int64), "torch tensors of torch.int64 are not supported"),
+        (torch.ones(4, dtype=torch.complex64), "torch tensors of torch.complex64 are not supported"),
         (torch.ones(4, requires_grad=True), "requires grad"),
         (torch.ones(4).to_sparse(), "dense on the CPU"),
         (np.ones(4), "numpy arrays of float64 are not supported"),
