@@ -36,7 +36,7 @@ from ttnn_jit.runtime.warm_caller import warm_caller
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, dtypes_of_torch
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
-from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand
+from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand, is_foreign, views_of
 from ttnn_jit.ttnn.result_keywords import (
     NO_KEYWORDS,
     check_operands,
@@ -125,7 +125,11 @@ class TtnnOperation(WarmCalls):
 
     def _run_on_copies(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The result where tensors of another library are among the arguments."""
-        return call_on_copies(self._run, args, kwargs)
+        found = call_on_copies(self._run, args, kwargs)
+        if not any(operation.is_view for operation in self.__ttnn_overloads__) or {*kwargs} & {*RESULT_KEYWORDS}:
+            return found
+        bound = bind(self.__ttnn_overloads__, args, kwargs, lambda value: COMPUTE_TYPE if is_foreign(value) else None)
+        return views_of(bound) if bound.operation.is_view else found
 
     def _check_depth(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         for place, value in enumerate(args):
