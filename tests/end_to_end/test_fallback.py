@@ -187,7 +187,7 @@ def test_a_ttnn_tensor_that_the_function_made_comes_back_as_the_callers_kind(kin
     ("tensor", "text"),
     [
         (torch.ones(4, dtype=torch.float64), "torch tensors of torch.float64 are not supported"),
-        (torch.ones(4, dtype=torch.int64), "torch tensors of torch.int64 are not supported"),
+        (torch.ones(4, dtype=torch.complex64), "torch tensors of torch.complex64 are not supported"),
         (torch.ones(4, requires_grad=True), "requires grad"),
         (torch.ones(4).to_sparse(), "dense on the CPU"),
         (np.ones(4), "numpy arrays of float64 are not supported"),
@@ -301,3 +301,30 @@ def test_what_is_asked_of_a_method_names_the_instance():
         with pytest.raises(ArgumentError, match=r"missing a required argument: 'x'") as refused:
             ask(x)
         assert "`_Scale.method.explain(instance, ...)`" in str(refused.value)
+
+
+@pytest.mark.parametrize("numpy", [False, True])
+def test_views_are_views_where_a_function_runs_as_plain_python(numpy):
+    def views(x):
+        ttnn.add_(ttnn.reshape(x, (6,)), 1.0)
+        turned = ttnn.permute(x, (1, 0))
+        turned[0] = 5.0
+        ttnn.multiply_(ttnn.split(x, 1, 0)[1], 2.0)
+        return ttnn.unsqueeze(x, 0)
+
+    def falls_back(x):
+        torch.flip(torch.zeros(1), (0,))
+        return views(x)
+
+    results = []
+    for function in (views, falls_back):
+        x = torch.arange(6.0).reshape(2, 3)
+        given_ = x.numpy() if numpy else x
+        jitted = ttnn_jit.jit(fallback=True)(function)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = jitted(given_)
+        assert jitted.fallback_used is (function is falls_back)
+        results.append((torch.as_tensor(found), x))
+    assert all(map(torch.equal, *results))
+    assert torch.equal(results[0][1], torch.tensor([[5.0, 2.0, 3.0], [10.0, 10.0, 12.0]]))

@@ -148,7 +148,7 @@ def test_the_limits_of_a_clamp_that_are_not_given_are_those_of_the_type():
         (lambda x, _: ttnn.divide_(x, 2), "a result of FLOAT32 is not written into a tensor of INT32 in place"),
         (lambda _, y: ttnn.bitwise_and(y, 3), "`bitwise_and` does not take FLOAT32 tensors"),
         (lambda x, y: x + y, "`add` got tensors of FLOAT32 and INT32"),
-        (lambda x, y: ttnn.where(x, y, y), "`where` got tensors of FLOAT32 and INT32"),
+        (lambda x, y: ttnn.where(y, x, x), "`where` got tensors of FLOAT32 and INT32"),
         (lambda x, _: x * 2.5, "`input_tensor_b` of `multiply` is 2.5, and INT32 holds integers"),
         (lambda x, _: x * 2.0, "`input_tensor_b` of `multiply` is 2.0, and INT32 holds integers"),
         (lambda x, _: x + 2**31, "`input_tensor_b` of `add` is 2147483648, and INT32 holds -2147483648 to 2147483647"),
@@ -167,10 +167,10 @@ def test_what_does_not_fit_integers_is_refused_and_leaves_nothing(device, functi
 
 
 def test_types_of_torch_that_have_no_row_are_refused_with_the_cast():
-    with pytest.raises(DTypeError, match=r"torch\.int64 are not supported(?s:.*)tensor\.to\(torch\.int32\)"):
-        masked(torch.ones(4, dtype=torch.int64), torch.ones(4, dtype=torch.int64))
-    with pytest.raises(DTypeError, match=r"int64 are not supported(?s:.*)astype\(numpy\.int32\)"):
-        masked(np.ones(4, np.int64), np.ones(4, np.int64))
+    with pytest.raises(DTypeError, match=r"torch\.float64 are not supported(?s:.*)tensor\.to\(torch\.int32\)"):
+        masked(torch.ones(4, dtype=torch.float64), torch.ones(4, dtype=torch.float64))
+    with pytest.raises(DTypeError, match=r"uint64 are not supported(?s:.*)astype\(numpy\.int32\)"):
+        masked(np.ones(4, np.uint64), np.ones(4, np.uint64))
 
 
 # --- The host -------------------------------------------------------------------------------------------------------

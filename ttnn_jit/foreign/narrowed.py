@@ -1,4 +1,4 @@
-"""Element types of torch's and numpy's that ttnn lacks, which a compiled function reads where they lie, as others.
+"""Integers and bools of torch's and numpy's that ttnn lacks, which a compiled function reads where they lie, as others.
 
 They are those that `from_torch` makes of them: of a 64-bit integer the low 32 bits, of a bool 0 or 1.
 """
@@ -6,12 +6,13 @@ They are those that `from_torch` makes of them: of a 64-bit integer the low 32 b
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.dtypes import SCALARS, DataType
+from ttnn_jit.specs.dtypes import INTEGERS
+from ttnn_jit.specs.tensor_spec import DataType
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Narrowed:
 
     Attributes:
         dtype: The element type.
-        factor: How many of these one element takes; the first is read.
+        factor: How many of these one element takes; the first is read, the low one on every host that this runs on.
     """
 
     dtype: DataType
@@ -31,13 +32,9 @@ class Narrowed:
         return tuple(self.factor * stride for stride in strides)
 
 
-_ITEMSIZES = {"int64": 8, "bool": 1}
-"""By name, their bytes. The low word comes first on every host that this runs on."""
-
-
-def _by_name() -> Mapping[str, Narrowed]:
-    made = {name: dtype for dtype in SCALARS for name in dtype.traits.torch}
-    return {name: Narrowed(made[name], itemsize // made[name].itemsize) for name, itemsize in _ITEMSIZES.items()}
+def _names() -> Iterator[tuple[str, DataType]]:
+    """Names that torch and numpy share, and what is made of them."""
+    return ((name, dtype) for dtype in INTEGERS for name in dtype.traits.torch[1:])
 
 
 @cache
@@ -45,7 +42,8 @@ def narrowed_of_torch() -> Mapping[Any, Narrowed]:
     """By torch's element types."""
     import torch
 
-    return {getattr(torch, name): narrowed for name, narrowed in _by_name().items()}
+    found = ((getattr(torch, name), dtype) for name, dtype in _names())
+    return {element: Narrowed(dtype, element.itemsize // dtype.itemsize) for element, dtype in found}
 
 
 @cache
@@ -53,7 +51,8 @@ def narrowed_of_numpy() -> Mapping[Any, Narrowed]:
     """By numpy's element types, in the host's byte order."""
     import numpy
 
-    return {numpy.dtype(name): narrowed for name, narrowed in _by_name().items()}
+    found = ((numpy.dtype(name), dtype) for name, dtype in _names())
+    return {element: Narrowed(dtype, element.itemsize // dtype.itemsize) for element, dtype in found}
 
 
 def is_narrowed(tensor: Any) -> bool:

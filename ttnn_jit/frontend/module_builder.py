@@ -123,6 +123,7 @@ class ModuleBuilder:
         self._count += 1
         if self._count > MAX_OPERATIONS:
             raise CompileError(f"the program has more than {MAX_OPERATIONS} operations", location=location)
+        operands = self._masks_cast(operation, operands, location)
         tensors = [operand for operand in operands if isinstance(operand, tuple)]
         self._check(operation, tensors, location)
         written, attributes, results = _results(
@@ -130,6 +131,19 @@ class ModuleBuilder:
         )
         values = self._write(written, operands, attributes, results, location)
         return tuple(zip(values, results, strict=True))
+
+    def _masks_cast(
+        self, operation: Operation, operands: Sequence[Operand], location: Location | None
+    ) -> Sequence[Operand]:
+        """`operands`, integers that are asked whether they are 0 in the dtype of what is chosen."""
+        chosen = [each[1].dtype for each in operands[operation.dtype_from :] if isinstance(each, tuple)]
+        if not (operation.dtype_from and chosen):
+            return operands
+        (dtype, *_), cast = chosen, list(operands)
+        for place, each in enumerate(operands[: operation.dtype_from]):
+            if isinstance(each, tuple) and each[1].dtype is not dtype and _keeps_zero_alone(each[1].dtype, dtype):
+                cast[place] = self.operation(TYPECAST, [each], (dtype,), location)
+        return cast
 
     def _written_out(
         self,
@@ -357,6 +371,11 @@ class SpecBuilder(ModuleBuilder):
 
     def _write(self, operation: Operation, *_: Any) -> Any:
         return (None,) * operation.result_count
+
+
+def _keeps_zero_alone(dtype: DataType, other: DataType) -> bool:
+    """Whether a cast of integers makes 0 of nothing but 0."""
+    return dtype.is_integer and not (other.is_integer and other.itemsize < dtype.itemsize)
 
 
 def _results(

@@ -113,7 +113,8 @@ def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable
         for each, named in _each(operand, value, what):
             dtype = dtype_of(each)
             found.append(_Operand(operand, operand.kind.bind(each, dtype, named), dtype, named))
-    first = next((each.dtype for each in found if each.dtype is not None), None)
+    in_order = [*found[operation.dtype_from :], *found]
+    first = next((each.dtype for each in in_order if each.dtype is not None), None)
     if first is None:
         raise ArgumentError(f"`{operation.name}` needs a tensor among its arguments")
     exact = first.is_integer and first in operation.dtypes

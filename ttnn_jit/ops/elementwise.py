@@ -86,13 +86,11 @@ class Elementwise(Operation):
     Attributes:
         emit: The tile body: ``emit(b, *operands, *attributes)`` over ops/emit.py; returns a value. What it asks of `b`
             decides which element types the operation takes.
-        dtype_from: Index of the operand whose dtype the result has (the first tensor after it, if that is a number).
         forms: Other bodies.
         laws: What is true of it.
     """
 
     emit: Callable[..., Any]
-    dtype_from: int = 0
     forms: Forms = field(default_factory=Forms)
     laws: Laws = field(default_factory=Laws)
 

@@ -228,6 +228,8 @@ class Operation(Declaration):
         written_operand: Which operand these write.
         core_for_each: Where a height-sharded config says no cores, each index of a result before its last two
             dimensions has one, as ttnn's operation of that name does by itself.
+        dtype_from: Index of the operand whose dtype the result and numbers have (the first tensor after it, if that
+            is a number); integers before it may be of another.
         is_view: Torch's and numpy's operation of that kind gives views, in their operand's memory (ops/view_rules.py).
         reads_layout: Its numbers depend on where its operands lie.
         check: ``check(*arrays, *attributes)``: refuses elements that no call should have, by ShapeError, where they can
@@ -246,6 +248,7 @@ class Operation(Declaration):
     written_as: tuple[str, ...] = ()
     written_operand: int = 0
     core_for_each: bool = False
+    dtype_from: int = 0
     is_view: bool = False
     reads_layout: bool = False
     check: Callable[..., None] | None = None

@@ -29,6 +29,7 @@ from ttnn_jit.ops.traced_calls import traceable
 from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device
 from ttnn_jit.runtime.families import TTNN, WarmCall, family_of
+from ttnn_jit.runtime.generated import STALE
 from ttnn_jit.runtime.program import Program
 from ttnn_jit.runtime.tensor import Tensor, check_tensor, elements_of, foreign_tensor_help, write_elements
 from ttnn_jit.runtime.warm_caller import warm_caller
@@ -36,7 +37,7 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE, dtypes_of_torch
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 from ttnn_jit.ttnn.numbers_in_tensors import with_numbers_in_tensors
-from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand
+from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand, is_foreign, views_of
 from ttnn_jit.ttnn.result_keywords import (
     NO_KEYWORDS,
     check_operands,
@@ -125,7 +126,11 @@ class TtnnOperation(WarmCalls):
 
     def _run_on_copies(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The result where tensors of another library are among the arguments."""
-        return call_on_copies(self._run, args, kwargs)
+        found = call_on_copies(self._run, args, kwargs)
+        if not any(operation.is_view for operation in self.__ttnn_overloads__) or {*kwargs} & {*RESULT_KEYWORDS}:
+            return found
+        bound = bind(self.__ttnn_overloads__, args, kwargs, lambda value: COMPUTE_TYPE if is_foreign(value) else None)
+        return views_of(bound) if bound.operation.is_view else found
 
     def _check_depth(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         for place, value in enumerate(args):
@@ -178,6 +183,7 @@ class TtnnOperation(WarmCalls):
         )
         if wanted is None and bound.operation.is_view and device.recorder is None and (view := self._view(key, bound)):
             (tensor,) = tensors
+            self._remember_call(partial(_view_call, tensor.spec, view, device.target), args, kwargs, 1)
             return Tensor(view, device, tensor.memory(self.__name__))
         program = self._programs.get(key)
         output = None if wanted is None else wanted.output_tensor
@@ -286,6 +292,18 @@ def _write_warm(operation: Operation, program: Program, target: SystemDesc) -> W
     with compiling():
         rebuild = None if operation.gives_one_tensor else operation.packed
         return warm_caller(program, TTNN, rebuild=rebuild, target=target)
+
+
+def _view_call(spec: TensorSpec, of_view: TensorSpec, target: SystemDesc) -> WarmCall:
+    opened = target, id(target)  # no other can come to have its identity
+
+    def view(tensor: Tensor) -> Any:
+        device, buffer = tensor._device, tensor._buffer
+        if device is None or buffer is None or device.open_target != opened[1] or tensor.spec is not spec:
+            return STALE
+        return Tensor(of_view, device, buffer)
+
+    return view
 
 
 def _with_elements(arguments: Iterable[Any]) -> Iterator[Any]:

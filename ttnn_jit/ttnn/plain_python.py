@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 from ttnn_jit.foreign.numpy_array import is_numpy_array, spec_of_numpy_array
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, spec_of_torch_tensor
-from ttnn_jit.ops import OUTPUT_KEYWORDS
+from ttnn_jit.ops import OUTPUT_KEYWORDS, BoundCall
 from ttnn_jit.runtime.device import Device, implicit_cpu_device
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.target import PRESETS, SystemDesc
@@ -66,6 +66,15 @@ def call_on_copies(
     if isinstance(first, Tensor):
         return result
     return map_leaves(result, lambda leaf: _of_kind(leaf, first) if isinstance(leaf, Tensor) else leaf)
+
+
+def views_of(bound: BoundCall) -> Any:
+    """What a movement of a foreign tensor gives in its library, where it is a view if the library gives one."""
+    import torch
+
+    moved, statics = bound.operands[0], bound.attributes
+    found = bound.operation.golden(torch, moved if is_torch_tensor(moved) else torch.from_numpy(moved), *statics)
+    return found if is_torch_tensor(moved) else map_leaves(found, lambda leaf: leaf.numpy())
 
 
 def on_copies(function: Callable[P, T]) -> Callable[P, T]:
