@@ -21,6 +21,7 @@ from ttnn_jit.ops import (
     distributed_norms,
     further_reductions,
     gates,
+    grouped_products,
     heads,
     integer_division,
     kv_caches,
@@ -162,6 +163,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *integer_division.OPERATIONS,
     *losses.OPERATIONS,
     *gates.OPERATIONS,
+    *grouped_products.OPERATIONS,
 )
 """Every operation that may be called, of every family."""
 
