@@ -142,8 +142,6 @@ def test_conversions_go_over_every_device(mesh):
 def test_a_tensor_of_a_mesh_has_no_single_value(mesh):
     with pytest.raises(ValueError, match=r"on the 8 devices of a mesh\nhelp: .*get_device_tensors.*mesh_composer="):
         ttnn.to_torch(tiled(mesh))
-    with pytest.raises(ValueError, match=r"cannot lie on MeshDevice\(2x4 wormhole_b0\)\nhelp: use `ttnn\.to_device"):
-        ttnn.from_torch(X).to(mesh)
     assert ttnn.to_device(ttnn.from_torch(X), mesh).device() is mesh
     other = ttnn.open_mesh_device(ttnn.MeshShape(1, 2))
     with pytest.raises(ValueError, match="different meshes"):
@@ -181,3 +179,15 @@ def test_a_mesh_has_meshes_of_its_parts(mesh):
         mesh.create_submeshes(ttnn.MeshShape(2, 3))
     with pytest.raises(ArgumentError, match="has no part of shape"):
         single.create_submesh((2, 1))
+
+
+def test_a_tensor_of_the_host_goes_to_each_device_of_a_mesh_and_comes_back():
+    mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 2))
+    x = torch.randn(32, 64)
+    sent = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT).to(mesh, ttnn.L1_MEMORY_CONFIG)
+    assert sent.device() is mesh
+    assert sent.memory_config() == ttnn.L1_MEMORY_CONFIG
+    assert all(torch.equal(ttnn.to_torch(each), x) for each in ttnn.get_device_tensors(sent))
+    composed = ttnn.to_torch(ttnn.exp(sent), mesh_composer=ttnn.ConcatMeshToTensor(mesh, dim=0))
+    assert composed.shape == (64, 64)
+    ttnn.close_mesh_device(mesh)

@@ -68,3 +68,27 @@ def test_an_outer_product_is_of_the_elements_whatever_dimension_they_lie_along(d
     a, b = random((37,), dtype, 1), random((1, 1, 50, 1), dtype, 2)
     got = ttnn_jit.jit()(lambda a, b: ttnn.outer(a, b))(a, b)
     assert_bits(got, torch.outer(a, b.flatten()).reshape(1, 1, 37, 50))
+
+
+def test_the_minimal_product_is_linear_and_checks_its_config(cpu_device):
+    generator = torch.Generator().manual_seed(1)
+    x, w, bias = (torch.randn(shape, generator=generator) for shape in ((2, 33, 40), (40, 70), (1, 70)))
+    tensors = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=cpu_device) for each in (x, w, bias)]
+    config = ttnn.MinimalMatmulConfig(
+        M_block_size=2,
+        K_block_size=2,
+        N_block_size=2,
+        subblock_h=1,
+        subblock_w=1,
+        compute_with_storage_grid_size=ttnn.CoreCoord(4, 4),
+    )
+    fused = ttnn.UnaryWithParam(ttnn.UnaryOpType.RELU)
+    want = torch.relu(x.double() @ w.double() + bias.double())
+
+    def program(x, w, bias):
+        return ttnn.experimental.minimal_matmul(x, w, bias, fused, config=config)
+
+    for call in (program, ttnn_jit.jit()(program)):
+        torch.testing.assert_close(ttnn.to_torch(call(*tensors)).double(), want, rtol=2e-6, atol=4e-5)
+    with pytest.raises(TtnnJitError, match="`config` of minimal_matmul"):
+        ttnn.experimental.minimal_matmul(*tensors[:2], config=3)

@@ -11,7 +11,7 @@ from xdsl.dialects.func import Func
 from xdsl.dialects.linalg import Linalg
 from xdsl.dialects.memref import MemRef
 from xdsl.dialects.scf import Scf
-from xdsl.ir import Dialect, Operation
+from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
 
 from ttnn_jit.dialects.affine import Affine
 from ttnn_jit.dialects.d2m import D2M
@@ -35,10 +35,26 @@ __all__ = [
 ]
 
 
+class _EarlierSpelling(Context):
+    """Knows the attributes and types of `ttcore` by the name that the dialect had before, `tt`, too."""
+
+    def get_optional_attr(self, name: str) -> type[Attribute] | None:
+        """The class of that name."""
+        return super().get_optional_attr(_today(name))
+
+    def get_optional_type(self, name: str) -> type[TypeAttribute] | None:
+        """The class of that name."""
+        return super().get_optional_type(_today(name))
+
+
+def _today(name: str) -> str:
+    return f"ttcore.{name.removeprefix('tt.')}" if name.startswith("tt.") else name
+
+
 @cache
 def context() -> Context:
     """A context that knows every dialect of the pipeline; shared, so do not register into it."""
-    shared = Context()
+    shared = _EarlierSpelling()
     for dialect in (Builtin, Func, Arith, MemRef, Scf, Linalg, Affine, TTCore, TTNN, TTIR, D2M):
         shared.load_dialect(dialect)
     shared.register_dialect("math", _math)

@@ -22,6 +22,7 @@ from ttnn_jit.ops import (
     folds,
     further_reductions,
     gates,
+    grouped_products,
     heads,
     integer_division,
     kv_caches,
@@ -164,6 +165,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *integer_division.OPERATIONS,
     *losses.OPERATIONS,
     *gates.OPERATIONS,
+    *grouped_products.OPERATIONS,
 )
 """Every operation that may be called, of every family."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DeviceError
 from ttnn_jit.ops.created_tensors import interpreted_in_programs
@@ -251,6 +251,10 @@ class Device:
         self.require_open(operation)
         if self.recorder is not None:
             self.recorder.refuse(operation)
+
+    def everywhere(self, make: Callable[[Device], Any]) -> Any:
+        """What `make` gives for this device; of a mesh, for each of its devices."""
+        return make(self)
 
     def require_queue(self, queue: int | None, operation: str) -> None:
         """Refuse a command queue that the device does not have; None stands for one that it has.

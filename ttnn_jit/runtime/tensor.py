@@ -146,7 +146,7 @@ class Tensor(TensorQueries, TensorOperators):
         *,
         mem_config: MemoryConfig | None = None,
     ) -> Tensor:
-        """A copy on a device, or in another layout where the tensor is.
+        """A copy on a device, or on each of a mesh, or in another layout where the tensor is.
 
         On a device it lies where `memory_config` says, else where this tensor's own does, which on the host is DRAM;
         `mem_config` is another name of it.
@@ -165,7 +165,9 @@ class Tensor(TensorQueries, TensorOperators):
         place.require_queue(cq_id, "to")
         if memory_config is None:
             memory_config = DRAM_MEMORY_CONFIG if own == HOST_MEMORY_CONFIG else own
-        return stored_as(self, checked(self.spec.with_(memory_config=memory_config)), place, "to")
+        spec = checked(self.spec.with_(memory_config=memory_config))
+        copied: Tensor = place.everywhere(lambda device: stored_as(self, spec, device, "to"))
+        return copied
 
     def to_torch(self) -> torch.Tensor:
         """A torch tensor with the logical elements, fresh and contiguous.

@@ -584,6 +584,11 @@ class _Expand(TtnnOperation):
     @overload
     def __call__(self, input: Tensor, shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
 
+class _ExperimentalAttnMatmul(TtnnOperation):
+    """Queries of positions, heads and users times the matrices of each user and group of heads."""
+
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, *, compute_with_storage_grid_size: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
+
 class _ExperimentalConcatenateHeads(TtnnOperation):
     """Heads [batch, heads, positions, channels of one] as rows [batch, 1, positions, channels]."""
 
@@ -607,6 +612,11 @@ class _ExperimentalCreateQkvHeadsFromSeparateTensors(TtnnOperation):
     def __call__(self, input_tensor: Tensor, input_tensor_kv: Tensor, num_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
     @overload
     def __call__(self, input: Tensor, input_tensor_kv: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
+
+class _ExperimentalGroupAttnMatmul(TtnnOperation):
+    """Queries of positions, heads and users times the matrices of each user and group of heads."""
+
+    def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, *, compute_with_storage_grid_size: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _ExperimentalNlpConcatHeads(TtnnOperation):
     """Heads [batch, heads, positions, channels of one] as rows [batch, 1, positions, channels]."""

@@ -1,7 +1,9 @@
 # Written by `make docs` from the declarations in ttnn_jit/ops; a test proves it current.
+from ttnn_jit.ttnn.eager_functions import _ExperimentalAttnMatmul
 from ttnn_jit.ttnn.eager_functions import _ExperimentalConcatenateHeads
 from ttnn_jit.ttnn.eager_functions import _ExperimentalCreateQkvHeads
 from ttnn_jit.ttnn.eager_functions import _ExperimentalCreateQkvHeadsFromSeparateTensors
+from ttnn_jit.ttnn.eager_functions import _ExperimentalGroupAttnMatmul
 from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpConcatHeads
 from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpConcatHeadsDecode
 from ttnn_jit.ttnn.eager_functions import _ExperimentalNlpCreateQkvHeads
@@ -19,6 +21,7 @@ from ttnn_jit.ttnn.channel_orders import convert_to_chw as convert_to_chw
 from ttnn_jit.ttnn.channel_orders import convert_to_hwc as convert_to_hwc
 from ttnn_jit.ttnn.random_tensors import dropout as dropout
 from ttnn_jit.ttnn.fast_reduce import fast_reduce_nc as fast_reduce_nc
+from ttnn_jit.ttnn.minimal_products import minimal_matmul as minimal_matmul
 from ttnn_jit.ttnn.collectives import neighbor_pad_async as neighbor_pad_async
 from ttnn_jit.ttnn.convolutions_3d import prepare_conv3d_weights as prepare_conv3d_weights
 from ttnn_jit.ttnn.collectives import reduce_scatter_minimal_async as reduce_scatter_minimal_async
@@ -27,6 +30,7 @@ from ttnn_jit.ttnn.eager_functions import view as view
 
 __all__ = [
     "all_gather_async",
+    "attn_matmul",
     "concatenate_heads",
     "conv3d",
     "convert_to_chw",
@@ -35,6 +39,8 @@ __all__ = [
     "create_qkv_heads_from_separate_tensors",
     "dropout",
     "fast_reduce_nc",
+    "group_attn_matmul",
+    "minimal_matmul",
     "neighbor_pad_async",
     "nlp_concat_heads",
     "nlp_concat_heads_decode",
@@ -53,9 +59,11 @@ __all__ = [
     "view",
 ]
 
+attn_matmul: _ExperimentalAttnMatmul
 concatenate_heads: _ExperimentalConcatenateHeads
 create_qkv_heads: _ExperimentalCreateQkvHeads
 create_qkv_heads_from_separate_tensors: _ExperimentalCreateQkvHeadsFromSeparateTensors
+group_attn_matmul: _ExperimentalGroupAttnMatmul
 nlp_concat_heads: _ExperimentalNlpConcatHeads
 nlp_concat_heads_decode: _ExperimentalNlpConcatHeadsDecode
 nlp_create_qkv_heads: _ExperimentalNlpCreateQkvHeads

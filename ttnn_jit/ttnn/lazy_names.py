@@ -141,6 +141,7 @@ HOMES = (
 
 SUBMODULES = (
     "core",
+    "dot_access",
     "experimental",
     "graph",
     "kv_cache",

@@ -282,6 +282,7 @@ from ttnn_jit.specs.conv_configs import Op2DL1FullSliceConfig as Op2DL1FullSlice
 from ttnn_jit.specs.conv_configs import Op2DSliceConfig as Op2DSliceConfig
 from ttnn_jit.specs.conv_configs import PaddingMode as PaddingMode
 from ttnn_jit.ttnn import core as core
+from ttnn_jit.ttnn import dot_access as dot_access
 from ttnn_jit.ttnn import experimental as experimental
 from ttnn_jit.ttnn import graph as graph
 from ttnn_jit.ttnn import kv_cache as kv_cache
@@ -431,6 +432,7 @@ __all__ = [
     "distribute_tensor",
     "div_bw",
     "div_no_nan_bw",
+    "dot_access",
     "dump_tensor",
     "element_size",
     "elu_bw",

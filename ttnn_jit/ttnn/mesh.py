@@ -121,6 +121,10 @@ class MeshDevice(Device):
             help="use `ttnn.to_device(tensor, mesh)`, which copies to all",
         )
 
+    def everywhere(self, make: Callable[[Device], Any]) -> Any:
+        """What it makes on each device, as one tensor of the mesh."""
+        return on_every_device(self, make, (self,), {})
+
     def close(self) -> None:
         """Close every device; a second close does nothing."""
         super().close()

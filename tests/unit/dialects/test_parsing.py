@@ -23,6 +23,12 @@ def test_a_tile_may_be_spelled_with_spaces(extents: str) -> None:
     assert print_module(module) == ("module {\n  func.func private @f(!ttcore.tile<32x32, bf16>)\n}\n")
 
 
+def test_the_earlier_name_of_ttcore_is_read_and_todays_is_printed() -> None:
+    text = "func.func private @f(!{0}.tile<32x32, f32>, memref<1x1xf32, #{0}.memory_space<l1>>)"
+    assert print_module(parse_module(text.format("tt"))) == print_module(parse_module(text.format("ttcore")))
+    assert refusal("func.func private @f(!tt.brick<1>)").message == "'tt.brick' is not registered"
+
+
 def test_a_tile_knows_its_bytes() -> None:
     assert tile_type(DataType.FLOAT32).nbytes == 4096
     assert tile_type(DataType.BFLOAT16).nbytes == 2048

@@ -18,7 +18,7 @@ from ttnn_jit.dialects.layout import tensor_type
 from ttnn_jit.dialects.properties import PROPERTY_TYPES, properties_of, statics_of
 from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.ops import opaque, parameter
-from ttnn_jit.ops.kinds import as_float32
+from ttnn_jit.ops.kinds import IntKind, as_float32
 from ttnn_jit.ops.parameter import BOOL, FLOAT, LIMIT, TENSOR_OR_NUMBER, Parameter, integers
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
@@ -87,16 +87,12 @@ def test_a_monotone_operation_only_rises_or_only_falls_on_either_side_of_zero(op
             assert (steps >= 0).all() or (steps <= 0).all(), operands
 
 
-def integers_of(kind):
-    return st.sampled_from(kind.values) if getattr(kind, "values", None) else st.integers(-10, 10)
-
-
 @pytest.mark.parametrize("operation", ops.ELEMENTWISE, ids=lambda operation: operation.ttnn_name)
 @given(st.data())
 def test_bound_attributes_come_back_from_the_properties_that_hold_them(operation, data):
     numbers = st.floats(width=32) | st.integers(-10, 10) | st.booleans()
     given_values = [
-        data.draw(integers_of(attribute.kind) if attribute.kind.wanted.startswith("an integer") else numbers)
+        data.draw(st.sampled_from(attribute.kind.values) if isinstance(attribute.kind, IntKind) else numbers)
         for attribute in operation.attributes
     ]
     statics = tuple(a.kind.bind(v, None, "it") for a, v in zip(operation.attributes, given_values, strict=True))

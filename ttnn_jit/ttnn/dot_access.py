@@ -1,0 +1,43 @@
+"""The module `ttnn.dot_access`: dicts whose items are attributes too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.origin import type_name
+
+__all__ = ["DotAccessDict", "make_dot_access_dict"]
+
+
+class DotAccessDict(dict[Any, Any]):
+    """Items by key, and those whose keys are names by attribute."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self:
+            return self[name]
+        known = ", ".join(f"`{key}`" for key in self)
+        raise AttributeError(f"there is no item `{name}`; there are {known}", name=name, obj=self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+    def __delattr__(self, name: str) -> None:
+        del self[name]
+
+
+def make_dot_access_dict(dictionary: Mapping[Any, Any], ignore_types: tuple[type, ...] = ()) -> DotAccessDict:
+    """A dict, and the dicts in it, as `DotAccessDict` objects; those of `ignore_types` stay what they are.
+
+    Raises:
+        ArgumentError: It is no dict.
+    """
+    if not isinstance(dictionary, Mapping):
+        raise ArgumentError(f"make_dot_access_dict takes a dict, got {type_name(dictionary)}")
+
+    def nested(value: Any) -> Any:
+        plain = isinstance(value, dict) and not isinstance(value, ignore_types)
+        return make_dot_access_dict(value, ignore_types) if plain else value
+
+    return DotAccessDict({key: nested(value) for key, value in dictionary.items()})

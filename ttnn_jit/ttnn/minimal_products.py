@@ -1,0 +1,58 @@
+"""`experimental.minimal_matmul`: `linear`, with blocks of its own on a chip."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from ttnn_jit.dispatch.observers import observed
+from ttnn_jit.ops.created_tensors import callable_in_programs
+from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.program_configs import MinimalMatmulConfig
+from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, check_kind
+from ttnn_jit.ttnn import eager_functions as ttnn
+from ttnn_jit.ttnn.mesh import over_meshes
+
+
+@callable_in_programs
+@partial(observed, name="ttnn.experimental.minimal_matmul")
+@over_meshes
+def minimal_matmul(
+    input_tensor: Tensor,
+    weight_tensor: Tensor,
+    bias_tensor: Tensor | None = None,
+    fused_activation: Any = None,
+    *,
+    config: MinimalMatmulConfig | None = None,
+    memory_config: MemoryConfig | None = None,
+    dtype: DataType | None = None,
+    compute_kernel_config: object = None,
+) -> Tensor:
+    """The product of matrices, plus a bias, then a function (ttnn.experimental.minimal_matmul): `linear`.
+
+    Args:
+        input_tensor: Rows in the last two dimensions.
+        weight_tensor: Columns, as many rows as `input_tensor` has columns.
+        bias_tensor: What is added to each row.
+        fused_activation: An operation of one tensor, as `activations` of `linear` take it.
+        config: Blocks of a chip; checked.
+        memory_config: Where the result lies.
+        dtype: Its element type.
+        compute_kernel_config: How exactly a chip computes.
+
+    Raises:
+        ArgumentError: A config of another kind.
+        CompileError: The tensors do not fit each other.
+    """
+    if config is not None:
+        check_kind(config, MinimalMatmulConfig, "`config` of minimal_matmul")
+    asked: dict[str, Any] = {
+        "memory_config": memory_config,
+        "dtype": dtype,
+        "compute_kernel_config": compute_kernel_config,
+        "bias": bias_tensor,
+        "activations": None if fused_activation is None else [fused_activation],
+    }
+    given = {name: value for name, value in asked.items() if value is not None}
+    product: Tensor = ttnn.linear(input_tensor, weight_tensor, **given)
+    return product
