@@ -80,6 +80,7 @@ NOT_OF_FUNCTIONS = {
     "contracting_blocks",
     "contracting_rows",
     "dot_product",
+    "gathered_rows",
     "tile_loop",
     "lookup_table",
     "staged_loops",
