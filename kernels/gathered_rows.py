@@ -16,8 +16,8 @@ _TOGETHER = 16  # elements of a row that are copied at a time, where both rows a
 def gathering_text(name: str, index: DataType, element: DataType, rank: int) -> str:
     """The function ``void name(ptr pointers, ptr params)`` over indices, a table and the result.
 
-    The innermost loop goes along a row, the next one along the rows of the table, of which one is taken for an index: the
-    nearest, where there is none of its number.
+    The innermost loop goes along a row, the next one along the rows of the table, of which one is taken for an index:
+    the nearest, where there is none of its number.
 
     Args:
         name: Of the function.
