@@ -26,8 +26,9 @@ from ttnn_jit.codegen.steps import Call, KernelBody, Reduced
 from ttnn_jit.codegen.vector_loop import KERNEL, VectorLoop
 from ttnn_jit.kernels.contracting_blocks import BlockedContraction
 from ttnn_jit.kernels.contracting_rows import FewRowsContraction
+from ttnn_jit.kernels.gathered_rows import gathering_text
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm_module import KernelModules, ModuleText
+from ttnn_jit.kernels.llvm_module import KernelModules, LlvmModule, ModuleText
 from ttnn_jit.kernels.lookup_table import ENTRIES, lookup_table
 from ttnn_jit.kernels.packing_loops import PackingLoops
 from ttnn_jit.kernels.row_folds import RowFold
@@ -78,8 +79,15 @@ _ROUTINE_PICOSECONDS = 1000
 
 
 def _routine(body: KernelBody) -> LlvmKernel:
-    """A kernel that numba makes of a routine's loop."""
+    """A kernel of a routine's loop, which numba makes of all but the simplest."""
     (call,) = (step for step in body.steps if isinstance(step, Call))
+    if call.gathers_rows:
+        index, table, _ = (stream.dtype for stream in body.streams)
+        text = gathering_text(KERNEL, index, table, body.rank)
+        rows = "at most" if call.has_short_rows else "more than"
+        gathering = KernelModules.of(LlvmModule(f"; rows of {rows} {SHORT_ROW} elements\n{text}"))
+        name = f"g_{hashlib.sha256(gathering.whole.listing.encode()).hexdigest()[:16]}"
+        return LlvmKernel(name, gathering.renamed(KERNEL, name), _ROUTINE_PICOSECONDS)
     source = routine_source(body, call)
     name = f"r_{hashlib.sha256(source.encode()).hexdigest()[:16]}"
     modules = KernelModules.of(numba_module(name, source))

@@ -37,7 +37,14 @@ def routine_kernels(op: RoutineOp, numerics: Numerics) -> list[Kernel]:
         for each, access in zip(operands, loops.accesses, strict=True)
     ]
     short = all(extent <= SHORT_ROW for extent in loops.extents[-loops.own :])
-    call = Call(op.operation.ttir_name, loops.own, _moves(loops), op.operation.constants(*op.statics), short)
+    call = Call(
+        op.operation.ttir_name,
+        loops.own,
+        _moves(loops),
+        op.operation.constants(*op.statics),
+        short,
+        op.operation.gathers_rows,
+    )
     inputs, outputs = tuple(placed[: len(own)]), tuple(placed[len(own) :])
     called = kernel_of_nest(inputs, outputs, (call,), numerics, _nest(op, loops, placed))
     return [*(_begun(op, numerics) if op.operation.updates else ()), called]

@@ -126,6 +126,7 @@ class Call:
         moves: Per stream, the own loops along which it moves, outermost first; 0 is the innermost.
         constants: Numbers that it gets.
         has_short_rows: Whether its own loops have at most `SHORT_ROW` elements in its launches.
+        gathers_rows: Whether it copies rows that indices name, and no more.
     """
 
     routine: str
@@ -133,6 +134,7 @@ class Call:
     moves: tuple[tuple[int, ...], ...]
     constants: tuple[bool | int | float, ...]
     has_short_rows: bool
+    gathers_rows: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ class Routine(Operation):
         same_dtype: Which operands have one element type.
         updates: Its one result begins as its first operand, which neither the loop is given nor `loops` has an access
             of: the loop writes some elements of it, and no other launch does where the operand may be written.
+        gathers_rows: The loop copies the row of the second operand that the first one names: compiled without numba.
     """
 
     loop: Callable[[Any, Any], Callable[..., None]]
@@ -67,6 +68,7 @@ class Routine(Operation):
     operand_dtypes: tuple[frozenset[DataType], ...]
     same_dtype: tuple[int, ...] = ()
     updates: bool = False
+    gathers_rows: bool = False
     constants: Callable[..., tuple[Any, ...]] = field(default=lambda *_: ())
 
     @property

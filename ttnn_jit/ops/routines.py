@@ -163,6 +163,7 @@ EMBEDDING = Routine(
         laid_out(interleaved(weight), layout).with_(shape=(*indices.shape, weight.shape[-1])),
     ),
     operand_dtypes=(INTEGERS, SCALARS),
+    gathers_rows=True,
     golden=lambda torch, indices, weight, _: weight.reshape(-1, weight.shape[-1])[indices.long()],  # noqa: ARG005 - goldens are given torch
     check=_check_indices,
     aten="embedding",

@@ -82,6 +82,7 @@ NOT_OF_FUNCTIONS = {
     "contracting_tiles",
     "contracting_unpacking",
     "dot_product",
+    "gathered_rows",
     "tile_loop",
     "lookup_table",
     "staged_loops",

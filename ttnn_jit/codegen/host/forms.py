@@ -10,7 +10,7 @@ from ttnn_jit.codegen.host.lookup import LookupSplit
 from ttnn_jit.codegen.host.sweeps import SweptBody
 from ttnn_jit.codegen.host.tiers import Tier
 from ttnn_jit.codegen.stages import Stage
-from ttnn_jit.codegen.steps import Apply, KernelBody
+from ttnn_jit.codegen.steps import Apply, Call, KernelBody
 from ttnn_jit.codegen.vector_loop import VectorLoop
 from ttnn_jit.kernels.swept_loops import BufferKind
 from ttnn_jit.kernels.tile_loop import Stream
@@ -35,12 +35,13 @@ class Form:
 
 @dataclass(frozen=True, eq=False)
 class RoutineForm(Form):
-    """The loop of a routine, which numba compiles."""
+    """The loop of a routine."""
 
     @property
     def remark(self) -> str:
-        """Whose loop it is."""
-        return "compiled by numba"
+        """Whose loop it is, or what it does."""
+        (call,) = (step for step in self.body.steps if isinstance(step, Call))
+        return "rows gathered" if call.gathers_rows else "compiled by numba"
 
 
 @dataclass(frozen=True, eq=False)

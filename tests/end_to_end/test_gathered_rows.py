@@ -1,0 +1,59 @@
+"""Rows that indices name are copied by a loop of our own: every type and layout, dense or not, without numba."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ttnn_jit
+from ttnn_jit import ttnn
+
+TYPES = {
+    torch.float32: ttnn.float32,
+    torch.bfloat16: ttnn.bfloat16,
+    torch.int32: ttnn.int32,
+    torch.uint8: ttnn.uint8,
+}
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=25)
+def test_a_row_of_any_type_comes_where_its_index_says(data):
+    device = ttnn.open_device(device_id=0, target=data.draw(st.sampled_from(["cpu", "wormhole_b0"])))
+    rows, width = data.draw(st.integers(1, 70)), data.draw(st.sampled_from([1, 15, 16, 17, 33, 64, 100]))
+    shape = data.draw(st.sampled_from([(1,), (7,), (2, 5), (1, 3, 4)]))
+    kind = data.draw(st.sampled_from(list(TYPES)))
+    table = torch.randint(0, 200, (rows, width)).to(kind)
+    index = torch.randint(0, rows, shape)
+    layout = data.draw(st.sampled_from([ttnn.ROW_MAJOR_LAYOUT, ttnn.TILE_LAYOUT]))
+    stored = data.draw(st.sampled_from([ttnn.ROW_MAJOR_LAYOUT, ttnn.TILE_LAYOUT]))
+    found = ttnn.embedding(
+        ttnn.from_torch(index, dtype=data.draw(st.sampled_from([ttnn.uint32, ttnn.int32, ttnn.uint16])), device=device),
+        ttnn.from_torch(table, dtype=TYPES[kind], layout=stored, device=device),
+        layout=layout,
+    )
+    assert torch.equal(ttnn.to_torch(found).to(kind), table[index])
+
+
+@pytest.mark.parametrize("backend", ["ttnn", "numba"])
+def test_an_index_beyond_the_table_is_the_nearest_and_rows_may_lie_apart(backend):
+    table = torch.randn(64, 100).T[::3]
+    index = torch.tensor([[0, -1, -(2**31), 33, 34, 2**31 - 1]], dtype=torch.int32)
+    look_up = ttnn_jit.jit(backend=backend)(lambda index, table: ttnn.embedding(index, table))
+    assert torch.equal(look_up(index, table), table[index.long().clamp(0, len(table) - 1)])
+
+
+@pytest.mark.process
+def test_an_embedding_is_compiled_without_numba():
+    text = (
+        "import sys; from ttnn_jit import ttnn; import torch; device = ttnn.open_device(device_id=0);"
+        "made = lambda x, dtype: ttnn.from_torch(x, dtype=dtype, device=device);"
+        "ttnn.embedding(made(torch.tensor([[1]]), ttnn.uint32), made(torch.ones(3, 4), ttnn.bfloat16));"
+        "assert 'numba' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", text], check=True)
