@@ -159,11 +159,7 @@ class TtnnOperation(WarmCalls):
         target = self._target(args, kwargs)
         if target is not None:
             wanted = replace(wanted or NO_KEYWORDS, output_tensor=target)
-        try:
-            bound = bind(self.__ttnn_overloads__, args, own, _dtype_of)
-        except ArgumentError as error:
-            foreign = (foreign_tensor_help(value) for value in (*args, *kwargs.values()))
-            raise ArgumentError(error.message, help=next(filter(None, foreign), error.help)) from None
+        bound = self._bound(args, own)
         tensors = tuple(value for value in bound.operands if isinstance(value, Tensor))
         device = _one_device(self.__name__, tensors, bound)
         device.require_queue(kwargs.get("queue_id"), self.__name__)
@@ -203,6 +199,13 @@ class TtnnOperation(WarmCalls):
             return bound.operation.packed(result if isinstance(result, tuple) else (result,))
         write_elements(result, output)
         return output
+
+    def _bound(self, args: Sequence[Any], own: Mapping[str, Any]) -> BoundCall:
+        try:
+            return bind(self.__ttnn_overloads__, args, own, _dtype_of)
+        except ArgumentError as error:
+            foreign = (foreign_tensor_help(value) for value in (*args, *own.values()))
+            raise ArgumentError(error.message, help=next(filter(None, foreign), error.help)) from None
 
     def _view(self, key: tuple[object, ...], bound: BoundCall) -> TensorSpec | None:
         """The spec of the result where it is a view, in the memory of its operand; None where it is none."""
