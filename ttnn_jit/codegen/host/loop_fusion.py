@@ -7,7 +7,7 @@ Bound: the bytes of the distinct tensors that enter and leave the loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue
@@ -77,12 +77,12 @@ class _FusedLoop:
         """What they run."""
         return [launch.kernel for launch in self.launches]
 
-    def launch(self) -> HostLaunch:
-        """All of them as one."""
+    def launch(self, needed: Container[SSAValue] = ()) -> HostLaunch:
+        """All of them as one, which stores what others need, beside what ops that it does not run read."""
         if len(self.launches) == 1:
             return self.launches[0]
         ops = dict.fromkeys(op for launch in self.launches for op in launch.ops)
-        kernel = _concatenated(self.kernels, ops)
+        kernel = _concatenated(self.kernels, ops, needed)
         return HostLaunch(tuple(ops), kernel, Form(kernel.body))
 
 
@@ -93,7 +93,17 @@ def join_loops(plan: HostPlan) -> HostPlan:
     found = _joined_where(plan.launches, lambda _: True)
     if not all(map(_fits, found)):
         found = _joined_where(plan.launches, _fits)
-    return replace(plan, launches=tuple(loop.launch() for loop in found))
+    readers: dict[SSAValue, set[_FusedLoop]] = {}
+    for loop in found:
+        for value in (operand.value for kernel in loop.kernels for operand in kernel.inputs):
+            readers.setdefault(value, set()).add(loop)
+    return replace(plan, launches=tuple(loop.launch(_read_by_others(loop, readers)) for loop in found))
+
+
+def _read_by_others(loop: _FusedLoop, readers: Mapping[SSAValue, set[_FusedLoop]]) -> set[SSAValue]:
+    """What other loops read of what this one writes; they may run the same op, a copy that both read through."""
+    written = (output.value for kernel in loop.kernels for output in kernel.outputs)
+    return {value for value in written if readers.get(value, set()) - {loop}}
 
 
 def _fits(loop: _FusedLoop) -> bool:
@@ -171,15 +181,15 @@ def _reads_view_of(producer: _FusedLoop, reader: _FusedLoop) -> bool:
     """Whether `reader` meets elements of `producer`'s in another order than it writes them."""
     written = {output.value: output for kernel in producer.kernels for output in kernel.outputs}
     read = (operand for kernel in reader.kernels for operand in kernel.inputs)
-    return any(each.view.access is not None and written.get(each.value, each) != each for each in read)
+    return any(written.get(each.value, each) != each for each in read)
 
 
 def _space(view: View) -> _Space:
     return _Space(view.shape, view.spec.strides)
 
 
-def _concatenated(kernels: Sequence[Kernel], ops: Container[Operation]) -> Kernel:
-    """The steps of all kernels; a tensor is loaded once, and not stored if only `ops` read it."""
+def _concatenated(kernels: Sequence[Kernel], ops: Container[Operation], needed: Container[SSAValue]) -> Kernel:
+    """The steps of all kernels; a tensor is loaded once, and not stored if only `ops` read it and nothing needs it."""
     steps: list[Step] = []
     tile_of: dict[Operand, int] = {}
     stored: dict[Operand, int] = {}
@@ -199,7 +209,9 @@ def _concatenated(kernels: Sequence[Kernel], ops: Container[Operation]) -> Kerne
                     steps.append(with_operands(step, places.__getitem__))
     read = dict.fromkeys(operand for kernel in kernels for operand in kernel.inputs)
     inputs = tuple(operand for operand in read if operand not in stored)
-    outputs = tuple(output for output in stored if any(op not in ops for op in readers_of(output.value)))
+    outputs = tuple(
+        each for each in stored if each.value in needed or any(op not in ops for op in readers_of(each.value))
+    )
     streams = {operand: k for k, operand in enumerate((*inputs, *outputs))}
     # A load's stream is still one of its own kernel's.
     loaded = {tile_of[operand]: streams[operand] for operand in inputs}
