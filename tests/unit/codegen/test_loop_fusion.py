@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, native, scheduled
+from ttnn_jit import jit, ttnn
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.codegen.tile_interpreter import interpret
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
@@ -75,3 +77,20 @@ def test_one_loop_gives_the_bits_of_one_kernel_after_another(dtype):
     assert len(launches_of(module)) == 1
     for ours, literal in zip(native(module, inputs), interpret(module, inputs), strict=True):
         assert_same_bits(ours, literal)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 40])
+@pytest.mark.parametrize("columns", [1, 3])
+def test_results_of_rows_that_are_read_in_two_shapes_are_written(rows, columns):
+    def program(x):
+        means = ttnn.mean(x, 1)
+        kept = ttnn.reshape(means, (rows, 1))
+        return ttnn.subtract(x, kept), ttnn.multiply(means, 2.0), ttnn.reshape(means, (1, rows)), ttnn.exp(kept), kept
+
+    x = torch.randn(rows, columns)
+    centred, doubled, row, exponential, kept = jit()(program)(x)
+    torch.testing.assert_close(centred, x - x.mean(1, keepdim=True))
+    torch.testing.assert_close(doubled, 2 * x.mean(1))
+    torch.testing.assert_close(row, x.mean(1)[None])
+    torch.testing.assert_close(exponential, x.mean(1)[:, None].exp())
+    torch.testing.assert_close(kept, x.mean(1)[:, None])

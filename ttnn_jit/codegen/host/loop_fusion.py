@@ -173,7 +173,7 @@ def _reads_view_of(producer: _FusedLoop, reader: _FusedLoop) -> bool:
     """Whether `reader` meets elements of `producer`'s in another order than it writes them."""
     written = {output.value: output for kernel in producer.kernels for output in kernel.outputs}
     read = (operand for kernel in reader.kernels for operand in kernel.inputs)
-    return any(each.view.access is not None and written.get(each.value, each) != each for each in read)
+    return any(written.get(each.value, each) != each for each in read)
 
 
 def _space(view: View) -> _Space:
