@@ -234,6 +234,13 @@ def test_the_longest_loop_is_cut_wherever_it_stands():
     assert cut.steps == (13 * 4, 13 * 2 * 2)
 
 
+def test_columns_that_are_reduced_are_cut_into_no_narrow_strips(shares_everything):  # noqa: ARG001
+    launch = Launch("k", (0, 1), (512, 8192, 1, 512, 1, 0), 100, reduced=(1,))
+    cut = chunks_of(launch, (4, 4), 4 * 512 * 8192)
+    assert cut.params[0] == chunks.COLUMNS_TOGETHER
+    assert cut.count * cut.params[0] == 512
+
+
 def product(batch, rows, inner, columns):
     """A launch of products whose operands lie row by row."""
     strides = (0, 1, inner, rows * inner, 1, columns, 0, inner * columns, 1, 0, columns, rows * columns)
