@@ -41,7 +41,7 @@ CALLS = {
     "repeat_bw": (lambda g, x, keywords: ttnn.repeat_bw(g, x, keywords["shape"]), [(64, 64), (32, 64)], ("shape",)),
     "prod_bw": (lambda g, x, keywords: ttnn.prod_bw(g, x, keywords["dim"]), [(1, 64), (32, 64)], ("dim",)),
     "embedding_bw": (
-        lambda i, w, g, _: ttnn.embedding_bw(ttnn.typecast(i, WHOLE), w, g),
+        lambda i, w, g, _: ttnn.embedding_bw(i, w, g),
         [(1, 32), (64, 32), (1, 32, 32)],
         (),
     ),
@@ -56,6 +56,7 @@ def damaged_calls(draw):
     name = draw(st.sampled_from([*CALLS]))
     _, shapes, keywords = CALLS[name]
     shapes, dtypes, given_ = [list(shape) for shape in shapes], [FLOAT] * len(shapes), dict(FINE)
+    dtypes[0] = WHOLE if name == "embedding_bw" else FLOAT
     for _ in range(draw(st.integers(1, 2))):
         which = draw(st.integers(0, len(shapes) - 1))
         damage = draw(st.sampled_from(["extent", "rank", "dtype", *(["keyword"] * 2 if keywords else [])]))
