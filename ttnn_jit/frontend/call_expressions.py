@@ -23,7 +23,7 @@ from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.language import is_namespace_function
 from ttnn_jit.frontend.movement_methods import movement_function
 from ttnn_jit.frontend.parameters import bind_parameters
-from ttnn_jit.frontend.program_device import OF_THE_TARGET, ProgramDevice, ask_device
+from ttnn_jit.frontend.program_device import ProgramDevice
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.python_functions import is_pure
 from ttnn_jit.frontend.read_recorder import is_bound_builtin
@@ -32,7 +32,6 @@ from ttnn_jit.frontend.wrapped_functions import TILE_FUNCTION, wrapped_attribute
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP
 from ttnn_jit.ops import Number, overloads_of
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.device import Device
 
 _TALKATIVE = (print, breakpoint)
 _TALKATIVE_MODULES = frozenset({"logging", "pprint", "warnings", "_warnings"})
@@ -129,8 +128,6 @@ def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of call
             return function(*args, **kwargs)
         case functools.partial() if is_of_c(member_of(type(function), "__call__")):
             return call_value(interpreter, function.func, (*function.args, *args), {**function.keywords, **kwargs})
-        case types.MethodType(__self__=Device() as device, __name__=name) if name in OF_THE_TARGET:
-            return ask_device(interpreter, device, name, args, kwargs)
         case types.MethodType(__self__=ProxyTensor() | ProgramDevice()):
             return interpreter.natively(function, *args, **kwargs)
         case types.MethodType():

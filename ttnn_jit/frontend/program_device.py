@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
-from ttnn_jit.guards.reads import ATTRIBUTE_STEP
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.specs.arch import Arch
 from ttnn_jit.specs.tensor_spec import CoreCoord, CoreGrid
 
 if TYPE_CHECKING:
     from ttnn_jit.frontend.emitter import Emitter
-    from ttnn_jit.frontend.interpreter import Interpreter
 
 
 class ProgramDevice:
@@ -54,24 +52,6 @@ class ProgramDevice:
         )
 
 
-OF_THE_TARGET = frozenset(name for name in vars(ProgramDevice) if not name.startswith("_"))
-"""What a device says that its target decides."""
-
-
 def without_device(value: Any) -> Any:
     """An argument of a function of the host API; a device is that of the program."""
     return None if isinstance(value, Device | ProgramDevice) else value
-
-
-def ask_device(interpreter: Interpreter, device: Device, name: str, args: Any, kwargs: Any) -> Any:
-    """What a device of the user's world says by its method `name`, which the target decides.
-
-    Raises:
-        ArgumentError: It is of another target than the program.
-    """
-    path, target = interpreter.recorder.path_of(device), device.target
-    if path is not None:
-        interpreter.recorder.use(target.name, (*path, (ATTRIBUTE_STEP, "target"), (ATTRIBUTE_STEP, "name")))
-    if target != interpreter.builder.target:
-        raise ArgumentError(f"{device!r} is asked for its `{name}` by a program of {interpreter.builder.target.name}")
-    return interpreter.natively(getattr(ProgramDevice(interpreter), name), *args, **kwargs)
