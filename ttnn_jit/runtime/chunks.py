@@ -24,10 +24,9 @@ CHUNKS_PER_CPU = 8
 CHUNKS_PER_CPU_OF_REUSE = 2
 """Where no operand moves along all loops, so that chunks read, and pack, the same elements again: few large ones, as
 large as that makes them, of loops along which all move, where there are enough."""
-COLUMNS_TOGETHER = 128
-"""At least, of a launch that reduces columns: of fewer, each row is a line or two, far from those of the next."""
 ELEMENTS_TOGETHER = 32
-"""Along any other loop such a chunk has a multiple of these: kernels compute so many rows or columns together."""
+"""Along the innermost loop, and those along which an operand stays, such a chunk has a multiple of these: kernels
+compute so many rows or columns together."""
 
 
 @dataclass(frozen=True)
@@ -87,10 +86,7 @@ def _whole_loop(launch: Launch, elements: int) -> tuple[int, int] | None:
     """The longest loop, and its extent in a chunk."""
     loop = max(_uncut(launch), key=launch.params.__getitem__, default=None)
     wanted = min(_evenly(elements, CHUNKS_PER_CPU), MAX_ELEMENTS)
-    if loop is None:
-        return None
-    least = COLUMNS_TOGETHER if launch.reduced and loop == 0 else 1
-    return loop, max(least, wanted * launch.params[loop] // elements)
+    return None if loop is None else (loop, max(1, wanted * launch.params[loop] // elements))
 
 
 def _has_columns(launch: Launch) -> bool:
@@ -107,7 +103,7 @@ def _loop_of_reuse(launch: Launch, elements: int) -> tuple[int, int] | None:
     if loop is None:
         return None
     size = max(1, _evenly(elements, CHUNKS_PER_CPU_OF_REUSE) * launch.params[loop] // elements)
-    return loop, size if apart else -(-size // ELEMENTS_TOGETHER) * ELEMENTS_TOGETHER
+    return loop, size if apart and loop else -(-size // ELEMENTS_TOGETHER) * ELEMENTS_TOGETHER
 
 
 def _uncut(launch: Launch) -> list[int]:

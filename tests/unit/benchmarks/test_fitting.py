@@ -87,6 +87,7 @@ NOT_OF_FUNCTIONS = {
     "lookup_table",
     "staged_loops",
     "strip_loops",
+    "row_folds",
     "swept_columns",
     "swept_loops",
     "llvm_float",

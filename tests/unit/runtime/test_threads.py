@@ -234,11 +234,14 @@ def test_the_longest_loop_is_cut_wherever_it_stands():
     assert cut.steps == (13 * 4, 13 * 2 * 2)
 
 
-def test_columns_that_are_reduced_are_cut_into_no_narrow_strips(shares_everything):  # noqa: ARG001
-    launch = Launch("k", (0, 1), (512, 8192, 1, 512, 1, 0), 100, reduced=(1,))
-    cut = chunks_of(launch, (4, 4), 4 * 512 * 8192)
-    assert cut.params[0] == chunks.COLUMNS_TOGETHER
-    assert cut.count * cut.params[0] == 512
+@pytest.mark.usefixtures("shares_everything")
+@pytest.mark.parametrize("columns", [128, 500, 2048])
+def test_columns_that_are_reduced_are_cut_into_few_strips_of_whole_lines(monkeypatch, columns):
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    launch = Launch("k", (0, 1), (columns, 8192, 1, columns, 1, 0), 100, reduced=(1,))
+    cut = chunks_of(launch, (4, 4), 4 * columns * 8192)
+    assert 2 <= cut.count <= 4
+    assert cut.params[0] % 32 == 0
 
 
 def product(batch, rows, inner, columns):
