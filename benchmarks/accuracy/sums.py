@@ -65,6 +65,7 @@ class Sums:
 
 _OF_OTHER_OPERANDS = {
     *("outer", "glu", "geglu", "reglu", "swiglu"),  # which add nothing up
+    *("experimental.attn_matmul", "experimental.group_attn_matmul"),
     *("group_norm", "l1_loss", "mse_loss", "layer_norm_post_all_gather", "rms_norm_post_all_gather"),
 }
 """What takes no row of any length alone; properties test it."""

@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 
 from ttnn_jit.codegen.host.copy_folding import only_copies
 from ttnn_jit.codegen.host.forms import Form
-from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, places_by_value
 from ttnn_jit.codegen.kernel import Operand, is_elementwise, kernel_over, readers_of
 from ttnn_jit.codegen.launch import View
 from ttnn_jit.specs.access import Access, Const, Dim, NotStridedError, dims_of, reshaped
@@ -23,8 +23,10 @@ from ttnn_jit.specs.access import Access, Const, Dim, NotStridedError, dims_of, 
 def meet_in_one_shape(plan: HostPlan) -> HostPlan:
     """Elementwise launches that broadcast what they read repeated, and write in the shape of their readers."""
     launches = [_with_inputs_broadcast(launch) for launch in plan.launches]
-    for place in reversed(range(len(launches))):
-        launches[place] = _in_shape_of_readers(launches[place], launches[place + 1 :])
+    places, _ = places_by_value(launches)
+    for place, launch in reversed([*enumerate(launches)]):
+        later = [launches[each] for each in places[launch.kernel.outputs[0].value] if each > place]
+        launches[place] = _in_shape_of_readers(launch, later)
     return replace(plan, launches=tuple(launches))
 
 
@@ -56,21 +58,20 @@ def _broadcast(view: View) -> View:
     return View(view.spec, None if plain and extents == own else Access(extents, access.coordinates))
 
 
-def _in_shape_of_readers(launch: HostLaunch, later: Sequence[HostLaunch]) -> HostLaunch:
+def _in_shape_of_readers(launch: HostLaunch, readers: Sequence[HostLaunch]) -> HostLaunch:
     """The launch over the elements of the one reshape through which all that read its result do so."""
     if not _runs_in_any_shape(launch) or launch.kernel.outputs[0].view.access is not None:
         return launch
     (output,) = launch.kernel.outputs
-    access, shape = _read_as(output.value, later), output.view.shape
+    access, shape = _read_as(output.value, readers), output.view.shape
     if access is None or not _adds_or_drops_ones(access, shape):
         return launch
     inputs = tuple(_through(access, each, shape) for each in launch.kernel.inputs)
     return _changed(launch, inputs, (Operand(output.value, View(output.view.spec, access)),))
 
 
-def _read_as(value: SSAValue, later: Sequence[HostLaunch]) -> Access | None:
-    """How all that reads a value does; None if not all do so in one way, and if something else does, or a copy."""
-    readers = [launch for launch in later if any(each.value is value for each in launch.kernel.inputs)]
+def _read_as(value: SSAValue, readers: Sequence[HostLaunch]) -> Access | None:
+    """How these launches read a value; None if not all do so in one way, and if something else does, or a copy."""
     if any(only_copies(launch.kernel) for launch in readers):
         return None
     ops = {op for launch in readers for op in launch.ops}
