@@ -31,6 +31,8 @@ BATCHES = (1, 8)
 MAIN = ("bert", "vit", "mnist_mlp")
 """Models that are measured at both batches, and by torch.compile, which takes most of the time of the benchmark."""
 QUICK = ("bert", "gpt2", "mnist_mlp")
+ALONE = ("llama",)
+"""Models whose contenders run one after the other, for memory does not hold them all at once."""
 TURNS = 3
 CALLS = 5
 
@@ -151,6 +153,19 @@ def steps(quick: bool) -> Iterator[Sequence[Step]]:
 
 
 def _measure(model: Model, quick: bool) -> dict[str, float | None]:
+    return _measured_alone(model, quick) if model.name in ALONE else _measured_in_turn(model, quick)
+
+
+def _measured_alone(model: Model, quick: bool) -> dict[str, float | None]:
+    found = {}
+    for contender in model.contenders:
+        with Process({}) as process:
+            process.call(prepare, *asdict(model).values(), contender, quick)
+            found[contender] = process.call(turn, *asdict(model).values(), contender, quick)
+    return found
+
+
+def _measured_in_turn(model: Model, quick: bool) -> dict[str, float | None]:
     processes = {contender: Process({}) for contender in model.contenders}
     found: dict[str, list[float | None]] = {contender: [] for contender in processes}
     try:
