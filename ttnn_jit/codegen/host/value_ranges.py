@@ -184,7 +184,7 @@ def _same_elements(nest: LoopNest, stream: int, box: Box, other: LoopNest, writt
     digits = [loop for loop in order if other.extents[loop] > 1]
     weights, extents = [strides[loop] for loop in digits], [other.extents[loop] for loop in digits]
     spans = [*(weight * extent for weight, extent in zip(weights, extents, strict=True)), 1]
-    if any(weight < 1 or weight % span for weight, span in zip(weights, spans[1:], strict=True)):
+    if min(spans) < 1 or any(weight % span for weight, span in zip(weights, spans[1:], strict=True)):
         return None  # its indices are no digits of what lies where
     start = nest.offsets[stream] - other.offsets[written]
     moves = [(1, start, start)]
