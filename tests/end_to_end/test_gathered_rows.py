@@ -48,9 +48,9 @@ def test_an_index_beyond_the_table_is_the_nearest_and_rows_may_lie_apart(backend
     assert torch.equal(look_up(index, table), table[index.long().clamp(0, len(table) - 1)])
 
 
-def test_programs_of_tables_that_lie_otherwise_are_found_on_disk():
-    index = torch.tensor([[0, 1, 33]], dtype=torch.int32)
-    for table in (torch.randn(64, 100).T[::3], torch.randn(34, 64)):
+def test_programs_of_tables_that_lie_otherwise_or_hold_others_are_found_on_disk():
+    index, floats = torch.tensor([[0, 1, 33]], dtype=torch.int32), torch.randn(34, 64)
+    for table in (torch.randn(64, 100).T[::3], floats, floats.view(torch.int32)):
         look_up = ttnn_jit.jit()(lambda index, table: ttnn.embedding(index, table))
         look_up(index, table)
         look_up.clear()

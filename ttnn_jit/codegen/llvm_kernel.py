@@ -85,8 +85,8 @@ def _routine(body: KernelBody) -> LlvmKernel:
         index, table, _ = (stream.dtype for stream in body.streams)
         text = gathering_text(KERNEL, index, table, body.rank)
         rows = "at most" if call.has_short_rows else "more than"
-        accesses = ", ".join(stream.access.value for stream in body.streams)
-        made_for = f"; {accesses}; rows of {rows} {SHORT_ROW} elements"  # object code says so, and has the text's name
+        streams = ", ".join(f"{stream.dtype.mlir} {stream.access.value}" for stream in body.streams)
+        made_for = f"; {streams}; rows of {rows} {SHORT_ROW} elements"  # object code says so, and has the text's name
         gathering = KernelModules.of(LlvmModule(f"{made_for}\n{text}"))
         name = f"g_{hashlib.sha256(gathering.whole.listing.encode()).hexdigest()[:16]}"
         return LlvmKernel(name, gathering.renamed(KERNEL, name), _ROUTINE_PICOSECONDS)
