@@ -68,8 +68,8 @@ def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks |
     loops = launch.loops
     extents, strides = launch.params[:loops], launch.params[loops:]
     elements = max(_elements(launch, place) for place, _ in enumerate(launch.operands))
-    is_evenly_cut = elements == math.prod(extents) and not _has_columns(launch)
-    found = _whole_loop(launch, elements) if is_evenly_cut else _loop_of_reuse(launch, elements)
+    evenly = _loops_to_cut_evenly(launch) if elements == math.prod(extents) else []
+    found = _whole_loop(launch, elements, evenly) if evenly else _loop_of_reuse(launch, elements)
     if found is None:
         return None
     loop, size = found
@@ -82,28 +82,38 @@ def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks |
     return Chunks(count, _with_extent(launch, loop, size), _with_extent(launch, loop, rest), steps, wakes)
 
 
-def _whole_loop(launch: Launch, elements: int) -> tuple[int, int] | None:
-    """The longest loop, and its extent in a chunk."""
-    loop = max(_uncut(launch), key=launch.params.__getitem__, default=None)
+def _loops_to_cut_evenly(launch: Launch) -> list[int]:
+    """Loops of which a chunk may have any part.
+
+    Where rows are reduced to one, elements beside each other are results: few of them would be shreds of those rows, so
+    that a loop around them is cut, if it is long enough to share.
+    """
+    if not launch.reduced or 0 in launch.reduced:
+        return _uncut(launch)
+    return [loop for loop in _uncut(launch) if loop and launch.params[loop] >= _enough()]
+
+
+def _whole_loop(launch: Launch, elements: int, loops: Sequence[int]) -> tuple[int, int]:
+    """The longest of these loops, and its extent in a chunk."""
+    loop = max(loops, key=launch.params.__getitem__)
     wanted = min(_evenly(elements, CHUNKS_PER_CPU), MAX_ELEMENTS)
-    return None if loop is None else (loop, max(1, wanted * launch.params[loop] // elements))
-
-
-def _has_columns(launch: Launch) -> bool:
-    """Whether the elements of a row are results beside each other: chunks of few columns would read shreds of rows."""
-    return bool(launch.reduced) and 0 not in launch.reduced
+    return loop, max(1, wanted * launch.params[loop] // elements)
 
 
 def _loop_of_reuse(launch: Launch, elements: int) -> tuple[int, int] | None:
     """The same where chunks read elements again: as few as possible."""
     uncut = _uncut(launch)
-    enough = CHUNKS_PER_CPU_OF_REUSE * (os.cpu_count() or 1)
-    apart = [loop for loop in uncut if launch.params[loop] >= enough and _all_move(launch, loop)]
+    apart = [loop for loop in uncut if launch.params[loop] >= _enough() and _all_move(launch, loop)]
     loop = max(apart or uncut, key=launch.params.__getitem__, default=None)
     if loop is None:
         return None
     size = max(1, _evenly(elements, CHUNKS_PER_CPU_OF_REUSE) * launch.params[loop] // elements)
     return loop, size if apart and loop else -(-size // ELEMENTS_TOGETHER) * ELEMENTS_TOGETHER
+
+
+def _enough() -> int:
+    """How long a loop is that is worth being cut into chunks of whole elements of it."""
+    return CHUNKS_PER_CPU_OF_REUSE * (os.cpu_count() or 1)
 
 
 def _uncut(launch: Launch) -> list[int]:

@@ -244,6 +244,17 @@ def test_columns_that_are_reduced_are_cut_into_few_strips_of_whole_lines(monkeyp
     assert cut.params[0] % 32 == 0
 
 
+def test_windows_of_a_depthwise_convolution_are_cut_by_rows_whose_channels_stay_together(monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    windows = (1, 144, 8352, 144, 8352)
+    launch = Launch(
+        "k", (0, 1, 2), (144, 3, 3, 56, 56, *windows, 1, 144, 432, 0, 0, 1, 0, 0, 144, 8064), 100, reduced=(1, 2)
+    )
+    cut = chunks_of(launch, (4, 4, 4), 1 << 23)
+    assert cut.count >= 4
+    assert cut.params[:3] == (144, 3, 3)
+
+
 def product(batch, rows, inner, columns):
     """A launch of products whose operands lie row by row."""
     strides = (0, 1, inner, rows * inner, 1, columns, 0, inner * columns, 1, 0, columns, rows * columns)
