@@ -62,12 +62,14 @@ def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks |
         itemsizes: Per operand, the bytes of an element.
         nbytes: That the launch touches.
     """
-    time = predicted_ns(launch, nbytes)
+    met = [_elements(launch, place) for place, _ in enumerate(launch.operands)]
+    moved = sum(count * itemsize for count, itemsize in zip(met, itemsizes, strict=True))
+    time = predicted_ns(launch, min(nbytes, moved))  # of a tensor, a launch may meet a small part
     if not launch.picoseconds or time < HOST_COSTS.shared_from_ns:
         return None
     loops = launch.loops
     extents, strides = launch.params[:loops], launch.params[loops:]
-    elements = max(_elements(launch, place) for place, _ in enumerate(launch.operands))
+    elements = max(met)
     evenly = _loops_to_cut_evenly(launch) if elements == math.prod(extents) else []
     found = _whole_loop(launch, elements, evenly) if evenly else _loop_of_reuse(launch, elements)
     if found is None:
@@ -85,12 +87,12 @@ def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks |
 def _loops_to_cut_evenly(launch: Launch) -> list[int]:
     """Loops of which a chunk may have any part.
 
-    Where rows are reduced to one, elements beside each other are results: few of them would be shreds of those rows, so
-    that a loop around them is cut, if it is long enough to share.
+    A loop around the innermost one is cut, if there is one that is long enough to share: a few elements of each row are
+    shreds of it. Columns that are reduced are cut into wide strips, by the other rule.
     """
-    if not launch.reduced or 0 in launch.reduced:
-        return _uncut(launch)
-    return [loop for loop in _uncut(launch) if loop and launch.params[loop] >= _enough()]
+    around = [loop for loop in _uncut(launch) if loop and launch.params[loop] >= _enough()]
+    has_columns = bool(launch.reduced) and 0 not in launch.reduced
+    return around if around or has_columns else _uncut(launch)
 
 
 def _whole_loop(launch: Launch, elements: int, loops: Sequence[int]) -> tuple[int, int]:
@@ -112,7 +114,7 @@ def _loop_of_reuse(launch: Launch, elements: int) -> tuple[int, int] | None:
 
 
 def _enough() -> int:
-    """How long a loop is that is worth being cut into chunks of whole elements of it."""
+    """How long a loop is whose elements threads can share among them as they are."""
     return CHUNKS_PER_CPU_OF_REUSE * (os.cpu_count() or 1)
 
 

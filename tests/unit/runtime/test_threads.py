@@ -219,11 +219,18 @@ def test_every_cpu_finds_several_chunks_none_of_them_small_or_huge(monkeypatch, 
 
 
 @pytest.mark.usefixtures("shares_everything")
-def test_chunks_cover_a_launch_once():
-    launch = Launch("k", (0, 1), (50, 7, 1, 60, 2, 100), 10)
-    cut = chunks_of(launch, (4, 2), 1 << 20)
-    assert (cut.count, cut.params, cut.last_params) == (4, (13, 7, 1, 60, 2, 100), (11, 7, 1, 60, 2, 100))
-    assert cut.steps == (13 * 4, 13 * 2 * 2)
+def test_chunks_cover_a_launch_once(monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    cut = chunks_of(Launch("k", (0, 1), (50, 3, 1, 60, 2, 100), 10), (4, 2), 1 << 20)
+    assert (cut.count, cut.params, cut.last_params) == (2, (32, 3, 1, 60, 2, 100), (18, 3, 1, 60, 2, 100))
+    assert cut.steps == (32 * 4, 32 * 2 * 2)
+
+
+@pytest.mark.usefixtures("shares_everything")
+def test_rows_stay_whole_where_there_are_enough_to_share(monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    cut = chunks_of(Launch("k", (0, 1), (5000, 7, 1, 60, 2, 100), 10), (4, 2), 1 << 20)
+    assert (cut.count, cut.params, cut.steps) == (7, (5000, 1, 1, 60, 2, 100), (60 * 4, 100 * 2))
 
 
 @pytest.mark.usefixtures("shares_everything")
