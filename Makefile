@@ -8,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check oracle bench docs accuracy format clean
+.PHONY: help demo test fuzz check oracle bench docs accuracy format clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -18,6 +18,9 @@ demo: $(VENV)/.base  ## Set up .venv, then compile, run and check cosh
 
 test: $(VENV)/.dev  ## Set up .venv, then run the tests
 	$(BIN)/python -m pytest -q -n auto
+
+fuzz: $(VENV)/.dev  ## The tests that draw examples, with new ones at every run
+	$(BIN)/python -m pytest -q -n auto --hypothesis-profile=fuzz -m "hypothesis and not oracle"
 
 check: $(VENV)/.dev  ## Format, lint, types and the direction of imports
 	$(BIN)/ruff format --check .

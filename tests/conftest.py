@@ -7,6 +7,12 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# What decides whether a change lands draws the same examples each time; `make fuzz` draws others.
+settings.register_profile("repeated", derandomize=True)
+settings.register_profile("fuzz", derandomize=False, print_blob=True)
+settings.load_profile("repeated")
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ttnn_jit import jit, ttnn
@@ -37,6 +37,7 @@ WORDS = st.integers(0, 2**32 - 1)
 
 
 @settings(max_examples=6, deadline=None)
+@example(shape=(3, 0), draw=0, key=(0, 0), layout=TILE, target="cpu")
 @given(
     shape=st.lists(st.integers(0, 34), max_size=3).map(tuple),
     draw=WORDS,

@@ -107,7 +107,8 @@ def loop_nest_of(inputs: tuple[View, ...], outputs: tuple[View, ...]) -> LoopNes
     operands = (*inputs, *outputs)
     shape = outputs[0].shape
     if math.prod(shape) == 0:
-        strides = tuple((0 if math.prod(operand.shape) == 1 else 1,) for operand in operands)
+        # A scalar is loaded before the loop: only where there is one.
+        strides = tuple((0 if math.prod(each.shape) == 1 and each.spec.volume else 1,) for each in operands)
         return LoopNest((0,), strides, (0,) * len(operands))
     if any(operand.access is not None for operand in operands):
         walked = walk(shape, [_address(operand, shape) for operand in operands])
