@@ -87,12 +87,13 @@ def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks |
 def _loops_to_cut_evenly(launch: Launch) -> list[int]:
     """Loops of which a chunk may have any part.
 
-    A loop around the innermost one is cut, if there is one that is long enough to share: a few elements of each row are
-    shreds of it. Columns that are reduced are cut into wide strips, by the other rule.
+    That is the outermost one around the innermost that is long enough to share: a few elements of each row are shreds
+    of it, and what lies beside each other is met by one thread. Columns that are reduced are cut into wide strips, by
+    the other rule.
     """
     around = [loop for loop in _uncut(launch) if loop and launch.params[loop] >= _enough()]
     has_columns = bool(launch.reduced) and 0 not in launch.reduced
-    return around if around or has_columns else _uncut(launch)
+    return around[-1:] if around or has_columns else _uncut(launch)
 
 
 def _whole_loop(launch: Launch, elements: int, loops: Sequence[int]) -> tuple[int, int]:

@@ -234,6 +234,13 @@ def test_rows_stay_whole_where_there_are_enough_to_share(monkeypatch):
 
 
 @pytest.mark.usefixtures("shares_everything")
+def test_of_loops_that_are_long_enough_the_outermost_is_cut(monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    cut = chunks_of(Launch("k", (0, 1), (64, 54, 50, 8, *(1, 64, 3712, 1 << 18) * 2), 10), (4, 4), 1 << 24)
+    assert (cut.count, cut.params[:4], cut.steps) == (8, (64, 54, 50, 1), (1 << 20, 1 << 20))
+
+
+@pytest.mark.usefixtures("shares_everything")
 def test_the_longest_loop_is_cut_wherever_it_stands():
     launch = Launch("k", (0, 1), (7, 50, 60, 1, 100, 2), 10)
     cut = chunks_of(launch, (4, 2), 1 << 20)
