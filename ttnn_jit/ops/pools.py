@@ -22,6 +22,10 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
+MAX_TAPS_TOGETHER = 12
+"""Of a window that is one loop over all its taps, whose tensor is read once; more are columns, then rows, with what
+columns give in memory, so that windows which overlap share them (benchmarks/convolution.py)."""
+
 Shape = Sequence[int]
 Reduce = Callable[[Any, int], Any]
 
@@ -107,6 +111,9 @@ def _folded(combine: Callable[[Any, Any], Any], taps: Sequence[Any]) -> Any:
 def _pooled(ttnn: Any, x: Any, pool: Pool, combine: Callable[[Any, Any], Any], reduce: Reduce) -> Any:
     """Every window of a padded tensor as one element: columns, then rows."""
     windows, counts = pool.windows, pool.counts
+    if math.prod(windows.kernel) <= MAX_TAPS_TOGETHER:
+        rows = taps_of(ttnn, x, windows, counts, 1)
+        return _folded(combine, [_folded(combine, taps_of(ttnn, row, windows, counts, 2)) for row in rows])
     for axis in (2, 1):
         taps = windows.kernel[axis - 1]
         if taps <= CHAINS:

@@ -123,6 +123,19 @@ def dims_of(expr: Expr) -> frozenset[int]:
             return dims_of(left)
 
 
+def is_affine(expr: Expr) -> bool:
+    """Whether it is a sum of multiples of indices, and a number: without quotients and remainders."""
+    match expr:
+        case Dim() | Const():
+            return True
+        case Add(left, right):
+            return is_affine(left) and is_affine(right)
+        case Mul(left):
+            return is_affine(left)
+        case FloorDiv() | Mod():
+            return False
+
+
 def evaluated(expr: Expr, indices: Sequence[Any]) -> Any:
     """The value where the domain's indices are these: ints, or arrays of them."""
     match expr:

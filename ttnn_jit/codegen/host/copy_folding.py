@@ -41,8 +41,12 @@ def write_for_copies(plan: HostPlan) -> HostPlan:
 
 def only_copies(kernel: Kernel) -> bool:
     """Whether a kernel writes all of a tensor, and computes nothing."""
-    moves = all(isinstance(step, Load | Store) for step in kernel.body.steps)
-    return moves and len(kernel.inputs) == 1 and kernel.outputs[0].view.access is None
+    return only_moves(kernel) and kernel.outputs[0].view.access is None
+
+
+def only_moves(kernel: Kernel) -> bool:
+    """Whether a kernel reads one tensor, and computes nothing."""
+    return len(kernel.inputs) == 1 and all(isinstance(step, Load | Store) for step in kernel.body.steps)
 
 
 def _changed(kernel: Kernel, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...]) -> Kernel | None:

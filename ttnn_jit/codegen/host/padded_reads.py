@@ -1,0 +1,219 @@
+"""Padded tensors that are in no memory: what reads one runs in parts, by which of its operands are inside.
+
+Windows of a pool or of a depthwise convolution reach beyond a tensor at its edges alone. The launch is cut along its
+loops where an operand begins or ends to read padding; a part reads the tensor itself, or, in the padding's place, one
+row of the number around it. There is neither a copy nor a mask, and bits are those of the whole.
+
+Bound: the bytes of the tensor and of the result; a launch for each part, nine of windows that reach beyond all edges.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from xdsl.ir import Operation, SSAValue
+
+from ttnn_jit.codegen.host.copy_folding import only_moves
+from ttnn_jit.codegen.host.forms import Form
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, places_by_value
+from ttnn_jit.codegen.kernel import Kernel, Operand, filled_with, kernel_over, readers_of
+from ttnn_jit.codegen.launch import View
+from ttnn_jit.codegen.steps import Call, Repack
+from ttnn_jit.dialects.d2m import EmptyOp
+from ttnn_jit.dialects.declared_ops import MovementOp
+from ttnn_jit.dialects.layout import tensor_type
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.access import (
+    Access,
+    Const,
+    Dim,
+    Expr,
+    NotStridedError,
+    dims_of,
+    evaluated,
+    is_affine,
+    substitute,
+    total,
+)
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+LEAST_ELEMENTS = 1024
+"""Of a part, on average: with fewer, launches cost more than a copy of the tensor (benchmarks/convolution.py)."""
+
+MOST_PARTS = 32
+"""Of a launch: a compile of each costs some hundred microseconds."""
+
+Ranges = tuple[range, ...]
+
+
+@dataclass(frozen=True)
+class _Padded:
+    """A tensor in another that has one number around it.
+
+    Attributes:
+        op: What pads it.
+        value: The padded tensor.
+        spec: Its.
+        number: Around it.
+        inner: The tensor; its elements, in order.
+        ranges: Where they are, per dimension of the padded one.
+    """
+
+    op: Operation
+    value: SSAValue
+    spec: TensorSpec
+    number: float
+    inner: Operand
+    ranges: Ranges
+
+    @property
+    def axes(self) -> list[int]:
+        """The dimensions that have padding."""
+        places = enumerate(zip(self.ranges, self.spec.shape, strict=True))
+        return [axis for axis, (own, whole) in places if len(own) != whole]
+
+
+def read_without_padding(plan: HostPlan) -> HostPlan:
+    """The launches without those that pad what elementwise ones read, which are cut where they meet padding."""
+    found: list[Sequence[HostLaunch]] = [(launch,) for launch in plan.launches]
+    readers, writers = places_by_value(plan.launches)
+    for value, places in writers.items():
+        padded = _padded([plan.launches[place] for place in places], value)
+        if padded is None or any(len(found[place]) != 1 for place in readers[value]):
+            continue  # or its reader is cut for another one
+        cut = _all_cut(padded, [plan.launches[place] for place in readers[value]])
+        if cut is None:
+            continue
+        fill, parts = cut
+        found[places[0] : places[-1] + 1] = [(fill,), *((),) * (len(places) - 1)]
+        for place, own in zip(readers[value], parts, strict=True):
+            found[place] = own
+    return replace(plan, launches=tuple(itertools.chain.from_iterable(found)))
+
+
+def _padded(writers: Sequence[HostLaunch], value: SSAValue) -> _Padded | None:
+    """What these launches, all that write `value`, pad; None if they do anything else."""
+    op = writers[0].ops[-1]
+    if not isinstance(op, MovementOp) or op.background is None or any(each.ops[-1] is not op for each in writers):
+        return None
+    moves = [each.kernel for each in writers if each.kernel.inputs]
+    if len(moves) != 1 or not only_moves(moves[0]):
+        return None
+    (part,) = op.parts
+    (inner,), (output,) = moves[0].inputs, moves[0].outputs
+    found = _Padded(op, value, output.view.spec, op.background.number, inner, part.ranges)
+    last = len(found.spec.shape) - 1
+    return found if found.axes and last not in found.axes else None
+
+
+def _all_cut(padded: _Padded, readers: Sequence[HostLaunch]) -> tuple[HostLaunch, list[Sequence[HostLaunch]]] | None:
+    """The launch that writes a row of padding, and every reader's parts; None if one runs whole, or is no launch."""
+    ops = {op for launch in readers for op in launch.ops}
+    if not readers or any(op not in ops for op in readers_of(padded.value)):
+        return None
+    row = _row_of(padded)
+    try:
+        parts: list[Sequence[HostLaunch]] = [tuple(_parts(padded, row, launch)) for launch in readers]
+    except NotStridedError:
+        return None
+    steps = filled_with(padded.number, padded.spec.dtype)
+    fill = kernel_over((), (row,), steps, readers[0].kernel.body.numerics)
+    return HostLaunch((padded.op,), fill, Form(fill.body)), parts
+
+
+def _row_of(padded: _Padded) -> Operand:
+    spec = TensorSpec((padded.spec.shape[-1],), padded.spec.dtype)
+    return Operand(EmptyOp.make(tensor_type(spec)).results[0], View(spec))
+
+
+def _parts(padded: _Padded, row: Operand, launch: HostLaunch) -> Iterator[HostLaunch]:
+    """The launch in parts, the largest first.
+
+    Raises:
+        NotStridedError: It cannot be cut, or into too many.
+    """
+    kernel, body = launch.kernel, launch.kernel.body
+    if body.reduced is not None or any(isinstance(step, Call | Repack) for step in body.steps):
+        raise NotStridedError
+    shape = kernel.shape
+    runs = [_runs(extent, _cuts(padded, kernel, dim)) for dim, extent in enumerate(shape)]
+    count = math.prod(map(len, runs))
+    if count > MOST_PARTS or math.prod(shape) < count * LEAST_ELEMENTS:
+        raise NotStridedError
+    for ranges in sorted(itertools.product(*runs), key=lambda own: -math.prod(map(len, own))):
+        inputs = [_part_of(each, ranges) for each in kernel.inputs]
+        inputs = [_without_padding(padded, row, each) if each.value is padded.value else each for each in inputs]
+        outputs = tuple(_part_of(each, ranges) for each in kernel.outputs)
+        made = kernel_over(tuple(inputs), outputs, body.steps, body.numerics, joined=body.joined)
+        yield HostLaunch((padded.op, *launch.ops), made, Form(made.body))
+
+
+def _runs(extent: int, cuts: set[int]) -> list[range]:
+    bounds = [0, *sorted(cut for cut in cuts if 0 < cut < extent), extent]
+    return [range(first, end) for first, end in itertools.pairwise(bounds)]
+
+
+def _cuts(padded: _Padded, kernel: Kernel, dim: int) -> set[int]:
+    """Where along a dimension of a kernel an operand begins or ends to read padding.
+
+    Raises:
+        NotStridedError: Of one, that depends on several dimensions.
+    """
+    found = set()
+    for operand in kernel.inputs:
+        own = dim - len(kernel.shape) + len(operand.view.shape)
+        if operand.value is not padded.value or own < 0:
+            continue
+        access = _access(operand)
+        for axis in padded.axes:
+            first, step = _line(access.coordinates[axis], own, len(access.extents))
+            if step:
+                found |= {-((first - bound) // step) for bound in _bounds(padded.ranges[axis])}
+    return found
+
+
+def _bounds(own: range) -> tuple[int, int]:
+    return own.start, own.stop
+
+
+def _line(expr: Expr, dim: int, rank: int) -> tuple[int, int]:
+    """What an expression is at 0 of a dimension, and what it grows by along it.
+
+    Raises:
+        NotStridedError: It falls, or depends on another dimension.
+    """
+    if not is_affine(expr) or len(dims_of(expr)) > 1:
+        raise NotStridedError
+    first = evaluated(expr, (0,) * rank)
+    step = evaluated(expr, [int(each == dim) for each in range(rank)]) - first
+    if step < 0:
+        raise NotStridedError
+    return first, step
+
+
+def _access(operand: Operand) -> Access:
+    return operand.view.access or Access.identity(operand.view.shape)
+
+
+def _part_of(operand: Operand, ranges: Ranges) -> Operand:
+    """An operand in a part of a kernel; it stays where it is broadcast."""
+    access = _access(operand)
+    own = ranges[len(ranges) - len(access.extents) :]
+    kept = [part if extent != 1 else range(1) for extent, part in zip(access.extents, own, strict=True)]
+    indices = [total((Dim(axis), Const(part.start))) for axis, part in enumerate(kept)]
+    coordinates = tuple(substitute(expr, indices) for expr in access.coordinates)
+    return Operand(operand.value, View(operand.view.spec, Access(tuple(map(len, kept)), coordinates)))
+
+
+def _without_padding(padded: _Padded, row: Operand, operand: Operand) -> Operand:
+    """What is all inside, or all padding, as elements of the tensor or of the row."""
+    access = _access(operand)
+    first = (0,) * len(access.extents)
+    if any(evaluated(access.coordinates[axis], first) not in padded.ranges[axis] for axis in padded.axes):
+        return Operand(row.value, View(row.view.spec, Access(access.extents, access.coordinates[-1:])))
+    moved = zip(access.coordinates, padded.ranges, strict=True)
+    inside = Access(access.extents, tuple(total((expr, Const(-own.start))) for expr, own in moved))
+    return Operand(padded.inner.value, View(padded.inner.view.spec, inside.after(_access(padded.inner))))
