@@ -125,7 +125,7 @@ def _all_cut(padded: _Padded, readers: Sequence[HostLaunch]) -> tuple[HostLaunch
 
 
 def _row_of(padded: _Padded) -> Operand:
-    spec = TensorSpec((padded.spec.shape[-1],), padded.spec.dtype)
+    spec = TensorSpec(tuple(padded.spec.shape)[-1:], padded.spec.dtype)
     return Operand(EmptyOp.make(tensor_type(spec)).results[0], View(spec))
 
 
