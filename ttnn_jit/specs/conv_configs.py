@@ -1,7 +1,7 @@
 """How a chip splits a convolution over its cores and its memory: `conv_config=`, `slice_config=` and their kin.
 
 Of their fields an activation, the element type of weights, the layout of the result and the mode of padding say
-something of values; all others are checked and say nothing.
+something of values; what says how the result is sharded (conv_shards.py) has it lie so; all others are checked.
 """
 
 from __future__ import annotations
@@ -49,6 +49,11 @@ class Conv2dConfig(OpenConfig):
         weights_dtype: What weights and bias are rounded to when they are prepared; None: as they are.
         activation: A unary operation of the result, before it is rounded.
         deallocate_activation: Free the input's memory, where it is in L1.
+        shard_layout: How the result is spread over cores, by height, width or block; None: as the input, or not.
+        core_grid: The cores of the result, with `override_sharding_config`.
+        transpose_shards: Whether the columns of a grid of blocks walk rows of the result.
+        reshard_if_not_optimal: Spread the result anew where the input is sharded.
+        act_block_h_override: Of which a shard has a multiple of rows.
         output_layout: Of the result.
         padding_mode: What is around the input.
     """

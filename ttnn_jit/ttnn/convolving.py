@@ -6,7 +6,7 @@ channels, (1, 1, taps * inputs, outputs), which is also what a call gives back t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,8 +21,9 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
-from ttnn_jit.specs.conv_configs import Conv2dConfig, Conv2dSliceConfig, PaddingMode
-from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, check_kind
+from ttnn_jit.specs.conv_configs import Conv2dConfig, Conv2dSliceConfig, PaddingMode, SliceType
+from ttnn_jit.specs.conv_shards import ConvolutionShards
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, check_kind
 from ttnn_jit.ttnn.eager_functions import pad, reshape
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.mesh import over_meshes
@@ -81,12 +82,14 @@ class _Asked:
         keywords: What the operation takes by keyword.
         extents: The result's, where they are asked for.
         with_weights: Whether prepared weights are asked for.
+        is_sliced: Whether the convolution is cut along DRAM, where the result is put together.
     """
 
     dtype: DataType | None
     keywords: dict[str, Any]
     extents: Any
     with_weights: bool
+    is_sliced: bool
 
     def result(self, value: Any, tensors: _Tensors) -> Any:
         """The result, and what else is asked for in a tuple with it."""
@@ -120,10 +123,14 @@ def _replicated(x: Any, sizes: Convolution) -> tuple[Any, Convolution]:
     return x, replace(sizes, extents=tuple(x.shape[1:-1]), windows=none)
 
 
-def _asked(dtype: DataType | None, compute_config: Any, memory_config: Any, extents: Any, with_weights: bool) -> _Asked:
-    keywords = {"compute_kernel_config": compute_config, "memory_config": memory_config}
-    given = {name: value for name, value in keywords.items() if value is not None}
-    return _Asked(dtype, given, extents, with_weights)
+def _asked(name: str, given: Mapping[str, Any], extents: Any, slices: Conv2dSliceConfig | None) -> _Asked:
+    """What the arguments of a call of `name` ask."""
+    if slices is not None:
+        check_kind(slices, Conv2dSliceConfig, f"the slice config of {name}")
+    configs = {"compute_kernel_config": given["compute_config"], "memory_config": given["memory_config"]}
+    keywords = {name: value for name, value in configs.items() if value is not None}
+    is_sliced = slices is not None and slices.slice_type is not SliceType.L1_FULL
+    return _Asked(given["dtype"], keywords, extents, given["return_weights_and_bias"], is_sliced)
 
 
 # --- Calls ------------------------------------------------------------------------------------------------------------
@@ -143,7 +150,8 @@ def _convolved(
     if config.padding_mode is PaddingMode.Replicate:
         x, sizes = _replicated(x, sizes)
     attributes = (*numbers_2d(sizes), *_of_result(x, config, asked))
-    value = _CONV2D(x, tensors.weight, tensors.bias, *attributes, **asked.keywords)
+    keywords = {**_place(x, sizes, config, asked), **asked.keywords}
+    value = _CONV2D(x, tensors.weight, tensors.bias, *attributes, **keywords)
     _free_input(given.input, tensors.input, config)
     return asked.result(value, tensors)
 
@@ -161,6 +169,17 @@ def _with_prepared(
 
 def _of_result(x: Any, config: Conv2dConfig, asked: _Asked) -> tuple[Any, ...]:
     return _activation(config), x.dtype if asked.dtype is None else asked.dtype, config.output_layout
+
+
+def _place(x: Any, sizes: Convolution, config: Conv2dConfig, asked: _Asked) -> dict[str, Any]:
+    """Where the result lies if the call does not say it; nothing is DRAM, as of all values of a program."""
+    if asked.is_sliced or maker() is not None:
+        return {}
+    is_product = sizes.windows.are_single_elements and sizes.groups == 1 and not any(map(any, sizes.windows.padding))
+    tiled = config.output_layout is Layout.TILE
+    shards = ConvolutionShards(sizes.rows, sizes.outputs, is_product, tiled, x.device().target.grid)
+    found = shards.config(config, x.memory_config())
+    return {} if found is None else {"memory_config": found}
 
 
 def _free_input(given: Any, used: Any, config: Conv2dConfig) -> None:
@@ -215,10 +234,11 @@ def conv2d(  # noqa: PLR0913 - the arguments are ttnn's
         groups: Parts of the channels that do not meet; 0 as 1.
         dtype: Of the result; the input's when omitted.
         bias_tensor: One number for each output channel.
-        conv_config: An activation, the element type of weights, the layout of the result.
+        conv_config: An activation, the element type of weights, the layout of the result, how it is sharded.
         compute_config: Checked.
-        memory_config: Where the result lies.
-        slice_config: Checked.
+        memory_config: Where the result lies. When omitted it is sharded in L1 as `conv_config` says, or as the input,
+            else in DRAM; inside a jitted function it is in DRAM.
+        slice_config: With slices along DRAM the result lies there.
         return_output_dim: Give height and width of the result too.
         return_weights_and_bias: Give prepared weights and bias too.
 
@@ -228,23 +248,19 @@ def conv2d(  # noqa: PLR0913 - the arguments are ttnn's
     Raises:
         ArgumentError: An argument is of another kind.
         ShapeError: Sizes that do not fit each other, or tensors that do not fit them.
+        L1CapacityError: The shards of the result do not fit in L1.
     """
-    _check_slices(slice_config, "conv2d")
-    sizes = sizes_of("conv2d", locals())
+    given = locals()
+    sizes = sizes_of("conv2d", given)
     extents = _counts("conv2d", sizes) if return_output_dim else None
     tensors = _Tensors(input_tensor, weight_tensor, bias_tensor)
-    asked = _asked(dtype, compute_config, memory_config, extents, return_weights_and_bias)
+    asked = _asked("conv2d", given, extents, slice_config)
     return _convolved("conv2d", sizes, tensors, device, conv_config, asked)
 
 
 def _counts(name: str, sizes: Convolution) -> tuple[int, ...]:
     with refusals_of(name):
         return sizes.counts
-
-
-def _check_slices(config: Conv2dSliceConfig | None, name: str) -> None:
-    if config is not None:
-        check_kind(config, Conv2dSliceConfig, f"the slice config of {name}")
 
 
 @callable_in_programs
@@ -287,19 +303,19 @@ def conv1d(  # noqa: PLR0913 - the arguments are ttnn's
         ArgumentError: An argument is of another kind.
         ShapeError: Sizes that do not fit each other, or tensors that do not fit them.
     """
-    _check_slices(slice_config, "conv1d")
+    given = locals()
     row = windows_of("conv1d", 1, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation)
     one_row = {
         "input_height": 1, "input_width": input_length, "kernel_size": (1, *row.kernel), "stride": (1, *row.stride),
         "padding": (0, 0, *row.padding[0]), "dilation": (1, *row.dilation),
     }  # fmt: skip
-    sizes = sizes_of("conv1d", {**locals(), **one_row}, input_width="input_length")
+    sizes = sizes_of("conv1d", {**given, **one_row}, input_width="input_length")
     extents = _counts("conv1d", sizes)[1] if return_output_dim else None
     tensors = _Tensors(input_tensor, weight_tensor, bias_tensor).there(device, "conv1d")
     if len(weight_tensor.shape) == 3:
         *channels, taps = tensors.weight.shape
         tensors = replace(tensors, weight=reshape(tensors.weight, (*channels, 1, taps)))
-    asked = _asked(dtype, compute_config, memory_config, extents, return_weights_and_bias)
+    asked = _asked("conv1d", given, extents, slice_config)
     return _convolved("conv1d", sizes, tensors, device, conv_config, asked)
 
 
@@ -346,21 +362,17 @@ def conv_transpose2d(  # noqa: PLR0913 - the arguments are ttnn's
         ArgumentError: An argument is of another kind.
         ShapeError: Sizes that do not fit each other, or tensors that do not fit them.
     """
-    name = "conv_transpose2d"
-    _check_slices(dram_slice_config, name)
+    name, arguments = "conv_transpose2d", locals()
     config = _checked_config(conv_config, name)
     if config.padding_mode is not PaddingMode.Zeros:
         raise ArgumentError(f"{name} pads with zeros, got {config.padding_mode}")
     more = per_dimension(output_padding, f"`output_padding` of {name}", 2)
-    transposed = Transposed(sizes_of(name, locals()), more)
+    transposed = Transposed(sizes_of(name, arguments), more)
     given = _Tensors(input_tensor, weight_tensor, bias_tensor)
     with refusals_of(name):
         transposed.check()
         transposed.check_operands(*given.shapes)
-    asked = _asked(
-        dtype, compute_config, memory_config,
-        transposed.convolution.counts if return_output_dim else None, return_weights_and_bias,
-    )  # fmt: skip
+    asked = _asked(name, arguments, transposed.convolution.counts if return_output_dim else None, dram_slice_config)
     return _transposed(transposed, given.there(device, name), config, asked, mirror=bool(mirror_kernel))
 
 
@@ -370,5 +382,6 @@ def _transposed(transposed: Transposed, tensors: _Tensors, config: Conv2dConfig,
             tensors, transposed.sizes, config, lambda weight: prepared_transposed(weight, transposed, mirror=mirror)
         )
     attributes = (*numbers_2d(transposed.sizes), *transposed.more, mirror, *_of_result(tensors.input, config, asked))
-    value = _CONV_TRANSPOSE2D(tensors.input, tensors.weight, tensors.bias, *attributes, **asked.keywords)
+    keywords = {**_place(tensors.input, transposed.convolution, config, asked), **asked.keywords}
+    value = _CONV_TRANSPOSE2D(tensors.input, tensors.weight, tensors.bias, *attributes, **keywords)
     return asked.result(value, tensors)
