@@ -144,7 +144,33 @@ class UNetUp:
         return self.joined.golden(torch.cat([y, functional.interpolate(x, scale_factor=2)], 1))
 
 
-BLOCKS = [BasicBlock, Bottleneck, DepthwiseSeparable, UNetDown, UNetUp]
+class ResNet:
+    """Of parts of tiles towards its end, and rows behind its pools."""
+
+    channels = 3
+
+    def __init__(self, device):
+        generator = torch.Generator().manual_seed(6)
+        self.stem = Conv(device, 3, 32, 8, kernel=7, stride=2, activation="relu", seed=1)
+        self.first = Conv(device, 32, 32, 2, activation="relu", seed=2)
+        self.second = Conv(device, 32, 32, 2, seed=3)
+        weight = torch.randn((32, 10), generator=generator) / 6
+        self.weight = ttnn.from_torch(weight, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+        self.torch_weight = weight.bfloat16().double()
+
+    def __call__(self, x):
+        x = ttnn.max_pool2d(self.stem(x), 2, 4, 4, 32, [3, 3], [2, 2], [1, 1])
+        x = ttnn.relu(ttnn.add(self.second(self.first(x)), x))
+        x = ttnn.avg_pool2d(x, 2, 2, 2, 32, [2, 2], [1, 1], [0, 0])
+        return ttnn.linear(x, self.weight)
+
+    def golden(self, x):
+        x = functional.max_pool2d(self.stem.golden(x), 3, 2, 1)
+        x = functional.relu(self.second.golden(self.first.golden(x)) + x).mean((2, 3))
+        return (x @ self.torch_weight)[..., None, None]
+
+
+BLOCKS = [ResNet, BasicBlock, Bottleneck, DepthwiseSeparable, UNetDown, UNetUp]
 
 
 @pytest.mark.parametrize("block", BLOCKS)

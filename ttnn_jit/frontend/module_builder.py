@@ -33,6 +33,7 @@ from ttnn_jit.ops.operation import OperandSpec
 from ttnn_jit.ops.shorthand import Call, Value
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import Numerics, SystemDesc
+from ttnn_jit.specs.target_rules import keeps_target_rules
 from ttnn_jit.specs.tensor_spec import (
     HOST_MEMORY_CONFIG,
     DataType,
@@ -64,7 +65,7 @@ class ModuleBuilder:
 
     Attributes:
         target: As it was given.
-        kernel_operands: Where there are such rules, what kernels read: its name for errors, and its spec.
+        kernel_operands: Where there are such rules, the arguments that kernels read: their names, and their specs.
     """
 
     def __init__(self, name: str, target: SystemDesc, location: Location | None, *, jitted: bool = False) -> None:
@@ -183,13 +184,20 @@ class ModuleBuilder:
         properties = properties_of(operation, attributes, values)
         if operation.has_dtype_property:
             properties["dtype"] = data_type_attr(result.dtype)
-        hoisted = dict(HOISTED) if isinstance(operation, Elementwise) else {}
+        hoisted = dict(HOISTED) if self._is_hoisted(operation, operands) else {}
         op_class = OP_OF[operation]
         types = map(tensor_type, results)
         given = [value for value in values if value is not None]
         op = op_class.make(given, *types, properties=properties, attributes=hoisted, location=place)
         append(self._block, (op,))
         return op.results
+
+    def _is_hoisted(self, operation: Operation, operands: Sequence[Operand]) -> bool:
+        """Whether a kernel runs it: a chip's read no partial tiles, nor rows, of what other operations made."""
+        if not isinstance(operation, Elementwise):
+            return False
+        specs = (each[1] for each in operands if isinstance(each, tuple))
+        return not self._has_rules or all(keeps_target_rules(spec, self.target) for spec in specs)
 
     def updated(self, operand: TensorOperand, wanted: TensorSpec, location: Location | None) -> TensorOperand:
         """What an operation in place stores, as `stored` does.
@@ -302,7 +310,8 @@ class ModuleBuilder:
 
     def _check_kernel(self, operation: Operation, tensors: Sequence[TensorOperand], location: Location | None) -> None:
         for value, spec in tensors:
-            self.kernel_operands[self._names.get(value, f"an operand of {operation.name}"), spec] = None
+            if value in self._names:
+                self.kernel_operands[self._names[value], spec] = None
         sharded = [spec for _, spec in tensors if spec.memory_config.is_sharded()]
         for spec in sharded[1:]:
             if not spec.lies_as(sharded[0]):

@@ -22,7 +22,7 @@ class FrontendResult:
             indices as leaves, or NOTHING.
         opaque: The first thing that was read whose change no guard can see: the module serves one call only.
         warnings: Texts for the user, each once.
-        kernel_operands: What kernels read that obey the rules of a chip target: its name for errors, and its spec.
+        kernel_operands: The arguments that kernels read, where those obey a chip's rules: their names, and their specs.
     """
 
     module: ModuleOp

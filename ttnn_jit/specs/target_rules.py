@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ttnn_jit.diagnostics.errors import GridError, LayoutError, ShapeError
+from ttnn_jit.diagnostics.errors import ArgumentError, GridError, LayoutError, ShapeError
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
 from ttnn_jit.specs.tensor_spec import BufferType, Layout, MemoryConfig, ShardOrientation, TensorSpec
 
@@ -31,6 +31,15 @@ def check_target_rules(name: str, spec: TensorSpec, target: SystemDesc) -> None:
                 f"target {target.name} does not pad inside a jitted function",
                 help="pad the tensor, or use a device opened with `target='cpu'`",
             )
+
+
+def keeps_target_rules(spec: TensorSpec, target: SystemDesc) -> bool:
+    """Whether kernels of the target take such a tensor inside a jitted function."""
+    try:
+        check_target_rules("", spec, target)
+    except ArgumentError:
+        return False
+    return True
 
 
 def check_config_rules(name: str, config: MemoryConfig, target: SystemDesc) -> None:
