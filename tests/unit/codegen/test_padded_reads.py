@@ -114,6 +114,19 @@ def test_a_padded_tensor_that_others_read_too_is_made(cpu_device, monkeypatch):
     assert torch.equal(ttnn.to_torch(padded), torch.nn.functional.pad(ttnn.to_torch(x), (0, 0, 1, 1)))
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_is_padded_twice_is_read_through_one_of_both(target):
+    x = images((1, 4, 5, 32), torch.float32, target)
+
+    def program(x):
+        padded = ttnn.pad(ttnn.pad(x, ((0, 0), (1, 0), (0, 2), (0, 0)), 2.0), ((0, 0), (1, 1), (1, 1), (0, 0)), 3.0)
+        return ttnn.add(padded[:, :5], padded[:, 2:7])
+
+    whole, parts, _ = whole_and_in_parts(program, x)
+    assert torch.equal(parts, whole)
+    assert torch.equal(whole[0, 0, 0], torch.full((32,), 5.0))
+
+
 def test_small_tensors_are_copied(cpu_device):
     x = ttnn.from_torch(torch.randn(1, 4, 4, 8), device=cpu_device)
     jitted = ttnn_jit.jit(enable_cache=False)(lambda x: ttnn.max_pool2d(x, 1, 4, 4, 8, [3, 3], [1, 1], [1, 1]))

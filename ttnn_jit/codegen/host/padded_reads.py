@@ -80,10 +80,11 @@ def read_without_padding(plan: HostPlan) -> HostPlan:
     """The launches without those that pad what elementwise ones read, which are cut where they meet padding."""
     found: list[Sequence[HostLaunch]] = [(launch,) for launch in plan.launches]
     readers, writers = places_by_value(plan.launches)
+    untouched = set(range(len(found)))
     for value, places in writers.items():
         padded = _padded([plan.launches[place] for place in places], value)
-        if padded is None or any(len(found[place]) != 1 for place in readers[value]):
-            continue  # or its reader is cut for another one
+        if padded is None or not untouched.issuperset((*places, *readers[value])):
+            continue  # or a launch of these is cut for another one
         cut = _all_cut(padded, [plan.launches[place] for place in readers[value]])
         if cut is None:
             continue
@@ -91,6 +92,7 @@ def read_without_padding(plan: HostPlan) -> HostPlan:
         found[places[0] : places[-1] + 1] = [(fill,), *((),) * (len(places) - 1)]
         for place, own in zip(readers[value], parts, strict=True):
             found[place] = own
+        untouched.difference_update(places, readers[value])
     return replace(plan, launches=tuple(itertools.chain.from_iterable(found)))
 
 
