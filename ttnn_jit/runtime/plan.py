@@ -136,7 +136,7 @@ class ProgramPlan:
 
     @cached_property
     def written_over_inputs(self) -> frozenset[int]:
-        """The outputs that nothing is but the new value of an input of the same spec: the caller gets no such tensor."""
+        """The outputs that are the new value of an input of the same spec, and nothing else: no caller gets them."""
         found = {self.results[result]: index for index, result in self.updates}
         return frozenset(
             output
