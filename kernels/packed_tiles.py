@@ -107,20 +107,22 @@ def bits_of(code: int, shared: int, count: int) -> int:
 def packer(load: Callable[[Any], Any]) -> Callable[..., None]:
     """A function that packs the tile whose first element `dense` points to, with rows `down` elements apart.
 
-    ``load(element)`` gives the bits of a float32.
+    It has `width` columns and `height` rows, and zeros beyond. ``load(element)`` gives the bits of a float32.
     """
 
     @scalar  # type: ignore[untyped-decorator]
-    def pack_tile(dense: Any, down: int, tile: Any, count: int) -> None:
+    def pack_tile(dense: Any, down: int, tile: Any, count: int, width: int, height: int) -> None:
         for r in range(HEIGHT):
             for half in range(2):
                 first, group = r * down + half * GROUP, place_of(r, half)
+                own = max(0, min(GROUP, width - half * GROUP)) if r < height else 0
                 shared = 0
-                for lane in range(GROUP):
+                for lane in range(own):
                     shared = max(shared, load(dense[first + lane]) >> 23 & 255)
                 tile[group] = u8(shared)
                 for lane in range(GROUP):
-                    store_code(tile, group * GROUP + lane, code_of(load(dense[first + lane]), shared, count), count)
+                    code = code_of(load(dense[first + lane]), shared, count) if lane < own else 0
+                    store_code(tile, group * GROUP + lane, code, count)
 
     packing: Callable[..., None] = pack_tile
     return packing
@@ -129,15 +131,15 @@ def packer(load: Callable[[Any], Any]) -> Callable[..., None]:
 def unpacker(store: Callable[[Any], Any]) -> Callable[..., None]:
     """A function that unpacks a tile to where `dense` points, with rows `down` elements apart.
 
-    ``store(bits)`` gives the element that a float32 of these bits is.
+    Of a tile of `width` columns and `height` rows. ``store(bits)`` gives the element that a float32 of these bits is.
     """
 
     @scalar  # type: ignore[untyped-decorator]
-    def unpack_tile(dense: Any, down: int, tile: Any, count: int) -> None:
-        for r in range(HEIGHT):
+    def unpack_tile(dense: Any, down: int, tile: Any, count: int, width: int, height: int) -> None:
+        for r in range(height):
             for half in range(2):
                 first, group = r * down + half * GROUP, place_of(r, half)
-                for lane in range(GROUP):
+                for lane in range(max(0, min(GROUP, width - half * GROUP))):
                     code = load_code(tile, group * GROUP + lane, count)
                     dense[first + lane] = store(bits_of(code, int(tile[group]), count))
 

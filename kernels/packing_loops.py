@@ -16,7 +16,7 @@ from ttnn_jit.kernels.outer_loops import OuterLoops, word
 from ttnn_jit.kernels.tile_loop import NONTEMPORAL, PREFETCH_DECLARATION
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import DataType
-from ttnn_jit.specs.target import TILE_HEIGHT, Numerics
+from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, Numerics
 
 GROUP = 16
 _GROUPS = 64
@@ -30,6 +30,9 @@ LINE = 64
 STRIP = 16
 """Tiles beside each other that are walked row by row: rows of 1 or 2 KB, which hardware prefetches, and packed tiles
 that fit the first cache."""
+
+_COPY, _FILL = "@llvm.memcpy.p0.p0.i64", "@llvm.memset.p0.i64"
+EDGES = (f"declare void {_COPY}(ptr, ptr, i64, i1)\n", f"declare void {_FILL}(ptr, i8, i64, i1)\n")
 
 MAXIMUM = f"declare i8 @llvm.vector.reduce.umax.v{GROUP}i8(<{GROUP} x i8>)"
 
@@ -99,14 +102,16 @@ _BFLOAT16 = _Lanes(2 * GROUP, 16, 7, 15)
 class PackingLoops:
     """The function ``void @name(ptr pointers, ptr params)``; the words are those of kernels/outer_loops.py.
 
-    Of a tile, loop 0 walks columns and loop 1 rows; loop 2 walks tiles along a row of them, loop 3 rows of tiles.
-    Operand 0 is read, operand 1 written; one of them is packed, and moves by whole tiles along loops 2 and 3 alone.
+    Of a tile, loop 0 walks columns and loop 1 rows; loop 2 walks tiles along a row of them, the others rows of tiles.
+    Operand 0 is read, operand 1 written; one of them is packed, and moves by whole tiles along loop 2 and those around
+    it alone. A tile that is packed has zeros beyond its columns and rows.
 
     Attributes:
         name: Its symbol.
         source: Element type of what is read.
         target: Element type of what is written.
         numerics: Under those of devices a NaN is packed as an infinity.
+        rank: Number of the outermost loop.
         nontemporal: Whether elements are written past the caches; they are aligned then.
         is_internal: Whether its module alone sees it.
     """
@@ -115,6 +120,7 @@ class PackingLoops:
     source: DataType
     target: DataType
     numerics: Numerics
+    rank: int = 3
     nontemporal: bool = False
     is_internal: bool = False
 
@@ -122,7 +128,8 @@ class PackingLoops:
     def declarations(self) -> tuple[str, ...]:
         """Of what it calls."""
         lanes = _BFLOAT16 if self.source.is_upper_half else _FLOAT32
-        called = (MAXIMUM, lanes.minimum_declaration, PREFETCH_DECLARATION) if self._packs else (PREFETCH_DECLARATION,)
+        packing = (MAXIMUM, lanes.minimum_declaration, *EDGES) if self._packs else ()
+        called = (*packing, PREFETCH_DECLARATION)
         return (NONTEMPORAL, *called) if self.nontemporal else called
 
     @property
@@ -158,22 +165,29 @@ class PackingLoops:
     def _lines(self) -> Iterator[str]:
         tile, moved = f"[{self._packed.itemsize} x i8]", f"[{self._packed.stride_bytes} x i8]"
         element = self._elements.traits.llvm
-        outer = OuterLoops((element, moved) if self._packs else (moved, element), rank=3, innermost=3)
+        outer = OuterLoops((element, moved) if self._packs else (moved, element), self.rank, innermost=3)
         dense, packed = (0, 1) if self._packs else (1, 0)
         head = "define internal void" if self.is_internal else "define void"
         yield f"{head} @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
         yield "entry:"
         if self._packs:
             yield f"  %strip.tiles = alloca [{STRIP} x {tile}], align 64"
+            yield f"  %edge = alloca [{TILE_WIDTH} x {element}], align 64"
+            yield f"  store [{TILE_WIDTH} x {element}] zeroinitializer, ptr %edge, align 64"
         for k in range(2):
             yield f"  %pointer.at_{k} = getelementptr ptr, ptr %pointers, i64 {k}"
-            yield f"  %at4_{k} = load ptr, ptr %pointer.at_{k}"
+            yield f"  %at{self.rank + 1}_{k} = load ptr, ptr %pointer.at_{k}"
         yield from word("%width", 0)
+        yield from word("%height", 1)
         yield from word("%tiles", 2)
         yield from word("%down", outer.stride_index(dense, 1))
         yield from word("%across", outer.stride_index(dense, 2))
+        if self._packs:
+            yield f"  %edge.bytes = mul i64 %width, {self._elements.itemsize}"
+            yield f"  %is.wide = icmp eq i64 %width, {TILE_WIDTH}"
+            yield f"  %is.high = icmp eq i64 %height, {TILE_HEIGHT}"
         yield "  %empty = icmp eq i64 %width, 0"
-        yield f"  br i1 %empty, label %close4, label %{outer.first}"
+        yield f"  br i1 %empty, label %close{self.rank + 1}, label %{outer.first}"
         yield from outer.open()
         yield from self._strips(f"%at3_{dense}", f"%at3_{packed}")
         yield from outer.close()
@@ -187,7 +201,6 @@ class PackingLoops:
 
         A strip is packed beside, because no line of memory would be written as a whole.
         """
-        element, tile = self._elements.traits.llvm, f"[{self._packed.itemsize} x i8]"
         yield "row:"
         yield "  br label %strip"
         yield "strip:"
@@ -195,9 +208,32 @@ class PackingLoops:
         yield f"  %wanted = add i64 %first, {STRIP}"
         yield "  %is_last = icmp uge i64 %wanted, %tiles"
         yield "  %beyond = select i1 %is_last, i64 %tiles, i64 %wanted"
+        if self._packs:
+            yield from self._cleared()
+        yield "  br label %rows"
+        yield "rows:"
         yield "  br label %line"
+        yield from self._line(dense, packed)
+        yield "line.end:"
+        yield "  %r.next = add i64 %r, 1"
+        yield f"  %more.lines = icmp ult i64 %r.next, {'%height' if self._packs else TILE_HEIGHT}"
+        yield f"  br i1 %more.lines, label %line, label %{'copy' if self._packs else 'strip.end'}"
+        if self._packs:
+            yield from self._copied_strip(packed)
+        yield "strip.end:"
+        yield "  br i1 %is_last, label %close3, label %strip"
+
+    def _cleared(self) -> Iterator[str]:
+        """Zeros below the rows of tiles that are not whole."""
+        yield "  br i1 %is.high, label %rows, label %clear"
+        yield "clear:"
+        yield f"  call void {_FILL}(ptr align 64 %strip.tiles, i8 0, i64 {STRIP * self._packed.itemsize}, i1 false)"
+
+    def _line(self, dense: str, packed: str) -> Iterator[str]:
+        """A row of the tiles of a strip."""
+        element, tile = self._elements.traits.llvm, f"[{self._packed.itemsize} x i8]"
         yield "line:"
-        yield "  %r = phi i64 [0, %strip], [%r.next, %line.end]"
+        yield "  %r = phi i64 [0, %rows], [%r.next, %line.end]"
         yield "  %move = mul i64 %r, %down"
         yield f"  %line.at = getelementptr {element}, ptr {dense}, i64 %move"
         yield f"  %faces = and i64 %r, {GROUP}"
@@ -206,14 +242,16 @@ class PackingLoops:
         yield from self._prefetched_strip(packed)
         yield "  br label %tile"
         yield "tile:"
-        yield "  %c = phi i64 [%first, %line], [%c.next, %tile]"
+        yield f"  %c = phi i64 [%first, %line], [%c.next, %{'group' if self._packs else 'tile'}]"
         yield "  %moved = mul i64 %c, %across"
-        yield f"  %dense0 = getelementptr {element}, ptr %line.at, i64 %moved"
+        yield f"  %{'lies' if self._packs else 'dense0'} = getelementptr {element}, ptr %line.at, i64 %moved"
+        if self._packs:
+            yield from self._edge()
         yield f"  %dense1 = getelementptr {element}, ptr %dense0, i64 {GROUP}"
         if self._packs:
             yield "  %place = sub i64 %c, %first"
             yield f"  %tile.at = getelementptr {tile}, ptr %strip.tiles, i64 %place"
-            yield f"  %next.line = getelementptr {element}, ptr %dense0, i64 %down"
+            yield f"  %next.line = getelementptr {element}, ptr %lies, i64 %down"
             yield f"  call void {_PREFETCH}(ptr %next.line, i32 0, i32 3, i32 1)"
         else:
             yield f"  %tile.at = getelementptr {tile}, ptr {packed}, i64 %c"
@@ -228,14 +266,15 @@ class PackingLoops:
         yield "  %c.next = add i64 %c, 1"
         yield "  %more.tiles = icmp ult i64 %c.next, %beyond"
         yield "  br i1 %more.tiles, label %tile, label %line.end"
-        yield "line.end:"
-        yield "  %r.next = add i64 %r, 1"
-        yield f"  %more.lines = icmp ult i64 %r.next, {TILE_HEIGHT}"
-        yield f"  br i1 %more.lines, label %line, label %{'copy' if self._packs else 'strip.end'}"
-        if self._packs:
-            yield from self._copied_strip(packed)
-        yield "strip.end:"
-        yield "  br i1 %is_last, label %close3, label %strip"
+
+    def _edge(self) -> Iterator[str]:
+        """``%dense0``: a row of a tile, or a copy of it with zeros beyond its end."""
+        yield "  br i1 %is.wide, label %group, label %part"
+        yield "part:"
+        yield f"  call void {_COPY}(ptr align 64 %edge, ptr %lies, i64 %edge.bytes, i1 false)"
+        yield "  br label %group"
+        yield "group:"
+        yield "  %dense0 = phi ptr [%lies, %tile], [%edge, %part]"
 
     def _prefetched_strip(self, packed: str) -> Iterator[str]:
         """Asks for a share of the next strip, whose lines no hardware finds: they are read in 16 pieces of a tile."""

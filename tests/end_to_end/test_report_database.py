@@ -12,6 +12,7 @@ import torch
 import ttnn_jit
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import TtnnJitError
+from ttnn_jit.ttnn.comparison_mode import ComparisonWarning
 
 
 @pytest.fixture
@@ -116,3 +117,29 @@ def test_nothing_is_written_without_a_name(report, cpu_device, tmp_path):
     with report(report_name=None):
         ttnn.exp(tensor(cpu_device, 32, 32))
     assert not any(tmp_path.glob("**/db.sqlite"))
+
+
+def test_comparisons_with_goldens_are_told_beside_the_tensors(report, device):
+    wrong = ttnn_jit.tile_op(lambda x: x * 3.0, golden=lambda x: torch.sin(3 * x))
+    x = tensor(device, 64, 64)
+    with report(), ttnn.manage_config("enable_comparison_mode", True), pytest.warns(ComparisonWarning):
+        ttnn.neg(wrong(x))
+    alike = {}
+    for table in ("local", "global"):
+        found = report.rows(
+            f"SELECT name, matches, desired_pcc, actual_pcc, golden.dtype FROM {table}_tensor_comparison_records "
+            "JOIN output_tensors USING (tensor_id) JOIN operations USING (operation_id) "
+            "JOIN tensors AS golden ON golden.tensor_id = golden_tensor_id ORDER BY operation_id"
+        )
+        assert [(desired, dtype) for _, _, desired, _, dtype in found] == [(0.9999, "torch.float64")] * 2
+        assert all(bool(matches) is (actual >= desired) for _, matches, desired, actual, _ in found)
+        alike[table] = [matches for _, matches, *_ in found]
+    assert alike == {"local": [0, 1], "global": [0, 0]}
+
+
+def test_a_tensor_that_is_written_twice_has_the_comparison_of_the_second_time(report, device):
+    x = tensor(device, 64, 64)
+    with report(), ttnn.manage_config("enable_comparison_mode", True):
+        ttnn.add_(x, 1.0)
+        ttnn.add_(x, 1.0)
+    assert report.rows("SELECT matches FROM local_tensor_comparison_records") == [(1,)]

@@ -439,6 +439,25 @@ def plan_of(function: Any, *arguments: torch.Tensor) -> ProgramPlan:
     return compile_program(ttnn_jit.jit()(function).request(*arguments), use_disk=False).program.plan
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        ttnn.softmax_in_place,
+        lambda x: ttnn.transformer.attention_softmax_(x, head_size=64),
+        lambda x: ttnn.add_(x, 1.0),
+    ],
+    ids=["softmax_in_place", "attention_softmax_", "add_"],
+)
+def test_a_tensor_that_fills_most_of_l1_is_written_in_place(written):
+    device = ttnn.open_device(device_id=0, target="wormhole_b0")
+    values = torch.full((1, 64, 768, 576), 0.5, dtype=torch.bfloat16)  # 0.9 of 1.4 MB of a core
+    x = ttnn.from_torch(values, layout=ttnn.TILE_LAYOUT, device=device, memory_config=ttnn.L1_MEMORY_CONFIG)
+    before = device.l1.view().used
+    assert written(x) is x
+    assert device.l1.view().used == before
+    ttnn.close_device(device)
+
+
 @pytest.mark.parametrize("jitted", [False, True])
 def test_a_write_in_place_takes_no_l1(jitted, cpu_device):
     run = ttnn_jit.jit()(added) if jitted else ttnn.add_

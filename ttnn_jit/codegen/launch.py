@@ -25,12 +25,15 @@ from ttnn_jit.specs.access import (
     Expr,
     NotStridedError,
     StridedWalk,
+    bounds,
     substitute,
     times,
     total,
     walk,
 )
-from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
+from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
+from ttnn_jit.specs.tensor_spec import TensorSpec, dense_strides
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +186,46 @@ def contraction_nest_of(operands: tuple[View, ...], shape: tuple[int, ...], left
     nest = (*batches, *rows, *inner, *columns)
     strides = tuple(zip(*(column for _, column in nest), strict=True))
     return LoopNest(tuple(extent for extent, _ in nest), strides, walked.offsets, tuple(range(1, 1 + len(inner))))
+
+
+@lru_cache(maxsize=4096)
+def tile_nest_of(dense: View, packed: View) -> LoopNest:
+    """The loops over the tiles of block floats that are made of `dense`, in blocks of whole tiles or within one.
+
+    The innermost first: columns of a tile, its rows, tiles beside each other, and the others. Strides of what is packed
+    are those of tiles.
+
+    Raises:
+        NotStridedError: The elements of a tile do not lie in rows of it.
+    """
+    rank = len(packed.spec.padded_shape)
+    shape = (*(1,) * (rank - len(packed.shape)), *packed.shape)
+    *batch, height, width = shape
+    own = min(height, TILE_HEIGHT), min(width, TILE_WIDTH)
+    grid = (*batch, -(-height // TILE_HEIGHT), -(-width // TILE_WIDTH))
+    row = total((times(Dim(rank - 2), TILE_HEIGHT), Dim(rank)))
+    column = total((times(Dim(rank - 1), TILE_WIDTH), Dim(rank + 1)))
+    elements = substitute(_address(dense, shape), [*map(Dim, range(rank - 2)), row, column])
+    walked = walk((*grid, *own), [elements, _address_of_tiles(packed)])
+    along, down = walked.strides[0][-1], walked.strides[0][-2]
+    if walked.extents[-2:] != own or (along != 1 and own[1] > 1):
+        raise NotStridedError
+    outer = _merged(walked.extents[:-3], tuple(strides[:-3] for strides in walked.strides), walked.offsets)
+    strides = tuple((*around, last) for around, (*_, last, _, _) in zip(outer.strides, walked.strides, strict=True))
+    extents = (*outer.extents, *walked.extents[-3:])
+    return LoopNest(extents, ((*strides[0], down, 1), (*strides[1], 0, 0)), walked.offsets, (0, 1))
+
+
+def _address_of_tiles(packed: View) -> Expr:
+    """Where a tile lies, by its indices, in what strides of tiles count."""
+    *batch, height, width = packed.spec.padded_shape
+    steps = dense_strides((*batch, height // TILE_HEIGHT, width // TILE_WIDTH))
+    first = [0] * len(steps)
+    if packed.access is not None:
+        first = [bounds(expr, packed.access.extents)[0] for expr in packed.access.coordinates]
+    first = [*first[:-2], first[-2] // TILE_HEIGHT, first[-1] // TILE_WIDTH]
+    places = (total((Dim(axis), Const(start))) for axis, start in enumerate(first))
+    return total(times(place, step * STRIDES_OF_A_TILE) for place, step in zip(places, steps, strict=True))
 
 
 def row_loops(nest: LoopNest, right: int) -> int:

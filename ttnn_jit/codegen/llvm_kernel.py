@@ -142,7 +142,8 @@ def _draft(form: Form, isa: HostIsa) -> _Draft:  # noqa: PLR0911 - one line for 
 def _repacked(body: KernelBody) -> _Draft:
     """A kernel that packs or unpacks block floats."""
     read, written = (stream.dtype for stream in body.streams)
-    loops, module = PackingLoops(KERNEL, read, written, body.numerics, body.streams[1].nontemporal), ModuleText()
+    nontemporal = body.streams[1].nontemporal
+    loops, module = PackingLoops(KERNEL, read, written, body.numerics, body.rank, nontemporal), ModuleText()
     module.declarations.update(dict.fromkeys(loops.declarations))
     streams = f"; streams: {read.mlir}, {written.mlir}"
     return _Draft([loops.text()], module, _PICOSECONDS_OF_PACKING, remarks=[streams])

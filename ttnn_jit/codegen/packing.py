@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 from ttnn_jit.codegen.kernel import COPY, Kernel, Operand, kernel_of_nest, kernel_over
-from ttnn_jit.codegen.launch import LoopNest, View
+from ttnn_jit.codegen.launch import LoopNest, View, tile_nest_of
 from ttnn_jit.codegen.loops import refusal
-from ttnn_jit.codegen.steps import Apply, Constant, KernelBody, Repack, Store
+from ttnn_jit.codegen.steps import KernelBody, Repack
 from ttnn_jit.dialects.d2m import EmptyOp
 from ttnn_jit.dialects.declared_ops import TypecastOp
 from ttnn_jit.dialects.layout import tensor_type
-from ttnn_jit.ops import COPY as COPYING
-from ttnn_jit.specs.access import Access, Part, around
+from ttnn_jit.specs.access import Access, NotStridedError, Part
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, Numerics
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
 _OWN_LOOPS = (0, 1)
 """Columns and rows of a tile."""
+_INDENT = "    "
 
 
 def packing_kernels(op: TypecastOp, numerics: Numerics) -> list[Kernel]:
@@ -34,38 +35,65 @@ def packing_kernels(op: TypecastOp, numerics: Numerics) -> list[Kernel]:
         if result.view.spec.layout is not Layout.TILE:
             raise refusal(op, "block floats are unpacked in tiles", "give the result a tiled layout")
         return [_over_tiles(source, result, numerics)]
-    if _has_no_padding(source):
+    return packed_into(source, result, numerics)
+
+
+def packed_into(source: Operand, result: Operand, numerics: Numerics) -> list[Kernel]:
+    """The launches that pack `source`: of whole tiles, and of those at its edges.
+
+    Elements that do not lie in rows of tiles are copied first.
+    """
+    if not source.view.spec.volume:
         return [_over_tiles(source, result, numerics)]
-    padded, kernels = _padded(source, result.view.spec, numerics)
-    return [*kernels, _over_tiles(padded, result, numerics)]
+    try:
+        return [_packing(source, result, part, numerics) for part in _parts(result.view.spec)]
+    except NotStridedError:
+        dense = TensorSpec(source.view.shape, source.view.spec.dtype)
+        copied = Operand(EmptyOp.make(tensor_type(dense)).results[0], View(dense))
+        copy = kernel_over((source,), (copied,), COPY, numerics)
+        return [copy, *(_packing(copied, result, part, numerics) for part in _parts(result.view.spec))]
 
 
-def _has_no_padding(operand: Operand) -> bool:
-    """Whether all that is stored is elements, in whole tiles."""
-    spec = operand.view.spec
-    tiled = (*(1, 1), *spec.shape)[-2:] == _matrix(spec.with_(layout=Layout.TILE))[1:]
-    return operand.view.access is None and spec.strides is None and tiled
-
-
-def _padded(source: Operand, target: TensorSpec, numerics: Numerics) -> tuple[Operand, list[Kernel]]:
-    """The elements of `source` with zeros around them, and the launches that write both."""
-    shape = source.view.shape
-    dense = TensorSpec(target.padded_shape, source.view.spec.dtype)
-    value = EmptyOp.make(tensor_type(dense)).results[0]
-    rank = len(dense.shape)
-    lifted = Access((1,) * (rank - len(shape)) + tuple(shape), Access.identity(dense.shape).coordinates)
-    part = Part((0,) * rank, lifted)
-    reading = Access(lifted.extents, Access.identity(dense.shape).coordinates[rank - len(shape) :])
-    through = reading if source.view.access is None else reading.after(source.view.access)
-    zero = (Apply(COPYING.tile_name, (Constant.of(0.0),), (), dense.dtype, None), Store(0, 0))
-    kernels = [
-        kernel_over((), (Operand(value, View(dense, slab.place)),), zero, numerics)
-        for slab in around(part, dense.shape)
+def _parts(spec: TensorSpec) -> list[Part]:
+    """The blocks of a tensor in tiles that whole tiles make up, and those of which no tile is whole."""
+    rank = len(spec.padded_shape)
+    *batch, height, width = (*(1,) * (rank - len(spec.shape)), *spec.shape)
+    blocks = itertools.product(_lengths(height, TILE_HEIGHT), _lengths(width, TILE_WIDTH))
+    return [
+        Part((*(0,) * (rank - 2), top, left), Access.identity((*batch, rows, columns)))
+        for (top, rows), (left, columns) in blocks
     ]
-    inner = Operand(value, View(dense, part.place))
-    kernels.append(kernel_over((Operand(source.value, View(source.view.spec, through)),), (inner,), COPY, numerics))
-    # As a view, so that it stays a launch of its own.
-    return Operand(value, View(dense, Access.identity(dense.shape))), kernels
+
+
+def _lengths(extent: int, of_tile: int) -> list[tuple[int, int]]:
+    """Where the whole tiles of an extent begin and how long they are; the same of the rest."""
+    whole = extent - extent % of_tile
+    return [each for each in ((0, whole), (whole, extent - whole)) if each[1]]
+
+
+def _packing(source: Operand, result: Operand, part: Part, numerics: Numerics) -> Kernel:
+    """The launch that packs a block of `source`.
+
+    Raises:
+        NotStridedError: Its elements do not lie in rows of tiles.
+    """
+    missing = len(part.origin) - len(source.view.shape)
+    block = Access(part.access.extents, part.place.coordinates[missing:])
+    through = block if source.view.access is None else block.after(source.view.access)
+    whole = len(_parts(result.view.spec)) == 1
+    read = Operand(source.value, View(source.view.spec, None if whole and source.view.access is None else through))
+    written = Operand(result.value, View(result.view.spec, None if whole else part.place))
+    return repacking(read, written, numerics)
+
+
+def repacking(source: Operand, result: Operand, numerics: Numerics) -> Kernel:
+    """The launch that packs what `source` reads into `result`.
+
+    Raises:
+        NotStridedError: It does not lie in rows of tiles.
+    """
+    nest = tile_nest_of(source.view, result.view)
+    return kernel_of_nest((source,), (result,), (Repack(),), numerics, nest)
 
 
 def _over_tiles(source: Operand, result: Operand, numerics: Numerics) -> Kernel:
@@ -96,11 +124,15 @@ def packing_source(body: KernelBody) -> str:
     packs = written.is_block_float
     dense, tiles = (0, 1) if packs else (1, 0)
     elements, packed = body.streams[dense].dtype, body.streams[tiles].dtype
-    moves = [f"i3 * params[{7 + 4 * k}] + i2 * params[{6 + 4 * k}]" for k in range(2)]
+    loops = body.rank + 1
+    outer = range(body.rank, len(_OWN_LOOPS) - 1, -1)
+    moves = [" + ".join(f"i{loop} * params[{loops * (k + 1) + loop}]" for loop in outer) for k in range(2)]
+    down = f"params[{loops * (dense + 1) + 1}]"
     element = f"{elements.name.lower()}_at(pointers[{dense}] + {elements.itemsize} * ({moves[dense]}))"
     tile = f"{packed.name.lower()}_at(pointers[{tiles}] + {packed.stride_bytes} * ({moves[tiles]}))"
     convert = f"{'upper' if elements.is_upper_half else 'whole'}_{'bits' if packs else 'element'}"
     maker = "packer" if packs else "unpacker"
+    bits = packed.traits.magnitude_bits
     replaces_nan = packs and body.numerics is Numerics.DEVICE
     return "\n".join(
         [
@@ -115,9 +147,9 @@ def packing_source(body: KernelBody) -> str:
             f"repack = {maker}(convert)",
             "",
             "def kernel(pointers, params):",
-            "    for i3 in range(params[3] if params[0] else 0):",
-            "        for i2 in range(params[2]):",
-            f"            repack({element}, params[{5 + 4 * dense}], {tile}, {packed.traits.magnitude_bits})",
+            "    if params[0]:",
+            *(f"{_INDENT * (2 + depth)}for i{loop} in range(params[{loop}]):" for depth, loop in enumerate(outer)),
+            f"{_INDENT * (2 + len(outer))}repack({element}, {down}, {tile}, {bits}, params[0], params[1])",
             "",
         ]
     )

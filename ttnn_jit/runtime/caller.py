@@ -184,13 +184,15 @@ def run_on_tensors(program: Runnable, tensors: Sequence[Tensor]) -> Any:
     in_place = plan.made_in_place if plan.has_warm_calls else {}
     call = program.native_in_place if in_place else program.native
     owned = {i: plan.buffers[i] for i in range(len(plan.inputs), len(plan.buffers)) if i not in in_place}
-    leases = [device.l1.lease(spec) if in_l1(spec) else None for spec in (*owned.values(), *plan.unstored)]
+    # A chip writes such an output where the input lies.
+    placed = {i: spec for i, spec in owned.items() if in_l1(spec) and i not in plan.written_over_inputs}
+    leases = {i: device.l1.lease(spec) for i, spec in placed.items()}
+    _unstored = [device.l1.lease(spec) for spec in plan.unstored]
     if any(map(in_l1, (*plan.buffers, *plan.unstored))):
         device.l1.require(program.circular_buffer_bytes, f"the circular buffers of {plan.name}")
     made = {i: Tensor(spec, device, device.pool.allocate(spec.nbytes)) for i, spec in owned.items()}
-    for tensor, lease in zip(made.values(), leases, strict=False):
-        if lease is not None:
-            tensor.memory(plan.name).lease = lease
+    for i, lease in leases.items():
+        made[i].memory(plan.name).lease = lease
     made |= {i: tensors[index] for i, index in in_place.items()}
     every = [*tensors, *(made[i] for i in range(len(plan.inputs), len(plan.buffers)))]
     if call is not None:

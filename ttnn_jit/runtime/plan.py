@@ -135,6 +135,16 @@ class ProgramPlan:
         return {self.results[result]: index for index, result in self.updates if index in self.in_place}
 
     @cached_property
+    def written_over_inputs(self) -> frozenset[int]:
+        """The outputs that are the new value of an input of the same spec, and nothing else: no caller gets them."""
+        found = {self.results[result]: index for index, result in self.updates}
+        return frozenset(
+            output
+            for output, index in found.items()
+            if self.results.count(output) == 1 and self.buffers[output] is self.inputs[index]
+        )
+
+    @cached_property
     def kernels(self) -> tuple[str, ...]:
         """The distinct kernels, in order of first launch."""
         return tuple(dict.fromkeys(launch.kernel for launch in self.launches))

@@ -23,7 +23,7 @@ from ttnn_jit.ops.kinds import as_float32
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.ops.sequences import ARANGE
 from ttnn_jit.specs.dtypes import BLOCK_FLOATS, COMPUTE_TYPE
-from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, DataType, TensorSpec
 from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
 from ttnn_jit.transforms.unpacked_operands import unpack_block_floats
 
@@ -32,7 +32,8 @@ from ttnn_jit.transforms.unpacked_operands import unpack_block_floats
 class TTIRDecomposeComposites(ModulePass):
     """Every composite becomes what its declaration says, with float32 between the ops.
 
-    Every reduction becomes reductions of one dimension each, the last one first, with float32 between them. Operations
+    Every reduction becomes reductions of one dimension each, the last one first, with float32 between them. What lies
+    between is in no L1 but in shards, for a chip streams it. Operations
     on block floats become casts, and operations on what these unpack to (`ttnn_jit.transforms.unpacked_operands`).
     """
 
@@ -136,7 +137,7 @@ class TensorBuilder:
     def filled(self, number: float, shape: Sequence[int], like: Tensor) -> Tensor:
         """A tensor of one number, which lies as `like` does."""
         spec = like.spec.with_(shape=shape, dtype=COMPUTE_TYPE, memory_config=like.spec.memory_config.unsharded)
-        return Tensor(self._full(number, spec), spec)
+        return Tensor(self._full(number, streamed(spec)), streamed(spec))
 
     def reduced(self, op: ReductionOp, operand: Tensor) -> Tensor:
         """What a reduction over any dimensions stands for."""
@@ -156,6 +157,15 @@ class TensorBuilder:
         return tensor
 
     def _write(
+        self,
+        operation: ops.Operation,
+        statics: Sequence[Any],
+        operands: Sequence[Tensor | float | None],
+        spec: TensorSpec,
+    ) -> Tensor:
+        return self._written(operation, statics, operands, streamed(spec))
+
+    def _written(
         self,
         operation: ops.Operation,
         statics: Sequence[Any],
@@ -196,7 +206,7 @@ class TensorBuilder:
         is_last = last is not None and last.results[0] is result.value and result.value.first_use is None
         moves = isinstance(last, MovementOp) and result.spec.dtype is not wanted.dtype
         if last is None or not is_last or moves:
-            return self._write(ops.COPY, (), (result,), wanted).value
+            return self._written(ops.COPY, (), (result,), wanted).value
         if result.spec != wanted:
             return self._retyped(last, wanted)
         return result.value
@@ -213,6 +223,12 @@ class TensorBuilder:
         last.operands = []
         self.ops[-1] = again
         return again.results[0]
+
+
+def streamed(spec: TensorSpec) -> TensorSpec:
+    """The tensor outside of L1, if it is not sharded."""
+    own = spec.memory_config
+    return spec if own.is_sharded() else spec.with_(memory_config=DRAM_MEMORY_CONFIG)
 
 
 def _dtype_of(value: Any) -> DataType | None:

@@ -15,7 +15,7 @@ from dataclasses import asdict
 from html import escape
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import level_of_the_user, place_of_the_user
@@ -55,7 +55,7 @@ class ComparisonRecord:
         max_ulp: The largest distance, in units in the last place of the result's type; None of block floats, each block
             of which has its own.
         differing_nans: How many elements are NaN in one of the two alone.
-        matches: Whether the correlation is what is asked for.
+        matches: Whether the correlation is what is asked for, and NaN are where the golden has them.
         place: The user's line.
         note: Why nothing was compared, or empty.
         first_nan: The index of the first element that is NaN in one of the two alone; None if there is none.
@@ -72,6 +72,26 @@ class ComparisonRecord:
     place: str
     note: str = ""
     first_nan: tuple[int, ...] | None = None
+
+
+class Comparison(NamedTuple):
+    """A tensor beside its golden.
+
+    Attributes:
+        tensor: What an operation gave.
+        golden: In float64, or the integers.
+        in_chain: Whether the golden is one of goldens.
+        matches: Whether they are alike.
+        wanted_pcc: The correlation that is asked for.
+        pcc: The correlation that they have.
+    """
+
+    tensor: Tensor
+    golden: torch.Tensor
+    in_chain: bool
+    matches: bool
+    wanted_pcc: float
+    pcc: float
 
 
 @dataclass(frozen=True)
@@ -93,9 +113,13 @@ class ComparisonMode(Observer):
     Args:
         wanted_pcc: The correlation that is asked for, at any time.
         raises: Whether one that is lower is an error, at any time.
+        tell: Gets every comparison of a tensor.
     """
 
-    def __init__(self, wanted_pcc: Callable[[], float], raises: Callable[[], bool]) -> None:
+    def __init__(
+        self, wanted_pcc: Callable[[], float], raises: Callable[[], bool], tell: Callable[[Comparison], None]
+    ) -> None:
+        self._tell = tell
         self.records: list[ComparisonRecord] = []
         self._wanted_pcc = wanted_pcc
         self._raises = raises
@@ -198,15 +222,17 @@ class ComparisonMode(Observer):
         ulp = None if tensor.dtype.is_block_float else float(ulp_distance(got, golden).max()) if got.numel() else 0.0
         differing = (got.isnan() != golden.isnan()).nonzero()
         nans, first = len(differing), tuple(differing[0].tolist()) if len(differing) else None
-        matches = pcc >= self._wanted_pcc()
+        wanted = self._wanted_pcc()
+        matches = pcc >= wanted and not nans
         found = (pcc, ulp, nans, matches, place)
+        self._tell(Comparison(tensor, golden, level == "globally", matches, wanted, pcc))
         self.records.append(ComparisonRecord(number, name, level, output, *found, first_nan=first))
         if not matches:
             worst = "" if ulp is None else f"the worst element is {ulp:.6g} ulp off, "
+            less = f", less than {wanted:g}" if pcc < wanted else ""
             self._complain(
-                f"{name}: {level} the correlation of output {output} with its golden is {pcc:.6g}, less than "
-                f"{self._wanted_pcc():g}; {worst}{nans} are NaN in one of them"
-                + (f", the first at {list(first)}" if first else "")
+                f"{name}: {level} the correlation of output {output} with its golden is {pcc:.6g}{less}; "
+                f"{worst}{nans} are NaN in one of them" + (f", the first at {list(first)}" if first else "")
             )
 
     def _note(self, operation: Any, number: int, note: str) -> None:

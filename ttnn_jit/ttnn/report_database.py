@@ -13,7 +13,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.tracebacks import stack_of_the_user
 from ttnn_jit.dispatch.observers import Observer, name_of
@@ -21,12 +21,17 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.l1 import core_bytes, in_l1, page_bytes
 from ttnn_jit.runtime.tensor import Tensor
+from ttnn_jit.specs.tensor_spec import Layout, Shape
 from ttnn_jit.ttnn.mesh import MeshTensor
 from ttnn_jit.ttnn.operation_graph import tensors_in, text_of_argument
 
+if TYPE_CHECKING:
+    from ttnn_jit.ttnn.comparison_mode import Comparison
+
 DATABASE, SETTINGS = "db.sqlite", "config.json"
 
-_COMPARED = "tensor_id int UNIQUE, golden_tensor_id int, matches bool, desired_pcc bool, actual_pcc float"
+_COMPARED = "tensor_id int UNIQUE, golden_tensor_id int, matches bool, desired_pcc float, actual_pcc float"
+_LOCALLY, _GLOBALLY = "local_tensor_comparison_records", "global_tensor_comparison_records"
 TABLES = {
     "devices": (
         "device_id int, num_y_cores int, num_x_cores int, num_y_compute_cores int, num_x_compute_cores int, "
@@ -39,8 +44,8 @@ TABLES = {
         "tensor_id int UNIQUE, shape text, dtype text, layout text, memory_config text, device_id int, address int, "
         "buffer_type int"
     ),
-    "local_tensor_comparison_records": _COMPARED,
-    "global_tensor_comparison_records": _COMPARED,
+    _LOCALLY: _COMPARED,
+    _GLOBALLY: _COMPARED,
     "operations": "operation_id int UNIQUE, name text, duration float",
     "operation_arguments": "operation_id int, name text, value text",
     "stack_traces": "operation_id int, stack_trace text",
@@ -99,7 +104,7 @@ class ReportLog(Observer):
         if folder is None:
             return
         with self._lock:
-            report = self._reports.get(folder) or self._reports.setdefault(folder, self._opened(folder))
+            report = self._report(folder)
             number = report.begin(name_of(operation), args, kwargs, graph=self._detail().graph)
         vars(self._of_thread)["call"] = report, number, time.perf_counter()
 
@@ -111,10 +116,19 @@ class ReportLog(Observer):
             with self._lock:
                 report.end(number, duration, result, pages=self._detail().pages)
 
+    def compared(self, found: Comparison) -> None:
+        """Write how a tensor compares with its golden."""
+        if (folder := self._folder()) is not None:
+            with self._lock:
+                self._report(folder).write_comparison(found)
+
     def close(self) -> None:
         """Write no more."""
         for report in self._reports.values():
             report.close()
+
+    def _report(self, folder: Path) -> _Report:
+        return self._reports.get(folder) or self._reports.setdefault(folder, self._opened(folder))
 
     def _opened(self, folder: Path) -> _Report:
         folder.mkdir(parents=True, exist_ok=True)
@@ -168,6 +182,16 @@ class _Report:
         if pages:
             found = (page for tensor in held.values() if in_l1(tensor.spec) for page in _pages(tensor))
             self._insert("buffer_pages", [(number, *page) for page in found])
+        self._connection.commit()
+
+    def write_comparison(self, found: Comparison) -> None:
+        """Write a golden, and how alike a tensor is; what was written of the same tensor before it, which it was."""
+        tensor, golden, self._numbers = self._number(found.tensor), self._numbers, self._numbers + 1
+        shape, layout = Shape(found.golden.shape), Layout.ROW_MAJOR
+        self._insert("tensors", [(golden, str(shape), str(found.golden.dtype), str(layout), *(None,) * 4)])
+        table = _GLOBALLY if found.in_chain else _LOCALLY
+        self._connection.execute(f"DELETE FROM {table} WHERE tensor_id = ?", (tensor,))
+        self._insert(table, [(tensor, golden, found.matches, found.wanted_pcc, found.pcc)])
         self._connection.commit()
 
     def close(self) -> None:

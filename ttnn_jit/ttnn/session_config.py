@@ -14,7 +14,7 @@ from ttnn_jit.dispatch.observers import start, stop
 from ttnn_jit.specs.options import config_overrides
 
 if TYPE_CHECKING:
-    from ttnn_jit.ttnn.comparison_mode import ComparisonMode, ComparisonRecord
+    from ttnn_jit.ttnn.comparison_mode import Comparison, ComparisonMode, ComparisonRecord
     from ttnn_jit.ttnn.report_database import ReportLog
 
 _HOME = Path("~/.cache/ttnn")
@@ -84,7 +84,7 @@ def _compare(config: Config) -> None:
     from ttnn_jit.ttnn.comparison_mode import ComparisonMode
 
     mode = ComparisonMode(
-        lambda: config.comparison_mode_pcc, lambda: bool(config.comparison_mode_should_raise_exception)
+        lambda: config.comparison_mode_pcc, lambda: bool(config.comparison_mode_should_raise_exception), _write_compared
     )
     _COMPARING[:] = [mode]
     start(mode)
@@ -97,6 +97,11 @@ def _compare_no_more(config: Config) -> None:
 
 
 _LOGGING: list[ReportLog] = []
+
+
+def _write_compared(found: Comparison) -> None:
+    for log in _LOGGING:
+        log.compared(found)
 
 
 def _log(config: Config) -> None:

@@ -146,7 +146,7 @@ def _moves(launch, plan) -> list[int]:
     """Per operand, the bytes from the start of its buffer to the first element that the launch meets."""
     specs = [plan.buffers[k] for k in launch.operands]
     places = [_start(spec) + offset for spec, offset in zip(specs, launch.offsets, strict=True)]
-    return [place * spec.dtype.itemsize for place, spec in zip(places, specs, strict=True)]
+    return [place * spec.dtype.stride_bytes for place, spec in zip(places, specs, strict=True)]
 
 
 @dataclass(frozen=True)

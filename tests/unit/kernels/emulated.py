@@ -27,7 +27,7 @@ _CODE, _STACK, _HEAP = 0x10_0000, 0x4000_0000, 0x8000_0000
 _STACK_BYTES = _PAGE = 0x10_0000
 _SMALLEST_PAGE = 0x1000
 _RETURN = 0x1000  # an address of no code: where the function returns to, the emulator stops
-_LIBRARY = {"memcpy": 0x2000}  # the functions of the C library that kernels may call
+_LIBRARY = {"memcpy": 0x2000, "memset": 0x2010}  # the functions of the C library that kernels may call
 _RET = b"\xc0\x03\x5f\xd6"
 _ARGUMENTS = (UC_ARM64_REG_X0, UC_ARM64_REG_X1, UC_ARM64_REG_X2, UC_ARM64_REG_X3, UC_ARM64_REG_X4)
 
@@ -45,8 +45,9 @@ class Machine:
             self._machine.mem_write(_CODE + slot, _LIBRARY[name].to_bytes(8, "little"))
         self._machine.mem_map(_STACK, _STACK_BYTES)
         self._machine.mem_map(_LIBRARY["memcpy"], _SMALLEST_PAGE)
-        self._machine.mem_write(_LIBRARY["memcpy"], _RET)
-        self._machine.hook_add(UC_HOOK_CODE, _memcpy, None, _LIBRARY["memcpy"], _LIBRARY["memcpy"])
+        for name, function in (("memcpy", _memcpy), ("memset", _memset)):
+            self._machine.mem_write(_LIBRARY[name], _RET)
+            self._machine.hook_add(UC_HOOK_CODE, function, None, _LIBRARY[name], _LIBRARY[name])
 
     def place(self, array: np.ndarray) -> int:
         """The address of a copy of `array`, with a hole on both sides: an access beyond it fails."""
@@ -75,6 +76,11 @@ class Machine:
 def _memcpy(machine: Uc, *_: object) -> None:
     to, source, size = (machine.reg_read(register) for register in _ARGUMENTS[:3])
     machine.mem_write(to, bytes(machine.mem_read(source, size)))
+
+
+def _memset(machine: Uc, *_: object) -> None:
+    to, byte, size = (machine.reg_read(register) for register in _ARGUMENTS[:3])
+    machine.mem_write(to, bytes([byte & 255]) * size)
 
 
 def is_foreign(code: bytes) -> bool:

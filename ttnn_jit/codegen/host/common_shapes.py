@@ -64,7 +64,7 @@ def _in_shape_of_readers(launch: HostLaunch, readers: Sequence[HostLaunch]) -> H
         return launch
     (output,) = launch.kernel.outputs
     access, shape = _read_as(output.value, readers), output.view.shape
-    if access is None or not _adds_or_drops_ones(access, shape):
+    if access is None or access.extents == tuple(shape) or not _adds_or_drops_ones(access, shape):
         return launch
     inputs = tuple(_through(access, each, shape) for each in launch.kernel.inputs)
     return _changed(launch, inputs, (Operand(output.value, View(output.view.spec, access)),))

@@ -16,7 +16,8 @@ from ttnn_jit.codegen.host.forms import Form
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan, Places, Readers, places_by_value, readers_in
 from ttnn_jit.codegen.kernel import Kernel, Operand, kernel_over, readers_of
 from ttnn_jit.codegen.launch import View
-from ttnn_jit.codegen.steps import Call, Contract, Load, Repack, Store
+from ttnn_jit.codegen.packing import repacking
+from ttnn_jit.codegen.steps import Call, Contract, Load, Store
 from ttnn_jit.kernels.tile_loop import InnerAccess
 from ttnn_jit.specs.access import Access, NotStridedError, reshaped
 
@@ -52,9 +53,13 @@ def only_moves(kernel: Kernel) -> bool:
 def _changed(kernel: Kernel, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...]) -> Kernel | None:
     """A kernel with other operands; None if no loops walk them, or if it counts on its own."""
     body = kernel.body
-    if len(set(inputs)) != len(inputs) or any(isinstance(step, Call | Repack) for step in body.steps):
+    if len(set(inputs)) != len(inputs) or any(isinstance(step, Call) for step in body.steps):
+        return None
+    if body.packs_or_unpacks and (inputs[0].view.spec.dtype.is_block_float or outputs != kernel.outputs):
         return None
     try:
+        if body.packs_or_unpacks:
+            return repacking(inputs[0], outputs[0], body.numerics)
         return kernel_over(inputs, outputs, body.steps, body.numerics, joined=body.joined, axis=kernel.axis)
     except NotStridedError:
         return None

@@ -74,6 +74,8 @@ def _exceeds_last_cache(kernel: Kernel, converted: Container[int]) -> bool:
 def _is_alike(conversion: Kernel, loop: Kernel) -> bool:
     """Whether a conversion is of as many elements as are stored of what a loop walks, in the same order."""
     (source,), (result,) = conversion.inputs, conversion.outputs
+    if source.view.access or result.view.access or conversion.nest.extents[-2:] != (TILE_HEIGHT, TILE_WIDTH):
+        return False  # tiles that are not whole are packed without what a loop leaves in their padding
     shapes = {tuple(each.view.spec.padded_shape) for each in (source, result)}
     return len(shapes) == 1 and loop.nest.extents == (math.prod(shapes.pop()),) != (0,)
 
