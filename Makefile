@@ -19,7 +19,7 @@ demo: $(VENV)/.base  ## Set up .venv, then compile, run and check cosh
 test: $(VENV)/.dev  ## Set up .venv, then run the tests
 	$(BIN)/python -m pytest -q -n auto
 
-fuzz: $(VENV)/.dev  ## The tests that draw examples, with new ones at every run
+fuzz: $(VENV)/.dev  ## The tests that draw examples, with new ones at every run, and eight times as many
 	$(BIN)/python -m pytest -q -n auto --hypothesis-profile=fuzz -m "hypothesis and not oracle"
 
 check: $(VENV)/.dev  ## Format, lint, types and the direction of imports

@@ -17,8 +17,8 @@ def compiled(name: str, load: Callable[..., Any], store: Callable[..., Any]) -> 
         load: Makes a number of an element.
         store: Makes an element of a number.
     """
-    from numba import njit
+    from ttnn_jit.kernels import scalar_math
 
     (loop,) = (each.loop for each in DECLARED if isinstance(each, Routine) and each.ttir_name == name)
-    dispatcher: Callable[..., Any] = njit(error_model="numpy", boundscheck=False)(loop(load, store))
+    dispatcher: Callable[..., Any] = scalar_math.loop(loop(load, store))
     return dispatcher

@@ -27,7 +27,16 @@ f32, f64 = np.float32, np.float64
 i8, i16, i32 = np.int8, np.int16, np.int32
 u8, u16, u32, u64 = np.uint8, np.uint16, np.uint32, np.uint64
 
-scalar = njit(error_model="numpy", inline="never")
+_CALLED_BY_KERNELS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""No Python calls it: numba compiles no entry points for that, which take longer than short functions do."""
+
+called = njit(**_CALLED_BY_KERNELS)
+"""Compiles a function that kernels alone call."""
+
+loop = njit(error_model="numpy", boundscheck=False, **_CALLED_BY_KERNELS)
+"""Compiles the loop of a routine."""
+
+scalar = njit(error_model="numpy", inline="never", **_CALLED_BY_KERNELS)
 """Compiles a function of one element: division by zero is an infinity, not an exception."""
 
 

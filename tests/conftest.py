@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from types import FunctionType
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
-# What decides whether a change lands draws the same examples each time; `make fuzz` draws others.
+# What decides whether a change lands draws the same examples each time; `make fuzz` draws others, and many more.
 settings.register_profile("repeated", derandomize=True)
 settings.register_profile("fuzz", derandomize=False, print_blob=True)
 settings.load_profile("repeated")
+FEW = 6
+"""Examples that every property draws, if it states as many."""
+
+
+def drawn(stated: int, profile: str) -> int:
+    """How many examples a profile draws where a property states a number: those that never change find little more."""
+    return 4 * stated if profile == "fuzz" else max(min(stated, FEW), stated // 2)
+
+
+@pytest.hookimpl(trylast=True)  # what is deselected is gone
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    profile = settings.get_current_profile_name()
+    functions = {item.obj for item in items if isinstance(item, pytest.Function)}
+    for function in filter(is_hypothesis_test, functions):
+        if isinstance(function, FunctionType):  # no state machine: each of its runs is many steps
+            own = function._hypothesis_internal_use_settings
+            many = drawn(own.max_examples, profile)
+            function._hypothesis_internal_use_settings = settings(own, max_examples=many)
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay until the end: no collection of garbage looks through these two million objects again."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

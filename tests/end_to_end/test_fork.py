@@ -15,7 +15,7 @@ from ttnn_jit.specs.target import PRESETS
 
 FORK_IN_THE_FIRST_IMPORT = """
     import os, sys, threading, time
-    import torch
+    import numpy
     import ttnn_jit
 
     entered = threading.Event()
@@ -27,12 +27,13 @@ FORK_IN_THE_FIRST_IMPORT = """
                 time.sleep(0.5)
 
     sys.meta_path.insert(0, SlowImport())
+    ones = numpy.ones((32, 32), numpy.float32)
     double = ttnn_jit.jit()(lambda x: x + x)
-    first = threading.Thread(target=double, args=(torch.ones(32, 32),))
+    first = threading.Thread(target=double, args=(ones,))
     first.start()
     entered.wait()
     child = os.fork()
-    result = double(torch.ones(32, 32))
+    result = double(ones)
     if child == 0:
         os._exit(int(result.sum() != 2048))
     first.join()

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from numba.core.cpu import CPUContext
 
 import ttnn_jit
 from tests import programs
 from ttnn_jit import ttnn
+from ttnn_jit.codegen.numba_module import numba_module
 from ttnn_jit.compiler import backends, stored_programs
 from ttnn_jit.kernels.isa import isa_for
 
@@ -105,9 +107,23 @@ def test_numba_serves_a_host_without_fma_natively(monkeypatch):
     backends.backend_for.cache_clear()
 
 
+def test_numba_makes_entry_points_for_python_of_no_function_of_ours_that_kernels_alone_call(monkeypatch, device):
+    made = []
+    for entry in ("create_cpython_wrapper", "create_cfunc_wrapper"):
+        monkeypatch.setattr(CPUContext, entry, lambda *parts, **_: made.append(parts[2]))
+    numba_module.cache_clear()
+    for dtype in (torch.float32, torch.bfloat16, torch.int32):
+        x = torch.arange(15).reshape(3, 5).to(dtype)
+        assert torch.equal(ttnn_jit.jit()(lambda x: ttnn.tril(x))(x), x.tril())
+        assert torch.equal(ttnn_jit.jit(backend="numba")(lambda x: ttnn.add(ttnn.abs(x), x))(x), x + x)
+    packed = ttnn.from_torch(torch.ones(32, 32), dtype=ttnn.bfloat8_b, layout=ttnn.TILE_LAYOUT, device=device)
+    assert ttnn_jit.jit(backend="numba")(lambda x: ttnn.add(x, x))(packed).to_torch().sum() == 2048
+    assert {function.unique_name for function in made if not function.modname.startswith("numba.")} == set()
+
+
 SCRIPT = """
     import sys
-    import torch
+    import numpy
     import ttnn_jit
     from ttnn_jit import ttnn
 
@@ -115,7 +131,7 @@ SCRIPT = """
     def cosh(x):
         return ttnn.multiply(ttnn.add(ttnn.exp(x), ttnn.exp(ttnn.neg(x))), 0.5)
 
-    print(cosh(torch.arange(6.0).reshape(2, 3)).tolist())
+    print(cosh(numpy.arange(6, dtype=numpy.float32).reshape(2, 3)).tolist())
     print(ttnn_jit.cache_info().compiles, "numba" in sys.modules, "xdsl" in sys.modules)
 """
 

@@ -219,11 +219,10 @@ def damage_and_run(seed, count):
 
 @pytest.mark.process
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
-def test_what_is_accepted_stays_inside_of_its_operands(seed, tmp_path):
+def test_what_is_accepted_stays_inside_of_its_operands(tmp_path):
     root = Path(__file__).parents[2]
     script = f"import sys; sys.path.insert(0, {str(root)!r}); import tests.end_to_end.test_resealed_programs as t; "
-    command = [sys.executable, "-W", "error", "-c", f"{script}t.damage_and_run({seed}, 800)"]
+    command = [sys.executable, "-W", "error", "-c", f"{script}t.damage_and_run(seed=0, count=1600)"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > 50  # or there was nothing to see
+    assert int(done.stdout) > 100  # or there was nothing to see

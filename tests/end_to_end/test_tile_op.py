@@ -303,7 +303,7 @@ SCRIPT = """
     import json
     import math
     import sys
-    import torch
+    import numpy
     import ttnn_jit
     from ttnn_jit import ttnn
 
@@ -321,7 +321,7 @@ SCRIPT = """
     def program(x):
         return ttnn.add(softcap(x), steps(x))
 
-    print(program(torch.arange(6.0)).tolist())
+    print(program(numpy.arange(6, dtype=numpy.float32)).tolist())
     print(json.dumps([ttnn_jit.cache_info().compiles, "numba" in sys.modules, "xdsl" in sys.modules]))
 """
 

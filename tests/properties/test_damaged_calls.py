@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -69,6 +70,13 @@ def damaged_calls(draw):
         elif damage == "keyword":
             given_[draw(st.sampled_from(keywords))] = draw(st.sampled_from(BAD))
     return name, shapes, dtypes, given_
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_else_to_collect():
+    """What other tests left is looked through once, not at every call."""
+    gc.collect()
+    gc.freeze()
 
 
 def state_of(device):

@@ -32,10 +32,10 @@ def images_of(
         signatures: The launches that they accept.
         isa: The instruction set to assemble for.
     """
-    if not all(name in IMAGES for name in names):
+    if missing := [name for name in names if name not in IMAGES]:
         given = modules()
-        for name, parts in counted(given.items(), len(given), "compiling, kernels", after=LONG):
-            _assemble(name, parts, signatures[name], isa)
+        for name in counted(missing, len(missing), "compiling, kernels", after=LONG):
+            _assemble(name, given[name], signatures[name], isa)
     return {symbol: IMAGES[symbol] for name in names for symbol in (*_RARE_PATHS[name], name)}
 
 

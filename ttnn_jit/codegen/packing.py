@@ -136,11 +136,10 @@ def packing_source(body: KernelBody) -> str:
     replaces_nan = packs and body.numerics is Numerics.DEVICE
     return "\n".join(
         [
-            "from numba import njit",
             f"from ttnn_jit.kernels.packed_tiles import {maker}, {convert}, without_nan",
-            f"from ttnn_jit.kernels.scalar_math import {read.name.lower()}_at, {written.name.lower()}_at",
+            f"from ttnn_jit.kernels.scalar_math import called, {read.name.lower()}_at, {written.name.lower()}_at",
             "",
-            "@njit",
+            "@called",
             "def convert(word):",
             f"    return {f'without_nan({convert}(word))' if replaces_nan else f'{convert}(word)'}",
             "",

@@ -93,18 +93,17 @@ def routine_source(body: KernelBody, call: Call) -> str:
     number = "element" if source.is_integer else str(builder.call("f64", builder.loaded("element", source)))
     element = "number" if target.is_integer else _stored(storing, target, body.numerics)
     kinds = [stream.dtype for stream in body.streams]
-    names = sorted({f"{kind.name.lower()}_at" for kind in kinds} | builder.imported | storing.imported)
+    names = sorted({"called"} | {f"{kind.name.lower()}_at" for kind in kinds} | builder.imported | storing.imported)
     return "\n".join(
         [
-            "from numba import njit",
             "from ttnn_jit.kernels.compiled_routine import compiled",
             f"from ttnn_jit.kernels.scalar_math import {', '.join(names)}",
             "",
-            "@njit",
+            "@called",
             "def load(element):",
             *(_INDENT + line for line in (*builder.lines, f"return {number}")),
             "",
-            "@njit",
+            "@called",
             "def store(number):",
             *(_INDENT + line for line in (*storing.lines, f"return {element}")),
             "",

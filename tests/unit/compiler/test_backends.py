@@ -9,6 +9,8 @@ import pytest
 
 import ttnn_jit
 from tests.unit.codegen.programs import scheduled
+from ttnn_jit.codegen import kernel_images
+from ttnn_jit.codegen.assemble import assemble
 from ttnn_jit.compiler import backends
 from ttnn_jit.compiler.llvm_backend import LlvmBackend
 from ttnn_jit.compiler.numba_backend import NumbaBackend
@@ -34,6 +36,21 @@ def test_code_has_a_text_and_an_image_for_every_kernel_of_its_plan(name, calls):
     for kernel in code.plan.kernels:
         assert images[kernel]
         assert f"{kernel}:" in listing
+
+
+@pytest.mark.parametrize("name", options.BACKENDS)
+def test_a_kernel_that_another_program_has_is_not_assembled_again(name, monkeypatch):
+    assembled = []
+    monkeypatch.setattr(kernel_images, "IMAGES", {})
+    monkeypatch.setattr(kernel_images, "assemble", lambda *parts: assembled.append(parts) or assemble(*parts))
+    specs = [TensorSpec((32, columns), DataType.FLOAT32, Layout.TILE) for columns in (64, 96)]
+    kernels = set()
+    for other in ("abs", "neg"):
+        code = backends.backend_for(name).program(scheduled(specs, [("exp", 0), (other, 1)], results=(2, 3)))
+        assert set(code.assemble()) == set(code.texts)
+        assert len(code.texts) == 2
+        kernels |= set(code.texts)
+    assert len(assembled) == len(kernels) == 3
 
 
 def test_a_host_without_vectors_is_served_by_numba_and_told_once(monkeypatch):

@@ -81,7 +81,6 @@ def ir_left_by_a_compile(count, target, written):
         driver.compile_program(request, use_disk=False)
         return sum(issubclass(type(each), IR) for each in gc.get_objects())
     finally:
-        gc.unfreeze()
         gc.enable()
 
 
