@@ -55,6 +55,10 @@ class BlockedContraction(ContractingLoops):
         return _VECTORS * self.isa.lanes
 
     @property
+    def _rows_kept(self) -> int:
+        return ROWS
+
+    @property
     def _pitch(self) -> int:
         return COLUMNS
 

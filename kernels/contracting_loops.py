@@ -19,6 +19,7 @@ from ttnn_jit.kernels.outer_loops import OuterLoops, word
 from ttnn_jit.kernels.staged_loops import StageCall
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.target import TILE_HEIGHT
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class ContractingLoops:
         rank: Loops around the innermost one, at least 2.
         contracted: How many loops are contracted.
         row_loops: How many walk rows; the right stream does not move along them.
-        left: The number of the stream with rows.
+        left: The number of the stream with rows; block floats have whole tiles of rows, and terms along their columns.
         right: The number of the stream with columns; block floats have its loops 0 and 1 walk a matrix of tiles.
         in_pairs: Whether both are bfloat16, or become that, whose products are added up in pairs.
         epilogue: A loop of rank 1 over rows; the number after the streams' stands for the block of results.
@@ -68,6 +69,11 @@ class ContractingLoops:
     def _memory(self) -> Sequence[tuple[str, int]]:
         """Names of arrays on the stack, ``%block`` among them, and their words."""
 
+    @property
+    @abstractmethod
+    def _rows_kept(self) -> int:
+        """Rows of the left operand that are packed together."""
+
     @abstractmethod
     def _blocks(self) -> Iterator[str]:
         """From the block ``row`` to a branch to ``product.end``: all blocks of one product."""
@@ -85,8 +91,9 @@ class ContractingLoops:
         symbol, listed, stream = f"ttnn_jit.pack_{name}", name == "left", self.streams[k]
         if stream.dtype.is_block_float:
             self.module.declarations.update(dict.fromkeys(DECLARATIONS))
-            turned = stream.access is not InnerAccess.CONTIGUOUS
-            return Unpacking(symbol, stream.dtype, width, self.in_pairs, steps * width, turned)
+            turned, kept = stream.access is not InnerAccess.CONTIGUOUS, min(self._rows_kept, TILE_HEIGHT)
+            rest = (listed, kept) if listed else ()
+            return Unpacking(symbol, stream.dtype, width, self.in_pairs, steps * width, turned, *rest)
         return Packing(symbol, self._element(k), width, self.isa.lanes, self.in_pairs, steps * width, listed)
 
     @property

@@ -14,6 +14,9 @@ from collections.abc import Iterator, Sequence
 
 from ttnn_jit.process.dataclass import dataclass
 
+LISTED = "ptr noalias readonly %offsets"
+"""The parameter that lists neighbours."""
+
 
 @dataclass(frozen=True)
 class Packing:
@@ -51,7 +54,7 @@ class Packing:
     def _lines(self) -> Iterator[str]:
         yield (
             f"define internal void @{self.name}(ptr noalias %to, ptr noalias readonly %from, i64 %count, i64 %depth, "
-            f"{'ptr noalias readonly %offsets' if self.are_listed else 'i64 %across'}, i64 %along) nounwind {{"
+            f"{LISTED if self.are_listed else 'i64 %across'}, i64 %along) nounwind {{"
         )
         yield "entry:"
         yield "  %are.terms.beside = icmp eq i64 %along, 1"

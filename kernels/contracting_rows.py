@@ -95,6 +95,10 @@ class FewRowsContraction(ContractingLoops):
         return TILE_HEIGHT // self._terms if self._is_unpacked else STEPS_IN_PLACE
 
     @property
+    def _rows_kept(self) -> int:
+        return self.tile
+
+    @property
     def _pitch(self) -> int:
         return COLUMNS
 
@@ -142,7 +146,9 @@ class FewRowsContraction(ContractingLoops):
         yield "block.end:"
         yield from following("column", "columns", COLUMNS, "columns.loop", "columns.end")
         yield "columns.end:"
-        yield from following("first.row", "rows", self.tile, "rows.loop", "product.end")
+        # Where rows are packed, those of one tile of results are all that a tile of block floats is unpacked for.
+        rows = "height" if self.streams[left].dtype.is_block_float else "rows"
+        yield from following("first.row", rows, self.tile, "rows.loop", "product.end")
 
     # Loops over the panels of a block, and over parts of its depth, the outer ones but for panels of contiguous terms
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ttnn_jit.kernels.contracting_packing import transposed
+from ttnn_jit.kernels.contracting_packing import LISTED, transposed
 from ttnn_jit.kernels.packing_loops import LINE
 from ttnn_jit.kernels.tile_loop import PREFETCH_DECLARATION
 from ttnn_jit.process.dataclass import dataclass
@@ -38,7 +38,8 @@ class Unpacking:
     """The function ``void @name(ptr to, ptr from, i64 count, i64 depth, i64 across, i64 along)``.
 
     It packs as `Packing` does, from the first element of a tile on. Strides count thirty-seconds of tiles. Neighbours
-    and terms beyond `count` and `depth` that are in the same tiles are packed too, whatever they are.
+    and terms beyond `count` and `depth` that are in the same tiles are packed too, whatever they are. Where neighbours
+    are listed, ``ptr offsets`` stands for ``across``, of which every 32nd is read.
 
     Attributes:
         name: Its symbol.
@@ -47,6 +48,8 @@ class Unpacking:
         in_pairs: Whether words are pairs of bfloat16.
         group_words: From the start of a group to that of the next.
         turned: Whether the rows of a tile are neighbours, and its columns terms.
+        are_listed: Whether neighbours are listed.
+        kept: Of the neighbours in a tile, how many are packed: the first ones, all, or as many as `width` at least.
     """
 
     name: str
@@ -55,6 +58,8 @@ class Unpacking:
     in_pairs: bool
     group_words: int
     turned: bool
+    are_listed: bool = False
+    kept: int = TILE_WIDTH
 
     @property
     def _bits(self) -> int:
@@ -72,7 +77,7 @@ class Unpacking:
 
     @property
     def _pieces(self) -> range:
-        return range(TILE_WIDTH // self._piece)
+        return range(self.kept // self._piece)
 
     def definition(self) -> str:
         """Its text."""
@@ -83,7 +88,7 @@ class Unpacking:
         outer, inner = ("column", "term") if self.turned else ("term", "column")
         yield (
             f"define internal void @{self.name}(ptr noalias %to, ptr noalias readonly %from, i64 %count, i64 %depth, "
-            "i64 %across, i64 %along) nounwind {"
+            f"{LISTED if self.are_listed else 'i64 %across'}, i64 %along) nounwind {{"
         )
         yield "entry:"
         yield f"  br label %{outer}.loop"
@@ -92,7 +97,11 @@ class Unpacking:
         yield f"  br label %{inner}.loop"
         yield f"{inner}.loop:"
         yield f"  %{inner} = phi i64 [0, %{outer}.loop], [%{inner}.next, %tile.end]"
-        yield "  %moved.across = mul i64 %column, %across"
+        if self.are_listed:
+            yield "  %listed = getelementptr i64, ptr %offsets, i64 %column"
+            yield "  %moved.across = load i64, ptr %listed"
+        else:
+            yield "  %moved.across = mul i64 %column, %across"
         yield "  %moved.along = mul i64 %term, %along"
         yield "  %moved = add i64 %moved.across, %moved.along"
         yield f"  %tile.at = getelementptr {unit(self.dtype)}, ptr %from, i64 %moved"
@@ -308,6 +317,8 @@ class Unpacking:
         """Stores the words of half of a tile's neighbours at a step, piece by piece."""
         count = _GROUP // self._piece
         for k in range(count):
+            if h * count + k not in self._pieces:
+                continue
             at, piece = f"%{name}.to{k}", words
             yield f"  {at} = getelementptr i32, ptr %place{h * count + k}, i64 {moved}"
             if count > 1:

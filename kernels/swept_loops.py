@@ -89,6 +89,7 @@ class SweptLoops:
         rank: Loops around the innermost one.
         sweeps: In execution order.
         buffers: Numbered after the streams.
+        is_internal: Whether its module alone sees it.
     """
 
     name: str
@@ -96,12 +97,14 @@ class SweptLoops:
     rank: int
     sweeps: Sequence[SweepCall]
     buffers: Sequence[Buffer]
+    is_internal: bool = False
 
     def text(self) -> str:
         """The definition."""
         outer = OuterLoops(tuple(stream.dtype.traits.llvm for stream in self.streams), self.rank)
         parts = (self._entry(outer), outer.open(), self._row(), outer.close(), ["  ret void", "}"])
-        head = f"define void @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
+        head = "define internal void" if self.is_internal else "define void"
+        head = f"{head} @{self.name}(ptr noalias readonly %pointers, ptr noalias readonly %params) nounwind {{"
         return "\n".join([head, *(line for part in parts for line in part)])
 
     def _entry(self, outer: OuterLoops) -> Iterator[str]:

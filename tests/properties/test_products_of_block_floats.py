@@ -90,6 +90,65 @@ def assert_same_numbers(got, wanted):
     assert ((a.view(np.uint32) == b.view(np.uint32)) | (np.isnan(a) & np.isnan(b))).all()
 
 
+def factors(rows, terms, columns, batches, turned, types):
+    """The specs of two factors in tiles, with these dimensions before their last two."""
+    shapes = (rows, terms), (columns, terms) if turned else (terms, columns)
+    return [
+        TensorSpec((*batch, *shape), dtype, Layout.TILE)
+        for batch, shape, dtype in zip(batches, shapes, types, strict=True)
+    ]
+
+
+def values_of(spec, seed):
+    """Elements, or packed tiles whose groups have usual exponents, or some of them such that elements are denormal."""
+    if not spec.dtype.is_block_float:
+        values = np.random.default_rng(seed).standard_normal(tuple(spec.shape)).astype(np.float32)
+        return bfloat16(values) if spec.dtype is DataType.BFLOAT16 else values
+    packed = tiles(spec, seed, wild=False).reshape(spec.items, -1)
+    rng = np.random.default_rng(seed + 1)
+    packed[:: 1 + seed % 3, :64] = rng.choice([0, 1, 5, 100, 125, 140], packed[:: 1 + seed % 3, :64].shape)
+    return packed.reshape(-1)
+
+
+@st.composite
+def packed_rows(draw):
+    """(specs of both factors, the left one packed; whether columns are rows of tiles; seed)."""
+    batches = draw(st.sampled_from([((), ()), ((2,), (2,)), ((3,), ())]))
+    types = draw(st.sampled_from(PACKED)), draw(st.sampled_from([*FLOATS, *PACKED]))
+    rows, columns = draw(st.sampled_from([1, 2, 3, 8, 9, 32, 40, 96])), draw(st.sampled_from([1, 16, 65, 130, 300]))
+    terms, turned = 2 * draw(st.sampled_from([1, 15, 16, 17, 32, 70, 140])), draw(st.booleans())
+    return factors(rows, terms, columns, batches, turned, types), turned, draw(st.integers(0, 99))
+
+
+@settings(max_examples=15, deadline=None)
+@given(case=packed_rows())
+@example(case=(factors(600, 290, 300, ((), ()), False, (PACKED[0], DataType.BFLOAT16)), False, 1))
+@example(case=(factors(5, 8230, 40, ((), ()), True, (PACKED[1], PACKED[0])), True, 2))
+@example(case=(factors(64, 64, 70, ((2, 3), ()), False, (PACKED[0], DataType.FLOAT32)), False, 3))
+def test_a_product_of_packed_rows_has_the_bits_of_one_of_what_they_hold(case):
+    specs, turned, seed = case
+    operands = [values_of(each, seed + k) for k, each in enumerate(specs)]
+    module = product(*specs, turned)
+    with np.errstate(all="ignore"):
+        (wanted,) = interpret(module, operands)
+    for isa in {host_isa(), AVX2} if host_isa().avx2 else {host_isa()}:
+        (got,) = native(module, operands, isa)
+        np.testing.assert_array_equal(got, wanted)
+
+
+UNPACKED_WITH_ROWS = [((1,), ()), ((5,), ()), ((40,), ()), ((2, 64), ()), ((2, 40), (2,)), ((2, 3, 7), (2, 3))]
+
+
+@pytest.mark.parametrize("columns_are_packed", [False, True])
+@pytest.mark.parametrize(("rows", "batch"), UNPACKED_WITH_ROWS)
+def test_packed_rows_are_unpacked_in_the_launch_that_multiplies_them(rows, batch, columns_are_packed):
+    types = DataType.BFLOAT8_B, DataType.BFLOAT4_B if columns_are_packed else DataType.BFLOAT16
+    specs = factors(rows[-1], 64, 96, (rows[:-1], batch), False, types)
+    launches = generate(product(*specs, False), host_isa()).plan.launches
+    reading = [launch for launch in launches if 0 in launch.operands]
+    assert [(launch.operands[:2], launch.reduced) for launch in reading] == [((0, 1), (1,))]
+
+
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("packed", PACKED, ids=lambda dtype: dtype.name)
 def test_narrow_vectors_unpack_the_same_bits(packed, turned):
@@ -180,6 +239,23 @@ def test_a_launch_that_would_read_beyond_packed_tiles_is_refused():
         assert len(changed.params) == len(launch.params) == loops * 4
         with pytest.raises(InternalError, match="leaves the memory of operand 1"):
             replace(plan, launches=(changed,))
+
+
+@pytest.mark.parametrize("rows", [3, 64])
+def test_a_launch_that_would_read_beyond_packed_rows_is_refused(rows):
+    specs = factors(rows, 64, 96, ((2,), (2,)), False, (DataType.BFLOAT8_B, DataType.BFLOAT16))
+    plan = generate(product(*specs, False), host_isa()).plan
+    launch = next(each for each in plan.launches if 0 in each.operands)
+    strides = range(launch.loops, 2 * launch.loops)
+    assert [launch.params[k] for k in strides] == [0, 1, 2, 128 if rows == 64 else 64]
+    for place, stride in zip(strides, (None, 33, 4 if rows == 64 else None, 160), strict=True):
+        if stride is not None:
+            params = (*launch.params[:place], stride, *launch.params[place + 1 :])
+            with pytest.raises(InternalError, match="leaves the memory of operand 0"):
+                replace(
+                    plan,
+                    launches=tuple(replace(each, params=params) if each is launch else each for each in plan.launches),
+                )
 
 
 @pytest.mark.parametrize("dtype", [ttnn.bfloat8_b, ttnn.bfloat4_b])

@@ -7,7 +7,7 @@ import re
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ttnn_jit import jit, ttnn
@@ -133,9 +133,10 @@ def test_rows_with_scores_that_are_not_finite_are_the_same_without_the_columns_t
     torch.testing.assert_close(*found, rtol=0, atol=0, equal_nan=True)
 
 
+@pytest.mark.parametrize("positions", [96, 100])
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
-def test_rows_of_tiles_are_blocked_too(monkeypatch, target):
-    tensors = [torch.randn(1, 3, 96, 32).bfloat16() for _ in range(3)]
+def test_rows_of_tiles_are_blocked_too(monkeypatch, target, positions):
+    tensors = [torch.randn(1, 3, positions, 32).bfloat16() for _ in range(3)]
     with ttnn.manage_device(0, target=target) as device:
         placed = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in tensors]
         in_blocks(monkeypatch, None)
@@ -186,3 +187,36 @@ def test_small_scores_are_not_blocked_and_large_ones_are_in_no_more_blocks_than_
     (count, rows), *_ = blocks_of(compiled(), *large)
     assert count <= score_blocks.MOST_BLOCKS
     assert count * rows >= 32 * 1024
+
+
+def packed_as(dtype, tensors):
+    """These tensors in tiles on a device without a chip's rules, each of its type."""
+    device = ttnn.open_device(device_id=0, target="cpu")
+    placed = zip(tensors, dtype, strict=True)
+    return [ttnn.from_torch(each, dtype=own, layout=ttnn.TILE_LAYOUT, device=device) for each, own in placed]
+
+
+def attend_by_hand(q, k, v):
+    """Causal, its queries multiplied as they are given."""
+    scores = ttnn.matmul(q, k, transpose_b=True)
+    mask = ttnn.triu(ttnn.full((1, 1, q.shape[2], q.shape[2]), -math.inf, dtype=ttnn.float32), 1)
+    return ttnn.matmul(ttnn.softmax(ttnn.add(scores, mask)), v)
+
+
+@settings(max_examples=6, deadline=None)
+@given(
+    positions=st.integers(130, 260),
+    packed=st.tuples(*[st.sampled_from([ttnn.bfloat8_b, ttnn.bfloat4_b, ttnn.bfloat16])] * 3),
+    attend=st.sampled_from([attend_by_hand, SDPA]),
+)
+@example(positions=164, packed=(ttnn.bfloat8_b,) * 3, attend=attend_by_hand)
+@example(positions=192, packed=(ttnn.bfloat8_b,) * 3, attend=SDPA)
+def test_blocks_of_packed_queries_keys_and_values_have_the_bits_of_all_rows_at_once(positions, packed, attend):
+    tensors = packed_as(packed, [torch.randn(1, 2, positions, 64) for _ in range(3)])
+    found = []
+    for size in (None, 32):
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            in_blocks(monkeypatch, size)
+            function = jit(enable_cache=False)(lambda *given: attend(*given))
+            found.append(ttnn.to_torch(function(*tensors)))
+    assert torch.equal(*found)

@@ -15,6 +15,7 @@ from ttnn_jit.codegen.host.forms import (
     OneLoop,
     Repacked,
     RoutineForm,
+    RowsInStrips,
     Staged,
     Swept,
     Tabulated,
@@ -32,6 +33,7 @@ from ttnn_jit.kernels.llvm_module import KernelModules, LlvmModule, ModuleText
 from ttnn_jit.kernels.lookup_table import ENTRIES, lookup_table
 from ttnn_jit.kernels.packing_loops import PackingLoops
 from ttnn_jit.kernels.row_folds import RowFold
+from ttnn_jit.kernels.row_strips import RowStrips
 from ttnn_jit.kernels.staged_loops import StageCall, staged_loops
 from ttnn_jit.kernels.strip_loops import StripLoops
 from ttnn_jit.kernels.swept_columns import SweptColumns, column_functions
@@ -131,6 +133,8 @@ def _draft(form: Form, isa: HostIsa) -> _Draft:  # noqa: PLR0911 - one line for 
             return _staged(form)
         case InStrips():
             return _in_strips(form)
+        case RowsInStrips():
+            return _rows_in_strips(form, isa)
         case OneLoop():
             remarks = ["; code generator: level 0"] if form.tier is Tier.FAST_ISEL else []
             module = _shared([form.loop])
@@ -156,21 +160,43 @@ _PICOSECONDS_OF_PACKING = 100
 def _in_strips(form: InStrips) -> _Draft:
     """A loop over strips of tiles, and what unpacks and packs these."""
     body, module, name = form.body, ModuleText(), "ttnn_jit.loop"
-    places = [k for k, stream in enumerate(body.streams) if stream.dtype.is_block_float]
-    repackings: dict[int, PackingLoops] = {}
-    for k, scratch in zip(places, form.scratches, strict=True):
-        stream = body.streams[k]
-        types = (scratch.dtype, stream.dtype) if stream.written else (stream.dtype, scratch.dtype)
-        own = f"ttnn_jit.{'pack' if stream.written else 'unpack'}{k}"
-        repackings[k] = PackingLoops(own, *types, body.numerics, is_internal=True)
-        module.declarations.update(dict.fromkeys(repackings[k].declarations))
+    repackings = _repackings(form, module)
     names = {k: loops.name for k, loops in repackings.items()}
     kernel = StripLoops(KERNEL, body.streams, form.scratches, StageCall(name, form.operands), names)
     module.add(form.loop.module, form.loop.loop.declarations)
     definitions = [kernel.text(), form.loop.loop.definition(name), *(loops.text() for loops in repackings.values())]
-    streams = ", ".join(stream.dtype.mlir for stream in body.streams)
-    picoseconds = form.loop.picoseconds + _PICOSECONDS_OF_PACKING * len(places)
-    return _Draft(definitions, module, picoseconds, remarks=[f"; streams: {streams}"])
+    picoseconds = form.loop.picoseconds + _PICOSECONDS_OF_PACKING * len(repackings)
+    return _Draft(definitions, module, picoseconds, remarks=[_types_remark(body)])
+
+
+def _types_remark(body: KernelBody) -> str:
+    """A comment with the element types of the streams, so that kernels of different ones have different names."""
+    return f"; streams: {', '.join(stream.dtype.mlir for stream in body.streams)}"
+
+
+def _repackings(form: InStrips | RowsInStrips, module: ModuleText) -> dict[int, PackingLoops]:
+    """By stream of block floats, what unpacks it, or packs it; `module` gets its declarations."""
+    body, found = form.body, dict[int, PackingLoops]()
+    places = [k for k, stream in enumerate(body.streams) if stream.dtype.is_block_float]
+    for k, scratch in zip(places, form.scratches, strict=True):
+        stream = body.streams[k]
+        types = (scratch.dtype, stream.dtype) if stream.written else (stream.dtype, scratch.dtype)
+        own = f"ttnn_jit.{'pack' if stream.written else 'unpack'}{k}"
+        found[k] = PackingLoops(own, *types, body.numerics, is_internal=True)
+        module.declarations.update(dict.fromkeys(found[k].declarations))
+    return found
+
+
+def _rows_in_strips(form: RowsInStrips, isa: HostIsa) -> _Draft:
+    """Sweeps over rows of tiles, and what unpacks and packs these."""
+    name, body = "ttnn_jit.rows", form.body
+    rows = _swept(form.rows, isa, name)
+    repackings = _repackings(form, rows.module)
+    names = {k: loops.name for k, loops in repackings.items()}
+    kernel = RowStrips(KERNEL, body.streams, form.scratches, body.rank, name, names)
+    definitions = [kernel.text(), *rows.definitions, *(loops.text() for loops in repackings.values())]
+    picoseconds = rows.picoseconds + _PICOSECONDS_OF_PACKING * len(repackings)
+    return _Draft(definitions, rows.module, picoseconds, remarks=[*rows.remarks, _types_remark(body)])
 
 
 def _tabulated(form: Tabulated) -> _Draft:
@@ -192,12 +218,11 @@ def _staged(form: Staged) -> _Draft:
     return _Draft(definitions, _shared(loops), sum(loop.picoseconds for loop in loops))
 
 
-def _swept(form: Swept, isa: HostIsa) -> _Draft:
-    """A kernel that reduces its innermost loop."""
+def _swept(form: Swept, isa: HostIsa, symbol: str = KERNEL) -> _Draft:
+    """A kernel that reduces its innermost loop, or, with another symbol than a kernel's, a function of its module."""
     body, parts = form.body, form.parts
     assert body.reduced is not None, "it reduces a loop"
     in_rows = body.reduced.loop == 0
-    loops = SweptLoops if in_rows else SweptColumns
     module, definitions, calls, picoseconds = ModuleText(), [], [], 0.0
     folds: dict[str, tuple[str, bool]] = {}
     for number, (sweep, loop) in enumerate(zip(parts.sweeps, form.loops, strict=True)):
@@ -224,9 +249,10 @@ def _swept(form: Swept, isa: HostIsa) -> _Draft:
         else:
             definitions += column_functions(*named, isa, module)
     module.declarations.update(dict.fromkeys(DECLARATIONS))
-    kernel = loops(KERNEL, body.streams, body.rank, calls, parts.buffers).text()
+    given = symbol, body.streams, body.rank, calls, parts.buffers
+    kernel = SweptLoops(*given, is_internal=symbol != KERNEL) if in_rows else SweptColumns(*given)
     remarks = [_rows_remark(body.reduced)]
-    return _Draft([kernel, *definitions], module, picoseconds, remarks=remarks)
+    return _Draft([kernel.text(), *definitions], module, picoseconds, remarks=remarks)
 
 
 def _rows_remark(reduced: Reduced | None) -> str:

@@ -18,9 +18,6 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 if TYPE_CHECKING:
     from ttnn_jit.runtime.plan import Launch, ProgramPlan
 
-_LOOPS_OF_A_TILE = 2
-"""The innermost loops, of which one walks columns and one rows of a tile, or of all tiles."""
-
 _LEAST_WORD, _GREATEST_WORD = -(1 << 63), (1 << 63) - 1
 
 
@@ -79,15 +76,15 @@ def check_launches(plan: ProgramPlan) -> None:
     for launch in plan.launches:
         if reason := next(_faults(plan, launch, missing), None):
             raise InternalError(f"program {plan.name}: a launch of {launch.kernel} {reason}")
-        _note_written(launch, missing)
+        _note_written(launch, plan.buffers, missing)
     if plan.launches and missing:
         raise InternalError(f"program {plan.name}: no launch writes buffer {min(missing)}, or not all of it")
 
 
-def _note_written(launch: Launch, missing: dict[int, int]) -> None:
-    """Count the elements that `launch` writes; a buffer of which all are written is not `missing` any more."""
+def _note_written(launch: Launch, buffers: Sequence[TensorSpec], missing: dict[int, int]) -> None:
+    """Count what `launch` writes; a buffer of which all is written is not `missing` any more."""
     for place, index in enumerate(launch.operands[-launch.written :], len(launch.operands) - launch.written):
-        missing[index] = missing.get(index, 0) - _elements_written(launch, place)
+        missing[index] = missing.get(index, 0) - _items_written(launch, place, buffers[index])
         if missing[index] <= 0:
             del missing[index]
 
@@ -121,37 +118,47 @@ def _faults(plan: ProgramPlan, launch: Launch, missing: Container[int]) -> Itera
 def _operand_faults(
     launch: Launch, place: int, extents: Sequence[int], strides: Sequence[int], spec: TensorSpec
 ) -> Iterator[str]:
-    if not _stays_inside(extents, strides, launch.offsets[place], spec):
+    by_tiles = _loops_by_tiles(launch, strides) if spec.dtype.is_block_float else ()
+    if not _stays_inside(extents, strides, launch.offsets[place], spec, by_tiles):
         yield f"leaves the memory of operand {place}, {spec}"
     if place < len(launch.operands) - launch.written:
         return
-    if (count := _elements_written(launch, place)) > spec.items:
+    if (count := _items_written(launch, place, spec)) > spec.items:
         yield f"writes {count} elements of operand {place}, {spec}"
 
 
-def _last_index(loop: int, extent: int, spec: TensorSpec) -> int:
-    """The last index of a loop from which an address is made: kernels walk block floats tile by tile inside."""
-    last = max(0, extent - 1)
-    return last - last % STRIDES_OF_A_TILE if spec.dtype.is_block_float and loop < _LOOPS_OF_A_TILE else last
+def _loops_by_tiles(launch: Launch, strides: Sequence[int]) -> Container[int]:
+    """The loops along which block floats are walked tile by tile: columns and rows of a tile, or of all tiles.
+
+    They are the innermost two, or in the left operand of a contraction that which it contracts and that of rows.
+    """
+    contracts = bool(launch.reduced) and 0 not in launch.reduced
+    return (1, 1 + len(launch.reduced)) if contracts and not strides[0] else (0, 1)
 
 
-def _elements_written(launch: Launch, place: int) -> int:
-    """How many elements of a result a launch writes; one that does not move along a reduced loop is written once."""
+def _items_written(launch: Launch, place: int, spec: TensorSpec) -> int:
+    """How many items of a result a launch writes; one that does not move along a reduced loop is written once."""
     loops = launch.loops
     extents = launch.params[:loops]
     if not launch.reduced:
         return math.prod(extents)
     strides = launch.params[loops * (1 + place) : loops * (2 + place)]
+    if spec.dtype.is_block_float:
+        by_tiles = _loops_by_tiles(launch, strides)
+        extents = tuple(-(-each // STRIDES_OF_A_TILE) if k in by_tiles else each for k, each in enumerate(extents))
     return math.prod(extent for loop, extent in enumerate(extents) if loop not in launch.reduced or strides[loop])
 
 
-def _stays_inside(extents: Sequence[int], strides: Sequence[int], offset: int, spec: TensorSpec) -> bool:
-    """Whether loops from the element at `offset` of a tensor access its elements only."""
+def _stays_inside(
+    extents: Sequence[int], strides: Sequence[int], offset: int, spec: TensorSpec, by_tiles: Container[int]
+) -> bool:
+    """Whether loops from the element at `offset` of a tensor access its elements only, along some tile by tile."""
     if extents[0] == 0 and strides[0] != 0:
         return True  # it loads nothing; a scalar is loaded once a row, however short
     lowest = highest = offset
     for loop, (extent, stride) in enumerate(zip(extents, strides, strict=True)):
-        move = _last_index(loop, extent, spec) * stride
+        last = max(0, extent - 1)
+        move = (last - last % STRIDES_OF_A_TILE if loop in by_tiles else last) * stride
         if move < 0:
             lowest += move
         else:

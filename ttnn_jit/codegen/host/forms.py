@@ -117,9 +117,25 @@ class InStrips(Form):
     @property
     def remark(self) -> str:
         """What it does beside the loop."""
-        written = {stream.written for stream in self.body.streams if stream.dtype.is_block_float}
-        names = [name for name, packs in (("unpacked", False), ("packed", True)) if packs in written]
-        return f"block floats {' and '.join(names)} strip by strip"
+        return f"block floats {_conversions(self.body)} strip by strip"
+
+
+@dataclass(frozen=True, eq=False)
+class RowsInStrips(Form):
+    """Sweeps over the rows of a row of tiles, which block floats are unpacked for before, and packed from behind.
+
+    Attributes:
+        scratches: What holds the rows of each stream of block floats, in order.
+        rows: The sweeps, over rows of elements.
+    """
+
+    scratches: tuple[Stream, ...]
+    rows: Swept
+
+    @property
+    def remark(self) -> str:
+        """What it does beside the sweeps."""
+        return f"{self.rows.remark}, block floats {_conversions(self.body)} for 32 rows at a time"
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +197,12 @@ class Staged(Form):
     def remark(self) -> str:
         """How many there are."""
         return f"cut into {len(self.loops)} loops, over blocks of {self.fission.block} elements"
+
+
+def _conversions(body: KernelBody) -> str:
+    """What becomes of block floats: "unpacked", "packed", or both."""
+    written = {stream.written for stream in body.streams if stream.dtype.is_block_float}
+    return " and ".join(name for name, packs in (("unpacked", False), ("packed", True)) if packs in written)
 
 
 def _count(number: int, noun: str) -> str:

@@ -25,7 +25,7 @@ class ScoreBlocks:
         rows: Of one head; no block has rows of two.
         columns: Of a row.
         size: Rows of a block, of the last one of a head the rest.
-        kept: The values of which a block is in memory at a time, each with the elements from row to row.
+        kept: The values of which a block is in memory at a time.
         seen: Per block of a head, last rows first, the first of the columns that take part, and how many they are;
             none: all do, and first rows are first.
     """
@@ -34,7 +34,7 @@ class ScoreBlocks:
     rows: int
     columns: int
     size: int
-    kept: tuple[tuple[SSAValue, int], ...]
+    kept: tuple[SSAValue, ...]
     seen: tuple[tuple[int, int], ...] = ()
 
     @property

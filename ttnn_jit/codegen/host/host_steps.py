@@ -18,6 +18,7 @@ from ttnn_jit.codegen.host.host_plan import HostPlan
 from ttnn_jit.codegen.host.lookup import best_lookup, looking_up
 from ttnn_jit.codegen.host.loop_fusion import join_loops
 from ttnn_jit.codegen.host.packed_elements import convert_in_loops
+from ttnn_jit.codegen.host.packed_rows import convert_in_sweeps
 from ttnn_jit.codegen.host.padded_reads import read_without_padding
 from ttnn_jit.codegen.host.row_blocks import block_rows
 from ttnn_jit.codegen.host.score_blocks import block_scores
@@ -105,6 +106,7 @@ HOST_STEPS: tuple[HostStep, ...] = (
     unpack_in_products,
     *map(_on_each, FORM_STEPS),
     convert_in_loops,
+    convert_in_sweeps,
     block_scores,
 )
 """The compile. Without vectors to choose for, all but the first five and the last leave a plan as it is."""

@@ -22,7 +22,8 @@ from ttnn_jit.codegen.kernel import SHARE_OF_LAST_CACHE, Kernel, Operand
 from ttnn_jit.codegen.launch import LoopNest
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.runtime.host_costs import last_cache_bytes
-from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec
+from ttnn_jit.specs.target import TILE_HEIGHT
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 BLOCK_BYTES = 1 << 20
 """Of rows that are kept at a time, where that leaves no more than `MOST_BLOCKS`: what a core's second cache holds."""
@@ -68,7 +69,9 @@ def _blocks_of(group: Sequence[HostLaunch], place: int, readers: Places) -> Scor
         return None
     heads, rows = _rows_of(first.nest)
     spans = [_span_of_row(each.value, group, heads * rows) for each in kept]
-    if heads < 2 or not all(spans) or not _differs_by_head(first.nest) or not _differs_by_head(last.nest):
+    if heads < 2 or spans != [spec_of(each.value.type).padded_shape[-1] for each in kept]:
+        return None
+    if not _differs_by_head(first.nest) or not _differs_by_head(last.nest):
         return None
     bytes_of_row = sum(span * each.view.spec.dtype.itemsize for span, each in zip(spans, kept, strict=True))
     if heads * rows * bytes_of_row < least_bytes():
@@ -76,19 +79,24 @@ def _blocks_of(group: Sequence[HostLaunch], place: int, readers: Places) -> Scor
     size = max(BLOCK_BYTES // bytes_of_row, -(-heads * rows // MOST_BLOCKS), 1)
     size = min(rows, -(-size // _ROWS) * _ROWS)
     columns = first.nest.extents[-1]
-    return ScoreBlocks(
-        heads, rows, columns, size, tuple((each.value, span) for each, span in zip(kept, spans, strict=True))
-    )
+    return ScoreBlocks(heads, rows, columns, size, tuple(each.value for each in kept))
 
 
 def _without_unseen(blocks: ScoreBlocks, group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) -> ScoreBlocks:
     """The blocks with the columns that take part, unless all do."""
+    if blocks.rows % TILE_HEIGHT and _has_packed_rows(group[0].kernel):
+        return blocks  # which end, not begin, at whole tiles
     seen = seen_columns(group, launches)
     every = (0, blocks.columns)
     if seen((0, 1)) == every == seen((blocks.rows - 1, 1)):
         return blocks
     from_last = replace(blocks, seen=(every,))
     return replace(blocks, seen=tuple(map(seen, from_last.of_head)))
+
+
+def _has_packed_rows(product: Kernel) -> bool:
+    left, _ = product.body.contracted_streams
+    return product.body.streams[left].dtype.is_block_float
 
 
 def _is_returned(value: SSAValue) -> bool:
@@ -160,7 +168,7 @@ def _nests_of(launch: HostLaunch) -> Iterator[LoopNest]:
     if blocks is None:
         yield nest
         return
-    kept = {value for value, _ in blocks.kept}
+    kept = set(blocks.kept)
     depth = _outer_loops(nest, blocks.heads * blocks.rows)
     shifts = [operand.value not in kept for operand in _operands(launch.kernel)]
     across = _loop_of_columns(launch.kernel, kept)
@@ -195,12 +203,9 @@ def _indices(flat: int, extents: Sequence[int]) -> tuple[int, ...]:
 def kept_specs(launches: Sequence[HostLaunch]) -> dict[SSAValue, TensorSpec]:
     """What is in memory of the values of which a block of rows is kept at a time."""
     blocks = {launch.blocks for launch in launches if launch.blocks is not None}
-    return {
-        value: TensorSpec((each.size, span), spec_of(value.type).dtype, memory_config=_memory(value))
-        for each in blocks
-        for value, span in each.kept
-    }
+    return {value: _rows_as_stored(spec_of(value.type), each.size) for each in blocks for value in each.kept}
 
 
-def _memory(value: SSAValue) -> MemoryConfig:
-    return spec_of(value.type).memory_config.unsharded
+def _rows_as_stored(spec: TensorSpec, count: int) -> TensorSpec:
+    """So many rows of a tensor, as far apart as they are in it."""
+    return TensorSpec((count, tuple(spec.shape)[-1]), spec.dtype, spec.layout, spec.memory_config.unsharded)

@@ -1,4 +1,4 @@
-"""Block floats that a product unpacks as it packs its operands: no launch of their own unpacks them to memory.
+"""Block floats that a product unpacks as it packs its factors: no launch of their own unpacks them to memory.
 
 They are unpacked exactly, so that no result changes. Weights are read as they are stored, at every call.
 """
@@ -22,7 +22,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 def unpack_in_products(plan: HostPlan) -> HostPlan:
-    """The launches without those that unpack block floats which products alone read, as their right operands."""
+    """The launches without those that unpack block floats which products alone read, as one of their factors."""
     if plan.isa is None:
         return plan
     launches = plan.launches
@@ -53,14 +53,19 @@ def _unpacked_by(reader: HostLaunch, unpacking: HostLaunch) -> HostLaunch | None
     """The launch of a product that reads what is packed; None if it is none, or walks it otherwise than by tiles."""
     kernel, (packed,) = reader.kernel, unpacking.kernel.inputs
     read = [k for k, each in enumerate(kernel.inputs) if each.value is unpacking.kernel.outputs[0].value]
-    if len(read) != 1 or not _multiplies_by(kernel, read[0]):
+    if len(read) != 1 or not _is_factor(kernel, read[0]):
         return None
     (place,) = read
-    strides = _strides_of_tiles(kernel.nest, place, packed.view.spec)
+    is_left, reduced = kernel.body.contracted_streams[0] == place, kernel.body.reduced
+    assert reduced is not None, "it contracts"
+    operand = kernel.nest, place, packed.view.spec
+    strides = _strides_of_rows(*operand, reduced.row_loops) if is_left else _strides_of_columns(*operand)
     if strides is None:
         return None
-    access = InnerAccess.CONTIGUOUS if kernel.nest.strides[place][-1] == 1 else InnerAccess.STRIDED
-    stream = replace(kernel.body.streams[place], dtype=packed.view.spec.dtype, access=access)
+    stream = replace(kernel.body.streams[place], dtype=packed.view.spec.dtype)
+    if not is_left:
+        access = InnerAccess.CONTIGUOUS if kernel.nest.strides[place][-1] == 1 else InnerAccess.STRIDED
+        stream = replace(stream, access=access)
     body = replace(kernel.body, streams=_with(kernel.body.streams, place, stream))
     if in_pairs(body) is not in_pairs(kernel.body):
         return None
@@ -77,18 +82,18 @@ def _with(values: tuple[_T, ...], place: int, value: _T) -> tuple[_T, ...]:
     return (*values[:place], value, *values[place + 1 :])
 
 
-def _multiplies_by(kernel: Kernel, place: int) -> bool:
-    """Whether a stream is the right operand of a product, and nothing else."""
+def _is_factor(kernel: Kernel, place: int) -> bool:
+    """Whether a stream is one factor of a product, and nothing else."""
     body = kernel.body
-    if body.contraction is None or body.contracted_streams[1] != place or body.contracted_streams[0] == place:
+    if body.contraction is None or body.contracted_streams.count(place) != 1:
         return False
     loads = {k for k, step in enumerate(body.steps) if isinstance(step, Load) and step.stream == place}
     others = (step for step in body.steps if not isinstance(step, Contract))
     return not any(loads.intersection(operands_of(step)) for step in others)
 
 
-def _strides_of_tiles(nest: LoopNest, place: int, packed: TensorSpec) -> tuple[int, ...] | None:
-    """The strides of an operand in packed tiles, whose loops walk columns and rows of them.
+def _strides_of_columns(nest: LoopNest, place: int, packed: TensorSpec) -> tuple[int, ...] | None:
+    """The strides of a right operand in packed tiles, whose loops walk columns and rows of them.
 
     None if they do not: from anywhere but its start, from inside of a tile, beyond a row's end, or with pairs of terms
     in two tiles; or if a row is a tile's, which has the strides of a column.
@@ -99,13 +104,43 @@ def _strides_of_tiles(nest: LoopNest, place: int, packed: TensorSpec) -> tuple[i
     along = sum((extent - 1) * (stride % width) for extent, stride in zip(extents, own, strict=True))
     if width <= STRIDES_OF_A_TILE or {terms, columns} != {(0, 1), (1, 0)} or along >= width or nest.offsets[place]:
         return None
-    if extents[-2] % (2 if len(nest.reduced) == 1 else TILE_HEIGHT) or not all(map(_is_whole, outer)):
+    if not _has_whole_steps(nest) or not all(map(is_whole, outer)):
         return None
-    strides = (*outer, terms, columns)
-    return tuple(row * (width // STRIDES_OF_A_TILE) + column for row, column in strides)
+    return in_tiles((*outer, terms, columns), width)
 
 
-def _is_whole(move: tuple[int, int]) -> bool:
+def _strides_of_rows(nest: LoopNest, place: int, packed: TensorSpec, row_loops: int) -> tuple[int, ...] | None:
+    """The strides of a left operand in packed tiles, whose loops walk rows of them, and terms along these.
+
+    None if they do not: from anywhere but its start, from inside of a tile, beyond a row's end, or with pairs of terms
+    in two tiles; or if rows are in several loops, of which one ends inside of a tile.
+    """
+    own, extents = nest.strides[place], nest.extents
+    width, innermost = packed.padded_shape[-1], -2 - len(nest.reduced)
+    moves = [divmod(stride, width) for stride in own]
+    along = sum((extent - 1) * column for extent, (_, column) in zip(extents, moves, strict=True))
+    is_one_row = extents[innermost] == 1
+    if moves[-2:] != [(0, 1), (0, 0)] or moves[innermost] != ((0, 0) if is_one_row else (1, 0)) or along >= width:
+        return None
+    outer = [move for k, move in enumerate(moves[:-2]) if k != len(moves) + innermost]
+    if nest.offsets[place] or not _has_whole_steps(nest) or not all(map(is_whole, outer)):
+        return None
+    if row_loops > 1 and extents[innermost] % TILE_HEIGHT:
+        return None
+    return in_tiles(moves, width)
+
+
+def _has_whole_steps(nest: LoopNest) -> bool:
+    """Whether no pair of terms, and no step of the loop around them, is in two tiles."""
+    return nest.extents[-2] % (2 if len(nest.reduced) == 1 else TILE_HEIGHT) == 0
+
+
+def in_tiles(moves: Sequence[tuple[int, int]], width: int) -> tuple[int, ...]:
+    """Moves by rows and columns as strides in packed tiles."""
+    return tuple(row * (width // STRIDES_OF_A_TILE) + column for row, column in moves)
+
+
+def is_whole(move: tuple[int, int]) -> bool:
     """Whether a move by rows and columns is one of whole tiles."""
     row, column = move
     return row % TILE_HEIGHT == column % TILE_WIDTH == 0

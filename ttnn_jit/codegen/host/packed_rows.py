@@ -1,0 +1,123 @@
+"""Block floats that sweeps over rows unpack, and pack, for a row of tiles at a time: no launches of their own do it.
+
+They are converted as those launches do, so that no result changes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ttnn_jit.codegen.host.forms import RowsInStrips, Swept
+from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.host.unpacked_factors import in_tiles, is_whole
+from ttnn_jit.codegen.kernel import Kernel, readers_of
+from ttnn_jit.codegen.launch import LoopNest
+from ttnn_jit.kernels.row_strips import MOST_COLUMNS, fit_stack
+from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
+from ttnn_jit.specs.target import TILE_HEIGHT
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+_OWN_LOOPS = (0, 1)
+"""Columns, which are reduced, and rows of a row of tiles."""
+
+
+def convert_in_sweeps(plan: HostPlan) -> HostPlan:
+    """The launches without those that unpack for sweeps over rows alone, or pack what they write."""
+    launches = plan.launches
+    for launch in plan.launches:
+        if isinstance(launch.form, Swept) and launch.kernel.nest.reduced == (0,):
+            launches = _with_own_conversions(launch, launches, launch.form)
+    return replace(plan, launches=launches)
+
+
+def _with_own_conversions(sweeps: HostLaunch, launches: Sequence[HostLaunch], form: Swept) -> tuple[HostLaunch, ...]:
+    kernel, nest = sweeps.kernel, _in_rows_of_tiles(sweeps.kernel.nest)
+    if nest is None or not 0 < nest.extents[-1] <= MOST_COLUMNS:
+        return tuple(launches)
+    around = [each for each in launches if each.kernel.body.packs_or_unpacks]
+    found: dict[int, HostLaunch] = {}
+    strides = dict(enumerate(nest.strides))
+    for each in around:
+        places = _converted_by(each, sweeps)
+        own = [_in_packed_tiles(nest, place, each.kernel) for place in places]
+        if None not in own:
+            found |= dict.fromkeys(places, each)
+            strides |= {place: moves for place, moves in zip(places, own, strict=True) if moves is not None}
+    found = dict(sorted(found.items()))
+    scratches = tuple(Stream(kernel.body.streams[place].dtype, InnerAccess.CONTIGUOUS) for place in found)
+    if not found or not fit_stack(scratches):
+        return tuple(launches)
+    joined = _joined(sweeps, found, replace(nest, strides=tuple(strides.values())), scratches, form)
+    converted = {id(each) for each in found.values()}
+    return tuple(joined if each is sweeps else each for each in launches if id(each) not in converted)
+
+
+def _in_rows_of_tiles(nest: LoopNest) -> LoopNest | None:
+    """The loops with that of rows cut into rows of tiles; None where a row of tiles would have rows of the next."""
+    *outer, columns = nest.extents
+    rows = outer.pop() if outer else 1
+    if rows > TILE_HEIGHT and rows % TILE_HEIGHT:
+        return None
+    around, own = ([rows // TILE_HEIGHT], TILE_HEIGHT) if rows > TILE_HEIGHT else ([], rows)
+    strides = []
+    for each in nest.strides:
+        *before, down, along = each if len(each) > 1 else (0, *each)
+        strides.append((*before, *([down * TILE_HEIGHT] if around else []), down, along))
+    return LoopNest((*outer, *around, own, columns), tuple(strides), nest.offsets, _OWN_LOOPS)
+
+
+def _converted_by(conversion: HostLaunch, sweeps: HostLaunch) -> list[int]:
+    """The places of the operands that a launch unpacks for the sweeps alone, or alone reads of them, to pack them."""
+    kernel, unpacks = sweeps.kernel, conversion.kernel.inputs[0].view.spec.dtype.is_block_float
+    elements = (conversion.kernel.outputs if unpacks else conversion.kernel.inputs)[0]
+    readers, alone = set(readers_of(elements.value)), set(sweeps.ops if unpacks else conversion.ops)
+    if elements.view.spec.strides is not None or not readers <= alone:
+        return []
+    first, operands = (0, kernel.inputs) if unpacks else (len(kernel.inputs), kernel.outputs)
+    return [place for place, each in enumerate(operands, first) if each.value is elements.value]
+
+
+def _in_packed_tiles(nest: LoopNest, place: int, conversion: Kernel) -> tuple[int, ...] | None:
+    """The strides of an operand in packed tiles; None where its rows are not those of tiles, from their first on.
+
+    What is written has no padding: all columns of its tiles are the row's, and all rows.
+    """
+    (source,), (result,) = conversion.inputs, conversion.outputs
+    packed, elements = (source, result) if source.view.spec.dtype.is_block_float else (result, source)
+    width = elements.view.spec.padded_shape[-1]
+    moves = [divmod(stride, width) for stride in nest.strides[place]]
+    rows_move = (0, 0) if nest.extents[-2] == 1 else (1, 0)
+    if nest.offsets[place] or moves[-1] != (0, 1) or moves[-2] != rows_move or nest.extents[-1] > width:
+        return None
+    if packed is result and not _fills(nest, packed.view.spec):
+        return None
+    return in_tiles(moves, width) if all(map(is_whole, moves[:-2])) else None
+
+
+def _fills(nest: LoopNest, spec: TensorSpec) -> bool:
+    """Whether the loops meet all that whole tiles hold."""
+    elements = 1
+    for extent in nest.extents:
+        elements *= extent
+    return elements == spec.items * spec.dtype.traits.elements
+
+
+def _joined(
+    sweeps: HostLaunch, conversions: dict[int, HostLaunch], nest: LoopNest, scratches: tuple[Stream, ...], form: Swept
+) -> HostLaunch:
+    kernel, body = sweeps.kernel, sweeps.kernel.body
+    count = len(kernel.inputs)
+    operands = [*kernel.inputs, *kernel.outputs]
+    streams = list(body.streams)
+    for place, each in conversions.items():
+        operands[place] = (each.kernel.outputs if place >= count else each.kernel.inputs)[0]
+        streams[place] = replace(streams[place], dtype=operands[place].view.spec.dtype, nontemporal=False)
+    whole = replace(body, streams=tuple(streams), rank=nest.rank, joined=True)
+    rows = replace(form, body=replace(body, rank=1))
+    before = [each.ops for place, each in conversions.items() if place < count]
+    behind = [each.ops for place, each in conversions.items() if place >= count]
+    ops = tuple(dict.fromkeys(itertools.chain(*before, sweeps.ops, *behind)))
+    made = replace(kernel, body=whole, inputs=tuple(operands[:count]), outputs=tuple(operands[count:]), nest=nest)
+    return HostLaunch(ops, made, RowsInStrips(whole, scratches, rows))
