@@ -9,7 +9,6 @@ import contextlib
 import dataclasses
 import enum
 import functools
-import logging
 import math
 import time
 from typing import Any, cast
@@ -21,7 +20,6 @@ from ttnn_jit import jit, ttnn
 from ttnn_jit.diagnostics.errors import TtnnJitError
 
 DEVICE = ttnn.open_device(device_id=0, target="cpu")
-LOG = logging.getLogger(__name__)
 
 
 def placed(x):
@@ -250,30 +248,10 @@ def test_programs_say_what_public_ones_say(name, capture):
             torch.testing.assert_close(ttnn.to_torch(other), ttnn.to_torch(one), rtol=2e-2, atol=2e-2)
 
 
-@refused("Function print not supported")
-def what_is_printed(x):
-    print(x.shape)  # noqa: T201 - is refused
-    return x
-
-
-@refused("Function debug not supported")
-def what_is_logged(x):
-    LOG.debug("shape %s", x.shape)
-    return ttnn.relu(x)
-
-
 @refused("Function perf_counter not supported")
 def the_time(x):
     start = time.perf_counter()
     return ttnn.multiply(x, time.perf_counter() - start)
-
-
-@refused("`try` cannot be compiled")
-def what_is_caught(x):
-    try:
-        return ttnn.relu(x)
-    finally:
-        pass
 
 
 @refused("assigning to an attribute cannot be compiled")

@@ -322,6 +322,33 @@ def test_closing_a_device_ends_its_capture():
     assert device.pool is HOST_POOL
 
 
+@pytest.mark.parametrize("made_inside", [False, True])
+def test_views_of_captured_tensors_share_their_memory_as_they_do_eagerly(device, made_inside):
+    def numbers(value, device=None):
+        return ttnn.from_torch(torch.full((64, 64), value), layout=ttnn.TILE_LAYOUT, device=device)
+
+    x, twos = numbers(1.0, device), numbers(2.0, device)
+
+    def program():
+        base = ttnn.add(x, twos) if made_inside else x
+        view = ttnn.unsqueeze(ttnn.reshape(base, (2, 32, 64)), 0)
+        ttnn.add_(view, twos[:32])
+        return base, view, ttnn.multiply(base, 2.0)
+
+    program()  # so that views come from the warm path eagerly
+    ttnn.copy_host_to_device_tensor(numbers(1.0), x)
+    trace, (base, view, doubled) = captured(device, program)
+    assert base.buffer_address() == view.buffer_address() != doubled.buffer_address()
+    for runs in (1, 2):
+        ttnn.execute_trace(device, trace)
+        expected = 5.0 if made_inside else 1.0 + 2.0 * runs
+        for each, number in ((base, expected), (view, expected), (doubled, 2 * expected)):
+            assert torch.equal(ttnn.to_torch(each), torch.full(tuple(each.shape), number))
+    ttnn.release_trace(device, trace)
+    del base
+    assert torch.equal(ttnn.to_torch(view), torch.full((1, 2, 32, 64), expected))
+
+
 def test_a_trace_of_nothing_runs_nothing(device):
     trace, _ = captured(device, lambda: None)
     ttnn.execute_trace(device, trace)

@@ -8,10 +8,8 @@ legal, or stopped elsewhere, when it is traced.
 
 from __future__ import annotations
 
-import logging
 import math
 import random
-import warnings
 from typing import Any
 
 import numpy
@@ -23,9 +21,6 @@ WEIGHTS = numpy.ones((32, 32), numpy.float32)
 
 SCALES = [0.5, 2.0]
 COUNT = 0
-LOG = logging.getLogger("refused")
-
-
 
 # --- Operations -----------------------------------------------------------------------------------------------------
 
@@ -246,9 +241,9 @@ def an_attribute_that_is_nothing_of_ttnns(x):
 #          help: it has `shape`, `dtype`, `layout`, `memory_config`
 
 
-def a_tensor_in_a_string(x):
-    name = f"{x}"
-#          ~~~~~~ formatting a tensor is not supported: its value is not known before the call
+def numbers_of_a_tensor_in_a_string(x):
+    name = f"{x:.2f}"
+#          ~~~~~~ formatting the numbers of a tensor is not supported: its value is not known before the call
     return x
 
 
@@ -303,12 +298,13 @@ async def an_async_generator(x):
 
 def power(x, n):
     return x if n == 1 else x * power(x, n - 1)
-#                               ^^^^^^^^^^^^^^^ `power` calls itself, and a compiled function cannot: recursion is not supported
+#                               ^^^^^^^^^^^^^^^ `power` calls itself more than 24 calls deep
+#                               help: does it ever return? Write long repetitions as loops over compile-time values
 
 
 def recursion(x):
     """AST only: a trace follows it to its end. AT power"""
-    return power(x, 3)
+    return power(x, 100)
 
 
 def a_helper_called_wrongly(x):
@@ -324,52 +320,13 @@ def a_helper_that_fails(x):
 #              ^^^^^^^^^^^^^^^^ ValueError: tuple.index(x): x not in tuple
 
 
-def printing(x):
-    """AST only: traced, it prints once."""
-    print(x)
-#   ^^^^^ Function print not supported
-#   help: it would act once, when the function is compiled: print what the call returns, or use `debug=True` or `.ir(...)`; else jit the parts around it
-    return x
-
-
-def printing_under_another_name(x, show=print):
-    """AST only: traced, it prints once."""
-    show("x", x)
-#   ^^^^ Function print not supported
-#   help: it would act once, when the function is compiled: print what the call returns, or use `debug=True` or `.ir(...)`; else jit the parts around it
-    return x
-
-
 def a_debugger(x):
     """AST only: traced, it stops once."""
     y = ttnn.exp(x)
     breakpoint()
 #   ^^^^^^^^^^ Function breakpoint not supported
-#   help: it would act once, when the function is compiled: print what the call returns, or use `debug=True` or `.ir(...)`; else jit the parts around it
+#   help: `breakpoint` would act once, when the function is compiled, and not at each call
     return y
-
-
-def logging_a_value(x):
-    """AST only: traced, it logs once."""
-    logging.info("x is %s", x)
-#   ^^^^^^^^^^^^ Function info not supported
-#   help: it would act once, when the function is compiled: print what the call returns, or use `debug=True` or `.ir(...)`; else jit the parts around it
-    return x
-
-
-def logging_by_a_logger(x):
-    """AST only: traced, it logs once."""
-    return LOG.warning("%s", x) or x
-#          ^^^^^^^^^^^ Function warning not supported
-#          help: it would act once, when the function is compiled: print what the call returns, or use `debug=True` or `.ir(...)`; else jit the parts around it
-
-
-def a_warning(x):
-    """AST only: traced, it warns once."""
-    warnings.warn("x")
-#   ^^^^^^^^^^^^^ Function warn not supported
-#   help: it would act once, when the function is compiled: print what the call returns, or use `debug=True` or `.ir(...)`; else jit the parts around it
-    return x
 
 
 def a_random_number(x):
@@ -393,14 +350,15 @@ def an_object_made_inside(x):
 
 # --- Statements outside the language --------------------------------------------------------------------------------
 
-def an_exception_handler(x):
+def groups_of_exceptions(x):
     """AST only: traced, it works."""
     try:
-#   ^ `try` cannot be compiled
-#   help: check with `if` before the call, or call the jitted function inside `try`
+#   ^ `except*` cannot be compiled
+#   help: write `except`, or call the jitted function inside `try`
         return ttnn.exp(x)
-    except ValueError:
-        return x
+    except* ValueError:
+        x = ttnn.neg(x)
+    return x
 
 
 def a_context(x):
@@ -474,15 +432,6 @@ def a_loop_without_end(x):
     return x
 
 
-def a_match(x):
-    """AST only: traced, it works."""
-    match x.shape[0]:
-#   ^ `match` cannot be compiled
-#   help: write `if` and `elif`
-        case 32:
-            return x
-
-
 # --- Values ---------------------------------------------------------------------------------------------------------
 
 def an_undefined_name(x):
@@ -521,7 +470,7 @@ def an_exception_raised(x):
 def values_that_do_not_unpack(x):
     """AST only: Python has its own words."""
     a, b = x.shape[0], 1, 2
-#   ^^^^ cannot unpack 3 values into 2 names
+#   ^^^^ ValueError: cannot unpack 3 values into 2 names
     return x
 
 

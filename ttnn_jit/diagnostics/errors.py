@@ -34,6 +34,10 @@ class UnsupportedFunction(CompileError, AssertionError):  # noqa: N818 - it says
     """A call to something that is no TTNN operation: ``Function NAME not supported`` (ttnn.jit document, FAQ)."""
 
 
+class NoSuchAttribute(CompileError, AttributeError):  # noqa: N818 - it says what was found, as the message does
+    """An attribute that a tensor has neither while a function is compiled nor at run time."""
+
+
 class PassError(CompileError):
     """A pass failed: ``Failed to run pass manager`` (ttnn.jit document, FAQ), the pass and the user's line."""
 

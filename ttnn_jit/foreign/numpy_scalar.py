@@ -19,9 +19,17 @@ def is_numpy_scalar_class(cls: type) -> bool:
 
 
 def is_numpy_function(value: Any) -> bool:
-    """Whether `value` is a ``numpy.sqrt`` or its like: of numbers it gives numbers, and does nothing else."""
+    """Whether `value` is a ``numpy.sqrt`` or a ``numpy.prod``: of numbers it gives numbers, and does nothing else."""
     numpy = sys.modules.get("numpy")
-    return numpy is not None and type(value) is numpy.ufunc and getattr(numpy, value.__name__, None) is value
+    if numpy is None:
+        return False
+    if type(value) is numpy.ufunc:
+        return getattr(numpy, value.__name__, None) is value
+    return any(value is getattr(numpy, name) for name in _OF_SEQUENCES)
+
+
+_OF_SEQUENCES = ("prod", "sum", "max", "min", "mean")
+"""Functions of numpy's that make one number of those in a list or tuple, such as a shape."""
 
 
 def python_number(value: Any) -> Any:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from ttnn_jit.foreign.values import ABSENT, member_of
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.specs.hardware_config import OpenConfig
 
@@ -25,19 +26,34 @@ def assign(interpreter: Interpreter, target: ast.expr, value: Any) -> None:
             index = interpreter.evaluate(target.slice)
             interpreter.at = target
             interpreter.python(operator.setitem, container, index, value)
-        case ast.Attribute() if _is_own_config(interpreter, config := interpreter.evaluate(target.value)):
-            interpreter.at = target
-            interpreter.natively(setattr, config, target.attr, value)
+        case ast.Attribute():
+            assign_attribute(interpreter, target, lambda _: value)
         case _:
-            interpreter.refuse(
-                "assigning to an attribute cannot be compiled: it would change the world outside the program",
-                "keep the value in a local variable, or return it",
-                target,
-            )
+            interpreter.refuse("this cannot be assigned to in a compiled function", node=target)
 
 
-def _is_own_config(interpreter: Interpreter, value: Any) -> bool:
-    """Whether `value` is a config that the program made itself."""
+def assign_attribute(interpreter: Interpreter, target: ast.Attribute, value_of: Callable[[Any], Any]) -> None:
+    """Write ``value_of(owner)`` into an attribute of an object that the program made.
+
+    Raises:
+        CompileError: The object is of the world outside the program.
+    """
+    owner = interpreter.evaluate(target.value)
+    if not _is_own(interpreter, owner, target.attr):
+        interpreter.refuse(
+            "assigning to an attribute cannot be compiled: it would change the world outside the program",
+            "keep the value in a local variable, or return it",
+            target,
+        )
+    value = value_of(owner)
+    interpreter.at = target
+    interpreter.natively(setattr, owner, target.attr, value)
+
+
+def _is_own(interpreter: Interpreter, value: Any, name: str) -> bool:
+    """Whether `value` is an object that the program made itself, and no code of the user's writes that attribute."""
+    if id(value) in interpreter.made:
+        return member_of(type(interpreter.class_member(value, name)), "__set__") is ABSENT
     return issubclass(type(value), OpenConfig) and interpreter.recorder.path_of(value) is None
 
 
@@ -47,7 +63,7 @@ def _unpack(interpreter: Interpreter, target: ast.expr, targets: list[ast.expr],
     starred = [index for index, part in enumerate(targets) if isinstance(part, ast.Starred)]
     needed = len(targets) - len(starred)
     if len(items) < needed or (not starred and len(items) > needed):
-        interpreter.refuse(f"cannot unpack {len(items)} values into {len(targets)} names", node=target)
+        interpreter.fail(ValueError(f"cannot unpack {len(items)} values into {len(targets)} names"), target)
     if starred:
         first, after = starred[0], needed - starred[0]
         end = len(items) - after

@@ -90,6 +90,8 @@ def has_attribute(interpreter: Interpreter, base: Any, name: Any, /) -> Any:
         return NATIVE
     interpreter.recorder.found(base, path := interpreter.recorder.path_of(base))
     value = _attribute(base, name)
+    if type(base) in _OF_THE_PROGRAM:
+        return value is not ABSENT
     if value is not ABSENT:
         if path is not None:
             interpreter.recorder.use(type(value), (*path, (ATTRIBUTE_STEP, name), (TYPE_STEP, None)))
@@ -167,6 +169,8 @@ def _world_attribute(interpreter: Interpreter, base: Any, path: Path, name: str)
             return interpreter.natively(getattr, base, name), None
     table = table_of_attribute(base, name)
     at = (*path, (ATTRIBUTE_STEP, name)) if table is None else _within_module(interpreter, path, table, name)
+    if _attribute(base, name) is ABSENT:
+        interpreter.recorder.absent((*path, (ATTRIBUTE_STEP, name)))  # the program may catch that
     value = interpreter.natively(getattr, base, name)
     if type(value) is types.MethodType and value.__self__ is base:
         interpreter.recorder.use(value.__func__, (*at, (ATTRIBUTE_STEP, "__func__")))

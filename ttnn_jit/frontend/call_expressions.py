@@ -13,29 +13,25 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import CompileError, UnsupportedFunction
 from ttnn_jit.diagnostics.origin import is_of_a_library, is_of_the_standard_library, is_of_this_package
 from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar, is_numpy_scalar_class
-from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.foreign.values import ABSENT, is_atom, is_of_c, member_of, own_attribute, python_member
 from ttnn_jit.frontend.attributes import Super
 from ttnn_jit.frontend.code_scan import scan_value
 from ttnn_jit.frontend.frame import Frame, local_names_of, parameter_names
-from ttnn_jit.frontend.function_source import function_source
+from ttnn_jit.frontend.function_source import SourceError, function_source
 from ttnn_jit.frontend.interpreter import Interpreter
 from ttnn_jit.frontend.language import is_namespace_function
+from ttnn_jit.frontend.messages import is_message, show
 from ttnn_jit.frontend.movement_methods import movement_function
 from ttnn_jit.frontend.parameters import bind_parameters
 from ttnn_jit.frontend.program_device import ProgramDevice
 from ttnn_jit.frontend.proxy import ProxyTensor
 from ttnn_jit.frontend.python_functions import is_pure
 from ttnn_jit.frontend.read_recorder import is_bound_builtin
-from ttnn_jit.frontend.unsupported import UnseenInTraceError, foreign_function_help
+from ttnn_jit.frontend.unsupported import foreign_function_help
 from ttnn_jit.frontend.wrapped_functions import TILE_FUNCTION, wrapped_attribute
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP
 from ttnn_jit.ops import Number, overloads_of
 from ttnn_jit.process.dataclass import dataclass
-
-_TALKATIVE = (print, breakpoint)
-_TALKATIVE_MODULES = frozenset({"logging", "pprint", "warnings", "_warnings"})
-"""What shows values while a program runs: a compiled program has none at that time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +122,8 @@ def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of call
             return interpreter.natively(moved, *args, **kwargs)
         case InterpretedFunction() | _Callback():
             return function(*args, **kwargs)
+        case _ if is_message(function):
+            return show(interpreter, function, args, kwargs)
         case functools.partial() if is_of_c(member_of(type(function), "__call__")):
             return call_value(interpreter, function.func, (*function.args, *args), {**function.keywords, **kwargs})
         case types.MethodType(__self__=ProxyTensor() | ProgramDevice()):
@@ -142,6 +140,8 @@ def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of call
             return _call_python(interpreter, function, args, kwargs)
         case types.FunctionType():
             return inline(interpreter, function, args, kwargs)
+        case type() if _is_made_by_python(function):
+            return _made_object(interpreter, function, args, kwargs)
         case _:
             return _call_instance(interpreter, function, args, kwargs)
 
@@ -163,17 +163,14 @@ def _record_tile_function(interpreter: Interpreter, function: Any) -> None:
 def inline(
     interpreter: Interpreter, function: types.FunctionType, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What a helper of the user's returns, its body carried out here.
-
-    Raises:
-        UnsupportedFunction: It is Python's, to show something while the program runs.
-    """
-    if function.__module__ in _TALKATIVE_MODULES:
-        raise _unsupported(interpreter, function, function.__name__, (args, kwargs))
+    """What a helper of the user's returns, its body carried out here."""
     path = interpreter.recorder.use_function(function)
     if path is None:
         interpreter.is_opaque(f"`{function.__name__}` was not found by a name or an attribute")
-    source = function_source(function)
+    try:
+        source = function_source(function)
+    except SourceError as error:
+        raise SourceError(error.message, location=interpreter.callee_location(), help=error.help) from None
     variables = interpreter.natively(
         bind_parameters,
         function.__name__,
@@ -261,6 +258,8 @@ def _call_python(interpreter: Interpreter, function: Any, args: Sequence[Any], k
 
 
 def _is_number(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_is_number, value))
     return isinstance(value, Number) or is_numpy_scalar(value)
 
 
@@ -276,7 +275,29 @@ def _call_class(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs
     maker = interpreter.attribute(cls, "__new__" if issubclass(cls, tuple) else "__init__")
     if isinstance(maker, types.FunctionType):
         interpreter.recorder.use_function(maker)
-    return interpreter.natively(cls, *args, **kwargs)
+    made = interpreter.natively(cls, *args, **kwargs)
+    interpreter.made[id(made)] = made
+    return made
+
+
+def _is_made_by_python(cls: type) -> bool:
+    """Whether an instance is an empty object that an ``__init__`` of the user's is given."""
+    maker = python_member(cls, "__init__")
+    bases = (type(cls) is type, *(member_of(cls, name) is vars(object)[name] for name in ("__new__", "__setattr__")))
+    written = maker is not None and maker.__code__.co_filename != _GENERATED and not is_of_a_library(maker)
+    return all(bases) and written
+
+
+_GENERATED = "<string>"  # by `dataclasses`
+
+
+def _made_object(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """An instance of a class of the user's; `assign` lets the program write its attributes."""
+    made: Any = object.__new__(cls)
+    interpreter.made[id(made)] = made
+    maker = interpreter.class_member(made, "__init__")
+    call_value(interpreter, maker, (made, *args), kwargs)
+    return made
 
 
 def _enum_member(interpreter: Interpreter, cls: Any, value: Any) -> Any:
@@ -301,30 +322,15 @@ def _call_instance(interpreter: Interpreter, function: Any, args: Sequence[Any],
     name = getattr(function, "__name__", None)
     if name is None or not callable(function):
         raise CompileError(f"a {type(function).__name__} cannot be called", location=interpreter.callee_location())
-    if function is print and interpreter.observes and not _holds_tensor((args, kwargs)):
-        return None  # the trace prints it
-    raise _unsupported(interpreter, function, str(name).rpartition(".")[2], (args, kwargs))
+    raise _unsupported(interpreter, function, str(name).rpartition(".")[2])
 
 
-def _holds_tensor(values: Any) -> bool:
-    return any(type(leaf) is ProxyTensor for leaf in leaves(values))
-
-
-def _unsupported(
-    interpreter: Interpreter, function: Callable[..., Any], name: str, given: Any = ()
-) -> UnsupportedFunction:
-    """The error of a call that no program can hold; `given` are its arguments."""
-    location, kind = interpreter.callee_location(), UnsupportedFunction
+def _unsupported(interpreter: Interpreter, function: Callable[..., Any], name: str) -> UnsupportedFunction:
+    """The error of a call that no program can hold."""
     if isinstance(function, type):
         help_text = "make the object outside the function and pass it in, or use tuples, lists and dicts"
-    elif function in _TALKATIVE or getattr(function, "__module__", None) in _TALKATIVE_MODULES:
-        help_text = (
-            "it would act once, when the function is compiled: print what the call returns, or use `debug=True` or "
-            "`.ir(...)`; else jit the parts around it"
-        )
-        kind = UnseenInTraceError if interpreter.observes and _holds_tensor(given) else kind
     elif getattr(function, "__module__", None) == "builtins":
         help_text = f"`{name}` would act once, when the function is compiled, and not at each call"
     else:
         help_text = foreign_function_help(function, name)
-    return kind(f"Function {name} not supported", location=location, help=help_text)
+    return UnsupportedFunction(f"Function {name} not supported", location=interpreter.callee_location(), help=help_text)

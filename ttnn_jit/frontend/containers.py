@@ -10,6 +10,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.origin import is_of_the_standard_library
 from ttnn_jit.foreign.torch_modules import key_of_item
 from ttnn_jit.foreign.values import (
@@ -64,6 +65,8 @@ class Reach:
             return True
         if type(value) in VIEWS:
             return all(map(self.is_plain, value))
+        if is_a(value, BaseException) and is_of_c(_member(value, "__str__")):
+            return all(map(self.is_plain, value.args))
         if id(value) in self._containers:
             return True
         # A class of the user's may have an operator that C would run.
@@ -150,7 +153,11 @@ def get_native_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
         return interpreter.natively(native_item, container, key)
     if type(key) is slice or not is_a(container, list, tuple):
         return interpreter.computed(operator.getitem, container, key)
-    value = interpreter.natively(native_item, container, key)
+    try:
+        value = interpreter.natively(native_item, container, key)
+    except CompileError:
+        interpreter.recorder.look_into(container)  # the program may catch that it is too short
+        raise
     interpreter.recorder.item(container, key, value)
     return value
 
@@ -168,12 +175,11 @@ def _item_of_dict(interpreter: Interpreter, container: Any, key: Any) -> Any:
     if not is_plain_key(interpreter, key):
         return interpreter.computed(operator.getitem, container, key)
     value = interpreter.natively(native_item, container, key)
+    interpreter.recorder.item(container, key, value)
     if value is not ABSENT:
-        interpreter.recorder.item(container, key, value)
         return value
     missing = special_method(interpreter, container, "__missing__")
     if missing is not None:
-        interpreter.recorder.item(container, key, ABSENT)
         return interpreter.call_with(missing, (container, key), {})
     if not (is_of_c(found := _member(container, "__missing__")) or is_a(found, types.FunctionType)):
         return interpreter.computed(operator.getitem, container, key)
@@ -272,7 +278,7 @@ def index(interpreter: Interpreter, container: Any, item: Any, *bounds: Any) -> 
     for place, here in enumerate(each(interpreter, container)):
         if _equal(interpreter, here, item):
             return place
-    return interpreter.refuse(f"ValueError: the {type(container).__name__} does not contain it")
+    return interpreter.fail(ValueError(f"the {type(container).__name__} does not contain it"))
 
 
 # --- Going through --------------------------------------------------------------------------------------------------

@@ -167,10 +167,10 @@ def _formatted_value(interpreter: Interpreter, node: ast.FormattedValue) -> str:
 
 def _named(interpreter: Interpreter, node: ast.NamedExpr) -> Any:
     value = interpreter.evaluate(node.value)
-    owner = interpreter.frame
-    while owner.comprehension and owner.outer is not None:
-        owner = owner.outer
-    owner.variables[node.target.id] = value
+    scope = interpreter.frame
+    while scope.comprehension and scope.outer is not None:
+        scope = scope.outer
+    (scope.owner_of(node.target.id) or scope).variables[node.target.id] = value
     return value
 
 

@@ -65,7 +65,20 @@ def parameter_names(parameters: ast.arguments) -> Iterator[str]:
 def local_names_of(node: FunctionNode) -> frozenset[str]:
     """The names that a function binds, parameters included."""
     body = [node.body] if isinstance(node, ast.Lambda) else node.body
-    return frozenset({*parameter_names(node.args), *_bound_names(body)})
+    return frozenset({*parameter_names(node.args), *_bound_names(body)} - _names_of_outer_functions(body))
+
+
+def _names_of_outer_functions(body: Iterable[ast.AST]) -> set[str]:
+    """What ``nonlocal`` says of a function's own statements."""
+    names: set[str] = set()
+    pending: list[Any] = list(body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Nonlocal):
+            names.update(node.names)
+        elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case) and not isinstance(node, _SCOPES):
+            pending += [child for child in _children(node) if isinstance(child, ast.AST)]
+    return names
 
 
 def names_in_target(target: ast.expr) -> frozenset[str]:
@@ -91,8 +104,20 @@ def _bound_names(nodes: Iterable[ast.AST]) -> set[str]:
         elif kind is ast.alias:
             names.add((node.asname or node.name).partition(".")[0])
         else:
+            names.update(_name_bound_by(node))
             pending += _children(node)
     return names
+
+
+def _name_bound_by(node: Any) -> Iterator[str]:
+    """The name that an ``except`` or a pattern binds, which stands there as a text."""
+    if isinstance(node, _BINDING):
+        name = node.rest if isinstance(node, ast.MatchMapping) else node.name
+        if name is not None:
+            yield name
+
+
+_BINDING = (ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
 
 
 def _children(node: Any) -> list[Any]:

@@ -71,7 +71,7 @@ def function_source(function: types.FunctionType) -> FunctionSource:
 
 _OUTSIDE_THE_LANGUAGE = (
     ast.AsyncFor, ast.AsyncFunctionDef, ast.AsyncWith, ast.Await, ast.ClassDef, ast.Global, ast.Import, ast.ImportFrom,
-    ast.Match, ast.Nonlocal, ast.Try, ast.TryStar, ast.With, ast.Yield, ast.YieldFrom,
+    ast.TryStar, ast.With, ast.Yield, ast.YieldFrom,
 )  # fmt: skip
 """What the interpreter refuses wherever it stands."""
 

@@ -30,6 +30,7 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.families import has_family
 
 MAX_ITERATIONS = 65_536  # of all loops of one compile together
+MAX_RECURSION = 24  # of calls of one function in another: Python's own stack carries them
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,23 @@ class Returned:
     """The function is left with `value`."""
 
     value: Any
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a program stands, to return to when it catches an exception.
+
+    Attributes:
+        frame: The activation that is running.
+        at: The expression or statement being carried out.
+        depth: How many activations are under way.
+        handling: How many exceptions are being handled.
+    """
+
+    frame: Frame
+    at: ast.AST
+    depth: int
+    handling: int
 
 
 @dataclass(frozen=True)
@@ -60,6 +78,8 @@ class Interpreter(Emitter):
         frame: The activation that is running.
         at: The expression or statement being carried out.
         active: The functions whose activations are under way, outermost first.
+        made: Objects of the user's classes that the program made, by their ids.
+        handled: The errors that ``except`` blocks under way caught, outermost first.
         observes: Another way through the program makes the module; this one is for what it reads.
     """
 
@@ -79,6 +99,8 @@ class Interpreter(Emitter):
         self.frame: Frame
         self.at: ast.AST = ast.Module([], [])
         self.active: list[object] = []
+        self.made: dict[int, Any] = {}
+        self.handled: list[CompileError] = []
         self._iterations = 0
 
     # --- where the program stands -------------------------------------------------------------------------------
@@ -102,6 +124,20 @@ class Interpreter(Emitter):
     def refuse(self, message: str, help_text: str | None = None, node: ast.AST | None = None) -> NoReturn:
         """Raise a CompileError at `node`, by default where the program stands."""
         raise CompileError(message, location=self.location_of(node or self.at), help=help_text)
+
+    def fail(self, error: BaseException, node: ast.AST | None = None) -> NoReturn:
+        """Raise what the program raises, as a CompileError at `node`, by default where the program stands."""
+        raise CompileError(failure_text(error), location=self.location_of(node or self.at)) from error
+
+    def place(self) -> Place:
+        """Where the program stands."""
+        return Place(self.frame, self.at, len(self.active), len(self.handled))
+
+    def return_to(self, place: Place) -> None:
+        """Go on from `place`: what was begun since is left."""
+        self.frame, self.at = place.frame, place.at
+        del self.active[place.depth :]
+        del self.handled[place.handling :]
 
     # --- carrying out -------------------------------------------------------------------------------------------
 
@@ -240,12 +276,12 @@ class Interpreter(Emitter):
         """What the body of `node` returns in `frame`; `identity` tells recursion.
 
         Raises:
-            CompileError: The function is running already, or is a generator or an `async def`.
+            CompileError: The function calls itself too deeply, or is a generator or an `async def`.
         """
-        if any(running is identity for running in self.active):
+        if sum(running is identity for running in self.active) > MAX_RECURSION:
             self.refuse(
-                f"`{frame.name}` calls itself, and a compiled function cannot: recursion is not supported",
-                "write it as a loop over compile-time values",
+                f"`{frame.name}` calls itself more than {MAX_RECURSION} calls deep",
+                "does it ever return? Write long repetitions as loops over compile-time values",
             )
         caller, at = (self.frame, self.at) if self.active else (frame, node)
         self.frame, self.at = frame, node

@@ -23,6 +23,7 @@ ROOMS_OF_VALUES = frozenset(
         "program_configs",
         "sharding",
         "tensor_spec",
+        "tile",
         "unary_op_type",
     )
 )

@@ -18,17 +18,22 @@ from ttnn_jit.ops.foreign_movements import (
     FUNCTIONS,
     METHODS_OF_NUMPY,
     METHODS_OF_TORCH,
+    METHODS_OF_TTNN,
     PROPERTIES,
     ForeignMovement,
 )
 from ttnn_jit.ops.view_rules import are_dense
-from ttnn_jit.runtime.families import NUMPY, TORCH
+from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN
 from ttnn_jit.specs.sharding import dense_strides
 
 if TYPE_CHECKING:
     from ttnn_jit.frontend.proxy import ProxyTensor
 
-_METHODS: dict[Any, dict[str, ForeignMovement]] = {TORCH: METHODS_OF_TORCH, NUMPY: METHODS_OF_NUMPY}
+_METHODS: dict[Any, dict[str, ForeignMovement]] = {
+    TORCH: METHODS_OF_TORCH,
+    NUMPY: METHODS_OF_NUMPY,
+    TTNN: METHODS_OF_TTNN,
+}
 
 
 def moved(movement: ForeignMovement, tensor: ProxyTensor, *args: Any, **kwargs: Any) -> ProxyTensor:
@@ -74,11 +79,11 @@ def _contiguous(tensor: ProxyTensor) -> ProxyTensor:
 
 
 def movement_attribute(tensor: ProxyTensor, name: str) -> Any:
-    """The method `name` of a tensor of torch's or numpy's, bound, or what its property gives; None if it has none."""
+    """The method `name` of a tensor of its library, bound, or what its property gives; None if it has none."""
     methods = _METHODS.get(tensor.emitter.family)
     if methods is None:
         return None
-    if name in PROPERTIES:
+    if name in PROPERTIES and tensor.emitter.family is not TTNN:
         return moved(PROPERTIES[name], tensor)
     return types.MethodType(partial(moved, methods[name]), tensor) if name in methods else None
 

@@ -6,13 +6,14 @@ Both frontends hand out these objects; they differ in how they walk the program 
 from __future__ import annotations
 
 import operator
+import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from xdsl.ir import SSAValue
 
-from ttnn_jit.diagnostics.errors import CompileError, UnsupportedFunction
+from ttnn_jit.diagnostics.errors import CompileError, NoSuchAttribute, UnsupportedFunction
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.pytrees import leaves
@@ -24,7 +25,7 @@ from ttnn_jit.frontend.unsupported import (
     outside_tensor_help,
 )
 from ttnn_jit.frontend.views import View, current_value
-from ttnn_jit.frontend.writes import in_place, item, set_item, updating
+from ttnn_jit.frontend.writes import in_place, item, masked_fill_, set_item, updating
 from ttnn_jit.ops import (
     ABSENT,
     ABSENT_OPERATORS,
@@ -38,7 +39,7 @@ from ttnn_jit.ops import (
     Operation,
 )
 from ttnn_jit.ops.view_rules import Strides
-from ttnn_jit.runtime.families import TORCH, TTNN
+from ttnn_jit.runtime.families import NUMPY, TORCH, TTNN, Family
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.runtime.tensor_queries import TensorQueries
 from ttnn_jit.specs.storage_type import StorageType
@@ -174,6 +175,11 @@ class ProxyTensor(TensorQueries):
     def __repr__(self) -> str:
         return f"<tensor of {self.spec} in a function being compiled>"
 
+    def __format__(self, how: str) -> str:
+        if how:
+            _needs_data("formatting the numbers of a tensor")(self)
+        return repr(self)
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             # Whoever asks for a protocol, or for the inside of another kind of tensor, must see that it is absent.
@@ -182,13 +188,21 @@ class ProxyTensor(TensorQueries):
             return types.MethodType(_METHODS_IN_PLACE[name], self)
         if (moved := movement_attribute(self, name)) is not None:
             return moved
-        return self.refuse(
+        kind = CompileError if hasattr(_class_at_run_time(self.emitter.family), name) else NoSuchAttribute
+        raise kind(
             f"a tensor has no attribute `{name}` while a function is compiled",
-            _attribute_help(name),
+            location=self.emitter.location(),
+            help=_attribute_help(name),
         )
 
     def __bool__(self) -> NoReturn:  # noqa: PLE0304 - that it never returns is the point
         self.refuse("a branch cannot depend on a tensor: its value is not known before the call", _BRANCH_HELP)
+
+
+def _class_at_run_time(family: Family | None) -> type:
+    if family is TORCH:
+        return sys.modules["torch"].Tensor  # type: ignore[no-any-return]
+    return sys.modules["numpy"].ndarray if family is NUMPY else Tensor
 
 
 def _foreign_call(proxy: ProxyTensor, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -226,7 +240,10 @@ def _binary(operation: Operation, *, reflected: bool = False) -> Callable[[Proxy
     return method
 
 
-_METHODS_IN_PLACE = {name: in_place(name) for name in IN_PLACE if name.isidentifier() and name.endswith("_")}
+_METHODS_IN_PLACE = {
+    **{name: in_place(name) for name in IN_PLACE if name.isidentifier() and name.endswith("_")},
+    masked_fill_.__name__: masked_fill_,
+}
 """Methods of torch's tensors."""
 
 TENSOR_OPERATORS = frozenset(getattr(operator, OPERATOR_METHODS[each.operator]) for each in OPERATIONS if each.operator)
@@ -244,8 +261,6 @@ _NEEDS_DATA = {
     "__len__": "`len()` of a tensor",
     "__iter__": "iterating over a tensor",
     "__contains__": "`in` on a tensor",
-    "__format__": "formatting a tensor",
-    "__str__": "`str()` of a tensor",
     "__call__": "calling a tensor",
 }
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import operator
-import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
-from ttnn_jit.frontend.assignment import assign, iterate
+from ttnn_jit.frontend.assignment import assign, assign_attribute, iterate
 from ttnn_jit.frontend.call_expressions import InterpretedFunction
+from ttnn_jit.frontend.contexts import carry_out_with
+from ttnn_jit.frontend.exception_handling import carry_out_raise, carry_out_try
 from ttnn_jit.frontend.expressions import OPERATORS
-from ttnn_jit.frontend.interpreter import Interpreter, Returned, failure_text
+from ttnn_jit.frontend.interpreter import Interpreter, Returned
+from ttnn_jit.frontend.matching import matches
 
 
 class Broken:
@@ -84,7 +86,12 @@ def _augmented_assign(interpreter: Interpreter, node: ast.AugAssign) -> None:
         old = interpreter.evaluate(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
         assign(interpreter, node.target, _in_place(interpreter, node, function, old))
     else:
-        assign(interpreter, node.target, None)
+        name = node.target.attr
+        assign_attribute(
+            interpreter,
+            node.target,
+            lambda owner: _in_place(interpreter, node, function, interpreter.attribute(owner, name)),
+        )
 
 
 def _in_place(interpreter: Interpreter, node: ast.AugAssign, function: Callable[[Any, Any], Any], old: Any) -> Any:
@@ -143,42 +150,41 @@ def _for(interpreter: Interpreter, node: ast.For) -> Signal:
 
 def _assert(interpreter: Interpreter, node: ast.Assert) -> None:
     if __debug__ and not interpreter.truth(node.test, interpreter.evaluate(node.test)):
-        message = "" if node.msg is None else interpreter.evaluate(node.msg)
-        interpreter.refuse(failure_text(AssertionError(message)), node=node)
+        message = () if node.msg is None else (interpreter.evaluate(node.msg),)
+        interpreter.fail(AssertionError(*message), node)
 
 
-def _raise(interpreter: Interpreter, node: ast.Raise) -> None:
-    raised = RuntimeError("no active exception to reraise") if node.exc is None else interpreter.evaluate(node.exc)
-    interpreter.at = node
-    if isinstance(raised, type):
-        raised = interpreter.python(raised)
-    if not isinstance(raised, BaseException):
-        interpreter.refuse("TypeError: exceptions must derive from BaseException", node=node)
-    interpreter.refuse(failure_text(raised), node=node)
+def _try(interpreter: Interpreter, node: ast.Try) -> Signal:
+    signal: Signal = carry_out_try(interpreter, node, partial(execute, interpreter))
+    return signal
 
 
 def _with(interpreter: Interpreter, node: ast.With) -> Signal:
-    for item in node.items:
-        entered = _entered(interpreter, item.context_expr, node)
-        if item.optional_vars is not None:
-            assign(interpreter, item.optional_vars, entered)
-    return execute(interpreter, node.body)
-
-
-def _entered(interpreter: Interpreter, context: ast.expr, node: ast.With) -> Any:
-    """What a context without effect on a program gives."""
-    called = interpreter.evaluate(context.func) if isinstance(context, ast.Call) else None
-    if called is contextlib.nullcontext and isinstance(context, ast.Call):
-        return interpreter.evaluate(context.args[0]) if context.args else None
-    torch = sys.modules.get("torch")
-    if torch is None or not any(called is each for each in (torch.no_grad, torch.inference_mode)):
-        help_text = "enter the context around the call of the jitted function"
-        interpreter.refuse("`with` cannot be compiled", help_text, node)
-    return None  # a program keeps nothing for gradients
+    signal: Signal = carry_out_with(interpreter, node, node.items, partial(execute, interpreter))
+    return signal
 
 
 def _match(interpreter: Interpreter, node: ast.Match) -> Signal:
-    interpreter.refuse("`match` cannot be compiled", "write `if` and `elif`", node)
+    subject = interpreter.evaluate(node.subject)
+    for case in node.cases:
+        if not matches(interpreter, case.pattern, subject):
+            continue
+        if case.guard is None or interpreter.truth(case.guard, interpreter.evaluate(case.guard)):
+            return execute(interpreter, case.body)
+    return None
+
+
+def _nonlocal(interpreter: Interpreter, node: ast.Nonlocal) -> None:
+    if any(interpreter.frame.owner_of(name) is None for name in node.names):
+        interpreter.refuse(_OUTSIDE_ITSELF.format("nonlocal"), "return the value", node)
+
+
+def _global(interpreter: Interpreter, node: ast.Global) -> None:
+    if interpreter.frame.local_names.intersection(node.names):
+        interpreter.refuse(_OUTSIDE_ITSELF.format("global"), "return the value", node)
+
+
+_OUTSIDE_ITSELF = "`{}` cannot be compiled: a compiled function changes nothing outside itself"
 
 
 def _function(interpreter: Interpreter, node: ast.FunctionDef) -> None:
@@ -193,17 +199,11 @@ def _function(interpreter: Interpreter, node: ast.FunctionDef) -> None:
 # --- Outside the language -------------------------------------------------------------------------------------------
 
 _OUTSIDE: dict[type[ast.stmt], tuple[str, str | None]] = {
-    ast.Try: ("`try` cannot be compiled", "check with `if` before the call, or call the jitted function inside `try`"),
-    ast.TryStar: ("`try` cannot be compiled", "call the jitted function inside `try`"),
+    ast.TryStar: ("`except*` cannot be compiled", "write `except`, or call the jitted function inside `try`"),
     ast.AsyncWith: ("`async with` cannot be compiled", None),
     ast.AsyncFor: ("`async for` cannot be compiled", None),
     ast.AsyncFunctionDef: ("an `async` function cannot be compiled", None),
     ast.ClassDef: ("a class cannot be defined in a compiled function", "define it outside"),
-    ast.Global: ("`global` cannot be compiled: a compiled function changes nothing outside itself", "return the value"),
-    ast.Nonlocal: (
-        "`nonlocal` cannot be compiled: a compiled function changes nothing outside itself",
-        "return the value",
-    ),
     ast.Import: ("`import` cannot be compiled", "import at the top of the file"),
     ast.ImportFrom: ("`import` cannot be compiled", "import at the top of the file"),
 }
@@ -222,7 +222,10 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Interpreter, Any], Signal]] = {
     ast.While: _while,
     ast.For: _for,
     ast.Assert: _assert,
-    ast.Raise: _raise,
+    ast.Raise: carry_out_raise,
+    ast.Try: _try,
+    ast.Nonlocal: _nonlocal,
+    ast.Global: _global,
     ast.With: _with,
     ast.Match: _match,
     ast.FunctionDef: _function,

@@ -20,7 +20,7 @@ class Results:
 
     Attributes:
         values: What it returns, then what it writes into inputs.
-        outline: None for the one tensor that it returns, else indices of values in its containers; NOTHING.
+        outline: None for the one tensor that it returns, else indices of values, and None, in its containers; NOTHING.
         updates: Per value that is written: the input, and its index.
     """
 
@@ -45,14 +45,16 @@ def results_of(
     if returned is None:
         return Results(updates, NOTHING, _updates(written, 0))
     values: list[SSAValue] = []
-    count = sum(id(leaf) not in places for leaf in leaves(returned))
+    count = sum(leaf is not None and id(leaf) not in places for leaf in leaves(returned))
 
-    def index_of(leaf: Any) -> int:
+    def index_of(leaf: Any) -> int | None:
+        if leaf is None:
+            return None
         if not isinstance(leaf, ProxyTensor):
             raise CompileError(
                 f"`{name}` returns {_described(leaf)}, which is no tensor",
                 location=location,
-                help="a jitted function returns tensors, alone or in tuples, lists, dicts and dataclasses",
+                help="a jitted function returns tensors and None, alone or in tuples, lists, dicts and dataclasses",
             )
         if leaf.deallocated_at is not None:
             raise CompileError(
@@ -75,6 +77,6 @@ def _updates(written: Sequence[ProxyTensor], first: int) -> dict[SSAValue, int]:
 
 
 def _described(leaf: Any) -> str:
-    if leaf is None or isinstance(leaf, (bool, int, float, str)):
+    if isinstance(leaf, (bool, int, float, str)):
         return repr(leaf)
     return f"a {type(leaf).__name__}"

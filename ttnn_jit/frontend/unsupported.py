@@ -15,7 +15,7 @@ from ttnn_jit.ops.applied_unary import AppliedUnary, activation_of
 
 
 class UnseenInTraceError(UnsupportedFunction):
-    """What a trace would not see, so that it is refused there too: a tensor is shown, which has no value; a write."""
+    """What a trace would not see, so that it is refused there too."""
 
 
 def outside_tensor_help(value: Any) -> str | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
@@ -32,9 +32,11 @@ from ttnn_jit.ops import (
     Operation,
     indexed,
 )
+from ttnn_jit.ops.foreign_movements import MASKED_FILL
 from ttnn_jit.ops.movement import Spelling
 from ttnn_jit.ops.part_writes import fits
 from ttnn_jit.runtime.families import NUMPY, TORCH
+from ttnn_jit.specs.dtypes import FLOATS, DataType
 
 if TYPE_CHECKING:
     from ttnn_jit.frontend.emitter import Emitter
@@ -56,7 +58,39 @@ def item(emitter: Emitter, tensor: ProxyTensor, index: object) -> ProxyTensor:
     return part
 
 
+def is_mask(index: Any, emitter: Emitter) -> TypeGuard[ProxyTensor]:
+    """Whether `index` says of every element if it is meant: what compares tensors, or one of torch's of bools.
+
+    A tensor of integers would name elements.
+    """
+    if not is_proxy(index) or emitter.family not in {TORCH, NUMPY}:
+        return False
+    return index.dtype in FLOATS or (emitter.family is TORCH and index.dtype is DataType.UINT8)
+
+
+def _filled(emitter: Emitter, target: ProxyTensor, mask: ProxyTensor, value: Any) -> TensorOperand:
+    """`target` with `value` where the mask, of its first dimensions, says so."""
+    extents = tuple(mask.shape)
+    if extents != tuple(target.shape)[: len(extents)]:
+        target.refuse(f"a mask of shape {list(extents)} does not fit a tensor of {list(target.shape)}")
+    if is_proxy(value) and value.spec.volume != 1:
+        target.refuse(
+            f"a tensor of shape {list(value.shape)} cannot be written where a mask says so: how many elements that are "
+            "is not known before the call",
+            "choose element by element: `ttnn.where(mask, value, x)`",
+        )
+    if len(extents) < len(target.shape):
+        ones = (1,) * (len(target.shape) - len(extents))
+        mask = emitter.emit((RESHAPE,), (mask, extents + ones), {})
+    return _broadcast(emitter, target, emitter.emit((MASKED_FILL,), (target, mask, value), {}))
+
+
 def _spelled(emitter: Emitter, tensor: ProxyTensor, index: object) -> tuple[Spelling, ...]:
+    if is_mask(index, emitter):
+        tensor.refuse(
+            "how many elements a mask takes is not known before the call",
+            "choose element by element: `ttnn.where(mask, x, 0.0)`; writing `x[mask] = 0.0` is compiled",
+        )
     if any(map(is_proxy, leaves([index]))):
         tensor.refuse("a tensor is no index of a tensor", "index by whole numbers, slices, None and ...")
     try:
@@ -114,6 +148,9 @@ def set_item(emitter: Emitter, target: ProxyTensor, index: object, value: Any) -
         CompileError: It does not broadcast, or the index names no part.
     """
     refuse_unseen(emitter, target)
+    if is_mask(index, emitter):
+        put(emitter, target, _filled(emitter, target, index, emitter.operand(value)), emitter.location())
+        return
     spelled = _spelled(emitter, target, index)
     value = emitter.operand(value)
     if (
@@ -221,6 +258,12 @@ def updating(operation: Operation) -> Callable[[ProxyTensor, Any], Any]:
         return write(self.emitter, self, compute(self, other).operand, f"`{operation.operator}=`")
 
     return method
+
+
+def masked_fill_(self: ProxyTensor, mask: Any, value: Any) -> Any:
+    """The method of torch's tensors that fills elements of its own."""
+    filled = self.emitter.emit((MASKED_FILL,), (self, mask, value), {})
+    return write(self.emitter, self, filled.operand, "`masked_fill_`")
 
 
 def in_place(name: str) -> Callable[..., Any]:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from ttnn_jit.ops.emit import Emit, EmitIntegers
-from ttnn_jit.specs.dtypes import FLOATS, INTEGERS
+from ttnn_jit.specs.dtypes import FLOATS, INTEGERS, Storage
 from ttnn_jit.specs.tensor_spec import DataType
 
 
 def dtypes_of(emit: Callable[..., Any], arity: int) -> frozenset[DataType]:
     """The element types of the arithmetic that ``emit(b, *operands)`` asks for."""
-    kinds = ((FLOATS, _Names(Emit, whole=False)), (INTEGERS, _Names(EmitIntegers, whole=True)))
-    return frozenset[DataType]().union(*(dtypes for dtypes, names in kinds if _runs(emit, arity, names)))
+    kinds = (
+        (FLOATS, _Names(Emit, whole=False)),
+        (INTEGERS - _SIGN_EXTENDED, _Names(EmitIntegers, whole=True)),
+        (_SIGN_EXTENDED, _Names(EmitIntegers, whole=True, without=("shift_right_zero",))),
+    )
+    return frozenset[DataType]().union(*(dtypes for dtypes, names in kinds if dtypes and _runs(emit, arity, names)))
+
+
+_SIGN_EXTENDED = frozenset(
+    dtype for dtype in INTEGERS if dtype.traits.compute.is_signed and dtype.traits.storage is Storage.LOW_BITS
+)
+"""Kernels hold copies of the sign above such an element, which a shift must not bring in."""
 
 
 def _runs(emit: Callable[..., Any], arity: int, names: _Names) -> bool:
@@ -31,8 +41,8 @@ class _LacksError(Exception):
 class _Names:
     """A builder that has the functions of a protocol by name; they compute nothing."""
 
-    def __init__(self, protocol: type, *, whole: bool) -> None:
-        self._functions = frozenset(vars(protocol))
+    def __init__(self, protocol: type, *, whole: bool, without: Collection[str] = ()) -> None:
+        self._functions = frozenset(vars(protocol)).difference(without)
         self._whole = whole
 
     def const(self, value: float) -> object:

@@ -1,4 +1,4 @@
-"""Methods and functions of torch's and numpy's that move a tensor's elements, as operations of ttnn."""
+"""Methods and functions of torch's and numpy's that move a tensor's elements or fill some, as operations of ttnn."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.data_movement import PERMUTE, RESHAPE, SQUEEZE, TRANSPOSE, UNSQUEEZE
-from ttnn_jit.ops.movement import Extents
+from ttnn_jit.ops.movement import OPERAND, Extents
 from ttnn_jit.ops.operation import Operation
+from ttnn_jit.ops.parameter import TENSOR, TENSOR_OR_NUMBER, Parameter
+from ttnn_jit.ops.part_writes import fits
 from ttnn_jit.ops.rearrangements import EXPAND
+from ttnn_jit.ops.shorthand import Call, Shorthand, Value
+from ttnn_jit.ops.ternary import WHERE
 from ttnn_jit.process.dataclass import dataclass
 
 Written = tuple[Operation, tuple[Any, ...]]
@@ -67,6 +72,27 @@ _RAVEL = ForeignMovement(lambda _: (RESHAPE, ((-1,),)), starts_contiguous=True)
 _RESHAPE = ForeignMovement(lambda _, *shape: (RESHAPE, (_listed(shape),)))
 _EXCHANGE = ForeignMovement(_exchange)
 
+
+def _masked_fill(call: Call, x: Value, mask: Value, value: Value | float) -> Value:
+    extents = (1,) * (len(x.shape) - len(mask.shape)) + mask.shape
+    if not fits(extents, x.shape):
+        raise ShapeError(f"a mask of shape {list(mask.shape)} does not broadcast to a tensor of {list(x.shape)}")
+    if isinstance(value, Value) and math.prod(value.shape) != 1:
+        raise ShapeError(f"one element is filled in where the mask says so, got a tensor of {list(value.shape)}")
+    return call(WHERE, [mask, value, x])
+
+
+MASKED_FILL = Shorthand(
+    name="masked_fill",
+    parameters=(OPERAND, Parameter("mask", TENSOR), Parameter("value", TENSOR_OR_NUMBER)),
+    summary="`value`, of one element, where the mask is not zero, else the tensor's own elements.",
+    source="torch.Tensor.masked_fill",
+    calls=_masked_fill,
+    golden=lambda torch, x, mask, value: torch.masked_fill(x, mask != 0, value),
+    examples=((((3, 40), (3, 40)), (1.0,)),),
+)
+_MASKED_FILL = ForeignMovement(lambda _, mask, value: (MASKED_FILL, (mask, value)))
+
 PROPERTIES = {"T": ForeignMovement(_reversed), "mT": ForeignMovement(lambda shape: _exchange(shape, -2, -1))}
 """Of torch's tensors and numpy's arrays, by name."""
 
@@ -85,6 +111,7 @@ METHODS_OF_TORCH = {
     "t": ForeignMovement(_reversed),
     "clone": ForeignMovement(copies=True),
     "contiguous": ForeignMovement(starts_contiguous=True),
+    "masked_fill": _MASKED_FILL,
 }
 METHODS_OF_NUMPY = {
     "ravel": _RAVEL,
@@ -106,3 +133,6 @@ FUNCTIONS = {
     },
 }
 """By library, and their names there."""
+
+METHODS_OF_TTNN = {"reshape": _RESHAPE}
+"""Of ttnn's tensors, in programs and eagerly."""

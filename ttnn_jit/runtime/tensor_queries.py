@@ -68,6 +68,10 @@ class TensorQueries:
         """Bytes of an element, whole ones; 1 of block floats."""
         return self.spec.dtype.element_bytes
 
+    def get_tile(self) -> Tile:
+        """The shape of its tiles."""
+        return self.tile
+
     def get_dtype(self) -> DataType:
         """Element type."""
         return self.spec.dtype

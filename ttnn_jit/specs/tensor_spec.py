@@ -147,6 +147,10 @@ class Shape(tuple[int, ...]):
             raise ShapeError(f"{self} has no form of rank {rank}: an extent in front is not 1")
         return Shape(tuple(self)[len(self) - rank :])
 
+    def with_tile_padding(self) -> Shape:
+        """The extents of a tensor of this shape that is stored in tiles: the last two are whole ones."""
+        return Shape(_padded_shape(tuple(self), Layout.TILE))
+
     def __getitem__(self, index: int | slice) -> int | Shape:  # type: ignore[override]  # a slice of a Shape is a Shape
         item = tuple.__getitem__(self, index)
         return Shape(item) if isinstance(item, tuple) else item

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import ttnn_jit
 from ttnn_jit.ops import ALIASES, EAGER, IN_PLACE, OPERATIONS, OPERATOR_METHODS, OVERLOADS, REFLECTED_METHODS
+from ttnn_jit.ops.foreign_movements import METHODS_OF_TTNN
 from ttnn_jit.ops.signature import KEYWORDS, call_stubs, result_annotation
 from ttnn_jit.ttnn.lazy_names import MODULE_OF, SUBMODULES
 
@@ -96,6 +97,7 @@ _OF_ANY_OBJECT = ("__eq__", "__ne__")
 
 
 def _operators() -> Iterator[str]:
+    yield "from collections.abc import Sequence\n"
     yield "from ttnn_jit.runtime.tensor import Tensor\n"
     yield "class TensorOperators:"
     for operation in OPERATIONS:
@@ -108,6 +110,7 @@ def _operators() -> Iterator[str]:
             yield f"    def {REFLECTED_METHODS[operation.operator]}(self, other: float) -> Tensor: ..."
     yield "    def __getitem__(self, index: object) -> Tensor: ..."
     yield "    def __setitem__(self, index: object, value: Tensor | float) -> None: ..."
+    yield from (f"    def {name}(self, *shape: int | Sequence[int]) -> Tensor: ..." for name in METHODS_OF_TTNN)
     yield "    def __hash__(self) -> int: ..."
 
 

@@ -177,7 +177,7 @@ class TtnnOperation(WarmCalls):
             placement,
             *bound.key(specs_of(bound)),
         )
-        if wanted is None and bound.operation.is_view and device.recorder is None and (view := self._view(key, bound)):
+        if wanted is None and bound.operation.is_view and (view := self._view(key, bound)):
             (tensor,) = tensors
             self._remember_call(partial(_view_call, tensor.spec, view, device.target), args, kwargs, 1)
             return Tensor(view, device, tensor.memory(self.__name__))

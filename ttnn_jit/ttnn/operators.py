@@ -18,6 +18,7 @@ from ttnn_jit.ops import (
     SLICE_WRITE,
     indexed,
 )
+from ttnn_jit.ops.foreign_movements import METHODS_OF_TTNN, ForeignMovement
 from ttnn_jit.ops.part_writes import fits
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
 
@@ -37,6 +38,8 @@ def attach_operators(cls: type, operations: Mapping[str, TtnnOperation]) -> None
             setattr(cls, REFLECTED_METHODS[symbol], _reflected(operations[name]))
     setattr(cls, "__getitem__", _indexing(operations))  # noqa: B010 - beside the others
     setattr(cls, "__setitem__", _assignment(operations))  # noqa: B010 - beside the others
+    for name, movement in METHODS_OF_TTNN.items():
+        setattr(cls, name, _moving(operations, movement))
     for absent in ABSENT_OPERATORS:
         for name in absent.methods:
             setattr(cls, name, _refused(f"the operator `{absent.symbol}` is not supported on tensors", absent.instead))
@@ -59,6 +62,15 @@ def _method(operation: TtnnOperation, *, compares: bool = False) -> Callable[...
 def _reflected(operation: TtnnOperation) -> Callable[..., Any]:
     def method(self: Any, other: Any) -> Any:
         return operation(other, self)
+
+    return method
+
+
+def _moving(operations: Mapping[str, TtnnOperation], movement: ForeignMovement) -> Callable[..., Any]:
+    def method(self: Any, *args: Any) -> Any:
+        assert movement.written is not None, "it moves elements"
+        operation, statics = movement.written(tuple(self.shape), *args)
+        return operations[operation.name](self, *statics)
 
     return method
 

@@ -43,6 +43,8 @@ with ttnn.manage_device(0) as device:
     far = ttnn.from_torch(torch.tensor([[-1e9, -1.5, 300.0]]), layout=ttnn.TILE_LAYOUT, device=device)
     assert ttnn.typecast(far, INT8).to_torch().tolist() == [[-128, -1, 127]]
 assert ttnn.full((2,), -128, dtype=INT8).to_torch().tolist() == [-128, -128]
+(shift,) = ttnn.logical_right_shift.__ttnn_overloads__
+assert INT8 not in shift.dtypes and {ttnn.int32, ttnn.uint8} <= shift.dtypes  # the sign is copied above an element
 print("done")
 """
 

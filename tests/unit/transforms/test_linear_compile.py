@@ -36,6 +36,19 @@ def squares(x, y, count):
     return value
 
 
+def results(x, y, count):
+    """Results that one loop cannot hold: each is alive to its end."""
+    values = [ttnn.add(x, y)]
+    for number in range(count):
+        values.append(ttnn.multiply(values[-1], float(number)))
+    return values
+
+
+def separate(x, y, count):
+    """Kernels that all read one tensor, and nothing of each other, with a chain that is long."""
+    return chain(x, y, count), *(ttnn.add(x, float(number)) for number in range(count)), *results(x, y, 40)
+
+
 def request_of(count, target, written):
     """A program of `count` groups of operations."""
 
@@ -64,7 +77,10 @@ def calls_of_a_compile(count, target, written=chain):
     return calls
 
 
-@pytest.mark.parametrize(("target", "written"), [("cpu", chain), ("wormhole_b0", chain), ("wormhole_b0", squares)])
+@pytest.mark.parametrize(
+    ("target", "written"),
+    [("cpu", chain), ("wormhole_b0", chain), ("wormhole_b0", squares), ("cpu", separate)],
+)
 def test_ten_more_operations_cost_what_ten_fewer_did(target, written, monkeypatch):
     monkeypatch.setattr(Code, "assemble", lambda code: dict.fromkeys(code.texts, b""))
     calls_of_a_compile(3, target, written)  # what is done once per process is done now

@@ -7,7 +7,7 @@ Bound: the bytes of the distinct tensors that enter and leave the loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue
@@ -60,7 +60,9 @@ class _FusedLoop:
         spaces: Over which elements they run that reduce nothing.
         frames: Over which elements those run that reduce, and which dimension they reduce.
         contractions: How many of them contract.
+        reads: What it reads of other loops.
         producers: Other loops that write what this one reads.
+        within: A loop that fits, and holds all of this one; None: none is known.
         readers: How many other loops, of those met so far, read what this one writes.
     """
 
@@ -69,7 +71,9 @@ class _FusedLoop:
     spaces: frozenset[_Space | Operation]
     frames: frozenset[_Frame]
     contractions: int
+    reads: tuple[Operand, ...]
     producers: set[_FusedLoop]
+    within: _FusedLoop | None
     readers: int = 0
 
     @property
@@ -88,12 +92,14 @@ class _FusedLoop:
 
 def join_loops(plan: HostPlan) -> HostPlan:
     """Launches that feed each other as one. They write the same tensors, except those that only a joined one reads."""
-    # Fusing never lowers the number of live tiles, so loops that fit in the end did so at every step; checking each
-    # step would take quadratic time.
+    # Fusing never lowers the number of live tiles, so elementwise loops that fit in the end did so at every step; to
+    # check each step of a long one would take quadratic time.
     readers = readers_in(plan.launches)
-    found = _joined_where(plan.launches, lambda _: True)
-    if not all(_fits(loop, readers) for loop in found):
-        found = _joined_where(plan.launches, lambda loop: _fits(loop, readers))
+    found = _joined_where(plan.launches, lambda _: True, {})
+    fitting = [loop for loop in found if _fits(loop, readers)]
+    if len(fitting) < len(found):
+        within = {id(launch): loop for loop in fitting if not loop.frames for launch in loop.launches}
+        found = _joined_where(plan.launches, lambda loop: loop.within is not None or _fits(loop, readers), within)
     return replace(plan, launches=tuple(loop.launch(readers) for loop in found))
 
 
@@ -114,10 +120,45 @@ def _fits(loop: _FusedLoop, readers: Readers) -> bool:
     return not strided and fits_stack(kernel.body, kernel.body.reduced)
 
 
-def _joined_where(launches: Sequence[HostLaunch], allowed: Callable[[_FusedLoop], bool]) -> list[_FusedLoop]:
+class _Writers:
+    """Which loop writes a value: a union-find over the numbers of loops, each of which is one's last launch."""
+
+    def __init__(self) -> None:
+        self.loops: dict[int, _FusedLoop] = {}
+        self._written: dict[SSAValue, tuple[int, Operand]] = {}
+        self._joined_into: dict[int, int] = {}
+
+    def loop_of(self, value: SSAValue) -> _FusedLoop | None:
+        """The loop that writes `value`; None if none does that others may be joined with."""
+        if value not in self._written:
+            return None
+        number, _ = self._written[value]
+        passed = []
+        while number in self._joined_into:
+            passed.append(number)
+            number = self._joined_into[number]
+        self._joined_into.update(dict.fromkeys(passed, number))
+        return self.loops[number]
+
+    def is_read_as_written(self, operand: Operand) -> bool:
+        """Whether the elements of what one of the loops writes are met in the order in which it writes them."""
+        return self._written[operand.value][1] == operand
+
+    def write(self, number: int, kernel: Kernel) -> None:
+        """Note what the launch `number` writes."""
+        self._written.update((output.value, (number, output)) for output in kernel.outputs)
+
+    def join(self, last: _FusedLoop, into: _FusedLoop) -> None:
+        """Note that a loop is a part of another now."""
+        del self.loops[last.number]
+        self._joined_into[last.number] = into.number
+
+
+def _joined_where(
+    launches: Sequence[HostLaunch], allowed: Callable[[_FusedLoop], bool], within: Mapping[int, _FusedLoop]
+) -> list[_FusedLoop]:
     """The loops of `launches` after fusing producers into consumers wherever `allowed` holds."""
-    loops: dict[_FusedLoop, None] = {}
-    writer: dict[SSAValue, _FusedLoop] = {}
+    writers = _Writers()
     for number, launch in enumerate(launches):
         kernel = launch.kernel
         spaces, frames = frozenset[_Space | Operation](), frozenset[_Frame]()
@@ -129,33 +170,40 @@ def _joined_where(launches: Sequence[HostLaunch], allowed: Callable[[_FusedLoop]
         else:
             op = launch.ops[-1]  # before it, what it reads through
             spaces = frozenset(_space(each.view) if is_elementwise(op) else op for each in kernel.outputs)
-        producers = {writer[operand.value] for operand in kernel.inputs if operand.value in writer}
-        found = _FusedLoop(number, (launch,), spaces, frames, int(contracts), producers)
-        while (joined := _with_last_producer(found)) is not None and allowed(joined[1]):
+        written = [(each, loop) for each in kernel.inputs if (loop := writers.loop_of(each.value)) is not None]
+        reads, producers = tuple(operand for operand, _ in written), {loop for _, loop in written}
+        home = within.get(id(launch))
+        found = _FusedLoop(number, (launch,), spaces, frames, int(contracts), reads, producers, home)
+        while (joined := _with_last_producer(found, writers)) is not None and allowed(joined[1]):
             last, found = joined
             for producer in last.producers:
                 producer.readers -= 1
-            del loops[last]
+            writers.join(last, found)
         for producer in found.producers:
             producer.readers += 1
-        loops[found] = None
+        writers.loops[number] = found
         if not kernel.body.packs_or_unpacks:  # which joins nothing, and waits for nothing that its readers do not
-            writer.update((output.value, found) for part in found.kernels for output in part.outputs)
-    return list(loops)
+            writers.write(number, kernel)
+    return [*writers.loops.values()]
 
 
-def _with_last_producer(reader: _FusedLoop) -> tuple[_FusedLoop, _FusedLoop] | None:
+def _with_last_producer(reader: _FusedLoop, writers: _Writers) -> tuple[_FusedLoop, _FusedLoop] | None:
     """The last producer of a loop not met before, and the two as one.
 
     None if it has none, if another loop needs that one where it is, or if the two run over other elements.
     """
     last = max(reader.producers, key=lambda loop: loop.number, default=None)
-    if last is None or last.readers or not _run_together(last, reader) or _reads_view_of(last, reader):
+    if last is None or last.readers or not _run_together(last, reader):
         return None
+    of_last = [operand for operand in reader.reads if writers.loop_of(operand.value) is last]
+    if not all(map(writers.is_read_as_written, of_last)):
+        return None
+    reads = (*last.reads, *(operand for operand in reader.reads if operand not in of_last))
     producers = (last.producers | reader.producers) - {last}
     spaces, frames = last.spaces | reader.spaces, last.frames | reader.frames
     launches, contractions = last.launches + reader.launches, last.contractions + reader.contractions
-    return last, _FusedLoop(reader.number, launches, spaces, frames, contractions, producers)
+    within = last.within if last.within is reader.within else None
+    return last, _FusedLoop(reader.number, launches, spaces, frames, contractions, reads, producers, within)
 
 
 def _run_together(one: _FusedLoop, other: _FusedLoop) -> bool:
@@ -167,13 +215,6 @@ def _run_together(one: _FusedLoop, other: _FusedLoop) -> bool:
     if not frames:
         return len(spaces) == 1
     return len(frames) == 1 and all(frame.holds(space) for frame in frames for space in spaces)
-
-
-def _reads_view_of(producer: _FusedLoop, reader: _FusedLoop) -> bool:
-    """Whether `reader` meets elements of `producer`'s in another order than it writes them."""
-    written = {output.value: output for kernel in producer.kernels for output in kernel.outputs}
-    read = (operand for kernel in reader.kernels for operand in kernel.inputs)
-    return any(written.get(each.value, each) != each for each in read)
 
 
 def _space(view: View) -> _Space:

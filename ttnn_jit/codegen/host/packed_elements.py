@@ -6,8 +6,10 @@ They are converted as those launches do, so that no result changes.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
+
+from xdsl.ir import SSAValue
 
 from ttnn_jit.codegen.host.forms import InStrips, OneLoop
 from ttnn_jit.codegen.host.host_plan import HostLaunch, HostPlan
@@ -29,11 +31,29 @@ _OWN_LOOPS = (0, 1)
 
 def convert_in_loops(plan: HostPlan) -> HostPlan:
     """The launches without those that unpack for one loop alone, or pack what it writes."""
-    launches = plan.launches
-    for launch in plan.launches:
-        if plan.isa is not None and isinstance(launch.form, OneLoop) and _walks_storage(launch.kernel):
-            launches = _with_own_conversions(launch, launches, plan.isa)
-    return replace(plan, launches=launches)
+    around = _conversions_by_value(plan.launches)
+    if plan.isa is None or not around:
+        return plan
+    joined: dict[int, HostLaunch] = {}
+    converted: set[int] = set()
+    for loop in plan.launches:
+        if isinstance(loop.form, OneLoop) and _walks_storage(loop.kernel):
+            found = _own_conversions(loop, around, converted)
+            if found:
+                joined[id(loop)] = _joined(loop, found, plan.isa)
+                converted |= set(map(id, found.values()))
+    launches = (joined.get(id(each), each) for each in plan.launches if id(each) not in converted)
+    return replace(plan, launches=tuple(launches))
+
+
+def _conversions_by_value(launches: Sequence[HostLaunch]) -> dict[SSAValue, list[HostLaunch]]:
+    """What packs and unpacks, by what it reads and by what it writes."""
+    found: dict[SSAValue, list[HostLaunch]] = {}
+    for each in launches:
+        if each.kernel.body.packs_or_unpacks:
+            for operand in (*each.kernel.inputs, *each.kernel.outputs):
+                found.setdefault(operand.value, []).append(each)
+    return found
 
 
 def _walks_storage(kernel: Kernel) -> bool:
@@ -47,21 +67,20 @@ def _walks_storage(kernel: Kernel) -> bool:
     )
 
 
-def _with_own_conversions(loop: HostLaunch, launches: Sequence[HostLaunch], isa: HostIsa) -> tuple[HostLaunch, ...]:
-    """The launches, `loop` with the conversions that it can do itself."""
+def _own_conversions(
+    loop: HostLaunch, conversions: Mapping[SSAValue, Sequence[HostLaunch]], taken: Container[int]
+) -> dict[int, HostLaunch]:
+    """The conversions that `loop` can do itself, by the place of its operand; none that are `taken`, by their ids."""
     kernel = loop.kernel
-    around = [each for each in launches if each.kernel.body.packs_or_unpacks and _is_alike(each.kernel, kernel)]
     found: dict[int, HostLaunch] = {}
     for place, operand in enumerate((*kernel.inputs, *kernel.outputs)):
+        near = conversions.get(operand.value, ())
+        around = [each for each in near if id(each) not in taken and _is_alike(each.kernel, kernel)]
         conversion = _conversion_of(operand, loop, around, written=place >= len(kernel.inputs))
         if conversion is not None and kernel.body.streams[place].access is InnerAccess.CONTIGUOUS:
             found[place] = conversion
     kept = [kernel.body.streams[place] for place in found]
-    if not found or not fit_stack(kept) or _exceeds_last_cache(kernel, found):
-        return tuple(launches)
-    joined = _joined(loop, found, isa)
-    converted = {id(each) for each in found.values()}
-    return tuple(joined if each is loop else each for each in launches if id(each) not in converted)
+    return found if found and fit_stack(kept) and not _exceeds_last_cache(kernel, found) else {}
 
 
 def _exceeds_last_cache(kernel: Kernel, converted: Container[int]) -> bool:
@@ -84,7 +103,7 @@ def _conversion_of(
     operand: Operand, loop: HostLaunch, around: Sequence[HostLaunch], *, written: bool
 ) -> HostLaunch | None:
     """The launch that unpacks an operand for `loop` alone, or alone reads it, to pack it; None if there is none."""
-    readers = set(readers_of(operand.value))
+    readers = set(readers_of(operand.value)) if around else set()
     for each in around:
         own = each.kernel.inputs if written else each.kernel.outputs
         alone = set(each.ops) if written else set(loop.ops)

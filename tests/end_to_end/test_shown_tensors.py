@@ -1,0 +1,65 @@
+"""What shows a tensor shows what is known of it while a function is compiled, once, and in both frontends alike."""
+# ruff: noqa: T201, T203 - what is tested
+
+from __future__ import annotations
+
+import logging
+import pprint
+import types
+
+import pytest
+import torch
+
+import ttnn_jit
+from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
+
+log = logging.getLogger("of.a.test")
+X = torch.ones(2)
+SHOWN = (
+    f"<tensor of {TensorSpec((2,), DataType.FLOAT32, memory_config=HOST_MEMORY_CONFIG)} in a function being compiled>"
+)
+
+
+def show(*values):
+    print("shown:", *values)
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (lambda x: print(x) or x, SHOWN),
+        (lambda x: print("it is", [x, {"k": x}], flush=True) or x, f"it is [{SHOWN}, {{'k': {SHOWN}}}]"),
+        (lambda x: show(str(x), f"{x!r:>3}") or x, f"shown: {SHOWN} {SHOWN}"),
+        (lambda x: pprint.pprint(x) or x, SHOWN),
+        (lambda x: pprint.pp(x) or x, SHOWN),
+    ],
+)
+def test_both_frontends_show_what_is_known_of_a_tensor_once(function, text, graph_capture, capsys):
+    jitted = ttnn_jit.jit(graph_capture=graph_capture, enable_cache=False)(function)
+    assert all(torch.equal(jitted(X), X) for _ in range(2))
+    assert capsys.readouterr().out == text + "\n"
+    jitted.explain(X)
+    assert capsys.readouterr().out in {"", text + "\n"}
+
+
+@pytest.mark.parametrize("graph_capture", [False, True])
+def test_what_is_printed_of_other_values_is_no_part_of_a_program(graph_capture, capsys):
+    scale = 2.0
+
+    def function(x):
+        print("scale", scale, x.shape)
+        return x * scale
+
+    jitted = ttnn_jit.jit(graph_capture=graph_capture, enable_cache=False)(function)
+    assert jitted(X).tolist() == jitted(X).tolist() == [2.0, 2.0]
+    assert capsys.readouterr().out == "scale 2.0 Shape([2])\n"
+    scale = 3.0
+    assert jitted(X).tolist() == [3.0, 3.0]
+    assert capsys.readouterr().out == "scale 3.0 Shape([2])\n"
+
+
+def test_a_trace_without_source_prints_too(capsys):
+    code = compile("def function(x):\n    print(x)\n    return x\n", "<nowhere>", "exec").co_consts[0]
+    ttnn_jit.jit(graph_capture=True, enable_cache=False)(types.FunctionType(code, {}))(X)
+    assert capsys.readouterr().out == SHOWN + "\n"

@@ -1,0 +1,44 @@
+"""What a program says while it is compiled: printed, logged and warned of once, as under other tracing compilers.
+
+Numbers are not known then: of a tensor its shape, dtype and place are shown.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import types
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ttnn_jit.frontend.interpreter import Interpreter
+
+_MODULES = frozenset({"logging", "loguru", "pprint", "warnings", "_warnings"})
+_NAMES = frozenset({
+    "critical", "debug", "error", "exception", "getLogger", "info", "log", "pp", "pprint", "success", "trace", "warn",
+    "warning",
+})  # fmt: skip
+
+
+def is_message(function: Any) -> bool:
+    """Whether `function` shows what it is given, and gives at most a logger."""
+    if function is print:
+        return True
+    if not isinstance(function, (types.FunctionType, types.MethodType, types.BuiltinFunctionType)):
+        return False
+    return getattr(function, "__name__", None) in _NAMES and str(function.__module__).partition(".")[0] in _MODULES
+
+
+def show(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Say it; where another way through the program makes the module, that says it."""
+    if function is logging.getLogger:
+        return interpreter.natively(function, *args, **kwargs)
+    if interpreter.observes:
+        return None
+    if function is not warnings.warn:
+        return interpreter.natively(function, *args, **kwargs)
+    place = interpreter.location()
+    said = inspect.signature(warnings.warn).bind(*args, **kwargs).arguments
+    kind = said.get("category") or UserWarning
+    return interpreter.natively(warnings.warn_explicit, said["message"], kind, place.file, place.line)
