@@ -198,10 +198,11 @@ def _reduced(nest: LoopNest, steps: Sequence[Step]) -> Reduced:
     is_short = all(nest.extents[-1 - each] <= SHORT_ROW for each in nest.reduced)
     if not any(isinstance(step, Contract) for step in steps):
         return Reduced(loop, nest.moves_along(loop), is_short)
-    _, right = contracted_streams(steps)
+    left, right = contracted_streams(steps)
     own = row_loops(nest, right)
     rows = math.prod(nest.extents[-1 - count - own : -1 - count])
-    return Reduced(loop, nest.moves_along(loop), is_short, count, own, rows_of_a_tile(rows))
+    has_windows = count > 1 and nest.strides[left][-2] == 1
+    return Reduced(loop, nest.moves_along(loop), is_short, count, own, rows_of_a_tile(rows), has_windows)
 
 
 def filled_with(number: float, dtype: DataType) -> Sequence[Step]:

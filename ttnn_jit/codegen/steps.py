@@ -180,6 +180,8 @@ class Reduced:
         count: Of a contraction: how many loops are contracted, from that one outwards.
         row_loops: Of a contraction: how many loops around those walk rows.
         tile_rows: Of a contraction of few rows: 1, 2, 4 or 8, at least as many; else 0.
+        has_windows: Of a contraction: whether the left operand is windows, whose terms lie beside each other along the
+            innermost of several loops.
     """
 
     loop: int
@@ -188,6 +190,7 @@ class Reduced:
     count: int = 1
     row_loops: int = 1
     tile_rows: int = 0
+    has_windows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
