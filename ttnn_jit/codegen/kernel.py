@@ -20,6 +20,8 @@ from ttnn_jit.codegen.launch import (
     row_loops,
 )
 from ttnn_jit.codegen.steps import (
+    MANY_STREAMS,
+    TWO_VECTORS,
     Accumulate,
     Apply,
     Call,
@@ -189,7 +191,8 @@ def kernel_of_nest(
         for k, (spec, access) in enumerate(zip((*read, *written), nest.accesses, strict=True))
     )
     size_class = SizeClass.of(math.prod(nest.extents))
-    body = KernelBody(streams, nest.rank, tuple(steps), numerics, size_class, joined, reduced)
+    has_tails = nest.rank > 0 and len(streams) > MANY_STREAMS and nest.extents[-1] % TWO_VECTORS != 0
+    body = KernelBody(streams, nest.rank, tuple(steps), numerics, size_class, joined, reduced, has_tails)
     return Kernel(body, inputs, outputs, nest, axis)
 
 

@@ -193,6 +193,13 @@ class Reduced:
     has_windows: bool = False
 
 
+MANY_STREAMS = 12
+"""Of rows: more have their addresses in memory, and what is left of a row is copied with a call for each of them."""
+
+TWO_VECTORS = 32
+"""Elements of a chunk of two of the widest vectors."""
+
+
 @dataclass(frozen=True, slots=True)
 class KernelBody:
     """A kernel without its extents: equal bodies are one kernel, whatever the shapes.
@@ -206,6 +213,7 @@ class KernelBody:
         size_class: Of its launches.
         joined: Whether loop fusion made it of several of the target's kernels.
         reduced: The loop that `Accumulate` or `Contract` reduces; None if there is none.
+        has_tails: Of rows of more than `MANY_STREAMS`: whether they are no whole chunks of two vectors.
     """
 
     streams: tuple[Stream, ...]
@@ -215,6 +223,7 @@ class KernelBody:
     size_class: SizeClass = SizeClass.MEDIUM
     joined: bool = False
     reduced: Reduced | None = None
+    has_tails: bool = False
 
     @property
     def live_tiles(self) -> int:
