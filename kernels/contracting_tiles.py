@@ -57,7 +57,7 @@ class Microkernel:
         """
         lanes = self.isa.lanes
         kind = f"<{lanes} x float>"
-        places = [(row, vector) for row in range(self.rows) for vector in range(self.vectors)]
+        places = self._places
         yield f"{name}:"
         for row, vector in places:
             at = f"%{name}.at{row}.{vector}"
@@ -74,14 +74,8 @@ class Microkernel:
             yield f"  %{name}.{side} = phi ptr [{pointer}, %{name}], [%{name}.{side}.next, %{name}.loop]"
         yield f"  %{name}.step = phi i64 [0, %{name}], [%{name}.step.next, %{name}.loop]"
         yield from self._right(name) if self.in_place else self._packed_right(name)
-        builder = LlvmVector(self.isa, self.module, prefix=f"{name}.v", block=f"{name}.loop")
         yield from self._left(name)
-        for row, vector in places:
-            total, factors = f"%{name}.total{row}.{vector}", (f"%{name}.left{row}", f"%{name}.right{vector}")
-            added = builder.add_products(total, *factors) if self.in_pairs else builder.fma(*factors, total)
-            yield from builder.lines
-            builder.code.clear()
-            yield f"  {total}.next = bitcast {kind} {added} to {kind}"
+        yield from self._products(name)
         yield f"  %{name}.left.next = getelementptr i32, ptr %{name}.left, i64 {self.left_width}"
         yield f"  %{name}.step.next = add i64 %{name}.step, 1"
         yield f"  %{name}.more = icmp slt i64 %{name}.step.next, %steps"
@@ -90,6 +84,21 @@ class Microkernel:
         for row, vector in places:
             yield f"  store {kind} %{name}.total{row}.{vector}.next, ptr %{name}.at{row}.{vector}, align 4"
         yield f"  br label %{name}.end"
+
+    def _products(self, name: str) -> Iterator[str]:
+        """``%<name>.total<row>.<vector>.next``: a step of every chain."""
+        kind = f"<{self.isa.lanes} x float>"
+        builder = LlvmVector(self.isa, self.module, prefix=f"{name}.v", block=f"{name}.loop")
+        for row, vector in self._places:
+            total, factors = f"%{name}.total{row}.{vector}", (f"%{name}.left{row}", f"%{name}.right{vector}")
+            added = builder.add_products(total, *factors) if self.in_pairs else builder.fma(*factors, total)
+            yield from builder.lines
+            builder.code.clear()
+            yield f"  {total}.next = bitcast {kind} {added} to {kind}"
+
+    @property
+    def _places(self) -> list[tuple[int, int]]:
+        return [(row, vector) for row in range(self.rows) for vector in range(self.vectors)]
 
     def _prefetched(self, right: str) -> Iterator[str]:
         """Asks for what the next tiles read of the rows of a step, a line or two each time: too few for hardware."""
@@ -106,14 +115,18 @@ class Microkernel:
 
     def _left(self, name: str) -> Iterator[str]:
         """``%<name>.left<row>``: a row's word in all lanes."""
-        one, lanes = "i32" if self.in_pairs else "float", self.isa.lanes
+        one = "i32" if self.in_pairs else "float"
         for row in range(self.rows):
             at = f"%{name}.left.at{row}"
             yield f"  {at} = getelementptr i32, ptr %{name}.left, i64 {row}"
             yield f"  {at}.one = load {one}, ptr {at}"
-            yield f"  {at}.first = insertelement {self._words} poison, {one} {at}.one, i64 0"
-            splat = f"<{lanes} x i32> zeroinitializer"
-            yield f"  %{name}.left{row} = shufflevector {self._words} {at}.first, {self._words} poison, {splat}"
+            yield from self._splat(f"%{name}.left{row}", at, one)
+
+    def _splat(self, name: str, at: str, one: str) -> Iterator[str]:
+        """``<name>``: the word ``<at>.one`` in all lanes."""
+        yield f"  {at}.first = insertelement {self._words} poison, {one} {at}.one, i64 0"
+        order = f"<{self.isa.lanes} x i32> zeroinitializer"
+        yield f"  {name} = shufflevector {self._words} {at}.first, {self._words} poison, {order}"
 
     def _packed_right(self, name: str) -> Iterator[str]:
         """``%<name>.right<vector>``: the words of a vector of columns."""

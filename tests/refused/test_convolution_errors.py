@@ -32,6 +32,11 @@ CONVOLUTIONS = [
     ({"kernel_size": (2, 3)}, "conv2d: the weights have shape [6, 8, 3, 3], and [6, 8, 2, 3] is wanted"),
     ({"input_height": 4}, "conv2d: the input has shape [1, 5, 5, 8], and 1x4x5 places of 8 channels are said"),
     ({"batch_size": 0}, "conv2d: `batch_size` is 0: it is at least 1"),
+    ({"dtype": ttnn.uint32}, "the result of a convolution has floats, and `dtype` is UINT32"),
+    (
+        {"conv_config": ttnn.Conv2dConfig(shard_layout=ttnn.TensorMemoryLayout.INTERLEAVED)},
+        "a convolution is sharded by height, width or block, got `shard_layout` INTERLEAVED",
+    ),
 ]  # fmt: skip
 
 POOL = {"batch_size": 1, "input_h": 5, "input_w": 5, "channels": 8, "kernel_size": [3, 3], "stride": [1, 1]}

@@ -20,6 +20,8 @@ from ttnn_jit.codegen.launch import (
     row_loops,
 )
 from ttnn_jit.codegen.steps import (
+    MANY_STREAMS,
+    TWO_VECTORS,
     Accumulate,
     Apply,
     Call,
@@ -189,7 +191,8 @@ def kernel_of_nest(
         for k, (spec, access) in enumerate(zip((*read, *written), nest.accesses, strict=True))
     )
     size_class = SizeClass.of(math.prod(nest.extents))
-    body = KernelBody(streams, nest.rank, tuple(steps), numerics, size_class, joined, reduced)
+    has_tails = nest.rank > 0 and len(streams) > MANY_STREAMS and nest.extents[-1] % TWO_VECTORS != 0
+    body = KernelBody(streams, nest.rank, tuple(steps), numerics, size_class, joined, reduced, has_tails)
     return Kernel(body, inputs, outputs, nest, axis)
 
 
@@ -198,10 +201,11 @@ def _reduced(nest: LoopNest, steps: Sequence[Step]) -> Reduced:
     is_short = all(nest.extents[-1 - each] <= SHORT_ROW for each in nest.reduced)
     if not any(isinstance(step, Contract) for step in steps):
         return Reduced(loop, nest.moves_along(loop), is_short)
-    _, right = contracted_streams(steps)
+    left, right = contracted_streams(steps)
     own = row_loops(nest, right)
     rows = math.prod(nest.extents[-1 - count - own : -1 - count])
-    return Reduced(loop, nest.moves_along(loop), is_short, count, own, rows_of_a_tile(rows))
+    has_windows = count > 1 and nest.strides[left][-2] == 1
+    return Reduced(loop, nest.moves_along(loop), is_short, count, own, rows_of_a_tile(rows), has_windows)
 
 
 def filled_with(number: float, dtype: DataType) -> Sequence[Step]:

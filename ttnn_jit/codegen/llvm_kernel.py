@@ -27,6 +27,7 @@ from ttnn_jit.codegen.steps import Call, KernelBody, Reduced
 from ttnn_jit.codegen.vector_loop import KERNEL, VectorLoop
 from ttnn_jit.kernels.contracting_blocks import BlockedContraction
 from ttnn_jit.kernels.contracting_rows import FewRowsContraction
+from ttnn_jit.kernels.contracting_windows import WindowContraction
 from ttnn_jit.kernels.gathered_rows import gathering_text
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import KernelModules, LlvmModule, ModuleText
@@ -41,6 +42,7 @@ from ttnn_jit.kernels.swept_loops import DECLARATIONS, FoldCall, SweepCall, Swep
 from ttnn_jit.ops.reduction import SHORT_ROW
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.host_costs import HOST_COSTS
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 
 
 @dataclass(frozen=True)
@@ -270,7 +272,8 @@ def _contracted(form: Contracted, isa: HostIsa) -> _Draft:
     loops = body.reduced.count, body.reduced.row_loops
     arguments = (KERNEL, body.streams, body.rank, *loops, left, right, pairs, call, isa, module)
     rows = form.tile_rows
-    kernel = FewRowsContraction(*arguments, tile=rows) if rows else BlockedContraction(*arguments)
+    whole = WindowContraction if _reads_windows(body, left, pairs=pairs) else BlockedContraction
+    kernel = FewRowsContraction(*arguments, tile=rows) if rows else whole(*arguments)
     definitions = [*kernel.definitions(), loop.loop.definition(name)]
     module.add(loop.module, loop.loop.declarations)
     picoseconds = 1000 * _INSTRUCTIONS_OF_A_PRODUCT / (isa.lanes * HOST_COSTS.vector_instructions_per_ns)
@@ -278,6 +281,13 @@ def _contracted(form: Contracted, isa: HostIsa) -> _Draft:
     accesses = ", ".join(f"{stream.dtype.mlir} {stream.access.value}" for stream in body.streams)
     remarks = [_rows_remark(body.reduced), f"; streams: {accesses}"]
     return _Draft(definitions, module, picoseconds / 2 if pairs else picoseconds, remarks=remarks)
+
+
+def _reads_windows(body: KernelBody, left: int, *, pairs: bool) -> bool:
+    """Whether the words of the left operand are in memory as the microkernel reads them."""
+    dtype = body.streams[left].dtype
+    are_words = dtype.is_upper_half if pairs else dtype is COMPUTE_TYPE
+    return body.reduced is not None and body.reduced.has_windows and are_words
 
 
 _INSTRUCTIONS_OF_A_PRODUCT = 2

@@ -180,6 +180,8 @@ class Reduced:
         count: Of a contraction: how many loops are contracted, from that one outwards.
         row_loops: Of a contraction: how many loops around those walk rows.
         tile_rows: Of a contraction of few rows: 1, 2, 4 or 8, at least as many; else 0.
+        has_windows: Of a contraction: whether the left operand is windows, whose terms lie beside each other along the
+            innermost of several loops.
     """
 
     loop: int
@@ -188,6 +190,14 @@ class Reduced:
     count: int = 1
     row_loops: int = 1
     tile_rows: int = 0
+    has_windows: bool = False
+
+
+MANY_STREAMS = 12
+"""Of rows: more have their addresses in memory, and what is left of a row is copied with a call for each of them."""
+
+TWO_VECTORS = 32
+"""Elements of a chunk of two of the widest vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +213,7 @@ class KernelBody:
         size_class: Of its launches.
         joined: Whether loop fusion made it of several of the target's kernels.
         reduced: The loop that `Accumulate` or `Contract` reduces; None if there is none.
+        has_tails: Of rows of more than `MANY_STREAMS`: whether they are no whole chunks of two vectors.
     """
 
     streams: tuple[Stream, ...]
@@ -212,6 +223,7 @@ class KernelBody:
     size_class: SizeClass = SizeClass.MEDIUM
     joined: bool = False
     reduced: Reduced | None = None
+    has_tails: bool = False
 
     @property
     def live_tiles(self) -> int:

@@ -21,8 +21,6 @@ from ttnn_jit.runtime.host_costs import HOST_COSTS
 # gain too where registers hold both (benchmarks/choices.py: `two vectors`).
 _MAX_LIVE_FOR_TWO_VECTORS = 10
 _MAX_LINES_FOR_TWO_VECTORS = 24
-_MAX_STREAMS_FOR_TWO_VECTORS = 12
-"""Of rows: more have their addresses in memory, and what is left of a row is copied with a call for each of them."""
 _MAX_LINES_FOR_A_PAIR = {16: 64, 32: 200}
 """By the number of vector registers; doubled where ops are short, since chains of them leave execution units idle."""
 _MAX_LINES_OF_A_SHORT_OP = 10
@@ -83,9 +81,10 @@ def vector_loop(body: KernelBody, isa: HostIsa, unroll: int | None = None, *, fe
 
 
 def _most_lines_for_two(body: KernelBody, one: VectorLoop, isa: HostIsa) -> int:
+    if body.has_tails:
+        return 0
     if not body.is_all_bfloat16:
-        in_rows = body.rank > 0 and len(body.streams) > _MAX_STREAMS_FOR_TWO_VECTORS
-        return 0 if in_rows else _MAX_LINES_FOR_TWO_VECTORS
+        return _MAX_LINES_FOR_TWO_VECTORS
     if isa.registers < REGISTERS_TO_SPARE and both_signs(body):
         return 0  # f(x) and f(-x) of one vector hold as much as two vectors
     ops = sum(isinstance(step, Apply) for step in body.steps)

@@ -67,7 +67,7 @@ Expr = Dim | Const | Add | Mul | FloorDiv | Mod
 
 def total(terms: Iterable[Expr]) -> Expr:
     """The sum of `terms`, zeros left out."""
-    kept = [term for term in terms if term != Const(0)]
+    kept = [term for term in terms if type(term) is not Const or term.value]
     result: Expr = kept[0] if kept else Const(0)
     for term in kept[1:]:
         result = Add(result, term)
@@ -78,7 +78,7 @@ def times(expr: Expr, factor: int) -> Expr:
     """`expr` times a number."""
     if factor == 1:
         return expr
-    return Const(0) if factor == 0 or expr == Const(0) else Mul(expr, factor)
+    return Const(0) if factor == 0 or (type(expr) is Const and not expr.value) else Mul(expr, factor)
 
 
 def divided(expr: Expr, divisor: int) -> Expr:

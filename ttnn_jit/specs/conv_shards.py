@@ -35,6 +35,19 @@ _HEIGHT, _WIDTH, _BLOCK = (
 _SPREADS = {_HEIGHT, _WIDTH, _BLOCK}
 
 
+def check_shard_layout(asked: Conv2dConfig) -> None:
+    """Refuse a `shard_layout` that no convolution has.
+
+    Raises:
+        ArgumentError: It is none of height, width and block.
+    """
+    if asked.shard_layout is not None and asked.shard_layout not in _SPREADS:
+        raise ArgumentError(
+            f"a convolution is sharded by height, width or block, got `shard_layout` {asked.shard_layout.name}",
+            help="leave it out for a result in DRAM",
+        )
+
+
 def most_parts(count: int, most: int, multiple: int = 1) -> int:
     """Into how many equal parts, at most `most`, so many things go of which none is empty.
 
@@ -82,14 +95,13 @@ class ConvolutionShards:
             given: Where the input lies.
 
         Raises:
-            ArgumentError: A layout that is none of height, width and block; cores that are no grid for it.
+            ArgumentError: A layout that is none of height, width and block.
         """
         keeps = given.memory_layout in _SPREADS and given.shard_spec is not None and not asked.reshard_if_not_optimal
         layout = given.memory_layout if keeps else asked.shard_layout
         if layout is None:
             return None
-        if layout not in _SPREADS:
-            raise ArgumentError(f"a convolution is sharded by height, width or block, got `shard_layout` {layout.name}")
+        check_shard_layout(asked)
         cores = self._chosen_cores(asked, given if keeps else None)
         orientation = self._orientation(asked, given if keeps else None, layout)
         spread: Callable[..., tuple[CoreRangeSet, tuple[int, int]]] = {

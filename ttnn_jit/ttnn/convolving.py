@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError
 from ttnn_jit.dispatch.observers import observed
 from ttnn_jit.ops.activation_text import activation_text
 from ttnn_jit.ops.applied_unary import activation_of
@@ -22,7 +22,7 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensor import Tensor
 from ttnn_jit.specs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.conv_configs import Conv2dConfig, Conv2dSliceConfig, PaddingMode, SliceType
-from ttnn_jit.specs.conv_shards import ConvolutionShards
+from ttnn_jit.specs.conv_shards import ConvolutionShards, check_shard_layout
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, check_kind
 from ttnn_jit.ttnn.eager_functions import pad, reshape
 from ttnn_jit.ttnn.eager_operation import TtnnOperation
@@ -104,6 +104,7 @@ def _checked_config(config: Conv2dConfig | None, name: str) -> Conv2dConfig:
         return Conv2dConfig()
     check_kind(config, Conv2dConfig, f"`conv_config` of {name}")
     config.close()
+    check_shard_layout(config)
     return config
 
 
@@ -168,7 +169,10 @@ def _with_prepared(
 
 
 def _of_result(x: Any, config: Conv2dConfig, asked: _Asked) -> tuple[Any, ...]:
-    return _activation(config), x.dtype if asked.dtype is None else asked.dtype, config.output_layout
+    dtype = x.dtype if asked.dtype is None else asked.dtype
+    if isinstance(dtype, DataType) and dtype.is_integer:
+        raise DTypeError(f"the result of a convolution has floats, and `dtype` is {dtype.name}")
+    return _activation(config), dtype, config.output_layout
 
 
 def _place(x: Any, sizes: Convolution, config: Conv2dConfig, asked: _Asked) -> dict[str, Any]:

@@ -217,5 +217,6 @@ def _without_padding(padded: _Padded, row: Operand, operand: Operand) -> Operand
     if any(evaluated(access.coordinates[axis], first) not in padded.ranges[axis] for axis in padded.axes):
         return Operand(row.value, View(row.view.spec, Access(access.extents, access.coordinates[-1:])))
     moved = zip(access.coordinates, padded.ranges, strict=True)
-    inside = Access(access.extents, tuple(total((expr, Const(-own.start))) for expr, own in moved))
-    return Operand(padded.inner.value, View(padded.inner.view.spec, inside.after(_access(padded.inner))))
+    inside = [total((expr, Const(-own.start))) for expr, own in moved]
+    coordinates = tuple(substitute(expr, inside) for expr in _access(padded.inner).coordinates)
+    return Operand(padded.inner.value, View(padded.inner.view.spec, Access(access.extents, coordinates)))

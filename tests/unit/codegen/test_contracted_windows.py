@@ -1,0 +1,72 @@
+"""Products read the windows of a tensor where they lie, with the bits of a product of matrices."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+import pytest
+import torch
+from hypothesis import given, settings
+
+import ttnn_jit
+from ttnn_jit import ttnn
+
+DEVICE = ttnn.open_device(device_id=0, target="cpu")
+
+
+def random(shape, dtype, seed):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
+
+
+def convolving(batch, size, inputs, outputs, kernel, stride, dtype):
+    height, width = size
+    weight = ttnn.from_torch(random((outputs, inputs, *kernel), dtype, 2), device=DEVICE)
+
+    def program(x):
+        return ttnn.conv2d(
+            input_tensor=x, weight_tensor=weight, device=DEVICE, in_channels=inputs, out_channels=outputs,
+            batch_size=batch, input_height=height, input_width=width, kernel_size=kernel, stride=stride,
+        )  # fmt: skip
+
+    return ttnn_jit.jit(enable_cache=False)(program)
+
+
+def unfolded(x, kernel, stride):
+    """Every window as a row: kernel row, kernel column, channel."""
+    windows = x.unfold(1, kernel[0], stride[0]).unfold(2, kernel[1], stride[1])
+    return windows.permute(0, 1, 2, 4, 5, 3).reshape(-1, kernel[0] * kernel[1] * x.shape[-1])
+
+
+def reads_windows(jitted, x):
+    return "%runs" in jitted.ir(x, stage="codegen")
+
+
+@settings(max_examples=10, deadline=None)
+@given(
+    batch=st.integers(1, 2),
+    size=st.tuples(st.integers(4, 20), st.integers(4, 20)),
+    inputs=st.integers(8, 70),
+    outputs=st.sampled_from([1, 5, 32, 65, 300]),
+    kernel=st.tuples(st.integers(2, 4), st.integers(1, 4)),
+    stride=st.tuples(st.integers(1, 2), st.integers(1, 2)),
+    dtype=st.sampled_from([torch.float32, torch.bfloat16]),
+)
+def test_windows_of_any_sizes_have_the_bits_of_a_product_of_matrices(
+    batch, size, inputs, outputs, kernel, stride, dtype
+):
+    x = random((batch, *size, inputs), dtype, 1)
+    got = convolving(batch, size, inputs, outputs, kernel, stride, dtype)(ttnn.from_torch(x, device=DEVICE))
+    weight = random((outputs, inputs, *kernel), dtype, 2).permute(2, 3, 1, 0).reshape(-1, outputs)
+    if dtype is torch.bfloat16 and inputs % 2:  # pairs never reach from one tap to the next
+        x = torch.nn.functional.pad(x, (0, 1))
+        weight = torch.nn.functional.pad(weight.reshape(-1, inputs, outputs), (0, 0, 0, 1)).reshape(-1, outputs)
+    factors = (ttnn.from_torch(each.contiguous(), device=DEVICE) for each in (unfolded(x, kernel, stride), weight))
+    want = ttnn.to_torch(ttnn.matmul(*factors))
+    assert torch.equal(ttnn.to_torch(got).reshape(want.shape), want)
+
+
+@pytest.mark.parametrize(("inputs", "reads"), [(64, True), (3, True), (2, False)])
+def test_windows_with_long_runs_are_not_packed(inputs, reads):
+    x = ttnn.from_torch(random((1, 12, 12, inputs), torch.float32, 1), device=DEVICE)
+    jitted = convolving(1, (12, 12), inputs, 32, (7, 7), (1, 1), torch.float32)
+    jitted(x)
+    assert reads_windows(jitted, x) is reads
