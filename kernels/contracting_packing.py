@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ttnn_jit.kernels.cut_factors import FactorCut, cut_lines, uncut
 from ttnn_jit.process.dataclass import dataclass
 
 
@@ -30,6 +31,7 @@ class Packing:
         in_pairs: Whether words are pairs of bfloat16.
         group_words: From the start of a group to that of the next.
         are_listed: Whether neighbours are listed.
+        cut: What is left of a word.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Packing:
     in_pairs: bool
     group_words: int
     are_listed: bool = False
+    cut: FactorCut | None = None
 
     @property
     def _terms(self) -> int:
@@ -226,13 +229,14 @@ class Packing:
 
     def _along(self, name: str, at: str, lanes: int) -> Iterator[str]:
         """`lanes` words of contiguous terms."""
-        kind, halves = f"<{lanes} x i32>", f"<{lanes} x i16>"
+        kind, halves, words = f"<{lanes} x i32>", f"<{lanes} x i16>", uncut(self.cut, name)
         if self.element == "float" or self.in_pairs:
-            yield f"  {name} = load {kind}, ptr {at}, align {4 // self._terms}"
-            return
-        yield f"  {name}.half = load {halves}, ptr {at}, align 2"
-        yield f"  {name}.low = zext {halves} {name}.half to {kind}"
-        yield f"  {name} = shl {kind} {name}.low, splat (i32 16)"
+            yield f"  {words} = load {kind}, ptr {at}, align {4 // self._terms}"
+        else:
+            yield f"  {name}.half = load {halves}, ptr {at}, align 2"
+            yield f"  {name}.low = zext {halves} {name}.half to {kind}"
+            yield f"  {words} = shl {kind} {name}.low, splat (i32 16)"
+        yield from cut_lines(self.cut, name, kind, lanes)
 
     def _one_by_one(self) -> Iterator[str]:
         """What is left of a group, neighbour by neighbour, and word by word."""
@@ -278,7 +282,8 @@ class Packing:
         yield f"  %{name}.from = phi ptr [%{source}, %{before}], [%{name}.from.next, %{name}]"
         yield f"  %{name}.to = phi ptr [%{target}, %{before}], [%{name}.to.next, %{name}]"
         yield f"  %{name}.term = phi i64 [{start}, %{before}], [%{name}.term.next, %{name}]"
-        yield from self._across(name, count)
+        yield from self._across(name, count, uncut(self.cut, f"%{name}.word"))
+        yield from cut_lines(self.cut, f"%{name}.word", words, count)
         yield f"  store {words} %{name}.word, ptr %{name}.to, align 4"
         yield f"  %{name}.from.next = getelementptr {self.element}, ptr %{name}.from, i64 %step"
         yield f"  %{name}.to.next = getelementptr i32, ptr %{name}.to, i64 {self.width}"
@@ -286,16 +291,16 @@ class Packing:
         yield f"  %{name}.more = icmp slt i64 %{name}.term.next, %{end}"
         yield f"  br i1 %{name}.more, label %{name}, label %{after}"
 
-    def _across(self, name: str, count: int) -> Iterator[str]:
-        """``%<name>.word``: a step's words of `count` contiguous neighbours."""
+    def _across(self, name: str, count: int, word: str) -> Iterator[str]:
+        """`word`: a step's words of `count` contiguous neighbours."""
         words, halves = _vector(count, "i32"), _vector(count, "i16")
         if self.element == "float":
-            yield f"  %{name}.word = load {words}, ptr %{name}.from, align 4"
+            yield f"  {word} = load {words}, ptr %{name}.from, align 4"
             return
         yield f"  %{name}.even = load {halves}, ptr %{name}.from, align 2"
         if not self.in_pairs:
             yield f"  %{name}.low = zext {halves} %{name}.even to {words}"
-            yield f"  %{name}.word = shl {words} %{name}.low, {'16' if count == 1 else 'splat (i32 16)'}"
+            yield f"  {word} = shl {words} %{name}.low, {'16' if count == 1 else 'splat (i32 16)'}"
             return
         yield f"  %{name}.second = add i64 %{name}.term, 1"
         yield f"  %{name}.is.pair = icmp slt i64 %{name}.second, %depth"
@@ -308,11 +313,11 @@ class Packing:
             yield f"  %{name}.low = zext i16 %{name}.even to i32"
             yield f"  %{name}.wide = zext i16 %{name}.odd to i32"
             yield f"  %{name}.high = shl i32 %{name}.wide, 16"
-            yield f"  %{name}.word = or i32 %{name}.low, %{name}.high"
+            yield f"  {word} = or i32 %{name}.low, %{name}.high"
             return
         order = _indices(_interleaved(count))
         yield f"  %{name}.mixed = shufflevector {halves} %{name}.even, {halves} %{name}.odd, {order}"
-        yield f"  %{name}.word = bitcast <{2 * count} x i16> %{name}.mixed to {words}"
+        yield f"  {word} = bitcast <{2 * count} x i16> %{name}.mixed to {words}"
 
 
 def transposed(vectors: Sequence[str], lanes: int, prefix: str) -> tuple[list[str], Sequence[str]]:
