@@ -84,6 +84,35 @@ class Contraction(Operation):
             raise self._refusal(shapes, "the dimension to contract has no elements", None)
         return named, found
 
+    def contradiction(
+        self, shapes: Sequence[Sequence[int]], result: Sequence[int], statics: Sequence[Any]
+    ) -> str | None:
+        """What the verifier of tt-mlir's matmul says of an op of these shapes; None where it is one, or says nothing.
+
+        Other than there a factor may be a vector, and batches broadcast: ranks differ then.
+        """
+        for name, shape in zip("AB", shapes, strict=True):
+            if len(shape) < 1:
+                return f"Input {name} must be at least a 2D tensor"
+        left, right = shapes
+        try:
+            named = self.dimensions(len(left), len(right), *statics)
+        except ShapeError:
+            return "Input A and B must be at least 2D tensors where they are transposed"
+        inner = (shape[own.index(named.contracted)] for own, shape in ((named.left, left), (named.right, right)))
+        if named.contracted is not None and len({*inner}) > 1:
+            return "Input A and B must have matching inner dimensions"
+        if len(result) != len(named.result):
+            return "Input A and B must have the same rank as the output"
+        for name, what, own, other, shape in (
+            ("A", "rows", named.left, named.right, left),
+            ("B", "columns", named.right, named.left, right),
+        ):
+            label = named.only_of(own, other)
+            if label is not None and result[named.result.index(label)] != shape[own.index(label)]:
+                return f"Output must have the same number of {what} as input {name}"
+        return None
+
     def precision(self, statics: Sequence[Any]) -> str | None:
         """How exactly a chip multiplies, as the attributes say it; None: exactly, and in float32."""
         return None if self.precision_place is None else statics[self.precision_place]
