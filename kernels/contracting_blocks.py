@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ttnn_jit.kernels.contracting_loops import ContractingLoops, following, part
-from ttnn_jit.kernels.contracting_tiles import Microkernel
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.target import TILE_WIDTH
 
 ROWS = 512
 """Of a block: with `DEPTH` steps, 256 KB of the left operand, which stay in the second cache."""
@@ -41,8 +41,8 @@ class BlockedContraction(ContractingLoops):
     def definitions(self) -> list[str]:
         """See the base class."""
         packing = (
-            self._packing("left", self.left, self._tile, DEPTH),
-            self._packing("right", self.right, self._panel, DEPTH),
+            self._packing("left", self.left, self._tile, self._depth_steps),
+            self._packing("right", self.right, self._panel, self._depth_steps),
         )
         return [*map("\n".join, (self._kernel(), self._tiles())), *(each.definition() for each in packing)]
 
@@ -59,12 +59,21 @@ class BlockedContraction(ContractingLoops):
         return ROWS
 
     @property
+    def _left_width(self) -> int:
+        return self._tile
+
+    @property
+    def _depth_steps(self) -> int:
+        return TILE_WIDTH // self._terms if self._rounds_tiles else DEPTH
+
+    @property
     def _pitch(self) -> int:
         return COLUMNS
 
     @property
     def _memory(self) -> Sequence[tuple[str, int]]:
-        extents = {"%left.packed": ROWS * DEPTH, "%right.packed": COLUMNS * DEPTH, "%block": ROWS * COLUMNS}
+        steps = self._depth_steps
+        extents = {"%left.packed": ROWS * steps, "%right.packed": COLUMNS * steps, "%block": ROWS * COLUMNS}
         return (*extents.items(), ("%offsets", 2 * ROWS))
 
     def _blocks(self) -> Iterator[str]:
@@ -91,7 +100,7 @@ class BlockedContraction(ContractingLoops):
 
     def _depth(self) -> Iterator[str]:
         """From ``depth.loop`` to ``block.done``: all terms of a block, as many at a time as are packed."""
-        most, left, right = DEPTH * self._terms, self.left, self.right
+        most, left, right = self._depth_steps * self._terms, self.left, self.right
         yield "depth.loop:"
         yield "  %term = phi i64 [0, %columns.loop], [%term.next, %filled]"
         yield "  br label %fill"
@@ -123,8 +132,7 @@ class BlockedContraction(ContractingLoops):
         yield "  br i1 %more.terms, label %depth.loop, label %block.done"
 
     def _tiles(self) -> Iterator[str]:
-        whole = Microkernel(self._tile, _VECTORS, self._tile, COLUMNS, self.in_pairs, self.isa, self.module)
-        one = Microkernel(1, _VECTORS, self._tile, COLUMNS, self.in_pairs, self.isa, self.module)
+        whole, one = (self._microkernel_of(rows, _VECTORS, COLUMNS) for rows in (self._tile, 1))
         parameters = "ptr noalias readonly %left, ptr noalias readonly %right, ptr noalias %block, i1 %is.first"
         yield f"define internal void @ttnn_jit.tiles({parameters}, i64 %height, i64 %width, i64 %steps) nounwind {{"
         yield "entry:"
@@ -157,10 +165,10 @@ class BlockedContraction(ContractingLoops):
         yield "  %more.lanes = icmp slt i64 %lane.next, %rest"
         yield "  br i1 %more.lanes, label %single, label %tile.end"
         yield "tile.end:"
-        yield f"  %tile.next = getelementptr i32, ptr %tile.at, i64 {DEPTH * self._tile}"
+        yield f"  %tile.next = getelementptr i32, ptr %tile.at, i64 {self._depth_steps * self._tile}"
         yield from following("row", "height", self._tile, "tile", "panel.end")
         yield "panel.end:"
-        yield f"  %panel.next = getelementptr i32, ptr %panel.at, i64 {DEPTH * self._panel}"
+        yield f"  %panel.next = getelementptr i32, ptr %panel.at, i64 {self._depth_steps * self._panel}"
         yield from following("column", "width", self._panel, "panel", "done")
         yield "done:"
         yield "  ret void"

@@ -12,14 +12,17 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 
 from ttnn_jit.kernels.contracting_packing import Packing
+from ttnn_jit.kernels.contracting_tiles import Microkernel
 from ttnn_jit.kernels.contracting_unpacking import DECLARATIONS, Unpacking, unit
+from ttnn_jit.kernels.cut_factors import FactorCut, factor_cut
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.outer_loops import OuterLoops, word
 from ttnn_jit.kernels.staged_loops import StageCall
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.target import TILE_HEIGHT
+from ttnn_jit.specs.product_precision import Multiplication
+from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class ContractingLoops:
         left: The number of the stream with rows; block floats have whole tiles of rows, and terms along their columns.
         right: The number of the stream with columns; block floats have its loops 0 and 1 walk a matrix of tiles.
         in_pairs: Whether both are bfloat16, or become that, whose products are added up in pairs.
+        multiplication: How a chip multiplies; None: exactly.
         epilogue: A loop of rank 1 over rows; the number after the streams' stands for the block of results.
         isa: Decides the shape of a tile.
         module: Gets the declarations.
@@ -51,6 +55,7 @@ class ContractingLoops:
     left: int
     right: int
     in_pairs: bool
+    multiplication: Multiplication | None
     epilogue: StageCall
     isa: HostIsa
     module: ModuleText
@@ -88,13 +93,38 @@ class ContractingLoops:
         return unit(dtype) if dtype.is_block_float else dtype.traits.llvm
 
     def _packing(self, name: str, k: int, width: int, steps: int) -> Packing | Unpacking:
-        symbol, listed, stream = f"ttnn_jit.pack_{name}", name == "left", self.streams[k]
+        symbol, listed, stream, cut = f"ttnn_jit.pack_{name}", name == "left", self.streams[k], self._cut(name)
         if stream.dtype.is_block_float:
             self.module.declarations.update(dict.fromkeys(DECLARATIONS))
-            turned, kept = stream.access is not InnerAccess.CONTIGUOUS, min(self._rows_kept, TILE_HEIGHT)
-            rest = (listed, kept) if listed else ()
-            return Unpacking(symbol, stream.dtype, width, self.in_pairs, steps * width, turned, *rest)
-        return Packing(symbol, self._element(k), width, self.isa.lanes, self.in_pairs, steps * width, listed)
+            turned = stream.access is not InnerAccess.CONTIGUOUS
+            kept = min(self._rows_kept, TILE_HEIGHT) if listed else TILE_WIDTH
+            return Unpacking(symbol, stream.dtype, width, self.in_pairs, steps * width, turned, listed, kept, cut)
+        return Packing(symbol, self._element(k), width, self.isa.lanes, self.in_pairs, steps * width, listed, cut)
+
+    def _cut(self, name: str) -> FactorCut | None:
+        """What a chip leaves of the words of the factor `name`."""
+        if self.multiplication is None:
+            return None
+        side = ("left", "right").index(name)
+        k, kept = (self.left, self.right)[side], self.multiplication.kept[side]
+        return factor_cut(kept, self._element(k), in_pairs=self.in_pairs)
+
+    @property
+    def _rounds_tiles(self) -> bool:
+        """Whether sums are rounded after every tile of terms, so that no part of the depth is more than one."""
+        return self.multiplication is not None and self.multiplication.rounds_tiles
+
+    def _microkernel_of(self, rows: int, vectors: int, pitch: int, in_place: str = "") -> Microkernel:
+        """Of so many rows and vectors."""
+        own = self.multiplication or Multiplication((0, 0), None, rounds_tiles=False)
+        cut = self._cut("right") if in_place else None
+        own_part = self.in_pairs, self.isa, self.module, in_place, own.rounds_tiles, own.dropped, cut
+        return Microkernel(rows, vectors, self._left_width, pitch, *own_part)
+
+    @property
+    @abstractmethod
+    def _left_width(self) -> int:
+        """Words of the packed left operand from one step to the next."""
 
     @property
     def _outside(self) -> int:

@@ -1,8 +1,8 @@
 """Functions that pack an operand of a contraction: what a microkernel reads at a step lies side by side.
 
 Words are 32 bits: a float32, widened where it is none, or a pair of bfloat16, the even element below the odd one.
-Groups of `width` neighbours lie one after the other, each step by step. Neighbours beyond the operand are zeros, and so
-is the partner of an odd last bfloat16.
+Groups of `width` neighbours lie one after the other, each step by step. Neighbours beyond the operand are zeros, or the
+last one again, for nobody takes what is made of them; the partner of an odd last bfloat16 is a zero.
 
 Bound: every element is loaded once and every word stored once, by vectors where neighbours or steps are contiguous. In
 the second case words are transposed in registers, a perfect shuffle for each bit of a lane's number.
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ttnn_jit.kernels.cut_factors import FactorCut, cut_lines, uncut
 from ttnn_jit.process.dataclass import dataclass
 
 LISTED = "ptr noalias readonly %offsets"
@@ -33,6 +34,7 @@ class Packing:
         in_pairs: Whether words are pairs of bfloat16.
         group_words: From the start of a group to that of the next.
         are_listed: Whether neighbours are listed.
+        cut: What is left of a word.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Packing:
     in_pairs: bool
     group_words: int
     are_listed: bool = False
+    cut: FactorCut | None = None
 
     @property
     def _terms(self) -> int:
@@ -65,7 +68,7 @@ class Packing:
         yield "  %turns = and i1 %are.terms.beside, %are.words.some"
         yield "  br label %group"
         yield from self._group()
-        yield from self._packing_loop("wide", "group", "group.end", "0", self.width)
+        yield from self._wide()
         yield from self._turning(self.lanes)
         yield from self._turning(self.lanes // 2)
         yield "turned.end:"
@@ -87,16 +90,51 @@ class Packing:
         yield "  %group.to = phi ptr [%to, %entry], [%group.next, %group.end]"
         yield "  %left = sub i64 %count, %first"
         yield f"  %is.whole = icmp sge i64 %left, {self.width}"
-        yield "  %is.turned = and i1 %turns, %is.whole"
+        yield "  %group.last = sub i64 %left, 1"
         yield from self._neighbour("group.from", "first")
         yield from self._listed_beside() if self.are_listed else self._beside()
         yield "  %is.wide = and i1 %are.beside, %is.whole"
-        yield "  br i1 %is.wide, label %wide, label %narrow"
-        yield "narrow:"
-        yield "  br i1 %is.turned, label %turn, label %lanes"
+        yield "  br i1 %is.wide, label %wide.start, label %narrow"
+        yield from self._narrow()
         yield "turn:"
         yield f"  %are.words.many = icmp sge i64 %words, {self.lanes}"
         yield f"  br i1 %are.words.many, label %turned{self.lanes}, label %turned{self.lanes // 2}"
+
+    def _narrow(self) -> Iterator[str]:
+        """To ``wide.start`` for as many steps as have a whole vector before the end of the group's last step.
+
+        What is read beyond a step's neighbours lies among the group's own elements; of lists nobody knows how far they
+        reach.
+        """
+        yield "narrow:"
+        if self.are_listed:
+            yield "  br i1 %turns, label %turn, label %lanes"
+            return
+        yield f"  %missing = sub i64 {self.width}, %left"
+        yield "  %goes.on = icmp sgt i64 %along, 0"
+        yield "  %along.some = select i1 %goes.on, i64 %along, i64 1"
+        yield "  %behind.some = add i64 %missing, %along.some"
+        yield "  %behind = sub i64 %behind.some, 1"
+        yield "  %steps.behind = udiv i64 %behind, %along.some"
+        yield "  %reach.all = sub i64 %depth, %steps.behind"
+        yield f"  %reach = and i64 %reach.all, {-self._terms}"
+        yield "  %reaches = icmp sgt i64 %reach, 0"
+        yield "  %goes.on.beside = and i1 %are.beside, %goes.on"
+        yield "  %is.partly.wide = and i1 %goes.on.beside, %reaches"
+        yield "  br i1 %is.partly.wide, label %wide.start, label %narrower"
+        yield "narrower:"
+        yield "  br i1 %turns, label %turn, label %lanes"
+
+    def _wide(self) -> Iterator[str]:
+        """The loop over steps whose neighbours are contiguous; those that it leaves are packed one by one."""
+        partly = "" if self.are_listed else ", [%reach, %narrow]"
+        yield "wide.start:"
+        yield f"  %wide.depth = phi i64 [%depth, %group]{partly}"
+        yield "  br label %wide"
+        yield from self._packing_loop("wide", "wide.start", "wide.end", "0", self.width, "wide.depth")
+        yield "wide.end:"
+        yield "  %is.done = icmp eq i64 %wide.depth, %depth"
+        yield "  br i1 %is.done, label %group.end, label %lanes"
 
     def _neighbour(self, name: str, number: str) -> Iterator[str]:
         """``%<name>``: where a neighbour begins."""
@@ -126,11 +164,15 @@ class Packing:
         yield f"  %are.beside = icmp eq {bits} %bits, -1"
 
     def _turning(self, lanes: int) -> Iterator[str]:
-        """Whole groups whose terms are contiguous: blocks of `lanes` words, the last of which ends where those do."""
+        """Groups whose terms are contiguous: blocks of `lanes` words, the last of which ends where those do.
+
+        What lies beyond the last neighbour is a copy of it.
+        """
         rows, block, most = min(self.width, lanes), f"block{lanes}", lanes * self._terms
         yield f"turned{lanes}:"
         yield f"  %{block}.row = phi i64 [0, %turn], [%{block}.row.next, %{block}.end]"
-        yield f"  %{block}.number = add i64 %first, %{block}.row"
+        yield from self._nearest(f"%{block}.nearest", f"%{block}.row")
+        yield f"  %{block}.number = add i64 %first, %{block}.nearest"
         yield from self._neighbour(f"{block}.from", f"{block}.number")
         yield f"  %{block}.row.to = getelementptr i32, ptr %group.to, i64 %{block}.row"
         yield f"  %{block}.last = sub i64 %whole.depth, {most}"
@@ -170,27 +212,40 @@ class Packing:
         """``%<block>.at<row>``: the block's first term of the neighbour `row` behind the first one."""
         at = f"%{block}.at"
         if not self.are_listed:
-            yield f"  {at}{row} = getelementptr {self.element}, ptr {at}{row - 1}, i64 %across"
+            yield f"  {at}{row}.row = add i64 %{block}.row, {row}"
+            yield f"  {at}{row}.is.inside = icmp sle i64 {at}{row}.row, %group.last"
+            yield f"  {at}{row}.step = select i1 {at}{row}.is.inside, i64 %across, i64 0"
+            yield f"  {at}{row} = getelementptr {self.element}, ptr {at}{row - 1}, i64 {at}{row}.step"
             return
-        yield f"  {at}{row}.listed = getelementptr i64, ptr %{block}.from.listed, i64 {row}"
+        yield f"  {at}{row}.row = add i64 %{block}.row, {row}"
+        yield from self._nearest(f"{at}{row}.nearest", f"{at}{row}.row")
+        yield f"  {at}{row}.number = add i64 %first, {at}{row}.nearest"
+        yield f"  {at}{row}.listed = getelementptr i64, ptr %offsets, i64 {at}{row}.number"
         yield f"  {at}{row}.moved = load i64, ptr {at}{row}.listed"
         yield f"  {at}{row}.start = getelementptr {self.element}, ptr %from, i64 {at}{row}.moved"
         yield f"  {at}{row} = getelementptr {self.element}, ptr {at}{row}.start, i64 %{block}.term"
 
+    def _nearest(self, name: str, number: str) -> Iterator[str]:
+        """`name`: the neighbour of that number in the group, or the last one."""
+        yield f"  {name}.is.inside = icmp sle i64 {number}, %group.last"
+        yield f"  {name} = select i1 {name}.is.inside, i64 {number}, i64 %group.last"
+
     def _along(self, name: str, at: str, lanes: int) -> Iterator[str]:
         """`lanes` words of contiguous terms."""
-        kind, halves = f"<{lanes} x i32>", f"<{lanes} x i16>"
+        kind, halves, words = f"<{lanes} x i32>", f"<{lanes} x i16>", uncut(self.cut, name)
         if self.element == "float" or self.in_pairs:
-            yield f"  {name} = load {kind}, ptr {at}, align {4 // self._terms}"
-            return
-        yield f"  {name}.half = load {halves}, ptr {at}, align 2"
-        yield f"  {name}.low = zext {halves} {name}.half to {kind}"
-        yield f"  {name} = shl {kind} {name}.low, splat (i32 16)"
+            yield f"  {words} = load {kind}, ptr {at}, align {4 // self._terms}"
+        else:
+            yield f"  {name}.half = load {halves}, ptr {at}, align 2"
+            yield f"  {name}.low = zext {halves} {name}.half to {kind}"
+            yield f"  {words} = shl {kind} {name}.low, splat (i32 16)"
+        yield from cut_lines(self.cut, name, kind, lanes)
 
     def _one_by_one(self) -> Iterator[str]:
         """What is left of a group, neighbour by neighbour, and word by word."""
         yield "lanes:"
-        yield "  %start = phi i64 [0, %narrow], [%whole.depth, %turned.end]"
+        before = "narrow" if self.are_listed else "narrower"
+        yield f"  %start = phi i64 [0, %{before}], [%whole.depth, %turned.end], [%wide.depth, %wide.end]"
         yield "  %start.moved = mul i64 %start, %along"
         yield f"  %start.step = lshr i64 %start, {self._terms - 1}"
         yield f"  %start.word = mul i64 %start.step, {self.width}"
@@ -220,32 +275,35 @@ class Packing:
         yield f"  %lane.more = icmp slt i64 %number.next, {self.width}"
         yield "  br i1 %lane.more, label %lane, label %group.end"
 
-    def _packing_loop(self, name: str, before: str, after: str, start: str, count: int) -> Iterator[str]:
-        """The loop over terms from `start` that copies words of `count` neighbours at each step."""
+    def _packing_loop(
+        self, name: str, before: str, after: str, start: str, count: int, end: str = "depth"
+    ) -> Iterator[str]:
+        """The loop over terms from `start` to `end` that copies words of `count` neighbours at each step."""
         source, target = ("group.from", "group.to") if name == "wide" else ("lane.from", "lane.to")
         words = _vector(count, "i32")
         yield f"{name}:"
         yield f"  %{name}.from = phi ptr [%{source}, %{before}], [%{name}.from.next, %{name}]"
         yield f"  %{name}.to = phi ptr [%{target}, %{before}], [%{name}.to.next, %{name}]"
         yield f"  %{name}.term = phi i64 [{start}, %{before}], [%{name}.term.next, %{name}]"
-        yield from self._across(name, count)
+        yield from self._across(name, count, uncut(self.cut, f"%{name}.word"))
+        yield from cut_lines(self.cut, f"%{name}.word", words, count)
         yield f"  store {words} %{name}.word, ptr %{name}.to, align 4"
         yield f"  %{name}.from.next = getelementptr {self.element}, ptr %{name}.from, i64 %step"
         yield f"  %{name}.to.next = getelementptr i32, ptr %{name}.to, i64 {self.width}"
         yield f"  %{name}.term.next = add i64 %{name}.term, {self._terms}"
-        yield f"  %{name}.more = icmp slt i64 %{name}.term.next, %depth"
+        yield f"  %{name}.more = icmp slt i64 %{name}.term.next, %{end}"
         yield f"  br i1 %{name}.more, label %{name}, label %{after}"
 
-    def _across(self, name: str, count: int) -> Iterator[str]:
-        """``%<name>.word``: a step's words of `count` contiguous neighbours."""
+    def _across(self, name: str, count: int, word: str) -> Iterator[str]:
+        """`word`: a step's words of `count` contiguous neighbours."""
         words, halves = _vector(count, "i32"), _vector(count, "i16")
         if self.element == "float":
-            yield f"  %{name}.word = load {words}, ptr %{name}.from, align 4"
+            yield f"  {word} = load {words}, ptr %{name}.from, align 4"
             return
         yield f"  %{name}.even = load {halves}, ptr %{name}.from, align 2"
         if not self.in_pairs:
             yield f"  %{name}.low = zext {halves} %{name}.even to {words}"
-            yield f"  %{name}.word = shl {words} %{name}.low, {'16' if count == 1 else 'splat (i32 16)'}"
+            yield f"  {word} = shl {words} %{name}.low, {'16' if count == 1 else 'splat (i32 16)'}"
             return
         yield f"  %{name}.second = add i64 %{name}.term, 1"
         yield f"  %{name}.is.pair = icmp slt i64 %{name}.second, %depth"
@@ -258,11 +316,11 @@ class Packing:
             yield f"  %{name}.low = zext i16 %{name}.even to i32"
             yield f"  %{name}.wide = zext i16 %{name}.odd to i32"
             yield f"  %{name}.high = shl i32 %{name}.wide, 16"
-            yield f"  %{name}.word = or i32 %{name}.low, %{name}.high"
+            yield f"  {word} = or i32 %{name}.low, %{name}.high"
             return
         order = _indices(_interleaved(count))
         yield f"  %{name}.mixed = shufflevector {halves} %{name}.even, {halves} %{name}.odd, {order}"
-        yield f"  %{name}.word = bitcast <{2 * count} x i16> %{name}.mixed to {words}"
+        yield f"  {word} = bitcast <{2 * count} x i16> %{name}.mixed to {words}"
 
 
 def transposed(vectors: Sequence[str], lanes: int, prefix: str) -> tuple[list[str], Sequence[str]]:

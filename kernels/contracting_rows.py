@@ -90,12 +90,18 @@ class FewRowsContraction(ContractingLoops):
 
     @property
     def _steps(self) -> int:
+        if self._rounds_tiles:
+            return TILE_WIDTH // self._terms
         if not self._lies_in_rows:
             return STEPS_PACKED
         return TILE_HEIGHT // self._terms if self._is_unpacked else STEPS_IN_PLACE
 
     @property
     def _rows_kept(self) -> int:
+        return self.tile
+
+    @property
+    def _left_width(self) -> int:
         return self.tile
 
     @property
@@ -112,7 +118,7 @@ class FewRowsContraction(ContractingLoops):
         return (*extents.items(), ("%block", self.tile * COLUMNS))
 
     def _microkernel(self, in_place: str) -> Microkernel:
-        return Microkernel(self.tile, self._vectors, self.tile, COLUMNS, self.in_pairs, self.isa, self.module, in_place)
+        return self._microkernel_of(self.tile, self._vectors, COLUMNS, in_place)
 
     def _blocks(self) -> Iterator[str]:
         left, right = self.left, self.right

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ttnn_jit.kernels.cut_factors import FactorCut, added_without, cut_lines, uncut
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.packing_loops import LINE
 from ttnn_jit.kernels.tile_loop import PREFETCH_DECLARATION
+from ttnn_jit.ops.emit import Value
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.target import Numerics
 
 _AHEAD = 512
 """Bytes in a row from what is multiplied to what is prefetched, where elements are 16 bits (benchmarks/matmul.py)."""
@@ -32,6 +35,9 @@ class Microkernel:
         left_width: Words of the left operand from one step to the next.
         pitch: Results from one row to the next.
         in_pairs: Whether a step adds two bfloat16 products.
+        rounds: Whether the tile is rounded to bfloat16 where the steps end.
+        dropped: Where it is given, the product of what lies below these many bits of both factors is left out.
+        cut: What is left of a word that is read in place.
         in_place: LLVM type of the right operand's elements where they are read where they lie; "" if they are packed.
         isa: Decides the vectors.
         module: Gets the declarations.
@@ -45,6 +51,9 @@ class Microkernel:
     isa: HostIsa
     module: ModuleText
     in_place: str = ""
+    rounds: bool = False
+    dropped: tuple[int, int] | None = None
+    cut: FactorCut | None = None
 
     def lines(self, name: str, left: str, right: str, results: str) -> Iterator[str]:
         """From the block `name` to a branch to ``<name>.end``.
@@ -58,6 +67,7 @@ class Microkernel:
         lanes = self.isa.lanes
         kind = f"<{lanes} x float>"
         places = self._places
+        builder = LlvmVector(self.isa, self.module, prefix=f"{name}.v", block=f"{name}.loop")
         yield f"{name}:"
         for row, vector in places:
             at = f"%{name}.at{row}.{vector}"
@@ -75,26 +85,37 @@ class Microkernel:
         yield f"  %{name}.step = phi i64 [0, %{name}], [%{name}.step.next, %{name}.loop]"
         yield from self._right(name) if self.in_place else self._packed_right(name)
         yield from self._left(name)
-        yield from self._products(name)
+        yield from self._products(name, builder)
         yield f"  %{name}.left.next = getelementptr i32, ptr %{name}.left, i64 {self.left_width}"
         yield f"  %{name}.step.next = add i64 %{name}.step, 1"
         yield f"  %{name}.more = icmp slt i64 %{name}.step.next, %steps"
         yield f"  br i1 %{name}.more, label %{name}.loop, label %{name}.done"
         yield f"{name}.done:"
         for row, vector in places:
-            yield f"  store {kind} %{name}.total{row}.{vector}.next, ptr %{name}.at{row}.{vector}, align 4"
+            total = f"%{name}.total{row}.{vector}.next"
+            if self.rounds:
+                total = builder.round_bfloat16(total, Numerics.IEEE)
+                yield from builder.lines
+                builder.code.clear()
+            yield f"  store {kind} {total}, ptr %{name}.at{row}.{vector}, align 4"
         yield f"  br label %{name}.end"
 
-    def _products(self, name: str) -> Iterator[str]:
+    def _products(self, name: str, builder: LlvmVector) -> Iterator[str]:
         """``%<name>.total<row>.<vector>.next``: a step of every chain."""
         kind = f"<{self.isa.lanes} x float>"
-        builder = LlvmVector(self.isa, self.module, prefix=f"{name}.v", block=f"{name}.loop")
         for row, vector in self._places:
             total, factors = f"%{name}.total{row}.{vector}", (f"%{name}.left{row}", f"%{name}.right{vector}")
-            added = builder.add_products(total, *factors) if self.in_pairs else builder.fma(*factors, total)
+            added = self._added(builder, total, factors)
             yield from builder.lines
             builder.code.clear()
             yield f"  {total}.next = bitcast {kind} {added} to {kind}"
+
+    def _added(self, builder: LlvmVector, total: str, factors: tuple[str, str]) -> Value:
+        if self.in_pairs:
+            return builder.add_products(total, *factors)
+        if self.dropped is not None:
+            return added_without(builder, total, factors, self.dropped)
+        return builder.fma(*factors, total)
 
     @property
     def _places(self) -> list[tuple[int, int]]:
@@ -143,23 +164,25 @@ class Microkernel:
         if self.in_pairs:
             yield f"  {right}.odd = getelementptr {element}, ptr {right}, i64 %along"
         for vector in range(self.vectors):
-            offset, at = vector * lanes, f"{right}.at{vector}"
+            offset, at, word = vector * lanes, f"{right}.at{vector}", uncut(self.cut, f"{right}{vector}")
             yield f"  {at} = getelementptr {element}, ptr {right}, i64 {offset}"
             if element == "float":
-                yield f"  {right}{vector} = load {self._words}, ptr {at}, align 4"
+                yield f"  {word} = load {self._words}, ptr {at}, align 4"
                 continue
             yield f"  {at}.even = load {halves}, ptr {at}, align 2"
             if not self.in_pairs:
                 yield f"  {at}.low = zext {halves} {at}.even to <{lanes} x i32>"
                 yield f"  {at}.bits = shl <{lanes} x i32> {at}.low, splat (i32 16)"
-                yield f"  {right}{vector} = bitcast <{lanes} x i32> {at}.bits to {self._words}"
+                yield f"  {word} = bitcast <{lanes} x i32> {at}.bits to {self._words}"
                 continue
             yield f"  {at}.other = getelementptr {element}, ptr {right}.odd, i64 {offset}"
             yield f"  {at}.odd = load {halves}, ptr {at}.other, align 2"
             order = ", ".join(f"i32 {k // 2 + lanes * (k % 2)}" for k in range(2 * lanes))
             mixed = f"shufflevector {halves} {at}.even, {halves} {at}.odd, <{2 * lanes} x i32> <{order}>"
             yield f"  {at}.mixed = {mixed}"
-            yield f"  {right}{vector} = bitcast <{2 * lanes} x i16> {at}.mixed to {self._words}"
+            yield f"  {word} = bitcast <{2 * lanes} x i16> {at}.mixed to {self._words}"
+        for vector in range(self.vectors):
+            yield from cut_lines(self.cut, f"{right}{vector}", self._words, lanes)
         if element != "float":
             yield from self._prefetched(right)
         last = f"{right}.odd" if self.in_pairs else right

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ttnn_jit.kernels.contracting_packing import LISTED, transposed
+from ttnn_jit.kernels.cut_factors import FactorCut
 from ttnn_jit.kernels.packing_loops import LINE
 from ttnn_jit.kernels.tile_loop import PREFETCH_DECLARATION
 from ttnn_jit.process.dataclass import dataclass
@@ -50,6 +51,7 @@ class Unpacking:
         turned: Whether the rows of a tile are neighbours, and its columns terms.
         are_listed: Whether neighbours are listed.
         kept: Of the neighbours in a tile, how many are packed: the first ones, all, or as many as `width` at least.
+        cut: What is left of a word.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Unpacking:
     turned: bool
     are_listed: bool = False
     kept: int = TILE_WIDTH
+    cut: FactorCut | None = None
 
     @property
     def _bits(self) -> int:
@@ -325,6 +328,9 @@ class Unpacking:
                 order = ", ".join(f"i32 {self._piece * k + lane}" for lane in range(self._piece))
                 piece = f"%{name}.piece{k}"
                 yield f"  {piece} = shufflevector {_INTS} {words}, {_INTS} poison, <{self._piece} x i32> <{order}>"
+            if self.cut is not None:
+                yield from self.cut.lines(f"{at}.cut", piece, f"<{self._piece} x i32>", self._piece)
+                piece = f"{at}.cut"
             yield f"  store <{self._piece} x i32> {piece}, ptr {at}, align 4"
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from ttnn_jit.kernels.contracting_blocks import COLUMNS, DEPTH, ROWS, BlockedContraction
 from ttnn_jit.kernels.contracting_loops import following
 from ttnn_jit.kernels.contracting_tiles import Microkernel
+from ttnn_jit.kernels.llvm_vector import LlvmVector
 from ttnn_jit.kernels.outer_loops import OuterLoops
 from ttnn_jit.process.dataclass import dataclass
 
@@ -161,7 +162,7 @@ class WindowMicrokernel(Microkernel):
         yield f"  %{name}.term = phi i64 [%{name}.first, %{name}.run], [%{name}.term.next, %{name}.loop]"
         yield from self._packed_right(name)
         yield from self._left_of(name, left)
-        yield from self._products(name)
+        yield from self._products(name, LlvmVector(self.isa, self.module, prefix=f"{name}.v", block=f"{name}.loop"))
         yield f"  %{name}.term.next = add i64 %{name}.term, {2 if self.in_pairs else 1}"
         yield f"  %{name}.more = icmp slt i64 %{name}.term.next, %{name}.behind"
         yield f"  br i1 %{name}.more, label %{name}.loop, label %{name}.run.end"

@@ -7,6 +7,10 @@ import torch
 from ttnn_jit import ttnn
 
 f32, bf16 = torch.float32, torch.bfloat16
+EXACTLY = ttnn.WormholeComputeKernelConfig(math_fidelity=ttnn.MathFidelity.HiFi4, fp32_dest_acc_en=True)
+"""What a chip's products are asked for where a test is not about their precision; of float32 it takes TF32 yet."""
+TF32 = 2e-3
+"""How far, relatively, a chip's products of float32 are from those of all bits, for some hundred terms."""
 WORDS = {f32: torch.int32, bf16: torch.int16}
 
 

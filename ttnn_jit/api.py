@@ -84,7 +84,7 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
             where there is no source to read. A trace runs the Python around the operations: a program that got
             something from ``random.random()``, ``time.time()`` or a file serves one call, and a warning says so.
             Interpreting refuses such calls.
-        math_fidelity: Printed on kernels and part of the key; CPU arithmetic is that of HiFi4.
+        math_fidelity: How exactly a chip multiplies matrices (docs/numerics.md); printed on kernels, part of the key.
         debug: Print to stdout: the IR after every step, each under a banner, and at each call a line for every kernel
             that it launches. Verify after every pass.
         compile_only: Return the compiled `Program` instead of running it, and write IR, kernels, assembly and object

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import ttnn_jit
+from tests.products import EXACTLY, TF32
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 
@@ -78,17 +79,22 @@ def test_operands_go_through_activations_of_their_own(device, dtype):
     assert torch.equal(ttnn.mul(a, b).to_torch(), ttnn.multiply(a, b).to_torch())
 
 
+def tolerance(device, dtype):
+    if dtype is ttnn.bfloat16:
+        return {"rtol": 4e-3, "atol": 1e-3}
+    return {"rtol": 1e-5, "atol": 1e-4} if device.target.name == "cpu" else {"rtol": TF32, "atol": 30 * TF32}
+
+
 @pytest.mark.parametrize("dtype", [ttnn.bfloat16, ttnn.float32])
 def test_the_activation_of_a_program_config_is_applied_before_the_one_rounding(device, dtype):
     a, b = on(device, A, dtype), on(device, B, dtype)
     product = a.to_torch().double() @ b.to_torch().double()
     for activation, expected in ((RELU, torch.relu), ((GELU, True), torch.nn.functional.gelu), ("silu", SILU_OF)):
-        result = ttnn.matmul(a, b, program_config=fused(activation))
+        result = ttnn.matmul(a, b, program_config=fused(activation), compute_kernel_config=EXACTLY)
         assert result.dtype is dtype
-        tolerance = {"rtol": 4e-3, "atol": 1e-3} if dtype is ttnn.bfloat16 else {"rtol": 1e-5, "atol": 1e-4}
-        torch.testing.assert_close(result.to_torch().double(), expected(product), **tolerance)
-    plain = ttnn.matmul(a, b, program_config=ONE_D, compute_kernel_config=ttnn.WormholeComputeKernelConfig())
-    assert torch.equal(plain.to_torch(), ttnn.matmul(a, b).to_torch())
+        torch.testing.assert_close(result.to_torch().double(), expected(product), **tolerance(device, dtype))
+    plain = ttnn.matmul(a, b, program_config=ONE_D, compute_kernel_config=EXACTLY)
+    assert torch.equal(plain.to_torch(), ttnn.matmul(a, b, compute_kernel_config=EXACTLY).to_torch())
 
 
 @pytest.mark.parametrize(
@@ -132,20 +138,20 @@ CONFIG = ONE_D
 
 @ttnn_jit.jit()
 def with_global_config(a, b):
-    return ttnn.matmul(a, b, program_config=CONFIG, compute_kernel_config=None)
+    return ttnn.matmul(a, b, program_config=CONFIG, compute_kernel_config=EXACTLY)
 
 
 @pytest.mark.parametrize("dtype", [ttnn.bfloat16, ttnn.float32])
 def test_a_jitted_function_applies_the_activation_of_a_config_before_the_one_rounding(device, monkeypatch, dtype):
     a, b = on(device, A, dtype), on(device, B, dtype)
-    assert torch.equal(with_global_config(a, b).to_torch(), ttnn.matmul(a, b).to_torch())
+    exactly = ttnn.matmul(a, b, compute_kernel_config=EXACTLY)
+    assert torch.equal(with_global_config(a, b).to_torch(), exactly.to_torch())
     product = a.to_torch().double() @ b.to_torch().double()
-    tolerance = {"rtol": 4e-3, "atol": 1e-3} if dtype is ttnn.bfloat16 else {"rtol": 1e-5, "atol": 1e-4}
     for activation, expected in ((RELU, torch.relu), ((GELU, True), torch.nn.functional.gelu), ("silu", SILU_OF)):
         monkeypatch.setitem(globals(), "CONFIG", fused(activation))
         result = with_global_config(a, b)
         assert result.dtype is dtype
-        torch.testing.assert_close(result.to_torch().double(), expected(product), **tolerance)
+        torch.testing.assert_close(result.to_torch().double(), expected(product), **tolerance(device, dtype))
 
 
 @ttnn_jit.jit()

@@ -83,7 +83,7 @@ def test_an_attention_block_with_rotary_embeddings_is_torchs_eagerly_and_jitted(
     x, (qkv, out) = torch.randn(TOKENS, CHANNELS).to(dtype), [each.to(dtype) for each in weights_of()]
     mask = torch.randn(1, 1, TOKENS, TOKENS).masked_fill(torch.rand(1, 1, TOKENS, TOKENS) < 0.3, -1e9).to(dtype)
     tables = [each.to(dtype) for each in waves(TOKENS)]
-    bound = 2e-4 if dtype is torch.float32 else 0.06
+    bound = (2e-4 if target == "cpu" else 5e-3) if dtype is torch.float32 else 0.06
     with ttnn.manage_device(0, target=target) as device:
         given = [
             ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in (x[None, None], qkv, out, *tables)
@@ -160,6 +160,7 @@ CACHES = {"float32": (ttnn.float32, 0, 3e-4), "pages": (ttnn.bfloat16, 2, 0.03),
 )
 def test_tokens_one_at_a_time_are_what_the_whole_sequence_is_at_once(target, caches, graph_capture):
     users, present, prompt, dtype, pages, bound = 32, 2, 32, *CACHES[caches]
+    bound = max(bound, 0 if target == "cpu" else 5e-3)
     x, weights = torch.randn(present, prompt + 3, CHANNELS, generator=torch.Generator().manual_seed(2)), weights_of()
     whole = [in_torch(each, *weights) for each in x]
     prefill, decode = (jit(graph_capture=graph_capture)(each) for each in (Decoder.prefill, Decoder.decode))

@@ -226,14 +226,14 @@ def test_a_sharded_config_without_a_spec_means_the_operands_shards(device):
 @pytest.mark.parametrize("kind", ["BLOCK", "HEIGHT", "WIDTH"])
 def test_a_product_in_shards_without_a_spec_lies_over_the_cores_of_its_first_operand(device, kind):
     config = getattr(ttnn, f"L1_{kind}_SHARDED_MEMORY_CONFIG")
-    weight = tiled(device, torch.eye(64).repeat(1, 2))
+    weight, whole = tiled(device, torch.eye(64).repeat(1, 2)), X.bfloat16().float()  # what a chip takes as it is
     for given, cores in ((BLOCK, BLOCK.shard_spec.grid), (None, ttnn.CoreRangeSet(ttnn.CoreRange((0, 0), (7, 7))))):
-        product = ttnn.matmul(tiled(device, memory_config=given), weight, memory_config=config)
+        product = ttnn.matmul(tiled(device, whole, memory_config=given), weight, memory_config=config)
         spec = product.memory_config().shard_spec
         assert product.memory_config().memory_layout is config.memory_layout
         assert cores.contains(spec.grid)
         assert spec.num_cores() * spec.shape[0] * spec.shape[1] == 64 * 128
-        assert torch.equal(product.to_torch(), X.repeat(1, 2))
+        assert torch.equal(product.to_torch(), whole.repeat(1, 2))
 
 
 def test_a_shape_reads_as_a_sequence():

@@ -21,11 +21,16 @@ def modules():
     return {name: module_of(name) for name in names()}
 
 
-def check(name, run, reference):
+ON_CHIPS = (0.9998, 8)
+"""Those of `CLOSER` where products are HiFi2 and add up in bfloat16, as ttnn's are by default."""
+
+
+def check(name, run, reference, target="cpu"):
     with torch.no_grad():
         wanted = reference().float()
     got = ttnn.to_torch(run()).float()
-    least, ulps = CLOSER.get(name, (LEAST, math.inf))
+    closer = CLOSER if target == "cpu" else dict.fromkeys(CLOSER, ON_CHIPS)
+    least, ulps = closer.get(name, (LEAST, math.inf))
     assert ttnn.pearson_correlation_coefficient(wanted, got) > least
     largest = float(wanted.abs().max())
     assert float((got - wanted).abs().max()) <= ulps * 2.0 ** (math.frexp(largest)[1] - 8)
@@ -36,7 +41,7 @@ def check(name, run, reference):
 def test_a_model_gives_what_torch_gives(modules, name, target):
     device = ttnn.open_device(device_id=0, target=target)
     run, reference = modules[name].build(modules[name].SMALL, device)
-    check(name, run, reference)
+    check(name, run, reference, target)
     ttnn.close_device(device)
 
 

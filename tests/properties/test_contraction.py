@@ -12,7 +12,7 @@ import torch
 from hypothesis import given, settings
 
 import ttnn_jit
-from tests.products import WORDS, assert_bits, bf16, f32, product_of, random, words_of
+from tests.products import EXACTLY, WORDS, assert_bits, bf16, f32, product_of, random, words_of
 from tests.unit.codegen.programs import host_isa, native
 from ttnn_jit import ops, ttnn
 from ttnn_jit.codegen.tile_interpreter import interpret
@@ -25,6 +25,8 @@ from ttnn_jit.transforms import pipeline
 
 CONTRACTIONS = [each for each in ops.OPERATIONS if isinstance(each, ops.Contraction)]
 SMALLEST_NORMAL = 2.0**-126
+AS_JITTED = {f32: EXACTLY, bf16: ttnn.WormholeComputeKernelConfig(math_fidelity=ttnn.MathFidelity.HiFi4)}
+"""What jitted functions ask of a chip where nobody asks anything, by the element type of the result."""
 
 
 def matmul(a, b):
@@ -182,10 +184,12 @@ def test_eager_products_have_the_bits_of_compiled_ones_in_every_layout(dtype, la
         ttnn.from_torch(x, layout=getattr(ttnn, f"{layout}_LAYOUT"), device=device)
         for x, layout in zip((a, b), layouts, strict=True)
     )
-    want = ttnn_jit.jit()(matmul)(a, b)
+    want = ttnn_jit.jit(math_fidelity=ttnn.MathFidelity.HiFi2 if dtype is bf16 else ttnn.MathFidelity.HiFi4)(matmul)
+    tiled = (ttnn.to_layout(x, ttnn.TILE_LAYOUT) for x in (left, right))
     got = ttnn.matmul(left, right)
     assert got.layout == left.layout
     assert got.memory_config() == ttnn.DRAM_MEMORY_CONFIG
+    want = ttnn.to_torch(want(*tiled))
     assert_bits(ttnn.to_torch(got), want)
     assert_bits(ttnn.to_torch(left @ right), want)
 
@@ -195,7 +199,13 @@ def test_a_result_of_another_element_type_is_rounded_once_and_lies_where_it_is_a
     a, b = random((33, 70), bf16, 3), random((70, 40), bf16, 4)
     left, right = (ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device) for x in (a, b))
     got = ttnn.matmul(
-        left, right, dtype=dtype, memory_config=ttnn.L1_MEMORY_CONFIG, program_config=None, core_grid=None
+        left,
+        right,
+        dtype=dtype,
+        memory_config=ttnn.L1_MEMORY_CONFIG,
+        program_config=None,
+        core_grid=None,
+        compute_kernel_config=EXACTLY,
     )
     assert got.memory_config() == ttnn.L1_MEMORY_CONFIG
     exact = torch.tensor([[chain(row.tolist(), column.tolist(), pairs=True) for column in b.T] for row in a])
@@ -208,9 +218,8 @@ def test_on_chip_targets_a_transposed_product_is_an_operation_of_the_host_progra
     a, b = random((64, 96), dtype, 3), random((32, 96), dtype, 4)
     left, right = (ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device) for x in (a, b))
     function = ttnn_jit.jit()(lambda x, y: ttnn.exp(ttnn.matmul(x, y, transpose_b=True)))
-    assert_bits(
-        ttnn.to_torch(function(left, right)), ttnn.to_torch(ttnn.exp(ttnn.matmul(left, right, transpose_b=True)))
-    )
+    product = ttnn.matmul(left, right, transpose_b=True, compute_kernel_config=AS_JITTED[dtype])
+    assert_bits(ttnn.to_torch(function(left, right)), ttnn.to_torch(ttnn.exp(product)))
     assert '"ttnn.matmul"' in function.ir(left, right, stage="convert-d2m-to-ttnn")
     explained = str(function.explain(left, right))
     assert "launch 0: matmul -> exp  (2 kernels as one, loops 64 x 96 reduced x 32" in explained
@@ -401,8 +410,7 @@ def test_chips_multiply_whole_tiles_in_kernels_with_the_bits_of_eager(configs, d
     )
     function = ttnn_jit.jit()(lambda a, b: ttnn.neg(ttnn.matmul(a, b)))
     got = ttnn.to_torch(function(a, b))
-    assert_bits(got, -ttnn.to_torch(ttnn.matmul(a, b)))
-    assert_bits(got, -ttnn_jit.jit()(matmul)(*matrices))
+    assert_bits(got, -ttnn.to_torch(ttnn.matmul(a, b, compute_kernel_config=AS_JITTED[dtype])))
     report = function.explain(a, b)
     assert [kernel.ops for kernel in report.kernels] == [("matmul",), ("neg",)]
     assert not report.host_operations

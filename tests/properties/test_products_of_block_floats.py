@@ -33,7 +33,7 @@ def product(left, right, turned):
     """The scheduled module of a product."""
     builder = ModuleBuilder("program", resolve_target("cpu"), None)
     values = [(builder.argument(spec), spec) for spec in (left, right)]
-    values.append(builder.operation(OVERLOADS["matmul"][0], values, (False, turned), None))
+    values.append(builder.operation(OVERLOADS["matmul"][0], values, (False, turned, None), None))
     return lowered(builder.finish([values[-1][0]]))
 
 
@@ -195,7 +195,7 @@ def test_what_reads_heads_side_by_side_multiplies_by_packed_tiles(heads, size, r
     """Terms are in two loops then, of which the inner one must hold whole tiles."""
     left = TensorSpec((heads, rows, size), DataType.BFLOAT16)
     right = TensorSpec((columns, heads * size) if turned else (heads * size, columns), packed, Layout.TILE)
-    calls = [("permute", 0, (1, 0, 2)), ("reshape", 2, (rows, heads * size)), ("matmul", 3, 1, False, turned)]
+    calls = [("permute", 0, (1, 0, 2)), ("reshape", 2, (rows, heads * size)), ("matmul", 3, 1, False, turned, None)]
     module = scheduled([left, right], calls)
     values = bfloat16(np.random.default_rng(size).standard_normal((heads, rows, size)).astype(np.float32))
     operands = [values, tiles(right, rows, wild=False)]
@@ -212,7 +212,7 @@ def test_a_packed_bias_is_added_in_the_launch_of_the_product():
         TensorSpec((64, 96), DataType.BFLOAT8_B, Layout.TILE),
         TensorSpec((1, 96), DataType.BFLOAT8_B, Layout.TILE),
     ]
-    module = scheduled(specs, [("matmul", 0, 1, False, False), ("add", 3, 2), ("gelu", 4)])
+    module = scheduled(specs, [("matmul", 0, 1, False, False, None), ("add", 3, 2), ("gelu", 4)])
     launches = generate(module, host_isa()).plan.launches
     assert [len(launch.operands) for launch in launches] == [2, 4]
     assert launches[1].reduced == (1,)
@@ -220,7 +220,7 @@ def test_a_packed_bias_is_added_in_the_launch_of_the_product():
 
 def test_what_others_read_too_is_unpacked_once_for_all():
     x, w = TensorSpec((64, 64), DataType.BFLOAT16, Layout.TILE), TensorSpec((64, 64), DataType.BFLOAT8_B, Layout.TILE)
-    module = scheduled([x, w], [("matmul", 0, 1, False, False), ("abs", 1), ("add", 2, 3)])
+    module = scheduled([x, w], [("matmul", 0, 1, False, False, None), ("abs", 1), ("add", 2, 3)])
     plan = generate(module, host_isa()).plan
     assert [1 in launch.operands for launch in plan.launches] == [True, False]
 

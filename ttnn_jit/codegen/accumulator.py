@@ -14,6 +14,7 @@ from ttnn_jit.dialects.d2m import AccumulatingOp, GenericOp, TileContractOp, Til
 from ttnn_jit.dialects.layout import dtype_of
 from ttnn_jit.kernels.numpy_vector import NumpyVector
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.product_precision import multiplication
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 Array = np.ndarray[Any, Any]
@@ -103,5 +104,7 @@ def _contracted(accumulator: Accumulator, joined: list[tuple[Any, ...]]) -> Arra
     assert isinstance(op, TileContractOp), "it contracts"
     rows = np.concatenate([left for left, _ in joined], 1)[:, : accumulator.extent]
     columns = np.concatenate([right for _, right in joined], 0)[: accumulator.extent].T
-    pairs = all(dtype_of(value.type).is_upper_half for value in op.operands[:2])
-    return contracted(accumulator.math, rows[:, np.newaxis], columns[np.newaxis], pairs=pairs)
+    left, right = (dtype_of(value.type) for value in op.operands[:2])
+    pairs = left.is_upper_half and right.is_upper_half
+    multiplied = multiplication(op.precision, left, right)
+    return contracted(accumulator.math, rows[:, np.newaxis], columns[np.newaxis], multiplied, pairs=pairs)

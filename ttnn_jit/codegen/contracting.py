@@ -17,6 +17,7 @@ from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.ops.contraction import Labels
 from ttnn_jit.specs.access import Access, Const, Dim, NotStridedError
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.product_precision import multiplication, names_fidelity
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -27,7 +28,11 @@ def contracting_kernels(op: ContractionOp, numerics: Numerics) -> list[Kernel]:
     named, extents = op.operation.extents([left.view.shape, right.view.shape], op.statics)
     domain = {label: extents.get(label, 1) for label in (named.contracted, *named.result)}
     inputs = _spread(left, named.left, domain), _spread(right, named.right, domain)
-    steps: list[Step] = [Load(0, None), Load(1, None), Contract(0, 1)]
+    precision = op.operation.precision(op.statics)
+    if precision is not None and not names_fidelity(precision):
+        raise refusal(op, "its `compute_config` names no fidelity")
+    multiplied = multiplication(precision, left.view.spec.dtype, right.view.spec.dtype)
+    steps: list[Step] = [Load(0, None), Load(1, None), Contract(0, 1, multiplication=multiplied)]
     if result.view.spec.dtype is not COMPUTE_TYPE:
         steps.append(Cast(len(steps) - 1, result.view.spec.dtype, None))
     steps.append(Store(len(steps) - 1, len(inputs)))
@@ -46,8 +51,8 @@ def contracting_steps(
     """As `accumulating_steps` says."""
     if numbers:
         raise refusal(op, "it multiplies by a number")
-    (left, _), (right, _) = tiles
-    return [Contract(left, right)]
+    (left, first), (right, second) = tiles
+    return [Contract(left, right, multiplication=multiplication(op.precision, first, second))]
 
 
 def contracted_operands(
@@ -80,7 +85,12 @@ def _spread(operand: Operand, own: Labels, domain: Mapping[Hashable, int]) -> Op
 
 
 def in_pairs(body: KernelBody) -> bool:
-    """Whether the products of a body that contracts are added up in pairs: those of bfloat16 and block floats are."""
+    """Whether the products of a body that contracts are added up in pairs: those of bfloat16 and block floats are.
+
+    Where a part of every product is left out, what remains is added one by one.
+    """
+    if body.multiplication is not None and body.multiplication.dropped is not None:
+        return False
     return all(body.streams[k].dtype.unpacked.is_upper_half for k in body.contracted_streams)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue
 
@@ -163,9 +162,7 @@ def _contraction(
     turned = contraction_nest_of(operands, shape, right, left)
     if turned.extents[-1] == 1:
         return nest, steps
-    return turned, [
-        replace(step, left=step.right, right=step.left) if isinstance(step, Contract) else step for step in steps
-    ]
+    return turned, [step.turned if isinstance(step, Contract) else step for step in steps]
 
 
 def kernel_of_nest(

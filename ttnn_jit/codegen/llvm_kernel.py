@@ -270,9 +270,12 @@ def _contracted(form: Contracted, isa: HostIsa) -> _Draft:
     pairs, call = in_pairs(body), StageCall(name, stage.operands)
     assert body.reduced is not None, "it contracts"
     loops = body.reduced.count, body.reduced.row_loops
-    arguments = (KERNEL, body.streams, body.rank, *loops, left, right, pairs, call, isa, module)
-    rows = form.tile_rows
-    whole = WindowContraction if _reads_windows(body, left, pairs=pairs) else BlockedContraction
+    arguments = (KERNEL, body.streams, body.rank, *loops, left, right, pairs, body.multiplication, call, isa, module)
+    # What rounds sums tile by tile takes terms across the ends of loops, which few rows do not.
+    rounds = body.multiplication is not None and body.multiplication.rounds_tiles
+    rows = 0 if rounds and body.reduced.count > 1 else form.tile_rows
+    in_place = body.multiplication is None and _reads_windows(body, left, pairs=pairs)
+    whole = WindowContraction if in_place else BlockedContraction
     kernel = FewRowsContraction(*arguments, tile=rows) if rows else whole(*arguments)
     definitions = [*kernel.definitions(), loop.loop.definition(name)]
     module.add(loop.module, loop.loop.declarations)

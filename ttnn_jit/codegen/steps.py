@@ -11,6 +11,7 @@ from ttnn_jit.kernels.lookup_table import ENTRIES
 from ttnn_jit.kernels.tile_loop import InnerAccess, Stream
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, ComputeType
+from ttnn_jit.specs.product_precision import Multiplication
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -108,12 +109,22 @@ class Contract:
     """The products of two loaded tiles added up along the loop that is reduced (ops/contraction.py), in float32.
 
     It is one element for all of that loop, and there only when the loop has ended.
+
+    Attributes:
+        multiplication: How a chip multiplies; None: exactly.
     """
 
     left: int
     right: int
     dtype: DataType = COMPUTE_TYPE
     slot: int | None = None
+    multiplication: Multiplication | None = None
+
+    @property
+    def turned(self) -> Contract:
+        """The same of the factors in the other order."""
+        multiplication = self.multiplication and self.multiplication.turned
+        return replace(self, left=self.right, right=self.left, multiplication=multiplication)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +259,11 @@ class KernelBody:
     def contraction(self) -> int | None:
         """The index of the step that contracts; None if there is none."""
         return next((index for index, step in enumerate(self.steps) if isinstance(step, Contract)), None)
+
+    @property
+    def multiplication(self) -> Multiplication | None:
+        """How a body that contracts multiplies; None: exactly."""
+        return next((step.multiplication for step in self.steps if isinstance(step, Contract)), None)
 
     @property
     def contracted_streams(self) -> tuple[int, int]:

@@ -18,8 +18,9 @@ from ttnn_jit.ops.reduction import BLOCK, CHAINS
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access import Access, Expr, dims_of, evaluated
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
+from ttnn_jit.specs.product_precision import Multiplication, multiplication
 from ttnn_jit.specs.sharding import dense_strides
-from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.target import TILE_WIDTH, Numerics
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
 Array = np.ndarray[Any, Any]
@@ -108,7 +109,8 @@ def _contracted(
     order = (*named.result, named.contracted)
     pairs = left.spec.dtype.is_upper_half and right.spec.dtype.is_upper_half
     rows, columns = _spread(left.values, named.left, order), _spread(right.values, named.right, order)
-    values = contracted(math, rows, columns, pairs=pairs)
+    multiplied = multiplication(op.operation.precision(op.statics), left.spec.dtype, right.spec.dtype)
+    values = contracted(math, rows, columns, multiplied, pairs=pairs)
     return [math.typecast(values, COMPUTE_TYPE, spec.dtype, numerics)]
 
 
@@ -187,17 +189,42 @@ def _block(operation: Reduction, math: NumpyVector, terms: Array) -> Array:
     return block
 
 
-def contracted(math: NumpyVector, left: Array, right: Array, *, pairs: bool) -> Array:
-    """The products added up along the last dimension as ops/contraction.py defines."""
-    shape = np.broadcast_shapes(left.shape[:-1], right.shape[:-1])
+def contracted(
+    math: NumpyVector, left: Array, right: Array, multiplied: Multiplication | None, *, pairs: bool
+) -> Array:
+    """The products added up along the last dimension as ops/contraction.py defines, or as a chip multiplies."""
+    how = multiplied or Multiplication((_ALL_BITS, _ALL_BITS), None, rounds_tiles=False)
+    left, right = (_cut(values, bits) for values, bits in zip((left, right), how.kept, strict=True))
+    pairs = pairs and how.dropped is None
+    shape, extent = np.broadcast_shapes(left.shape[:-1], right.shape[:-1]), left.shape[-1]
     total: Array = np.zeros(shape, np.float32)
-    for k in range(0, left.shape[-1], 2 if pairs else 1):
-        total = (
-            math.add_products(total, _pair(math, left, k), _pair(math, right, k))
-            if pairs
-            else math.fma(left[..., k], right[..., k], total)
-        )
+    for k in range(0, extent, 2 if pairs else 1):
+        if pairs:
+            total = math.add_products(total, _pair(math, left, k), _pair(math, right, k))
+        elif how.dropped:
+            total = math.add(total, _product_without(math, (left[..., k], right[..., k]), how.dropped))
+        else:
+            total = math.fma(left[..., k], right[..., k], total)
+        following = k + (2 if pairs else 1)
+        if how.rounds_tiles and (following >= extent or following % TILE_WIDTH == 0):
+            total = math.round_bfloat16(total, Numerics.IEEE)
     return total
+
+
+_ALL_BITS = COMPUTE_TYPE.mantissa_bits
+
+
+def _cut(values: Array, bits: int) -> Array:
+    """Numbers cut to so many bits of mantissa, toward zero; NaN stays one."""
+    kept: Array = (values.view(np.int32) & np.int32(-(1 << (_ALL_BITS - bits)))).view(np.float32)
+    return np.where(np.isnan(values), values, kept)
+
+
+def _product_without(math: NumpyVector, factors: tuple[Array, Array], bits: tuple[int, int]) -> Array:
+    high = [_cut(factor, each) for factor, each in zip(factors, bits, strict=True)]
+    low = [np.where(f == h, np.float32(0), math.sub(f, h)) for f, h in zip(factors, high, strict=True)]
+    found: Array = math.fma(*factors, math.neg(math.mul(*low)))
+    return found
 
 
 def _pair(math: NumpyVector, values: Array, k: int) -> Array:

@@ -27,7 +27,9 @@ from ttnn_jit import ops
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.declared_ops import DeclaredOp
 from ttnn_jit.dialects.layout import dense_type
+from ttnn_jit.dialects.properties import read_precision
 from ttnn_jit.dialects.ttcore import KeywordAttr, TileType, parse_keyword
+from ttnn_jit.specs.product_precision import names_fidelity
 
 REDUCE_DIMS = ("R", "C")
 FILLS = {"zero": 0.0, "one": 1.0, "inf": math.inf, "neginf": -math.inf}
@@ -62,6 +64,10 @@ class FillValueAttr(KeywordAttr, SpacedOpaqueSyntaxAttribute):
     def number(self) -> float:
         """The number."""
         return FILLS[self.data]
+
+
+PRECISION = "compute_config"
+"""The property of tile ops that says how exactly a chip multiplies."""
 
 
 class AccumulatingOp(DeclaredOp):
@@ -138,7 +144,7 @@ class TileReduceOp(AccumulatingOp):
 class TileContractOp(AccumulatingOp):
     """``"d2m.tile_matmul"(%a, %b, %acc)``: the products of a's rows and b's columns join the accumulator.
 
-    The order in which they do is that of ops/contraction.py.
+    The order in which they do is that of ops/contraction.py; ``compute_config`` says how exactly.
     """
 
     declared: ClassVar[ops.Contraction]
@@ -154,9 +160,18 @@ class TileContractOp(AccumulatingOp):
         return 0.0
 
     def verify_second(self, type_: Attribute) -> None:
-        """Refuses what is no tile of floats."""
+        """Refuses what is no tile of floats, and a ``compute_config`` that is none."""
         if not isinstance(type_, TileType) or type_.dtype not in self.operation.dtypes:
             raise VerifyException(f"{self.name} takes tiles of floats, got {type_}")
+        if unknown := self.properties.keys() - {PRECISION}:
+            raise VerifyException(f"{self.name} has no property `{min(unknown)}`")
+        if PRECISION in self.properties and not names_fidelity(self.precision):
+            raise VerifyException(f"{self.name} takes no precision {self.properties[PRECISION]}")
+
+    @property
+    def precision(self) -> str | None:
+        """How exactly a chip multiplies; None: exactly, and in float32."""
+        return read_precision(self.properties.get(PRECISION))
 
 
 @irdl_op_definition

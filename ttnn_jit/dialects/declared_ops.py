@@ -232,6 +232,16 @@ class ContractionOp(TensorOp):
         """The declaration of which dimensions it contracts and keeps."""
         return self.declared
 
+    def verify_types(self) -> None:
+        """Refuses shapes that make no product in the words of tt-mlir's verifier, then as others do."""
+        types = [value.type for value in (*self.operands, self.results[0])]
+        if all(isinstance(each, TensorType) for each in types):
+            *factors, result = (each.get_shape() for each in types if isinstance(each, TensorType))
+            if (said := self.operation.contradiction(factors, result, self.statics)) is not None:
+                listed = ", ".join(str(list(shape)) for shape in (*factors, result))
+                raise VerifyException(f"{self.name}: {said}: {listed}")
+        super().verify_types()
+
 
 class CompositeOp(TensorOp):
     """An op that is written in terms of others."""

@@ -28,6 +28,7 @@ from ttnn_jit.dialects.builders import f32_attr
 from ttnn_jit.dialects.ttcore import DataTypeAttr, data_type_attr
 from ttnn_jit.dialects.ttnn_attributes import LayoutAttr, layout_attr
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.product_precision import ProductPrecision
 from ttnn_jit.specs.tensor_spec import DataType, Layout
 
 
@@ -103,6 +104,16 @@ def _read_name(attribute: Attribute | None) -> str | None:
     return attribute.data if isinstance(attribute, StringAttr) else None
 
 
+def read_precision(attribute: Attribute | None) -> str | None:
+    """The text of a product's precision (specs/product_precision.py); None of what is none."""
+    if not isinstance(attribute, StringAttr):
+        return None
+    try:
+        return str(ProductPrecision.of(attribute.data))
+    except ValueError:
+        return None
+
+
 _SI32 = IntegerType(32, Signedness.SIGNED)
 
 PROPERTY_TYPES = {
@@ -115,6 +126,7 @@ PROPERTY_TYPES = {
     "number": PropertyType(_write_number, _read_number),
     "#ttnn.layout": PropertyType(layout_attr, _read_layout),
     "i1": PropertyType(IntegerAttr.from_bool, _read_flag),
+    "precision": PropertyType(StringAttr, read_precision),
     "string": PropertyType(StringAttr, _read_name),
 }
 """MLIR type, as `Kind.property_type` spells it -> how a property of that type is written and read."""

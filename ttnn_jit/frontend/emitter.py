@@ -40,10 +40,12 @@ from ttnn_jit.ops import (
     overloads_of,
     with_result_names,
 )
+from ttnn_jit.ops.binding import with_precision
 from ttnn_jit.ops.created_tensors import creation_of
 from ttnn_jit.ops.operation import PLACE_KEYWORDS
 from ttnn_jit.runtime.families import TTNN, has_family
 from ttnn_jit.runtime.random_state import name_of, state
+from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 
@@ -179,6 +181,8 @@ class Emitter(ABC):
         """
         args = [self.operand(value) for value in args]
         bound = self._bind(overloads, args, {name: self.operand(value) for name, value in kwargs.items()})
+        if self.builder.target.numerics is Numerics.IEEE:
+            bound = with_precision(bound, lambda _: None)
         location, what = self.location(), f"`{bound.operation.name}`"
         operands = [
             self.live_operand(value, what) if isinstance(value, ProxyTensor) else value for value in bound.operands

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -31,6 +32,16 @@ class BoundCall:
         kinds = operands * len(specs) if self.operation.is_variadic else operands
         for parameter, value in zip((*kinds, *self.operation.attributes), (*specs, *self.attributes), strict=True):
             yield parameter.kind.key(value)
+
+
+def with_precision(bound: BoundCall, precision: Callable[[str | None], str | None]) -> BoundCall:
+    """`bound` with another precision, if its operation has one: what `precision` makes of the caller's."""
+    place = bound.operation.precision_place
+    if place is None:
+        return bound
+    attributes = [*bound.attributes]
+    attributes[place] = precision(attributes[place])
+    return replace(bound, attributes=tuple(attributes))
 
 
 def bind(

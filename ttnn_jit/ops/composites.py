@@ -11,7 +11,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops import activations, unary
 from ttnn_jit.ops.axes import axes_of, without_axes
 from ttnn_jit.ops.composite import Composite
-from ttnn_jit.ops.contractions import MATMUL
+from ttnn_jit.ops.contractions import EXACTLY, MATMUL, TRANSPOSED
 from ttnn_jit.ops.operation import Example
 from ttnn_jit.ops.parameter import FLAG, NAME, OPTIONAL_TENSOR, REDUCED, Parameter
 from ttnn_jit.ops.reduction import interleaved
@@ -98,23 +98,22 @@ _ACTIVATIONS = {
 """What may follow a product, by name: functions of one tensor; of several with one name, the first."""
 
 
-def _linear(ttnn: Any, a: Any, b: Any, bias: Any, transpose_a: bool, transpose_b: bool, activation: str | None) -> Any:
-    total = ttnn.matmul(a, b, transpose_a, transpose_b)
+def _linear(ttnn: Any, a: Any, b: Any, bias: Any, *statics: Any) -> Any:
+    transpose_a, transpose_b, activation, precision = statics
+    total = ttnn.matmul(a, b, transpose_a, transpose_b, precision)
     if bias is not None:
         total = ttnn.add(total, reshaped(ttnn, bias, bias.shape[max(0, len(bias.shape) - len(total.shape)) :]))
     return total if activation is None else getattr(ttnn, activation)(total)
 
 
-def _linear_spelled(
-    a: Sequence[int], b: Sequence[int], bias: Sequence[int] | None, *statics: Any
-) -> tuple[bool, bool, str | None]:
-    transpose_a, transpose_b, activation = statics
+def _linear_spelled(a: Sequence[int], b: Sequence[int], bias: Sequence[int] | None, *statics: Any) -> tuple[Any, ...]:
+    transpose_a, transpose_b, activation, _ = statics
     named, extents = MATMUL.extents((a, b), (transpose_a, transpose_b))
     product = tuple(extents[label] for label in named.result)
     if bias is not None and not is_broadcast_to(bias, product):
         raise ShapeError(f"the bias has shape {list(bias)}, and the product {list(product)}")
     require_activation(activation)
-    return transpose_a, transpose_b, activation
+    return statics
 
 
 def require_activation(name: str | None) -> None:
@@ -139,9 +138,8 @@ def is_broadcast_to(shape: Sequence[int], wanted: Sequence[int]) -> bool:
     return all(extent in {1, by} for extent, by in pairs)
 
 
-def _linear_golden(
-    torch: Any, a: Any, b: Any, bias: Any, transpose_a: bool, transpose_b: bool, activation: str | None
-) -> Any:
+def _linear_golden(torch: Any, a: Any, b: Any, bias: Any, *statics: Any) -> Any:
+    transpose_a, transpose_b, activation, _ = statics
     product = MATMUL.golden(torch, a, b, transpose_a, transpose_b)
     return activated_golden(torch, product if bias is None else product + bias, activation)
 
@@ -159,20 +157,21 @@ LINEAR = Composite(
     parameters=(
         *MATMUL.operands,
         Parameter("bias", OPTIONAL_TENSOR),
-        *MATMUL.attributes,
+        *TRANSPOSED,
         Parameter("activation", NAME),
+        EXACTLY,
     ),
     summary="The product of matrices, plus `bias`, then the function of one tensor that `activation` names.",
     source="ttnn.linear",
     decompose=_linear,
     spelled=_linear_spelled,
-    result=lambda a, b, _, transpose_a, transpose_b, __: MATMUL.results((a, b), (transpose_a, transpose_b))[0],
+    result=lambda a, b, _, *statics: MATMUL.results((a, b), statics[:2])[0],
     golden=_linear_golden,
     aten="linear",
     examples=(
-        (((3, 40), (40, 5), (5,)), (False, False, None)),
-        (((2, 33, 40), (70, 40), (1, 70)), (False, True, "gelu")),
-        (((40, 33), (40, 70), None), (True, False, "relu")),
+        (((3, 40), (40, 5), (5,)), (False, False, None, None)),
+        (((2, 33, 40), (70, 40), (1, 70)), (False, True, "gelu", None)),
+        (((40, 33), (40, 70), None), (True, False, "relu", None)),
     ),
 )
 

@@ -4,7 +4,8 @@ The bits of an element of the result depend on its row of the first tensor and i
 chain from +0 in float32, over the contracted dimension in ascending order, one rounding at the end. Each product is
 added by a fused multiply-add. Where both tensors are bfloat16 they join the chain in pairs (2i, 2i + 1), the odd one
 first, a last one without a partner beside zero times zero; operands and sums that are subnormal, with unbounded
-exponents after rounding, are zeros of their sign: what ``vdpbf16ps`` computes.
+exponents after rounding, are zeros of their sign: what ``vdpbf16ps`` computes. Where the attributes of a call have a
+precision, its factors are cut and its sums rounded as that says (specs/product_precision.py).
 """
 
 from __future__ import annotations
@@ -82,6 +83,39 @@ class Contraction(Operation):
         if found.get(named.contracted, 1) == 0:
             raise self._refusal(shapes, "the dimension to contract has no elements", None)
         return named, found
+
+    def contradiction(
+        self, shapes: Sequence[Sequence[int]], result: Sequence[int], statics: Sequence[Any]
+    ) -> str | None:
+        """What the verifier of tt-mlir's matmul says of an op of these shapes; None where it is one, or says nothing.
+
+        Other than there a factor may be a vector, and batches broadcast: ranks differ then.
+        """
+        for name, shape in zip("AB", shapes, strict=True):
+            if len(shape) < 1:
+                return f"Input {name} must be at least a 2D tensor"
+        left, right = shapes
+        try:
+            named = self.dimensions(len(left), len(right), *statics)
+        except ShapeError:
+            return "Input A and B must be at least 2D tensors where they are transposed"
+        inner = (shape[own.index(named.contracted)] for own, shape in ((named.left, left), (named.right, right)))
+        if named.contracted is not None and len({*inner}) > 1:
+            return "Input A and B must have matching inner dimensions"
+        if len(result) != len(named.result):
+            return "Input A and B must have the same rank as the output"
+        for name, what, own, other, shape in (
+            ("A", "rows", named.left, named.right, left),
+            ("B", "columns", named.right, named.left, right),
+        ):
+            label = named.only_of(own, other)
+            if label is not None and result[named.result.index(label)] != shape[own.index(label)]:
+                return f"Output must have the same number of {what} as input {name}"
+        return None
+
+    def precision(self, statics: Sequence[Any]) -> str | None:
+        """How exactly a chip multiplies, as the attributes say it; None: exactly, and in float32."""
+        return None if self.precision_place is None else statics[self.precision_place]
 
     def _refusal(self, shapes: Sequence[Sequence[int]], why: str, help_: str | None) -> CompileError:
         left, right = (list(shape) for shape in shapes)

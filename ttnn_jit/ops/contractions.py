@@ -7,10 +7,10 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.contraction import Contraction, Dimensions, Labels
-from ttnn_jit.ops.parameter import FLAG, TENSOR, Parameter
+from ttnn_jit.ops.parameter import FLAG, PRECISION, TENSOR, Parameter
 
 
-def _matmul(left: int, right: int, transpose_a: bool, transpose_b: bool) -> Dimensions:
+def _matmul(left: int, right: int, transpose_a: bool, transpose_b: bool, _: str | None = None) -> Dimensions:
     if min(left, right) < 1 or (left == 1 and transpose_a) or (right == 1 and transpose_b):
         raise ShapeError("a tensor without dimensions, or a vector that is to be transposed, has no rows and columns")
     batch: tuple[Hashable, ...] = tuple(range(max(left, right) - 2))
@@ -29,17 +29,21 @@ def _last(labels: Labels, count: int) -> Labels:
     return labels[len(labels) - max(0, count) :]
 
 
-def _golden(torch: Any, a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Any:
+def _golden(torch: Any, a: Any, b: Any, transpose_a: bool, transpose_b: bool, _: str | None = None) -> Any:
     return torch.matmul(a.mT if transpose_a else a, b.mT if transpose_b else b)
 
+
+TRANSPOSED = (Parameter("transpose_a", FLAG, default=False), Parameter("transpose_b", FLAG, default=False))
+EXACTLY = Parameter("compute_kernel_config", PRECISION, ir_name="compute_config")
+"""How exactly a chip multiplies (specs/product_precision.py)."""
 
 MATMUL = Contraction(
     name="matmul",
     parameters=(
         Parameter("input_tensor_a", TENSOR),
         Parameter("input_tensor_b", TENSOR),
-        Parameter("transpose_a", FLAG, default=False),
-        Parameter("transpose_b", FLAG, default=False),
+        *TRANSPOSED,
+        EXACTLY,
     ),
     summary="The product of matrices; leading dimensions are broadcast, and vectors taken, as in torch.matmul.",
     source="ttnn.matmul",
@@ -48,11 +52,11 @@ MATMUL = Contraction(
     aten="matmul",
     operator="@",
     examples=(
-        (((3, 40), (40, 5)), (False, False)),
-        (((40, 33), (40, 70)), (True, False)),
-        (((2, 1, 8, 37), (3, 9, 37)), (False, True)),
-        (((50,), (50, 17)), (False, False)),
-        (((4, 50), (50,)), (False, False)),
+        (((3, 40), (40, 5)), (False, False, None)),
+        (((40, 33), (40, 70)), (True, False, None)),
+        (((2, 1, 8, 37), (3, 9, 37)), (False, True, None)),
+        (((50,), (50, 17)), (False, False, None)),
+        (((4, 50), (50,)), (False, False, None)),
     ),
 )
 

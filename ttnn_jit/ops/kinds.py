@@ -406,6 +406,21 @@ class ComputeConfigKind(Kind):
         return value
 
 
+class PrecisionKind(ComputeConfigKind):
+    """How exactly a chip's kernels multiply matrices: a config of the caller's, its text in the IR, or None."""
+
+    may_lack = True
+
+    def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:
+        """The text (specs/product_precision.py), or None."""
+        if value is None or type(value) is str:
+            return value
+        from ttnn_jit.specs.product_precision import ProductPrecision
+
+        config = super().bind(value, dtype, what)
+        return str(ProductPrecision(config.math_fidelity, getattr(config, "fp32_dest_acc_en", False)))
+
+
 class ProgramConfigKind(Kind):
     """How a chip splits the operation over its cores; it may hold an activation."""
 

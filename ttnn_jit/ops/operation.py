@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.ops.kinds import NumberKind, TensorsKind, as_float32
+from ttnn_jit.ops.kinds import NumberKind, PrecisionKind, TensorsKind, as_float32
 from ttnn_jit.ops.parameter import (
     ACTIVATIONS,
     COMPUTE_CONFIG,
@@ -158,6 +158,12 @@ class Declaration:
     def chosen_by(self) -> Mapping[str, Any]:
         """Keywords that may be given with these values only: they tell declarations of one name apart."""
         return {parameter.name: parameter.default for parameter in self.parameters if parameter.is_choice}
+
+    @cached_property
+    def precision_place(self) -> int | None:
+        """Which attribute says how exactly a chip multiplies; None if none does."""
+        kinds = (attribute.kind for attribute in self.attributes)
+        return next((place for place, kind in enumerate(kinds) if isinstance(kind, PrecisionKind)), None)
 
     @property
     def arity(self) -> int:

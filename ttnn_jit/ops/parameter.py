@@ -28,6 +28,7 @@ from ttnn_jit.ops.kinds import (
     OptionalIndexKind,
     OptionalTensorKind,
     PairsKind,
+    PrecisionKind,
     ProgramConfigKind,
     TensorKind,
     TensorsKind,
@@ -63,6 +64,7 @@ OUTPUT = Kind("Tensor | None", has_none=True)
 ACTIVATIONS = Kind("Sequence[str | Callable[..., Any]] | None", has_none=True)
 IGNORED = Kind("object", has_none=True)
 COMPUTE_CONFIG = ComputeConfigKind("object", has_none=True)
+PRECISION = PrecisionKind("object", "a compute kernel config or None", "precision", has_none=True)
 PROGRAM_CONFIG = ProgramConfigKind("object", has_none=True)
 
 

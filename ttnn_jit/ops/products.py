@@ -9,41 +9,40 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.composite import Composite
 from ttnn_jit.ops.composites import activated_golden, is_broadcast_to, require_activation, reshaped
-from ttnn_jit.ops.contractions import MATMUL
+from ttnn_jit.ops.contractions import EXACTLY, MATMUL, TRANSPOSED
 from ttnn_jit.ops.parameter import FLOAT, NAME, TENSOR, Parameter
 from ttnn_jit.ops.reduction import interleaved
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
-def _activated(ttnn: Any, a: Any, b: Any, transpose_a: bool, transpose_b: bool, activation: str | None) -> Any:
-    product = ttnn.matmul(a, b, transpose_a, transpose_b)
+def _activated(ttnn: Any, a: Any, b: Any, *statics: Any) -> Any:
+    transpose_a, transpose_b, activation, precision = statics
+    product = ttnn.matmul(a, b, transpose_a, transpose_b, precision)
     return product if activation is None else getattr(ttnn, activation)(product)
 
 
-def _activated_spelled(a: Sequence[int], b: Sequence[int], *statics: Any) -> tuple[bool, bool, str | None]:
-    transpose_a, transpose_b, activation = statics
+def _activated_spelled(a: Sequence[int], b: Sequence[int], *statics: Any) -> tuple[Any, ...]:
+    transpose_a, transpose_b, activation, _ = statics
     MATMUL.extents((a, b), (transpose_a, transpose_b))
     require_activation(activation)
-    return transpose_a, transpose_b, activation
+    return statics
 
 
 ACTIVATED_MATMUL = Composite(
     name="matmul",
     ttnn_name="matmul_activation",
     ttir_name="matmul_activation",
-    parameters=(*MATMUL.parameters, Parameter("activation", NAME)),
+    parameters=(*MATMUL.operands, *TRANSPOSED, Parameter("activation", NAME), EXACTLY),
     summary="The product of matrices, then the function of one tensor that `activation` names.",
     source="ttnn.matmul",
     decompose=_activated,
     spelled=_activated_spelled,
-    result=lambda a, b, transpose_a, transpose_b, _: MATMUL.results((a, b), (transpose_a, transpose_b))[0],
-    golden=lambda torch, a, b, transpose_a, transpose_b, activation: activated_golden(
-        torch, MATMUL.golden(torch, a, b, transpose_a, transpose_b), activation
-    ),
+    result=lambda a, b, *statics: MATMUL.results((a, b), statics[:2])[0],
+    golden=lambda torch, a, b, *statics: activated_golden(torch, MATMUL.golden(torch, a, b, *statics[:2]), statics[2]),
     examples=(
-        (((2, 33, 40), (70, 40)), (False, True, "gelu")),
-        (((40, 33), (40, 70)), (True, False, "relu")),
-        (((3, 4), (4, 5)), (False, False, None)),
+        (((2, 33, 40), (70, 40)), (False, True, "gelu", None)),
+        (((40, 33), (40, 70)), (True, False, "relu", None)),
+        (((3, 4), (4, 5)), (False, False, None, None)),
     ),
 )
 

@@ -69,7 +69,10 @@ def _stub(operation: Operation, defaulted: set[str], *, aliased: bool) -> str:
     A choice has its default in the first declaration only, which is the one that is meant without it.
     """
     own, by_place = [], _by_place(operation)
+    of_all = {each.name for each in HARDWARE_PARAMETERS}
     for parameter in operation.parameters:
+        if parameter.name in of_all:
+            continue
         name = parameter.aliases[0] if aliased and parameter.aliases else parameter.name
         needed = parameter.is_required or (parameter.is_choice and name in defaulted)
         own.append((parameter.name in by_place, f"{name}: {parameter.annotation}{'' if needed else ' = ...'}"))

@@ -46,7 +46,7 @@ class CompileOptions:
     Attributes:
         graph_capture: True traces the function, False interprets its AST, None interprets and traces only where
             there is no source to read.
-        math_fidelity: Printed on kernels (ttnn.jit document).
+        math_fidelity: Printed on kernels (ttnn.jit document); that of products on chip targets which name none.
         max_grid: Last core coordinate (x, y) of an interleaved tensor's grid; None means the target's whole grid.
         fuse: False leaves one kernel per op, to compare with.
         backend: One of `BACKENDS`.

@@ -106,7 +106,7 @@ class Layout(enum.Enum):
 
 
 class MathFidelity(enum.Enum):
-    """How many passes the matrix engine makes; printed and part of the key, without effect on CPU arithmetic."""
+    """How many passes the matrix engine makes (specs/product_precision.py)."""
 
     LoFi = 0
     HiFi2 = 2

@@ -30,6 +30,7 @@ from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import BufferAccessAttr, GridAttr, TileType, data_type_attr
 from ttnn_jit.dialects.ttnn_attributes import ProgramAttr, ShapeAttr, TTNNLayoutAttr
+from ttnn_jit.specs.product_precision import ProductPrecision
 from ttnn_jit.specs.sharding import shard_cores
 from ttnn_jit.specs.tensor_spec import BufferType, CoreCoord, MathFidelity
 from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
@@ -92,9 +93,8 @@ class ConvertD2MToTTNN(ModulePass):
         return capacity
 
     def _configuration(self) -> dict[str, Attribute]:
-        """What every program descriptor says of how to compute."""
-        fidelity: dict[str, Attribute] = {"math_fidelity": StringAttr(self.math_fidelity)}
-        return fidelity | ({"fp32_dest_acc_en": UnitAttr()} if self.fp32_dest_acc else {})
+        """What a program descriptor says of how to compute where its kernel does not say it itself."""
+        return _computing(self.math_fidelity, fp32_dest_acc=self.fp32_dest_acc)
 
 
 class _Outlining:
@@ -152,9 +152,27 @@ class _Outlining:
                 "grid": generic.grid,
                 "kernel": SymbolRefAttr(symbol),
                 "semaphores": _NO_SEMAPHORES,
-                **self._configuration,
+                **_own_configuration(generic, self._configuration),
             }
         )
+
+
+def _own_configuration(generic: d2m.GenericOp, configuration: Mapping[str, Attribute]) -> Mapping[str, Attribute]:
+    """`configuration`, or what the product that the kernel computes says."""
+    if all(kind.data == "parallel" for kind in generic.iterator_types):
+        return configuration
+    products = (op.precision for op in generic.body.walk() if isinstance(op, d2m.TileContractOp))
+    text = next(products, None)
+    if text is None:
+        return configuration
+    precision = ProductPrecision.of(text)
+    assert precision.fidelity is not None, "verified"
+    return _computing(precision.fidelity.name, fp32_dest_acc=precision.fp32_dest_acc)
+
+
+def _computing(math_fidelity: str, *, fp32_dest_acc: bool) -> dict[str, Attribute]:
+    fidelity: dict[str, Attribute] = {"math_fidelity": StringAttr(math_fidelity)}
+    return fidelity | ({"fp32_dest_acc_en": UnitAttr()} if fp32_dest_acc else {})
 
 
 def _operation_of_the_host(op: ttir.TensorOp, values: ValueMap) -> Operation:

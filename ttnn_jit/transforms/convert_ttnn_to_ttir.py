@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from ttnn_jit.dialects import ttir, ttnn
+from ttnn_jit.dialects import system_desc_of, ttir, ttnn
+from ttnn_jit.dialects.layout import dtype_of
 from ttnn_jit.dialects.properties import properties_of
+from ttnn_jit.specs.product_precision import ProductPrecision
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import DataType, MathFidelity
 from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebuild
 
 
@@ -19,23 +25,49 @@ from ttnn_jit.transforms.function_bodies import ValueMap, function_blocks, rebui
 class ConvertTTNNToTTIR(ModulePass):
     """Every compute op becomes its TTIR namesake, ``ttnn.full`` becomes ``ttir.full``; ``ttnn.get_device`` goes.
 
-    Discardable attributes stay, above all ``ttnn.hoist_generic_via_d2m``.
+    Discardable attributes stay, above all ``ttnn.hoist_generic_via_d2m``. Under device numerics every product of
+    matrices says how exactly it is computed: as the options say, where it does not say so itself.
+
+    Attributes:
+        math_fidelity: Name of the MathFidelity of products that name none.
+        fp32_dest_acc: Whether those that ask nothing add up in float32; results of float32 always do.
     """
 
     name = "convert-ttnn-to-ttir"
 
+    math_fidelity: str = MathFidelity.HiFi4.name
+    fp32_dest_acc: bool = False
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
         """Converts every function of the module `op`."""
+        precisely = self._precisely if system_desc_of(op).numerics is Numerics.DEVICE else _statics
         for block in function_blocks(op):
-            rebuild(block, _to_ttir)
+            rebuild(block, partial(_to_ttir, precisely))
+
+    def _precisely(self, op: ttnn.TensorOp) -> Sequence[Any]:
+        """The attributes of `op`, with the precision of a product."""
+        place = op.operation.precision_place
+        if place is None:
+            return op.statics
+        statics = [*op.statics]
+        fp32 = self.fp32_dest_acc or dtype_of(op.result.type) is DataType.FLOAT32
+        asked = ProductPrecision(None, fp32) if statics[place] is None else ProductPrecision.of(statics[place])
+        statics[place] = str(asked.or_fidelity(MathFidelity[self.math_fidelity]))
+        return statics
 
 
-def _to_ttir(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
+def _statics(op: ttnn.TensorOp) -> Sequence[Any]:
+    return op.statics
+
+
+def _to_ttir(
+    statics: Callable[[ttnn.TensorOp], Sequence[Any]], op: Operation, values: ValueMap
+) -> Iterable[Operation] | None:
     if isinstance(op, ttnn.TensorOp):
         new_op: Operation = ttir.OP_OF[op.operation].create(
             operands=[values[operand] for operand in op.operands],
             result_types=op.result_types,
-            properties=properties_of(op.operation, op.statics, op.placed),
+            properties=properties_of(op.operation, statics(op), op.placed),
             attributes=op.attributes,
             location=op.location,
         )

@@ -51,7 +51,7 @@ FRONTEND = "frontend"
 def stage_passes(options: CompileOptions) -> tuple[ModulePass, ...]:
     """The passes of a compile in order, without the user's own."""
     return (
-        ConvertTTNNToTTIR(),
+        ConvertTTNNToTTIR(math_fidelity=options.math_fidelity.name, fp32_dest_acc=options.fp32_dest_acc),
         TTIRDecomposeComposites(),
         Canonicalize(),
         CSE(),

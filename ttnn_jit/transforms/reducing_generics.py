@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 
-from xdsl.dialects.builtin import LocationAttr
+from xdsl.dialects.builtin import LocationAttr, StringAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ttnn_jit.dialects import d2m, ttir
 from ttnn_jit.dialects.builders import constant_number, f32_attr, linalg_yield
 from ttnn_jit.dialects.creation import empty_block
-from ttnn_jit.dialects.d2m_reductions import FILLS, reduce_dim
+from ttnn_jit.dialects.d2m_reductions import FILLS, PRECISION, reduce_dim
 from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.ttcore import tile_type
@@ -129,7 +129,9 @@ def contracting_generic(op: ttir.ContractionOp, sources: Sequence[SSAValue], las
         made += (*ordering, *masking)
         read.append(masked)
     result = Reads(spec_of(op.results[0].type), tuple(range(len(named.result))))
-    return [*made, *_kernel(op, read, reducing_shape((*operands, result), kinds, last_core), (), {})]
+    asked = op.operation.precision(op.statics)
+    precision: Mapping[str, Attribute] = {} if asked is None else {PRECISION: StringAttr(asked)}
+    return [*made, *_kernel(op, read, reducing_shape((*operands, result), kinds, last_core), (), precision)]
 
 
 def _permuted(source: SSAValue, order: Sequence[int], location: LocationAttr) -> d2m.ViewLayoutOp:

@@ -36,6 +36,7 @@ from ttnn_jit.runtime.warm_caller import warm_caller
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, dtypes_of_torch
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+from ttnn_jit.ttnn.eager_precision import precisely
 from ttnn_jit.ttnn.numbers_in_tensors import with_numbers_in_tensors
 from ttnn_jit.ttnn.plain_python import call_on_copies, has_foreign_operand, is_foreign, views_of
 from ttnn_jit.ttnn.result_keywords import (
@@ -155,7 +156,7 @@ class TtnnOperation(WarmCalls):
 
     def _run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         kwargs = with_result_names(self.__ttnn_overloads__, kwargs) if kwargs else kwargs
-        own, wanted = result_keywords(self.__name__, kwargs) if kwargs else ({}, None)
+        own, wanted = result_keywords(self.__name__, kwargs, self._own_names) if kwargs else ({}, None)
         target = self._target(args, kwargs)
         if target is not None:
             wanted = replace(wanted or NO_KEYWORDS, output_tensor=target)
@@ -169,6 +170,7 @@ class TtnnOperation(WarmCalls):
         if wanted is not None:
             check_operands(self.__name__, bound, wanted)
         placement = None if wanted is None else placement_of(self.__name__, wanted, tensors[0])
+        bound = precisely(bound, device.target, kwargs, None if placement is None else placement.dtype)
         if placement is not None and _is_alone(target, bound):
             placement = replace(placement, in_place=True)
         key = (
@@ -199,6 +201,12 @@ class TtnnOperation(WarmCalls):
             return bound.operation.packed(result if isinstance(result, tuple) else (result,))
         write_elements(result, output)
         return output
+
+    @property
+    def _own_names(self) -> set[str]:
+        """Keywords that the operation takes though all do, because they decide its result."""
+        places = ((each, each.precision_place) for each in self.__ttnn_overloads__)
+        return {each.attributes[place].name for each, place in places if place is not None}
 
     def _bound(self, args: Sequence[Any], own: Mapping[str, Any]) -> BoundCall:
         try:

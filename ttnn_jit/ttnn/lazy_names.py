@@ -5,7 +5,6 @@ from __future__ import annotations
 from ttnn_jit.process.dataclass import dataclass
 
 _NO_CORES = "chooses how a chip splits its work over cores; checked, printed and compared, and no value depends on it"
-_FIDELITY = "checked, printed and compared; arithmetic here is that of HiFi4 with float32 accumulation"
 _NO_LINKS = "there are no links between chips"
 _NO_PROFILER = "there is no device profiler; time the calls"
 _NO_QUEUE = "kept and returned; operations run where their tensors lie"
@@ -33,10 +32,10 @@ HOMES = (
     Home("specs.unary_op_type", "BcastOpDim BcastOpMath UnaryOpType UnaryWithParam"),
     Home(
         "specs.compute_config",
-        "BlackholeComputeKernelConfig DeviceComputeKernelConfig GrayskullComputeKernelConfig ThrottleLevel "
+        "BlackholeComputeKernelConfig DeviceComputeKernelConfig GrayskullComputeKernelConfig "
         "WormholeComputeKernelConfig init_device_compute_kernel_config",
-        _FIDELITY,
     ),
+    Home("specs.compute_config", "ThrottleLevel", "a CPU slows down by itself"),
     Home(
         "specs.program_configs",
         "LayerNormDefaultProgramConfig LayerNormShardedMultiCoreProgramConfig "
@@ -163,7 +162,6 @@ WITHOUT_EFFECT = {
     "FabricConfig": _NO_LINKS,
     "FabricReliabilityMode": _NO_LINKS,
     "FabricTensixConfig": _NO_LINKS,
-    "MathFidelity": "printed on kernels and part of the cache key; CPU arithmetic is that of HiFi4",
     "set_fabric_config": _NO_LINKS,
     "synchronize_device": "every call returns when its work is done",
     **{name: home.without_effect for home in HOMES if home.without_effect for name in home.names.split()},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
@@ -41,13 +41,16 @@ NO_KEYWORDS = ResultKeywords(None, None, None, ())
 """Nothing is asked of a result."""
 
 
-def result_keywords(name: str, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], ResultKeywords | None]:
-    """The declaration's keywords, and what is asked of the result, if anything is."""
+def result_keywords(
+    name: str, kwargs: Mapping[str, Any], own_names: Container[str]
+) -> tuple[dict[str, Any], ResultKeywords | None]:
+    """The declaration's keywords, `own_names` among them, and what is asked of the result, if anything is."""
     own = dict(kwargs)
     found = {
-        each.name: each.kind.bind(own.pop(each.name, None), None, f"`{each.name}`")
+        each.name: each.kind.bind(own.get(each.name), None, f"`{each.name}`")
         for each in (*RESULT_PARAMETERS, *OPERAND_PARAMETERS, *HARDWARE_PARAMETERS)
     }
+    own = {key: value for key, value in own.items() if key not in found or key in own_names}
     fused = getattr(found["program_config"], "fused_activation", None)
     activations = activations_of(name, "activations", found["activations"])
     activations = activations if fused is None else (*activations, activation_of(fused))

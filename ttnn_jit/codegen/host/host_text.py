@@ -117,7 +117,8 @@ def _value(step: Load | Cast | LookUp | Accumulate | Contract | Apply, numbers: 
         case Accumulate():
             return f"{step.tile_name} of t{step.operand}"
         case Contract():
-            return f"t{step.left} times t{step.right}, added up along the reduced loop"
+            how = f", {step.multiplication}" if step.multiplication else ""
+            return f"t{step.left} times t{step.right}, added up along the reduced loop{how}"
         case Apply():
             operands = [f"{each.value:g}" if isinstance(each, Constant) else f"t{each}" for each in step.operands]
             values = ", ".join([*operands, *(f"{number.value:g}" for number in step.numbers)])

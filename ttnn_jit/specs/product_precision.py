@@ -1,0 +1,129 @@
+"""How exactly a chip's matrix engine multiplies, and adds products up.
+
+In up to four phases it multiplies seven bits of the first factor by five of the second, hidden bit included, and adds
+up in DST (tt-metal, tech report "Matrix Engine"; tt-isa-documentation, ``SrcA`` and ``SrcB``). Float32 goes in as TF32.
+None of this acts where numerics are IEEE.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.tensor_spec import DataType, MathFidelity
+
+_MOST = (10, 9)
+"""Bits after the hidden one that reach the engine, of the first factor and of the second."""
+_ONE_PHASE = (6, 4)
+"""Those that one phase multiplies."""
+_FP32 = "fp32_dest_acc_en"
+_ANY = "default"
+
+
+@dataclass(frozen=True)
+class ProductPrecision:
+    """What is asked of a product of matrices.
+
+    Attributes:
+        fidelity: Phases of the engine; None leaves it to the operation.
+        fp32_dest_acc: Sums stay float32; else they are rounded to bfloat16 after every tile along the inner dimension.
+    """
+
+    fidelity: MathFidelity | None
+    fp32_dest_acc: bool
+
+    def __str__(self) -> str:
+        """As the IR has it, ``HiFi2, fp32_dest_acc_en``."""
+        name = self.fidelity.name if self.fidelity else _ANY
+        return f"{name}, {_FP32}" if self.fp32_dest_acc else name
+
+    @staticmethod
+    def of(text: str) -> ProductPrecision:
+        """The inverse of `str`.
+
+        Raises:
+            ValueError: It is no such text.
+        """
+        name, *rest = text.split(", ")
+        if (name != _ANY and name not in MathFidelity.__members__) or rest not in ([], [_FP32]):
+            raise ValueError(text)
+        return ProductPrecision(MathFidelity.__members__.get(name), bool(rest))
+
+    def or_fidelity(self, fidelity: MathFidelity) -> ProductPrecision:
+        """It, with `fidelity` where it leaves that open."""
+        return self if self.fidelity else replace(self, fidelity=fidelity)
+
+
+def names_fidelity(text: str | None) -> bool:
+    """Whether a precision as the IR has it leaves nothing to the operation."""
+    return text is not None and ProductPrecision.of(text).fidelity is not None
+
+
+def eager_precision(factors: tuple[DataType, DataType], result: DataType, *, has_grid: bool) -> ProductPrecision:
+    """What eager ttnn asks where the caller asks nothing.
+
+    Args:
+        factors: Element types of both factors.
+        result: That of the result.
+        has_grid: Whether the caller gave a program config or a core grid.
+    """
+    if all(dtype is DataType.FLOAT32 for dtype in factors):
+        fidelity = MathFidelity.HiFi4
+    elif has_grid or all(dtype.is_block_float for dtype in factors):
+        fidelity = MathFidelity.LoFi
+    else:
+        fidelity = MathFidelity.HiFi2
+    return ProductPrecision(fidelity, result is DataType.FLOAT32)
+
+
+@dataclass(frozen=True)
+class Multiplication:
+    """How the engine multiplies factors of two element types, and adds up.
+
+    Attributes:
+        kept: Mantissa bits to which either factor is cut, toward zero; a NaN stays one.
+        dropped: Where it is given, the product of what lies below these many bits of both is left out.
+        rounds_tiles: The sum is rounded to bfloat16 after every 32 terms, and after the last.
+    """
+
+    kept: tuple[int, int]
+    dropped: tuple[int, int] | None
+    rounds_tiles: bool
+
+    def __str__(self) -> str:
+        """As the stage `host` has it."""
+        left, right = self.kept
+        dropped = f" without those of {self.dropped[0]} by {self.dropped[1]} and below" if self.dropped else ""
+        rounded = ", bf16 after each tile" if self.rounds_tiles else ""
+        return f"{left} by {right} mantissa bits{dropped}{rounded}"
+
+    @property
+    def turned(self) -> Multiplication:
+        """The same with the factors in the other order."""
+        left, right = self.kept
+        return replace(self, kept=(right, left), dropped=self.dropped and (self.dropped[1], self.dropped[0]))
+
+
+def multiplication(text: str | None, left: DataType, right: DataType) -> Multiplication | None:
+    """What a precision as the IR has it means for factors of these types; None: exact products, summed in float32.
+
+    Raises:
+        ValueError: It is no precision, or names no fidelity.
+    """
+    if text is None:
+        return None
+    precision = ProductPrecision.of(text)
+    own = tuple(dtype.unpacked.mantissa_bits for dtype in (left, right))
+    first, second = map(min, _MOST, own)
+    match precision.fidelity:
+        case None:
+            raise ValueError(text)
+        case MathFidelity.LoFi:
+            kept = _ONE_PHASE
+        case MathFidelity.HiFi2:
+            kept = (_ONE_PHASE[0], second)
+        case _:
+            kept = (first, second)
+    dropped = _ONE_PHASE if precision.fidelity is MathFidelity.HiFi3 else None
+    found = Multiplication(kept, dropped, rounds_tiles=not precision.fp32_dest_acc)
+    return None if found == Multiplication((own[0], own[1]), None, rounds_tiles=False) else found
