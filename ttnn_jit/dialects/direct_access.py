@@ -16,6 +16,7 @@ from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation, irdl_op_definition
 from xdsl.irdl.operations import (
     BeforeVariadicSingleAccessor,
+    SingleAttrAccessor,
     UniqueVariadicAccessor,
     VariadicAttrAccessor,
     VarIRConstruct,
@@ -43,16 +44,14 @@ def read_directly(cls: type[Op]) -> type[Op]:
 
 def _reader(accessor: object) -> Callable[[Any], Any] | None:
     match accessor:
-        case BeforeVariadicSingleAccessor(VarIRConstruct.OPERAND, place):
-            return _operand(place)
-        case BeforeVariadicSingleAccessor(VarIRConstruct.RESULT, place):
-            return _result(place)
-        case BeforeVariadicSingleAccessor(VarIRConstruct.REGION, place):
-            return lambda op: op.regions[place]
+        case BeforeVariadicSingleAccessor(construct, place) if construct in _SINGLE:
+            return _SINGLE[construct](place)
         case UniqueVariadicAccessor(VarIRConstruct.OPERAND, place, named):
             return lambda op: op._operands[place : len(op._operands) - named + place + 1]
         case VariadicAttrAccessor(VarIRConstruct.OPERAND, place, option) if option.as_property:
             return _segment(place, option.attribute_name)
+        case SingleAttrAccessor(VarIRConstruct.OPERAND, place, option) if option.as_property:
+            return _of_segments(place, option.attribute_name)
         case _:
             return None
 
@@ -68,12 +67,23 @@ def _result(place: int) -> Callable[[Operation], Any]:
     return lambda op: _item(op.results, place)
 
 
+def _region(place: int) -> Callable[[Operation], Any]:
+    return lambda op: op.regions[place]
+
+
+_SINGLE = {VarIRConstruct.OPERAND: _operand, VarIRConstruct.RESULT: _result, VarIRConstruct.REGION: _region}
+
+
 def _segment(place: int, sizes: str) -> Callable[[Any], Any]:
     def read(op: Any) -> Any:
         first, behind = _ends(op.properties[sizes].data.data, place)
         return op._operands[first:behind]
 
     return read
+
+
+def _of_segments(place: int, sizes: str) -> Callable[[Any], Any]:
+    return lambda op: _item(op._operands, _ends(op.properties[sizes].data.data, place)[0])
 
 
 @lru_cache(maxsize=1024)

@@ -62,6 +62,7 @@ class _FusedLoop:
         contractions: How many of them contract.
         producers: Other loops that write what this one reads.
         readers: How many other loops, of those met so far, read what this one writes.
+        joined: What `launch` gave.
     """
 
     number: int
@@ -71,6 +72,7 @@ class _FusedLoop:
     contractions: int
     producers: set[_FusedLoop]
     readers: int = 0
+    joined: HostLaunch | None = None
 
     @property
     def kernels(self) -> list[Kernel]:
@@ -79,8 +81,11 @@ class _FusedLoop:
 
     def launch(self, readers: Readers) -> HostLaunch:
         """All of them as one."""
-        if len(self.launches) == 1:
-            return self.launches[0]
+        if self.joined is None:
+            self.joined = self.launches[0] if len(self.launches) == 1 else self._as_one(readers)
+        return self.joined
+
+    def _as_one(self, readers: Readers) -> HostLaunch:
         ops = dict.fromkeys(op for launch in self.launches for op in launch.ops)
         kernel = _concatenated(self.kernels, lambda value: not readers(value) <= ops.keys())
         return HostLaunch(tuple(ops), kernel, Form(kernel.body))
