@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
@@ -41,21 +42,25 @@ def _hidden_inputs(launch: GenericOp) -> dict[str, dict[str, str]]:
     return {"hidden_inputs": hidden} if hidden else {}
 
 
-def _plain(attribute: Attribute) -> Any:  # noqa: PLR0911 - one line for each kind
-    match attribute:
-        case DictionaryAttr():
-            return {name: _plain(value) for name, value in attribute.data.items()}
-        case ArrayAttr():
-            return [_plain(value) for value in attribute.data]
-        case UnitAttr():
-            return True
-        case IntegerAttr():
-            return attribute.value.data
-        case SymbolRefAttr():
-            return attribute.root_reference.data
-        case StringAttr() | DataTypeAttr() | BufferAccessAttr():
-            return str(attribute.data)
-        case GridAttr():
-            return list(attribute.data)
-        case _:
-            raise TypeError(f"a program descriptor holds no {attribute}")
+def _plain(attribute: Attribute) -> Any:
+    plain = _PLAIN.get(type(attribute))
+    if plain is None:
+        raise TypeError(f"a program descriptor holds no {attribute}")
+    return plain(attribute)
+
+
+def _text(attribute: Any) -> str:
+    return str(attribute.data)
+
+
+_PLAIN: dict[type[Attribute], Callable[[Any], Any]] = {
+    DictionaryAttr: lambda attribute: {name: _plain(value) for name, value in attribute.data.items()},
+    ArrayAttr: lambda attribute: [_plain(value) for value in attribute.data],
+    UnitAttr: lambda _: True,
+    IntegerAttr: lambda attribute: attribute.value.data,
+    SymbolRefAttr: lambda attribute: attribute.root_reference.data,
+    StringAttr: _text,
+    DataTypeAttr: _text,
+    BufferAccessAttr: _text,
+    GridAttr: lambda attribute: list(attribute.data),
+}

@@ -67,6 +67,9 @@ class Operand:
     value: SSAValue
     view: View
 
+    def __hash__(self) -> int:
+        return hash(self.value)  # few views of one value meet, and steps look operands up often
+
     @staticmethod
     def of(value: SSAValue) -> Operand:
         """The tensor behind the views that `value` is of, and all of them as one; loops meet no padding, nor masks."""

@@ -51,6 +51,7 @@ from ttnn_jit.dialects.d2m import (
     WaitOp,
 )
 from ttnn_jit.dialects.declared_ops import DeclaredOp, ElementwiseOp
+from ttnn_jit.dialects.editing import ops_of
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.process.dataclass import dataclass
@@ -119,6 +120,7 @@ class _Reader:
         self.accumulation: Accumulation | None = None
         self.dst_shapes: dict[AcquireDstOp, tuple[int, ...]] = {}
         self.dst_loops: tuple[Index, ...] | None = None
+        self.within: tuple[AcquireDstOp, tuple[Index, ...]] | None = None  # met last, and seen to lie in DST
         self.open: list[LoopIndex] = []
         self.nest: list[LoopIndex] = []
         self.depth = 0
@@ -147,7 +149,7 @@ class _Reader:
 
     def run(self, block: Block) -> None:
         """Executes the ops of `block`."""
-        for op in block.ops:
+        for op in ops_of(block):
             handler = _handler_of(op.__class__)
             if handler is None:
                 raise refusal(op, "it is unknown here", "run the stages up to `d2m-insert-dst-register-access`")
@@ -299,8 +301,8 @@ class _Reader:
                 pass
 
     def _apply(self, op: ElementwiseOp) -> None:
-        operands = tuple(self._usable(op, value) for value in op.operands)
-        numbers = tuple(Constant.of(number) for number in op.statics)
+        operands = tuple([self._usable(op, value) for value in op.operands])
+        numbers = tuple([Constant.of(number) for number in op.statics])
         self._add(op.result, Apply(op.operation.tile_name, operands, numbers, _tile_type(op).dtype, None))
 
     def _fill(self, op: TileFillOp) -> None:
@@ -350,13 +352,15 @@ class _Reader:
 
     def _slot(self, op: Operation, dst: AcquireDstOp, indices: Sequence[SSAValue | int]) -> Slot:
         slot = self._number(op, indices[0])
-        loops = tuple(self._index(op, index) for index in indices[1:])
+        loops = tuple([self._index(op, index) for index in indices[1:]])
         shape = self.dst_shapes[dst]
         if not 0 <= slot < shape[0]:
             raise refusal(op, f"there is no DST slot {slot}: {shape[0]} were acquired")
-        for index, extent in zip(loops, shape[1:], strict=True):
-            if (index.upper if isinstance(index, LoopIndex) else index + 1) > extent:
-                raise refusal(op, "it leaves the DST slot")
+        if (dst, loops) != self.within:
+            for index, extent in zip(loops, shape[1:], strict=True):
+                if (index.upper if isinstance(index, LoopIndex) else index + 1) > extent:
+                    raise refusal(op, "it leaves the DST slot")
+            self.within = dst, loops
         moving = [index for index in loops if isinstance(index, LoopIndex)]
         self.dst_loops = self.dst_loops or loops
         if loops != self.dst_loops or moving != self.nest:

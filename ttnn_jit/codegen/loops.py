@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Sequence
+from functools import lru_cache
 
 from xdsl.dialects import memref
 from xdsl.dialects.affine import ForOp
-from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, DenseArrayBase
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
@@ -34,12 +36,21 @@ def affine_bounds(op: ForOp) -> tuple[int, int, int]:
 
 def subview_window(op: memref.SubviewOp) -> tuple[list[int | SSAValue], list[int]]:
     """Offsets, as numbers or values, and sizes of a view with unit strides."""
-    dynamic = iter(op.offsets)
-    offsets = [next(dynamic) if o == DYNAMIC_INDEX else o for o in op.static_offsets.get_values()]
-    sizes = list(op.static_sizes.get_values())
-    if op.sizes or op.strides or any(stride != 1 for stride in op.static_strides.get_values()):
+    if op.sizes or op.strides or any(stride != 1 for stride in _numbers(op.static_strides)):
         raise refusal(op, "only views with constant sizes and unit strides are known")
-    return offsets, sizes
+    dynamic = iter(op.offsets)
+    offsets = [next(dynamic) if offset == DYNAMIC_INDEX else offset for offset in _numbers(op.static_offsets)]
+    return offsets, list(_numbers(op.static_sizes))
+
+
+def _numbers(array: DenseArrayBase) -> tuple[int, ...]:
+    """The elements of an ``array<i64>``; the views of a program have few different ones."""
+    return _words(array.data.data)
+
+
+@lru_cache(maxsize=1024)
+def _words(data: bytes) -> tuple[int, ...]:
+    return struct.unpack(f"<{len(data) // 8}q", data)
 
 
 def tile_extents(shape: Sequence[int], rank: int) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 THIS_PACKAGE = __name__.partition(".")[0]
+_GENERATED = f"<{THIS_PACKAGE} "
 
 
 def library_of(value: Any) -> str:
@@ -43,7 +44,7 @@ def is_of_a_library(function: types.FunctionType) -> bool:
 
 def library_of_frame(frame: types.FrameType) -> str:
     """The top-level package whose code a frame runs; of a function that ttnn_jit generated, ttnn_jit."""
-    if frame.f_code.co_filename.startswith(f"<{THIS_PACKAGE} "):
+    if frame.f_code.co_filename.startswith(_GENERATED):
         return THIS_PACKAGE
     return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 

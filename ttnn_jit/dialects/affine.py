@@ -13,19 +13,20 @@ from xdsl.dialects.affine import ApplyOp, ForOp, IfOp, MinOp, YieldOp
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, LocationAttr, MemRefType
 from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def, var_operand_def
+from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, var_operand_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.dialects.affine_text import affine_map_text
 from ttnn_jit.dialects.creation import QuickOperation
+from ttnn_jit.dialects.direct_access import op_definition
 
 INDEX = IndexType()
 Index = SSAValue | int
 
 
-@irdl_op_definition
+@op_definition
 class LoadOp(QuickOperation, IRDLOperation):
     """``%2 = affine.load %memref[%i, 0] : memref<...>``."""
 
@@ -50,7 +51,7 @@ class LoadOp(QuickOperation, IRDLOperation):
     @property
     def indices(self) -> tuple[Index, ...]:
         """One value or constant per dimension of the memref."""
-        return join_indices(self.map, self.operands[1:])
+        return join_indices(self.map, self.index_values)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -75,7 +76,7 @@ class LoadOp(QuickOperation, IRDLOperation):
             raise VerifyException(f"{self.name} results in {_element_type(self.memref)}, got {self.result.type}")
 
 
-@irdl_op_definition
+@op_definition
 class StoreOp(QuickOperation, IRDLOperation):
     """``affine.store %2, %memref[%i, 0] : memref<...>``."""
 
@@ -97,7 +98,7 @@ class StoreOp(QuickOperation, IRDLOperation):
     @property
     def indices(self) -> tuple[Index, ...]:
         """One value or constant per dimension of the memref."""
-        return join_indices(self.map, self.operands[2:])
+        return join_indices(self.map, self.index_values)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -145,7 +146,13 @@ def _index_map(constants: tuple[int | None, ...]) -> AffineMapAttr:
             dims += 1
         else:
             results.append(AffineConstantExpr(constant))
-    return AffineMapAttr(AffineMap(dims, 0, tuple(results)))
+    index_map = AffineMapAttr(AffineMap(dims, 0, tuple(results)))
+    _CONSTANTS[id(index_map)] = constants
+    return index_map
+
+
+_CONSTANTS: dict[int, tuple[int | None, ...]] = {}
+"""What `_index_map` made its maps of, by their identity: it holds them."""
 
 
 def join_indices(index_map: AffineMapAttr, values: Sequence[SSAValue]) -> tuple[Index, ...]:
@@ -154,8 +161,11 @@ def join_indices(index_map: AffineMapAttr, values: Sequence[SSAValue]) -> tuple[
     Raises:
         VerifyException: A result of the map is neither a dimension nor a constant.
     """
+    constants = _CONSTANTS.get(id(index_map))
+    if constants is not None:
+        following = iter(values)
+        return tuple([next(following) if constant is None else constant for constant in constants])
     indices: list[Index] = []
-    values = list(values)  # whose items are found without a call
     for result in index_map.data.results:
         match result:
             case AffineDimExpr():

@@ -17,12 +17,14 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     LocationAttr,
     MemRefType,
+    ModuleOp,
     NoneAttr,
     StridedLayoutAttr,
     f32,
     i32,
     i64,
 )
+from xdsl.dialects.func import FuncOp
 from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
 from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
 from xdsl.dialects.linalg.ops import YieldOp as LinalgYieldOp
@@ -31,9 +33,13 @@ from xdsl.ir.affine import AffineMap
 
 from ttnn_jit.dialects.affine import INDEX
 from ttnn_jit.dialects.creation import create, empty_block, region_of
+from ttnn_jit.dialects.direct_access import read_directly
 from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.ttcore import memory_space, tile_type
 from ttnn_jit.specs.tensor_spec import DataType
+
+for _foreign in (ForOp, scf.ForOp, arith.ConstantOp, memref.SubviewOp, LinalgGenericOp, FuncOp, ModuleOp):
+    read_directly(_foreign)
 
 _FOR_SEGMENTS = DenseArrayBase.from_list(i32, [0, 0, 0])
 

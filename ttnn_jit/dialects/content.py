@@ -22,7 +22,7 @@ def content_of(op: Operation) -> Content:
 
     One visit per op; values are numbered in order.
     """
-    return _operation(op, {})
+    return _Reader().operation(op)
 
 
 def operation_names(module: ModuleOp) -> list[str]:
@@ -32,26 +32,37 @@ def operation_names(module: ModuleOp) -> list[str]:
     return [name for name in names if name.startswith("ttnn.") and name != "ttnn.get_device"]
 
 
-def _operation(op: Operation, numbers: dict[SSAValue, int]) -> Content:
-    operands: list[Content] = [numbers.get(operand, -1) for operand in op.operands]
-    results: list[Content] = [_numbered(result, numbers) for result in op.results]
-    named = [_dictionary(op.properties), _dictionary(op.attributes)]
-    blocks: list[Content] = [[_block(block, numbers) for block in region.blocks] for region in op.regions]
-    return [op.name, operands, results, *named, blocks]
+class _Reader:
+    """What one call has met: the numbers of values, and the texts of attribute objects, of which ops share many."""
 
+    def __init__(self) -> None:
+        self._numbers: dict[SSAValue, int] = {}
+        self._texts: dict[int, str] = {}  # by identity: the module holds them for so long, and they are slow to hash
 
-def _block(block: Block, numbers: dict[SSAValue, int]) -> Content:
-    arguments: list[Content] = [_numbered(argument, numbers) for argument in block.args]
-    return [arguments, [_operation(op, numbers) for op in ops_of(block)]]
+    def operation(self, op: Operation) -> Content:
+        numbers = self._numbers
+        operands: list[Content] = [numbers.get(operand, -1) for operand in op.operands]
+        results: list[Content] = [self._numbered(result) for result in op.results]
+        named = [self._dictionary(op.properties), self._dictionary(op.attributes)]
+        blocks: list[Content] = [[self._block(block) for block in region.blocks] for region in op.regions]
+        return [op.name, operands, results, *named, blocks]
 
+    def _block(self, block: Block) -> Content:
+        arguments: list[Content] = [self._numbered(argument) for argument in block.args]
+        return [arguments, [self.operation(op) for op in ops_of(block)]]
 
-def _numbered(value: SSAValue, numbers: dict[SSAValue, int]) -> str:
-    numbers[value] = len(numbers)
-    return _text(value.type)
+    def _numbered(self, value: SSAValue) -> str:
+        self._numbers[value] = len(self._numbers)
+        return self._text(value.type)
 
+    def _dictionary(self, attributes: Mapping[str, Attribute]) -> Content:
+        return [part for name in sorted(attributes) for part in (name, self._text(attributes[name]))]
 
-def _dictionary(attributes: Mapping[str, Attribute]) -> Content:
-    return [part for name in sorted(attributes) for part in (name, _text(attributes[name]))]
+    def _text(self, attribute: Attribute) -> str:
+        text = self._texts.get(id(attribute))
+        if text is None:
+            text = self._texts[id(attribute)] = _text(attribute)
+        return text
 
 
 @lru_cache(maxsize=4096)

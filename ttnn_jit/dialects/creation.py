@@ -1,8 +1,8 @@
 """Making ops, blocks and regions at half of xDSL's price: what an op without successors and defaults consists of.
 
 A compile makes a dozen ops per operation of the user's; `Operation.create` copies operands and successors through
-setters that first take the old ones away, and looks for defaults. Beside editing.py and printer.py this is the one
-module that touches private names of xDSL.
+setters that first take the old ones away, and looks for defaults. Beside direct_access.py, editing.py and printer.py
+this is the one module that touches private names of xDSL.
 """
 
 from __future__ import annotations
@@ -17,6 +17,20 @@ from xdsl.ir.core import SSAValues
 from ttnn_jit.dialects.locations import UNKNOWN
 
 Op = TypeVar("Op", bound=Operation)
+
+
+class _Result(OpResult[Attribute]):
+    """A result that is found in dictionaries without a call of Python's: as xDSL's, it equals itself alone."""
+
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
+
+
+class _Argument(BlockArgument[Attribute]):
+    """The same, of a block."""
+
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
 
 
 def create(
@@ -45,7 +59,7 @@ def create(
     if result_types:
         results = []  # by a loop: a comprehension is a call of its own before Python 3.12
         for index, result_type in enumerate(result_types):
-            results.append(OpResult(result_type, op, index))
+            results.append(_Result(result_type, op, index))
         op.results = SSAValues(results)
     op.properties = {**properties}
     op.attributes = {**attributes}
@@ -86,7 +100,7 @@ class QuickOperation(Operation):
 def empty_block(arg_types: Iterable[Attribute] = ()) -> Block:
     """What ``Block(arg_types=arg_types)`` makes."""
     block = Block.__new__(Block)
-    block._args = tuple([BlockArgument(arg_type, block, index, UNKNOWN) for index, arg_type in enumerate(arg_types)])
+    block._args = tuple([_Argument(arg_type, block, index, UNKNOWN) for index, arg_type in enumerate(arg_types)])
     block._first_op = block._last_op = None
     return block
 

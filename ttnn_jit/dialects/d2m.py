@@ -11,7 +11,6 @@ from xdsl.ir import Attribute, Dialect, Operation, SpacedOpaqueSyntaxAttribute, 
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -38,6 +37,7 @@ from ttnn_jit.dialects.d2m_reductions import (
 )
 from ttnn_jit.dialects.declared_ops import DeclaredOp, ElementwiseOp
 from ttnn_jit.dialects.derive import derive
+from ttnn_jit.dialects.direct_access import op_definition
 from ttnn_jit.dialects.nullary import NullaryOp
 from ttnn_jit.dialects.ttcore import KeywordAttr, TileType, parse_keyword
 from ttnn_jit.specs.access import Access
@@ -88,7 +88,7 @@ class TileBcastTypeAttr(KeywordAttr, SpacedOpaqueSyntaxAttribute):
         printer.print_string(self.data)
 
 
-@irdl_op_definition
+@op_definition
 class EmptyOp(NullaryOp):
     """``d2m.empty() : tensor<...>``: a tensor for a generic to write into."""
 
@@ -98,7 +98,7 @@ class EmptyOp(NullaryOp):
     traits = traits_def(Pure())
 
 
-@irdl_op_definition
+@op_definition
 class AcquireDstOp(NullaryOp):
     """``%dst = d2m.acquire_dst() : memref<...>``: slots of the DST register file, each of ``rows x columns`` tiles."""
 
@@ -147,14 +147,14 @@ class CBAccessOp(QuickOperation, IRDLOperation, ABC):
             raise VerifyException(f"{self.name} results in {_underlying(self.cb)}, got {self.result.type}")
 
 
-@irdl_op_definition
+@op_definition
 class WaitOp(CBAccessOp):
     """``d2m.wait %cb0 : <memref<...>> -> memref<...>``: the data of an input buffer."""
 
     name = "d2m.wait"
 
 
-@irdl_op_definition
+@op_definition
 class ReserveOp(CBAccessOp):
     """``d2m.reserve %cb2 : <memref<...>> -> memref<...>``: the room of an output buffer."""
 
@@ -180,7 +180,7 @@ class TileElementwiseOp(ElementwiseOp):
         self.verify_dtypes([*dtypes, result.dtype])
 
 
-@irdl_op_definition
+@op_definition
 class ViewLayoutOp(QuickOperation, IRDLOperation):
     """``"d2m.view_layout"(%tensor) <{remapping = affine_map<...>}>``: the tensor's elements in other places.
 
@@ -230,7 +230,7 @@ class ViewLayoutOp(QuickOperation, IRDLOperation):
             raise VerifyException(f"the remapping {affine_map_text(indices)} leaves {source}")
 
 
-@irdl_op_definition
+@op_definition
 class TileBcastOp(QuickOperation, IRDLOperation):
     """``"d2m.tile_bcast"(%tile) <{bcast_type = #d2m<tile_bcast_type row>}>``: what fills the tile."""
 
@@ -252,7 +252,7 @@ class TileBcastOp(QuickOperation, IRDLOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class TileTypecastOp(QuickOperation, IRDLOperation):
     """``"d2m.tile_typecast"(%tile)``: the tile with its elements rounded or widened to the result's type."""
 
@@ -281,7 +281,7 @@ def called(op: Operation) -> str | None:
     return ops.TYPECAST.name if isinstance(op, TileTypecastOp) and op.is_called else None
 
 
-@irdl_op_definition
+@op_definition
 class TileInitOp(QuickOperation, IRDLOperation):
     """``"d2m.tile_init"() <{tile_op = "tile_exp"}>``: the core's engines are set up for a tile op."""
 

@@ -21,7 +21,6 @@ from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
     irdl_attr_definition,
-    irdl_op_definition,
     prop_def,
     region_def,
     traits_def,
@@ -35,6 +34,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.d2m_reductions import TileContractOp, TileReduceOp
+from ttnn_jit.dialects.direct_access import op_definition
 from ttnn_jit.dialects.foreign_rules import require_kinds, require_projection
 from ttnn_jit.dialects.ttcore import GridAttr, IteratorTypeAttr, KeywordAttr, iterator_type
 
@@ -67,7 +67,7 @@ class CBType(ParametrizedAttribute, TypeAttribute):
 _COMPUTE_THREAD = ArrayAttr([ThreadAttr("compute")])
 
 
-@irdl_op_definition
+@op_definition
 class GenericOp(QuickOperation, IRDLOperation):
     """A kernel: inputs, outputs, one core's share of the work as a region over circular buffers.
 

@@ -12,7 +12,6 @@ from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -26,6 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 from ttnn_jit import ops
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.declared_ops import DeclaredOp
+from ttnn_jit.dialects.direct_access import op_definition
 from ttnn_jit.dialects.layout import dense_type
 from ttnn_jit.dialects.properties import read_precision
 from ttnn_jit.dialects.ttcore import KeywordAttr, TileType, parse_keyword
@@ -174,7 +174,7 @@ class TileContractOp(AccumulatingOp):
         return read_precision(self.properties.get(PRECISION))
 
 
-@irdl_op_definition
+@op_definition
 class TileFillOp(QuickOperation, IRDLOperation):
     """``"d2m.tile_fill"(%cst) : (f32) -> !ttcore.tile<32x32, f32>``: a tile of one number."""
 
@@ -190,7 +190,7 @@ class TileFillOp(QuickOperation, IRDLOperation):
         return TileFillOp.create(operands=(value,), result_types=(result_type,), location=location)
 
 
-@irdl_op_definition
+@op_definition
 class MaskOp(QuickOperation, IRDLOperation):
     """``d2m.mask %x, %out logical_shape = [50, 50] fill_value = <zero> : T into T -> T``.
 

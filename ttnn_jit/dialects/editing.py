@@ -1,8 +1,8 @@
 """Walking through blocks and changing what stands in them, at a third of xDSL's price.
 
 `Block.ops` makes a call per op. `Block.add_op` walks up to the module for every op, to see that none holds itself. An
-erased op first gives its results' users other values, which it must not have. Beside creation.py and printer.py this
-is the one module that touches private names of xDSL.
+erased op first gives its results' users other values, which it must not have. Beside creation.py, direct_access.py and
+printer.py this is the one module that touches private names of xDSL.
 """
 
 from __future__ import annotations

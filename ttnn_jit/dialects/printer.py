@@ -2,8 +2,8 @@
 
 What xDSL's printer has otherwise: attribute aliases at the top, numbered by stem; names of values and blocks; ops
 without their region's default dialect; sorted dictionaries; ``[1]`` for arrays of i64; floats and affine maps;
-locations as aliases at the bottom. Beside creation.py and editing.py this is the one module that touches private
-names of xDSL.
+locations as aliases at the bottom. Beside creation.py, direct_access.py and editing.py this is the one module that
+touches private names of xDSL.
 """
 
 from __future__ import annotations

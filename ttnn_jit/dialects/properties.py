@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from xdsl.dialects.builtin import (
@@ -116,16 +117,30 @@ def read_precision(attribute: Attribute | None) -> str | None:
 
 _SI32 = IntegerType(32, Signedness.SIGNED)
 
+_written_once = lru_cache(maxsize=1024, typed=True)
+"""Of what writes a number: programs repeat theirs, and every stage writes them anew."""
+
+
+@_written_once
+def _si32_attr(value: int) -> IntegerAttr:
+    return IntegerAttr(value, _SI32)
+
+
+@_written_once
+def _i32_attr(value: int) -> IntegerAttr:
+    return IntegerAttr(value, i32)
+
+
 PROPERTY_TYPES = {
     "f32": PropertyType(f32_attr, _read_f32),
     "#ttcore.supportedDataTypes": PropertyType(data_type_attr, _read_dtype),
-    "si32": PropertyType(lambda value: IntegerAttr(value, _SI32), _read_si32),
+    "si32": PropertyType(_si32_attr, _read_si32),
     "array<i64>": PropertyType(lambda values: DenseArrayBase.from_list(i64, values), _read_array),
-    "[i32]": PropertyType(lambda values: ArrayAttr([IntegerAttr(value, i32) for value in values]), _read_list),
+    "[i32]": PropertyType(lambda values: ArrayAttr([_i32_attr(value) for value in values]), _read_list),
     "array<i32>": PropertyType(_write_pairs, _read_pairs),
     "number": PropertyType(_write_number, _read_number),
     "#ttnn.layout": PropertyType(layout_attr, _read_layout),
-    "i1": PropertyType(IntegerAttr.from_bool, _read_flag),
+    "i1": PropertyType(_written_once(IntegerAttr.from_bool), _read_flag),
     "precision": PropertyType(StringAttr, read_precision),
     "string": PropertyType(StringAttr, _read_name),
 }

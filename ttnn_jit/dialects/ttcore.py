@@ -80,8 +80,9 @@ class DataTypeAttr(KeywordAttr):
         Raises:
             DTypeError: It spells a format that is only stored.
         """
-        if isinstance(self.format, DataType):
-            return self.format
+        found = FORMATS[self.data]
+        if isinstance(found, DataType):
+            return found
         raise DTypeError(
             f"{self.data} is a format of memory: nothing computes with it, and ttnn has no name for it",
             help="convert it to float32 (ttnn_jit.kernels.stored_elements)",

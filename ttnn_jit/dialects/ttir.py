@@ -6,13 +6,14 @@ from functools import cache
 
 from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, LocationAttr, TensorType, i32
 from xdsl.ir import Attribute, Dialect
-from xdsl.irdl import BaseAttr, IRDLOperation, irdl_op_definition, prop_def, result_def, traits_def
+from xdsl.irdl import BaseAttr, IRDLOperation, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from ttnn_jit.dialects.builders import number_attr
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.declared_ops import ContractionOp, MovementOp, ReductionOp, TensorElementwiseOp, TensorOp
 from ttnn_jit.dialects.derive import derive_opaque, derive_tensor_ops
+from ttnn_jit.dialects.direct_access import op_definition
 from ttnn_jit.dialects.nullary import NullaryOp
 from ttnn_jit.dialects.properties import verify_fill
 
@@ -29,7 +30,7 @@ __all__ = [
 ]
 
 
-@irdl_op_definition
+@op_definition
 class EmptyOp(NullaryOp):
     """``ttir.empty() : tensor<...>``: a tensor to write into."""
 
@@ -39,7 +40,7 @@ class EmptyOp(NullaryOp):
     traits = traits_def(Pure())
 
 
-@irdl_op_definition
+@op_definition
 class FullOp(QuickOperation, IRDLOperation):
     """``"ttir.full"()``: a tensor of one number."""
 

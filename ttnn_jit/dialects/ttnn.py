@@ -9,7 +9,6 @@ from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.irdl import (
     BaseAttr,
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -24,6 +23,7 @@ from ttnn_jit.dialects.builders import number_attr
 from ttnn_jit.dialects.creation import QuickOperation
 from ttnn_jit.dialects.declared_ops import MovementOp, TensorElementwiseOp, TensorOp
 from ttnn_jit.dialects.derive import derive_opaque, derive_tensor_ops
+from ttnn_jit.dialects.direct_access import op_definition
 from ttnn_jit.dialects.properties import verify_fill
 from ttnn_jit.dialects.ttcore import DataTypeAttr, data_type_attr
 from ttnn_jit.dialects.ttnn_attributes import (
@@ -80,7 +80,7 @@ _GET_DEVICE_PROPERTIES: dict[str, Attribute] = {
 """The one device that a program runs on: a call on a mesh is a call on each of its devices."""
 
 
-@irdl_op_definition
+@op_definition
 class GetDeviceOp(QuickOperation, IRDLOperation):
     """``"ttnn.get_device"()``: the device that created tensors live on."""
 
@@ -103,7 +103,7 @@ class GetDeviceOp(QuickOperation, IRDLOperation):
             raise VerifyException(f"{self.name} gives the device of a 1x1 mesh at 0x0, got one of {shape} at {offset}")
 
 
-@irdl_op_definition
+@op_definition
 class FullOp(QuickOperation, IRDLOperation):
     """``"ttnn.full"(%device)``: a tensor of one number."""
 
@@ -140,7 +140,7 @@ class FullOp(QuickOperation, IRDLOperation):
         verify_fill(self.name, self.fill_value, self.result.type)
 
 
-@irdl_op_definition
+@op_definition
 class GenericOp(QuickOperation, IRDLOperation):
     """``"ttnn.generic"(%inputs..., %output) <{program = ...}>``: one kernel launch."""
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import enum
 import struct
 import types
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
@@ -103,12 +104,15 @@ def is_atom(value: Any) -> bool:
 
 def is_scalar_class(kind: type) -> bool:
     """Whether instances of `kind` itself are atoms, and no containers of such."""
-    if kind in _EQUAL_BY_BITS or kind in _SCALARS or is_numpy_scalar_class(kind):
+    if kind in _EQUAL_BY_BITS or kind in _SCALARS:
         return True
-    if not (is_of_this_package(kind) and _is_value_class(kind)):
+    if kind in _OWN_OBJECTS:
         return False
-    _EQUAL_BY_BITS.add(kind)
-    return True
+    if not is_of_this_package(kind):
+        return is_numpy_scalar_class(kind)
+    is_value = _is_value_class(kind)
+    (_EQUAL_BY_BITS if is_value else _OWN_OBJECTS).add(kind)
+    return is_value
 
 
 def _is_value_class(kind: type) -> bool:
@@ -140,6 +144,9 @@ _EQUAL_BY_BITS = set(_SCALARS - {float, complex, range})
 
 Ranges are equal if they yield the same.
 """
+
+_OWN_OBJECTS = weakref.WeakSet[type]()
+"""This package's classes that are no scalars, added when they are met."""
 
 _DOUBLE = struct.Struct("<d")
 

@@ -10,7 +10,6 @@ import operator
 import sys
 import types
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -50,25 +49,34 @@ class CaptureEmitter(Emitter):
     def __init__(self, builder: ModuleBuilder, hidden: HiddenInputs, definition: Location) -> None:
         super().__init__(builder, hidden)
         self._definition = definition
+        # By identity: code is equal to other code than that at its own place. What is here holds it.
         self._positions: dict[int, tuple[types.CodeType, list[tuple[int | None, ...]]]] = {}
+        self._places: dict[tuple[int, int, int], Location] = {}
 
     def location(self) -> Location:
         """The place of the running instruction in the innermost function of the user's, and the calls above it."""
-        chain = [self.instruction_location(frame.f_code, frame.f_lasti) for frame in _activations(sys._getframe())]
+        chain = [(frame.f_code, frame.f_lasti) for frame in _activations(sys._getframe())]
         place: Location | None = None
-        for caller in reversed(chain):
-            place = replace(caller, called_from=place)
+        for code, offset in reversed(chain):
+            place = self.instruction_location(code, offset, place)
         return place or self._definition
 
-    def instruction_location(self, code: types.CodeType, offset: int) -> Location:
-        """The place that the instruction at byte `offset` of `code` was compiled from."""
+    def instruction_location(self, code: types.CodeType, offset: int, called_from: Location | None = None) -> Location:
+        """The place that the instruction at byte `offset` of `code` was compiled from, reached from there."""
+        key = id(code), offset, id(called_from)
+        known = self._places.get(key)
+        if known is None:
+            known = self._places[key] = self._place(code, offset, called_from)
+        return known
+
+    def _place(self, code: types.CodeType, offset: int, called_from: Location | None) -> Location:
         known = self._positions.get(id(code))
         if known is None:
             known = self._positions[id(code)] = code, list(code.co_positions())
         line, end_line, column, end_column = known[1][offset // 2]
         if line is None or end_line is None or column is None or end_column is None:
-            return Location(code.co_filename, line or code.co_firstlineno)
-        return location_of_span(code.co_filename, (line, end_line, column, end_column))
+            return Location(code.co_filename, line or code.co_firstlineno, called_from=called_from)
+        return location_of_span(code.co_filename, (line, end_line, column, end_column), called_from)
 
 
 def _activations(frame: types.FrameType | None) -> Iterator[types.FrameType]:
@@ -227,8 +235,7 @@ def _failure(emitter: CaptureEmitter, error: Exception) -> CompileError:
     while traceback is not None:
         frame = traceback.tb_frame
         if library_of_frame(frame) != THIS_PACKAGE:
-            place = emitter.instruction_location(frame.f_code, traceback.tb_lasti)
-            location, beyond = replace(place, called_from=location), None
+            location, beyond = emitter.instruction_location(frame.f_code, traceback.tb_lasti, location), None
         elif beyond is None:
             beyond = frame
         traceback = traceback.tb_next

@@ -145,11 +145,14 @@ class Emitter(ABC):
             raise function_of_the_host(name, self.callee_location())
         if name in ALIASES:
             raise unsupported_function(name, self.callee_location())
-        own = {name for each in overloads for name in each.parameter_names}
-        kwargs = with_result_names(overloads, kwargs)
-        output = next((kwargs[key] for key in OUTPUT_KEYWORDS if kwargs.get(key) is not None and key not in own), None)
-        asked = self._asked(name, {key: value for key, value in kwargs.items() if key not in own})
-        kwargs = self._own_keywords(kwargs, own)
+        asked, output = NOTHING, None
+        if kwargs:
+            own = {name for each in overloads for name in each.parameter_names}
+            kwargs = with_result_names(overloads, kwargs)
+            given = (kwargs[key] for key in OUTPUT_KEYWORDS if kwargs.get(key) is not None and key not in own)
+            output = next(given, None)
+            asked = self._asked(name, {key: value for key, value in kwargs.items() if key not in own})
+            kwargs = self._own_keywords(kwargs, own)
         if name in IN_PLACE:
             return update(self, name, overloads, args, kwargs, asked)
         if output is not None:
@@ -223,11 +226,7 @@ class Emitter(ABC):
 
     def _bind(self, overloads: Sequence[Operation], args: Sequence[Any], kwargs: Mapping[str, Any]) -> BoundCall:
         for value in (*args, *kwargs.values()):
-            if (
-                not isinstance(value, ProxyTensor)
-                and not is_numpy_scalar(value)
-                and (outside := outside_tensor_help(value))
-            ):
+            if type(value) not in _PLAIN and not is_numpy_scalar(value) and (outside := outside_tensor_help(value)):
                 raise CompileError(
                     f"`{overloads[0].name}` got a {type(value).__name__} that no name, attribute or item leads to",
                     location=self.location(),
@@ -243,6 +242,10 @@ class Emitter(ABC):
         if len(tensors) != 1:
             raise CompileError("`deallocate` takes one tensor", location=self.location())
         tensors[0].deallocate()
+
+
+_PLAIN = frozenset({ProxyTensor, int, float, bool, str, type(None)})
+"""Classes of most arguments, which are no tensors of another's."""
 
 
 def _dtype_of(value: Any) -> DataType | None:

@@ -137,8 +137,10 @@ class ModuleBuilder:
         self, operation: Operation, operands: Sequence[Operand], location: Location | None
     ) -> Sequence[Operand]:
         """`operands`, integers that are asked whether they are 0 in the dtype of what is chosen."""
+        if not operation.dtype_from:
+            return operands
         chosen = [each[1].dtype for each in operands[operation.dtype_from :] if isinstance(each, tuple)]
-        if not (operation.dtype_from and chosen):
+        if not chosen:
             return operands
         (dtype, *_), cast = chosen, list(operands)
         for place, each in enumerate(operands[: operation.dtype_from]):

@@ -125,6 +125,8 @@ class Elementwise(Operation):
                 columns, the first tensor is sharded and would be broadcast, or the result is larger than any tensor.
         """
         tensors = [spec for spec in specs if isinstance(spec, TensorSpec)]
+        if all(spec is tensors[0] for spec in tensors):  # equal specs are one object
+            return (tensors[0].with_(),)
         self._check_dtypes(tensors)
         self._check_channels(specs)
         shape = _broadcast(self.name, tensors)

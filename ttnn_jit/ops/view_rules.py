@@ -111,8 +111,11 @@ def are_dense(shape: Extents, strides: Strides) -> bool:
     """Whether the elements lie in row-major order without gaps."""
     if strides is None:
         return False
-    pairs = zip(shape, strides, dense_strides(shape), strict=True)
-    return 0 in shape or all(extent == 1 or stride == dense for extent, stride, dense in pairs)
+    dense = dense_strides(shape)
+    if strides == dense:
+        return True
+    pairs = zip(shape, strides, dense, strict=True)
+    return 0 in shape or all(extent == 1 or stride == packed for extent, stride, packed in pairs)
 
 
 def only_adds_ones(shape: Extents, new: Extents) -> bool:

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 
 NO_DTYPE = "no element type of that name is implemented"
@@ -130,12 +131,12 @@ class ElementFormat(enum.Enum):
         """Bytes of so many elements; of block floats, whole tiles of them."""
         return elements // self.traits.elements * self.traits.itemsize
 
-    @property
+    @cached_property
     def is_block_float(self) -> bool:
         """Whether 16 elements share an exponent, so that none of them can be read or written by itself."""
         return self.traits.storage is Storage.BLOCKS
 
-    @property
+    @cached_property
     def is_integer(self) -> bool:
         """Whether its numbers are integers, all of those of its width."""
         return self.traits.compute.is_integer
@@ -158,7 +159,7 @@ class DataType(ElementFormat, metaclass=_DataTypes):
         """Bytes of an element, whole ones: 1 of block floats."""
         return max(1, self.traits.itemsize // self.traits.elements)
 
-    @property
+    @cached_property
     def unpacked(self) -> DataType:
         """The type that operations take it as: of block floats, the narrowest that holds their numbers; else itself."""
         return DataType.BFLOAT16 if self.is_block_float else self

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import product
 
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError
@@ -36,9 +37,14 @@ def round_up(value: int, multiple: int) -> int:
 
 def dense_strides(shape: Iterable[int]) -> tuple[int, ...]:
     """Row-major element strides of a dense buffer of that shape."""
+    return _dense_strides(tuple(shape))
+
+
+@lru_cache(maxsize=4096)
+def _dense_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     strides: list[int] = []
     step = 1
-    for extent in reversed(tuple(shape)):
+    for extent in reversed(shape):
         strides.append(step)
         step *= max(extent, 1)
     return tuple(reversed(strides))

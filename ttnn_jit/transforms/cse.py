@@ -34,21 +34,36 @@ class CSE(ModulePass):
             eliminate_repetitions(block, keep_tagged=keep_tagged)
 
 
-_Key = tuple[type[Operation], tuple[SSAValue, ...], tuple[tuple[str, Attribute], ...], tuple[Attribute, ...]]
+_Operands = tuple[type[Operation], tuple[SSAValue, ...]]
+_Attributes = tuple[tuple[tuple[str, Attribute], ...], tuple[Attribute, ...]]
 
 
 def eliminate_repetitions(block: Block, *, keep_tagged: bool) -> None:
-    """Replaces every repeated op of `block` by its first occurrence."""
-    first_of: dict[_Key, Operation] = {}
+    """Replaces every repeated op of `block` by its first occurrence.
+
+    Attributes are compared where another op of its class has the same operands: hashing them costs more than all else.
+    """
+    first_of: dict[_Operands, Operation] = {}
+    by_attributes: dict[_Operands, dict[_Attributes, Operation]] = {}
+    last = block.last_op
+    returned = set(last.operands) if isinstance(last, ReturnOp) else set()
     for op in ops_of(block):
         if not op.results or (keep_tagged and HOIST in op.attributes) or not has_no_effects(op):
             continue
-        if any(isinstance(use.operation, ReturnOp) for result in op.results for use in result.uses):
+        if not returned.isdisjoint(op.results):
             continue
-        attributes = (*sorted(op.properties.items()), *sorted(op.attributes.items()))
-        key = (type(op), tuple(op.operands), attributes, tuple(op.result_types))
-        first = first_of.setdefault(key, op)
+        operands = type(op), tuple(op.operands)
+        other = first_of.setdefault(operands, op)
+        if other is op:
+            continue
+        if operands not in by_attributes:
+            by_attributes[operands] = {_attributes(other): other}
+        first = by_attributes[operands].setdefault(_attributes(op), op)
         if first is not op:
             for old, new in zip(op.results, first.results, strict=True):
                 replace_uses(old, new)
             erase(op)
+
+
+def _attributes(op: Operation) -> _Attributes:
+    return (*sorted(op.properties.items()), *sorted(op.attributes.items())), tuple(op.result_types)

@@ -16,6 +16,7 @@ from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import d2m, system_desc_of
 from ttnn_jit.dialects.builders import end_scf_loop, scf_loop, subview, tile_memref
+from ttnn_jit.dialects.editing import append
 from ttnn_jit.dialects.layout import dtype_of
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import dense_strides
@@ -64,7 +65,7 @@ def add_block_loops(generic: d2m.GenericOp, target: SystemDesc) -> None:
     nest.enter(reduced)
     views = [nest.view(*operand) for operand in inputs]
     whole.operands = [*views, *(written or [nest.view(*output)])]
-    nest.innermost.add_op(whole)
+    append(nest.innermost, (whole,))
     _terminate(nest.innermost, parent)
 
 
@@ -109,7 +110,7 @@ class _Nest:
         for dim in dims:
             upper, step = self._constants.value(self._shard[dim]), self._constants.value(self._block[dim])
             loop = scf_loop(self._zero, upper, step, self._location)
-            self.innermost.add_op(loop)
+            append(self.innermost, (loop,))
             self.innermost = loop.body.block
             self._indices[dim] = self.innermost.args[0]
 
@@ -122,7 +123,7 @@ class _Nest:
         strides = dense_strides(_extents(operand))
         view_type = tile_memref(sizes, dtype_of(operand.type), "l1", strides, None)
         view = subview(operand, offsets, sizes, view_type, self._location)
-        self.innermost.add_op(view)
+        append(self.innermost, (view,))
         return view.results[0]
 
 

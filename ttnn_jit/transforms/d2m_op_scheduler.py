@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
@@ -46,8 +47,10 @@ def schedule_kernel(generic: d2m.GenericOp) -> None:
     order = schedule(tiles.graph)
     if order != source:
         _reorder(block, tiles, order)
-    generic.attributes[DST_PEAK] = _tiles(assign_slots(tiles.graph, order).peak)
-    generic.attributes[DST_PEAK_SOURCE_ORDER] = _tiles(assign_slots(tiles.graph, source).peak)
+    peak = assign_slots(tiles.graph, order).peak
+    generic.attributes[DST_PEAK] = _tiles(peak)
+    of_source = peak if order == source else assign_slots(tiles.graph, source).peak
+    generic.attributes[DST_PEAK_SOURCE_ORDER] = _tiles(of_source)
 
 
 def _reorder(block: Block, tiles: TileBody, order: Sequence[int]) -> None:
@@ -57,5 +60,6 @@ def _reorder(block: Block, tiles: TileBody, order: Sequence[int]) -> None:
     append(block, (*tiles.scalars, *(tiles.ops[number] for number in order), terminator))
 
 
+@cache
 def _tiles(count: int) -> IntegerAttr:
     return IntegerAttr(count, i64)

@@ -14,7 +14,7 @@ from xdsl.ir.affine import AffineDimExpr
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.affine import Index, LoadOp, StoreOp
 from ttnn_jit.dialects.builders import affine_loop, constant_number, end_affine_loop, f32_attr, tile_memref
-from ttnn_jit.dialects.editing import append, erase, ops_of
+from ttnn_jit.dialects.editing import append, erase, insert_before, ops_of
 from ttnn_jit.dialects.ttcore import TileType, tile_type
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.transforms.index_constants import IndexConstants
@@ -124,7 +124,8 @@ class DstAccess:
         erase(self._compute)
 
     def _put_before(self, place: Operation) -> None:
-        self._block_of(place).insert_ops_before(self._new_ops, place)
+        for op in self._new_ops:
+            insert_before(op, place)
         self._new_ops = []
 
     def _block_of(self, op: Operation) -> Block:

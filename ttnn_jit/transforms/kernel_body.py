@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
@@ -40,9 +41,9 @@ def linalg_of(generic: d2m.GenericOp) -> LinalgGenericOp:
     """
     op = generic.body.block.last_op
     while op is not None:
-        if isinstance(op, LinalgGenericOp):
+        if type(op) is LinalgGenericOp:  # nothing derives from these, and isinstance asks every base
             return op
-        op = op.body.block.last_op if isinstance(op, scf.ForOp) else op.prev_op
+        op = op.body.block.last_op if type(op) is scf.ForOp else op.prev_op
     raise CompileError("this d2m.generic holds no linalg.generic", location=location_of(generic))
 
 
@@ -75,12 +76,17 @@ def dst_dtype(dtypes: Sequence[DataType]) -> DataType:
     return max(dtypes, key=lambda dtype: (not dtype.is_integer, dtype.itemsize))
 
 
+@cache
+def _accumulates(kind: type[Operation]) -> bool:
+    return issubclass(kind, d2m.AccumulatingOp)
+
+
 def tiles_read(op: Operation, numbers: Mapping[SSAValue, int]) -> tuple[int, ...]:
     """The numbers of the tiles that `op` reads in DST, in operand order; other operands have none.
 
     What accumulates has its accumulator alone there, which is no value of the graph: the slot of the result.
     """
-    if isinstance(op, d2m.AccumulatingOp):
+    if _accumulates(type(op)):
         return ()
     found = [numbers.get(value, -1) for value in op.operands]
     return tuple([number for number in found if number >= 0])

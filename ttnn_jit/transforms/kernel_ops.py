@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 from xdsl.dialects.builtin import AffineMapAttr, DenseArrayBase, LocationAttr, i32
 from xdsl.dialects.linalg.ops import GenericOp as LinalgGenericOp
@@ -54,17 +55,41 @@ def compute_op(
     )
 
 
-@cache
 def kernel_properties(grid: GridAttr, maps: Maps, kinds: Kinds | None = None) -> dict[str, Attribute]:
     """The properties of `kernel_op`; not to be changed."""
+    return _made_once(_kernel_properties, (grid, *maps), grid, maps, kinds)
+
+
+def compute_properties(maps: Maps, kinds: Kinds | None = None) -> dict[str, Attribute]:
+    """The properties of `compute_op`; not to be changed."""
+    return _made_once(_compute_properties, maps, maps, kinds)
+
+
+_Properties = dict[str, Attribute]
+_KNOWN: dict[tuple[object, ...], tuple[tuple[Attribute, ...], _Properties]] = {}
+_MOST_KNOWN = 4096
+
+
+def _made_once(make: Callable[..., _Properties], parts: tuple[Attribute, ...], *arguments: Any) -> _Properties:
+    """What `make` gives, found again by the identity of `parts`, which are held: maps are slow to hash."""
+    key = make, arguments[-1], *map(id, parts)
+    known = _KNOWN.get(key)
+    if known is None:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        known = _KNOWN[key] = parts, make(*arguments)
+    return known[1]
+
+
+@cache
+def _kernel_properties(grid: GridAttr, maps: Maps, kinds: Kinds | None) -> _Properties:
     region = region_of(Block())
     model = d2m.GenericOp.make((), (), region, grid=grid, indexing_maps=maps, iterator_types=kinds, result_types=())
     return model.properties | _segments(len(maps))
 
 
 @cache
-def compute_properties(maps: Maps, kinds: Kinds | None = None) -> dict[str, Attribute]:
-    """The properties of `compute_op`; not to be changed."""
+def _compute_properties(maps: Maps, kinds: Kinds | None) -> _Properties:
     return linalg_generic((), (), maps, Block(), kinds=kinds).properties | _segments(len(maps))
 
 

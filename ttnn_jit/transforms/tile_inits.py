@@ -7,18 +7,22 @@ chain, once before the nest is enough; in a nest of several ops each must be set
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from xdsl.dialects import scf
 from xdsl.dialects.affine import ForOp
 from xdsl.ir import Block, Operation, Region
 
 from ttnn_jit.dialects import d2m
-from ttnn_jit.dialects.affine import LoadOp, StoreOp
 from ttnn_jit.dialects.declared_ops import ElementwiseOp
 from ttnn_jit.dialects.editing import erase, insert_before, ops_of
 
 _COMPUTE = (ElementwiseOp, d2m.AccumulatingOp, d2m.TileBcastOp, d2m.TileTypecastOp)
-_MOVES = frozenset({LoadOp, StoreOp})  # most of a nest; a set tells them by identity, isinstance asks every base
+
+
+@cache
+def _computes(kind: type[Operation]) -> bool:
+    return issubclass(kind, _COMPUTE)
 
 
 def insert_tile_inits(region: Region) -> None:
@@ -40,9 +44,9 @@ def erase_tile_inits(region: Region) -> None:
 def _nests(block: Block) -> Iterator[tuple[ForOp, list[Operation]]]:
     """Every outermost affine loop that computes, and the tile ops in it."""
     for op in ops_of(block):
-        if isinstance(op, scf.ForOp):
+        if type(op) is scf.ForOp:  # nothing derives from loops, and isinstance asks every base
             yield from _nests(op.body.block)
-        elif isinstance(op, ForOp):
+        elif type(op) is ForOp:
             ops: list[Operation] = []
             _collect_tile_ops(op, ops)
             if ops:
@@ -51,9 +55,9 @@ def _nests(block: Block) -> Iterator[tuple[ForOp, list[Operation]]]:
 
 def _collect_tile_ops(loop: ForOp, found: list[Operation]) -> None:
     for op in ops_of(loop.body.block):
-        if isinstance(op, ForOp):
+        if type(op) is ForOp:
             _collect_tile_ops(op, found)
-        elif type(op) not in _MOVES and isinstance(op, _COMPUTE):
+        elif _computes(type(op)):
             found.append(op)
 
 

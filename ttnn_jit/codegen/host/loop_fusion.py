@@ -64,6 +64,7 @@ class _FusedLoop:
         producers: Other loops that write what this one reads.
         within: A loop that fits, and holds all of this one; None: none is known.
         readers: How many other loops, of those met so far, read what this one writes.
+        joined: What `launch` gave.
     """
 
     number: int
@@ -75,6 +76,7 @@ class _FusedLoop:
     producers: set[_FusedLoop]
     within: _FusedLoop | None
     readers: int = 0
+    joined: HostLaunch | None = None
 
     @property
     def kernels(self) -> list[Kernel]:
@@ -83,8 +85,11 @@ class _FusedLoop:
 
     def launch(self, readers: Readers) -> HostLaunch:
         """All of them as one."""
-        if len(self.launches) == 1:
-            return self.launches[0]
+        if self.joined is None:
+            self.joined = self.launches[0] if len(self.launches) == 1 else self._as_one(readers)
+        return self.joined
+
+    def _as_one(self, readers: Readers) -> HostLaunch:
         ops = dict.fromkeys(op for launch in self.launches for op in launch.ops)
         kernel = _concatenated(self.kernels, lambda value: not readers(value) <= ops.keys())
         return HostLaunch(tuple(ops), kernel, Form(kernel.body))
