@@ -187,6 +187,18 @@ def test_a_scalar_that_keeps_changing_warns_and_is_named():
     scale(x, 16.0)
 
 
+@pytest.mark.parametrize("position", [lambda place: place, lambda place: [place, place + 3]])
+def test_a_position_that_grows_is_told_how_to_be_a_tensor_before_many_programs_are_compiled(position):
+    shifted = ttnn_jit.jit(enable_cache=False)(lambda x, place: x * (place if isinstance(place, int) else place[0]))
+    x = torch.ones(1)
+    for place in (7, 2, 3, 3, 4, 5):
+        shifted(x, position(place))
+    with pytest.warns(UserWarning, match=r"compiled for 6 values of `place`.* as a tensor of integers"):
+        shifted(x, position(6))
+    for place in range(7, 30):
+        shifted(x, position(place))
+
+
 def test_an_eager_number_that_keeps_changing_warns_and_is_named():
     device = ttnn.open_device(device_id=0)
     x = ttnn.ones((32, 32), ttnn.float32, ttnn.TILE_LAYOUT, device)
