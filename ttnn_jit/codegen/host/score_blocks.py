@@ -22,7 +22,7 @@ from ttnn_jit.codegen.kernel import SHARE_OF_LAST_CACHE, Kernel, Operand
 from ttnn_jit.codegen.launch import LoopNest
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.runtime.host_costs import last_cache_bytes
-from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec
+from ttnn_jit.specs.tensor_spec import Layout, MemoryConfig, TensorSpec
 
 BLOCK_BYTES = 1 << 20
 """Of rows that are kept at a time, where that leaves no more than `MOST_BLOCKS`: what a core's second cache holds."""
@@ -76,9 +76,10 @@ def _blocks_of(group: Sequence[HostLaunch], place: int, readers: Places) -> Scor
     size = max(BLOCK_BYTES // bytes_of_row, -(-heads * rows // MOST_BLOCKS), 1)
     size = min(rows, -(-size // _ROWS) * _ROWS)
     columns = first.nest.extents[-1]
-    return ScoreBlocks(
-        heads, rows, columns, size, tuple((each.value, span) for each, span in zip(kept, spans, strict=True))
-    )
+    values = tuple((each.value, span) for each, span in zip(kept, spans, strict=True))
+    if any(_kept_spec(size, columns, span, value).element_strides[0] != span for value, span in values):
+        return None
+    return ScoreBlocks(heads, rows, columns, size, values)
 
 
 def _without_unseen(blocks: ScoreBlocks, group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) -> ScoreBlocks:
@@ -195,11 +196,13 @@ def _indices(flat: int, extents: Sequence[int]) -> tuple[int, ...]:
 def kept_specs(launches: Sequence[HostLaunch]) -> dict[SSAValue, TensorSpec]:
     """What is in memory of the values of which a block of rows is kept at a time."""
     blocks = {launch.blocks for launch in launches if launch.blocks is not None}
-    return {
-        value: TensorSpec((each.size, span), spec_of(value.type).dtype, memory_config=_memory(value))
-        for each in blocks
-        for value, span in each.kept
-    }
+    return {value: _kept_spec(each.size, each.columns, span, value) for each in blocks for value, span in each.kept}
+
+
+def _kept_spec(rows: int, columns: int, span: int, value: SSAValue) -> TensorSpec:
+    """So many rows, which lie a `span` apart: in tiles, where that is more than their columns."""
+    layout = Layout.ROW_MAJOR if span == columns else Layout.TILE
+    return TensorSpec((rows, columns), spec_of(value.type).dtype, layout, _memory(value))
 
 
 def _memory(value: SSAValue) -> MemoryConfig:
